@@ -1,0 +1,26 @@
+import type { JsonObject } from './definition.ts'
+
+export type JsonSchema = JsonObject
+
+/** How a node declares what repeating it would do after a crash in the middle of an attempt. */
+export type Effect = 'pure' | 'idempotent' | 'at_most_once'
+
+/** What the registry and the editor know about a kind of node. */
+export type NodeDescriptor = {
+  type: string
+  kind: 'tool' | 'capability' | 'agent'
+  /** Heading of the palette under which the editor shows it. */
+  group: 'control' | 'people' | 'tools' | 'data' | 'language' | 'agents' | 'messages'
+  title: string
+  description: string
+  icon: string
+  colour: string
+  keywords: string[]
+  args_schema: JsonSchema
+  output_schema: JsonSchema
+  /** Named ways out; most have only `out`. A `branch` adds those its cases name. */
+  ports: string[]
+  effect: Effect
+  /** Arguments a freshly dropped node starts with. */
+  defaults: JsonObject
+}

@@ -1,0 +1,46 @@
+import type { Json, JsonObject } from '#model/definition'
+import type { NodeDescriptor } from '#model/node'
+import type { Logger } from '#platform/log'
+
+/** One attempt of one node, with its arguments already resolved to plain JSON. */
+export type NodeCall = {
+  workspaceId: string
+  workflowId: string | null
+  executionId: string
+  /** The node's id, prefixed inside a map by `map-node[index].`. */
+  nodePath: string
+  attempt: number
+  args: JsonObject
+  /** `execution:node path:item`, the same on every attempt; passed on to providers as their idempotency key. */
+  effectKey: string
+  /** The person who started the execution, if a person did. */
+  startedBy: string | null
+  signal: AbortSignal
+  log: Logger
+  /** Shown live as `node.progress`; lossy, never needed for correctness. */
+  progress(data: Json): void
+}
+
+export type NodeResult = { output: Json; port?: string; usage?: JsonObject }
+
+/** Thrown by a node: becomes the node's error. `retryable` false ends the attempts at once. */
+export class NodeFailure extends Error {
+  readonly code: string
+  readonly details: Json | undefined
+  readonly retryable: boolean
+
+  constructor(code: string, message: string, options: { details?: Json; retryable?: boolean } = {}) {
+    super(message)
+    this.code = code
+    this.details = options.details
+    this.retryable = options.retryable ?? true
+  }
+}
+
+/** A kind the worker runs outside the interpreter: one file in `nodes/` each. */
+export type NodeKind = {
+  descriptor: NodeDescriptor
+  run(call: NodeCall): Promise<NodeResult>
+  /** Why it cannot be used in this installation (a provider not configured), or null. */
+  unavailable?(): string | null
+}
