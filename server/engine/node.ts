@@ -19,6 +19,11 @@ export type NodeCall = {
   log: Logger
   /** Shown live as `node.progress`; lossy, never needed for correctness. */
   progress(data: Json): void
+  /**
+   * Does `work` once and journals what it gave before resolving; after a crash the attempt that takes over gets the
+   * journalled result instead of doing it again. `name` is unique within the attempt and the same on every attempt.
+   */
+  step<T extends Json>(name: string, work: () => Promise<T>): Promise<T>
 }
 
 export type NodeResult = { output: Json; port?: string; usage?: JsonObject }

@@ -1,0 +1,231 @@
+import type { Definition, ExecutionError, ExecutionStatus, Json, JsonObject, NodeStatus } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+import type { Blobs } from '#providers/blobs/index'
+import type { NodeKind } from './node.ts'
+
+// The engine knows no area. What it needs of them is `EnginePorts`, connected by app.ts; what it offers is `Engine`.
+// Ids are uuids here; they become TypeIDs only inside the `data` of journal events, which people and sockets see.
+
+/** Where a definition stands: `version:<uuid>`, `system:<slug>` or `adhoc:<uuid>`. What it names never changes. */
+export type DefinitionRef = string
+
+export type TriggerKind = 'user' | 'webhook' | 'embed' | 'schedule' | 'job' | 'channel' | 'workflow' | 'system'
+
+/** What to execute, as the area that owns the workflow resolved it at the moment of the start. */
+export type StartTarget = {
+  definitionRef: DefinitionRef
+  workflowId: string | null
+  versionId: string | null
+  systemSlug?: string | null
+  /** The workflow's `settings.timeout_s`. */
+  timeoutS?: number | null
+  /** The workflow's `settings.max_concurrency`: exact over all workers. */
+  maxConcurrency?: number | null
+}
+
+export type Start = StartTarget & {
+  /** Minted when absent; a start sent twice with the same id is one execution. */
+  executionId?: string
+  workspaceId: string
+  input: Json
+  trigger: { kind: TriggerKind; id: string | null }
+  /** The person who started it, if a person did. */
+  startedBy: string | null
+  idempotency?: { credentialHash: Buffer; keyHash: Buffer; bodySha256: Buffer }
+  /** `ended` is called for this execution even when it succeeds (it always is for any other end). */
+  tellEnd?: boolean
+}
+
+/** `replayed`: the idempotency key was used before with the same body; the answer is rendered from this execution id. */
+export type Started = { executionId: string; status: ExecutionStatus; replayed: boolean }
+
+export type WaitingFor = {
+  kind: 'clarification' | 'approval' | 'timer' | 'slot' | 'execution'
+  node_id?: string
+  since: string
+  until?: string
+  [more: string]: Json | undefined
+}
+
+export type BlobRef = { key: string; sha256: string; bytes: number }
+
+export type NodeView = {
+  node_id: string
+  status: NodeStatus
+  attempt: number
+  started_at: string | null
+  finished_at: string | null
+  output?: Json
+  /** Stands in for `output` when it is over 32 KiB. */
+  blob?: BlobRef
+  error?: ExecutionError
+}
+
+export type ExecutionView = {
+  execution_id: string
+  workspace_id: string
+  workflow_id: string | null
+  system_slug: string | null
+  version_id: string | null
+  status: ExecutionStatus
+  input: Json
+  results: Json
+  results_blob: BlobRef | null
+  error: ExecutionError | null
+  waiting_for: WaitingFor[]
+  trigger: { kind: TriggerKind; id: string | null }
+  started_by: string | null
+  retry_of: string | null
+  parent_execution_id: string | null
+  created_at: Date
+  started_at: Date | null
+  finished_at: Date | null
+  nodes: NodeView[]
+  /** The last journal event this view includes: where a socket resumes. */
+  seq: number
+}
+
+export type ExecutionEventType =
+  | `execution.${'started' | 'waiting' | 'resumed' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out'}`
+  | `node.${'started' | 'progress' | 'succeeded' | 'failed' | 'retrying' | 'skipped'}`
+  | `approval.${'opened' | 'voted' | 'resolved'}`
+  | `clarification.${'asked' | 'answered'}`
+
+export type ExecutionEvent = { seq: number; type: ExecutionEventType; at: Date; data: JsonObject }
+
+/**
+ * What the outside tells a waiting execution. `nodePath` is the one given when the gate or question was opened.
+ * `data` is journalled as the event's data and seen by people (ids in wire form).
+ */
+export type Signal =
+  | { type: 'approval.voted'; nodePath: string; data: JsonObject }
+  | { type: 'approval.resolved'; nodePath: string; outcome: 'approved' | 'rejected'; output: Json; data: JsonObject }
+  | { type: 'clarification.answered'; nodePath: string; answer: Json; data: JsonObject }
+  /** A question or gate that ended without an answer (`on_due: fail`, nobody left who could vote). */
+  | { type: 'node.failed'; nodePath: string; error: { code: string; message: string; details?: Json } }
+  | { type: 'cancel'; by: string | null; reason?: string }
+  | { type: 'child.ended'; nodePath: string; childId: string; results: Json; error: ExecutionError | null }
+  /** An operator lets a poison execution run again. */
+  | { type: 'release' }
+
+export type SignalOutcome = 'accepted' | 'duplicate' | 'ended' | 'unknown'
+
+export type Retry = {
+  workspaceId: string
+  executionId: string
+  from: 'start' | 'failed' | (string & {})
+  /** The version to use: that of the retried execution when absent. */
+  target?: StartTarget
+  startedBy: string | null
+  trigger: { kind: TriggerKind; id: string | null }
+  idempotency?: Start['idempotency']
+}
+
+export type EngineHealth = {
+  queued: number
+  running: number
+  waiting: number
+  poison: number
+  oldest_queued_s: number
+  workers: { worker_id: string; alive: boolean; running: number; started_at: Date }[]
+  /** Live executions with neither a living worker nor exactly one reason to wait: must be empty. */
+  unaccounted: { execution_id: string; workspace_id: string; status: ExecutionStatus; why: string }[]
+}
+
+/** What the engine offers. */
+export type Engine = {
+  /** Durable when it resolves. Refuses with `overloaded` (this process) or `queue_full` (the workspace). */
+  start(start: Start): Promise<Started>
+  startMany(starts: Start[]): Promise<Started[]>
+  /**
+   * In the caller's own transaction; idempotent by `key`. Call `nudge` after the commit: it is only a hint that saves
+   * up to half a second, never needed for correctness.
+   */
+  signal(tx: Tx, to: { workspaceId: string; executionId: string; key: string }, signal: Signal): Promise<SignalOutcome>
+  cancel(tx: Tx, to: { workspaceId: string; executionId: string }, by: string | null): Promise<SignalOutcome>
+  nudge(executionIds: string[]): void
+  /** A new execution linked by `retry_of`; settled nodes upstream of the restart point keep their results. */
+  retry(retry: Retry): Promise<Started>
+  /** The execution once it has ended, or its present view after `ms`. */
+  waitFor(
+    workspaceId: string,
+    executionId: string,
+    ms: number,
+    signal?: AbortSignal,
+  ): Promise<ExecutionView | undefined>
+  readExecution(workspaceId: string, executionId: string): Promise<ExecutionView | undefined>
+  readEvents(workspaceId: string, executionId: string, after: number, limit: number): Promise<ExecutionEvent[]>
+  /** Called (with the ids it concerns) soon after events were journalled here or elsewhere; a hint for sockets. */
+  onAppended(listener: (executionIds: string[]) => void): () => void
+  health(): Promise<EngineHealth>
+  /** Parks or releases everything and stops claiming, within 10 s. */
+  stop(): Promise<void>
+}
+
+/** One wait of an execution on people, from the `approval` or `clarification` node. */
+export type PeopleWait = {
+  workspaceId: string
+  executionId: string
+  workflowId: string | null
+  versionId: string | null
+  nodePath: string
+  nodeId: string
+  /** The node's arguments, resolved. */
+  args: JsonObject
+  startedBy: string | null
+  input: Json
+}
+
+/** `data` is journalled with `approval.opened` / `clarification.asked` and shown in `waiting_for`. */
+export type Opened = { data: JsonObject; dueAt?: Date | null }
+
+export type EndedExecution = {
+  workspaceId: string
+  executionId: string
+  workflowId: string | null
+  versionId: string | null
+  systemSlug: string | null
+  status: 'succeeded' | 'failed' | 'cancelled' | 'timed_out'
+  input: Json
+  results: Json
+  error: ExecutionError | null
+  trigger: { kind: TriggerKind; id: string | null }
+  startedBy: string | null
+  finishedAt: Date
+}
+
+/** What the engine needs of the areas. */
+export type EnginePorts = {
+  /** Cached by the engine for as long as it likes: what a reference names never changes. */
+  loadDefinition(workspaceId: string, ref: DefinitionRef): Promise<Definition>
+  /**
+   * For `subworkflow`: which version to run, the input checked against its `inputs`. Throws `NodeFailure`.
+   * `workflow_id` and `version_id` come as the author wrote them (wire ids or a system slug).
+   */
+  resolveWorkflow(
+    workspaceId: string,
+    wanted: { workflow_id: string; version_id?: string; input: Json; startedBy: string | null },
+  ): Promise<StartTarget>
+  /** Idempotent by (executionId, nodePath): called again after a crash, it answers with the same gate. */
+  openGate(wait: PeopleWait): Promise<Opened>
+  askQuestion(wait: PeopleWait): Promise<Opened>
+  /**
+   * The wait's `dueAt` has passed on the database's clock. What follows comes back as a signal; or it is given more
+   * time (escalation).
+   */
+  due(wait: {
+    workspaceId: string
+    executionId: string
+    nodePath: string
+    kind: 'approval' | 'clarification'
+  }): Promise<{
+    dueAt: Date | null
+  }>
+  /**
+   * After any end but success, and after success where `tellEnd` was asked or a gate or question was opened: close
+   * what is still open, start the error workflow, tell the owners. At least once, so idempotent by execution id.
+   */
+  ended(execution: EndedExecution): Promise<void>
+  blobs: Blobs
+  nodes: Record<string, NodeKind>
+}

@@ -1,0 +1,38 @@
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join, normalize, sep } from 'node:path'
+import { newId } from '#platform/ids'
+import type { Blobs } from './index.ts'
+
+/** Blobs as files. A put is whole or absent: it is written beside its place, flushed, then renamed. */
+export const makeDiskBlobs = (folder: string): Blobs => {
+  const placeOf = (key: string): string => {
+    const place = normalize(join(folder, key))
+    if (!place.startsWith(normalize(folder) + sep)) throw new Error('a blob key may not leave its folder')
+    return place
+  }
+  return {
+    put: async (key, bytes) => {
+      const place = placeOf(key)
+      await mkdir(dirname(place), { recursive: true })
+      const draft = `${place}.${newId()}`
+      const file = await open(draft, 'w', 0o600)
+      try {
+        await file.writeFile(bytes)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(draft, place)
+    },
+    get: async (key) => {
+      try {
+        return await readFile(placeOf(key))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+        throw error
+      }
+    },
+    remove: async (key) => rm(placeOf(key), { force: true }),
+    removeUnder: async (prefix) => rm(placeOf(prefix), { force: true, recursive: true }),
+  }
+}

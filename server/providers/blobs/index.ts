@@ -1,0 +1,9 @@
+/** Bytes by key. Keys are ours (never tenant text), `/`-separated; what a key names never changes once put. */
+export type Blobs = {
+  put(key: string, bytes: Uint8Array): Promise<void>
+  /** Undefined where nothing was put, or it was removed. */
+  get(key: string): Promise<Buffer | undefined>
+  remove(key: string): Promise<void>
+  /** Removes every key that starts with `prefix`, which ends in `/`. */
+  removeUnder(prefix: string): Promise<void>
+}
