@@ -1,0 +1,163 @@
+import { isIP } from 'node:net'
+import { join, resolve } from 'node:path'
+
+// Every setting, read once from the environment. docs/settings.md is printed from this table.
+
+type Parser<T> = { allowed: string; parse(text: string): T | undefined }
+
+const text: Parser<string> = { allowed: 'any text', parse: (value) => value }
+const oneOf = <const T extends string>(...values: T[]): Parser<T> => ({
+  allowed: values.join(' | '),
+  parse: (value) => values.find((candidate) => candidate === value),
+})
+const integer = (least: number, most: number): Parser<number> => ({
+  allowed: `a whole number from ${least} to ${most}`,
+  parse: (value) => (/^\d+$/.test(value) && Number(value) >= least && Number(value) <= most ? Number(value) : undefined),
+})
+const list: Parser<string[]> = {
+  allowed: 'a list separated by commas',
+  parse: (value) => value.split(',').map((entry) => entry.trim()).filter((entry) => entry !== ''),
+}
+const emails: Parser<string[]> = {
+  allowed: 'e-mail addresses separated by commas',
+  parse: (value) => {
+    const entries = list.parse(value)!.map((entry) => entry.toLowerCase())
+    return entries.every((entry) => /^[^\s@]+@[^\s@]+$/.test(entry)) ? entries : undefined
+  },
+}
+const targets: Parser<string[]> = {
+  allowed: 'a list of host:port separated by commas',
+  parse: (value) => {
+    const entries = list.parse(value)!
+    return entries.every((entry) => /^(\[[0-9a-fA-F:.]+\]|[^\s:/]+):\d{1,5}$/.test(entry)) ? entries : undefined
+  },
+}
+const proxies: Parser<string[]> = {
+  allowed: 'IP addresses or CIDR ranges separated by commas',
+  parse: (value) => {
+    const entries = list.parse(value)!
+    return entries.every((entry) => isIP(entry.replace(/\/\d+$/, '')) !== 0) ? entries : undefined
+  },
+}
+const webAddress: Parser<string> = {
+  allowed: 'an http or https address',
+  parse: (value) => (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) ? value.replace(/\/+$/, '') : undefined),
+}
+const addressWith = (...protocols: string[]): Parser<string> => ({
+  allowed: `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  parse: (value) => (URL.canParse(value) && protocols.includes(new URL(value).protocol) ? value : undefined),
+})
+const key32: Parser<Buffer> = {
+  allowed: '32 bytes in base64 (openssl rand -base64 32)',
+  parse: (value) => {
+    const bytes = Buffer.from(value, 'base64')
+    return bytes.length === 32 ? bytes : undefined
+  },
+}
+const oidcProviders: Parser<OidcProvider[]> = {
+  allowed: 'JSON: [{"id": "…", "title": "…", "issuer": "https://…", "client_id": "…", "client_secret": "…"}]',
+  parse: (value) => {
+    try {
+      const parsed: unknown = JSON.parse(value)
+      return Array.isArray(parsed) && parsed.every(isOidcProvider) ? parsed : undefined
+    } catch {
+      return undefined
+    }
+  },
+}
+const isOidcProvider = (value: unknown): value is OidcProvider =>
+  typeof value === 'object' && value !== null &&
+  ['id', 'title', 'issuer', 'client_id', 'client_secret'].every((name) => typeof (value as Record<string, unknown>)[name] === 'string') &&
+  /^[a-z0-9-]+$/.test((value as OidcProvider).id)
+
+export type OidcProvider = { id: string; title: string; issuer: string; client_id: string; client_secret: string }
+
+type Setting<T> = { parser: Parser<T>; default: T | null; shown: string; meaning: string }
+const setting = <T>(parser: Parser<T>, fallback: T, meaning: string, shown?: string): Setting<T> => ({
+  parser,
+  default: fallback,
+  shown: shown ?? (Array.isArray(fallback) ? 'empty' : String(fallback)),
+  meaning,
+})
+const optional = <T>(parser: Parser<T>, meaning: string, shown = 'none'): Setting<T> & { default: null } => ({
+  parser,
+  default: null,
+  shown,
+  meaning,
+})
+
+export const settings = {
+  HOST: setting(text, '127.0.0.1', 'Address to listen on'),
+  PORT: setting(integer(0, 65_535), 4100, 'Port to listen on; 0 picks a free one and prints it'),
+  HEDDLE_BASE_URL: optional(webAddress, 'Address people reach the service under, for links in invitations and mails', 'http://HOST:PORT'),
+  DATABASE_URL: optional(addressWith('postgres:', 'postgresql:'), 'An external PostgreSQL 16 or newer; its user may create roles', 'none: the program runs its own PostgreSQL'),
+  HEDDLE_DATA_DIR: setting(text, './data', 'Embedded database, blobs and the generated key'),
+  HEDDLE_SECRET_KEY: optional(key32, 'Key that encrypts stored secrets; keep a copy of it', 'generated into the data directory, mode 0600'),
+  HEDDLE_SIGN_UP: setting(oneOf('open', 'invite'), 'open', '`invite` closes sign-up: people then come in by invitation only'),
+  HEDDLE_OPERATORS: setting(emails, [], 'E-mail addresses of operators'),
+  HEDDLE_RATE_LIMITS: setting(oneOf('on', 'off'), 'on', '`off` for benchmarks'),
+  HEDDLE_ALLOW_TARGETS: setting(targets, [], 'Private addresses that requests chosen by tenants may reach'),
+  HEDDLE_TRUSTED_PROXIES: setting(proxies, [], 'Proxies whose `X-Forwarded-*` headers are believed'),
+  HEDDLE_DEMO: setting(oneOf('on', 'off'), 'on', '`off` leaves out the demo workspace at the first start'),
+  HEDDLE_LOG_LEVEL: setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info', 'Least severe line that is logged'),
+  HEDDLE_OIDC: setting(oidcProviders, [], 'OpenID Connect providers people may sign in with'),
+  HEDDLE_MAX_JSON_BYTES: setting(integer(1024, 1 << 30), 1 << 20, 'Largest JSON body'),
+  HEDDLE_MAX_DATASET_BYTES: setting(integer(1024, 1 << 30), 64 << 20, 'Largest body of a dataset created or replaced'),
+  HEDDLE_MAX_IMPORT_BYTES: setting(integer(1024, 2 ** 40), 512 << 20, 'Largest imported file'),
+  HEDDLE_MAX_AUDIO_BYTES: setting(integer(1024, 1 << 30), 25 << 20, 'Largest audio clip'),
+  HEDDLE_MAX_JSON_DEPTH: setting(integer(4, 1000), 64, 'Deepest nesting of JSON'),
+  LLM_PROVIDER: optional(oneOf('openai', 'anthropic', 'google', 'openai-compatible'), 'Language model vendor'),
+  LLM_MODEL: optional(text, 'Name of the language model'),
+  LLM_API_KEY: optional(text, 'Key of the language model vendor'),
+  LLM_BASE_URL: optional(webAddress, 'Base address of the language model, with `/v1`'),
+  SPEECH_BASE_URL: optional(webAddress, 'OpenAI-compatible speech and transcription, with `/v1`', 'none: local models'),
+  SPEECH_API_KEY: optional(text, 'Key for it'),
+  STRIPE_SECRET_KEY: optional(text, 'Stripe key', 'none: built-in billing'),
+  STRIPE_WEBHOOK_SECRET: optional(text, 'Secret that signs the webhooks of Stripe'),
+  STRIPE_API_BASE: optional(webAddress, 'Address of the Stripe API, for tests'),
+  ODDS_API_KEY: optional(text, 'Key of The Odds API'),
+  ODDS_API_BASE: setting(webAddress, 'https://api.the-odds-api.com', 'Address of The Odds API, without `/v4`'),
+  SMTP_URL: optional(addressWith('smtp:', 'smtps:'), 'Mail server', 'none: mails are kept in the outbox table'),
+  SMTP_FROM: setting(text, 'Heddle <heddle@localhost>', 'Sender of mails'),
+  S3_BUCKET: optional(text, 'Bucket for blobs', 'none: disk'),
+  S3_ENDPOINT: optional(webAddress, 'Address of the S3 service'),
+  S3_REGION: setting(text, 'us-east-1', 'Region of the bucket'),
+  S3_ACCESS_KEY_ID: optional(text, 'Key id for the bucket'),
+  S3_SECRET_ACCESS_KEY: optional(text, 'Secret key for the bucket'),
+}
+
+type Settings = typeof settings
+export type Config = { readonly [Name in keyof Settings]: Settings[Name] extends Setting<infer T> ? (Settings[Name] extends { default: null } ? T | null : T) : never } & {
+  readonly role: Role
+}
+export type Role = 'all' | 'api' | 'worker'
+
+export class SettingRefused extends Error {}
+
+export function readConfig(env: NodeJS.ProcessEnv, argv: string[] = []): Config {
+  const values: Record<string, unknown> = {}
+  for (const [name, { parser, default: fallback, shown }] of Object.entries(settings) as [string, Setting<unknown>][]) {
+    const given = env[name]
+    if (given === undefined || given === '') {
+      values[name] = fallback
+      continue
+    }
+    const value = parser.parse(given)
+    if (value === undefined) throw new SettingRefused(`${name} is not valid. Allowed: ${parser.allowed}. Default: ${shown}.`)
+    values[name] = value
+  }
+  values.HEDDLE_DATA_DIR = resolve(values.HEDDLE_DATA_DIR as string)
+  values.role = readRole(argv)
+  return values as Config
+}
+
+function readRole(argv: string[]): Role {
+  const at = argv.findIndex((word) => word === '--role' || word.startsWith('--role='))
+  if (at === -1) return 'all'
+  const word = argv[at]!
+  const role = word.includes('=') ? word.slice('--role='.length) : argv[at + 1]
+  if (role !== 'all' && role !== 'api' && role !== 'worker') throw new SettingRefused('--role is not valid. Allowed: all | api | worker.')
+  return role
+}
+
+export const blobDirectory = (config: Config): string => join(config.HEDDLE_DATA_DIR, 'blobs')

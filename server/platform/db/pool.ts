@@ -1,0 +1,202 @@
+import pg from 'pg'
+import type { Logger } from '../log.ts'
+import { problem } from '../errors.ts'
+
+export type Values = readonly unknown[]
+
+export type Tx = {
+  rows<Row>(sql: string, values?: Values): Promise<Row[]>
+  row<Row>(sql: string, values?: Values): Promise<Row>
+  maybe<Row>(sql: string, values?: Values): Promise<Row | undefined>
+  /** How many rows the statement touched. */
+  count(sql: string, values?: Values): Promise<number>
+}
+
+export type Scope = { workspaceId: string | null; userId: string | null }
+
+export type DatabaseUrls = { owner: string; app: string; engine: string; operator: string }
+
+export type Database = {
+  /** As heddle_app: row security shows the rows of the scope's workspace, and those that belong to its person. */
+  tenant<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>
+  /** As heddle_engine: engine tables only. */
+  engine<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** As heddle_operator: reads every tenant, writes nothing but the audit log. */
+  operator<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** Wakes on NOTIFY; a hint that can be lost, never a fact. Reconnects by itself and then hints once. */
+  listen(channel: string, onHint: (payload: string) => void): Promise<() => Promise<void>>
+  readonly appPool: pg.Pool
+  readonly enginePool: pg.Pool
+  close(): Promise<void>
+}
+
+const { builtins } = pg.types
+pg.types.setTypeParser(builtins.INT8, (text) => Number(text))
+
+/** SQLSTATE classes that mean "the server went away", as opposed to "the statement was wrong". */
+const lost = /^(08|57P0[1-5]|53300)/
+const lostSockets = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT'])
+
+export function isConnectionLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = (error as Error & { code?: string }).code ?? ''
+  return lost.test(code) || lostSockets.has(code) || /Connection terminated|timeout exceeded when trying to connect|not queryable|Client has encountered a connection error/.test(error.message)
+}
+
+export const isUniqueViolation = (error: unknown, constraint?: string): boolean => {
+  const { code, constraint: name } = error as { code?: string; constraint?: string }
+  return code === '23505' && (constraint === undefined || constraint === name)
+}
+
+export const isForeignKeyViolation = (error: unknown): boolean => (error as { code?: string }).code === '23503'
+
+/** One prepared name per statement text, so that PostgreSQL parses and plans it once per connection. */
+const names = new Map<string, string>()
+function nameOf(sql: string): string {
+  let name = names.get(sql)
+  if (name === undefined) {
+    name = `s${names.size}`
+    names.set(sql, name)
+  }
+  return name
+}
+
+export function txOf(client: pg.ClientBase): Tx {
+  const run = <Row>(sql: string, values: Values = []): Promise<pg.QueryResult<Row & pg.QueryResultRow>> =>
+    client.query<Row & pg.QueryResultRow>({ name: nameOf(sql), text: sql, values: values as unknown[] })
+  const maybe = async <Row>(sql: string, values?: Values): Promise<Row | undefined> => (await run<Row>(sql, values)).rows[0]
+  return {
+    rows: async (sql, values) => (await run(sql, values)).rows as never,
+    maybe,
+    row: async <Row>(sql: string, values?: Values): Promise<Row> => {
+      const row = await maybe<Row>(sql, values)
+      if (row === undefined) throw new Error('a statement that must find a row found none')
+      return row
+    },
+    count: async (sql, values) => (await run(sql, values)).rowCount ?? 0,
+  }
+}
+
+const ignored = (): void => {}
+
+async function transaction<T>(pool: pg.Pool, begin: (client: pg.PoolClient) => Promise<unknown>[], work: (tx: Tx) => Promise<T>): Promise<T> {
+  let client: pg.PoolClient
+  try {
+    client = await pool.connect()
+  } catch (error) {
+    throw problem('unavailable', 'The database does not answer. Try again in a moment.', { retryAfterS: 1, cause: error })
+  }
+  let broken: Error | undefined
+  const onError = (error: Error): void => {
+    broken = error
+  }
+  client.on('error', onError)
+  try {
+    // Sent without waiting: BEGIN and the scope travel in the same packet as the first statement of the work.
+    const opening = Promise.all(begin(client))
+    opening.catch(ignored)
+    const result = await work(txOf(client))
+    await opening
+    await client.query('commit')
+    return result
+  } catch (error) {
+    if (isConnectionLost(error)) {
+      broken = error as Error
+      throw problem('unavailable', 'The database went away. Try again in a moment.', { retryAfterS: 1, cause: error })
+    }
+    await client.query('rollback').catch((rollbackError: Error) => {
+      broken = rollbackError
+    })
+    throw error
+  } finally {
+    client.off('error', onError)
+    client.release(broken)
+  }
+}
+
+export function openDatabase(options: { urls: DatabaseUrls; log: Logger; poolSize?: number }): Database {
+  const { urls, log, poolSize = 16 } = options
+  const open = (url: string, max: number, extra = ''): pg.Pool => {
+    const pool = new pg.Pool({
+      connectionString: url,
+      max,
+      pipeline: true,
+      connectionTimeoutMillis: 5000,
+      idleTimeoutMillis: 30_000,
+      options: `-c plan_cache_mode=force_generic_plan ${extra}`,
+    } as pg.PoolConfig)
+    // Without a listener an idle connection that breaks would end the process.
+    pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'))
+    return pool
+  }
+  const appPool = open(urls.app, poolSize)
+  const enginePool = open(urls.engine, 8)
+  const operatorPool = open(urls.operator, 2)
+  const listeners = new Set<() => Promise<void>>()
+
+  return {
+    appPool,
+    enginePool,
+    tenant: (scope, work) =>
+      transaction(
+        appPool,
+        (client) => [
+          client.query('begin'),
+          client.query({
+            name: 'scope',
+            text: "select set_config('app.ws', $1, true), set_config('app.user', $2, true)",
+            values: [scope.workspaceId ?? '', scope.userId ?? ''],
+          }),
+        ],
+        work,
+      ),
+    engine: (work) => transaction(enginePool, (client) => [client.query('begin')], work),
+    operator: (work) => transaction(operatorPool, (client) => [client.query('begin')], work),
+    async listen(channel, onHint) {
+      const stop = await listenForever(urls.app, channel, onHint, log)
+      listeners.add(stop)
+      return async () => {
+        listeners.delete(stop)
+        await stop()
+      }
+    },
+    async close() {
+      await Promise.all([...listeners].map((stop) => stop()))
+      await Promise.all([appPool.end(), enginePool.end(), operatorPool.end()])
+    },
+  }
+}
+
+async function listenForever(url: string, channel: string, onHint: (payload: string) => void, log: Logger): Promise<() => Promise<void>> {
+  let stopped = false
+  let client: pg.Client | undefined
+  let retry: NodeJS.Timeout | undefined
+
+  const connect = async (): Promise<void> => {
+    const next = new pg.Client({ connectionString: url })
+    next.on('error', ignored)
+    next.on('notification', (message) => onHint(message.payload ?? ''))
+    next.on('end', () => {
+      if (stopped || client !== next) return
+      retry = setTimeout(() => void reconnect(), 250)
+    })
+    await next.connect()
+    await next.query(`listen ${pg.escapeIdentifier(channel)}`)
+    client = next
+  }
+  const reconnect = async (): Promise<void> => {
+    try {
+      await connect()
+      onHint('')
+    } catch (error) {
+      log.debug({ err: error, channel }, 'listening again failed')
+      if (!stopped) retry = setTimeout(() => void reconnect(), 250)
+    }
+  }
+  await connect()
+  return async () => {
+    stopped = true
+    clearTimeout(retry)
+    await client?.end().catch(ignored)
+  }
+}

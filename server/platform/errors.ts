@@ -1,0 +1,119 @@
+// The closed list of refusals. Areas throw a code; only platform/http turns it into an HTTP answer.
+
+const codes = {
+  // 400
+  malformed: [400, 'The request could not be read'],
+  too_deep: [400, 'The JSON is nested too deeply'],
+  // 401
+  unauthenticated: [401, 'No valid credential was presented'],
+  bad_credentials: [401, 'The e-mail address or the password is wrong'],
+  visitor_token_required: [401, 'A valid visitor token is required'],
+  bad_signature: [401, 'The signature is missing or wrong'],
+  // 402
+  card_declined: [402, 'The card was declined'],
+  // 403
+  forbidden: [403, 'Your role does not allow this'],
+  foreign_origin: [403, 'The request came from another site'],
+  origin_refused: [403, 'This origin is not on the list of the token'],
+  address_reserved: [403, 'This address is reserved for an operator'],
+  sign_up_closed: [403, 'Sign-up is closed; ask for an invitation'],
+  token_disabled: [403, 'This token is disabled'],
+  quota_exceeded: [403, 'The quota of the plan is used up'],
+  // 404
+  not_found: [404, 'There is no such thing, or you may not see it'],
+  route_not_found: [404, 'There is no such address'],
+  unknown_host: [404, 'This host name serves no organisation'],
+  no_subscription: [404, 'The workspace has no active subscription'],
+  // 405
+  method_not_allowed: [405, 'The address exists, but not for this method'],
+  // 409
+  conflict: [409, 'The present state does not allow this'],
+  already_exists: [409, 'It exists already'],
+  last_owner: [409, 'The last owner cannot be removed or demoted'],
+  not_empty: [409, 'It still holds something'],
+  idempotency_key_reused: [409, 'This idempotency key was used for another request'],
+  no_active_version: [409, 'The workflow has no active version'],
+  runs_live: [409, 'The workflow has live executions'],
+  not_waiting: [409, 'Nothing waits for this answer'],
+  not_retryable: [409, 'This execution cannot be retried so'],
+  already_finished: [409, 'The execution has already ended'],
+  already_voted: [409, 'You have voted on this gate already'],
+  payload_changed: [409, 'The payload is not the one you saw'],
+  gate_closed: [409, 'The gate is closed'],
+  dataset_unbound: [409, 'No dataset is bound'],
+  dataset_changed: [409, 'The dataset has changed since it was read'],
+  workflow_deleted: [409, 'The workflow was deleted'],
+  connection_revoked: [409, 'The credential of the connection was revoked'],
+  job_running: [409, 'The job is running'],
+  form_closed: [409, 'This form was already used'],
+  payment_method_required: [409, 'The workspace has no payment method'],
+  method_in_use: [409, 'The payment method is needed by the subscription'],
+  subscription_exists: [409, 'The workspace has an active subscription'],
+  plan_in_use: [409, 'The plan has subscribers'],
+  // 412
+  precondition_failed: [412, 'The resource has changed'],
+  // 413
+  too_large: [413, 'The request is too large'],
+  // 415
+  unsupported_media_type: [415, 'This content type is not accepted here'],
+  // 422
+  invalid: [422, 'Some fields are not valid'],
+  read_only: [422, 'The server owns this field'],
+  unknown_reference: [422, 'The request names something that does not exist'],
+  probe_failed: [422, 'The connection could not be used'],
+  bad_record: [422, 'A record is not valid'],
+  audio_unreadable: [422, 'The audio could not be read'],
+  audio_silent: [422, 'Nothing was heard in the audio'],
+  audio_too_long: [422, 'The audio is too long'],
+  // 429
+  rate_limited: [429, 'Too many requests'],
+  queue_full: [429, 'Too many executions are queued'],
+  // 500, 503, 507
+  internal: [500, 'Something went wrong on our side'],
+  provider_not_configured: [503, 'The provider is not configured'],
+  provider_unavailable: [503, 'The provider did not answer as expected'],
+  unavailable: [503, 'The service cannot do this at the moment'],
+  overloaded: [503, 'The service is overloaded'],
+  storage_full: [507, 'The storage is full'],
+} as const satisfies Record<string, readonly [status: number, title: string]>
+
+export type Code = keyof typeof codes
+export const allCodes = Object.keys(codes) as Code[]
+export const statusOf = (code: Code): number => codes[code][0]
+export const titleOf = (code: Code): string => codes[code][1]
+
+export type FieldError = { path: string; message: string }
+
+export class Problem extends Error {
+  readonly code: Code
+  readonly errors: FieldError[] | undefined
+  readonly retryAfterS: number | undefined
+
+  constructor(code: Code, detail: string, more: { errors?: FieldError[]; retryAfterS?: number; cause?: unknown } = {}) {
+    super(detail, more.cause === undefined ? undefined : { cause: more.cause })
+    this.code = code
+    this.errors = more.errors
+    this.retryAfterS = more.retryAfterS
+  }
+}
+
+/** A refusal. `detail` tells whoever must act what to do next. */
+export const problem = (code: Code, detail?: string, more: { retryAfterS?: number; cause?: unknown } = {}): Problem =>
+  new Problem(code, detail ?? `${titleOf(code)}.`, more)
+
+export const invalid = (errors: FieldError[], detail = 'Correct the fields named in errors and send it again.'): Problem =>
+  new Problem('invalid', detail, { errors })
+
+export const readOnly = (fields: string[]): Problem =>
+  new Problem('read_only', 'Leave these fields out, or send them with their present value.', {
+    errors: fields.map((field) => ({ path: `/${field}`, message: 'is set by the server' })),
+  })
+
+/** The same bytes for a foreign, a random and an ill-formed id: they depend on the paths alone. */
+export const unknownReference = (...paths: string[]): Problem =>
+  new Problem('unknown_reference', 'Name something that exists in your workspace.', {
+    errors: paths.map((path) => ({ path, message: 'names nothing that you can see' })),
+  })
+
+export const isProblem = (error: unknown, code?: Code): error is Problem =>
+  error instanceof Problem && (code === undefined || error.code === code)

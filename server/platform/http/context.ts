@@ -1,0 +1,72 @@
+import type { Config } from '../config.ts'
+import type { Database, Tx } from '../db/pool.ts'
+import { problem } from '../errors.ts'
+import type { Logger } from '../log.ts'
+
+export type WorkspaceRole = 'owner' | 'member' | 'viewer' | 'guest'
+
+export type Org = { org_id: string; name: string }
+export type Person = { user_id: string; org_id: string; email: string; name: string; operator: boolean }
+export type Selected = { workspace_id: string; role: WorkspaceRole }
+
+/** Which credential was shown; `id` is that of its row. Idempotency and rate limits are counted per credential. */
+export type Credential =
+  | { kind: 'none' }
+  | { kind: 'session'; id: string }
+  | { kind: 'api_key'; id: string; workspace_id: string | null }
+  | { kind: 'webhook'; id: string; workspace_id: string; workflow_id: string }
+  | { kind: 'embed'; id: string; workspace_id: string; template_id: string | null; workflow_id: string | null; visitor_id: string | null }
+
+export type Identity = { org: Org; credential: Credential; person: Person | null; workspace: Selected | null }
+
+/** What every verb gets first. Asking for a person or a workspace that is not there is a refusal, never a default. */
+export type Context = {
+  readonly requestId: string
+  readonly config: Config
+  readonly org: Org
+  readonly credential: Credential
+  readonly person: Person
+  readonly maybePerson: Person | null
+  readonly workspace: Selected
+  readonly maybeWorkspace: Selected | null
+  /** The verb's one transaction. */
+  readonly tx: Tx
+  readonly db: Database
+  readonly log: Logger
+  readonly address: string
+  readonly baseUrl: string
+  readonly idempotencyKey: string | null
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal
+  /** Chooses another successful status than the route's own. */
+  status(code: number): void
+  header(name: string, value: string): void
+  /** Runs after the transaction has committed (wake-ups, closing sockets); never needed for correctness. */
+  afterCommit(work: () => void): void
+}
+
+export type ContextParts = Omit<Context, 'person' | 'workspace' | 'tx'> & { readonly maybeTx: Tx | null }
+
+export function makeContext(parts: ContextParts): Context {
+  return {
+    ...parts,
+    get person() {
+      if (parts.maybePerson === null) throw problem('unauthenticated')
+      return parts.maybePerson
+    },
+    get workspace() {
+      if (parts.maybeWorkspace === null) throw problem('not_found')
+      return parts.maybeWorkspace
+    },
+    get tx() {
+      if (parts.maybeTx === null) throw new Error('this route opens its own transactions')
+      return parts.maybeTx
+    },
+  }
+}
+
+/** The scope of row security for this caller. */
+export const scopeOf = (ctx: Pick<Context, 'maybeWorkspace' | 'maybePerson'>) => ({
+  workspaceId: ctx.maybeWorkspace?.workspace_id ?? null,
+  userId: ctx.maybePerson?.user_id ?? null,
+})

@@ -1,0 +1,36 @@
+import { invalid } from '../errors.ts'
+
+// Cursors hold the sort key of the last row seen, so that a page is stable under inserts.
+
+export type Cursor = readonly (string | number | null)[]
+
+const encodeCursor = (key: Cursor): string => Buffer.from(JSON.stringify(key)).toString('base64url')
+
+/** The key to continue after; `width` values or a refusal. */
+export function decodeCursor(cursor: string | undefined, width: number): Cursor | undefined {
+  if (cursor === undefined) return undefined
+  try {
+    const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    if (Array.isArray(key) && key.length === width && key.every((part) => part === null || typeof part === 'string' || typeof part === 'number')) return key
+  } catch {
+    // refused below
+  }
+  throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** The id to continue after, for lists sorted by id alone (UUIDv7: by time of creation). */
+export function decodeIdCursor(cursor: string | undefined): string | null {
+  const key = decodeCursor(cursor, 1)
+  if (key === undefined) return null
+  if (typeof key[0] === 'string' && uuid.test(key[0])) return key[0]
+  throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+}
+
+/** Makes a page of rows that were asked for with `limit + 1`. */
+export function toPage<Row>(rows: Row[], limit: number, keyOf: (row: Row) => Cursor): { items: Row[]; next_cursor: string | null } {
+  if (rows.length <= limit) return { items: rows, next_cursor: null }
+  const items = rows.slice(0, limit)
+  return { items, next_cursor: encodeCursor(keyOf(items[limit - 1]!)) }
+}

@@ -1,0 +1,88 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { Access } from '../access/words.ts'
+import type { Context } from './context.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** `operation: [method, path, access]`: the table with which every routes.ts opens. */
+export type RouteTable = Record<string, readonly [method: Method, path: string, access: Access]>
+
+type PathParameters<Path extends string> = Path extends `${string}:${infer Rest}`
+  ? Rest extends `${infer Name}/${infer Tail}`
+    ? { [K in Name]: string } & PathParameters<Tail>
+    : { [K in Rest]: string }
+  : unknown
+
+type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : unknown
+
+export type Input<Path extends string, Query, Body> = PathParameters<Path> & OutputOf<Query> & OutputOf<Body>
+
+/** What a route may read and write beyond its JSON: streams, raw bodies, cookies. */
+export type Exchange = { request: FastifyRequest; reply: FastifyReply }
+
+export type Route<Path extends string, Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType> = {
+  summary: string
+  description?: string
+  query?: Query
+  body?: Body
+  /** `any`: the body is any JSON and arrives as `input.body`. `stream`: nothing is read; take it from `exchange.request`. */
+  bodyKind?: 'json' | 'any' | 'stream'
+  /** Content types a stream takes, for the OpenAPI document. */
+  consumes?: string[]
+  bodyLimit?: 'dataset' | 'import' | 'audio'
+  answer?: Answer
+  /** A route that writes its answer itself (bytes, pages); with its content types. */
+  produces?: string[]
+  /** 200 unless said; a verb may choose another with `ctx.status(202)`. */
+  status?: 200 | 201 | 202 | 204
+  /** Other successful statuses it may choose. */
+  alsoStatus?: (200 | 201 | 202 | 204)[]
+  location?: (answer: z.output<Answer>) => string
+  /** The resource as it stands: gives ETag, If-Match and the check that server-owned fields are not changed. */
+  current?: (ctx: Context, input: PathParameters<Path>) => Promise<unknown>
+  /** false: the verb opens its own transactions (streams, outside calls, starting executions). */
+  transaction?: false
+  /** `own`: the verb stores the key itself. `none`: answers that must not be stored (sign-in, audio). */
+  idempotency?: 'own' | 'none'
+  /** Sign-in and sign-up count against tighter limits. */
+  rate?: 'sign_in' | 'sign_up' | 'visitor'
+  /** An addition to the interface document. */
+  extension?: true
+  examples?: { body?: unknown; answer?: unknown }
+  run(ctx: Context, input: Input<Path, Query, Body>, exchange: Exchange): Promise<z.input<Answer> | void>
+}
+
+/** A route as the kernel keeps it, its types erased. */
+export type AnyRoute = {
+  operation: string
+  area: string
+  method: Method
+  path: string
+  access: Access
+} & Omit<Route<string, z.ZodType, z.ZodType, z.ZodType>, 'run' | 'current' | 'location'> & {
+    run(ctx: Context, input: never, exchange: Exchange): Promise<unknown>
+    current?: (ctx: Context, input: never) => Promise<unknown>
+    location?: (answer: never) => string
+  }
+
+/** Binds a table to what each operation does. An operation without an access word, or without a verb, does not compile. */
+export function routes<
+  const Table extends RouteTable,
+  Queries extends Record<keyof Table, z.ZodType>,
+  Bodies extends Record<keyof Table, z.ZodType>,
+  Answers extends Record<keyof Table, z.ZodType>,
+>(
+  area: string,
+  table: Table,
+  verbs: { [Operation in keyof Table]: Route<Table[Operation][1], Queries[Operation], Bodies[Operation], Answers[Operation]> },
+): AnyRoute[] {
+  return Object.entries(table).map(([operation, [method, path, access]]) => ({
+    operation,
+    area,
+    method,
+    path,
+    access,
+    ...(verbs[operation as keyof Table] as unknown as Omit<AnyRoute, 'operation' | 'area' | 'method' | 'path' | 'access'>),
+  }))
+}

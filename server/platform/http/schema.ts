@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { fromWire, NOWHERE, type Prefix, toWire } from '../ids.ts'
+
+// One zod schema gives the check, the type and the OpenAPI. What zod cannot say about the wire stands in this registry.
+
+export type Wire = { schema: Record<string, unknown>; prefix?: Prefix }
+export const wire = z.registry<Wire>()
+
+/** An id in an answer: a uuid in the program, a TypeID on the wire. */
+export const id = (prefix: Prefix) =>
+  z.string().register(wire, { schema: { type: 'string', examples: [`${prefix}_01kf3v6h2he3wtpk1fw5c0wz9d`] }, prefix })
+
+/** An id in a body. An ill-formed one becomes an id that exists nowhere, so that it is refused exactly as a foreign one. */
+export const reference = (prefix: Prefix) =>
+  z
+    .string()
+    .max(200)
+    .register(wire, { schema: { type: 'string', examples: [`${prefix}_01kf3v6h2he3wtpk1fw5c0wz9d`] } })
+    .transform((text) => fromWire(prefix, text) ?? NOWHERE)
+
+/** A time in an answer. */
+export const timestamp = () =>
+  z
+    .custom<Date>((value) => value instanceof Date || typeof value === 'string')
+    .register(wire, { schema: { type: 'string', format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'] } })
+
+/** A time in a body or a query. */
+export const timestampIn = () => z.iso.datetime({ offset: true }).transform((value) => new Date(value))
+
+/** Any JSON object, kept as it is. */
+export const jsonObject = () => z.record(z.string(), z.unknown())
+
+export const name = (longest = 200) => z.string().trim().min(1).max(longest)
+export const email = () => z.string().trim().toLowerCase().max(320).pipe(z.email())
+
+export const page = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item), next_cursor: z.string().nullable() })
+
+export const listQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().max(1000).optional(),
+})
+export type ListQuery = z.output<typeof listQuery>
+
+export type Encode = (value: unknown) => unknown
+
+/**
+ * A function that turns the uuids of an answer into TypeIDs where, and only where, the schema says an id stands. Data of
+ * tenants that merely looks like an id is left alone. Returns undefined where the schema holds no id.
+ */
+export function compileEncoder(schema: z.ZodType): Encode | undefined {
+  const prefix = wire.get(schema)?.prefix
+  if (prefix !== undefined) {
+    return (value) => (typeof value === 'string' && value.length === 36 && value[8] === '-' ? toWire(prefix, value) : value)
+  }
+  const { def } = (schema as unknown as { _zod: { def: ZodDefinition } })._zod
+  switch (def.type) {
+    case 'object':
+      return encodeObject(Object.entries(def.shape ?? {}))
+    case 'array':
+      return encodeEach(def.element)
+    case 'record': {
+      const encode = def.valueType && compileEncoder(def.valueType)
+      return encode && ((value) => (isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, encode(inner)])) : value))
+    }
+    case 'union': {
+      const encoders = (def.options ?? []).map(compileEncoder).filter((encode) => encode !== undefined)
+      return encoders.length === 0 ? undefined : (value) => encoders.reduce((current, encode) => encode(current), value)
+    }
+    case 'optional':
+    case 'nullable':
+    case 'default':
+    case 'readonly':
+      return def.innerType && compileEncoder(def.innerType)
+    default:
+      return undefined
+  }
+}
+
+type ZodDefinition = {
+  type: string
+  shape?: Record<string, z.ZodType>
+  element?: z.ZodType
+  innerType?: z.ZodType
+  valueType?: z.ZodType
+  options?: z.ZodType[]
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+
+function encodeObject(shape: [string, z.ZodType][]): Encode | undefined {
+  const fields = shape.flatMap(([key, inner]) => {
+    const encode = compileEncoder(inner)
+    return encode ? [{ key, encode }] : []
+  })
+  if (fields.length === 0) return undefined
+  return (value) => {
+    if (!isObject(value)) return value
+    const copy = { ...value }
+    for (const { key, encode } of fields) if (key in copy) copy[key] = encode(copy[key])
+    return copy
+  }
+}
+
+function encodeEach(element: z.ZodType | undefined): Encode | undefined {
+  const encode = element && compileEncoder(element)
+  return encode && ((value) => (Array.isArray(value) ? value.map(encode) : value))
+}

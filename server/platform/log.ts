@@ -1,0 +1,18 @@
+import { type Logger as PinoLogger, pino } from 'pino'
+
+export type Logger = PinoLogger
+
+const secretKeys = ['authorization', 'cookie', 'password', 'token', 'key', 'secret', 'secrets', 'credentials', 'client_secret', 'ticket', 'claim_token']
+
+/** Structured lines on standard error; standard output is for what a person must read (ready line, demo credentials). */
+export function makeLogger(level: string): Logger {
+  return pino(
+    {
+      level,
+      base: undefined,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: { paths: secretKeys.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
+    },
+    pino.destination({ fd: 2, sync: true }),
+  )
+}
