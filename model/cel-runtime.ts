@@ -1,0 +1,145 @@
+// What a CEL program works on while it runs: values, their comparison, and the budget that ends a bomb.
+
+import type { Json, JsonObject } from './definition.ts'
+import { ExpressionFailure } from './expression-failure.ts'
+import { isForbiddenKey } from './json.ts'
+
+export class Duration {
+  readonly ms: number
+  constructor(ms: number) {
+    this.ms = ms
+  }
+}
+
+export type CelValue = Json | Date | Duration | CelValue[] | { [key: string]: CelValue }
+
+/** Steps of one evaluation: about 20 ns each, so that the largest allowed expression holds the thread for some 20 ms. */
+export const MAX_STEPS = 1_000_000
+const MAX_TEXT = 1024 * 1024
+
+export class BudgetExceeded extends ExpressionFailure {}
+
+export class Run {
+  readonly variables: object
+  readonly slots: CelValue[] = []
+  private left = MAX_STEPS
+
+  constructor(variables: object) {
+    this.variables = variables
+  }
+
+  spend(steps: number): void {
+    this.left -= steps
+    if (this.left < 0) {
+      throw new BudgetExceeded(
+        'expression_too_costly',
+        'the expression does too much work; use a transform or code node',
+      )
+    }
+  }
+
+  /** A text made by the expression: paid by length, so that doubling it cannot fill the memory. */
+  text(value: string): string {
+    if (value.length > MAX_TEXT)
+      throw new BudgetExceeded('expression_too_large', 'the expression makes too long a text')
+    this.spend(value.length >> 3)
+    return value
+  }
+}
+
+export const failure = (message: string): ExpressionFailure => new ExpressionFailure('expression_failed', message)
+
+export function typeOf(value: CelValue): string {
+  if (value === null) return 'null_type'
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'number') return 'double'
+  if (typeof value === 'string') return 'string'
+  if (Array.isArray(value)) return 'list'
+  if (value instanceof Date) return 'timestamp'
+  if (value instanceof Duration) return 'duration'
+  return 'map'
+}
+
+export const isMap = (value: CelValue): value is { [key: string]: CelValue } => typeOf(value) === 'map'
+
+export function readKey(target: CelValue, key: CelValue): CelValue | undefined {
+  if (Array.isArray(target)) {
+    if (typeof key !== 'number') throw failure(`a list is read by number, not by ${typeOf(key)}`)
+    return Number.isInteger(key) && key >= 0 && key < target.length ? target[key] : undefined
+  }
+  if (!isMap(target)) throw failure(`"${clip(key)}" cannot be read from a ${typeOf(target)}`)
+  const name = mapKey(key)
+  return Object.hasOwn(target, name) ? target[name] : undefined
+}
+
+export function mapKey(key: CelValue): string {
+  if (typeof key !== 'string' && typeof key !== 'number' && typeof key !== 'boolean') {
+    throw failure(`a ${typeOf(key)} cannot be a key`)
+  }
+  const name = String(key)
+  if (isForbiddenKey(name)) throw failure(`"${name}" is not allowed as a key`)
+  return name
+}
+
+const clip = (key: CelValue): string => String(key).slice(0, 60)
+
+export function equal(run: Run, a: CelValue, b: CelValue): boolean {
+  if (typeof a === 'string' && typeof b === 'string') {
+    run.spend(a.length === b.length ? 1 + (a.length >> 4) : 1)
+    return a === b
+  }
+  run.spend(1)
+  if (a === b) return true
+  if (a instanceof Date && b instanceof Date) return a.getTime() === b.getTime()
+  if (a instanceof Duration && b instanceof Duration) return a.ms === b.ms
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, index) => equal(run, item, b[index] as CelValue))
+  }
+  if (a === null || b === null || !isMap(a) || !isMap(b)) return false
+  const keys = Object.keys(a)
+  run.spend(keys.length)
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && equal(run, a[key] as CelValue, b[key] as CelValue))
+  )
+}
+
+export function compare(run: Run, a: CelValue, b: CelValue): number {
+  if (typeof a === 'number' && typeof b === 'number') return a < b ? -1 : a > b ? 1 : a === b ? 0 : Number.NaN
+  if (typeof a === 'string' && typeof b === 'string') {
+    run.spend(Math.min(a.length, b.length) >> 4)
+    return a < b ? -1 : a > b ? 1 : 0
+  }
+  if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b)
+  if (a instanceof Date && b instanceof Date) return a.getTime() - b.getTime()
+  if (a instanceof Duration && b instanceof Duration) return a.ms - b.ms
+  throw failure(`a ${typeOf(a)} cannot be compared with a ${typeOf(b)}`)
+}
+
+/**
+ * The result as JSON. Each value of the result is paid for, because shared parts multiply when written down: thirty
+ * times `[x, x]` is a billion elements. Values that came from the scope as they are stay shared.
+ */
+export function toJson(run: Run, value: CelValue, depth = 0): Json {
+  run.spend(1)
+  if (depth > 64) throw failure('the result is nested too deeply')
+  if (value === null || typeof value === 'boolean') return value
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw failure('the result is not a finite number')
+    return value
+  }
+  if (typeof value === 'string') {
+    run.spend(value.length >> 3)
+    return value.isWellFormed() ? value : value.toWellFormed()
+  }
+  if (value instanceof Date) return value.toISOString()
+  if (value instanceof Duration) return `${value.ms / 1000}s`
+  if (Array.isArray(value)) return value.map((item) => toJson(run, item, depth + 1))
+  const result: JsonObject = {}
+  for (const [key, item] of Object.entries(value)) {
+    if (key === '__proto__') continue
+    run.spend(key.length >> 3)
+    result[key] = toJson(run, item as CelValue, depth + 1)
+  }
+  return result
+}

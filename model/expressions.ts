@@ -1,0 +1,164 @@
+// Values of a definition: literals, `{"$ref": path}` and `{"$cel": expression}`.
+//
+// A plain string is never code, and what an expression yields is never looked into again: text that came from outside
+// stays text, whatever it contains. A `$ref` that begins with `#` is a JSON Schema pointer, and a literal.
+//
+// Missing data: a `$ref` to something absent is null (a skipped node, an optional input); a `$ref` that goes *through* a
+// text, number or boolean is a failure. In CEL an absent key is a failure, as the language says; ask with `has()`.
+
+import { type CelProgram, compileCel, evaluateCel } from './cel.ts'
+import type { Json, JsonObject, Node } from './definition.ts'
+import { ExpressionFailure } from './expression-failure.ts'
+import { isObject, own } from './json.ts'
+import { makeLru } from './lru.ts'
+import { parseReference, type Segment } from './reference.ts'
+
+/**
+ * What expressions of one execution can see. `nodes` holds an entry for every node that has settled; one that was skipped
+ * has the output null. `item` and `index` exist inside a `map`, `record` in the mapping of an enrichment job.
+ */
+export type Scope = {
+  input: Json
+  nodes: Record<string, { output: Json }>
+  execution: JsonObject
+  item?: Json
+  index?: number
+  record?: Json
+}
+
+export const ROOTS = ['input', 'nodes', 'execution', 'item', 'index', 'record'] as const
+const ROOT_NAMES: ReadonlySet<string> = new Set(ROOTS)
+
+/** Arguments that the interpreter evaluates later or in another scope; `resolveArgs` leaves them as they are. */
+export const DEFERRED_ARGS: Readonly<Record<string, readonly string[]>> = {
+  branch: ['/cases'],
+  map: ['/body'],
+  approval: ['/policy/quorum'],
+}
+
+const programs = makeLru<CelProgram>(2_000)
+const references = makeLru<readonly Segment[]>(4_000)
+
+export const isReference = (value: Json): value is { $ref: string } =>
+  isObject(value) && typeof own(value, '$ref') === 'string' && !String(value.$ref).startsWith('#')
+
+export const isCel = (value: Json): value is { $cel: string } =>
+  isObject(value) && typeof own(value, '$cel') === 'string'
+
+export const isExpression = (value: Json): boolean => isReference(value) || isCel(value)
+
+/** Null when the expression compiles, else what is wrong with it. Unknown names are errors. */
+export function checkExpression(cel: string, roots: ReadonlySet<string> = ROOT_NAMES): string | null {
+  try {
+    compileCel(cel, roots)
+    return null
+  } catch (error) {
+    if (error instanceof ExpressionFailure) return error.message
+    throw error
+  }
+}
+
+/** Replaces every expression in `value` by what it stands for. Shares structure with the scope: treat it as read-only. */
+export function resolveValue(value: Json, scope: Scope): Json {
+  return resolve(value, { scope, deferred: [], replaced: 0 }, '')
+}
+
+/** The arguments of a node as its `run` gets them; `DEFERRED_ARGS` of its type are left alone. */
+export function resolveArgs(node: Pick<Node, 'type' | 'args'>, scope: Scope): JsonObject {
+  const deferred = DEFERRED_ARGS[node.type] ?? []
+  return resolve(node.args ?? {}, { scope, deferred, replaced: 0 }, '') as JsonObject
+}
+
+export function evaluateCondition(cel: string, scope: Scope): boolean {
+  return toBoolean(evaluateProgram(cel, ROOT_NAMES, scope))
+}
+
+/** A condition over other names than a scope's: the quorum of a gate, over `approvals`, `rejections` and the like. */
+export function evaluateConditionOver(cel: string, variables: JsonObject): boolean {
+  return toBoolean(evaluateProgram(cel, new Set(Object.keys(variables)), variables))
+}
+
+function toBoolean(result: Json): boolean {
+  if (typeof result === 'boolean') return result
+  throw new ExpressionFailure('condition_not_boolean', 'the condition must be true or false')
+}
+
+function evaluateProgram(cel: string, roots: ReadonlySet<string>, variables: object): Json {
+  const key = roots === ROOT_NAMES ? cel : `${[...roots].sort().join()}|${cel}`
+  let program = programs.get(key)
+  if (!program) {
+    program = compileCel(cel, roots)
+    programs.set(key, program)
+  }
+  return evaluateCel(program, variables)
+}
+
+type Resolving = { scope: Scope; deferred: readonly string[]; replaced: number }
+
+function resolve(value: Json, context: Resolving, path: string): Json {
+  if (typeof value !== 'object' || value === null) return value
+  if (context.deferred.includes(path)) return value
+  if (isReference(value)) return counted(followReference(value.$ref, context.scope), context)
+  if (isCel(value)) return counted(evaluateProgram(value.$cel, ROOT_NAMES, context.scope), context)
+  const tracked = context.deferred.length > 0
+  if (Array.isArray(value)) return value.map((item, index) => resolve(item, context, tracked ? `${path}/${index}` : ''))
+  const result: JsonObject = {}
+  for (const [key, item] of Object.entries(value)) {
+    setOwn(result, key, resolve(item, context, tracked ? `${path}/${key}` : ''))
+  }
+  return result
+}
+
+/** Assigning `__proto__` would replace the prototype; a literal may carry any key. */
+function setOwn(target: JsonObject, key: string, value: Json): void {
+  if (key === '__proto__')
+    Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true })
+  else target[key] = value
+}
+
+const MAX_EXPRESSIONS_IN_VALUE = 1_000
+
+/** Many references to one large value would multiply it when it is written down. */
+function counted(value: Json, context: Resolving): Json {
+  context.replaced += 1
+  if (context.replaced > MAX_EXPRESSIONS_IN_VALUE) {
+    throw new ExpressionFailure('expression_too_large', `a value holds at most ${MAX_EXPRESSIONS_IN_VALUE} expressions`)
+  }
+  return value
+}
+
+function followReference(text: string, scope: Scope): Json {
+  let segments = references.get(text)
+  if (!segments) {
+    const parsed = parseReference(text)
+    if (!parsed.ok) throw new ExpressionFailure('reference_invalid', `$ref "${clip(text)}": ${parsed.message}`)
+    segments = parsed.segments
+    references.set(text, segments)
+  }
+  const root = String(segments[0])
+  if (!ROOT_NAMES.has(root)) {
+    throw new ExpressionFailure('reference_invalid', `$ref "${clip(text)}": unknown root "${root}"`)
+  }
+  let current: Json | undefined = own(scope as unknown as JsonObject, root)
+  for (let depth = 1; depth < segments.length; depth += 1) {
+    const segment = segments[depth] as Segment
+    if (current === null || current === undefined) return null
+    if (typeof current !== 'object') {
+      throw new ExpressionFailure(
+        'reference_failed',
+        `$ref "${clip(text)}": "${segment}" cannot be read from a ${typeof current}`,
+      )
+    }
+    if (Array.isArray(current)) {
+      const index = typeof segment === 'number' ? segment : Number.NaN
+      current = Number.isInteger(index) && index < current.length ? current[index] : undefined
+    } else {
+      current = own(current, String(segment))
+    }
+  }
+  return current ?? null
+}
+
+const clip = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}…` : text)
+
+export { ExpressionFailure }

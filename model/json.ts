@@ -1,0 +1,34 @@
+import type { Json, JsonObject } from './definition.ts'
+
+/** Names that reach a prototype instead of data. They are refused as a key or path segment, however they are spelt. */
+const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+
+export const isForbiddenKey = (key: string): boolean => FORBIDDEN_KEYS.has(key)
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Reads data only: never a property that an object inherits. */
+export const own = (value: JsonObject, key: string): Json | undefined =>
+  Object.hasOwn(value, key) ? value[key] : undefined
+
+/** One more segment of a JSON Pointer (RFC 6901). */
+export const at = (path: string, key: string | number): string =>
+  `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
+
+/** Depth and rough size of untrusted JSON; stops counting as soon as a limit is passed. */
+export function measureJson(value: Json, limits: { depth: number; nodes: number }): 'ok' | 'too_deep' | 'too_large' {
+  let nodes = 0
+  const walk = (current: Json, depth: number): 'ok' | 'too_deep' | 'too_large' => {
+    nodes += 1
+    if (nodes > limits.nodes) return 'too_large'
+    if (typeof current !== 'object' || current === null) return 'ok'
+    if (depth >= limits.depth) return 'too_deep'
+    for (const child of Array.isArray(current) ? current : Object.values(current)) {
+      const verdict = walk(child, depth + 1)
+      if (verdict !== 'ok') return verdict
+    }
+    return 'ok'
+  }
+  return walk(value, 0)
+}

@@ -1,0 +1,18 @@
+/** A bounded cache: the entry used longest ago goes first. */
+export function makeLru<V>(capacity: number): { get(key: string): V | undefined; set(key: string, value: V): void } {
+  const entries = new Map<string, V>()
+  return {
+    get(key) {
+      const value = entries.get(key)
+      if (value === undefined) return undefined
+      entries.delete(key)
+      entries.set(key, value)
+      return value
+    },
+    set(key, value) {
+      entries.delete(key)
+      entries.set(key, value)
+      if (entries.size > capacity) entries.delete(entries.keys().next().value as string)
+    },
+  }
+}
