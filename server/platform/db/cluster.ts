@@ -1,0 +1,202 @@
+import { execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { MINUTE, SECOND } from '#platform/clock'
+import { isAlive, serversIn, spawnAs } from './account.ts'
+import type { Binaries } from './binaries.ts'
+import type { Home } from './place.ts'
+import { StartRefused } from './refused.ts'
+
+export type Postmaster = { readonly pid: number; readonly port: number }
+
+export type Cluster = {
+  url(port: number): string
+  /** Makes the cluster where there is none yet. */
+  create(): Promise<void>
+  /** The server that an earlier heddle left behind, if it is alive and really serves this cluster. */
+  adopt(): Promise<Postmaster | undefined>
+  /** Ends what is left of an earlier server, then starts one. */
+  launch(port: number): Promise<Postmaster>
+  endLeftovers(): Promise<void>
+}
+
+const SUPERUSER = 'postgres'
+const WRONG_PASSWORD = '28P01'
+const LARGEST_LOG_BYTES = 10 << 20
+
+/** Written into postgresql.conf when the cluster is made, where an administrator may tune them for a larger machine. */
+const tunable = {
+  max_connections: '120',
+  shared_buffers: '256MB',
+  effective_cache_size: '1GB',
+  work_mem: '8MB',
+  maintenance_work_mem: '64MB',
+  random_page_cost: '1.1',
+  min_wal_size: '256MB',
+  max_wal_size: '1GB',
+  checkpoint_timeout: '5min',
+  jit: 'off',
+}
+
+/** Given at every start: the service relies on them. */
+const fixed = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  // A backend whose heddle was killed notices within a second, even in the middle of a long statement.
+  client_connection_check_interval: '1s',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // Errors of statements reach the service, which logs them; here they would only copy tenants' values to a file.
+  log_min_messages: 'log',
+  log_checkpoints: 'off',
+}
+
+const fast = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' }
+
+const flags = (settings: Record<string, string>): string[] =>
+  Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+
+const run = promisify(execFile)
+
+export function makeCluster(options: { home: Home; binaries: Binaries; durable: boolean }): Cluster {
+  const { home, binaries, durable } = options
+  const { account } = home
+  const directory = join(home.directory, 'cluster')
+  const unfinished = join(home.directory, 'cluster.unfinished')
+  const passwordFile = join(home.directory, 'password')
+  const logFile = join(home.directory, 'postgres.log')
+  const pidFile = join(directory, 'postmaster.pid')
+
+  const url = (port: number): string =>
+    `postgresql://${SUPERUSER}:${readFileSync(passwordFile, 'utf8').trim()}@127.0.0.1:${port}/postgres`
+
+  async function create(): Promise<void> {
+    if (existsSync(directory)) return checkVersion()
+    await endLeftovers()
+    rmSync(unfinished, { recursive: true, force: true })
+    writeFileSync(passwordFile, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 })
+    if (account) chownSync(passwordFile, account.uid, account.gid)
+    // Its working directory is the home, so that an initdb which outlives a killed heddle is found and ended.
+    await run(
+      binaries.path('initdb'),
+      [
+        ['--pgdata', unfinished, '--username', SUPERUSER, '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
+        ['--encoding', 'UTF8', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C'],
+        flags(tunable),
+        durable ? [] : ['--no-sync'],
+      ].flat(),
+      { ...spawnAs(account), cwd: home.directory },
+    )
+    renameSync(unfinished, directory)
+  }
+
+  function checkVersion(): void {
+    const made = readFileSync(join(directory, 'PG_VERSION'), 'utf8').trim()
+    const [major] = binaries.version.split('.')
+    if (made === major) return
+    throw new StartRefused(
+      `The database in ${directory} was made by PostgreSQL ${made}; this heddle comes with ${major}. Move it with pg_dump and pg_restore.`,
+    )
+  }
+
+  async function endLeftovers(): Promise<void> {
+    const places = [home.directory, directory, unfinished]
+    for (let pids = await serversIn(account, places); pids.length > 0; pids = await serversIn(account, places)) {
+      // Their postmaster is gone or does not answer, and crash recovery follows: nothing is gained by asking first.
+      for (const pid of pids) signal(pid, 'SIGKILL')
+      await delay(20)
+    }
+  }
+
+  async function adopt(): Promise<Postmaster | undefined> {
+    const found = readPidFile(pidFile)
+    if (found?.directory !== directory || !isAlive(found.pid)) return undefined
+    if (process.platform === 'linux' && !(await serversIn(account, [directory])).includes(found.pid)) return undefined
+    for (const deadline = Date.now() + MINUTE; isAlive(found.pid) && Date.now() < deadline; await delay(50)) {
+      const { pid, port, ready } = readPidFile(pidFile) ?? found
+      if (ready && pid === found.pid && (await serves(url(port), directory))) return { pid, port }
+    }
+    return undefined
+  }
+
+  async function launch(port: number): Promise<Postmaster> {
+    await endLeftovers()
+    // Nothing runs here any more, so the file is stale; its process id may meanwhile be another program's, and PostgreSQL
+    // would then refuse to start. Without /proc we cannot know, and leave the judgement to PostgreSQL.
+    if (process.platform === 'linux') rmSync(pidFile, { force: true })
+    if (existsSync(logFile) && statSync(logFile).size > LARGEST_LOG_BYTES) renameSync(logFile, `${logFile}.1`)
+    const settings = { ...fixed, port: String(port), ...(durable ? {} : fast) }
+    // A pipe would break with us and take the server's log with it; a file stays.
+    const output = openSync(logFile, 'a', 0o600)
+    const before = statSync(logFile).size
+    const server = spawn(binaries.path('postgres'), ['-D', directory, ...flags(settings)], {
+      ...spawnAs(account),
+      detached: true,
+      stdio: ['ignore', output, output],
+    })
+    closeSync(output)
+    server.unref()
+    let failure: string | undefined
+    server.once('error', (error) => (failure = error.message))
+    server.once('exit', () => (failure ??= readFileSync(logFile, 'utf8').slice(before).trim()))
+    while (failure === undefined) {
+      const found = readPidFile(pidFile)
+      if (found?.ready && found.pid === server.pid && (await serves(url(port), directory)))
+        return { pid: found.pid, port }
+      await delay(10)
+    }
+    throw new Error(`PostgreSQL did not start: ${failure}`)
+  }
+
+  return { url, create, adopt, launch, endLeftovers }
+}
+
+/** The lines of postmaster.pid: process id, data directory, start time, port, socket directory, address, key, state. */
+function readPidFile(file: string): { pid: number; directory?: string; port: number; ready: boolean } | undefined {
+  try {
+    const lines = readFileSync(file, 'utf8').split('\n')
+    return { pid: Number(lines[0]), directory: lines[1], port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' }
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a server takes our password there and says that it serves this very directory. */
+async function serves(url: string, directory: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5 * SECOND })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query("select current_setting('data_directory') as directory")
+    return rows[0].directory === directory
+  } catch (error) {
+    if ((error as { code?: string }).code !== WRONG_PASSWORD) return false
+    throw new StartRefused(
+      `The database in ${directory} does not take the password kept beside it. Bring back the right file.`,
+    )
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { migrate } from './migrate.ts'
+
+let database: TestDatabase
+let directory: string
+let lines: { msg: string }[]
+
+const run = () =>
+  migrate({
+    ownerUrl: database.urls.owner,
+    directory,
+    log: pino({}, { write: (line: string) => lines.push(JSON.parse(line)) }),
+  })
+const write = (name: string, sql: string) => writeFileSync(join(directory, name), sql)
+async function query<Row extends pg.QueryResultRow>(sql: string): Promise<Row[]> {
+  const client = new pg.Client(database.urls.owner)
+  await client.connect()
+  try {
+    return (await client.query<Row>(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+beforeEach(async () => {
+  database = await makeTestDatabase()
+  await query('drop table schema_migrations')
+  directory = mkdtempSync(join(tmpdir(), 'heddle-migrations-'))
+  lines = []
+})
+afterEach(async () => {
+  await database.drop()
+  rmSync(directory, { recursive: true })
+})
+
+describe('migrations', () => {
+  test('are applied once, in the order of their names, and recorded', async () => {
+    write('9002_b.sql', 'insert into migration_probe values (2)')
+    write('9001_a.sql', 'create table migration_probe (n int); insert into migration_probe values (1)')
+    await run()
+    await run()
+    expect(await query('select n from migration_probe')).toEqual([{ n: 1 }, { n: 2 }])
+    expect(await query('select name, length(sha256) as length from schema_migrations order by name')).toEqual([
+      { name: '9001_a.sql', length: 64 },
+      { name: '9002_b.sql', length: 64 },
+    ])
+  })
+
+  test('that fail leave nothing of themselves and name the file and the line', async () => {
+    write('9001_good.sql', 'create table migration_probe (n int)')
+    write('9002_bad.sql', 'insert into migration_probe values (1);\nselect nonsense from migration_probe')
+    await expect(run()).rejects.toThrow(/9002_bad\.sql failed at line 2: column "nonsense"/)
+    expect(await query('select n from migration_probe')).toEqual([])
+    expect(await query('select name from schema_migrations')).toEqual([{ name: '9001_good.sql' }])
+  })
+
+  test('changed after they were applied are refused', async () => {
+    write('9001_a.sql', 'create table migration_probe (n int)')
+    await run()
+    write('9001_a.sql', 'create table migration_probe (n bigint)')
+    await expect(run()).rejects.toThrow(/9001_a\.sql was changed after/)
+  })
+
+  test('of a newer program are tolerated, with a line in the log', async () => {
+    write('9001_a.sql', 'create table migration_probe (n int)')
+    write('9002_newer.sql', 'select 1')
+    await run()
+    rmSync(join(directory, '9002_newer.sql'))
+    lines = []
+    await run()
+    expect(lines).toMatchObject([{ msg: 'the database is newer than this program', migrations: ['9002_newer.sql'] }])
+  })
+
+  test('are applied once by servers that start together', async () => {
+    write('9001_a.sql', 'create table migration_probe (n int)')
+    write('9002_b.sql', 'insert into migration_probe values (1)')
+    await Promise.all([run(), run(), run(), run()])
+    expect(await query('select n from migration_probe')).toEqual([{ n: 1 }])
+  })
+})

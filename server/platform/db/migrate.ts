@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { Logger } from '#platform/log'
+import { StartRefused } from './refused.ts'
+
+const LOCK = 7_203_002
+
+type Migration = { name: string; sql: string; sha256: string }
+
+/** Applies what is missing, oldest first, each file in a transaction of its own. Servers that start together take turns. */
+export async function migrate(options: { ownerUrl: string; directory: string; log: Logger }): Promise<void> {
+  const { ownerUrl, directory, log } = options
+  const files = readMigrations(directory)
+  const client = new pg.Client({ connectionString: ownerUrl })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    await client.query('select pg_advisory_lock($1)', [LOCK])
+    const applied = await readApplied(client)
+    for (const { name, sha256 } of files) {
+      const known = applied.get(name)
+      if (known === undefined || known === sha256) continue
+      throw new StartRefused(
+        `The migration ${name} was changed after it had been applied to this database. Restore the file, and put the change into a new one.`,
+      )
+    }
+    const names = new Set(files.map((file) => file.name))
+    const unknown = [...applied.keys()].filter((name) => !names.has(name))
+    // A newer server has been here; migrations keep older servers working while they are replaced.
+    if (unknown.length > 0) log.warn({ migrations: unknown }, 'the database is newer than this program')
+    for (const file of files) {
+      if (applied.has(file.name)) continue
+      await apply(client, file)
+      log.info({ migration: file.name }, 'migration applied')
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+function readMigrations(directory: string): Migration[] {
+  if (!existsSync(directory)) return []
+  return readdirSync(directory)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+    .map((name) => {
+      const sql = readFileSync(join(directory, name), 'utf8')
+      return { name, sql, sha256: createHash('sha256').update(sql).digest('hex') }
+    })
+}
+
+async function readApplied(client: pg.Client): Promise<Map<string, string>> {
+  await client.query(
+    'create table if not exists schema_migrations (name text primary key, sha256 text not null, applied_at timestamptz not null default now())',
+  )
+  const { rows } = await client.query<{ name: string; sha256: string }>('select name, sha256 from schema_migrations')
+  return new Map(rows.map((row) => [row.name, row.sha256]))
+}
+
+async function apply(client: pg.Client, { name, sql, sha256 }: Migration): Promise<void> {
+  await client.query('begin')
+  try {
+    await client.query(sql)
+    await client.query('insert into schema_migrations (name, sha256) values ($1, $2)', [name, sha256])
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    const { message, position } = error as Error & { position?: string }
+    const line = position === undefined ? '' : ` at line ${sql.slice(0, Number(position)).split('\n').length}`
+    throw new Error(`the migration ${name} failed${line}: ${message}`, { cause: error })
+  }
+}

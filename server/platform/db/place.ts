@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Logger } from '#platform/log'
+import { type Account, accountFor, mayEnter } from './account.ts'
+import { StartRefused } from './refused.ts'
+
+// Where the database lives: in the data directory, or, where the account of the database cannot enter that one (root keeps
+// it to itself), in a place that it can enter; the data directory then holds a note that says where.
+
+/** Kept over a restart of the machine, unlike the temporary directory. */
+export const SYSTEM_PLACES = ['/var/lib/heddle', '/opt/heddle', '/srv/heddle']
+
+export type Home = { readonly directory: string; readonly account: Account | undefined }
+
+export function findHome(options: { dataDir: string; places: string[]; log: Logger }): Home {
+  const { dataDir, places, log } = options
+  const note = join(dataDir, 'postgres.location')
+  const moved = existsSync(note) ? readFileSync(note, 'utf8').trim() : undefined
+  const present = moved ?? join(dataDir, 'postgres')
+  const account = accountFor(join(present, 'cluster'))
+
+  if (moved !== undefined) {
+    if (!existsSync(moved)) {
+      throw new StartRefused(
+        `The database of ${dataDir} belongs in ${moved} (says ${note}), but that directory is gone. Bring it back.`,
+      )
+    }
+    log.info({ directory: moved }, 'the database is outside the data directory')
+    return { directory: moved, account }
+  }
+  if (mayEnter(account, dataDir)) {
+    giveTo(account, present)
+    if (!mayEnter(account, present))
+      throw new StartRefused(`${present} belongs to another user. Start heddle as that user, or as root.`)
+    return { directory: present, account }
+  }
+  if (existsSync(join(present, 'cluster'))) {
+    throw new StartRefused(
+      `${account?.name ?? 'This user'} can no longer enter ${dataDir}, where its database is. Allow that again.`,
+    )
+  }
+  for (const place of places) {
+    if (!ownDirectory(place) || !mayEnter(account, place)) continue
+    const directory = giveTo(account, join(place, `data-${randomBytes(8).toString('hex')}`))
+    writeFileSync(note, `${directory}\n`)
+    log.info(
+      { directory },
+      `the database is outside the data directory, because the user "${account?.name}" cannot enter that one`,
+    )
+    return { directory, account }
+  }
+  throw new StartRefused(
+    `The user "${account?.name}", who runs PostgreSQL, can enter neither ${dataDir} nor ${places.join(', ')}. Set HEDDLE_DATA_DIR to a directory it can enter.`,
+  )
+}
+
+function giveTo(account: Account | undefined, directory: string): string {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  if (account) chownSync(directory, account.uid, account.gid)
+  return directory
+}
+
+/** Makes the directory if need be. Only one that nobody else can write to is trusted with programs and data. */
+export function ownDirectory(directory: string): boolean {
+  try {
+    if (!existsSync(directory)) {
+      mkdirSync(directory, { recursive: true })
+      chmodSync(directory, 0o755)
+    }
+    const { uid, mode } = statSync(directory)
+    return uid === process.getuid?.() && (mode & 0o022) === 0
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,123 @@
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { bootstrapRoles } from './roles.ts'
+
+// Roles are shared by the whole server, so the users of these tests carry the name of the test's own database.
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await makeTestDatabase()
+})
+afterAll(() => database.drop())
+
+const passwordFor = (role: string) => `a right ${role}`
+const withUser = (url: string, user: string) => Object.assign(new URL(url), { username: user, password: 'x' }).href
+
+async function query<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    return (await client.query<Row>(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+describe('roles of a database', () => {
+  test('are made once, sign in as themselves and have no more rights than theirs', async () => {
+    const urls = await bootstrapRoles({ ownerUrl: database.superuserUrl, passwordFor })
+    expect(await bootstrapRoles({ ownerUrl: database.superuserUrl, passwordFor })).toEqual(urls)
+    for (const [kind, url] of Object.entries(urls)) {
+      const sql = `select current_user as role, rolsuper or rolbypassrls or rolcreaterole or rolcreatedb as mighty,
+                     current_setting('timezone') as timezone from pg_roles where rolname = session_user`
+      expect(await query(url, sql)).toEqual([{ role: `heddle_${kind}`, mighty: false, timezone: 'UTC' }])
+    }
+    await expect(query(urls.app, 'create table forbidden (n int)')).rejects.toThrow(
+      /permission denied for schema public/,
+    )
+    await expect(query(urls.app, 'set role heddle_owner')).rejects.toThrow(/permission denied to set role/)
+    await query(urls.owner, 'create table allowed (n int); drop table allowed')
+  })
+
+  test('refuse a wrong secret key and keep their passwords', async () => {
+    const urls = await bootstrapRoles({ ownerUrl: database.superuserUrl, passwordFor })
+    await expect(bootstrapRoles({ ownerUrl: database.superuserUrl, passwordFor: () => 'wrong' })).rejects.toThrow(
+      /HEDDLE_SECRET_KEY is not the key/,
+    )
+    await query(urls.app, 'select 1')
+  })
+
+  test('of two installations on one server do not open each other’s database', async () => {
+    const other = await makeTestDatabase()
+    try {
+      const ours = await bootstrapRoles({ ownerUrl: database.superuserUrl, passwordFor })
+      await bootstrapRoles({ ownerUrl: other.superuserUrl, passwordFor: (role) => `another ${role}` })
+      await query(ours.app, 'select 1')
+      const trespass = Object.assign(new URL(ours.app), { pathname: `/${other.name}` }).href
+      await expect(query(trespass, 'select 1')).rejects.toThrow(/permission denied for database/)
+    } finally {
+      await other.drop()
+    }
+  })
+
+  test('are made by servers that start together', async () => {
+    const fresh = await makeTestDatabase()
+    try {
+      const all = await Promise.all(
+        [1, 2, 3, 4].map(() => bootstrapRoles({ ownerUrl: fresh.superuserUrl, passwordFor })),
+      )
+      for (const urls of all) expect(urls).toEqual(all[0])
+    } finally {
+      await fresh.drop()
+    }
+  })
+})
+
+describe('an external database whose user is no superuser', () => {
+  let own: TestDatabase
+  let user: string
+  beforeEach(async () => {
+    own = await makeTestDatabase()
+    user = `user_of_${own.name}`
+    await query(inject('postgres').superuserUrl, `create role ${user} login password 'x'`)
+    return () => own.drop()
+  })
+
+  test('works when the user may create roles and owns the database', async () => {
+    const admin = inject('postgres').superuserUrl
+    await query(
+      admin,
+      `alter role ${user} createrole; alter database ${own.name} owner to ${user};
+      grant heddle_owner, heddle_app, heddle_engine, heddle_operator to ${user} with admin true`,
+    )
+    const urls = await bootstrapRoles({ ownerUrl: withUser(own.superuserUrl, user), passwordFor })
+    await query(urls.owner, 'create table allowed (n int)')
+    expect(await query(urls.app, 'select current_user as role')).toEqual([{ role: 'heddle_app' }])
+  })
+
+  test('works when an administrator made the roles and lent them', async () => {
+    await query(
+      own.superuserUrl,
+      `grant heddle_owner, heddle_app, heddle_engine, heddle_operator to ${user};
+      grant usage, create on schema public to heddle_owner`,
+    )
+    const urls = await bootstrapRoles({ ownerUrl: withUser(own.superuserUrl, user), passwordFor })
+    await query(urls.owner, 'create table allowed (n int)')
+    expect(await query(urls.app, 'select current_user as role')).toEqual([{ role: 'heddle_app' }])
+  })
+
+  test('is refused with the statements to run when it may do neither', async () => {
+    await expect(bootstrapRoles({ ownerUrl: withUser(own.superuserUrl, user), passwordFor })).rejects.toThrow(
+      /may not create roles.*create role heddle_owner nologin; .*grant heddle_owner, heddle_app/,
+    )
+  })
+
+  test('is refused when it may create roles but not tables', async () => {
+    const admin = inject('postgres').superuserUrl
+    await query(admin, `alter role ${user} createrole`)
+    await expect(bootstrapRoles({ ownerUrl: withUser(own.superuserUrl, user), passwordFor })).rejects.toThrow(
+      /could not set up heddle's roles|must own the database/,
+    )
+  })
+})

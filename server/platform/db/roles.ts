@@ -1,0 +1,211 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
+import pg from 'pg'
+import type { DatabaseUrls } from './pool.ts'
+import { StartRefused } from './refused.ts'
+
+// Rights and policies name four roles that cannot sign in: heddle_owner, heddle_app, heddle_engine, heddle_operator. Roles are
+// shared by all databases of a server, so each database has sign-in roles of its own (heddle_app_<oid of the database>) that
+// become theirs at sign-in: two installations with different keys can share one server, and neither can enter the other's database.
+
+const groups = {
+  owner: 'heddle_owner',
+  app: 'heddle_app',
+  engine: 'heddle_engine',
+  operator: 'heddle_operator',
+} as const
+const names = Object.values(groups)
+const kinds = Object.keys(groups) as (keyof typeof groups)[]
+
+const OLDEST = 160_000
+const LOCK = 7_203_001
+const WRONG_PASSWORD = '28P01'
+
+const quote = pg.escapeIdentifier
+
+export type RoleOptions = {
+  /** Signs in as somebody who may create roles: the embedded superuser, or the user of DATABASE_URL. */
+  ownerUrl: string
+  /** Made from the installation's secret key, so that it need not be stored. */
+  passwordFor: (role: string) => string
+  /** Database to create for the service; without it, the one of the address is used. */
+  createDatabase?: string
+}
+
+export async function bootstrapRoles({ ownerUrl, passwordFor, createDatabase }: RoleOptions): Promise<DatabaseUrls> {
+  const mayCreate = await signedIn(ownerUrl, async (admin) => {
+    await checkVersion(admin)
+    await admin.query('select pg_advisory_lock($1)', [LOCK])
+    const able = await makeGroups(admin)
+    if (createDatabase !== undefined) await makeDatabase(admin, createDatabase)
+    return able
+  })
+  const address = new URL(ownerUrl)
+  if (createDatabase !== undefined) address.pathname = `/${createDatabase}`
+  if (!mayCreate) return urlsByMembership(address)
+
+  const oid = await signedIn(address.href, async (admin) => {
+    await admin.query('select pg_advisory_lock($1)', [LOCK])
+    const { rows } = await admin.query(
+      'select oid, datname as name from pg_database where datname = current_database()',
+    )
+    const { oid, name } = rows[0] as { oid: number; name: string }
+    await makeSignIns(admin, oid, passwordFor)
+    await setRights(admin, oid, name)
+    return oid
+  })
+  const urls = urlsFor((kind) => {
+    const url = new URL(address)
+    url.username = signIn(kind, oid)
+    url.password = passwordFor(groups[kind])
+    return url.href
+  })
+  await Promise.all(kinds.map((kind) => trySignIn(urls[kind], signIn(kind, oid))))
+  return urls
+}
+
+const signIn = (kind: keyof typeof groups, oid: number): string => `${groups[kind]}_${oid}`
+
+const urlsFor = (url: (kind: keyof typeof groups) => string): DatabaseUrls => ({
+  owner: url('owner'),
+  app: url('app'),
+  engine: url('engine'),
+  operator: url('operator'),
+})
+
+/** Where an administrator made the roles and lent them to a user who may not create any. */
+const urlsByMembership = (address: URL): DatabaseUrls =>
+  urlsFor((kind) => {
+    const url = new URL(address)
+    url.searchParams.set('options', `-c role=${groups[kind]} -c timezone=UTC`)
+    return url.href
+  })
+
+async function signedIn<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return await work(client)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function checkVersion(admin: pg.Client): Promise<void> {
+  const { rows } = await admin.query(
+    "select current_setting('server_version_num')::int as number, current_setting('server_version') as version",
+  )
+  if (rows[0].number >= OLDEST) return
+  throw new StartRefused(`Heddle needs PostgreSQL 16 or newer; the server of DATABASE_URL is ${rows[0].version}.`)
+}
+
+/** Answers whether this user may create roles; if not, the roles must be there and lent to it. */
+async function makeGroups(admin: pg.Client): Promise<boolean> {
+  const { rows } = await admin.query(
+    'select rolsuper or rolcreaterole as able, rolname as name from pg_roles where rolname = current_user',
+  )
+  const { able, name } = rows[0] as { able: boolean; name: string }
+  if (able) {
+    // Another installation on this server may be doing the same: advisory locks hold per database only.
+    for (const group of names) {
+      await admin.query(
+        `do $$ begin create role ${group} nologin; exception when duplicate_object or unique_violation then null; end $$`,
+      )
+    }
+  } else {
+    const lent = await admin.query(
+      "select rolname from pg_roles where rolname = any($1) and pg_has_role(current_user, oid, 'SET')",
+      [names],
+    )
+    if (lent.rowCount !== names.length) throw new StartRefused(instructions(name))
+  }
+  const unsafe = await admin.query(
+    'select rolname from pg_roles where rolname = any($1) and (rolsuper or rolbypassrls)',
+    [names],
+  )
+  if (unsafe.rowCount === 0) return able
+  throw new StartRefused(
+    `The role ${unsafe.rows[0].rolname} would bypass row security. Run: alter role ${unsafe.rows[0].rolname} nosuperuser nobypassrls`,
+  )
+}
+
+const instructions = (user: string): string =>
+  `The database user "${user}" of DATABASE_URL may not create roles. Either let it (alter role ${quote(user)} createrole), or run as an administrator in that database: ` +
+  [
+    ...names.map((group) => `create role ${group} nologin`),
+    `grant ${names.join(', ')} to ${quote(user)}`,
+    'grant usage, create on schema public to heddle_owner',
+    'grant usage on schema public to heddle_app, heddle_engine, heddle_operator',
+  ].join('; ')
+
+async function makeDatabase(admin: pg.Client, database: string): Promise<void> {
+  const { rowCount } = await admin.query('select from pg_database where datname = $1', [database])
+  if (rowCount === 0) await admin.query(`create database ${quote(database)} owner ${groups.owner}`)
+}
+
+/** The password of a role is set once: a start with a wrong key must not lock out the servers that have the right one. */
+async function makeSignIns(admin: pg.Client, oid: number, passwordFor: (role: string) => string): Promise<void> {
+  for (const kind of kinds) {
+    const role = signIn(kind, oid)
+    const { rowCount } = await admin.query('select from pg_roles where rolname = $1', [role])
+    if (rowCount !== 0) continue
+    const verifier = scramVerifier(passwordFor(groups[kind]))
+    await explained(admin, [
+      'begin',
+      `create role ${role} login noinherit password '${verifier}'`,
+      `grant ${groups[kind]} to ${role}`,
+      `alter role ${role} set role = ${groups[kind]}`,
+      `alter role ${role} set timezone = 'UTC'`,
+      'commit',
+    ])
+  }
+}
+
+async function setRights(admin: pg.Client, oid: number, database: string): Promise<void> {
+  const all = names.join(', ')
+  await explained(admin, [
+    'revoke all on schema public from public',
+    `grant usage, create on schema public to ${groups.owner}`,
+    `grant usage on schema public to ${all}`,
+    `revoke all on database ${quote(database)} from public`,
+    `grant connect on database ${quote(database)} to ${kinds.map((kind) => signIn(kind, oid)).join(', ')}`,
+    `grant create on database ${quote(database)} to ${groups.owner}`,
+  ])
+  const { rows } = await admin.query("select has_schema_privilege($1, 'public', 'create') as able", [groups.owner])
+  if (!rows[0].able) {
+    throw new StartRefused(
+      `The user of DATABASE_URL must own the database "${database}": it cannot let ${groups.owner} create tables in it.`,
+    )
+  }
+}
+
+async function explained(admin: pg.Client, statements: string[]): Promise<void> {
+  try {
+    await admin.query(statements.join(';\n'))
+  } catch (error) {
+    throw new StartRefused(`The user of DATABASE_URL could not set up heddle's roles: ${(error as Error).message}.`, {
+      cause: error,
+    })
+  }
+}
+
+async function trySignIn(url: string, role: string): Promise<void> {
+  try {
+    await signedIn(url, async (client) => client.query('select 1'))
+  } catch (error) {
+    if ((error as { code?: string }).code !== WRONG_PASSWORD) throw error
+    throw new StartRefused(
+      `HEDDLE_SECRET_KEY is not the key this database was set up with (the role ${role} refuses its password). Start with the right key; nothing was changed.`,
+    )
+  }
+}
+
+/** Hashed here, so that the password itself reaches neither the server's log nor its activity view. */
+function scramVerifier(password: string): string {
+  const iterations = 4096
+  const salt = randomBytes(16)
+  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256')
+  const hmac = (text: string): Buffer => createHmac('sha256', salted).update(text).digest()
+  const storedKey = createHash('sha256').update(hmac('Client Key')).digest('base64')
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${hmac('Server Key').toString('base64')}`
+}

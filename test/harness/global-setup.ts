@@ -1,0 +1,71 @@
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { TestProject } from 'vitest/node'
+import { MINUTE } from '#platform/clock'
+import { startEmbeddedPostgres } from '#platform/db/embedded'
+import { lockDirectory } from '#platform/db/lock'
+import { migrate } from '#platform/db/migrate'
+import type { DatabaseUrls } from '#platform/db/pool'
+import { bootstrapRoles } from '#platform/db/roles'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    postgres: { superuserUrl: string; template: string; urls: DatabaseUrls }
+  }
+}
+
+const PREFIX = 'heddle-test-cluster-'
+
+/** One throw-away PostgreSQL for the whole test run, with a migrated template database that each test file clones. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await sweep()
+  const dataDir = mkdtempSync(join(tmpdir(), PREFIX))
+  chmodSync(dataDir, 0o711)
+  const log = pino({ level: 'warn' })
+  const postgres = await startEmbeddedPostgres({ dataDir, log, durable: false })
+  // The last resort when the test run ends without teardown; SIGQUIT ends every backend at once.
+  const abandon = (): void => {
+    process.kill(postgres.postmasterPid, 'SIGQUIT')
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+  process.once('exit', abandon)
+  const teardown = async (): Promise<void> => {
+    process.off('exit', abandon)
+    await postgres.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+  try {
+    const template = 'heddle_template'
+    const urls = await bootstrapRoles({
+      ownerUrl: postgres.ownerUrl,
+      createDatabase: template,
+      passwordFor: (role) => role,
+    })
+    await migrate({ ownerUrl: urls.owner, directory: join(import.meta.dirname, '..', '..', 'migrations'), log })
+    project.provide('postgres', { superuserUrl: postgres.ownerUrl, template, urls })
+    return teardown
+  } catch (error) {
+    await teardown()
+    throw error
+  }
+}
+
+/** Clusters of test runs that were killed outright: nobody holds their lock any more. */
+async function sweep(): Promise<void> {
+  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
+    const dataDir = join(tmpdir(), name)
+    try {
+      if (Date.now() - statSync(dataDir).mtimeMs < MINUTE) continue
+      lockDirectory(dataDir)()
+      if (existsSync(join(dataDir, 'postgres', 'cluster'))) {
+        const left = await startEmbeddedPostgres({ dataDir, log: pino({ level: 'silent' }), durable: false })
+        await left.stop()
+      }
+      rmSync(dataDir, { recursive: true, force: true })
+    } catch {
+      // In use by another test run, or another user's.
+    }
+  }
+}

