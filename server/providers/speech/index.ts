@@ -1,0 +1,20 @@
+import type { Buffer } from 'node:buffer'
+
+export type SpeechFormat = 'mp3' | 'wav'
+export type Voice = { id: string; title: string; language: string }
+
+export type SpeechRequest = { text: string; voice?: string; format: SpeechFormat; signal?: AbortSignal }
+export type SpokenAudio = { bytes: Buffer; contentType: 'audio/mpeg' | 'audio/wav'; duration_s: number }
+
+/** Text in, audio out; nothing is stored. Throws ProviderProblem, or the signal's reason when aborted. */
+export type Speech = {
+  synthesize(request: SpeechRequest): Promise<SpokenAudio>
+  voices(): Voice[]
+  /** null when it can be used, else why it cannot. */
+  available(): string | null
+  close(): Promise<void>
+}
+
+export const SPEECH_TEXT_LIMIT = 4096
+
+export const contentTypeOf = { mp3: 'audio/mpeg', wav: 'audio/wav' } as const satisfies Record<SpeechFormat, string>

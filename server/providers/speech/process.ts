@@ -1,0 +1,210 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { type Frame, readFrames, writeFrame } from './frames.ts'
+import { ProviderProblem, problemCode } from './problem.ts'
+
+// One process beside the server speaks, listens and decodes audio that strangers sent. It is started by the first request,
+// ends when nobody needs it, has no environment and may neither write files nor start programs. Requests are pure, so
+// those it was working on when it died are repeated, one at a time: whichever kills it again is refused, and only that one.
+
+const SECOND = 1000
+const entry = fileURLToPath(new URL('./child.ts', import.meta.url))
+
+export type AudioProcess = {
+  ask(head: Record<string, unknown>, body: Uint8Array, signal?: AbortSignal): Promise<Frame>
+  pid(): number | undefined
+  close(): Promise<void>
+}
+
+export type AudioProcessSettings = {
+  /** Without a request for so long it ends. */
+  idleFor?: number
+  /** Requests waiting; more are refused as busy. */
+  queueLimit?: number
+  /** Requests it works on by turns, a sentence or a window of audio each. */
+  together?: number
+  /** Without a sign of progress for so long it is killed. */
+  stalledAfter?: number
+  /** For the log: what went wrong inside it that no caller caused. */
+  onFault?: (message: string) => void
+}
+
+type Request = {
+  id: number
+  head: Record<string, unknown>
+  body: Uint8Array
+  deaths: number
+  settled: boolean
+  resolve(frame: Frame): void
+  reject(reason: unknown): void
+}
+
+type Child = {
+  process: ChildProcess
+  input: Socket
+  running: Map<number, Request>
+  stall?: NodeJS.Timeout
+  idle?: NodeJS.Timeout
+}
+
+export const makeAudioProcess = (settings: AudioProcessSettings = {}): AudioProcess => {
+  const {
+    idleFor = 60 * SECOND,
+    queueLimit = 32,
+    together = 4,
+    stalledAfter = 60 * SECOND,
+    onFault = () => {},
+  } = settings
+  const queue: Request[] = []
+  let child: Child | undefined
+  let closed = false
+  let lastId = 0
+
+  const start = (): Child => {
+    const process_ = spawn(
+      process.execPath,
+      ['--permission', '--allow-fs-read=*', '--allow-addons', '--disable-warning=SecurityWarning', entry],
+      { stdio: ['pipe', 'ignore', 'ignore', 'pipe'], env: {}, windowsHide: true },
+    )
+    const started: Child = { process: process_, input: process_.stdin as Socket, running: new Map() }
+    // A pipe that breaks is followed by the exit, which is where requests are put back.
+    started.input.on('error', () => {})
+    const output = process_.stdio[3] as Socket
+    output.on('error', () => {})
+    readFrames(output, (frame) => onFrame(started, frame))
+    process_.once('error', () => onDeath(started))
+    process_.once('close', () => onDeath(started))
+    return started
+  }
+
+  /** A resting child must not keep a finished server alive. */
+  const hold = (held: Child, busy: boolean) => {
+    for (const handle of [held.process, held.input, held.process.stdio[3] as Socket])
+      busy ? handle.ref() : handle.unref()
+  }
+
+  const watch = (watched: Child) => {
+    clearTimeout(watched.stall)
+    clearTimeout(watched.idle)
+    const busy = watched.running.size > 0
+    hold(watched, busy)
+    if (busy) watched.stall = setTimeout(() => watched.process.kill('SIGKILL'), stalledAfter)
+    else watched.idle = setTimeout(() => retire(watched), idleFor).unref()
+  }
+
+  const retire = (retired: Child) => {
+    if (child === retired) child = undefined
+    retired.input.end()
+  }
+
+  const onFrame = (from: Child, frame: Frame) => {
+    const request = from.running.get(Number(frame.head.id))
+    if (request && !frame.head.progress) {
+      from.running.delete(request.id)
+      const problem = frame.head.problem as { code: unknown; message: string } | undefined
+      if (problem) request.reject(new ProviderProblem(problemCode(problem.code), problem.message))
+      else request.resolve(frame)
+    }
+    if (frame.head.fault) onFault(String(frame.head.fault))
+    watch(from)
+    dispatch()
+  }
+
+  const onDeath = (dead: Child) => {
+    clearTimeout(dead.stall)
+    clearTimeout(dead.idle)
+    if (child === dead) child = undefined
+    const interrupted = [...dead.running.values()].filter((request) => !request.settled)
+    dead.running.clear()
+    if (interrupted.length > 0)
+      onFault(`the audio process ended (${dead.process.signalCode ?? dead.process.exitCode}) at work`)
+    for (const request of interrupted) request.deaths++
+    for (const request of interrupted.filter((each) => each.deaths > 1))
+      request.reject(
+        new ProviderProblem('provider_unavailable', 'The audio process ended twice while working on this.'),
+      )
+    queue.unshift(...interrupted.filter((request) => request.deaths === 1))
+    dispatch()
+  }
+
+  const mayStart = (next: Request): boolean => {
+    const running = child?.running
+    if (!running || running.size === 0) return true
+    if (running.size >= together || next.deaths > 0) return false
+    return ![...running.values()].some((request) => request.deaths > 0)
+  }
+
+  const dispatch = () => {
+    while (!closed && queue[0] && mayStart(queue[0])) {
+      const request = queue.shift() as Request
+      child ??= start()
+      child.running.set(request.id, request)
+      writeFrame(child.input, { ...request.head, id: request.id }, request.body)
+      watch(child)
+    }
+  }
+
+  const abandon = (request: Request) => {
+    const place = queue.indexOf(request)
+    if (place >= 0) queue.splice(place, 1)
+    else if (child?.running.has(request.id)) writeFrame(child.input, { id: request.id, cancel: true })
+  }
+
+  return {
+    ask(head, body, signal) {
+      if (signal?.aborted) return Promise.reject(signal.reason)
+      if (closed) return Promise.reject(new ProviderProblem('provider_unavailable', 'The server is stopping.'))
+      if (queue.length >= queueLimit)
+        return Promise.reject(
+          new ProviderProblem('provider_busy', 'Too many audio requests are waiting; try again in a minute.'),
+        )
+      return new Promise<Frame>((resolve, reject) => {
+        const settle = () => {
+          request.settled = true
+          signal?.removeEventListener('abort', onAbort)
+        }
+        const request: Request = {
+          id: ++lastId,
+          head,
+          body,
+          deaths: 0,
+          settled: false,
+          resolve(frame) {
+            settle()
+            resolve(frame)
+          },
+          reject(reason) {
+            settle()
+            reject(reason)
+          },
+        }
+        const onAbort = () => {
+          abandon(request)
+          request.reject(signal?.reason)
+        }
+        signal?.addEventListener('abort', onAbort, { once: true })
+        queue.push(request)
+        dispatch()
+      })
+    },
+    pid: () => child?.process.pid,
+    async close() {
+      closed = true
+      const stopping = new ProviderProblem('provider_unavailable', 'The server is stopping.')
+      for (const request of queue.splice(0)) request.reject(stopping)
+      const last = child
+      child = undefined
+      if (!last) return
+      for (const request of last.running.values()) request.reject(stopping)
+      last.running.clear()
+      clearTimeout(last.stall)
+      clearTimeout(last.idle)
+      hold(last, true)
+      const ended = last.process.exitCode === null && last.process.signalCode === null && once(last.process, 'close')
+      last.process.kill('SIGKILL')
+      await ended
+    },
+  }
+}
