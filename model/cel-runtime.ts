@@ -92,6 +92,7 @@ export function equal(run: Run, a: CelValue, b: CelValue): boolean {
   if (a === b) return true
   if (a instanceof Date && b instanceof Date) return a.getTime() === b.getTime()
   if (a instanceof Duration && b instanceof Duration) return a.ms === b.ms
+  run.spend(3)
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((item, index) => equal(run, item, b[index] as CelValue))
   }
@@ -134,6 +135,7 @@ export function toJson(run: Run, value: CelValue, depth = 0): Json {
   }
   if (value instanceof Date) return value.toISOString()
   if (value instanceof Duration) return `${value.ms / 1000}s`
+  run.spend(4)
   if (Array.isArray(value)) return value.map((item) => toJson(run, item, depth + 1))
   const result: JsonObject = {}
   for (const [key, item] of Object.entries(value)) {

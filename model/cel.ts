@@ -357,6 +357,7 @@ function method(name: string, receiver: ASTNode, args: ASTNode[], names: Names, 
 
 function withLocal(names: Names, node: ASTNode | undefined): { names: Names; slot: number } {
   if (node?.op !== 'id') throw invalid('the first argument must be the name of a variable')
+  if (names.roots.has(node.args)) throw invalid(`"${node.args}" is taken; use another name for the variable`)
   const slot = names.locals.size
   return { slot, names: { ...names, locals: new Map([...names.locals, [node.args, slot]]) } }
 }

@@ -1,0 +1,50 @@
+import type { Graph, Node } from './definition.ts'
+import { isObject } from './json.ts'
+import type { Issue } from './json-schema.ts'
+import type { NodeDescriptor } from './node.ts'
+
+/** The ways out of a node: its kind's, those its cases name, and `error` where errors are routed. */
+export function portsOf(node: Node, kind: Pick<NodeDescriptor, 'ports'>): string[] {
+  const cases = node.type === 'branch' && Array.isArray(node.args?.cases) ? node.args.cases : []
+  const named = cases.flatMap((item) => (isObject(item) && typeof item.port === 'string' ? [item.port] : []))
+  return [...named, ...kind.ports, ...(node.on_error === 'route' ? ['error'] : [])]
+}
+
+export function checkEdges(
+  graph: Graph,
+  path: string,
+  kinds: ReadonlyMap<string, NodeDescriptor>,
+  errors: Issue[],
+): void {
+  const nodes = new Map(graph.nodes.map((node) => [node.id, node]))
+  const ids = new Set<string>()
+  for (const [index, edge] of graph.edges.entries()) {
+    const where = `${path}/edges/${index}`
+    if (edge.id !== undefined) {
+      if (ids.has(edge.id)) errors.push({ path: `${where}/id`, message: `"${edge.id}" is used twice` })
+      ids.add(edge.id)
+    }
+    if (!nodes.has(edge.to)) errors.push({ path: `${where}/to`, message: `there is no node "${edge.to.slice(0, 64)}"` })
+    const from = nodes.get(edge.from.node)
+    if (!from) {
+      errors.push({ path: `${where}/from/node`, message: `there is no node "${edge.from.node.slice(0, 64)}"` })
+      continue
+    }
+    const kind = kinds.get(from.type)
+    if (kind) checkPort(edge.from.port, from, kind, `${where}/from/port`, errors)
+  }
+}
+
+function checkPort(port: string | undefined, from: Node, kind: NodeDescriptor, path: string, errors: Issue[]): void {
+  const ports = portsOf(from, kind)
+  if (ports.includes(port ?? 'out')) return
+  if (port === 'error') {
+    errors.push({ path, message: `"${from.id}" has no port "error"; set its on_error to "route"` })
+    return
+  }
+  const known = ports.length > 0 ? `its ports are ${ports.join(', ')}` : 'nothing can follow it'
+  errors.push({
+    path,
+    message: port ? `"${from.id}" has no port "${port}"; ${known}` : `name a port of "${from.id}"; ${known}`,
+  })
+}

@@ -1,0 +1,128 @@
+import type { ASTNode } from '@marcbachmann/cel-js'
+import { parseCel } from './cel.ts'
+import type { Json } from './definition.ts'
+import { checkExpression, isCel, isReference } from './expressions.ts'
+import { at, isObject } from './json.ts'
+import type { Issue } from './json-schema.ts'
+import { parseReference } from './reference.ts'
+
+/** What an expression at one place of the graph may name. */
+export type Visible = {
+  nodes: ReadonlySet<string>
+  inMap: boolean
+  /** Other names than those of an execution, for a quorum. */
+  roots?: ReadonlySet<string>
+}
+
+const OUTSIDE_MAP: ReadonlySet<string> = new Set(['input', 'nodes', 'execution'])
+const INSIDE_MAP: ReadonlySet<string> = new Set([...OUTSIDE_MAP, 'item', 'index'])
+
+const rootsOf = (visible: Visible): ReadonlySet<string> => visible.roots ?? (visible.inMap ? INSIDE_MAP : OUTSIDE_MAP)
+
+/** Every expression in `value`, at any depth: does it compile, and can what it names have run before? */
+export function checkValue(value: Json, path: string, visible: Visible, errors: Issue[]): void {
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) checkValue(item, at(path, index), visible, errors)
+    return
+  }
+  const marker = isReference(value) ? '$ref' : isCel(value) ? '$cel' : undefined
+  if (marker && Object.keys(value).length > 1) {
+    errors.push({ path, message: `an object with ${marker} has no other field` })
+  } else if (isReference(value)) {
+    checkReference(value.$ref, path, visible, errors)
+  } else if (isCel(value)) {
+    checkCel(value.$cel, path, visible, errors)
+  } else if (isObject(value) && Object.hasOwn(value, '$cel')) {
+    errors.push({ path, message: '$cel must be a text' })
+  } else {
+    for (const [key, item] of Object.entries(value)) checkValue(item, at(path, key), visible, errors)
+  }
+}
+
+function checkReference(text: string, path: string, visible: Visible, errors: Issue[]): void {
+  const parsed = parseReference(text)
+  if (!parsed.ok) {
+    errors.push({ path, message: parsed.message })
+    return
+  }
+  const [root, node, field] = parsed.segments
+  if (!rootsOf(visible).has(String(root))) {
+    errors.push({ path, message: unknownRoot(String(root), visible) })
+  } else if (root === 'nodes') {
+    checkNodeName(node === undefined ? undefined : String(node), field, path, visible, errors)
+  }
+}
+
+function unknownRoot(root: string, visible: Visible): string {
+  if (root === 'item' || root === 'index') return `"${root}" exists only inside the body of a map`
+  return `unknown name "${root.slice(0, 64)}"; known are ${[...rootsOf(visible)].join(', ')}`
+}
+
+function checkNodeName(
+  node: string | undefined,
+  field: unknown,
+  path: string,
+  visible: Visible,
+  errors: Issue[],
+): void {
+  if (node === undefined) errors.push({ path, message: 'name a node: nodes.<id>.output' })
+  else if (!visible.nodes.has(node)) {
+    errors.push({
+      path,
+      message: `node "${node.slice(0, 64)}" cannot have run before; it is not on a path that leads here`,
+    })
+  } else if (field !== 'output') errors.push({ path, message: `only nodes.${node}.output can be read` })
+}
+
+function checkCel(text: string, path: string, visible: Visible, errors: Issue[]): void {
+  const problem = checkExpression(text, rootsOf(visible))
+  if (problem !== null) {
+    errors.push({ path, message: problem })
+    return
+  }
+  if (!visible.roots) checkNodesNamed(parseCel(text), path, visible, errors)
+}
+
+/** `nodes` may only be used as `nodes.id.output`, so that what an expression depends on is known from its text. */
+function checkNodesNamed(node: ASTNode, path: string, visible: Visible, errors: Issue[]): void {
+  const name = nodeName(node)
+  if (name) {
+    checkNodeName(name.id, name.field, path, visible, errors)
+    return
+  }
+  if (node.op === 'id' && node.args === 'nodes') {
+    errors.push({ path, message: 'name a node: nodes.<id>.output' })
+    return
+  }
+  for (const child of children(node)) checkNodesNamed(child, path, visible, errors)
+}
+
+function nodeName(node: ASTNode): { id: string; field: string | undefined } | undefined {
+  const inner = memberOf(node)
+  if (!inner) return undefined
+  if (inner.target.op === 'id' && inner.target.args === 'nodes') return { id: inner.key, field: undefined }
+  const outer = memberOf(inner.target)
+  if (outer?.target.op === 'id' && outer.target.args === 'nodes') return { id: outer.key, field: inner.key }
+  return undefined
+}
+
+function memberOf(node: ASTNode): { target: ASTNode; key: string } | undefined {
+  if (node.op === '.') return { target: node.args[0], key: node.args[1] }
+  if (node.op === '[]' && node.args[1].op === 'value' && typeof node.args[1].args === 'string') {
+    return { target: node.args[0], key: node.args[1].args }
+  }
+  return undefined
+}
+
+/** Arguments hold nodes, lists of nodes and pairs of nodes, beside names and literals. */
+function children(node: ASTNode): ASTNode[] {
+  const isNode = (value: unknown): value is ASTNode => typeof value === 'object' && value !== null && 'op' in value
+  const found: ASTNode[] = []
+  const collect = (value: unknown): void => {
+    if (isNode(value)) found.push(value)
+    else if (Array.isArray(value)) for (const item of value) collect(item)
+  }
+  if (node.op !== 'value') collect(node.args)
+  return found
+}

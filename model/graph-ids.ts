@@ -1,0 +1,35 @@
+import type { Definition, Graph, Json, JsonObject } from './definition.ts'
+import type { Kinds } from './graph.ts'
+import { at, isObject, own } from './json.ts'
+
+/** The id of a thing of the workspace, written as a literal in an argument. */
+export type LiteralId = { path: string; prefix: string; id: string }
+
+/**
+ * Every literal id that a definition names, found by `x-id` in the schemas of its nodes (`{"x-id": "wf"}`). Whoever saves
+ * a definition must check that the caller's workspace has them; the node checks again when it runs.
+ */
+export function literalIds(definition: Definition, kinds: Kinds): LiteralId[] {
+  const found: LiteralId[] = []
+  const visit = (schema: Json | undefined, value: Json, path: string): void => {
+    if (!isObject(schema)) return
+    const prefix = own(schema, 'x-id')
+    if (typeof prefix === 'string' && typeof value === 'string') found.push({ path, prefix, id: value })
+    const properties = own(schema, 'properties')
+    if (isObject(value) && isObject(properties)) {
+      for (const [key, item] of Object.entries(value)) visit(own(properties, key), item, at(path, key))
+    }
+    if (Array.isArray(value))
+      for (const [index, item] of value.entries()) visit(own(schema, 'items'), item, at(path, index))
+  }
+  const graph = (current: Graph, path: string): void => {
+    for (const [index, node] of current.nodes.entries()) {
+      const where = `${path}/nodes/${index}/args`
+      visit(kinds.get(node.type)?.args_schema, node.args ?? {}, where)
+      const body = node.type === 'map' ? (node.args?.body as JsonObject | undefined) : undefined
+      if (isObject(body) && Array.isArray(body.nodes)) graph(body as unknown as Graph, `${where}/body`)
+    }
+  }
+  graph(definition, '')
+  return found
+}

@@ -1,0 +1,181 @@
+// Is this JSON a workflow? Everything that can be known before it runs is said when it is saved, with the path at fault.
+
+import type { Definition, Edge, Graph, Json, JsonObject, Node } from './definition.ts'
+import { isCel, isExpression } from './expressions.ts'
+import { checkEdges } from './graph-edges.ts'
+import { checkValue, type Visible } from './graph-expressions.ts'
+import { makeOrder, type Order } from './graph-order.ts'
+import { readGraph, readObject } from './graph-shape.ts'
+import { at, isObject, measureJson } from './json.ts'
+import { type Issue, validateJson } from './json-schema.ts'
+import { checkSchema } from './json-schema-check.ts'
+import type { NodeDescriptor } from './node.ts'
+
+export type Kinds = ReadonlyMap<string, NodeDescriptor>
+export type Validated = { ok: true; definition: Definition } | { ok: false; errors: Issue[] }
+
+export const LIMITS = { nodes: 500, edges: 2_000, map_depth: 4, json_depth: 64, json_values: 100_000 }
+const MAX_ERRORS = 100
+
+const DEFINITION_FIELDS = new Set(['inputs', 'nodes', 'edges', 'output', 'layout'])
+const BODY_FIELDS = new Set(['nodes', 'edges', 'output'])
+
+export function validateDefinition(definition: unknown, kinds: Kinds): Validated {
+  const errors: Issue[] = []
+  const finish = (): Validated => ({ ok: false, errors: errors.slice(0, MAX_ERRORS) })
+  if (!isObject(definition)) return { ok: false, errors: [{ path: '', message: 'must be an object' }] }
+  const size = measureJson(definition, { depth: LIMITS.json_depth, nodes: LIMITS.json_values })
+  if (size === 'too_deep') return { ok: false, errors: [{ path: '', message: 'is nested too deeply' }] }
+  if (size === 'too_large') return { ok: false, errors: [{ path: '', message: 'is too large' }] }
+
+  readObject(definition, DEFINITION_FIELDS, '', errors)
+  checkInputs(definition, errors)
+  if (definition.layout !== undefined && !isObject(definition.layout)) {
+    errors.push({ path: '/layout', message: 'must be an object' })
+  }
+  const context: Context = { kinds, errors, total: 0 }
+  const graph = checkGraph(definition, '', { nodes: new Set(), inMap: false, depth: 0 }, context)
+  if (!graph || errors.length > 0) return finish()
+  return { ok: true, definition: { ...definition, ...graph } as Definition }
+}
+
+function checkInputs(definition: JsonObject, errors: Issue[]): void {
+  if (definition.inputs === undefined) return
+  if (!isObject(definition.inputs)) errors.push({ path: '/inputs', message: 'must be a JSON Schema object' })
+  else errors.push(...checkSchema(definition.inputs).map((issue) => ({ ...issue, path: `/inputs${issue.path}` })))
+}
+
+type Context = { kinds: Kinds; errors: Issue[]; total: number }
+/** What surrounds a graph: for a map's body, the outer nodes that have run before the map does. */
+type Surrounding = { nodes: ReadonlySet<string>; inMap: boolean; depth: number }
+
+function checkGraph(source: JsonObject, path: string, outer: Surrounding, context: Context): Graph | undefined {
+  const { errors } = context
+  const graph = readGraph(source, path, errors)
+  if (!graph) return undefined
+  context.total += graph.nodes.length
+  if (context.total > LIMITS.nodes) {
+    errors.push({ path: `${path}/nodes`, message: `a workflow has at most ${LIMITS.nodes} nodes` })
+    return undefined
+  }
+  if (graph.edges.length > LIMITS.edges) {
+    errors.push({ path: `${path}/edges`, message: `a graph has at most ${LIMITS.edges} edges` })
+    return undefined
+  }
+  checkIds(graph, path, outer, errors)
+  checkEdges(graph, path, context.kinds, errors)
+  const order = makeOrder(graph)
+  if (order.cycle) errors.push({ path: `${path}/edges/${order.cycle.edge}`, message: cycleMessage(order.cycle.nodes) })
+
+  const nodes = graph.nodes.map((node, index) =>
+    checkNode(node, `${path}/nodes/${index}`, visibleBefore(node.id, order, outer), outer, context),
+  )
+  for (const [index, edge] of graph.edges.entries()) {
+    checkCondition(edge, `${path}/edges/${index}`, order, outer, errors)
+  }
+  if (graph.output !== undefined) {
+    const all = new Set([...outer.nodes, ...graph.nodes.map((node) => node.id)])
+    checkValue(graph.output, `${path}/output`, { nodes: all, inMap: outer.inMap }, errors)
+  }
+  return { ...graph, nodes }
+}
+
+const cycleMessage = (nodes: string[]): string =>
+  `this edge closes a cycle: ${nodes.slice(0, 10).join(' → ')}${nodes.length > 10 ? ' …' : ''}`
+
+function checkIds(graph: Graph, path: string, outer: Surrounding, errors: Issue[]): void {
+  const seen = new Set<string>()
+  for (const [index, node] of graph.nodes.entries()) {
+    if (seen.has(node.id)) errors.push({ path: `${path}/nodes/${index}/id`, message: `"${node.id}" is used twice` })
+    else if (outer.nodes.has(node.id)) {
+      errors.push({ path: `${path}/nodes/${index}/id`, message: `"${node.id}" is already a node outside this body` })
+    }
+    seen.add(node.id)
+  }
+}
+
+function visibleBefore(id: string, order: Order, outer: Surrounding): Visible {
+  return { nodes: new Set([...outer.nodes, ...order.before(id)]), inMap: outer.inMap }
+}
+
+function checkCondition(edge: Edge, path: string, order: Order, outer: Surrounding, errors: Issue[]): void {
+  if (!edge.when) return
+  const visible = visibleBefore(edge.from.node, order, outer)
+  const nodes = new Set([...visible.nodes, edge.from.node])
+  checkValue(edge.when, `${path}/when`, { nodes, inMap: outer.inMap }, errors)
+}
+
+/** The node, with the body of a map completed. */
+function checkNode(node: Node, path: string, visible: Visible, outer: Surrounding, context: Context): Node {
+  const { errors } = context
+  const kind = context.kinds.get(node.type)
+  if (!kind) {
+    errors.push({ path: `${path}/type`, message: `there is no node type "${node.type.slice(0, 64)}"` })
+    return node
+  }
+  const args = node.args ?? {}
+  errors.push(...validateJson(kind.args_schema, args, { opaque: standsForValue, path: `${path}/args` }))
+  let body: Graph | undefined
+  for (const [key, value] of Object.entries(args)) {
+    const where = at(`${path}/args`, key)
+    if (node.type === 'map' && key === 'body') body = checkBody(value, where, visible, outer, context)
+    else if (node.type === 'approval' && key === 'policy') checkPolicy(value, where, visible, errors)
+    else checkValue(value, where, visible, errors)
+  }
+  if (node.type === 'branch') checkCases(args, `${path}/args`, errors)
+  if (node.type === 'clarification') checkQuestion(args, `${path}/args`, errors)
+  return body ? { ...node, args: { ...args, body: body as unknown as JsonObject } } : node
+}
+
+/** Where a schema says `x-value: "literal"`, no expression may stand: code must not be computed from data. */
+const standsForValue = (value: Json, schema: JsonObject): boolean =>
+  schema['x-value'] === undefined ? isExpression(value) : schema['x-value'] === 'graph'
+
+function checkBody(
+  body: Json,
+  path: string,
+  visible: Visible,
+  outer: Surrounding,
+  context: Context,
+): Graph | undefined {
+  if (!isObject(body)) {
+    context.errors.push({ path, message: 'must be an object with nodes and edges' })
+    return undefined
+  }
+  if (outer.depth >= LIMITS.map_depth) {
+    context.errors.push({ path, message: `maps are nested at most ${LIMITS.map_depth} deep` })
+    return undefined
+  }
+  readObject(body, BODY_FIELDS, path, context.errors)
+  return checkGraph(body, path, { nodes: visible.nodes, inMap: true, depth: outer.depth + 1 }, context)
+}
+
+const QUORUM_NAMES: ReadonlySet<string> = new Set(['approvals', 'rejections', 'abstentions', 'outstanding', 'votes'])
+
+function checkPolicy(policy: Json, path: string, visible: Visible, errors: Issue[]): void {
+  if (!isObject(policy)) {
+    checkValue(policy, path, visible, errors)
+    return
+  }
+  for (const [key, value] of Object.entries(policy)) {
+    const own = key === 'quorum' && isCel(value) ? { ...visible, roots: QUORUM_NAMES } : visible
+    checkValue(value, at(path, key), own, errors)
+  }
+}
+
+function checkCases(args: JsonObject, path: string, errors: Issue[]): void {
+  const seen = new Set<string>()
+  for (const [index, item] of (Array.isArray(args.cases) ? args.cases : []).entries()) {
+    if (!isObject(item) || typeof item.port !== 'string') continue
+    const where = `${path}/cases/${index}/port`
+    if (item.port === 'default' || item.port === 'error')
+      errors.push({ path: where, message: `"${item.port}" is reserved` })
+    if (seen.has(item.port)) errors.push({ path: where, message: `port "${item.port}" is used twice` })
+    seen.add(item.port)
+  }
+}
+
+function checkQuestion(args: JsonObject, path: string, errors: Issue[]): void {
+  if (args.schema === undefined || isExpression(args.schema)) return
+  errors.push(...checkSchema(args.schema).map((issue) => ({ ...issue, path: `${path}/schema${issue.path}` })))
+}

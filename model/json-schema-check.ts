@@ -1,0 +1,154 @@
+// Is a tenant's JSON Schema one we can hold to? Said when it is saved, with the path of the keyword at fault.
+
+import type { Json, JsonObject } from './definition.ts'
+import { at, isForbiddenKey, isObject, own } from './json.ts'
+import type { Issue } from './json-schema.ts'
+import { compilePattern } from './pattern.ts'
+
+const MAX_DEPTH = 32
+const MAX_SCHEMAS = 5_000
+
+const TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer'])
+const ONE_SCHEMA = ['items', 'contains', 'additionalProperties', 'propertyNames', 'not', 'if', 'then', 'else']
+const LIST_OF_SCHEMAS = ['allOf', 'anyOf', 'oneOf', 'prefixItems']
+const MAP_OF_SCHEMAS = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']
+const COUNTS = [
+  ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'minContains', 'maxContains'],
+].flat()
+const NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
+/** Ignoring one of these would accept what the author meant to refuse. */
+const UNSUPPORTED = [
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  '$dynamicRef',
+  '$recursiveRef',
+  '$id',
+  '$anchor',
+  '$dynamicAnchor',
+]
+
+/** What is wrong with the schema; an empty list means it can be used. */
+export function checkSchema(schema: Json, path = ''): Issue[] {
+  const issues: Issue[] = []
+  let count = 0
+  const visit = (current: Json | undefined, where: string, depth: number): void => {
+    count += 1
+    if (count > MAX_SCHEMAS || depth > MAX_DEPTH) {
+      if (issues.at(-1)?.message !== TOO_LARGE) issues.push({ path: where, message: TOO_LARGE })
+      return
+    }
+    if (typeof current === 'boolean') return
+    if (!isObject(current)) {
+      issues.push({ path: where, message: 'must be a JSON Schema: an object, true or false' })
+      return
+    }
+    checkKeywords(current, where, issues)
+    checkReference(current, schema, where, issues)
+    for (const keyword of ONE_SCHEMA) {
+      if (Object.hasOwn(current, keyword)) visit(current[keyword], at(where, keyword), depth + 1)
+    }
+    for (const keyword of LIST_OF_SCHEMAS) {
+      const list = own(current, keyword)
+      if (list === undefined) continue
+      if (!Array.isArray(list) || list.length === 0) {
+        issues.push({ path: at(where, keyword), message: 'must be a list of schemas' })
+        continue
+      }
+      for (const [index, inner] of list.entries()) visit(inner, at(at(where, keyword), index), depth + 1)
+    }
+    for (const keyword of MAP_OF_SCHEMAS) {
+      const map = own(current, keyword)
+      if (map === undefined) continue
+      if (!isObject(map)) {
+        issues.push({ path: at(where, keyword), message: 'must be an object of schemas' })
+        continue
+      }
+      for (const [key, inner] of Object.entries(map)) {
+        const inside = at(at(where, keyword), key)
+        if (isForbiddenKey(key)) issues.push({ path: inside, message: `"${key}" is not allowed as a name` })
+        if (keyword === 'patternProperties') checkPattern(key, inside, issues)
+        visit(inner, inside, depth + 1)
+      }
+    }
+  }
+  visit(schema, path, 0)
+  return issues.slice(0, 50)
+}
+
+const TOO_LARGE = `a schema has at most ${MAX_SCHEMAS} parts, nested at most ${MAX_DEPTH} deep`
+
+function checkKeywords(schema: JsonObject, path: string, issues: Issue[]): void {
+  const wrong = (keyword: string, message: string) => issues.push({ path: at(path, keyword), message })
+  for (const keyword of UNSUPPORTED) if (Object.hasOwn(schema, keyword)) wrong(keyword, 'this keyword is not supported')
+  const type = own(schema, 'type')
+  if (type !== undefined) {
+    const names = Array.isArray(type) ? type : [type]
+    if (names.length === 0 || !names.every((name) => typeof name === 'string' && TYPES.has(name))) {
+      wrong('type', `must be one of ${[...TYPES].join(', ')}`)
+    }
+  }
+  for (const keyword of COUNTS) {
+    const value = own(schema, keyword)
+    if (value !== undefined && !(Number.isInteger(value) && Number(value) >= 0))
+      wrong(keyword, 'must be a whole number')
+  }
+  for (const keyword of NUMBERS) {
+    const value = own(schema, keyword)
+    if (value !== undefined && typeof value !== 'number') wrong(keyword, 'must be a number')
+  }
+  if (Number(own(schema, 'multipleOf') ?? 1) <= 0) wrong('multipleOf', 'must be more than 0')
+  const allowed = own(schema, 'enum')
+  if (allowed !== undefined && !Array.isArray(allowed)) wrong('enum', 'must be a list')
+  checkNames(own(schema, 'required'), at(path, 'required'), issues)
+  const dependent = own(schema, 'dependentRequired')
+  if (isObject(dependent)) {
+    for (const [key, names] of Object.entries(dependent))
+      checkNames(names, at(at(path, 'dependentRequired'), key), issues)
+  } else if (dependent !== undefined) wrong('dependentRequired', 'must be an object of lists')
+  const pattern = own(schema, 'pattern')
+  if (typeof pattern === 'string') checkPattern(pattern, at(path, 'pattern'), issues)
+  else if (pattern !== undefined) wrong('pattern', 'must be a text')
+}
+
+function checkNames(names: Json | undefined, path: string, issues: Issue[]): void {
+  if (names === undefined) return
+  if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) {
+    issues.push({ path, message: 'must be a list of names' })
+  }
+}
+
+function checkPattern(pattern: string, path: string, issues: Issue[]): void {
+  const compiled = compilePattern(pattern)
+  if (typeof compiled === 'string') issues.push({ path, message: compiled })
+}
+
+function checkReference(schema: JsonObject, root: Json, path: string, issues: Issue[]): void {
+  const reference = own(schema, '$ref')
+  if (reference === undefined) return
+  if (typeof reference !== 'string' || !reference.startsWith('#')) {
+    issues.push({ path: at(path, '$ref'), message: 'only references inside this schema work, such as #/$defs/address' })
+  } else if (resolvePointer(root, reference) === undefined) {
+    issues.push({ path: at(path, '$ref'), message: `the schema has no ${reference}` })
+  }
+}
+
+/** `#/$defs/address` within `root`; nothing outside it is ever read. */
+export function resolvePointer(root: Json, reference: string): Json | undefined {
+  if (reference === '#') return root
+  if (!reference.startsWith('#/')) return undefined
+  let current: Json | undefined = root
+  for (const part of reference.slice(2).split('/')) {
+    const key = decode(part)?.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (key === undefined || typeof current !== 'object' || current === null) return undefined
+    current = Array.isArray(current) ? (/^\d{1,9}$/.test(key) ? current[Number(key)] : undefined) : own(current, key)
+  }
+  return typeof current === 'boolean' || isObject(current) ? current : undefined
+}
+
+function decode(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,340 @@
+// JSON Schema 2020-12, interpreted. Tenants write schemas (inputs, questions, forms), and a validator that compiles them
+// to JavaScript would turn tenant text into host code; this one only walks data, within a budget.
+
+import type { Json, JsonObject } from './definition.ts'
+import { at, isObject, own } from './json.ts'
+import { resolvePointer } from './json-schema-check.ts'
+import { hasFormat } from './json-schema-format.ts'
+import { compilePattern } from './pattern.ts'
+
+export type Issue = { path: string; message: string }
+
+export type ValidateOptions = {
+  /** A value the schema does not look into, such as an expression standing where its result will be. */
+  opaque?(value: Json, schema: JsonObject): boolean
+  /** Prefix of the reported paths. */
+  path?: string
+}
+
+const MAX_ISSUES = 50
+const MAX_STEPS = 500_000
+const MAX_DEPTH = 128
+
+class TooCostly extends Error {}
+
+/** What is wrong with `value`; an empty list means it is valid. Check a tenant's schema with `checkSchema` first. */
+export function validateJson(schema: Json, value: Json, options: ValidateOptions = {}): Issue[] {
+  const walk = new Walk(schema, options)
+  const issues: Issue[] = []
+  try {
+    walk.visit(schema, value, options.path ?? '', issues, 0)
+  } catch (error) {
+    if (!(error instanceof TooCostly)) throw error
+    return [{ path: options.path ?? '', message: 'checking this takes too much work; simplify the schema or the data' }]
+  }
+  return issues.slice(0, MAX_ISSUES)
+}
+
+class Walk {
+  private steps = MAX_STEPS
+  private readonly root: Json
+  private readonly options: ValidateOptions
+
+  constructor(root: Json, options: ValidateOptions) {
+    this.root = root
+    this.options = options
+  }
+
+  spend(steps: number): void {
+    this.steps -= steps
+    if (this.steps < 0) throw new TooCostly()
+  }
+
+  passes(schema: Json, value: Json, depth: number): boolean {
+    const issues: Issue[] = []
+    this.visit(schema, value, '', issues, depth)
+    return issues.length === 0
+  }
+
+  visit(schema: Json, value: Json, path: string, issues: Issue[], depth: number): void {
+    this.spend(1)
+    if (depth > MAX_DEPTH) throw new TooCostly()
+    if (schema === true) return
+    if (schema === false) {
+      issues.push({ path, message: 'is not allowed' })
+      return
+    }
+    if (!isObject(schema) || this.options.opaque?.(value, schema)) return
+    if (issues.length >= MAX_ISSUES) return
+    const before = issues.length
+    checkType(schema, value, path, issues)
+    if (issues.length > before) return
+    this.checkEquality(schema, value, path, issues)
+    if (typeof value === 'number') checkNumber(schema, value, path, issues)
+    else if (typeof value === 'string') this.checkText(schema, value, path, issues)
+    else if (Array.isArray(value)) this.checkList(schema, value, path, issues, depth)
+    else if (isObject(value)) this.checkObject(schema, value, path, issues, depth)
+    this.checkCombinations(schema, value, path, issues, depth)
+  }
+
+  private checkEquality(schema: JsonObject, value: Json, path: string, issues: Issue[]): void {
+    const expected = own(schema, 'const')
+    if (expected !== undefined && !this.same(expected, value)) {
+      issues.push({ path, message: `must be ${JSON.stringify(expected).slice(0, 100)}` })
+    }
+    const allowed = own(schema, 'enum')
+    if (Array.isArray(allowed) && !allowed.some((item) => this.same(item, value))) {
+      issues.push({
+        path,
+        message: `must be one of ${allowed
+          .map((item) => JSON.stringify(item))
+          .join(', ')
+          .slice(0, 200)}`,
+      })
+    }
+  }
+
+  private same(a: Json, b: Json): boolean {
+    this.spend(1)
+    if (a === b) return true
+    if (Array.isArray(a) && Array.isArray(b)) {
+      return a.length === b.length && a.every((item, index) => this.same(item, b[index] as Json))
+    }
+    if (!isObject(a) || !isObject(b)) return false
+    const keys = Object.keys(a)
+    this.spend(keys.length)
+    return (
+      keys.length === Object.keys(b).length &&
+      keys.every((key) => Object.hasOwn(b, key) && this.same(a[key] as Json, b[key] as Json))
+    )
+  }
+
+  private checkText(schema: JsonObject, value: string, path: string, issues: Issue[]): void {
+    const min = own(schema, 'minLength')
+    const max = own(schema, 'maxLength')
+    if (typeof min === 'number' || typeof max === 'number') {
+      const length = codePoints(value)
+      if (typeof min === 'number' && length < min) issues.push({ path, message: atLeast(min, 'character') })
+      if (typeof max === 'number' && length > max) issues.push({ path, message: atMost(max, 'character') })
+    }
+    const pattern = own(schema, 'pattern')
+    if (typeof pattern === 'string' && !this.matches(pattern, value)) {
+      issues.push({ path, message: `must match the pattern ${pattern.slice(0, 100)}` })
+    }
+    const format = own(schema, 'format')
+    if (typeof format === 'string' && !hasFormat(format, value))
+      issues.push({ path, message: `must be a valid ${format}` })
+  }
+
+  private matches(source: string, text: string): boolean {
+    const pattern = compilePattern(source)
+    if (typeof pattern === 'string') return false
+    this.spend(pattern.cost(text))
+    return pattern.test(text) ?? false
+  }
+
+  private checkList(schema: JsonObject, value: Json[], path: string, issues: Issue[], depth: number): void {
+    const min = own(schema, 'minItems')
+    const max = own(schema, 'maxItems')
+    if (typeof min === 'number' && value.length < min) issues.push({ path, message: atLeast(min, 'item') })
+    if (typeof max === 'number' && value.length > max) issues.push({ path, message: atMost(max, 'item') })
+    const prefix = own(schema, 'prefixItems')
+    const prefixes = Array.isArray(prefix) ? prefix : []
+    const rest = own(schema, 'items')
+    for (const [index, item] of value.entries()) {
+      const itemSchema = index < prefixes.length ? prefixes[index] : rest
+      if (itemSchema !== undefined) this.visit(itemSchema, item, at(path, index), issues, depth + 1)
+    }
+    if (own(schema, 'uniqueItems') === true) this.checkUnique(value, path, issues)
+    const contains = own(schema, 'contains')
+    if (contains === undefined) return
+    const found = value.filter((item) => this.passes(contains, item, depth + 1)).length
+    const least = own(schema, 'minContains') ?? 1
+    const most = own(schema, 'maxContains')
+    if (found < Number(least)) issues.push({ path, message: `must contain at least ${least} of the required items` })
+    if (typeof most === 'number' && found > most)
+      issues.push({ path, message: `must contain at most ${most} such items` })
+  }
+
+  private checkUnique(value: Json[], path: string, issues: Issue[]): void {
+    const seen = new Set<string>()
+    for (const item of value) {
+      const key = stableText(item, (steps) => this.spend(steps))
+      if (seen.has(key)) {
+        issues.push({ path, message: 'must not contain the same item twice' })
+        return
+      }
+      seen.add(key)
+    }
+  }
+
+  private checkObject(schema: JsonObject, value: JsonObject, path: string, issues: Issue[], depth: number): void {
+    const keys = Object.keys(value)
+    this.spend(keys.length)
+    const min = own(schema, 'minProperties')
+    const max = own(schema, 'maxProperties')
+    if (typeof min === 'number' && keys.length < min) issues.push({ path, message: atLeast(min, 'field') })
+    if (typeof max === 'number' && keys.length > max) issues.push({ path, message: atMost(max, 'field') })
+    requireKeys(own(schema, 'required'), value, path, issues)
+    const dependent = own(schema, 'dependentRequired')
+    if (isObject(dependent)) {
+      for (const [key, needed] of Object.entries(dependent)) {
+        if (Object.hasOwn(value, key)) requireKeys(needed, value, path, issues)
+      }
+    }
+    const dependentSchemas = own(schema, 'dependentSchemas')
+    if (isObject(dependentSchemas)) {
+      for (const [key, inner] of Object.entries(dependentSchemas)) {
+        if (Object.hasOwn(value, key)) this.visit(inner, value, path, issues, depth + 1)
+      }
+    }
+    this.checkFields(schema, value, keys, path, issues, depth)
+  }
+
+  private checkFields(
+    schema: JsonObject,
+    value: JsonObject,
+    keys: string[],
+    path: string,
+    issues: Issue[],
+    depth: number,
+  ): void {
+    const properties = own(schema, 'properties')
+    const patterns = own(schema, 'patternProperties')
+    const additional = own(schema, 'additionalProperties')
+    const names = own(schema, 'propertyNames')
+    for (const key of keys) {
+      const item = own(value, key) as Json
+      let known = false
+      const property = isObject(properties) ? own(properties, key) : undefined
+      if (property !== undefined) {
+        known = true
+        this.visit(property, item, at(path, key), issues, depth + 1)
+      }
+      if (isObject(patterns)) {
+        for (const [source, inner] of Object.entries(patterns)) {
+          if (!this.matches(source, key)) continue
+          known = true
+          this.visit(inner, item, at(path, key), issues, depth + 1)
+        }
+      }
+      if (!known && additional === false) issues.push({ path: at(path, key), message: 'unknown field' })
+      else if (!known && additional !== undefined) this.visit(additional, item, at(path, key), issues, depth + 1)
+      if (names !== undefined && !this.passes(names, key, depth + 1)) {
+        issues.push({ path: at(path, key), message: 'this name is not allowed' })
+      }
+    }
+  }
+
+  private checkCombinations(schema: JsonObject, value: Json, path: string, issues: Issue[], depth: number): void {
+    const reference = own(schema, '$ref')
+    if (typeof reference === 'string') {
+      const target = resolvePointer(this.root, reference)
+      if (target === undefined) issues.push({ path, message: `the schema has no ${reference}` })
+      else this.visit(target, value, path, issues, depth + 1)
+    }
+    const all = own(schema, 'allOf')
+    if (Array.isArray(all)) for (const inner of all) this.visit(inner, value, path, issues, depth + 1)
+    const any = own(schema, 'anyOf')
+    if (Array.isArray(any)) this.checkAny(any, value, path, issues, depth)
+    const one = own(schema, 'oneOf')
+    if (Array.isArray(one)) {
+      const passing = one.filter((inner) => this.passes(inner, value, depth + 1)).length
+      if (passing === 0) this.checkAny(one, value, path, issues, depth)
+      else if (passing > 1)
+        issues.push({ path, message: `must match exactly one of the allowed forms, not ${passing}` })
+    }
+    const not = own(schema, 'not')
+    if (not !== undefined && this.passes(not, value, depth + 1))
+      issues.push({ path, message: 'has a form that is not allowed' })
+    const condition = own(schema, 'if')
+    if (condition !== undefined) {
+      const branch = own(schema, this.passes(condition, value, depth + 1) ? 'then' : 'else')
+      if (branch !== undefined) this.visit(branch, value, path, issues, depth + 1)
+    }
+  }
+
+  /** Reports the form that came furthest, so that a wrong field inside one of several forms is named. */
+  private checkAny(forms: Json[], value: Json, path: string, issues: Issue[], depth: number): void {
+    let closest: Issue[] = []
+    let reach = -1
+    for (const inner of forms) {
+      const found: Issue[] = []
+      this.visit(inner, value, path, found, depth + 1)
+      if (found.length === 0) return
+      const distance = Math.max(...found.map((issue) => issue.path.length))
+      if (distance > reach) {
+        closest = found
+        reach = distance
+      }
+    }
+    if (reach > path.length || forms.length === 1) issues.push(...closest)
+    else issues.push({ path, message: `must match one of the allowed forms: ${closest[0]?.message ?? 'none'}` })
+  }
+}
+
+const atLeast = (count: number, noun: string): string => `must have at least ${count} ${noun}${count === 1 ? '' : 's'}`
+const atMost = (count: number, noun: string): string => `must have at most ${count} ${noun}${count === 1 ? '' : 's'}`
+
+function codePoints(text: string): number {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
+}
+
+function requireKeys(required: Json | undefined, value: JsonObject, path: string, issues: Issue[]): void {
+  if (!Array.isArray(required)) return
+  for (const key of required) {
+    if (typeof key === 'string' && !Object.hasOwn(value, key))
+      issues.push({ path: at(path, key), message: 'is required' })
+  }
+}
+
+function checkNumber(schema: JsonObject, value: number, path: string, issues: Issue[]): void {
+  const limit = (keyword: string) => {
+    const bound = own(schema, keyword)
+    return typeof bound === 'number' ? bound : undefined
+  }
+  const minimum = limit('minimum')
+  if (minimum !== undefined && value < minimum) issues.push({ path, message: `must be at least ${minimum}` })
+  const maximum = limit('maximum')
+  if (maximum !== undefined && value > maximum) issues.push({ path, message: `must be at most ${maximum}` })
+  const above = limit('exclusiveMinimum')
+  if (above !== undefined && value <= above) issues.push({ path, message: `must be more than ${above}` })
+  const below = limit('exclusiveMaximum')
+  if (below !== undefined && value >= below) issues.push({ path, message: `must be less than ${below}` })
+  const step = limit('multipleOf')
+  if (step !== undefined && !Number.isInteger(value / step))
+    issues.push({ path, message: `must be a multiple of ${step}` })
+}
+
+function checkType(schema: JsonObject, value: Json, path: string, issues: Issue[]): void {
+  const type = own(schema, 'type')
+  if (type === undefined) return
+  const types = Array.isArray(type) ? type : [type]
+  if (!types.some((name) => hasType(String(name), value)))
+    issues.push({ path, message: `must be ${types.join(' or ')}` })
+}
+
+function hasType(name: string, value: Json): boolean {
+  switch (name) {
+    case 'null':
+      return value === null
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isObject(value)
+    case 'integer':
+      return typeof value === 'number' && Number.isInteger(value)
+    default:
+      return typeof value === name
+  }
+}
+
+function stableText(value: Json, spend: (steps: number) => void): string {
+  spend(1)
+  if (Array.isArray(value)) return `[${value.map((item) => stableText(item, spend)).join()}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const keys = Object.keys(value).sort()
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${stableText(value[key] as Json, spend)}`).join()}}`
+}
