@@ -151,14 +151,21 @@ export function makeCluster(options: { home: Home; binaries: Binaries; durable: 
     closeSync(output)
     server.unref()
     let failure: string | undefined
-    server.once('error', (error) => (failure = error.message))
-    server.once('exit', () => (failure ??= readFileSync(logFile, 'utf8').slice(before).trim()))
-    while (failure === undefined) {
-      const found = readPidFile(pidFile)
-      if (found?.ready && found.pid === server.pid && (await serves(url(port), directory)))
-        return { pid: found.pid, port }
-      await delay(10)
+    server.once('error', (error) => {
+      failure = error.message
+    })
+    try {
+      while (failure === undefined && server.exitCode === null && server.signalCode === null) {
+        const found = readPidFile(pidFile)
+        const ready = found?.ready && found.pid === server.pid
+        if (ready && (await serves(url(port), directory))) return { pid: found.pid, port }
+        await delay(10)
+      }
+    } catch (error) {
+      server.kill('SIGQUIT')
+      throw error
     }
+    failure ??= readFileSync(logFile, 'utf8').slice(before).trim()
     throw new Error(`PostgreSQL did not start: ${failure}`)
   }
 
