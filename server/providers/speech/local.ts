@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { existsSync } from 'node:fs'
+import { checkText, checkVoice } from './check.ts'
 import { flitePath } from './flite.ts'
 import { contentTypeOf, SPEECH_TEXT_LIMIT, type Speech } from './index.ts'
 import { ProviderProblem } from './problem.ts'
@@ -20,11 +21,7 @@ export const makeLocalSpeech = (settings: LocalSpeechSettings): Speech => {
   return {
     async synthesize({ text, voice = usual, format, signal }) {
       checkText(text, textLimit)
-      if (!localVoices.some(({ id }) => id === voice))
-        throw new ProviderProblem(
-          'unknown_voice',
-          `No voice "${voice.slice(0, 40)}"; there are ${listOf(localVoices)}.`,
-        )
+      checkVoice(voice, localVoices)
       const sentences = toSentences(text)
       if (sentences.length === 0)
         throw new ProviderProblem(
@@ -48,12 +45,4 @@ export const makeLocalSpeech = (settings: LocalSpeechSettings): Speech => {
     },
     async close() {},
   }
-}
-
-const listOf = (voices: { id: string }[]) => voices.map(({ id }) => id).join(', ')
-
-export const checkText = (text: string, limit: number) => {
-  if (text.length > limit)
-    throw new ProviderProblem('text_too_long', `Speech takes at most ${limit} characters; this has ${text.length}.`)
-  if (text.trim() === '') throw new ProviderProblem('text_unspeakable', 'There is no text to say.')
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { ProviderProblem } from '#providers/speech/problem'
 import type { AudioProcess } from '#providers/speech/process'
-import { AUDIO_LIMITS, type AudioFacts, type AudioLimits, type Transcription } from './index.ts'
+import { AUDIO_LIMITS, type AudioLimits, type Transcription } from './index.ts'
+import { checkSize, inspectWith } from './inspect.ts'
 import { modelPath } from './moonshine.ts'
 
 export type LocalTranscriptionSettings = {
@@ -30,22 +30,3 @@ export const makeLocalTranscription = ({
   },
   async close() {},
 })
-
-export const checkSize = (bytes: Uint8Array, limits: AudioLimits) => {
-  if (bytes.length > limits.bytes)
-    throw new ProviderProblem(
-      'audio_too_large',
-      `Audio may have ${Math.floor(limits.bytes / 1024 / 1024)} MiB at most.`,
-    )
-  if (bytes.length === 0) throw new ProviderProblem('audio_unreadable', 'There is no audio in the request.')
-}
-
-/** Every provider decodes here first: a lie about the type or the length costs nobody a call to a vendor. */
-export const inspectWith =
-  (audio: AudioProcess, limits: AudioLimits, speech = false) =>
-  async ({ bytes, signal }: { bytes: Uint8Array; signal?: AbortSignal }): Promise<AudioFacts> => {
-    checkSize(bytes, limits)
-    const { head } = await audio.ask({ kind: 'inspect', limit_s: limits.duration_s, speech }, bytes, signal)
-    const { format, contentType, duration_s } = head as AudioFacts
-    return { format, contentType, duration_s }
-  }

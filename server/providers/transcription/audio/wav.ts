@@ -37,6 +37,11 @@ export function* decodeWav(bytes: Buffer): Generator<{ channels: Float32Array[];
   }
 }
 
+export const measureWav = (bytes: Buffer): number => {
+  const { format, data } = readChunks(bytes)
+  return data.length / ((format.bits / 8) * format.channels) / format.sampleRate
+}
+
 const readChunks = (bytes: Buffer): { format: Format; data: Buffer } => {
   let format: Format | undefined
   let at = 12
@@ -86,6 +91,8 @@ const readFormat = (chunk: Buffer): Format => {
     throw unreadable(`This wav file says it has ${format.channels} channels.`)
   if (format.sampleRate < 4000 || format.sampleRate > 192_000)
     throw unreadable(`This wav file says it has ${format.sampleRate} samples a second.`)
+  if (format.bits < 8 || format.bits % 8 !== 0)
+    throw unreadable(`This wav file says it has ${format.bits} bits a sample.`)
   return format
 }
 

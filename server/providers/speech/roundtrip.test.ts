@@ -1,0 +1,32 @@
+import { afterAll, expect, test } from 'vitest'
+import { makeLocalTranscription } from '#providers/transcription/local'
+import { makeLocalSpeech } from './local.ts'
+import { makeAudioProcess } from './process.ts'
+import { heardWords, sentences, wordErrors } from './roundtrip.ts'
+
+const audio = makeAudioProcess()
+const speech = makeLocalSpeech({ audio })
+const transcription = makeLocalTranscription({ audio })
+afterAll(() => audio.close())
+
+test('thirty sentences spoken by the local voice are understood by the local ear', { timeout: 180_000 }, async () => {
+  let errors = 0
+  let words = 0
+  for (const [i, sentence] of sentences.entries()) {
+    const { bytes } = await speech.synthesize({ text: sentence, format: i % 2 ? 'mp3' : 'wav' })
+    const { text } = await transcription.transcribe({ bytes })
+    const said = heardWords(sentence)
+    errors += wordErrors(said, heardWords(text))
+    words += said.length
+  }
+  const rate = errors / words
+  console.log(
+    `word error rate of the round trip: ${(rate * 100).toFixed(1)} % of ${words} words, ${sentences.length} sentences`,
+  )
+  expect(rate).toBeLessThanOrEqual(0.15)
+})
+
+test('a word error rate can fail: other words are counted as errors', () => {
+  expect(wordErrors(heardWords('It takes 25 minutes.'), heardWords('it takes twenty-five minutes'))).toBe(0)
+  expect(wordErrors(heardWords('one two three'), heardWords('one three four'))).toBe(2)
+})
