@@ -48,7 +48,7 @@ describe('references', () => {
     'constructor',
     'input.toString()',
     'input[`x`]',
-    'input.${x}',
+    `input.$${'{x}'}`,
     'process.env',
     'globalThis',
     '',
@@ -70,7 +70,7 @@ describe('references', () => {
 
 describe('values', () => {
   it('leave plain text and data from outside alone', () => {
-    const input = { text: '{{1+1}} ${2} {"$cel":"1+1"}', object: { $cel: '1 + 1' } }
+    const input = { text: '{{1+1}} <%= 2 %> {"$cel":"1+1"}', object: { $cel: '1 + 1' } }
     expect(
       resolveValue({ a: { $ref: 'input.text' }, b: { $ref: 'input.object' }, c: '{{1+1}}' }, { ...scope, input }),
     ).toEqual({
