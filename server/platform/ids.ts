@@ -3,14 +3,54 @@ import { createHash, randomBytes } from 'node:crypto'
 // Inside the program and in PostgreSQL an id is a uuid; on the wire it is TypeID text: a prefix and the uuid in base 32.
 
 export const prefixes = [
-  'org', 'usr', 'co', 'ws', 'team', 'wf', 'wfv', 'exe', 'whk', 'emb', 'apr', 'vote', 'ds', 'job', 'run', 'conn', 'src',
-  'tmpl', 'thr', 'msg', 'aud', 'chan', 'ntf', 'prs', 'sub', 'pm', 'inv', 'plan', 'key', 'evt', 'ivt', 'seti', 'suite',
-  'form', 'conv', 'clr', 'ses', 'aul', 'cus', 'itm', 'vis', 'mail', 'nst',
+  'org',
+  'usr',
+  'co',
+  'ws',
+  'team',
+  'wf',
+  'wfv',
+  'exe',
+  'whk',
+  'emb',
+  'apr',
+  'vote',
+  'ds',
+  'job',
+  'run',
+  'conn',
+  'src',
+  'tmpl',
+  'thr',
+  'msg',
+  'aud',
+  'chan',
+  'ntf',
+  'prs',
+  'sub',
+  'pm',
+  'inv',
+  'plan',
+  'key',
+  'evt',
+  'ivt',
+  'seti',
+  'suite',
+  'form',
+  'conv',
+  'clr',
+  'ses',
+  'aul',
+  'cus',
+  'itm',
+  'vis',
+  'mail',
+  'nst',
 ] as const
 export type Prefix = (typeof prefixes)[number]
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-const valueOf = new Map([...alphabet].map((letter, value) => [letter, BigInt(value)]))
+const digitOf = new Map([...alphabet].map((letter, value) => [letter, BigInt(value)]))
 
 let lastTime = 0
 let counter = 0
@@ -54,7 +94,7 @@ export function fromWire(prefix: Prefix, text: string): string | undefined {
   if (text.length !== prefix.length + 27 || !text.startsWith(`${prefix}_`)) return undefined
   let value = 0n
   for (const letter of text.slice(prefix.length + 1)) {
-    const digit = valueOf.get(letter)
+    const digit = digitOf.get(letter)
     if (digit === undefined) return undefined
     value = (value << 5n) | digit
   }
@@ -71,7 +111,8 @@ export const NOWHERE = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 export type SecretPrefix = 'hk' | 'whs' | 'ems' | 'ses' | 'inv' | 'tkt' | 'claim'
 
-const checksum = (text: string): string => createHash('sha256').update(text).digest('base64url').replaceAll(/[-_]/g, 'x').slice(0, 6)
+const checksum = (text: string): string =>
+  createHash('sha256').update(text).digest('base64url').replaceAll(/[-_]/g, 'x').slice(0, 6)
 
 export function newSecret(prefix: SecretPrefix): string {
   const body = `${prefix}_${randomBytes(24).toString('base64url').replaceAll(/[-_]/g, 'x')}`

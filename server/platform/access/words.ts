@@ -5,9 +5,26 @@ export type Role = 'owner' | 'member' | 'viewer'
 export type Standing = Role | 'visible'
 
 export type ResourceKind =
-  | 'workspace' | 'company' | 'team' | 'subscription' | 'notification' | 'presence'
-  | 'workflow' | 'execution' | 'gate' | 'dataset' | 'connection' | 'source' | 'job' | 'suite'
-  | 'thread' | 'template' | 'channel' | 'api_key' | 'auth_session' | 'payment_method'
+  | 'workspace'
+  | 'company'
+  | 'team'
+  | 'subscription'
+  | 'notification'
+  | 'presence'
+  | 'workflow'
+  | 'execution'
+  | 'gate'
+  | 'dataset'
+  | 'connection'
+  | 'source'
+  | 'job'
+  | 'suite'
+  | 'thread'
+  | 'template'
+  | 'channel'
+  | 'api_key'
+  | 'auth_session'
+  | 'payment_method'
 
 export type TokenScope = 'webhook' | 'template' | 'workflow'
 
@@ -41,6 +58,9 @@ export function describeAccess(access: Access): string {
     case 'token':
       return access.scope === 'webhook' ? 'a webhook token of the workflow' : `an embed token of the ${access.scope}`
     case 'role':
-      return { owner: 'owner', member: 'owner or member', viewer: 'owner, member or viewer' }[access.least] + ` of the ${access.of.replace('_', ' ')}`
+      return (
+        { owner: 'owner', member: 'owner or member', viewer: 'owner, member or viewer' }[access.least] +
+        ` of the ${access.of.replace('_', ' ')}`
+      )
   }
 }

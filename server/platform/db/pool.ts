@@ -1,6 +1,6 @@
 import pg from 'pg'
-import type { Logger } from '../log.ts'
 import { problem } from '../errors.ts'
+import type { Logger } from '../log.ts'
 
 export type Values = readonly unknown[]
 
@@ -40,7 +40,13 @@ const lostSockets = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT',
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = (error as Error & { code?: string }).code ?? ''
-  return lost.test(code) || lostSockets.has(code) || /Connection terminated|timeout exceeded when trying to connect|not queryable|Client has encountered a connection error/.test(error.message)
+  return (
+    lost.test(code) ||
+    lostSockets.has(code) ||
+    /Connection terminated|timeout exceeded when trying to connect|not queryable|Client has encountered a connection error/.test(
+      error.message,
+    )
+  )
 }
 
 export const isUniqueViolation = (error: unknown, constraint?: string): boolean => {
@@ -64,7 +70,8 @@ function nameOf(sql: string): string {
 export function txOf(client: pg.ClientBase): Tx {
   const run = <Row>(sql: string, values: Values = []): Promise<pg.QueryResult<Row & pg.QueryResultRow>> =>
     client.query<Row & pg.QueryResultRow>({ name: nameOf(sql), text: sql, values: values as unknown[] })
-  const maybe = async <Row>(sql: string, values?: Values): Promise<Row | undefined> => (await run<Row>(sql, values)).rows[0]
+  const maybe = async <Row>(sql: string, values?: Values): Promise<Row | undefined> =>
+    (await run<Row>(sql, values)).rows[0]
   return {
     rows: async (sql, values) => (await run(sql, values)).rows as never,
     maybe,
@@ -79,12 +86,19 @@ export function txOf(client: pg.ClientBase): Tx {
 
 const ignored = (): void => {}
 
-async function transaction<T>(pool: pg.Pool, begin: (client: pg.PoolClient) => Promise<unknown>[], work: (tx: Tx) => Promise<T>): Promise<T> {
+async function transaction<T>(
+  pool: pg.Pool,
+  begin: (client: pg.PoolClient) => Promise<unknown>[],
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
   let client: pg.PoolClient
   try {
     client = await pool.connect()
   } catch (error) {
-    throw problem('unavailable', 'The database does not answer. Try again in a moment.', { retryAfterS: 1, cause: error })
+    throw problem('unavailable', 'The database does not answer. Try again in a moment.', {
+      retryAfterS: 1,
+      cause: error,
+    })
   }
   let broken: Error | undefined
   const onError = (error: Error): void => {
@@ -167,7 +181,12 @@ export function openDatabase(options: { urls: DatabaseUrls; log: Logger; poolSiz
   }
 }
 
-async function listenForever(url: string, channel: string, onHint: (payload: string) => void, log: Logger): Promise<() => Promise<void>> {
+async function listenForever(
+  url: string,
+  channel: string,
+  onHint: (payload: string) => void,
+  log: Logger,
+): Promise<() => Promise<void>> {
   let stopped = false
   let client: pg.Client | undefined
   let retry: NodeJS.Timeout | undefined

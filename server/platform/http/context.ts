@@ -15,7 +15,14 @@ export type Credential =
   | { kind: 'session'; id: string }
   | { kind: 'api_key'; id: string; workspace_id: string | null }
   | { kind: 'webhook'; id: string; workspace_id: string; workflow_id: string }
-  | { kind: 'embed'; id: string; workspace_id: string; template_id: string | null; workflow_id: string | null; visitor_id: string | null }
+  | {
+      kind: 'embed'
+      id: string
+      workspace_id: string
+      template_id: string | null
+      workflow_id: string | null
+      visitor_id: string | null
+    }
 
 export type Identity = { org: Org; credential: Credential; person: Person | null; workspace: Selected | null }
 

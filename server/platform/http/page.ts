@@ -11,7 +11,12 @@ export function decodeCursor(cursor: string | undefined, width: number): Cursor 
   if (cursor === undefined) return undefined
   try {
     const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-    if (Array.isArray(key) && key.length === width && key.every((part) => part === null || typeof part === 'string' || typeof part === 'number')) return key
+    if (
+      Array.isArray(key) &&
+      key.length === width &&
+      key.every((part) => part === null || typeof part === 'string' || typeof part === 'number')
+    )
+      return key
   } catch {
     // refused below
   }
@@ -29,7 +34,11 @@ export function decodeIdCursor(cursor: string | undefined): string | null {
 }
 
 /** Makes a page of rows that were asked for with `limit + 1`. */
-export function toPage<Row>(rows: Row[], limit: number, keyOf: (row: Row) => Cursor): { items: Row[]; next_cursor: string | null } {
+export function toPage<Row>(
+  rows: Row[],
+  limit: number,
+  keyOf: (row: Row) => Cursor,
+): { items: Row[]; next_cursor: string | null } {
   if (rows.length <= limit) return { items: rows, next_cursor: null }
   const items = rows.slice(0, limit)
   return { items, next_cursor: encodeCursor(keyOf(items[limit - 1]!)) }

@@ -38,7 +38,7 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   status?: 200 | 201 | 202 | 204
   /** Other successful statuses it may choose. */
   alsoStatus?: (200 | 201 | 202 | 204)[]
-  location?: (answer: z.output<Answer>) => string
+  location?: (answer: Record<string, string>) => string
   /** The resource as it stands: gives ETag, If-Match and the check that server-owned fields are not changed. */
   current?: (ctx: Context, input: PathParameters<Path>) => Promise<unknown>
   /** false: the verb opens its own transactions (streams, outside calls, starting executions). */
@@ -75,7 +75,9 @@ export function routes<
 >(
   area: string,
   table: Table,
-  verbs: { [Operation in keyof Table]: Route<Table[Operation][1], Queries[Operation], Bodies[Operation], Answers[Operation]> },
+  verbs: {
+    [Operation in keyof Table]: Route<Table[Operation][1], Queries[Operation], Bodies[Operation], Answers[Operation]>
+  },
 ): AnyRoute[] {
   return Object.entries(table).map(([operation, [method, path, access]]) => ({
     operation,
@@ -83,6 +85,9 @@ export function routes<
     method,
     path,
     access,
-    ...(verbs[operation as keyof Table] as unknown as Omit<AnyRoute, 'operation' | 'area' | 'method' | 'path' | 'access'>),
+    ...(verbs[operation as keyof Table] as unknown as Omit<
+      AnyRoute,
+      'operation' | 'area' | 'method' | 'path' | 'access'
+    >),
   }))
 }

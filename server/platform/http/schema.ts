@@ -33,7 +33,8 @@ export const jsonObject = () => z.record(z.string(), z.unknown())
 export const name = (longest = 200) => z.string().trim().min(1).max(longest)
 export const email = () => z.string().trim().toLowerCase().max(320).pipe(z.email())
 
-export const page = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item), next_cursor: z.string().nullable() })
+export const page = <Item extends z.ZodType>(item: Item) =>
+  z.object({ items: z.array(item), next_cursor: z.string().nullable() })
 
 export const listQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(200).default(50),
@@ -50,7 +51,8 @@ export type Encode = (value: unknown) => unknown
 export function compileEncoder(schema: z.ZodType): Encode | undefined {
   const prefix = wire.get(schema)?.prefix
   if (prefix !== undefined) {
-    return (value) => (typeof value === 'string' && value.length === 36 && value[8] === '-' ? toWire(prefix, value) : value)
+    return (value) =>
+      typeof value === 'string' && value.length === 36 && value[8] === '-' ? toWire(prefix, value) : value
   }
   const { def } = (schema as unknown as { _zod: { def: ZodDefinition } })._zod
   switch (def.type) {
@@ -60,7 +62,13 @@ export function compileEncoder(schema: z.ZodType): Encode | undefined {
       return encodeEach(def.element)
     case 'record': {
       const encode = def.valueType && compileEncoder(def.valueType)
-      return encode && ((value) => (isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, encode(inner)])) : value))
+      return (
+        encode &&
+        ((value) =>
+          isObject(value)
+            ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, encode(inner)]))
+            : value)
+      )
     }
     case 'union': {
       const encoders = (def.options ?? []).map(compileEncoder).filter((encode) => encode !== undefined)

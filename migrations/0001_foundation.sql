@@ -1,0 +1,405 @@
+-- Breaks nothing: the first tables. Orgs, people, companies, workspaces, teams, notifications, presence, audit.
+
+-- Who asks. Row security reads these two settings; unset or empty shows no row.
+create function app_workspace() returns uuid language sql stable parallel safe
+  return nullif(current_setting('app.ws', true), '')::uuid;
+create function app_user() returns uuid language sql stable parallel safe
+  return nullif(current_setting('app.user', true), '')::uuid;
+
+-- Facts about this installation, such as a value sealed with its key.
+create table installation (
+  name text primary key,
+  value bytea not null
+);
+
+create table orgs (
+  org_id uuid primary key,
+  name text not null,
+  created_at timestamptz not null default now()
+);
+create table org_hosts (
+  host text primary key check (host = lower(host)),
+  org_id uuid not null references orgs
+);
+
+create table users (
+  user_id uuid primary key,
+  org_id uuid not null references orgs,
+  email text not null check (email = lower(email)),
+  name text not null,
+  password_hash text,
+  created_at timestamptz not null default now(),
+  unique (org_id, email)
+);
+
+create table oidc_identities (
+  provider text not null,
+  subject text not null,
+  user_id uuid not null references users on delete cascade,
+  primary key (provider, subject)
+);
+
+create table companies (
+  company_id uuid primary key,
+  org_id uuid not null references orgs,
+  owner_id uuid not null references users,
+  name text not null,
+  metadata jsonb not null default '{}',
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create index companies_by_owner on companies (owner_id);
+
+create table workspaces (
+  workspace_id uuid primary key,
+  company_id uuid not null references companies,
+  org_id uuid not null references orgs,
+  name text not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create index workspaces_by_company on workspaces (company_id);
+
+create table memberships (
+  workspace_id uuid not null references workspaces on delete cascade,
+  user_id uuid not null references users on delete cascade,
+  role text not null check (role in ('owner', 'member', 'viewer', 'guest')),
+  joined_at timestamptz not null default now(),
+  primary key (workspace_id, user_id)
+);
+create index memberships_by_user on memberships (user_id, joined_at, workspace_id);
+
+create table sessions (
+  session_id uuid primary key,
+  user_id uuid not null references users on delete cascade,
+  token_hash bytea not null unique,
+  selected_workspace_id uuid references workspaces on delete set null,
+  user_agent text,
+  address text,
+  created_at timestamptz not null default now(),
+  last_seen_at timestamptz not null default now(),
+  expires_at timestamptz not null
+);
+create index sessions_by_user on sessions (user_id);
+
+create table api_keys (
+  key_id uuid primary key,
+  user_id uuid not null references users on delete cascade,
+  workspace_id uuid references workspaces on delete cascade,
+  name text not null,
+  prefix text not null,
+  token_hash bytea not null unique,
+  created_at timestamptz not null default now(),
+  last_used_at timestamptz,
+  expires_at timestamptz
+);
+create index api_keys_by_user on api_keys (user_id);
+
+create table operator_claims (
+  email text primary key,
+  token_hash bytea not null
+);
+
+-- Waiting people: into a workspace, or to one thread or job alone (resource_kind, resource_id).
+create table invitations (
+  invitation_id uuid primary key,
+  workspace_id uuid not null references workspaces on delete cascade,
+  email text not null check (email = lower(email)),
+  role text not null,
+  resource_kind text check (resource_kind in ('thread', 'job')),
+  resource_id uuid,
+  token_hash bytea not null unique,
+  invited_by uuid references users on delete set null,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  accepted_at timestamptz,
+  check ((resource_kind is null) = (resource_id is null))
+);
+create index invitations_by_workspace on invitations (workspace_id, invitation_id);
+
+create table teams (
+  team_id uuid not null,
+  workspace_id uuid not null references workspaces on delete cascade,
+  owner_id uuid not null references users,
+  name text not null,
+  slug text not null,
+  description text,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (workspace_id, team_id),
+  unique (team_id),
+  unique (workspace_id, slug)
+);
+create table team_members (
+  workspace_id uuid not null,
+  team_id uuid not null,
+  user_id uuid not null,
+  added_at timestamptz not null default now(),
+  primary key (workspace_id, team_id, user_id),
+  foreign key (workspace_id, team_id) references teams (workspace_id, team_id) on delete cascade,
+  foreign key (workspace_id, user_id) references memberships (workspace_id, user_id) on delete cascade
+);
+
+create table subscriptions (
+  subscription_id uuid not null,
+  workspace_id uuid not null references workspaces on delete cascade,
+  name text not null,
+  status text not null default 'active' check (status in ('active', 'paused', 'ended')),
+  quantity integer not null default 1 check (quantity >= 0),
+  starts_at timestamptz not null default now(),
+  ends_at timestamptz,
+  metadata jsonb not null default '{}',
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (workspace_id, subscription_id),
+  unique (subscription_id)
+);
+
+create table notifications (
+  notification_id uuid primary key,
+  user_id uuid not null references users on delete cascade,
+  workspace_id uuid references workspaces on delete cascade,
+  kind text not null,
+  title text not null,
+  body text,
+  data jsonb not null default '{}',
+  link text,
+  read_at timestamptz,
+  created_at timestamptz not null default now()
+);
+create index notifications_by_user on notifications (user_id, notification_id desc);
+create index notifications_unread on notifications (user_id, notification_id desc) where read_at is null;
+
+create table presence (
+  presence_id uuid primary key,
+  workspace_id uuid not null references workspaces on delete cascade,
+  user_id uuid not null references users on delete cascade,
+  status text not null check (status in ('online', 'away', 'busy', 'offline')),
+  context jsonb,
+  last_seen_at timestamptz not null,
+  expires_at timestamptz not null,
+  unique (workspace_id, user_id)
+);
+create index presence_by_user on presence (user_id, presence_id desc);
+
+-- Live feeds. A counter row per recipient numbers the entries in commit order, which a sequence would not.
+create table feed_counters (
+  user_id uuid primary key references users on delete cascade,
+  last_seq bigint not null
+);
+create table feed_entries (
+  user_id uuid not null references users on delete cascade,
+  seq bigint not null,
+  type text not null,
+  data jsonb not null,
+  at timestamptz not null default now(),
+  primary key (user_id, seq)
+);
+
+-- Tickets for sockets: single use, 30 seconds. Hash only.
+create table tickets (
+  token_hash bytea primary key,
+  kind text not null check (kind in ('notifications', 'execution', 'job')),
+  user_id uuid not null references users on delete cascade,
+  workspace_id uuid references workspaces on delete cascade,
+  resource_id uuid,
+  expires_at timestamptz not null
+);
+
+create table audit_log (
+  entry_id uuid primary key,
+  workspace_id uuid references workspaces on delete cascade,
+  actor_id uuid references users on delete set null,
+  actor_kind text not null default 'person',
+  action text not null,
+  subject text,
+  data jsonb not null default '{}',
+  address text,
+  at timestamptz not null default now()
+);
+create index audit_log_by_workspace on audit_log (workspace_id, entry_id desc);
+
+create table mail_outbox (
+  mail_id uuid primary key,
+  workspace_id uuid references workspaces on delete cascade,
+  idempotency_key text unique,
+  recipient text[] not null,
+  subject text not null,
+  body_text text,
+  body_html text,
+  created_at timestamptz not null default now()
+);
+
+-- Answers to repeated requests. One table a day, dropped by turns; `answer` is sealed because it can hold a secret.
+create table idempotency_keys (
+  day date not null,
+  key_hash bytea not null,
+  request_sha256 bytea not null,
+  state text not null check (state in ('in_progress', 'done')),
+  status integer,
+  headers jsonb,
+  answer bytea,
+  created_at timestamptz not null default now(),
+  primary key (day, key_hash)
+) partition by list (day);
+
+create function ensure_idempotency_days() returns void language plpgsql security definer set search_path = public as $$
+declare
+  wanted date;
+  old record;
+begin
+  perform pg_advisory_xact_lock(hashtext('idempotency_days'));
+  foreach wanted in array array[current_date, current_date + 1] loop
+    execute format('create table if not exists %I partition of idempotency_keys for values in (%L)',
+      'idempotency_keys_' || to_char(wanted, 'YYYYMMDD'), wanted);
+  end loop;
+  for old in select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'idempotency_keys'::regclass
+      and c.relname < 'idempotency_keys_' || to_char(current_date - 1, 'YYYYMMDD') loop
+    execute format('drop table %I', old.relname);
+  end loop;
+end $$;
+select ensure_idempotency_days();
+
+-- The one function behind everything that spans the caller's workspaces.
+create function is_member(workspace uuid) returns boolean language sql stable security definer set search_path = public
+  return exists (select from memberships where workspace_id = workspace and user_id = app_user());
+create function reaches_company(company uuid) returns boolean language sql stable security definer set search_path = public
+  return exists (select from workspaces join memberships using (workspace_id)
+    where company_id = company and user_id = app_user() and role <> 'guest');
+
+-- Row security: the second wall.
+do $$
+declare
+  one_table text;
+begin
+  foreach one_table in array array['companies', 'workspaces', 'memberships', 'sessions', 'api_keys', 'invitations', 'teams',
+    'team_members', 'subscriptions', 'notifications', 'presence', 'feed_counters', 'feed_entries', 'tickets', 'audit_log', 'mail_outbox'] loop
+    execute format('alter table %I enable row level security', one_table);
+    execute format('alter table %I force row level security', one_table);
+    execute format('create policy owner_all on %I to heddle_owner using (true) with check (true)', one_table);
+  end loop;
+end $$;
+
+create policy own on companies to heddle_app using (owner_id = app_user() or reaches_company(company_id));
+create policy own on workspaces to heddle_app using (is_member(workspace_id)) with check (true);
+create policy own on memberships to heddle_app using (workspace_id = app_workspace() or user_id = app_user());
+create policy own on sessions to heddle_app using (user_id = app_user());
+create policy own on api_keys to heddle_app using (user_id = app_user());
+create policy own on invitations to heddle_app using (workspace_id = app_workspace());
+create policy own on teams to heddle_app using (is_member(workspace_id));
+create policy own on team_members to heddle_app using (is_member(workspace_id));
+create policy own on subscriptions to heddle_app using (is_member(workspace_id));
+create policy own on notifications to heddle_app using (user_id = app_user());
+create policy seen on presence for select to heddle_app using (workspace_id = app_workspace() or user_id = app_user());
+create policy own on presence to heddle_app using (user_id = app_user());
+create policy own on feed_counters to heddle_app using (user_id = app_user());
+create policy own on feed_entries to heddle_app using (user_id = app_user());
+create policy own on tickets to heddle_app using (user_id = app_user());
+create policy seen on audit_log for select to heddle_app using (workspace_id = app_workspace());
+create policy written on audit_log for insert to heddle_app with check (workspace_id is null or workspace_id = app_workspace());
+create policy written on mail_outbox for insert to heddle_app with check (workspace_id is null or workspace_id = app_workspace());
+
+create policy everything on companies for select to heddle_operator using (true);
+create policy everything on workspaces for select to heddle_operator using (true);
+create policy everything on memberships for select to heddle_operator using (true);
+create policy everything on teams for select to heddle_operator using (true);
+create policy everything on team_members for select to heddle_operator using (true);
+create policy everything on subscriptions for select to heddle_operator using (true);
+create policy everything on notifications for select to heddle_operator using (true);
+create policy everything on presence for select to heddle_operator using (true);
+create policy everything on audit_log to heddle_operator using (true);
+create policy everything on mail_outbox for select to heddle_operator using (true);
+
+grant usage on schema public to heddle_app, heddle_engine, heddle_operator;
+grant select, insert on installation to heddle_app;
+grant select on orgs, org_hosts to heddle_app;
+grant select, insert, update on users to heddle_app;
+grant select, insert on oidc_identities to heddle_app;
+grant select, insert, update, delete on companies, workspaces, memberships, sessions, api_keys, invitations, teams,
+  team_members, subscriptions, notifications, presence, feed_counters, feed_entries, tickets, idempotency_keys to heddle_app;
+grant select, insert on audit_log to heddle_app;
+grant insert on mail_outbox to heddle_app, heddle_engine;
+grant select on orgs, companies, workspaces, memberships, teams, team_members, subscriptions, notifications, presence,
+  audit_log, mail_outbox to heddle_operator;
+grant select (user_id, org_id, email, name, created_at) on users to heddle_operator;
+grant insert on audit_log to heddle_operator;
+create policy written_by_engine on mail_outbox for insert to heddle_engine with check (true);
+
+-- Before a request has a scope it may only be identified: by the hash of what it showed.
+create function identify_session(token bytea, wanted uuid)
+returns table (session_id uuid, user_id uuid, org_id uuid, email text, name text, last_seen_at timestamptz,
+  workspace_id uuid, role text)
+language sql stable security definer set search_path = public
+begin atomic
+  select s.session_id, u.user_id, u.org_id, u.email, u.name, s.last_seen_at, m.workspace_id, m.role
+  from sessions s join users u on u.user_id = s.user_id
+  left join lateral (
+    select m.workspace_id, m.role from memberships m
+    where m.user_id = u.user_id and (wanted is null or m.workspace_id = wanted)
+    order by (m.workspace_id = s.selected_workspace_id) desc nulls last, m.joined_at, m.workspace_id limit 1
+  ) m on true
+  where s.token_hash = token and s.expires_at > now();
+end;
+
+create function identify_key(token bytea, wanted uuid)
+returns table (key_id uuid, key_workspace_id uuid, user_id uuid, org_id uuid, email text, name text, last_used_at timestamptz,
+  workspace_id uuid, role text)
+language sql stable security definer set search_path = public
+begin atomic
+  select k.key_id, k.workspace_id, u.user_id, u.org_id, u.email, u.name, k.last_used_at, m.workspace_id, m.role
+  from api_keys k join users u on u.user_id = k.user_id
+  left join lateral (
+    select m.workspace_id, m.role from memberships m
+    where m.user_id = u.user_id and m.workspace_id = coalesce(wanted, k.workspace_id, m.workspace_id)
+      and (k.workspace_id is null or m.workspace_id = k.workspace_id)
+    order by m.joined_at, m.workspace_id limit 1
+  ) m on true
+  where k.token_hash = token and (k.expires_at is null or k.expires_at > now());
+end;
+
+create function touch_session(session uuid) returns void language sql security definer set search_path = public
+begin atomic
+  update sessions set last_seen_at = now() where session_id = session;
+end;
+create function touch_key(key uuid) returns void language sql security definer set search_path = public
+begin atomic
+  update api_keys set last_used_at = now() where key_id = key;
+end;
+
+-- The one way a platform event reaches people: called inside the transaction that made the event true. Recipients who
+-- are not in the workspace are left out. Counter rows are taken in the order of their ids, so that two calls never deadlock.
+create function deliver_event(workspace uuid, event_kind text, event_title text, event_body text, event_data jsonb,
+  event_link text, recipients uuid[], notification_ids uuid[])
+returns setof uuid language plpgsql security definer set search_path = public as $$
+declare
+  recipient uuid;
+  notification uuid;
+begin
+  for recipient, notification in select m.user_id, (array_agg(wanted.id))[1]
+    from unnest(recipients, notification_ids) as wanted (user_id, id) join memberships m on m.user_id = wanted.user_id
+    where m.workspace_id = workspace group by m.user_id order by m.user_id loop
+    insert into notifications (notification_id, user_id, workspace_id, kind, title, body, data, link)
+      values (notification, recipient, workspace, event_kind, event_title, event_body, coalesce(event_data, '{}'), event_link);
+    perform append_feed(recipient, 'notification.created', jsonb_build_object('notification_id', notification));
+    perform pg_notify('feed', recipient::text);
+    return next recipient;
+  end loop;
+end $$;
+
+create function append_feed(recipient uuid, entry_type text, entry_data jsonb)
+returns bigint language sql security definer set search_path = public as $$
+  with counter as (
+    insert into feed_counters (user_id, last_seq) values (recipient, 1)
+    on conflict (user_id) do update set last_seq = feed_counters.last_seq + 1 returning last_seq
+  )
+  insert into feed_entries (user_id, seq, type, data) select recipient, last_seq, entry_type, entry_data from counter
+  returning seq;
+$$;
+
+revoke execute on all functions in schema public from public;
+grant execute on function app_workspace(), app_user() to public;
+grant execute on function is_member(uuid), reaches_company(uuid), identify_session(bytea, uuid), identify_key(bytea, uuid),
+  touch_session(uuid), touch_key(uuid), ensure_idempotency_days() to heddle_app;
+grant execute on function deliver_event(uuid, text, text, text, jsonb, text, uuid[], uuid[]) to heddle_app, heddle_engine;
+alter default privileges in schema public revoke execute on functions from public;

@@ -1,0 +1,67 @@
+import type { FastifyInstance } from 'fastify'
+import { companyRoutes } from '#areas/companies/routes'
+import { makeCompanies, standingInCompany } from '#areas/companies/service'
+import { makeIdentifier } from '#platform/auth/identify'
+import type { Config } from '#platform/config'
+import type { Database } from '#platform/db/pool'
+import { addDocuments } from '#platform/http/documents'
+import { addRoutes, type Kernel, makeHttp } from '#platform/http/kernel'
+import { makeMetrics } from '#platform/http/metrics'
+import type { AnyRoute } from '#platform/http/route'
+import type { Logger } from '#platform/log'
+import type { Vault } from '#platform/secrets'
+
+// The composition root: the only file that knows everything.
+
+export type AppOptions = {
+  config: Config
+  db: Database
+  vault: Vault
+  log: Logger
+  /** Where people reach the service; known once it listens. */
+  baseUrl(): string
+  checkAnswers?: boolean
+}
+
+export type App = {
+  http: FastifyInstance
+  routes: AnyRoute[]
+  /** Lets work in flight come to rest: open requests are answered, executions parked. */
+  stop(): Promise<void>
+}
+
+export async function makeApp(options: AppOptions): Promise<App> {
+  const { config, db, vault, log } = options
+  const metrics = makeMetrics()
+  const identifier = makeIdentifier({ db, operators: config.HEDDLE_OPERATORS })
+
+  const kernel: Kernel = {
+    config,
+    db,
+    log,
+    vault,
+    identifier,
+    baseUrl: options.baseUrl,
+    checkAnswers: options.checkAnswers ?? false,
+    onAnswered: metrics.observe,
+    standings: {
+      company: standingInCompany,
+    },
+    tokens: {},
+  }
+
+  const routes: AnyRoute[] = [...companyRoutes(makeCompanies())]
+
+  const http = makeHttp(kernel)
+  addRoutes(http, routes, kernel)
+  await addDocuments(http, { routes, db, metrics, log })
+  await http.ready()
+
+  return {
+    http,
+    routes,
+    async stop() {
+      await http.close()
+    },
+  }
+}

@@ -1,0 +1,130 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { useService } from '#test/harness/service'
+import { makePerson, makeWorld, type World } from '#test/harness/world'
+
+const service = useService({ env: { HEDDLE_OPERATORS: 'op@example.com' } })
+let world: World
+beforeAll(async () => {
+  world = await makeWorld(service())
+})
+
+describe('companies', () => {
+  test('a created company belongs to its creator, and is listed and read by them', async () => {
+    const made = await world.member.call('POST', '/api/companies', {
+      body: { name: ' Acme ', metadata: { vat: 'NL1' } },
+    })
+    expect(made.status).toBe(201)
+    expect(made.body).toMatchObject({ name: 'Acme', owner_id: world.member.id, metadata: { vat: 'NL1' } })
+    expect(made.headers.get('location')).toBe(`/api/companies/${made.body.company_id}`)
+    const list = await world.member.call('GET', '/api/companies')
+    expect(list.body.items.map((company: { company_id: string }) => company.company_id)).toEqual([
+      made.body.company_id,
+      world.workspace.company.id,
+    ])
+  })
+
+  test("another's company and a random one get the same 404", async () => {
+    const foreign = await world.stranger.call('GET', `/api/companies/${world.workspace.company.id}`, {
+      headers: { 'x-request-id': 'same' },
+    })
+    const random = await world.stranger.call('GET', '/api/companies/co_01kf3v6h2he3wtpk1fw5c0wz9d', {
+      headers: { 'x-request-id': 'same' },
+    })
+    expect(foreign.status).toBe(404)
+    expect(foreign.text).toBe(random.text)
+  })
+
+  test('a member of one of its workspaces reads but does not change it; an owner of one does', async () => {
+    const path = `/api/companies/${world.workspace.company.id}`
+    expect((await world.viewer.call('GET', path)).status).toBe(200)
+    expect((await world.member.call('PATCH', path, { body: { name: 'x' } })).status).toBe(403)
+    expect((await world.owner.call('PATCH', path, { body: { name: 'Renamed', metadata: null } })).body).toMatchObject({
+      name: 'Renamed',
+      metadata: {},
+    })
+  })
+
+  test('a company with workspaces is not deleted, an empty one is', async () => {
+    expect((await world.owner.call('DELETE', `/api/companies/${world.workspace.company.id}`)).body.code).toBe(
+      'not_empty',
+    )
+    const { body } = await world.owner.call('POST', '/api/companies', { body: { name: 'Empty' } })
+    expect((await world.owner.call('DELETE', `/api/companies/${body.company_id}`)).status).toBe(204)
+    expect((await world.owner.call('GET', `/api/companies/${body.company_id}`)).status).toBe(404)
+  })
+
+  test('an operator lists all companies, and the look is audited', async () => {
+    const operator = await makePerson(service(), { email: 'op@example.com' })
+    const { body } = await operator.call('GET', '/api/companies')
+    expect(body.items.map((company: { company_id: string }) => company.company_id)).toContain(
+      world.elsewhere.company.id,
+    )
+    const [entry] = await service().sql<{ n: number }>(
+      `select count(*)::int as n from audit_log where action = 'operator.listed' and actor_id = $1`,
+      [operator.uuid],
+    )
+    expect(entry!.n).toBe(1)
+    expect((await operator.call('GET', `/api/companies/${world.elsewhere.company.id}`)).status).toBe(404)
+  })
+
+  test('unknown fields, wrong types and server-owned fields are refused and change nothing', async () => {
+    const bad = await world.owner.call('POST', '/api/companies', { body: { name: 5, colour: 'red' } })
+    expect(bad.status).toBe(422)
+    expect(bad.body.errors.map(({ path }: { path: string }) => path).sort()).toEqual(['/colour', '/name'])
+    expect(
+      (await world.owner.call('POST', '/api/companies', { body: { name: 'x', owner_id: world.member.id } })).body.code,
+    ).toBe('read_only')
+    const path = `/api/companies/${world.workspace.company.id}`
+    const present = (await world.owner.call('GET', path)).body
+    expect((await world.owner.call('PATCH', path, { body: present })).status).toBe(200)
+    expect((await world.owner.call('PATCH', path, { body: { ...present, owner_id: world.member.id } })).body.code).toBe(
+      'read_only',
+    )
+  })
+
+  test('If-Match guards against a change made in between', async () => {
+    const path = `/api/companies/${world.workspace.company.id}`
+    const etag = (await world.owner.call('GET', path)).headers.get('etag')!
+    expect(
+      (await world.owner.call('PATCH', path, { body: { name: 'One' }, headers: { 'if-match': etag } })).status,
+    ).toBe(200)
+    expect(
+      (await world.owner.call('PATCH', path, { body: { name: 'Two' }, headers: { 'if-match': etag } })).status,
+    ).toBe(412)
+    expect((await world.owner.call('GET', path)).body.name).toBe('One')
+  })
+
+  test('fifty parallel creates with one idempotency key make one company and fifty equal answers', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () =>
+        world.owner.call('POST', '/api/companies', {
+          body: { name: 'Once' },
+          headers: { 'idempotency-key': 'k1', 'x-request-id': 'r' },
+        }),
+      ),
+    )
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(answers[0]!.status).toBe(201)
+    const [row] = await service().sql<{ n: number }>(`select count(*)::int as n from companies where name = 'Once'`)
+    expect(row!.n).toBe(1)
+    const other = await world.owner.call('POST', '/api/companies', {
+      body: { name: 'Twice' },
+      headers: { 'idempotency-key': 'k1' },
+    })
+    expect(other.body.code).toBe('idempotency_key_reused')
+  })
+
+  test('paging walks the whole list once', async () => {
+    const names: string[] = []
+    let cursor = ''
+    do {
+      const { body } = await world.owner.call('GET', `/api/companies?limit=2${cursor}`)
+      names.push(...body.items.map((company: { name: string }) => company.name))
+      cursor = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`
+    } while (cursor !== '')
+    expect(new Set(names).size).toBe(names.length)
+    expect(names).toContain('Once')
+    expect((await world.owner.call('GET', '/api/companies?cursor=nonsense')).status).toBe(422)
+    expect((await world.owner.call('GET', '/api/companies?limit=201')).status).toBe(422)
+  })
+})

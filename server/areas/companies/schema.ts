@@ -1,0 +1,17 @@
+import { z } from 'zod'
+import { id, jsonObject, name, timestamp } from '#platform/http/schema'
+
+export const Company = z
+  .object({
+    company_id: id('co'),
+    name: z.string(),
+    owner_id: id('usr'),
+    metadata: jsonObject(),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'Company' })
+export type Company = z.input<typeof Company>
+
+export const NewCompany = z.strictObject({ name: name(), metadata: jsonObject().optional() })
+export const CompanyPatch = z.strictObject({ name: name().optional(), metadata: jsonObject().nullable().optional() })

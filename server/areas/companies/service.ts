@@ -1,0 +1,59 @@
+import type { z } from 'zod'
+import type { StandingIn } from '#platform/access/check'
+import { isForeignKeyViolation } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import { newId } from '#platform/ids'
+import { listAsOperator } from '#platform/operator'
+import type { Company, CompanyPatch, NewCompany } from './schema.ts'
+import * as store from './store.ts'
+
+type ById = { company_id: string }
+
+export const standingInCompany: StandingIn = async (ctx, companyId) => {
+  const rights = await store.findCompanyRights(ctx.tx, companyId, ctx.person.user_id)
+  return rights && (rights.owns ? 'owner' : 'viewer')
+}
+
+export function makeCompanies() {
+  return {
+    async listCompanies(ctx: Context, { cursor, limit }: ListQuery) {
+      const before = decodeIdCursor(cursor)
+      const rows = ctx.person.operator
+        ? await listAsOperator(ctx, 'companies', (tx) => store.listAllCompanies(tx, before, limit))
+        : await store.listOwnCompanies(ctx.tx, ctx.person.user_id, before, limit)
+      return toPage(rows, limit, (row) => [row.company_id])
+    },
+
+    createCompany: (ctx: Context, input: z.output<typeof NewCompany>): Promise<Company> =>
+      store.insertCompany(ctx.tx, {
+        company_id: newId(),
+        org_id: ctx.person.org_id,
+        owner_id: ctx.person.user_id,
+        name: input.name,
+        metadata: input.metadata ?? {},
+      }),
+
+    async getCompany(ctx: Context, { company_id }: ById): Promise<Company> {
+      const company = await store.findCompany(ctx.tx, company_id)
+      if (!company) throw problem('not_found')
+      return company
+    },
+
+    updateCompany: (ctx: Context, { company_id, ...patch }: ById & z.output<typeof CompanyPatch>): Promise<Company> =>
+      store.updateCompany(ctx.tx, company_id, patch),
+
+    async deleteCompany(ctx: Context, { company_id }: ById): Promise<void> {
+      try {
+        await store.deleteCompany(ctx.tx, company_id)
+      } catch (error) {
+        if (isForeignKeyViolation(error)) throw problem('not_empty', 'Delete the workspaces of the company first.')
+        throw error
+      }
+    },
+  }
+}
+
+export type Companies = ReturnType<typeof makeCompanies>

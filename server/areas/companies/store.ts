@@ -1,0 +1,58 @@
+import type { Tx } from '#platform/db/pool'
+import type { Company } from './schema.ts'
+
+const columns = 'company_id, name, owner_id, metadata, created_at, updated_at'
+
+/** Row security leaves the caller's own: owned, or reached through a workspace. */
+export const findCompany = (tx: Tx, companyId: string): Promise<Company | undefined> =>
+  tx.maybe<Company>(`select ${columns} from companies where company_id = $1`, [companyId])
+
+export const listOwnCompanies = (tx: Tx, userId: string, before: string | null, limit: number): Promise<Company[]> =>
+  tx.rows<Company>(
+    `select ${columns} from companies
+     where company_id in (
+         select company_id from companies where owner_id = $1
+         union select w.company_id from memberships m join workspaces w using (workspace_id) where m.user_id = $1 and m.role <> 'guest')
+       and ($2::uuid is null or company_id < $2)
+     order by company_id desc limit $3`,
+    [userId, before, limit + 1],
+  )
+
+export const listAllCompanies = (tx: Tx, before: string | null, limit: number): Promise<Company[]> =>
+  tx.rows<Company>(
+    `select ${columns} from companies where $1::uuid is null or company_id < $1 order by company_id desc limit $2`,
+    [before, limit + 1],
+  )
+
+/** What the caller may do: their own company, or one of whose workspaces they own. */
+export const findCompanyRights = (tx: Tx, companyId: string, userId: string): Promise<{ owns: boolean } | undefined> =>
+  tx.maybe<{ owns: boolean }>(
+    `select c.owner_id = $2 or exists (
+       select from workspaces w join memberships m using (workspace_id)
+       where w.company_id = c.company_id and m.user_id = $2 and m.role = 'owner') as owns
+     from companies c where c.company_id = $1`,
+    [companyId, userId],
+  )
+
+export const insertCompany = (
+  tx: Tx,
+  company: { company_id: string; org_id: string; owner_id: string; name: string; metadata: Record<string, unknown> },
+): Promise<Company> =>
+  tx.row<Company>(
+    `insert into companies (company_id, org_id, owner_id, name, metadata) values ($1, $2, $3, $4, $5) returning ${columns}`,
+    [company.company_id, company.org_id, company.owner_id, company.name, company.metadata],
+  )
+
+export const updateCompany = (
+  tx: Tx,
+  companyId: string,
+  patch: { name?: string; metadata?: Record<string, unknown> | null },
+): Promise<Company> =>
+  tx.row<Company>(
+    `update companies set name = coalesce($2, name), metadata = case when $3::boolean then coalesce($4::jsonb, '{}') else metadata end, updated_at = now()
+     where company_id = $1 returning ${columns}`,
+    [companyId, patch.name ?? null, patch.metadata !== undefined, patch.metadata ?? null],
+  )
+
+export const deleteCompany = (tx: Tx, companyId: string): Promise<number> =>
+  tx.count('delete from companies where company_id = $1', [companyId])

@@ -1,0 +1,84 @@
+import { join } from 'node:path'
+import { type Config, readConfig, SettingRefused } from '#platform/config'
+import { startEmbeddedPostgres } from '#platform/db/embedded'
+import { migrate } from '#platform/db/migrate'
+import { openDatabase } from '#platform/db/pool'
+import { StartRefused } from '#platform/db/refused'
+import { bootstrapRoles } from '#platform/db/roles'
+import { checkSecretKey, loadSecretKey } from '#platform/key'
+import { makeLogger } from '#platform/log'
+import { makeVault } from '#platform/secrets'
+import { makeApp } from '#server/app'
+import { seed } from '#server/seed'
+
+// config → database → app → listen → stop cleanly
+
+const STOP_WITHIN = 9500
+
+async function start(config: Config): Promise<void> {
+  const log = makeLogger(config.HEDDLE_LOG_LEVEL)
+  const vault = makeVault(loadSecretKey(config))
+  const embedded =
+    config.DATABASE_URL === null ? await startEmbeddedPostgres({ dataDir: config.HEDDLE_DATA_DIR, log }) : undefined
+  const urls = await bootstrapRoles({
+    ownerUrl: embedded?.ownerUrl ?? config.DATABASE_URL!,
+    passwordFor: (role) => vault.derive(`database:${role}`).toString('hex'),
+    ...(embedded && { createDatabase: 'heddle' }),
+  })
+  await migrate({ ownerUrl: urls.owner, directory: join(import.meta.dirname, '..', 'migrations'), log })
+  const db = openDatabase({ urls, log })
+  await checkSecretKey(db, vault)
+
+  let address = config.HEDDLE_BASE_URL
+  const app = await makeApp({
+    config,
+    db,
+    vault,
+    log,
+    baseUrl: () => address ?? `http://${config.HOST}:${config.PORT}`,
+  })
+  stopOnSignal(async () => {
+    await app.stop()
+    await db.close()
+    await embedded?.stop()
+  })
+  if (config.role !== 'worker') {
+    for (const line of await seed({ config, ownerUrl: urls.owner, http: app.http, log })) console.log(line)
+  }
+  const listening = await app.http.listen({ host: config.HOST, port: config.PORT })
+  const { port } = new URL(listening)
+  address ??= `http://${config.HOST}:${port}`
+  console.log(`heddle ready on http://${config.HOST}:${port}`)
+  keepGoing(log)
+}
+
+function stopOnSignal(stop: () => Promise<void>): void {
+  let stopping = false
+  const onSignal = (): void => {
+    if (stopping) return
+    stopping = true
+    setTimeout(() => process.exit(1), STOP_WITHIN).unref()
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error(error)
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+}
+
+/** A promise that nobody waited for must not take the tenants of this process down with it. */
+function keepGoing(log: ReturnType<typeof makeLogger>): void {
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'a promise was rejected and nobody noticed'))
+}
+
+try {
+  await start(readConfig(process.env, process.argv.slice(2)))
+} catch (error) {
+  if (!(error instanceof SettingRefused || error instanceof StartRefused)) throw error
+  console.error(`heddle cannot start: ${error.message}`)
+  process.exit(1)
+}

@@ -1,0 +1,83 @@
+import { problem } from '../errors.ts'
+import type { Context } from '../http/context.ts'
+import { type Access, type ResourceKind, reaches, type Standing } from './words.ts'
+
+/** What an area tells about one of its resources: the caller's standing in it, or undefined where they may not see it. */
+export type StandingIn = (ctx: Context, id: string) => Promise<Standing | undefined>
+export type Standings = Partial<Record<ResourceKind, StandingIn>>
+
+/** The path parameter that holds the id of each kind. */
+export const parameterOf: Record<ResourceKind, string> = {
+  workspace: 'workspace_id',
+  company: 'company_id',
+  team: 'team_id',
+  subscription: 'subscription_id',
+  notification: 'notification_id',
+  presence: 'presence_id',
+  workflow: 'workflow_id',
+  execution: 'execution_id',
+  gate: 'request_id',
+  dataset: 'dataset_id',
+  connection: 'connection_id',
+  source: 'source_id',
+  job: 'job_id',
+  suite: 'suite_id',
+  thread: 'thread_id',
+  template: 'template_id',
+  channel: 'config_id',
+  api_key: 'key_id',
+  auth_session: 'session_id',
+  payment_method: 'payment_method_id',
+}
+
+/** Refuses, in the order 401, 404, 403, whoever the route's word does not let in. */
+export async function checkAccess(
+  ctx: Context,
+  access: Access,
+  params: Record<string, string>,
+  standings: Standings,
+): Promise<void> {
+  switch (access.word) {
+    case 'anyone':
+    case 'token':
+      return
+    case 'signedIn':
+      requirePerson(ctx)
+      return
+    case 'operator':
+      requirePerson(ctx)
+      if (!ctx.person.operator) throw problem('forbidden', 'Only an operator of this installation may do this.')
+      return
+    case 'role': {
+      requirePerson(ctx)
+      const standing = await standingOf(ctx, access.of, params, standings)
+      if (standing === undefined) throw problem('not_found')
+      if (!reaches(standing, access.least))
+        throw problem(
+          'forbidden',
+          `This needs the role ${access.least} in the ${access.of.replace('_', ' ')}; yours is ${standing}.`,
+        )
+      return
+    }
+  }
+}
+
+function requirePerson(ctx: Context): void {
+  if (ctx.maybePerson === null) throw problem('unauthenticated', 'Sign in, or send a valid API key.')
+}
+
+async function standingOf(
+  ctx: Context,
+  of: ResourceKind,
+  params: Record<string, string>,
+  standings: Standings,
+): Promise<Standing | undefined> {
+  const id = params[parameterOf[of]]
+  if (of === 'workspace' && id === undefined) {
+    if (ctx.maybeWorkspace === null) return undefined
+    return ctx.workspace.role === 'guest' ? 'visible' : ctx.workspace.role
+  }
+  const find = standings[of]
+  if (!find || id === undefined) throw new Error(`no standing is registered for ${of}`)
+  return find(ctx, id)
+}

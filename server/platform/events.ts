@@ -1,0 +1,32 @@
+import type { Tx } from './db/pool.ts'
+import { newId } from './ids.ts'
+
+/** Something that became true and that people should hear of. */
+export type PlatformEvent = {
+  workspaceId: string
+  kind: string
+  title: string
+  body?: string
+  data?: Record<string, unknown>
+  /** A path inside the console. */
+  link?: string
+  /** Ids of people; those who are not in the workspace are left out. */
+  to: readonly string[]
+}
+
+export type DeliverEvent = (tx: Tx, event: PlatformEvent) => Promise<void>
+
+/** The one way platform events reach people; called in the transaction that made the event true. */
+export const deliverEvent: DeliverEvent = async (tx, event) => {
+  if (event.to.length === 0) return
+  await tx.rows('select deliver_event($1, $2, $3, $4, $5, $6, $7, $8)', [
+    event.workspaceId,
+    event.kind,
+    event.title,
+    event.body ?? null,
+    event.data ?? {},
+    event.link ?? null,
+    event.to,
+    event.to.map(() => newId()),
+  ])
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+import { isConnectionLost } from '../db/pool.ts'
+import { Problem, problem, statusOf, titleOf } from '../errors.ts'
+
+/** An answer as bytes, ready to be sent, stored for a repeated request, or compared. */
+export type Answer = { status: number; headers: Record<string, string>; body: Buffer | null }
+
+export const etagOf = (body: Buffer): string => `"${createHash('sha1').update(body).digest('base64url')}"`
+
+export function problemAnswer(error: Problem, requestId: string): Answer {
+  const status = statusOf(error.code)
+  const body = {
+    type: `urn:heddle:problem:${error.code}`,
+    title: titleOf(error.code),
+    status,
+    detail: error.message,
+    code: error.code,
+    request_id: requestId,
+    ...(error.errors && { errors: error.errors }),
+  }
+  const headers: Record<string, string> = {
+    'content-type': 'application/problem+json; charset=utf-8',
+    'cache-control': 'no-store',
+  }
+  const retryAfterS = error.retryAfterS ?? (status === 503 || status === 429 ? 1 : undefined)
+  if (retryAfterS !== undefined) headers['retry-after'] = String(retryAfterS)
+  if (status === 401) headers['www-authenticate'] = 'Bearer'
+  return { status, headers, body: Buffer.from(JSON.stringify(body)) }
+}
+
+/** Anything thrown, as a refusal. What is not one of ours tells the caller nothing but that we failed. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  const { code, statusCode } = error as { code?: string; statusCode?: number }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE' || statusCode === 413)
+    return problem('too_large', 'Send less, or raise the limit in the settings.')
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
+    return problem('malformed', 'The body is shorter or longer than Content-Length says.')
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || statusCode === 415) return problem('unsupported_media_type')
+  if (code === 'FST_REQ_FILE_TOO_LARGE') return problem('too_large', 'The file is larger than the limit.')
+  if (code === '53100' || code === 'ENOSPC')
+    return problem('storage_full', 'The disk of the service is full.', { retryAfterS: 30 })
+  if (code === '57014' || code === '55P03')
+    return problem('unavailable', 'The database took too long. Try again.', { retryAfterS: 1, cause: error })
+  if (code === '22P05' || code === '22021')
+    return problem('invalid', 'A text contains a character that cannot be stored.')
+  if (isConnectionLost(error))
+    return problem('unavailable', 'The database does not answer. Try again in a moment.', {
+      retryAfterS: 1,
+      cause: error,
+    })
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return problem('malformed', 'The request could not be read.')
+  return problem('internal', 'Try again; if it goes on, give the operator the request id.', { cause: error })
+}
+
+export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
+  reply.code(answer.status).headers(answer.headers)
+  return answer.body === null ? reply.send() : reply.send(answer.body)
+}

@@ -1,0 +1,62 @@
+import { type FieldError, invalid, problem } from '../errors.ts'
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** Nesting is counted on the text, before anything recursive touches it. */
+function tooDeep(text: string, most: number): boolean {
+  let depth = 0
+  let inString = false
+  for (let at = 0; at < text.length; at++) {
+    const letter = text.charCodeAt(at)
+    if (inString) {
+      if (letter === 92) at++
+      else if (letter === 34) inString = false
+    } else if (letter === 34) inString = true
+    else if (letter === 123 || letter === 91) {
+      if (++depth > most) return true
+    } else if (letter === 125 || letter === 93) depth--
+  }
+  return false
+}
+
+/** PostgreSQL stores neither NUL nor half a surrogate pair; refused here, so that no batch ever fails because of them. */
+const storable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
+
+function findUnstorable(value: unknown, path: string, found: FieldError[]): void {
+  if (typeof value === 'string') {
+    if (!storable(value)) found.push({ path, message: 'contains a character that cannot be stored' })
+    return
+  }
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, inner] of Object.entries(value)) {
+    const at = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    if (key === '__proto__') throw problem('malformed', 'The key "__proto__" is not accepted.')
+    if (!storable(key)) found.push({ path, message: 'has a key that cannot be stored' })
+    findUnstorable(inner, at, found)
+  }
+}
+
+/** Reads a JSON body. An empty one is `{}`. */
+export function parseJson(bytes: Buffer, mostDepth: number): unknown {
+  if (bytes.length === 0) return {}
+  let text: string
+  try {
+    text = decoder.decode(bytes)
+  } catch {
+    throw problem('malformed', 'The body is not UTF-8.')
+  }
+  if (tooDeep(text, mostDepth)) throw problem('too_deep', `JSON may be nested at most ${mostDepth} levels deep.`)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw problem('malformed', `The body is not JSON: ${(error as Error).message}.`)
+  }
+  // Only a text with an escape can hold what must be looked for; most bodies are never walked.
+  if (text.includes('\\u') || text.includes('__proto__') || text.includes('\u0000')) {
+    const found: FieldError[] = []
+    findUnstorable(value, '', found)
+    if (found.length > 0) throw invalid(found.slice(0, 20))
+  }
+  return value
+}

@@ -1,0 +1,70 @@
+import type { FastifyInstance } from 'fastify'
+import type { Database } from '../db/pool.ts'
+import { problem } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { problemAnswer, sendAnswer } from './answer.ts'
+import type { Metrics } from './metrics.ts'
+import { makeOpenApi } from './openapi.ts'
+import type { AnyRoute } from './route.ts'
+
+export type DocumentsOptions = {
+  routes: AnyRoute[]
+  db: Database
+  metrics: Metrics
+  log: Logger
+  /** Whether the engine of this process does its work; null where it has none. */
+  engineReady?: () => boolean
+}
+
+/** What is there for machines and newcomers: health, metrics, the OpenAPI document and its browsable form. */
+export async function addDocuments(app: FastifyInstance, options: DocumentsOptions): Promise<void> {
+  const document = Buffer.from(JSON.stringify(makeOpenApi(options.routes)))
+  app.get('/openapi.json', (_request, reply) =>
+    reply.type('application/json; charset=utf-8').header('access-control-allow-origin', '*').send(document),
+  )
+
+  app.get('/healthz', (_request, reply) => reply.type('application/json').send('{"status":"ok"}'))
+
+  app.get('/readyz', async (request, reply) => {
+    try {
+      await options.db.appPool.query('select 1')
+      if (options.engineReady?.() === false) throw new Error('the engine has stopped')
+      return await reply.type('application/json').send('{"status":"ready"}')
+    } catch (error) {
+      options.log.warn({ err: error }, 'not ready')
+      return sendAnswer(
+        reply,
+        problemAnswer(
+          problem('unavailable', 'The database or the engine does not answer.', { retryAfterS: 1 }),
+          request.id,
+        ),
+      )
+    }
+  })
+
+  app.get('/metrics', async (_request, reply) =>
+    reply.type(options.metrics.registry.contentType).send(await options.metrics.registry.metrics()),
+  )
+
+  const { default: reference } = await import('@scalar/fastify-api-reference')
+  await app.register(reference, {
+    routePrefix: '/docs',
+    configuration: {
+      url: '/openapi.json',
+      title: 'Heddle API',
+      withDefaultFonts: false,
+      telemetry: false,
+      hideClientButton: true,
+    } as never,
+    hooks: {
+      onRequest: (_request, reply, done) => {
+        // The reference builds its styles at run time; it shows nothing of any tenant.
+        reply.header(
+          'content-security-policy',
+          "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'",
+        )
+        done()
+      },
+    },
+  })
+}

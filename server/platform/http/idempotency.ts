@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto'
+import type { Database, Tx } from '../db/pool.ts'
+import { problem } from '../errors.ts'
+import type { Vault } from '../secrets.ts'
+import type { Answer } from './answer.ts'
+import type { Credential } from './context.ts'
+
+// "Same key and body, same bytes" for 24 hours, across restarts and servers. A key is kept under today's and looked for
+// under yesterday's date too, so that whole days can be dropped.
+
+export type Replay = { keyHash: Buffer; requestSha256: Buffer }
+
+type Row = {
+  request_sha256: Buffer
+  state: 'in_progress' | 'done'
+  status: number
+  headers: Record<string, string>
+  answer: Buffer | null
+  stale: boolean
+}
+
+/** Where an abandoned attempt (the server died in the middle) may be taken over by a repetition. */
+const ABANDONED_AFTER = '60 seconds'
+
+const credentialText = (credential: Credential, userId: string | null): string => {
+  if (credential.kind === 'session') return `person:${userId}`
+  if (credential.kind === 'embed') return `embed:${credential.id}:${credential.visitor_id ?? ''}`
+  return credential.kind === 'none' ? 'none' : `${credential.kind}:${credential.id}`
+}
+
+export function replayOf(parts: {
+  credential: Credential
+  userId: string | null
+  key: string
+  method: string
+  url: string
+  body: Buffer
+}): Replay {
+  return {
+    keyHash: createHash('sha256')
+      .update(`${credentialText(parts.credential, parts.userId)}\n${parts.key}`)
+      .digest(),
+    requestSha256: createHash('sha256').update(`${parts.method} ${parts.url}\n`).update(parts.body).digest(),
+  }
+}
+
+export function makeIdempotency(vault: Vault) {
+  const place = (replay: Replay) => ['', 'idempotency_keys', replay.keyHash.toString('hex'), 'answer'] as const
+
+  const find = (tx: Tx, replay: Replay): Promise<Row | undefined> =>
+    tx.maybe<Row>(
+      `select request_sha256, state, status, headers, answer, created_at < now() - interval '${ABANDONED_AFTER}' as stale
+       from idempotency_keys
+       where key_hash = $1 and day in (current_date, current_date - 1) and created_at > now() - interval '24 hours'
+       order by day desc limit 1`,
+      [replay.keyHash],
+    )
+
+  const open = (row: Row, replay: Replay): Answer => ({
+    status: row.status,
+    headers: row.headers,
+    body: row.answer === null ? null : Buffer.from(vault.open(place(replay), row.answer), 'base64'),
+  })
+
+  const check = (row: Row, replay: Replay): void => {
+    if (!row.request_sha256.equals(replay.requestSha256)) {
+      throw problem('idempotency_key_reused', 'Use a new Idempotency-Key for a different request.')
+    }
+  }
+
+  const save = (tx: Tx, replay: Replay, answer: Answer): Promise<number> =>
+    tx.count(
+      `insert into idempotency_keys (day, key_hash, request_sha256, state, status, headers, answer)
+       values (current_date, $1, $2, 'done', $3, $4, $5)
+       on conflict (day, key_hash) do update set request_sha256 = excluded.request_sha256, state = 'done',
+         status = excluded.status, headers = excluded.headers, answer = excluded.answer, created_at = now()`,
+      [
+        replay.keyHash,
+        replay.requestSha256,
+        answer.status,
+        answer.headers,
+        answer.body === null ? null : vault.seal(place(replay), answer.body.toString('base64')),
+      ],
+    )
+
+  return {
+    /** Inside the verb's own transaction: duplicates wait for the first one's commit, then get its answer. */
+    async once(tx: Tx, replay: Replay, perform: () => Promise<Answer>): Promise<Answer> {
+      await tx.rows('select pg_advisory_xact_lock($1, $2)', [
+        replay.keyHash.readInt32BE(0),
+        replay.keyHash.readInt32BE(4),
+      ])
+      const row = await find(tx, replay)
+      if (row?.state === 'done') {
+        check(row, replay)
+        return open(row, replay)
+      }
+      const answer = await perform()
+      await save(tx, replay, answer)
+      return answer
+    },
+
+    /**
+     * Around a verb that calls the outside world. The attempt is noted before the call, so that a crash in the middle is
+     * seen; the repetition then passes the same key on to the provider.
+     */
+    async onceOutside(db: Database, replay: Replay, perform: () => Promise<Answer>): Promise<Answer> {
+      const nobody = { workspaceId: null, userId: null }
+      for (;;) {
+        const seen = await db.tenant(nobody, async (tx) => {
+          await tx.rows('select pg_advisory_xact_lock($1, $2)', [
+            replay.keyHash.readInt32BE(0),
+            replay.keyHash.readInt32BE(4),
+          ])
+          const row = await find(tx, replay)
+          if (row) check(row, replay)
+          if (row && (row.state === 'done' || !row.stale)) return row
+          await tx.count(
+            `insert into idempotency_keys (day, key_hash, request_sha256, state) values (current_date, $1, $2, 'in_progress')
+             on conflict (day, key_hash) do update set state = 'in_progress', created_at = now()`,
+            [replay.keyHash, replay.requestSha256],
+          )
+          return undefined
+        })
+        if (seen?.state === 'done') return open(seen, replay)
+        if (seen === undefined) break
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      try {
+        const answer = await perform()
+        await db.tenant(nobody, (tx) => save(tx, replay, answer))
+        return answer
+      } catch (error) {
+        await db
+          .tenant(nobody, (tx) =>
+            tx.count(`delete from idempotency_keys where key_hash = $1 and state = 'in_progress'`, [replay.keyHash]),
+          )
+          .catch(() => {})
+        throw error
+      }
+    },
+  }
+}
+
+export type Idempotency = ReturnType<typeof makeIdempotency>

@@ -1,0 +1,54 @@
+import { problem } from '../errors.ts'
+import { fromWire, type Prefix } from '../ids.ts'
+
+/** What the braces of a path hold. Anything not here is plain text that the verb checks. */
+const prefixOf: Record<string, Prefix> = {
+  company_id: 'co',
+  team_id: 'team',
+  subscription_id: 'sub',
+  notification_id: 'ntf',
+  presence_id: 'prs',
+  workspace_id: 'ws',
+  user_id: 'usr',
+  key_id: 'key',
+  session_id: 'ses',
+  workflow_id: 'wf',
+  version_id: 'wfv',
+  execution_id: 'exe',
+  request_id: 'apr',
+  dataset_id: 'ds',
+  connection_id: 'conn',
+  source_id: 'src',
+  job_id: 'job',
+  run_id: 'run',
+  suite_id: 'suite',
+  thread_id: 'thr',
+  audio_id: 'aud',
+  template_id: 'tmpl',
+  config_id: 'chan',
+  payment_method_id: 'pm',
+  setup_intent_id: 'seti',
+  plan_id: 'plan',
+  invoice_id: 'inv',
+  version_a: 'wfv',
+  version_b: 'wfv',
+  invitation_id: 'ivt',
+}
+
+const slug = /^[a-z][a-z0-9-]{0,62}$/
+
+/** Ids become uuids; an ill-formed one is not found, like an unknown one. The slug of a system workflow is a workflow id. */
+export function parseParameters(path: string, given: Record<string, string>): Record<string, string> {
+  const parsed: Record<string, string> = {}
+  for (const [parameter, text] of Object.entries(given)) {
+    const prefix = parameter === 'token_id' ? (path.includes('/embed-tokens') ? 'emb' : 'whk') : prefixOf[parameter]
+    if (prefix === undefined) {
+      parsed[parameter] = text
+      continue
+    }
+    const uuid = fromWire(prefix, text) ?? (parameter === 'workflow_id' && slug.test(text) ? text : undefined)
+    if (uuid === undefined) throw problem('not_found')
+    parsed[parameter] = uuid
+  }
+  return parsed
+}

@@ -1,0 +1,94 @@
+import type { WorkspaceRole } from '#platform/http/context'
+import { hashSecret, newId, newSecret, secretPrefix, toWire } from '#platform/ids'
+import type { Answer, CallOptions, Service } from './service.ts'
+
+// People and workspaces written straight into the tables: the sign-up itself has tests of its own, and argon2 is slow on
+// purpose. Everything else in tests goes through the HTTP surface.
+
+export type TestPerson = {
+  /** The uuid; `id` is the same on the wire. */
+  uuid: string
+  id: string
+  email: string
+  name: string
+  key: string
+  call(method: string, path: string, options?: Omit<CallOptions, 'token'>): Promise<Answer>
+}
+
+export type TestWorkspace = { uuid: string; id: string; company: { uuid: string; id: string } }
+
+let counter = 0
+
+export async function makePerson(
+  service: Service,
+  options: { email?: string; name?: string; orgId?: string } = {},
+): Promise<TestPerson> {
+  const uuid = newId()
+  const number = ++counter
+  const email = (options.email ?? `person-${number}-${uuid.slice(-6)}@example.com`).toLowerCase()
+  const name = options.name ?? `Person ${number}`
+  const key = newSecret('hk')
+  await service.sql(
+    `insert into users (user_id, org_id, email, name) values ($1, coalesce($2, (select org_id from orgs order by org_id limit 1)), $3, $4)`,
+    [uuid, options.orgId ?? null, email, name],
+  )
+  await service.sql(
+    `insert into api_keys (key_id, user_id, name, prefix, token_hash) values ($1, $2, 'test', $3, $4)`,
+    [newId(), uuid, secretPrefix(key), hashSecret(key)],
+  )
+  return {
+    uuid,
+    id: toWire('usr', uuid),
+    email,
+    name,
+    key,
+    call: (method, path, callOptions) => service.call(method, path, { token: key, ...callOptions }),
+  }
+}
+
+/** A company and a workspace that this person owns. */
+export async function makeWorkspace(service: Service, owner: TestPerson, name = 'Workspace'): Promise<TestWorkspace> {
+  const company = newId()
+  const workspace = newId()
+  await service.sql(
+    `insert into companies (company_id, org_id, owner_id, name) select $1, org_id, user_id, $3 from users where user_id = $2`,
+    [company, owner.uuid, `${name} company`],
+  )
+  await service.sql(
+    `insert into workspaces (workspace_id, company_id, org_id, name) select $1, company_id, org_id, $3 from companies where company_id = $2`,
+    [workspace, company, name],
+  )
+  await join(service, { uuid: workspace }, owner, 'owner')
+  return { uuid: workspace, id: toWire('ws', workspace), company: { uuid: company, id: toWire('co', company) } }
+}
+
+export async function join(
+  service: Service,
+  workspace: { uuid: string },
+  person: TestPerson,
+  role: WorkspaceRole,
+): Promise<void> {
+  await service.sql(
+    `insert into memberships (workspace_id, user_id, role) values ($1, $2, $3) on conflict (workspace_id, user_id) do update set role = excluded.role`,
+    [workspace.uuid, person.uuid, role],
+  )
+}
+
+/** One workspace with a person in every role, and a stranger who owns another one. */
+export async function makeWorld(service: Service) {
+  const [owner, member, viewer, guest, stranger] = await Promise.all([
+    makePerson(service, { name: 'Olga Owner' }),
+    makePerson(service, { name: 'Max Member' }),
+    makePerson(service, { name: 'Vera Viewer' }),
+    makePerson(service, { name: 'Gus Guest' }),
+    makePerson(service, { name: 'Sid Stranger' }),
+  ])
+  const workspace = await makeWorkspace(service, owner!, 'Home')
+  const elsewhere = await makeWorkspace(service, stranger!, 'Elsewhere')
+  await join(service, workspace, member!, 'member')
+  await join(service, workspace, viewer!, 'viewer')
+  await join(service, workspace, guest!, 'guest')
+  return { workspace, elsewhere, owner: owner!, member: member!, viewer: viewer!, guest: guest!, stranger: stranger! }
+}
+
+export type World = Awaited<ReturnType<typeof makeWorld>>
