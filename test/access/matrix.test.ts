@@ -1,0 +1,102 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { AnyRoute } from '#platform/http/route'
+import { newId, newSecret, prefixes, toWire } from '#platform/ids'
+import { type Answer, type Service, startService } from '#test/harness/service'
+import { makeWorkspace, type TestWorkspace } from '#test/harness/world'
+import { cases } from './cases.ts'
+import { type Cast, castOfStranger, type Kind, kinds, makeCast, type Prepared } from './matrix.ts'
+
+const OPERATOR = 'operator@example.com'
+let service: Service
+let cast: Cast
+let foreign: Cast
+let routes: AnyRoute[]
+
+beforeAll(async () => {
+  service = await startService({ env: { HEDDLE_OPERATORS: OPERATOR } })
+  routes = service.app.routes
+  cast = await makeCast(service, OPERATOR)
+  const elsewhere: TestWorkspace = await makeWorkspace(service, cast.stranger, 'Second tenant')
+  foreign = castOfStranger({ ...cast, stranger: cast.stranger }, elsewhere)
+  await service.sql(`delete from memberships where user_id = $1 and workspace_id <> $2`, [
+    cast.stranger.uuid,
+    elsewhere.uuid,
+  ])
+  return () => service.stop()
+}, 120_000)
+
+function pathOf(route: AnyRoute, prepared: Prepared): string {
+  const filled = route.path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const value = prepared.params?.[name]
+    if (value === undefined) throw new Error(`the case of ${route.operation} gives no ${name}`)
+    return encodeURIComponent(value)
+  })
+  return filled + (prepared.query ?? '')
+}
+
+const wrongToken = (route: AnyRoute): string => {
+  if (route.access.word !== 'token') return newSecret('hk')
+  return newSecret(route.access.scope === 'webhook' ? 'whs' : 'ems')
+}
+
+function callAs(
+  kind: Kind,
+  route: AnyRoute,
+  prepared: Prepared,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const token =
+    kind === 'nobody' ? undefined : kind === 'wrongToken' ? wrongToken(route) : (prepared.token ?? cast[kind].key)
+  return service.call(route.method, pathOf(route, prepared), {
+    ...(token !== undefined && { token }),
+    ...(prepared.body !== undefined && { body: prepared.body }),
+    ...(prepared.raw !== undefined && { raw: prepared.raw }),
+    headers: { ...prepared.headers, ...headers },
+  })
+}
+
+describe('the access matrix', () => {
+  test('covers every operation there is, and no other', () => {
+    expect(Object.keys(cases).sort()).toEqual(routes.map(({ operation }) => operation).sort())
+  })
+
+  for (const [operation, one] of Object.entries(cases)) {
+    test(`${operation}: each kind of caller gets what the table says`, async () => {
+      const route = routes.find((candidate) => candidate.operation === operation)!
+      const seen: Record<string, number | 'ok'> = {}
+      for (const kind of kinds) {
+        const prepared = (await one.prepare?.(cast)) ?? {}
+        const { status } = await callAs(kind, route, prepared)
+        seen[kind] = one.expect[kind] === 'ok' && status < 400 ? 'ok' : status
+      }
+      expect(seen).toEqual(one.expect)
+    }, 60_000)
+
+    test(`${operation}: an id of another workspace is answered as a random one`, async () => {
+      const route = routes.find((candidate) => candidate.operation === operation)!
+      const ids = [...route.path.matchAll(/:(\w+)/g)]
+        .map(([, name]) => name!)
+        .filter((name) => !one.plainParameters?.includes(name))
+      if (ids.length === 0 || route.access.word === 'token' || route.access.word === 'anyone') return
+      const own = (await one.prepare?.(cast)) ?? {}
+      const theirs = (await one.prepare?.(foreign)) ?? {}
+      for (const name of ids) {
+        const prefix = prefixes.find((candidate) => theirs.params![name]!.startsWith(`${candidate}_`))
+        if (prefix === undefined) throw new Error(`${operation}: ${name} is not an id; list it in plainParameters`)
+        const as = (value: string): Promise<Answer> =>
+          callAs('author', route, { ...own, params: { ...own.params, [name]: value } }, { 'x-request-id': 'the-same' })
+        const [withForeign, withRandom, illFormed] = [
+          await as(theirs.params![name]!),
+          await as(toWire(prefix, newId())),
+          await as(`${prefix}_nonsense`),
+        ]
+        expect({ name, status: withForeign.status, text: withForeign.text }).toEqual({
+          name,
+          status: 404,
+          text: withRandom.text,
+        })
+        expect(illFormed.text).toBe(withRandom.text)
+      }
+    }, 60_000)
+  }
+})

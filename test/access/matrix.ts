@@ -1,0 +1,159 @@
+import type { Service } from '#test/harness/service'
+import { join, makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
+
+// The access matrix: every operation there is, called by every kind of caller. Expectations are written from the tables
+// of the interface document, not from the code. An operation without a case fails the test.
+
+/** Who calls. All but the first four and the operator are in the workspace of the resource. */
+export const kinds = [
+  /** no credential */
+  'nobody',
+  /** a credential that looks right and is not */
+  'wrongToken',
+  /** owner of another workspace */
+  'stranger',
+  /** workspace guest, invited to nothing */
+  'guest',
+  /** workspace viewer without a role in the resource */
+  'viewer',
+  /** workspace member without a role in the resource */
+  'member',
+  /** workspace member whom the case made a viewer of the resource, where it has roles */
+  'resourceViewer',
+  /** likewise a member of the resource */
+  'resourceMember',
+  /** a workspace member who made the resource */
+  'author',
+  /** owner of the workspace without a role in the resource */
+  'workspaceOwner',
+  /** an operator of the installation, owner of yet another workspace */
+  'operator',
+] as const
+export type Kind = (typeof kinds)[number]
+
+export type Cast = Record<Exclude<Kind, 'nobody' | 'wrongToken'>, TestPerson> & {
+  workspace: TestWorkspace
+  service: Service
+}
+
+export type Prepared = {
+  params?: Record<string, string>
+  query?: string
+  body?: unknown
+  raw?: string | Buffer | FormData
+  headers?: Record<string, string>
+  /** The right credential where it is not the person's API key: a webhook or an embed token. */
+  token?: string
+}
+
+/** A status, or `ok` for any success. */
+export type Expected = Record<Kind, number | 'ok'>
+
+export type Case = {
+  expect: Expected
+  /** Makes what the path and the body name; called anew for every caller. */
+  prepare?(cast: Cast): Promise<Prepared>
+  /** Path parameters that are not ids of the workspace (slugs, provider names, secrets): left out of the foreign-id check. */
+  plainParameters?: string[]
+}
+
+export type Cases = Record<string, Case>
+
+const outside = { nobody: 401, wrongToken: 401, stranger: 404 } as const
+
+/** Words for whole rows of expectations. `with` changes single kinds. */
+export const rows = {
+  anyone: all('ok'),
+  /** Any signed-in person; what they see is their own. */
+  signedIn: { ...all('ok'), nobody: 401, wrongToken: 401 },
+  /** Own records only, addressed by id: nobody but the author sees it. */
+  ownOnly: { ...all(404), nobody: 401, wrongToken: 401, author: 'ok' },
+  operators: { ...all(403), nobody: 401, wrongToken: 401, operator: 'ok' },
+  /** An empty cell, reading, addressed by an id of the workspace. */
+  workspaceRead: { ...all('ok'), ...outside, guest: 403, operator: 404 },
+  /** The same without an id in the path: strangers work in their own workspace. */
+  selectedRead: { ...all('ok'), nobody: 401, wrongToken: 401, guest: 403 },
+  /** An empty cell, writing. */
+  workspaceWrite: { ...all('ok'), ...outside, guest: 403, viewer: 403, operator: 404 },
+  selectedWrite: { ...all('ok'), nobody: 401, wrongToken: 401, guest: 403, viewer: 403 },
+  /** The workspace owner alone. */
+  workspaceOwnerOnly: { ...all(403), ...outside, workspaceOwner: 'ok', operator: 404 },
+  selectedOwnerOnly: {
+    ...all(403),
+    nobody: 401,
+    wrongToken: 401,
+    stranger: 'ok',
+    workspaceOwner: 'ok',
+    operator: 'ok',
+  },
+  /** "owner" of a resource that the whole workspace may see. */
+  ownerOnly: { ...all(403), ...outside, author: 'ok', operator: 404 },
+  /** "owner or member" of such a resource. */
+  ownerOrMember: { ...all(403), ...outside, author: 'ok', resourceMember: 'ok', operator: 404 },
+  /** "any member" or "any member or viewer" of such a resource. */
+  anyMember: { ...all(403), ...outside, author: 'ok', resourceMember: 'ok', resourceViewer: 'ok', operator: 404 },
+  /** The same three for resources that outsiders in the workspace do not see at all. */
+  hiddenOwnerOnly: {
+    ...all(404),
+    nobody: 401,
+    wrongToken: 401,
+    author: 'ok',
+    resourceMember: 403,
+    resourceViewer: 403,
+  },
+  hiddenOwnerOrMember: {
+    ...all(404),
+    nobody: 401,
+    wrongToken: 401,
+    author: 'ok',
+    resourceMember: 'ok',
+    resourceViewer: 403,
+  },
+  hiddenAnyMember: {
+    ...all(404),
+    nobody: 401,
+    wrongToken: 401,
+    author: 'ok',
+    resourceMember: 'ok',
+    resourceViewer: 'ok',
+  },
+  /** A token of its own decides; everybody here presents the right one but the first two. */
+  byToken: { ...all('ok'), nobody: 401, wrongToken: 401 },
+} satisfies Record<string, Expected>
+
+function all(expected: number | 'ok'): Expected {
+  return Object.fromEntries(kinds.map((kind) => [kind, expected])) as Expected
+}
+
+export const withChanges = (row: Expected, changes: Partial<Expected>): Expected => ({ ...row, ...changes })
+
+export async function makeCast(service: Service, operatorEmail: string): Promise<Cast> {
+  const people = {} as Record<Exclude<Kind, 'nobody' | 'wrongToken'>, TestPerson>
+  for (const kind of kinds) {
+    if (kind === 'nobody' || kind === 'wrongToken') continue
+    people[kind] = await makePerson(service, {
+      name: `The ${kind}`,
+      ...(kind === 'operator' && { email: operatorEmail }),
+    })
+  }
+  const workspace = await makeWorkspace(service, people.workspaceOwner)
+  for (const kind of ['member', 'resourceViewer', 'resourceMember', 'author'] as const)
+    await join(service, workspace, people[kind], 'member')
+  await join(service, workspace, people.viewer, 'viewer')
+  await join(service, workspace, people.guest, 'guest')
+  await makeWorkspace(service, people.stranger)
+  await makeWorkspace(service, people.operator)
+  return { ...people, workspace, service }
+}
+
+/** A second tenant, whose ids are the foreign ones. */
+export const castOfStranger = (cast: Cast, workspace: TestWorkspace): Cast => ({
+  ...cast,
+  workspace,
+  author: cast.stranger,
+  workspaceOwner: cast.stranger,
+  resourceMember: cast.stranger,
+  resourceViewer: cast.stranger,
+  member: cast.stranger,
+  viewer: cast.stranger,
+})
