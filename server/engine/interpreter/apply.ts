@@ -1,0 +1,145 @@
+import type { ExecutionError, Json, JsonObject } from '#model/definition'
+import type { BlobRef } from '../ports.ts'
+import type { Fact, GraphState, MapProgress, NodeState, Wait } from './state.ts'
+
+// The one place where a journal event changes the state: live and on reading the journal back, so that both agree.
+
+const time = (value: Json | undefined): number | undefined =>
+  typeof value === 'string' ? Date.parse(value) : undefined
+
+const merged = (ranges: [number, number][], from: number, to: number): [number, number][] => {
+  const result: [number, number][] = []
+  for (const range of [...ranges, [from, to] as [number, number]].sort((a, b) => a[0] - b[0])) {
+    const last = result.at(-1)
+    if (last && range[0] <= last[1]) last[1] = Math.max(last[1], range[1])
+    else result.push([...range])
+  }
+  return result
+}
+
+const begun = (state: GraphState, old: NodeState | undefined, fact: Fact): NodeState => {
+  const { data, at } = fact
+  const until = time(data.until)
+  const expires = time(data.expires)
+  const wait: Wait | undefined =
+    until !== undefined ? { kind: 'timer', until } : data.child_execution === true ? { kind: 'execution' } : undefined
+  const map: MapProgress | undefined = typeof data.total === 'number' ? { total: data.total, done: [] } : undefined
+  return {
+    status: wait ? 'waiting' : 'running',
+    attempt: Number(data.attempt ?? 1),
+    ready: old?.ready ?? state.seq,
+    started_at: old?.started_at ?? at,
+    ...(wait && { wait }),
+    ...(expires !== undefined && { expires }),
+    ...(map && { map }),
+    ...(old?.steps && { steps: old.steps }),
+  }
+}
+
+const settled = (state: GraphState, old: NodeState | undefined, fact: Fact, rest: Partial<NodeState>): NodeState => ({
+  status: 'succeeded',
+  attempt: Number(fact.data.attempt ?? 1),
+  ready: old?.ready ?? state.seq,
+  settled: state.seq,
+  started_at: old?.started_at ?? fact.at,
+  finished_at: fact.at,
+  ...(typeof fact.data.port === 'string' && { port: fact.data.port }),
+  ...(fact.data.blob !== undefined && { blob: fact.data.blob as unknown as BlobRef }),
+  ...(fact.data.output !== undefined && { output: fact.data.output }),
+  ...rest,
+})
+
+const applyToNode = (state: GraphState, id: string, fact: Fact): NodeState | undefined => {
+  const old = state.nodes[id]
+  const { data } = fact
+  switch (fact.type) {
+    case 'node.started':
+      return begun(state, old, fact)
+    case 'node.succeeded':
+      return settled(state, old, fact, {})
+    case 'node.failed':
+      return settled(state, old, fact, { status: 'failed', error: data.error as unknown as ExecutionError })
+    case 'node.skipped':
+      return settled(state, old, fact, { status: 'skipped', attempt: 0 })
+    case 'node.retrying': {
+      if (!old) return undefined
+      const { map: _map, expires: _expires, ...rest } = old
+      const until = time(data.next_attempt_at) ?? fact.at
+      return { ...rest, status: 'waiting', wait: { kind: 'retry', until } }
+    }
+    case 'node.progress': {
+      if (!old) return undefined
+      if (typeof data.step === 'string') {
+        return { ...old, steps: { ...old.steps, [data.step]: data.result ?? null } }
+      }
+      if (data.due_at !== undefined && (old.wait?.kind === 'approval' || old.wait?.kind === 'clarification')) {
+        return { ...old, wait: { ...old.wait, until: time(data.due_at) ?? null } }
+      }
+      if (old.map && typeof data.from === 'number' && typeof data.to === 'number') {
+        return { ...old, map: { total: old.map.total, done: merged(old.map.done, data.from, data.to) } }
+      }
+      return undefined
+    }
+    case 'approval.opened':
+    case 'clarification.asked': {
+      if (!old) return undefined
+      const { node_id: _node, due_at, ...rest } = data
+      const kind = fact.type === 'approval.opened' ? 'approval' : 'clarification'
+      return { ...old, status: 'waiting', wait: { kind, data: rest as JsonObject, until: time(due_at) ?? null } }
+    }
+    default:
+      return undefined
+  }
+}
+
+const INTERRUPTED = { code: 'interrupted', message: 'the execution ended before this node did' }
+
+/** What was still under way when the execution ended did not succeed; what had not begun was skipped. */
+const closed = (state: GraphState, at: number): Record<string, NodeState> => {
+  const nodes: Record<string, NodeState> = {}
+  for (const [id, node] of Object.entries(state.nodes)) {
+    if (node.status !== 'running' && node.status !== 'waiting') nodes[id] = node
+    else {
+      const { wait: _wait, expires: _expires, map: _map, steps: _steps, ...rest } = node
+      nodes[id] = { ...rest, status: 'failed', finished_at: at, error: { ...INTERRUPTED, node_id: id } }
+    }
+  }
+  return nodes
+}
+
+/** Changes `state` in place, except its nodes, which are replaced: the caller owns the state and its `nodes` record. */
+export const apply = (state: GraphState, fact: Fact): void => {
+  state.seq += 1
+  const { data } = fact
+  switch (fact.type) {
+    case 'execution.waiting':
+      state.parked = true
+      return
+    case 'execution.resumed':
+      delete state.parked
+      return
+    case 'execution.succeeded':
+      state.status = 'succeeded'
+      state.results = data.results ?? null
+      return
+    case 'execution.failed':
+    case 'execution.cancelled':
+    case 'execution.timed_out': {
+      const status = fact.type.slice('execution.'.length) as 'failed' | 'cancelled' | 'timed_out'
+      state.nodes = closed(state, fact.at)
+      state.status = status
+      if (data.error) state.error = data.error as unknown as ExecutionError
+      return
+    }
+  }
+  // Events of a node inside a map carry its path; they are for people, and item rows hold the state.
+  if (typeof data.node_id !== 'string' || data.in_map === true) return
+  const next = applyToNode(state, data.node_id, fact)
+  if (next) state.nodes[data.node_id] = next
+}
+
+export const replay = (state: GraphState, facts: Iterable<Fact>): GraphState => {
+  const next = { ...state, nodes: { ...state.nodes } }
+  for (const fact of facts) apply(next, fact)
+  return next
+}

@@ -1,0 +1,64 @@
+import type { Graph, JsonObject } from '#model/definition'
+import { NodeFailure } from '../node.ts'
+import type { Compiled } from './graph.ts'
+import type { NodeState } from './state.ts'
+
+/** What the worker does once the facts that led to it are durable. */
+export type Command =
+  | { do: 'run'; node: string; type: string; attempt: number; args: JsonObject; timeoutS?: number }
+  | { do: 'open'; node: string; people: 'approval' | 'clarification'; args: JsonObject }
+  | { do: 'due'; node: string; people: 'approval' | 'clarification' }
+  | { do: 'child'; node: string; attempt: number; args: JsonObject }
+  | { do: 'map'; node: string; attempt: number; args: MapArgs }
+
+export type MapArgs = {
+  items: JsonObject[string][]
+  body: Graph
+  concurrency: number
+  onItemError: 'fail' | 'collect'
+}
+
+const DEFAULT_CONCURRENCY = 10
+const MAX_CONCURRENCY = 100
+
+export const mapArgs = (args: JsonObject): MapArgs => {
+  if (!Array.isArray(args.items)) {
+    throw new NodeFailure('map_items', 'items of a map must be a list', { retryable: false })
+  }
+  const wanted = typeof args.concurrency === 'number' ? Math.trunc(args.concurrency) : DEFAULT_CONCURRENCY
+  return {
+    items: args.items,
+    body: args.body as unknown as Graph,
+    concurrency: Math.min(MAX_CONCURRENCY, Math.max(1, wanted)),
+    onItemError: args.on_item_error === 'collect' ? 'collect' : 'fail',
+  }
+}
+
+/** The command that (again) does what an active node is there for. `args` may throw; the caller turns that into a failure. */
+export const commandFor = (
+  compiled: Compiled,
+  id: string,
+  state: NodeState,
+  args: () => JsonObject,
+): Command | undefined => {
+  const node = compiled.nodes.get(id)
+  if (!node) return undefined
+  switch (node.type) {
+    case 'wait':
+    case 'set':
+    case 'branch':
+    case 'fail':
+      return undefined
+    case 'approval':
+    case 'clarification':
+      return { do: 'open', node: id, people: node.type, args: args() }
+    case 'subworkflow':
+      return { do: 'child', node: id, attempt: state.attempt, args: args() }
+    case 'map':
+      return { do: 'map', node: id, attempt: state.attempt, args: mapArgs(args()) }
+    default: {
+      const timeout = node.timeout_s === undefined ? {} : { timeoutS: node.timeout_s }
+      return { do: 'run', node: id, type: node.type, attempt: state.attempt, args: args(), ...timeout }
+    }
+  }
+}

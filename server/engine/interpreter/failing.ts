@@ -1,0 +1,71 @@
+import type { ExecutionError, Json, JsonObject } from '#model/definition'
+import { ExpressionFailure, resolveValue } from '#model/expressions'
+import { NodeFailure } from '../node.ts'
+import { backoff } from './backoff.ts'
+import { type Pass, record, settle } from './pass.ts'
+import { scopeAt } from './scope.ts'
+
+const isPlainFailure = (error: unknown): error is { code: string; message: string; details?: Json } =>
+  typeof error === 'object' && error !== null && 'code' in error && 'message' in error
+
+/** Only errors made to be shown are shown; anything else is ours, and a tenant learns no more than that. */
+export const errorOf = (error: unknown, id?: string, attempt?: number): ExecutionError => {
+  const known =
+    error instanceof NodeFailure ||
+    error instanceof ExpressionFailure ||
+    (isPlainFailure(error) && !(error instanceof Error))
+  const { code, message } = known
+    ? (error as { code: string; message: string })
+    : { code: 'internal', message: 'the node failed for a reason on our side' }
+  const details = known && isPlainFailure(error) ? error.details : undefined
+  return {
+    code,
+    message,
+    ...(id !== undefined && { node_id: id }),
+    ...(attempt !== undefined && { attempt }),
+    ...(details !== undefined && { details }),
+  }
+}
+
+/**
+ * A failed attempt: another one if the node's policy allows, else what `on_error` says. `continue` leaves by `out` with
+ * the output null, `route` by `error` with the error as output (without such an edge it fails the execution), `fail` ends
+ * the execution. An `at_most_once` node is never tried again by us.
+ */
+export const failed = (pass: Pass, id: string, attempt: number, cause: unknown, retryable: boolean) => {
+  const node = pass.compiled.nodes.get(id)
+  if (!node) return
+  const error = errorOf(cause, id, attempt)
+  const mayRepeat = pass.context.effectOf(node.type) !== 'at_most_once'
+  if (retryable && mayRepeat && node.retry && attempt < node.retry.max_attempts) {
+    const delay = backoff(node.retry, attempt, `${pass.context.seed}:${id}`)
+    const next = new Date(pass.at + delay).toISOString()
+    return record(pass, 'node.retrying', { node_id: id, attempt, error, next_attempt_at: next })
+  }
+  const facts: JsonObject = { node_id: id, attempt, error }
+  const routed = node.on_error === 'route' && pass.compiled.outgoing.get(id)?.some((edge) => edge.from.port === 'error')
+  if (routed) {
+    record(pass, 'node.failed', { ...facts, handled: 'route', port: 'error', output: error })
+    return settle(pass, id)
+  }
+  if (node.on_error === 'continue') {
+    record(pass, 'node.failed', { ...facts, handled: 'continue', output: null })
+    return settle(pass, id)
+  }
+  record(pass, 'node.failed', facts)
+  record(pass, 'execution.failed', { error })
+}
+
+/** Nothing is active and nothing can become so. */
+export const finish = (pass: Pass): void => {
+  for (const id of pass.compiled.nodes.keys()) {
+    if (!pass.state.nodes[id]) record(pass, 'node.skipped', { node_id: id })
+  }
+  try {
+    const scope = scopeAt(pass.context, pass.state, pass.state.seq)
+    const results = pass.compiled.graph.output === undefined ? null : resolveValue(pass.compiled.graph.output, scope)
+    record(pass, 'execution.succeeded', { results })
+  } catch (error) {
+    record(pass, 'execution.failed', { error: errorOf(error) })
+  }
+}

@@ -1,0 +1,71 @@
+import type { Edge, Graph, Json, JsonObject } from '#model/definition'
+import { evaluateCondition, type Scope } from '#model/expressions'
+import type { Effect } from '#model/node'
+import { type Compiled, portOf } from './graph.ts'
+import { type GraphState, isSettled } from './state.ts'
+
+/** What stays the same for as long as a graph is executed. */
+export type Context = {
+  graph: Graph
+  input: Json
+  /** What expressions see as `execution`. */
+  execution: JsonObject
+  /** Gives each node's retries their own, repeatable jitter. */
+  seed: string
+  effectOf(type: string): Effect
+  /** Inside a map: the item, its index, and what the surrounding graph's nodes gave. */
+  item?: Json
+  index?: number
+  outer?: Record<string, { output: Json }>
+}
+
+/** What expressions see when everything up to `position` of the journal has happened, and nothing after it. */
+export const scopeAt = (context: Context, state: GraphState, position: number): Scope => {
+  const nodes: Record<string, { output: Json }> = { ...context.outer }
+  for (const [id, node] of Object.entries(state.nodes)) {
+    if (node.settled !== undefined && node.settled <= position) nodes[id] = { output: node.output ?? null }
+  }
+  return {
+    input: context.input,
+    nodes,
+    execution: context.execution,
+    ...(context.index !== undefined && { item: context.item ?? null, index: context.index }),
+  }
+}
+
+export type EdgeState = 'open' | 'taken' | 'dead' | { failed: unknown }
+
+/** An edge is decided when its source has settled: by the port it left through, then by the condition. */
+export const edgeState = (context: Context, state: GraphState, edge: Edge): EdgeState => {
+  const source = state.nodes[edge.from.node]
+  if (!isSettled(source) || source === undefined) return 'open'
+  if (source.status === 'skipped' || (source.port ?? 'out') !== portOf(edge)) return 'dead'
+  if (!edge.when) return 'taken'
+  try {
+    return evaluateCondition(edge.when.$cel, scopeAt(context, state, source.settled ?? 0)) ? 'taken' : 'dead'
+  } catch (error) {
+    return { failed: error }
+  }
+}
+
+export type Readiness = 'not yet' | 'ready' | 'skip' | { failed: unknown }
+
+/**
+ * `all` (the default) waits until every incoming edge is decided, `any` goes on with the first one taken. Either way a
+ * node none of whose edges was taken is skipped; so a join after a branch runs once whichever way was chosen.
+ */
+export const readiness = (context: Context, compiled: Compiled, state: GraphState, id: string): Readiness => {
+  const incoming = compiled.incoming.get(id) ?? []
+  if (incoming.length === 0) return 'ready'
+  let open = 0
+  let taken = 0
+  for (const edge of incoming) {
+    const decided = edgeState(context, state, edge)
+    if (typeof decided === 'object') return decided
+    if (decided === 'open') open += 1
+    if (decided === 'taken') taken += 1
+  }
+  if (compiled.nodes.get(id)?.join === 'any' && taken > 0) return 'ready'
+  if (open > 0) return 'not yet'
+  return taken > 0 ? 'ready' : 'skip'
+}

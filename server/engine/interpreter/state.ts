@@ -1,0 +1,78 @@
+import type { ExecutionError, ExecutionStatus, Json, JsonObject, NodeStatus } from '#model/definition'
+import type { BlobRef, ExecutionEventType } from '../ports.ts'
+
+// Plain JSON, so that a snapshot is `JSON.stringify(state)`. Times are milliseconds of the database's clock.
+
+/** What an active node waits for, when no code of ours is running for it. */
+export type Wait =
+  | { kind: 'timer'; until: number }
+  | { kind: 'retry'; until: number }
+  | { kind: 'approval' | 'clarification'; data: JsonObject; until: number | null }
+  | { kind: 'execution' }
+
+/** How far a map has come: item rows hold the rest. `done` are settled ranges [from, to), in order, merged. */
+export type MapProgress = { total: number; done: [from: number, to: number][] }
+
+export type NodeState = {
+  status: NodeStatus
+  attempt: number
+  /** The journal position at which it became ready: its arguments see only what had settled by then, on every attempt. */
+  ready: number
+  /** The journal position at which it settled. */
+  settled?: number
+  /** The way out; absent means `out`. */
+  port?: string
+  output?: Json
+  /** Where an output over 32 KiB is kept; in memory `output` is filled in, in snapshots and events it is not. */
+  blob?: BlobRef
+  error?: ExecutionError
+  started_at?: number
+  finished_at?: number
+  wait?: Wait
+  /** When the node itself times out, for those that wait rather than run. */
+  expires?: number
+  map?: MapProgress
+  /** Results of journalled steps of the present attempt's predecessors and its own. */
+  steps?: Record<string, Json>
+}
+
+export type GraphStatus = Exclude<ExecutionStatus, 'queued' | 'waiting'>
+
+export type GraphState = {
+  /** Number of the last event applied. */
+  seq: number
+  status: GraphStatus
+  /** It was parked when this was true, and has not been resumed since. */
+  parked?: boolean
+  nodes: Record<string, NodeState>
+  results?: Json
+  error?: ExecutionError
+}
+
+/** A journal event before it has a row. `data` is what people and sockets see. */
+export type Fact = { type: ExecutionEventType; at: number; data: JsonObject }
+
+export const emptyState = (): GraphState => ({ seq: 0, status: 'running', nodes: {} })
+
+export const isSettled = (node: NodeState | undefined): boolean =>
+  node !== undefined && (node.status === 'succeeded' || node.status === 'failed' || node.status === 'skipped')
+
+export const hasEnded = (state: GraphState): boolean => state.status !== 'running'
+
+export const activeNodes = (state: GraphState): [id: string, node: NodeState][] =>
+  Object.entries(state.nodes).filter(([, node]) => node.status === 'running' || node.status === 'waiting')
+
+/** Nothing of ours runs for it any more: it goes on only when time passes or somebody says something. */
+export const onlyWaits = (state: GraphState): boolean =>
+  !hasEnded(state) && activeNodes(state).every(([, node]) => node.status === 'waiting')
+
+/** When time alone will next change something. */
+export const nextDue = (state: GraphState): number | null => {
+  let due = Number.POSITIVE_INFINITY
+  for (const [, node] of activeNodes(state)) {
+    if (node.expires !== undefined) due = Math.min(due, node.expires)
+    const wait = node.wait
+    if (wait && wait.kind !== 'execution' && wait.until !== null) due = Math.min(due, wait.until)
+  }
+  return Number.isFinite(due) ? due : null
+}

@@ -1,0 +1,27 @@
+import type { WaitingFor } from '../ports.ts'
+import { activeNodes, type GraphState } from './state.ts'
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+/** What a graph that only waits is waiting for, as people see it. `prefix` is the path of the map item it belongs to. */
+export const waitingFor = (state: GraphState, prefix = ''): WaitingFor[] =>
+  activeNodes(state).flatMap(([id, node]): WaitingFor[] => {
+    if (!node.wait) return []
+    const common = { node_id: prefix + id, since: iso(node.started_at ?? 0) }
+    switch (node.wait.kind) {
+      case 'timer':
+      case 'retry':
+        return [{ kind: 'timer', ...common, until: iso(node.wait.until) }]
+      case 'execution':
+        return [{ kind: 'execution', ...common }]
+      default:
+        return [
+          {
+            ...node.wait.data,
+            kind: node.wait.kind,
+            ...common,
+            ...(node.wait.until !== null && { until: iso(node.wait.until) }),
+          },
+        ]
+    }
+  })

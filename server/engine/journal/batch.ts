@@ -1,0 +1,138 @@
+import type { ExecutionError, ExecutionStatus, Json } from '#model/definition'
+import type { Fact, GraphState } from '../interpreter/state.ts'
+import type { BlobRef, StartTarget, TriggerKind, WaitingFor } from '../ports.ts'
+
+/** What becomes of an execution's row. Only the fields of the new status are written; the rest is cleared. */
+export type Move = {
+  status: ExecutionStatus
+  /** Messages taken in so far. With `parking` the move holds only if there are no others. */
+  seen: number
+  parking?: boolean
+  /** Milliseconds of the database's clock. */
+  dueAt?: number | null
+  waitingFor?: WaitingFor[]
+  snapshot?: GraphState
+  results?: Json
+  resultsBlob?: BlobRef
+  error?: ExecutionError
+  finishedAt?: number
+  tellEnd?: boolean
+}
+
+export type StartRow = StartTarget & {
+  input: Json
+  trigger: { kind: TriggerKind; id: string | null }
+  startedBy: string | null
+  retryOf?: string | null
+  parent?: { executionId: string; node: string } | null
+  depth: number
+  tellEnd: boolean
+  snapshot?: GraphState
+  key?: { credentialHash: Buffer; keyHash: Buffer; bodySha256: Buffer }
+}
+
+export type ItemRow = {
+  path: string
+  index: number
+  status: 'running' | 'waiting' | 'succeeded' | 'failed'
+  state?: GraphState
+  output?: Json
+  error?: ExecutionError
+  dueAt?: number | null
+}
+
+/** Everything one execution writes at once. */
+export type Append = {
+  workspaceId: string
+  executionId: string
+  epoch: number
+  /** Number of the first fact. */
+  seq: number
+  facts: Fact[]
+  start?: StartRow
+  move?: Move
+  items?: ItemRow[]
+}
+
+export type Encoded = Append & { bytes: number; texts: string[] }
+
+// The fence: nothing is written unless the worker's row is there, alive, and locked against whoever would declare it dead.
+const FENCE = 'fence as materialized (select worker_id from workers where worker_id = $1 and not dead for share)'
+
+const MOVED = `moved as (
+  update executions e set status = r.status, seen = r.seen, crashes = 0,
+      worker_id = case when r.status = 'running' then e.worker_id end,
+      due_at = case when r.status = 'queued' then now() else to_timestamp(r.due_at / 1000) end,
+      waiting_for = coalesce(r.waiting_for, '[]'),
+      snapshot = case when r.finished_at is null then coalesce(r.snapshot, e.snapshot) end,
+      snapshot_seq = case when r.snapshot is null then e.snapshot_seq else r.snapshot_seq end,
+      results = r.results, results_blob = r.results_blob, error = r.error,
+      finished_at = to_timestamp(r.finished_at / 1000), tell_end = e.tell_end or coalesce(r.tell_end, false)
+  from fence, json_to_recordset($8::json) as r (workspace_id uuid, execution_id uuid, epoch integer, status text,
+    seen integer, parking boolean, due_at double precision, waiting_for jsonb, snapshot json, snapshot_seq integer,
+    results json, results_blob json, error json, finished_at double precision, tell_end boolean)
+  where e.workspace_id = r.workspace_id and e.execution_id = r.execution_id and e.epoch = r.epoch
+    and e.worker_id = $1 and (not coalesce(r.parking, false) or e.inbox = r.seen)
+  returning e.execution_id)`
+
+const ITEMS = `items as (
+  insert into map_items (workspace_id, execution_id, path, index, status, state, output, error, due_at)
+  select r.workspace_id, r.execution_id, r.path, r.index, r.status, r.state, r.output, r.error, to_timestamp(r.due_at / 1000)
+  from fence, json_to_recordset($9::json) as r (workspace_id uuid, execution_id uuid, path text, index integer,
+    status text, state json, output json, error json, due_at double precision)
+  on conflict (execution_id, path, index) do update set status = excluded.status, state = excluded.state,
+    output = excluded.output, error = excluded.error, due_at = excluded.due_at)`
+
+const EVENTS = `insert into events (execution_id, seq, workspace_id, at, type, data)
+  select r.execution_id, r.seq, r.workspace_id, to_timestamp(r.at / 1000), r.type, r.data::json
+  from fence, unnest($2::uuid[], $3::integer[], $4::uuid[], $5::double precision[], $6::text[], $7::text[])
+    as r (execution_id, seq, workspace_id, at, type, data)`
+
+const STARTS = `json_to_recordset($10::json) as r (execution_id uuid, workspace_id uuid, workflow_id uuid,
+    system_slug text, version_id uuid, definition_ref text, status text, input json, results json, results_blob json,
+    error json, waiting_for jsonb, trigger_kind text, trigger_id text, started_by uuid, retry_of uuid,
+    parent_execution_id uuid, parent_node text, finished_at double precision, timeout_s double precision,
+    max_concurrency integer, due_at double precision, snapshot json, snapshot_seq integer, tell_end boolean,
+    depth smallint, credential_hash bytea, key_hash bytea, body_sha256 bytea)`
+
+// A start and its first events are inserts: inside one statement a row just inserted cannot be updated. Keys come sorted,
+// or two batches could wait for each other.
+const STARTED = `keyed as (
+  insert into start_keys (credential_hash, key_hash, body_sha256, workspace_id, execution_id)
+  select r.credential_hash, r.key_hash, r.body_sha256, r.workspace_id, r.execution_id from fence, ${STARTS}
+  where r.key_hash is not null
+  on conflict (credential_hash, key_hash) do update set body_sha256 = excluded.body_sha256,
+    workspace_id = excluded.workspace_id, execution_id = excluded.execution_id, created_at = now()
+    where start_keys.created_at < now() - interval '24 hours'
+  returning execution_id),
+started as (
+  insert into executions (execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input,
+    results, results_blob, error, waiting_for, trigger_kind, trigger_id, started_by, retry_of, parent_execution_id,
+    parent_node, started_at, finished_at, timeout_s, max_concurrency, due_at, worker_id, snapshot, snapshot_seq, tell_end,
+    depth)
+  select r.execution_id, r.workspace_id, r.workflow_id, r.system_slug, r.version_id, r.definition_ref, r.status, r.input,
+    r.results, r.results_blob, r.error, coalesce(r.waiting_for, '[]'), r.trigger_kind, r.trigger_id, r.started_by,
+    r.retry_of, r.parent_execution_id, r.parent_node, now(), to_timestamp(r.finished_at / 1000), r.timeout_s,
+    r.max_concurrency, case when r.status = 'queued' then now() else to_timestamp(r.due_at / 1000) end,
+    case when r.status = 'running' then $1::uuid end, r.snapshot, coalesce(r.snapshot_seq, 0),
+    coalesce(r.tell_end, false), r.depth
+  from fence, ${STARTS}
+  where r.key_hash is null or r.execution_id in (select execution_id from keyed)
+  on conflict do nothing returning execution_id)`
+
+const RESULT = `select (select count(*)::integer from fence) as alive,
+  array(select execution_id::text from moved) as moved`
+
+/** Two texts, each prepared once per connection: most batches hold no start. */
+export const COMMIT = {
+  name: 'engine-commit',
+  text: `with ${FENCE}, added as (${EVENTS}), ${MOVED}, ${ITEMS} ${RESULT}, '{}'::text[] as started`,
+}
+
+export const COMMIT_WITH_STARTS = {
+  name: 'engine-commit-starts',
+  text: `with ${FENCE}, ${STARTED}, added as (${EVENTS}
+    where r.execution_id not in (select s.execution_id from json_to_recordset($10::json) as s (execution_id uuid))
+      or r.execution_id in (select execution_id from started)), ${MOVED}, ${ITEMS}
+    ${RESULT}, array(select execution_id::text from started) as started`,
+}

@@ -1,0 +1,121 @@
+import type { GraphState, NodeState } from '../interpreter/state.ts'
+import type { Append, Encoded, Move } from './batch.ts'
+
+const hex = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`
+
+/** A snapshot without what the blob store holds. */
+export const withoutBlobs = (state: GraphState): GraphState => {
+  if (!Object.values(state.nodes).some((node) => node.blob)) return state
+  const nodes: Record<string, NodeState> = {}
+  for (const [id, node] of Object.entries(state.nodes)) {
+    if (node.blob) {
+      const { output: _output, ...rest } = node
+      nodes[id] = rest
+    } else nodes[id] = node
+  }
+  return { ...state, nodes }
+}
+
+const moveFields = (move: Move): object => ({
+  status: move.status,
+  seen: move.seen,
+  parking: move.parking,
+  due_at: move.dueAt,
+  waiting_for: move.waitingFor,
+  snapshot: move.snapshot && withoutBlobs(move.snapshot),
+  snapshot_seq: move.snapshot?.seq,
+  results: move.resultsBlob ? undefined : move.results,
+  results_blob: move.resultsBlob,
+  error: move.error,
+  finished_at: move.finishedAt,
+  tell_end: move.tellEnd,
+})
+
+const startFields = (append: Append): object => {
+  const { start, move } = append
+  if (!start) return {}
+  return {
+    execution_id: append.executionId,
+    workspace_id: append.workspaceId,
+    workflow_id: start.workflowId,
+    system_slug: start.systemSlug,
+    version_id: start.versionId,
+    definition_ref: start.definitionRef,
+    input: start.input,
+    trigger_kind: start.trigger.kind,
+    trigger_id: start.trigger.id,
+    started_by: start.startedBy,
+    retry_of: start.retryOf,
+    parent_execution_id: start.parent?.executionId,
+    parent_node: start.parent?.node,
+    timeout_s: start.timeoutS,
+    max_concurrency: start.maxConcurrency,
+    depth: start.depth,
+    credential_hash: start.key && hex(start.key.credentialHash),
+    key_hash: start.key && hex(start.key.keyHash),
+    body_sha256: start.key && hex(start.key.bodySha256),
+    snapshot: start.snapshot,
+    snapshot_seq: 0,
+    status: 'running',
+    ...(move && moveFields(move)),
+    tell_end: start.tellEnd || move?.tellEnd === true,
+  }
+}
+
+/** Event data as people see it: what is in the blob store is named, not repeated. */
+const dataText = (data: Append['facts'][number]['data']): string => {
+  if (data.blob === undefined) return JSON.stringify(data)
+  const { output: _output, results: _results, ...rest } = data
+  return JSON.stringify(rest)
+}
+
+/** Serialised before it is queued, so that a text that cannot be serialised fails its own execution and no other. */
+export const encode = (append: Append): Encoded => {
+  const texts = append.facts.map((fact) => dataText(fact.data))
+  const bytes = texts.reduce((sum, text) => sum + text.length, 200)
+  return { ...append, bytes, texts }
+}
+
+const compareKeys = (a: Encoded, b: Encoded): number =>
+  Buffer.compare(a.start?.key?.credentialHash ?? EMPTY, b.start?.key?.credentialHash ?? EMPTY) ||
+  Buffer.compare(a.start?.key?.keyHash ?? EMPTY, b.start?.key?.keyHash ?? EMPTY)
+
+const EMPTY = Buffer.alloc(0)
+
+export type Values = { hasStarts: boolean; values: unknown[] }
+
+export const valuesOf = (workerId: string, batch: Encoded[]): Values => {
+  const executions: string[] = []
+  const seqs: number[] = []
+  const workspaces: string[] = []
+  const times: number[] = []
+  const types: string[] = []
+  const texts: string[] = []
+  const moves: object[] = []
+  const items: object[] = []
+  const starts: Encoded[] = []
+  for (const append of batch) {
+    for (let i = 0; i < append.facts.length; i += 1) {
+      const fact = append.facts[i] as Append['facts'][number]
+      executions.push(append.executionId)
+      seqs.push(append.seq + i)
+      workspaces.push(append.workspaceId)
+      times.push(fact.at)
+      types.push(fact.type)
+      texts.push(append.texts[i] as string)
+    }
+    const owner = { workspace_id: append.workspaceId, execution_id: append.executionId }
+    if (append.start) starts.push(append)
+    else if (append.move) moves.push({ ...owner, epoch: append.epoch, ...moveFields(append.move) })
+    for (const item of append.items ?? []) {
+      items.push({ ...owner, ...item, state: item.state && withoutBlobs(item.state), due_at: item.dueAt })
+    }
+  }
+  const values: unknown[] = [workerId, executions, seqs, workspaces, times, types, texts]
+  values.push(moves.length > 0 ? JSON.stringify(moves) : '[]', items.length > 0 ? JSON.stringify(items) : '[]')
+  if (starts.length > 0) {
+    const sorted = starts.some((start) => start.start?.key) ? starts.sort(compareKeys) : starts
+    values.push(JSON.stringify(sorted.map(startFields)))
+  }
+  return { hasStarts: starts.length > 0, values }
+}
