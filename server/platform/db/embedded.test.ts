@@ -14,9 +14,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { until } from '#test/harness/program'
 import { accountFor, isAlive, serversIn } from './account.ts'
 import { signal } from './cluster.ts'
 
@@ -90,10 +90,6 @@ async function kill(program: Program): Promise<void> {
 async function stop(program: Program): Promise<void> {
   program.child.kill('SIGTERM')
   expect((await program.ended).code).toBe(0)
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await delay(10)
 }
 
 async function query<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
@@ -247,6 +243,14 @@ describe('the embedded database', () => {
     expect(existsSync(join(dataDir, 'postgres', 'cluster.unfinished'))).toBe(false)
     await stop(second)
   })
+})
+
+test('a dead process that nobody collected counts as dead', async () => {
+  const parent = spawn('/bin/sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  children.push(parent)
+  const pid = await new Promise<number>((resolve) => parent.stdout.once('data', (text) => resolve(Number(text))))
+  await until(() => !isAlive(pid))
+  expect(() => process.kill(pid, 0)).not.toThrow()
 })
 
 describe.runIf(asRoot)('the embedded database of root', () => {

@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+
+// The real program in a process of its own.
+
+export type Program = {
+  readonly child: ChildProcess
+  /** The address of the ready line; fails with what the program said when it ends before. */
+  readonly ready: Promise<string>
+  readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; errors: string }>
+  output(): string
+  stop(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+export function startProgram(env: Record<string, string>, args: string[] = []): Program {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '..', '..', 'server', 'main.ts'), ...args], {
+    env: { PATH: process.env.PATH, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text
+  })
+  const ended = new Promise<Awaited<Program['ended']>>((resolve) => {
+    child.once('close', (code, signal) => resolve({ code, signal, errors }))
+  })
+  const ready = new Promise<string>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+      const line = /^heddle ready on (http:\S+)$/m.exec(output)
+      if (line) resolve(line[1]!)
+    })
+    void ended.then(() => reject(new Error(`the program ended before it was ready: ${errors}`)))
+  })
+  ready.catch(() => {})
+  return {
+    child,
+    ready,
+    ended,
+    output: () => output,
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      return ended
+    },
+  }
+}
+
+/** Waits for a state of another process, which sends no event; the test's own time limit ends the wait. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await delay(10)
+}

@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import { accountFor, isAlive, serversIn } from '#platform/db/account'
+import { signal } from '#platform/db/cluster'
+import { type Program, startProgram, until } from './harness/program.ts'
+
+let root: string
+let dataDir: string
+let programs: Program[]
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'heddle-lifecycle-'))
+  chmodSync(root, 0o755)
+  dataDir = join(root, 'data')
+  programs = []
+})
+
+afterEach(async () => {
+  for (const { child } of programs) child.kill('SIGKILL')
+  const cluster = join(dataDir, 'postgres', 'cluster')
+  for (const pid of await serversIn(accountFor(cluster), [cluster])) {
+    signal(pid, 'SIGKILL')
+    await until(() => !isAlive(pid))
+  }
+  rmSync(root, { recursive: true, force: true })
+})
+
+function start(env: Record<string, string> = {}, args: string[] = []): Program {
+  const program = startProgram({ HEDDLE_DATA_DIR: dataDir, ...env }, args)
+  programs.push(program)
+  return program
+}
+
+const postmasterPid = (): number =>
+  Number(readFileSync(join(dataDir, 'postgres', 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0])
+
+const status = (address: string): Promise<number> =>
+  fetch(address).then(
+    (answer) => answer.status,
+    () => 0,
+  )
+
+describe('the program', () => {
+  test('starts on an empty directory, stops cleanly with its database, and starts again', async () => {
+    const first = start()
+    expect(await status(`${await first.ready}/readyz`)).toBe(200)
+    expect(statSync(join(dataDir, 'secret.key')).mode & 0o777).toBe(0o600)
+    const postmaster = postmasterPid()
+    expect(await first.stop()).toMatchObject({ code: 0, signal: null })
+    expect(isAlive(postmaster)).toBe(false)
+
+    const second = start()
+    expect(await status(`${await second.ready}/readyz`)).toBe(200)
+    expect(await second.stop('SIGINT')).toMatchObject({ code: 0 })
+  })
+
+  test('refuses a data directory that another one uses, which goes on', async () => {
+    const first = start()
+    const address = await first.ready
+    const { code, errors } = await start().ended
+    expect(code).toBe(1)
+    expect(errors).toContain(`${dataDir} is in use by another heddle`)
+    expect(await status(`${address}/readyz`)).toBe(200)
+    await first.stop()
+  })
+
+  test('starts again after it was killed, alone or together with its database', async () => {
+    const first = start()
+    await first.ready
+    const postmaster = postmasterPid()
+    await first.stop('SIGKILL')
+    expect(isAlive(postmaster)).toBe(true)
+
+    const second = start()
+    expect(await status(`${await second.ready}/readyz`)).toBe(200)
+    expect(postmasterPid()).toBe(postmaster)
+    await second.stop('SIGKILL')
+    signal(postmaster, 'SIGKILL')
+    await until(() => !isAlive(postmaster))
+
+    const third = start()
+    expect(await status(`${await third.ready}/readyz`)).toBe(200)
+    expect(await third.stop()).toMatchObject({ code: 0 })
+  })
+
+  test('outlives its database and brings it back', async () => {
+    const program = start()
+    const address = await program.ready
+    const postmaster = postmasterPid()
+    signal(postmaster, 'SIGKILL')
+    await until(() => !isAlive(postmaster))
+    await until(async () => (await status(`${address}/readyz`)) === 200)
+    expect(await status(`${address}/healthz`)).toBe(200)
+    expect(postmasterPid()).not.toBe(postmaster)
+    expect(await program.stop()).toMatchObject({ code: 0 })
+  })
+
+  test('refuses a wrong secret key, and starts with the right one as if nothing had happened', async () => {
+    const rightKey = randomBytes(32).toString('base64')
+    const first = start({ HEDDLE_SECRET_KEY: rightKey })
+    await first.ready
+    await first.stop()
+    const wrong = await start({ HEDDLE_SECRET_KEY: randomBytes(32).toString('base64') }).ended
+    expect(wrong.code).toBe(1)
+    expect(wrong.errors).toContain('HEDDLE_SECRET_KEY is not the key')
+    const again = start({ HEDDLE_SECRET_KEY: rightKey })
+    await again.ready
+    await again.stop()
+  })
+
+  test('uses the PostgreSQL of DATABASE_URL, also two programs at once', async () => {
+    const name = `external_${randomBytes(4).toString('hex')}`
+    const admin = new pg.Client(inject('postgres').superuserUrl)
+    await admin.connect()
+    try {
+      await admin.query(`create database ${name}`)
+      const DATABASE_URL = Object.assign(new URL(inject('postgres').superuserUrl), { pathname: `/${name}` }).href
+      const both = [start({ DATABASE_URL }), start({ DATABASE_URL })]
+      for (const program of both) expect(await status(`${await program.ready}/readyz`)).toBe(200)
+      for (const program of both) expect(await program.stop()).toMatchObject({ code: 0 })
+    } finally {
+      await admin.query(`drop database if exists ${name} with (force)`)
+      await admin.end()
+    }
+  })
+
+  test.each([
+    [{ PORT: 'many' }, [], /PORT is not valid\. Allowed: a whole number/],
+    [{ HEDDLE_SIGN_UP: 'maybe' }, [], /HEDDLE_SIGN_UP is not valid\. Allowed: open \| invite/],
+    [{ HEDDLE_SECRET_KEY: 'short' }, [], /HEDDLE_SECRET_KEY is not valid\. Allowed: 32 bytes in base64/],
+    [{ DATABASE_URL: 'mysql://x' }, [], /DATABASE_URL is not valid\. Allowed: an address that begins with postgres/],
+    [{}, ['--role', 'king'], /--role is not valid\. Allowed: all \| api \| worker/],
+  ] as [Record<string, string>, string[], RegExp][])(
+    'refuses the wrong setting %o %o with its name and what is allowed',
+    async (env, args, message) => {
+      const { code, errors } = await start(env, args).ended
+      expect(code).toBe(1)
+      expect(errors).toMatch(message)
+      expect(errors).not.toContain('    at ')
+    },
+  )
+})
