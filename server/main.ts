@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { type Config, readConfig, SettingRefused } from '#platform/config'
-import { startEmbeddedPostgres } from '#platform/db/embedded'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/db/embedded'
 import { migrate } from '#platform/db/migrate'
 import { openDatabase } from '#platform/db/pool'
 import { StartRefused } from '#platform/db/refused'
 import { bootstrapRoles } from '#platform/db/roles'
 import { checkSecretKey, loadSecretKey } from '#platform/key'
-import { makeLogger } from '#platform/log'
+import { type Logger, makeLogger } from '#platform/log'
 import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
 import { seed } from '#server/seed'
@@ -15,11 +15,13 @@ import { seed } from '#server/seed'
 
 const STOP_WITHIN = 9500
 
+/** What was started, in the order in which it is to be stopped. */
+const started: (() => Promise<unknown>)[] = []
+
 async function start(config: Config): Promise<void> {
   const log = makeLogger(config.HEDDLE_LOG_LEVEL)
   const vault = makeVault(loadSecretKey(config))
-  const embedded =
-    config.DATABASE_URL === null ? await startEmbeddedPostgres({ dataDir: config.HEDDLE_DATA_DIR, log }) : undefined
+  const embedded = config.DATABASE_URL === null ? await startOwnDatabase(config, log) : undefined
   const urls = await bootstrapRoles({
     ownerUrl: embedded?.ownerUrl ?? config.DATABASE_URL!,
     passwordFor: (role) => vault.derive(`database:${role}`).toString('hex'),
@@ -27,6 +29,7 @@ async function start(config: Config): Promise<void> {
   })
   await migrate({ ownerUrl: urls.owner, directory: join(import.meta.dirname, '..', 'migrations'), log })
   const db = openDatabase({ urls, log })
+  started.unshift(db.close)
   await checkSecretKey(db, vault)
 
   let address = config.HEDDLE_BASE_URL
@@ -37,11 +40,7 @@ async function start(config: Config): Promise<void> {
     log,
     baseUrl: () => address ?? `http://${config.HOST}:${config.PORT}`,
   })
-  stopOnSignal(async () => {
-    await app.stop()
-    await db.close()
-    await embedded?.stop()
-  })
+  started.unshift(app.stop)
   if (config.role !== 'worker') {
     for (const line of await seed({ config, ownerUrl: urls.owner, http: app.http, log })) console.log(line)
   }
@@ -52,8 +51,20 @@ async function start(config: Config): Promise<void> {
   keepGoing(log)
 }
 
-function stopOnSignal(stop: () => Promise<void>): void {
-  let stopping = false
+/** Told to stop meanwhile, the program waits for the database server it is starting, and ends it. */
+function startOwnDatabase(config: Config, log: Logger): Promise<EmbeddedPostgres> {
+  const starting = startEmbeddedPostgres({ dataDir: config.HEDDLE_DATA_DIR, log })
+  started.unshift(() => starting.then((embedded) => embedded.stop()))
+  return starting
+}
+
+async function stop(): Promise<void> {
+  for (const end of started.splice(0)) await end()
+}
+
+let stopping = false
+
+function stopOnSignal(): void {
   const onSignal = (): void => {
     if (stopping) return
     stopping = true
@@ -71,14 +82,19 @@ function stopOnSignal(stop: () => Promise<void>): void {
 }
 
 /** A promise that nobody waited for must not take the tenants of this process down with it. */
-function keepGoing(log: ReturnType<typeof makeLogger>): void {
+function keepGoing(log: Logger): void {
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'a promise was rejected and nobody noticed'))
 }
 
+stopOnSignal()
 try {
   await start(readConfig(process.env, process.argv.slice(2)))
 } catch (error) {
-  if (!(error instanceof SettingRefused || error instanceof StartRefused)) throw error
-  console.error(`heddle cannot start: ${error.message}`)
-  process.exit(1)
+  // Told to stop while starting: the failure is only that, and the stop ends the program.
+  if (!stopping) {
+    await stop().catch(() => {})
+    const refused = error instanceof SettingRefused || error instanceof StartRefused
+    console.error(refused ? `heddle cannot start: ${error.message}` : error)
+    process.exit(1)
+  }
 }

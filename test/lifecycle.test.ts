@@ -58,6 +58,17 @@ describe('the program', () => {
     expect(await second.stop('SIGINT')).toMatchObject({ code: 0 })
   })
 
+  test('told to stop while it starts, stops with its database', async () => {
+    const first = start()
+    const cluster = join(dataDir, 'postgres', 'cluster')
+    await until(async () => (await serversIn(accountFor(cluster), [cluster])).length > 0)
+    expect(await first.stop()).toMatchObject({ code: 0 })
+    expect(await serversIn(accountFor(cluster), [cluster])).toEqual([])
+    const second = start()
+    await second.ready
+    await second.stop()
+  })
+
   test('refuses a data directory that another one uses, which goes on', async () => {
     const first = start()
     const address = await first.ready
@@ -107,6 +118,8 @@ describe('the program', () => {
     const wrong = await start({ HEDDLE_SECRET_KEY: randomBytes(32).toString('base64') }).ended
     expect(wrong.code).toBe(1)
     expect(wrong.errors).toContain('HEDDLE_SECRET_KEY is not the key')
+    const cluster = join(dataDir, 'postgres', 'cluster')
+    expect(await serversIn(accountFor(cluster), [cluster])).toEqual([])
     const again = start({ HEDDLE_SECRET_KEY: rightKey })
     await again.ready
     await again.stop()
