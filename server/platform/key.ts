@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import type { Database } from './db/pool.ts'
@@ -16,14 +16,16 @@ export function loadSecretKey(config: Config): Buffer {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
-  // `wx`: of two programs that start together only one writes, and the other reads what it wrote.
+  // Written beside and linked into place: a program killed in between leaves no empty key, and of two that start together
+  // only one's link succeeds, and the other reads what that one wrote.
+  const draft = `${file}.${process.pid}`
+  writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
   try {
-    const descriptor = openSync(file, 'wx', 0o600)
-    writeSync(descriptor, `${randomBytes(32).toString('base64')}\n`)
-    fsyncSync(descriptor)
-    closeSync(descriptor)
+    linkSync(draft, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(draft, { force: true })
   }
   return decode(readFileSync(file, 'utf8'), file)
 }
