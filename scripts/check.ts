@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { violations } from './architecture.ts'
+
+// `npm run check`: everything that can be known without running the program or a database, in seconds.
+
+const root = join(import.meta.dirname, '..')
+
+type Step = { name: string; run(): Promise<string | undefined> }
+
+const program = (name: string, ...args: string[]): Step['run'] => {
+  return () =>
+    new Promise((resolve) => {
+      const child = spawn(join(root, 'node_modules', '.bin', name), args, { cwd: root })
+      let output = ''
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8').on('data', (text: string) => {
+          output += text
+        })
+      }
+      child.once('error', (error) => resolve(error.message))
+      child.once('close', (code) => resolve(code === 0 ? undefined : output.trim()))
+    })
+}
+
+const steps: Step[] = [
+  { name: 'format and lint', run: program('biome', 'ci', '.') },
+  { name: 'types', run: program('tsc', '-p', '.') },
+  { name: 'architecture', run: async () => violations(root).join('\n') || undefined },
+]
+
+const results = await Promise.all(steps.map(async ({ name, run }) => ({ name, complaint: await run() })))
+for (const { name, complaint } of results)
+  console.log(complaint === undefined ? `✓ ${name}` : `✗ ${name}\n${complaint}\n`)
+process.exitCode = results.some(({ complaint }) => complaint !== undefined) ? 1 : 0
