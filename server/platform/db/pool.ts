@@ -12,7 +12,8 @@ export type Tx = {
   count(sql: string, values?: Values): Promise<number>
 }
 
-export type Scope = { workspaceId: string | null; userId: string | null }
+/** `boundTo`: the only workspace that the caller's credential reaches, where it is bound to one. */
+export type Scope = { workspaceId: string | null; userId: string | null; boundTo?: string | null }
 
 export type DatabaseUrls = { owner: string; app: string; engine: string; operator: string }
 
@@ -158,8 +159,8 @@ export function openDatabase(options: { urls: DatabaseUrls; log: Logger; poolSiz
           client.query('begin'),
           client.query({
             name: 'scope',
-            text: "select set_config('app.ws', $1, true), set_config('app.user', $2, true)",
-            values: [scope.workspaceId ?? '', scope.userId ?? ''],
+            text: "select set_config('app.ws', $1, true), set_config('app.user', $2, true), set_config('app.bound', $3, true)",
+            values: [scope.workspaceId ?? '', scope.userId ?? '', scope.boundTo ?? ''],
           }),
         ],
         work,
