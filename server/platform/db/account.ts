@@ -8,6 +8,9 @@ export type Account = { readonly name: string; readonly uid: number; readonly gi
 
 const run = promisify(execFile)
 
+/** Not on macOS, nor in a bare chroot: there, what runs can only be guessed from the pid file. */
+export const seesProcesses = existsSync('/proc/self/stat')
+
 /** PostgreSQL refuses to run as root: then it runs as the owner of the cluster there is, else as postgres or nobody. */
 export function accountFor(cluster: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -46,10 +49,10 @@ const SERVERS_IN = `
     done
   done 2>/dev/null`
 
-/** Processes of PostgreSQL whose working directory is one of these; none where there is no /proc. Looked up as the account
+/** Processes of PostgreSQL whose working directory is one of these; none where they cannot be seen. Looked up as the account
  * itself, because root in a container usually lacks the capability to look at the processes of others. */
 export async function serversIn(account: Account | undefined, directories: string[]): Promise<number[]> {
-  if (process.platform !== 'linux') return []
+  if (!seesProcesses) return []
   const { stdout } = await run('/bin/sh', ['-c', SERVERS_IN, 'sh', ...directories], spawnAs(account))
   return stdout.split('\n').filter(Boolean).map(Number)
 }
@@ -61,7 +64,7 @@ export function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
-  if (process.platform !== 'linux') return true
+  if (!seesProcesses) return true
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))

@@ -16,7 +16,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { MINUTE, SECOND } from '#platform/clock'
-import { isAlive, serversIn, spawnAs } from './account.ts'
+import { isAlive, seesProcesses, serversIn, spawnAs } from './account.ts'
 import type { Binaries } from './binaries.ts'
 import type { Home } from './place.ts'
 import { StartRefused } from './refused.ts'
@@ -125,7 +125,7 @@ export function makeCluster(options: { home: Home; binaries: Binaries; durable: 
   async function adopt(): Promise<Postmaster | undefined> {
     const found = readPidFile(pidFile)
     if (found?.directory !== directory || !isAlive(found.pid)) return undefined
-    if (process.platform === 'linux' && !(await serversIn(account, [directory])).includes(found.pid)) return undefined
+    if (seesProcesses && !(await serversIn(account, [directory])).includes(found.pid)) return undefined
     for (const deadline = Date.now() + MINUTE; isAlive(found.pid) && Date.now() < deadline; await delay(50)) {
       const { pid, port, ready } = readPidFile(pidFile) ?? found
       if (ready && pid === found.pid && (await serves(url(port), directory))) return { pid, port }
@@ -137,7 +137,7 @@ export function makeCluster(options: { home: Home; binaries: Binaries; durable: 
     await endLeftovers()
     // Nothing runs here any more, so the file is stale; its process id may meanwhile be another program's, and PostgreSQL
     // would then refuse to start. Without /proc we cannot know, and leave the judgement to PostgreSQL.
-    if (process.platform === 'linux') rmSync(pidFile, { force: true })
+    if (seesProcesses) rmSync(pidFile, { force: true })
     if (existsSync(logFile) && statSync(logFile).size > LARGEST_LOG_BYTES) renameSync(logFile, `${logFile}.1`)
     const settings = { ...fixed, port: String(port), ...(durable ? {} : fast) }
     // A pipe would break with us and take the server's log with it; a file stays.

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SECOND } from '#platform/clock'
 import type { Logger } from '#platform/log'
@@ -39,7 +40,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   try {
     const home = findHome({ dataDir, places, log })
     // A copied data directory points to the same database as the original: one of the two at a time.
-    if (!home.directory.startsWith(dataDir)) releases.push(lockDirectory(home.directory))
+    if (home.directory !== join(dataDir, 'postgres')) releases.push(lockDirectory(home.directory))
     const binaries = findBinaries({ account: home.account, places: home.account ? places : [home.directory], log })
     const cluster = makeCluster({ home, binaries, durable })
     await cluster.create()
