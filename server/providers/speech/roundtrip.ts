@@ -50,7 +50,7 @@ const numberWords = (digits: string): string => {
 export const heardWords = (text: string): string[] =>
   text
     .toLowerCase()
-    .replace(/%/g, ' percent')
+    .replace(/%|\bper cent\b/g, ' percent')
     .replace(/\b\d+\b/g, numberWords)
     .replace(/[^a-z0-9' ]+/g, ' ')
     .trim()

@@ -1,0 +1,90 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { makeLocalSpeech } from '#providers/speech/local'
+import { makeAudioProcess } from '#providers/speech/process'
+import { heardWords, sentences, wordErrors } from '#providers/speech/roundtrip'
+import { makeLocalTranscription } from '#providers/transcription/local'
+
+// `node bench/speech.ts`: seconds of audio per second of work both ways, what the server's event loop feels of it, and
+// how well each voice is understood. One run on an otherwise quiet machine; prints a table.
+
+const audio = makeAudioProcess()
+const speech = makeLocalSpeech({ audio })
+const transcription = makeLocalTranscription({ audio })
+
+const delay = monitorEventLoopDelay({ resolution: 5 })
+
+const own = (since: NodeJS.CpuUsage) => {
+  const { user, system } = process.cpuUsage(since)
+  return (user + system) / 1000
+}
+
+const measure = async (work: () => Promise<number>) => {
+  delay.reset()
+  delay.enable()
+  const start = performance.now()
+  const cpu = process.cpuUsage()
+  const seconds = await work()
+  const took = (performance.now() - start) / 1000
+  delay.disable()
+  return {
+    seconds,
+    took,
+    speed: seconds / took,
+    cpu_ms: own(cpu),
+    worst_ms: delay.max / 1e6 - 5,
+    p99_ms: delay.percentile(99) / 1e6 - 5,
+  }
+}
+
+const show = (what: string, { seconds, took, speed, cpu_ms, p99_ms, worst_ms }: Awaited<ReturnType<typeof measure>>) =>
+  console.log(
+    `${what.padEnd(34)} ${seconds.toFixed(1).padStart(7)} s of audio in ${took.toFixed(1).padStart(5)} s = ${speed.toFixed(1).padStart(5)} x · event loop p99 ${Math.max(0, p99_ms).toFixed(1)} ms, worst ${Math.max(0, worst_ms).toFixed(1)} ms, own work ${cpu_ms.toFixed(0)} ms`,
+  )
+
+const cold = performance.now()
+const hello = await speech.synthesize({ text: 'Hello.', format: 'mp3' })
+const firstSpoken = performance.now() - cold
+const heard = performance.now()
+await transcription.transcribe({ bytes: hello.bytes })
+console.log(
+  `first word from a cold start: spoken ${firstSpoken.toFixed(0)} ms, heard ${(performance.now() - heard).toFixed(0)} ms more\n`,
+)
+
+show('nothing, for comparison', await measure(() => new Promise((resolve) => setTimeout(resolve, 5000, 0))))
+const text = sentences.join(' ')
+const clip = await speech.synthesize({ text, format: 'mp3' })
+for (const format of ['mp3', 'wav'] as const)
+  show(`text to ${format}`, await measure(async () => (await speech.synthesize({ text, format })).duration_s))
+show(
+  'audio to text, one recording',
+  await measure(async () => (await transcription.transcribe({ bytes: clip.bytes })).duration_s),
+)
+
+const large = Buffer.concat(Array.from({ length: 6 }, () => clip.bytes))
+show(
+  'audio to text, nearly ten minutes',
+  await measure(async () => (await transcription.transcribe({ bytes: large })).duration_s),
+)
+show(
+  'four of each at once',
+  await measure(async () => {
+    const spoken = Array.from({ length: 4 }, async () => (await speech.synthesize({ text, format: 'mp3' })).duration_s)
+    const understood = Array.from(
+      { length: 4 },
+      async () => (await transcription.transcribe({ bytes: clip.bytes })).duration_s,
+    )
+    return (await Promise.all([...spoken, ...understood])).reduce((sum, each) => sum + each, 0)
+  }),
+)
+
+console.log('\nword error rate of thirty sentences, spoken and heard')
+for (const { id } of speech.voices()) {
+  let [errors, words] = [0, 0]
+  for (const sentence of sentences) {
+    const { bytes } = await speech.synthesize({ text: sentence, voice: id, format: 'mp3' })
+    errors += wordErrors(heardWords(sentence), heardWords((await transcription.transcribe({ bytes })).text))
+    words += heardWords(sentence).length
+  }
+  console.log(`${id.padEnd(6)} ${((errors / words) * 100).toFixed(1)} %`)
+}
+await audio.close()

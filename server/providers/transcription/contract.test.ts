@@ -1,0 +1,126 @@
+import { Buffer } from 'node:buffer'
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { encodeWav } from '#providers/speech/encode'
+import { makeLocalSpeech } from '#providers/speech/local'
+import { STAND_IN_KEY, STAND_IN_TEXT, startStandIn } from '#providers/speech/openai-stand-in'
+import { makeAudioProcess } from '#providers/speech/process'
+import type { Transcription } from './index.ts'
+import { makeLocalTranscription } from './local.ts'
+import { makeOpenAiTranscription } from './openai.ts'
+
+const audio = makeAudioProcess()
+const speech = makeLocalSpeech({ audio })
+const standIn = await startStandIn()
+const limits = { bytes: 1024 * 1024, duration_s: 20 }
+const openai = { baseUrl: standIn.baseUrl, apiKey: STAND_IN_KEY, audio, limits }
+
+const providers: [string, Transcription][] = [
+  ['the local ear', makeLocalTranscription({ audio, limits })],
+  ['an OpenAI-compatible service', makeOpenAiTranscription(openai)],
+]
+
+// A recording of Chromium's MediaRecorder, and one of opusenc.
+const fixture = (name: string) => readFileSync(new URL(`./fixtures/${name}`, import.meta.url))
+const clips: Record<string, Buffer> = { webm: fixture('browser.webm'), ogg: fixture('voice.ogg') }
+
+beforeAll(async () => {
+  for (const format of ['mp3', 'wav'] as const)
+    clips[format] = (await speech.synthesize({ text: STAND_IN_TEXT, format })).bytes
+})
+afterAll(async () => {
+  await audio.close()
+  await standIn.close()
+})
+
+const quiet = (seconds: number) => encodeWav(new Int16Array(16_000 * seconds), 16_000)
+const noise = (seconds: number) =>
+  encodeWav(
+    Int16Array.from({ length: 16_000 * seconds }, (_, i) => 9000 * Math.sin(i * i)),
+    16_000,
+  )
+
+describe.each(providers)('%s', (_name, transcription) => {
+  test.each(['mp3', 'wav', 'ogg', 'webm'])('understands %s, whatever it is called', async (format) => {
+    const transcript = await transcription.transcribe({ bytes: clips[format] as Buffer })
+    expect(transcript.text.toLowerCase()).toMatch(/send the invoice to the accounting team/)
+    expect(transcript.language).toBe('en')
+    expect(transcript.duration_s).toBeGreaterThan(3)
+    expect(transcript.duration_s).toBeLessThan(5)
+  })
+
+  test.each([
+    ['silence', () => quiet(2), 'audio_silent'],
+    [
+      'more bytes than allowed',
+      () => Buffer.concat([clips.wav as Buffer, Buffer.alloc(limits.bytes)]),
+      'audio_too_large',
+    ],
+    ['more minutes than allowed', () => noise(22), 'audio_too_long'],
+    ['a page that says it is audio', () => Buffer.from('<!doctype html><p>audio/mpeg</p>'), 'unsupported_audio'],
+    ['nothing', () => Buffer.alloc(0), 'audio_unreadable'],
+  ])('refuses %s', async (_what, bytes, code) => {
+    await expect(transcription.transcribe({ bytes: bytes() })).rejects.toMatchObject({ code })
+  })
+
+  test('inspects a clip without listening: what it is and how long it lasts', async () => {
+    expect(await transcription.inspect({ bytes: clips.webm as Buffer })).toEqual({
+      format: 'webm',
+      contentType: 'audio/webm',
+      duration_s: 3.84,
+    })
+    expect(await transcription.inspect({ bytes: quiet(2) })).toMatchObject({ format: 'wav', duration_s: 2 })
+  })
+
+  test('stops when the caller is gone', async () => {
+    const gone = new AbortController()
+    const transcript = transcription.transcribe({ bytes: clips.mp3 as Buffer, signal: gone.signal })
+    gone.abort(new Error('hung up'))
+    await expect(transcript).rejects.toThrow('hung up')
+  })
+})
+
+describe('the local ear', () => {
+  test.each([
+    ['pauses of two seconds', 64_000],
+    ['hardly a pause', 6400],
+  ])('hears all of a recording longer than one window, with %s', async (_what, pause_bytes) => {
+    const part = (clips.wav as Buffer).subarray(44)
+    const recording = Buffer.concat([...Array(8)].flatMap(() => [part, Buffer.alloc(pause_bytes)]))
+    const bytes = encodeWav(new Int16Array(new Uint8Array(recording).buffer), 16_000)
+    const { text, duration_s } = await makeLocalTranscription({ audio }).transcribe({ bytes })
+    expect(duration_s).toBeGreaterThan(25)
+    expect(text.match(/invoice/gi)).toHaveLength(8)
+  })
+})
+
+describe('a service that misbehaves', () => {
+  const through = async (handle: (request: Request) => Promise<Response>) => {
+    const server = await startStandIn(handle)
+    try {
+      return await makeOpenAiTranscription({ ...openai, baseUrl: server.baseUrl }).transcribe({
+        bytes: clips.mp3 as Buffer,
+      })
+    } finally {
+      await server.close()
+    }
+  }
+
+  test.each([
+    ['refuses the key', async () => new Response('{}', { status: 401 }), 'provider_unavailable'],
+    ['is overrun', async () => new Response('{}', { status: 429 }), 'provider_busy'],
+    ['answers with a page', async () => new Response('<html>'), 'provider_unavailable'],
+    ['answers without a text', async () => Response.json(null), 'provider_unavailable'],
+    ['hears nobody', async () => Response.json({ text: ' ' }), 'audio_silent'],
+  ])('one that %s is a clear problem', async (_what, handle, code) => {
+    await expect(through(handle)).rejects.toMatchObject({ code })
+  })
+
+  test('one that does not name the language is not guessed for', async () => {
+    const newer = makeOpenAiTranscription({ ...openai, model: 'gpt-4o-transcribe' })
+    expect(await newer.transcribe({ bytes: clips.mp3 as Buffer })).toMatchObject({
+      text: STAND_IN_TEXT,
+      language: 'und',
+    })
+  })
+})
