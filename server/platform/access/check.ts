@@ -50,8 +50,10 @@ export async function checkAccess(
       return
     case 'role': {
       requirePerson(ctx)
+      if (access.or === 'operator' && ctx.person.operator) return
       const standing = await standingOf(ctx, access.of, params, standings)
       if (standing === undefined) throw problem('not_found')
+      if (access.or === 'oneself' && params.user_id === ctx.person.user_id) return
       if (!reaches(standing, access.least))
         throw problem(
           'forbidden',

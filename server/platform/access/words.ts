@@ -28,24 +28,34 @@ export type ResourceKind =
 
 export type TokenScope = 'webhook' | 'template' | 'workflow'
 
+export type Least = Standing
+
 export type Access =
   | { word: 'anyone' }
   | { word: 'signedIn' }
   | { word: 'operator' }
-  | { word: 'role'; least: Role; of: ResourceKind }
+  | { word: 'role'; least: Least; of: ResourceKind; or?: 'oneself' | 'operator' }
   | { word: 'token'; scope: TokenScope }
+
+export type RoleAccess = Extract<Access, { word: 'role' }>
 
 export const anyone: Access = { word: 'anyone' }
 export const signedIn: Access = { word: 'signedIn' }
 export const operator: Access = { word: 'operator' }
-export const viewer = (of: ResourceKind): Access => ({ word: 'role', least: 'viewer', of })
-export const member = (of: ResourceKind): Access => ({ word: 'role', least: 'member', of })
-export const owner = (of: ResourceKind): Access => ({ word: 'role', least: 'owner', of })
-export const workspaceOwner: Access = owner('workspace')
+/** Anybody who may know that it exists. */
+export const sees = (of: ResourceKind): RoleAccess => ({ word: 'role', least: 'visible', of })
+export const viewer = (of: ResourceKind): RoleAccess => ({ word: 'role', least: 'viewer', of })
+export const member = (of: ResourceKind): RoleAccess => ({ word: 'role', least: 'member', of })
+export const owner = (of: ResourceKind): RoleAccess => ({ word: 'role', least: 'owner', of })
+export const workspaceOwner: RoleAccess = owner('workspace')
 export const token = (scope: TokenScope): Access => ({ word: 'token', scope })
 
+/** Also whoever has any standing in it, where the path names themselves: to leave. */
+export const orOneself = (access: RoleAccess): Access => ({ ...access, or: 'oneself' })
+export const orOperator = (access: RoleAccess): Access => ({ ...access, or: 'operator' })
+
 const rank: Record<Standing, number> = { visible: 0, viewer: 1, member: 2, owner: 3 }
-export const reaches = (standing: Standing, least: Role): boolean => rank[standing] >= rank[least]
+export const reaches = (standing: Standing, least: Least): boolean => rank[standing] >= rank[least]
 
 export function describeAccess(access: Access): string {
   switch (access.word) {
@@ -58,9 +68,15 @@ export function describeAccess(access: Access): string {
     case 'token':
       return access.scope === 'webhook' ? 'a webhook token of the workflow' : `an embed token of the ${access.scope}`
     case 'role':
-      return (
-        { owner: 'owner', member: 'owner or member', viewer: 'owner, member or viewer' }[access.least] +
-        ` of the ${access.of.replace('_', ' ')}`
-      )
+      return `${standingText[access.least]} of the ${access.of.replace('_', ' ')}${access.or ? alternativeText[access.or] : ''}`
   }
 }
+
+const standingText: Record<Standing, string> = {
+  owner: 'owner',
+  member: 'owner or member',
+  viewer: 'owner, member or viewer',
+  visible: 'whoever may see it, with or without a role',
+}
+
+const alternativeText = { oneself: '; the others only for themselves', operator: '; or an operator' }

@@ -2,6 +2,7 @@ import type { Database } from '../db/pool.ts'
 import { problem } from '../errors.ts'
 import type { Credential, Identity, Org, Person, Selected, WorkspaceRole } from '../http/context.ts'
 import { fromWire, hashSecret, NOWHERE, secretLooksValid } from '../ids.ts'
+import { operatorAddresses } from './email.ts'
 
 // Who is calling: the org of the host, the person behind a cookie or a key, the workspace they selected.
 
@@ -35,7 +36,7 @@ const nobody = { workspaceId: null, userId: null }
 
 export function makeIdentifier(options: { db: Database; operators: readonly string[] }) {
   const { db } = options
-  const operators = new Set(options.operators)
+  const operators = operatorAddresses(options.operators)
   const touched = new Map<string, number>()
 
   const touch = (statement: string, id: string, last: Date | null | undefined): void => {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { normaliseEmail } from '../auth/email.ts'
 import { fromWire, NOWHERE, type Prefix, toWire } from '../ids.ts'
 
 // One zod schema gives the check, the type and the OpenAPI. What zod cannot say about the wire stands in this registry.
@@ -31,7 +32,7 @@ export const timestampIn = () => z.iso.datetime({ offset: true }).transform((val
 export const jsonObject = () => z.record(z.string(), z.unknown())
 
 export const name = (longest = 200) => z.string().trim().min(1).max(longest)
-export const email = () => z.string().trim().toLowerCase().max(320).pipe(z.email())
+export const email = () => z.string().max(320).overwrite(normaliseEmail).pipe(z.email().max(320))
 
 export const page = <Item extends z.ZodType>(item: Item) =>
   z.object({ items: z.array(item), next_cursor: z.string().nullable() })
