@@ -189,9 +189,11 @@ function addRoute(
     const once = async (): Promise<Answer | null> => {
       if (route.transaction === false) {
         const ctx = contextWith(null)
-        await kernel.db.tenant(scopeOf(ctx), (tx) =>
-          checkAccess(contextWith(tx), route.access, params, kernel.standings),
-        )
+        if (route.access.word === 'role')
+          await kernel.db.tenant(scopeOf(ctx), (tx) =>
+            checkAccess(contextWith(tx), route.access, params, kernel.standings),
+          )
+        else await checkAccess(ctx, route.access, params, kernel.standings)
         return replay ? idempotency.onceOutside(kernel.db, replay, async () => (await perform(ctx))!) : perform(ctx)
       }
       return kernel.db.tenant(scopeOf(contextWith(null)), async (tx) => {

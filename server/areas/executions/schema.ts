@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
+
+export const Status = z.enum(['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled', 'timed_out'])
+
+const ExecutionError = z.looseObject({ code: z.string(), message: z.string() })
+const WaitingFor = z.looseObject({
+  kind: z.enum(['clarification', 'approval', 'timer', 'slot', 'execution']),
+  since: z.string(),
+  until: z.string().optional(),
+})
+
+export const ExecutionSummary = z
+  .object({
+    execution_id: id('exe'),
+    workflow_id: id('wf').nullable().describe('The workflow, or the slug of a system workflow'),
+    version_id: id('wfv').nullable(),
+    status: Status,
+    error: ExecutionError.nullable(),
+    waiting_for: z.array(WaitingFor),
+    trigger: z.object({
+      kind: z.enum(['user', 'webhook', 'embed', 'schedule', 'job', 'channel', 'workflow', 'system']),
+      id: z.string().nullable(),
+    }),
+    started_by: id('usr').nullable(),
+    retry_of: id('exe').nullable(),
+    created_at: timestamp(),
+    started_at: timestamp().nullable(),
+    finished_at: timestamp().nullable(),
+  })
+  .meta({ id: 'ExecutionSummary' })
+export type ExecutionSummary = z.input<typeof ExecutionSummary>
+
+export const ExecutionNode = z.looseObject({
+  node_id: z.string(),
+  status: z.enum(['pending', 'running', 'waiting', 'succeeded', 'failed', 'skipped']),
+  attempt: z.number().int(),
+  started_at: z.string().nullable(),
+  finished_at: z.string().nullable(),
+  output: z.unknown().optional(),
+  error: ExecutionError.optional(),
+})
+
+export const Execution = ExecutionSummary.extend({
+  input: z.unknown(),
+  results: z.unknown(),
+  nodes: z.array(ExecutionNode),
+  parent_execution_id: id('exe').nullable(),
+  seq: z.number().int().describe('The last event this view includes: where a socket resumes'),
+}).meta({ id: 'Execution' })
+export type Execution = z.input<typeof Execution>
+
+export const Accepted = z.object({ execution_id: id('exe'), status: Status }).meta({ id: 'ExecutionAccepted' })
+/** 202 while it goes on, 200 with the whole execution where `wait_s` was given and it ended in time. */
+export const AcceptedOrEnded = z.union([Execution, Accepted])
+
+/** What webhook tokens and widgets see of an execution: no nodes. */
+export const SimpleExecution = z
+  .object({
+    execution_id: id('exe'),
+    status: Status,
+    results: z.unknown(),
+    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    question: z.object({ clarification_id: z.string(), question: z.string(), schema: z.unknown() }).nullable(),
+    started_at: timestamp().nullable(),
+    finished_at: timestamp().nullable(),
+  })
+  .meta({ id: 'SimpleExecution' })
+export type SimpleExecution = z.input<typeof SimpleExecution>
+
+export const RunBody = z.strictObject({ input: jsonObject().optional(), version_id: reference('wfv').optional() })
+export type RunBody = z.output<typeof RunBody>
+export const SystemRunBody = z.strictObject({ input: jsonObject().optional() })
+export const waitQuery = z.strictObject({ wait_s: z.coerce.number().min(0).max(60).default(0) })
+
+export const RetryBody = z.strictObject({
+  from: z.string().max(200).default('start').describe('`start`, `failed`, or the id of a node'),
+  version: z.enum(['same', 'active']).default('same'),
+})
+
+export const Event = z
+  .object({ seq: z.number().int(), type: z.string(), at: timestamp(), data: jsonObject() })
+  .meta({ id: 'ExecutionEvent' })
+export const eventsQuery = z.strictObject({
+  after: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().max(1000).optional(),
+})

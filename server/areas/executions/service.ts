@@ -1,0 +1,244 @@
+import type { z } from 'zod'
+import type { SystemWorkflow } from '#areas/workflows/system'
+import type { Engine, ExecutionView } from '#engine/ports'
+import type { JsonObject } from '#model/definition'
+import type { StandingIn } from '#platform/access/check'
+import type { Standing } from '#platform/access/words'
+import { SECOND } from '#platform/clock'
+import { problem } from '#platform/errors'
+import { type Context, scopeOf } from '#platform/http/context'
+import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
+import type { Exchange } from '#platform/http/route'
+import type { ListQuery } from '#platform/http/schema'
+import { fromWire, NOWHERE, toWire } from '#platform/ids'
+import type { Blobs } from '#providers/blobs/index'
+import type { Execution, eventsQuery, RetryBody, RunBody } from './schema.ts'
+import { findTarget, idempotencyOf, type StartExecution, systemTarget, type Target } from './start.ts'
+import * as store from './store.ts'
+import type { Views } from './view.ts'
+
+type ById = { execution_id: string }
+const finished = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
+
+/** What the caller may do with an execution that belongs to a job and to no workflow. */
+export type AdhocStanding = (ctx: Context, triggerId: string) => Promise<Standing | undefined>
+
+export const makeStandingInExecution =
+  (options: {
+    standingInWorkflow: StandingIn
+    system: ReadonlyMap<string, SystemWorkflow>
+    standingInJob?: AdhocStanding
+  }): StandingIn =>
+  async (ctx, executionId) => {
+    if (ctx.maybeWorkspace === null) return undefined
+    const whose = await store.findWhose(ctx.tx, ctx.workspace.workspace_id, executionId)
+    if (!whose) return undefined
+    const started = whose.started_by === ctx.person.user_id
+    if (whose.system_slug !== null) return started ? 'owner' : undefined
+    const inWorkflow = whose.workflow_id === null ? undefined : await options.standingInWorkflow(ctx, whose.workflow_id)
+    if (inWorkflow !== undefined && inWorkflow !== 'visible') return inWorkflow
+    if (whose.workflow_id === null && whose.trigger_kind === 'job' && whose.trigger_id !== null) {
+      const inJob = await options.standingInJob?.(ctx, whose.trigger_id)
+      if (inJob !== undefined) return inJob
+    }
+    return started ? 'viewer' : undefined
+  }
+
+export function makeExecutions(options: {
+  engine: Engine
+  views: Views
+  blobs: Blobs
+  system: ReadonlyMap<string, SystemWorkflow>
+  startExecution: StartExecution
+}) {
+  const { engine, views, system, startExecution } = options
+
+  async function read(ctx: Context, executionId: string): Promise<ExecutionView> {
+    const view = await engine.readExecution(ctx.workspace.workspace_id, executionId)
+    if (!view) throw problem('not_found')
+    return view
+  }
+
+  /** 202 as soon as it is durable; with `wait_s`, 200 and the execution itself if it ends in time. */
+  async function answer(
+    ctx: Context,
+    executionId: string,
+    waitS: number,
+  ): Promise<Execution | { execution_id: string; status: 'queued' }> {
+    ctx.status(202)
+    if (waitS > 0) {
+      const view = await engine.waitFor(ctx.workspace.workspace_id, executionId, waitS * SECOND, ctx.signal)
+      if (view && finished.has(view.status)) {
+        ctx.status(200)
+        return views.whole(view)
+      }
+    }
+    // Always the status at acceptance, so that a repetition with the same key gets the same bytes.
+    return { execution_id: executionId, status: 'queued' }
+  }
+
+  async function start(ctx: Context, target: Target, input: JsonObject, waitS: number, exchange: Exchange) {
+    const started = await startExecution(ctx.workspace.workspace_id, target, input, {
+      trigger: { kind: target.systemSlug ? 'system' : 'user', id: toWire('usr', ctx.person.user_id) },
+      startedBy: ctx.person.user_id,
+      idempotency: idempotencyOf(
+        ctx.credential,
+        ctx.person.user_id,
+        ctx.idempotencyKey,
+        Buffer.concat([Buffer.from(`${exchange.request.method} ${exchange.request.url}\n`), exchange.request.rawBody]),
+      ),
+    })
+    return answer(ctx, started.executionId, waitS)
+  }
+
+  return {
+    getExecution: async (ctx: Context, { execution_id }: ById): Promise<Execution> =>
+      views.whole(await read(ctx, execution_id)),
+
+    async listOfWorkflow(ctx: Context, { workflow_id, cursor, limit }: { workflow_id: string } & ListQuery) {
+      const before = decodeIdCursor(cursor)
+      const rows = system.has(workflow_id)
+        ? await store.listBySystem(ctx.tx, ctx.workspace.workspace_id, workflow_id, ctx.person.user_id, before, limit)
+        : await store.listByWorkflow(ctx.tx, ctx.workspace.workspace_id, workflow_id, before, limit)
+      return toPage(rows, limit, (row) => [row.execution_id])
+    },
+
+    async listOfSystem(ctx: Context, { workflow_id, cursor, limit }: { workflow_id: string } & ListQuery) {
+      if (!system.has(workflow_id)) throw problem('not_found')
+      const rows = await store.listBySystem(
+        ctx.tx,
+        ctx.workspace.workspace_id,
+        workflow_id,
+        ctx.person.user_id,
+        decodeIdCursor(cursor),
+        limit,
+      )
+      return toPage(rows, limit, (row) => [row.execution_id])
+    },
+
+    async searchExecutions(
+      ctx: Context,
+      input: ListQuery & {
+        status?: string[] | undefined
+        workflow_id?: string | undefined
+        from?: Date | undefined
+        to?: Date | undefined
+      },
+    ) {
+      const wanted = input.workflow_id
+      const slug = wanted !== undefined && system.has(wanted) ? wanted : null
+      const rows = await store.searchExecutions(
+        ctx.tx,
+        ctx.workspace.workspace_id,
+        ctx.person.user_id,
+        {
+          workflowId: wanted === undefined || slug !== null ? null : (fromWire('wf', wanted) ?? NOWHERE),
+          systemSlug: slug,
+          status: input.status ?? null,
+          from: input.from ?? null,
+          to: input.to ?? null,
+        },
+        decodeIdCursor(input.cursor),
+        input.limit,
+      )
+      return toPage(rows, input.limit, (row) => [row.execution_id])
+    },
+
+    async runWorkflow(
+      ctx: Context,
+      { workflow_id, input, version_id, wait_s }: { workflow_id: string; wait_s: number } & RunBody,
+      exchange: Exchange,
+    ) {
+      const target = await ctx.db.tenant(scopeOf(ctx), (tx) =>
+        findTarget(tx, ctx.workspace.workspace_id, workflow_id, version_id),
+      )
+      return start(ctx, target, (input ?? {}) as JsonObject, wait_s, exchange)
+    },
+
+    async runSystemWorkflow(
+      ctx: Context,
+      {
+        workflow_id,
+        input,
+        wait_s,
+      }: { workflow_id: string; wait_s: number; input?: Record<string, unknown> | undefined },
+      exchange: Exchange,
+    ) {
+      const workflow = system.get(workflow_id)
+      if (!workflow) throw problem('not_found')
+      return start(ctx, systemTarget(workflow), (input ?? {}) as JsonObject, wait_s, exchange)
+    },
+
+    async cancelExecution(
+      ctx: Context,
+      { execution_id }: ById,
+    ): Promise<{ execution_id: string; status: ExecutionView['status'] }> {
+      const outcome = await engine.cancel(
+        ctx.tx,
+        { workspaceId: ctx.workspace.workspace_id, executionId: execution_id },
+        toWire('usr', ctx.person.user_id),
+      )
+      if (outcome === 'unknown') throw problem('not_found')
+      if (outcome === 'ended') throw problem('already_finished', 'There is nothing left to cancel.')
+      ctx.afterCommit(() => engine.nudge([execution_id]))
+      return { execution_id, status: 'running' }
+    },
+
+    async retryExecution(
+      ctx: Context,
+      { execution_id, from, version }: ById & z.output<typeof RetryBody>,
+      exchange: Exchange,
+    ) {
+      const workspaceId = ctx.workspace.workspace_id
+      const view = await read(ctx, execution_id)
+      if (!finished.has(view.status))
+        throw problem('not_retryable', 'It is still going on. Cancel it first, or wait for its end.')
+      const target =
+        version === 'active' && view.workflow_id !== null
+          ? await ctx.db.tenant(scopeOf(ctx), (tx) => findTarget(tx, workspaceId, view.workflow_id!))
+          : undefined
+      const started = await engine.retry({
+        workspaceId,
+        executionId: execution_id,
+        from,
+        ...(target && { target }),
+        startedBy: ctx.person.user_id,
+        trigger: { kind: view.system_slug === null ? 'user' : 'system', id: toWire('usr', ctx.person.user_id) },
+        idempotency: idempotencyOf(
+          ctx.credential,
+          ctx.person.user_id,
+          ctx.idempotencyKey,
+          Buffer.concat([Buffer.from(`${exchange.request.url}\n`), exchange.request.rawBody]),
+        ),
+      })
+      return { execution_id: started.executionId, status: 'queued' as const }
+    },
+
+    async listEvents(ctx: Context, { execution_id, after, limit, cursor }: ById & z.output<typeof eventsQuery>) {
+      const key = decodeCursor(cursor, 1)
+      const from = typeof key?.[0] === 'number' ? key[0] : after
+      const events = await engine.readEvents(ctx.workspace.workspace_id, execution_id, from, limit + 1)
+      return toPage(events, limit, (event) => [event.seq])
+    },
+
+    /** A large output, as it was stored. Only what this execution itself refers to can be asked for. */
+    async readBlob(
+      ctx: Context,
+      { execution_id, sha256 }: ById & { sha256: string },
+      { reply }: Exchange,
+    ): Promise<void> {
+      const view = await read(ctx, execution_id)
+      const known = [view.results_blob, ...view.nodes.map(({ blob }) => blob ?? null)].find(
+        (blob) => blob?.sha256 === sha256,
+      )
+      const bytes = known && (await options.blobs.get(known.key))
+      if (bytes === undefined) throw problem('not_found')
+      reply
+        .header('content-type', 'application/json; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="output.json"')
+      reply.send(bytes)
+    },
+  }
+}
+
+export type Executions = ReturnType<typeof makeExecutions>

@@ -1,0 +1,94 @@
+import { idempotencyOf, type StartExecution, targetOf } from '#areas/executions/start'
+import { findWhose } from '#areas/executions/store'
+import type { Views } from '#areas/executions/view'
+import type { Engine } from '#engine/ports'
+import type { JsonObject } from '#model/definition'
+import { SECOND } from '#platform/clock'
+import { invalid, problem } from '#platform/errors'
+import { parseJson } from '#platform/http/body'
+import { type Context, scopeOf } from '#platform/http/context'
+import { bearerOf } from '#platform/http/kernel'
+import type { Exchange } from '#platform/http/route'
+import { toWire } from '#platform/ids'
+import type { WebhookIdentifier } from './identify.ts'
+
+const finished = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
+
+/** A JSON object is the input; anything else arrives as `{body, content_type}`. Nothing in it selects tenant or workflow. */
+function inputOf(bytes: Buffer, contentType: string | undefined, mostDepth: number): JsonObject {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (bytes.length === 0) return {}
+  if (type === '' || type === 'application/json' || type.endsWith('+json')) {
+    const value = parseJson(bytes, mostDepth)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+    if (type !== '') return { body: value as never, content_type: type }
+  }
+  const body = bytes.toString()
+  if (body.includes('\u0000') || body.includes('\ufffd'))
+    throw invalid([{ path: '', message: 'must be text; send files as base64 inside JSON' }])
+  return { body, content_type: type === '' ? 'application/octet-stream' : type }
+}
+
+export function makeWebhooks(options: {
+  engine: Engine
+  views: Views
+  startExecution: StartExecution
+  tokens: WebhookIdentifier
+}) {
+  const { engine, views } = options
+  return {
+    async trigger(
+      ctx: Context,
+      { workflow_id, wait_s, body }: { workflow_id: string; wait_s: number; body: Buffer },
+      { request }: Exchange,
+    ) {
+      const token = await options.tokens.tokenOf(bearerOf(request)!)
+      if (token.version_id === null)
+        throw problem('no_active_version', 'The owner of the workflow must activate a version.')
+      const input = inputOf(body, request.headers['content-type'], ctx.config.HEDDLE_MAX_JSON_DEPTH)
+      const target = targetOf({
+        workflow_id,
+        settings: token.settings,
+        version_id: token.version_id,
+        inputs: token.inputs,
+      })
+      const { executionId } = await options.startExecution(token.workspace_id, target, input, {
+        trigger: { kind: 'webhook', id: toWire('whk', token.token_id) },
+        startedBy: null,
+        idempotency: idempotencyOf(ctx.credential, null, ctx.idempotencyKey, body),
+        inputPath: '',
+      })
+      if (wait_s > 0) {
+        const view = await engine.waitFor(token.workspace_id, executionId, wait_s * SECOND, ctx.signal)
+        if (view && finished.has(view.status)) {
+          ctx.status(200)
+          return views.simple(view)
+        }
+      }
+      return {
+        execution_id: executionId,
+        status: 'queued' as const,
+        status_url: `${ctx.baseUrl}/api/webhooks/workflow/${toWire('wf', workflow_id)}/executions/${toWire('exe', executionId)}`,
+      }
+    },
+
+    /** Only what the presented token started: everything else does not exist for it. */
+    async status(ctx: Context, { workflow_id, execution_id }: { workflow_id: string; execution_id: string }) {
+      if (ctx.credential.kind !== 'webhook') throw problem('unauthenticated')
+      const { id, workspace_id } = ctx.credential
+      const whose = await ctx.db.tenant(scopeOf(ctx), (tx) => findWhose(tx, workspace_id, execution_id))
+      if (
+        !whose ||
+        whose.workflow_id !== workflow_id ||
+        whose.trigger_kind !== 'webhook' ||
+        whose.trigger_id !== toWire('whk', id)
+      )
+        throw problem('not_found')
+      const view = await engine.readExecution(workspace_id, execution_id)
+      if (!view) throw problem('not_found')
+      return views.simple(view)
+    },
+  }
+}
+
+export type Webhooks = ReturnType<typeof makeWebhooks>

@@ -1,0 +1,209 @@
+import { z } from 'zod'
+import { member, owner, sees, viewer } from '#platform/access/words'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { listQuery, page } from '#platform/http/schema'
+import type { makeSchedules } from './schedules.ts'
+import {
+  EmbedToken,
+  EmbedTokenMade,
+  EmbedTokenPatch,
+  NewEmbedToken,
+  NewVersion,
+  NewWebhookToken,
+  NewWorkflow,
+  Palette,
+  Registry,
+  Schedule,
+  SchedulePut,
+  Version,
+  VersionDiff,
+  WebhookToken,
+  WebhookTokenMade,
+  WebhookTokenPatch,
+  Workflow,
+  WorkflowPatch,
+} from './schema.ts'
+import type { Workflows } from './service.ts'
+import { type makeEmbedTokens, webhookTokens } from './tokens.ts'
+
+export type WorkflowParts = {
+  workflows: Workflows
+  schedules: ReturnType<typeof makeSchedules>
+  embedTokens: ReturnType<typeof makeEmbedTokens<{ workflow_id: string }>>
+  registry(): z.input<typeof Registry>
+  palette(): z.input<typeof Palette>
+}
+
+const example = {
+  name: 'Greet',
+  definition: {
+    inputs: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+    nodes: [{ id: 'greet', type: 'set', args: { values: { text: { $cel: '"Hello " + input.name' } } } }],
+    edges: [],
+    output: { $ref: 'nodes.greet.output.text' },
+  },
+}
+
+export const workflowRoutes = ({ workflows, schedules, embedTokens, registry, palette }: WorkflowParts): AnyRoute[] =>
+  routes(
+    'Workflows',
+    {
+      listWorkflows: ['GET', '/api/workflows', viewer('workspace')],
+      createWorkflow: ['POST', '/api/workflows', member('workspace')],
+      getRegistry: ['GET', '/api/workflows/registry', viewer('workspace')],
+      getPalette: ['GET', '/api/workflows/palette', viewer('workspace')],
+      getWorkflow: ['GET', '/api/workflows/:workflow_id', sees('workflow')],
+      updateWorkflow: ['PATCH', '/api/workflows/:workflow_id', owner('workflow')],
+      deleteWorkflow: ['DELETE', '/api/workflows/:workflow_id', owner('workflow')],
+      listVersions: ['GET', '/api/workflows/:workflow_id/versions', viewer('workflow')],
+      createVersion: ['POST', '/api/workflows/:workflow_id/versions', owner('workflow')],
+      activateVersion: ['POST', '/api/workflows/:workflow_id/versions/:version_id/activate', owner('workflow')],
+      diffVersions: ['GET', '/api/workflows/:workflow_id/versions/:version_a/diff/:version_b', viewer('workflow')],
+      listWebhookTokens: ['GET', '/api/workflows/:workflow_id/tokens', member('workflow')],
+      createWebhookToken: ['POST', '/api/workflows/:workflow_id/tokens', owner('workflow')],
+      updateWebhookToken: ['PATCH', '/api/workflows/:workflow_id/tokens/:token_id', owner('workflow')],
+      deleteWebhookToken: ['DELETE', '/api/workflows/:workflow_id/tokens/:token_id', owner('workflow')],
+      listEmbedTokens: ['GET', '/api/workflows/:workflow_id/embed-tokens', member('workflow')],
+      createEmbedToken: ['POST', '/api/workflows/:workflow_id/embed-tokens', owner('workflow')],
+      updateEmbedToken: ['PATCH', '/api/workflows/:workflow_id/embed-tokens/:token_id', owner('workflow')],
+      deleteEmbedToken: ['DELETE', '/api/workflows/:workflow_id/embed-tokens/:token_id', owner('workflow')],
+      getSchedule: ['GET', '/api/workflows/:workflow_id/schedule', viewer('workflow')],
+      putSchedule: ['PUT', '/api/workflows/:workflow_id/schedule', owner('workflow')],
+      deleteSchedule: ['DELETE', '/api/workflows/:workflow_id/schedule', owner('workflow')],
+    },
+    {
+      listWorkflows: {
+        summary: 'Workflows the caller owns or is a member of, the system ones first',
+        description: '`?scope=workspace` lists all of the selected workspace.',
+        query: listQuery.extend({ scope: z.enum(['own', 'workspace']).optional() }),
+        answer: page(Workflow),
+        run: workflows.listWorkflows,
+      },
+      createWorkflow: {
+        summary: 'Create a workflow; a definition becomes version 1, active',
+        body: NewWorkflow,
+        answer: Workflow,
+        status: 201,
+        location: ({ workflow_id }) => `/api/workflows/${workflow_id}`,
+        examples: { body: example },
+        run: workflows.createWorkflow,
+      },
+      getRegistry: {
+        summary: 'Tools, capabilities and agents for the nodes of a workflow',
+        answer: Registry,
+        run: async () => registry(),
+      },
+      getPalette: { summary: 'The same, grouped for an editor', answer: Palette, run: async () => palette() },
+      getWorkflow: { summary: 'One workflow', answer: Workflow, run: workflows.getWorkflow },
+      updateWorkflow: {
+        summary: 'Change name, description, members, settings or owner',
+        body: WorkflowPatch,
+        answer: Workflow,
+        current: workflows.getWorkflow,
+        run: workflows.updateWorkflow,
+      },
+      deleteWorkflow: {
+        summary: 'Delete a workflow',
+        description: 'With live executions it is refused (409 `runs_live`) unless `?cancel_runs=true`.',
+        query: z.strictObject({
+          cancel_runs: z
+            .enum(['true', 'false'])
+            .default('false')
+            .transform((text) => text === 'true'),
+        }),
+        status: 204,
+        current: workflows.getWorkflow,
+        run: workflows.deleteWorkflow,
+      },
+      listVersions: {
+        summary: 'Versions, newest first',
+        query: listQuery,
+        answer: page(Version),
+        run: workflows.listVersions,
+      },
+      createVersion: {
+        summary: 'Create a version; the first is active at once, a later one with `activate`',
+        body: NewVersion,
+        answer: Version,
+        status: 201,
+        examples: { body: { definition: example.definition, note: 'First draft', activate: true } },
+        run: workflows.createVersion,
+      },
+      activateVersion: { summary: 'Make this version the active one', answer: Version, run: workflows.activateVersion },
+      diffVersions: {
+        summary: 'What changed between two versions',
+        answer: VersionDiff,
+        extension: true,
+        run: workflows.diffVersions,
+      },
+      listWebhookTokens: {
+        summary: 'Webhook tokens, without their secrets',
+        query: listQuery,
+        answer: page(WebhookToken),
+        run: webhookTokens.listWebhookTokens,
+      },
+      createWebhookToken: {
+        summary: 'Create a webhook token; `token` is shown this once',
+        body: NewWebhookToken,
+        answer: WebhookTokenMade,
+        status: 201,
+        run: webhookTokens.createWebhookToken,
+      },
+      updateWebhookToken: {
+        summary: 'Rename, enable or disable a webhook token',
+        body: WebhookTokenPatch,
+        answer: WebhookToken,
+        current: webhookTokens.getWebhookToken,
+        run: webhookTokens.updateWebhookToken,
+      },
+      deleteWebhookToken: {
+        summary: 'Delete a webhook token',
+        status: 204,
+        current: webhookTokens.getWebhookToken,
+        run: webhookTokens.deleteWebhookToken,
+      },
+      listEmbedTokens: {
+        summary: 'Embed tokens, without their secrets',
+        query: listQuery,
+        answer: page(EmbedToken),
+        run: embedTokens.listEmbedTokens,
+      },
+      createEmbedToken: {
+        summary: 'Create an embed token for a widget on another site; `token` is shown this once',
+        body: NewEmbedToken,
+        answer: EmbedTokenMade,
+        status: 201,
+        run: embedTokens.createEmbedToken,
+      },
+      updateEmbedToken: {
+        summary: 'Change name, origins or state of an embed token',
+        body: EmbedTokenPatch,
+        answer: EmbedToken,
+        current: embedTokens.getEmbedToken,
+        run: embedTokens.updateEmbedToken,
+      },
+      deleteEmbedToken: {
+        summary: 'Delete an embed token',
+        status: 204,
+        current: embedTokens.getEmbedToken,
+        run: embedTokens.deleteEmbedToken,
+      },
+      getSchedule: {
+        summary: 'When the workflow starts by itself',
+        answer: Schedule,
+        extension: true,
+        run: schedules.getSchedule,
+      },
+      putSchedule: {
+        summary: 'Set the schedule: cron of five fields in a time zone',
+        description:
+          'A time missed while the service was down is made up for once. In the hour that daylight saving skips, it fires at the first minute that exists.',
+        body: SchedulePut,
+        answer: Schedule,
+        extension: true,
+        examples: { body: { cron: '0 9 * * 1-5', timezone: 'Europe/Amsterdam', input: {} } },
+        run: schedules.putSchedule,
+      },
+      deleteSchedule: { summary: 'Remove the schedule', status: 204, extension: true, run: schedules.deleteSchedule },
+    },
+  )

@@ -1,0 +1,118 @@
+import type { Json } from '#model/definition'
+import { validateJson } from '#model/json-schema'
+import { SECOND } from '#platform/clock'
+import type { Database } from '#platform/db/pool'
+import { newId } from '#platform/ids'
+import type { Logger } from '#platform/log'
+import { nextRun } from './schedules.ts'
+
+// Starts what is due. The start and the step to the next time are one transaction, so that a schedule neither fires
+// twice nor is forgotten, however many servers run this. Times missed while nobody ran are made up for once.
+
+const LOOK_AT_LEAST_EVERY = 5 * SECOND
+const AT_ONCE = 100
+
+type Due = { workspace_id: string; workflow_id: string }
+type Row = {
+  cron: string
+  timezone: string
+  input: Json
+  version_id: string | null
+  inputs: Json | null
+  settings: { timeout_s?: number; max_concurrency?: number }
+  now: Date
+}
+
+export function makeScheduler(options: { db: Database; log: Logger; onStarted(executionId: string): void }) {
+  const { db, log } = options
+  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+  let running: Promise<void> = Promise.resolve()
+
+  async function fire({ workspace_id, workflow_id }: Due): Promise<void> {
+    const executionId = newId()
+    const started = await db.tenant({ workspaceId: workspace_id, userId: null }, async (tx) => {
+      const row = await tx.maybe<Row>(
+        `select s.cron, s.timezone, s.input, v.version_id, v.definition -> 'inputs' as inputs, w.settings, now() as now
+         from schedules s join workflows w on w.workspace_id = s.workspace_id and w.workflow_id = s.workflow_id
+         left join workflow_versions v on v.workspace_id = s.workspace_id and v.workflow_id = s.workflow_id and v.active
+         where s.workspace_id = $1 and s.workflow_id = $2 and s.next_run_at <= now() for update of s skip locked`,
+        [workspace_id, workflow_id],
+      )
+      if (!row) return false
+      const error = reasonNotToStart(row)
+      if (error === null) {
+        const { outcome } = await tx.row<{ outcome: string }>('select engine.start($1, $2, $3, $4) as outcome', [
+          workspace_id,
+          executionId,
+          JSON.stringify(row.input ?? {}),
+          JSON.stringify({
+            definition_ref: `version:${row.version_id}`,
+            workflow_id,
+            version_id: row.version_id,
+            trigger_kind: 'schedule',
+            timeout_s: row.settings.timeout_s ?? null,
+            max_concurrency: row.settings.max_concurrency ?? null,
+          }),
+        ])
+        // A full queue: left as it is, and tried again at the next look.
+        if (outcome !== 'accepted') return false
+      }
+      await tx.count(
+        `update schedules set next_run_at = $3, last_run_at = now(), last_execution_id = coalesce($4, last_execution_id), last_error = $5
+         where workspace_id = $1 and workflow_id = $2`,
+        [
+          workspace_id,
+          workflow_id,
+          nextRun(row.cron, row.timezone, row.now),
+          error === null ? executionId : null,
+          error,
+        ],
+      )
+      return error === null
+    })
+    if (started) options.onStarted(executionId)
+  }
+
+  async function look(): Promise<void> {
+    const { rows } = await db.appPool.query<Due>('select * from due_schedules($1)', [AT_ONCE])
+    for (const due of rows) {
+      await fire(due).catch((error: unknown) =>
+        log.error({ err: error, workflow_id: due.workflow_id }, 'a schedule could not be started'),
+      )
+    }
+    const { rows: next } = await db.appPool.query<{ in_ms: number | null }>(
+      'select extract(epoch from next_schedule_at() - now()) * 1000 as in_ms',
+    )
+    const wait =
+      rows.length === AT_ONCE
+        ? 0
+        : Math.min(LOOK_AT_LEAST_EVERY, Math.max(50, Number(next[0]?.in_ms ?? LOOK_AT_LEAST_EVERY)))
+    if (!stopped) timer = setTimeout(wake, wait)
+  }
+
+  function wake(): void {
+    clearTimeout(timer)
+    running = running.then(look).catch((error: unknown) => {
+      log.warn({ err: error }, 'schedules could not be read')
+      if (!stopped) timer = setTimeout(wake, SECOND)
+    })
+  }
+
+  return {
+    start: wake,
+    /** A schedule was changed here: look now instead of at the next turn. */
+    wake,
+    async stop(): Promise<void> {
+      stopped = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}
+
+function reasonNotToStart(row: Row): string | null {
+  if (row.version_id === null) return 'The workflow has no active version.'
+  const [issue] = validateJson(row.inputs ?? true, row.input ?? {})
+  return issue ? `The input no longer fits the workflow: ${issue.path} ${issue.message}` : null
+}

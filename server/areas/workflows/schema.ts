@@ -1,0 +1,200 @@
+import { z } from 'zod'
+import { id, jsonObject, name, reference, timestamp, timestampIn } from '#platform/http/schema'
+
+const Role = z.enum(['member', 'viewer'])
+
+/** A workflow's id: a TypeID, or the slug of a system workflow. */
+export const WorkflowId = id('wf')
+
+const Settings = z.strictObject({
+  timeout_s: z
+    .number()
+    .positive()
+    .max(366 * 24 * 3600)
+    .optional(),
+  max_concurrency: z.number().int().min(1).max(10_000).optional(),
+  retention_days: z.number().int().min(1).max(3650).optional(),
+  error_workflow_id: reference('wf').optional(),
+})
+
+export const Workflow = z
+  .object({
+    workflow_id: WorkflowId,
+    kind: z.enum(['user', 'system']),
+    name: z.string(),
+    description: z.string().nullable(),
+    owner_id: id('usr').nullable(),
+    members: z.array(z.object({ user_id: id('usr'), role: Role })),
+    active_version_id: id('wfv').nullable(),
+    settings: z.object({
+      timeout_s: z.number().optional(),
+      max_concurrency: z.number().optional(),
+      retention_days: z.number().optional(),
+      error_workflow_id: id('wf').optional(),
+    }),
+    created_at: timestamp().nullable(),
+    updated_at: timestamp().nullable(),
+  })
+  .meta({ id: 'Workflow' })
+export type Workflow = z.input<typeof Workflow>
+
+const members = z.array(z.strictObject({ user_id: reference('usr'), role: Role.default('member') })).max(1000)
+
+/** Checked by the graph validator, which names the node and the path. */
+const Definition = z.unknown().refine((value) => value !== undefined, 'is required')
+
+export const NewWorkflow = z.strictObject({
+  name: name(),
+  description: z.string().max(10_000).nullable().optional(),
+  definition: z.unknown().optional(),
+  members: members.optional(),
+  settings: Settings.optional(),
+})
+export type NewWorkflow = z.output<typeof NewWorkflow>
+
+export const WorkflowPatch = z.strictObject({
+  name: name().optional(),
+  description: z.string().max(10_000).nullable().optional(),
+  members: members.nullable().optional(),
+  settings: Settings.nullable().optional(),
+  owner_id: reference('usr').optional(),
+})
+export type WorkflowPatch = z.output<typeof WorkflowPatch>
+
+export const Version = z
+  .object({
+    version_id: id('wfv'),
+    workflow_id: id('wf'),
+    number: z.number().int(),
+    active: z.boolean(),
+    definition: jsonObject(),
+    sha256: z.string(),
+    note: z.string().nullable(),
+    created_by: id('usr').nullable(),
+    created_at: timestamp(),
+  })
+  .meta({ id: 'WorkflowVersion' })
+export type Version = z.input<typeof Version>
+
+export const NewVersion = z.strictObject({
+  definition: Definition,
+  note: z.string().max(2000).nullable().optional(),
+  activate: z.boolean().optional(),
+})
+export type NewVersion = z.output<typeof NewVersion>
+
+const Change = z.object({ path: z.string(), before: z.unknown().optional(), after: z.unknown().optional() })
+export const VersionDiff = z.looseObject({ from: id('wfv'), to: id('wfv') }).meta({ id: 'WorkflowVersionDiff' })
+export type Change = z.input<typeof Change>
+
+export const WebhookToken = z
+  .object({
+    token_id: id('whk'),
+    workflow_id: id('wf'),
+    name: z.string().nullable(),
+    prefix: z.string(),
+    enabled: z.boolean(),
+    expires_at: timestamp().nullable(),
+    last_used_at: timestamp().nullable(),
+    created_at: timestamp(),
+  })
+  .meta({ id: 'WebhookToken' })
+export type WebhookToken = z.input<typeof WebhookToken>
+
+/** The secret itself, shown by the answer that creates it and never again. */
+export const WebhookTokenMade = WebhookToken.extend({ token: z.string() }).meta({ id: 'WebhookTokenMade' })
+export const NewWebhookToken = z.strictObject({
+  name: name().nullable().optional(),
+  expires_at: timestampIn().nullable().optional(),
+})
+export const WebhookTokenPatch = z.strictObject({ name: name().nullable().optional(), enabled: z.boolean().optional() })
+
+export const EmbedToken = z
+  .object({
+    token_id: id('emb'),
+    workflow_id: id('wf').nullable(),
+    template_id: id('tmpl').nullable(),
+    name: z.string().nullable(),
+    prefix: z.string(),
+    allowed_origins: z.array(z.string()),
+    require_origin: z.boolean(),
+    enabled: z.boolean(),
+    last_used_at: timestamp().nullable(),
+    created_at: timestamp(),
+  })
+  .meta({ id: 'EmbedToken' })
+export type EmbedToken = z.input<typeof EmbedToken>
+export const EmbedTokenMade = EmbedToken.extend({ token: z.string() }).meta({ id: 'EmbedTokenMade' })
+
+/** `https://shop.example`, with a port where it is not the usual one; never a path, never a wildcard. */
+const origin = z
+  .string()
+  .max(300)
+  .transform((text, context) => {
+    if (
+      URL.canParse(text) &&
+      /^https?:$/.test(new URL(text).protocol) &&
+      new URL(text).pathname === '/' &&
+      !text.includes('*') &&
+      !/[?#@]/.test(text)
+    )
+      return new URL(text).origin
+    context.addIssue({ code: 'custom', message: 'must be an origin such as https://shop.example' })
+    return z.NEVER
+  })
+export const origins = z.array(origin).max(100)
+
+export const NewEmbedToken = z.strictObject({
+  name: name().nullable().optional(),
+  allowed_origins: origins.optional(),
+  require_origin: z.boolean().optional(),
+})
+export type NewEmbedToken = z.output<typeof NewEmbedToken>
+export const EmbedTokenPatch = z.strictObject({
+  name: name().nullable().optional(),
+  allowed_origins: origins.nullable().optional(),
+  require_origin: z.boolean().optional(),
+  enabled: z.boolean().optional(),
+})
+export type EmbedTokenPatch = z.output<typeof EmbedTokenPatch>
+
+export const Schedule = z
+  .object({
+    workflow_id: id('wf'),
+    cron: z.string(),
+    timezone: z.string(),
+    input: z.unknown(),
+    next_run_at: timestamp().nullable(),
+    last_run_at: timestamp().nullable(),
+    last_execution_id: id('exe').nullable(),
+    last_error: z.string().nullable(),
+  })
+  .meta({ id: 'Schedule' })
+export type Schedule = z.input<typeof Schedule>
+export const SchedulePut = z.strictObject({
+  cron: z.string().min(1).max(200),
+  timezone: z.string().max(100).default('UTC'),
+  input: jsonObject().optional(),
+})
+export type SchedulePut = z.output<typeof SchedulePut>
+
+const NodeEntry = z.object({
+  type: z.string(),
+  title: z.string(),
+  description: z.string(),
+  args_schema: jsonObject(),
+  output_schema: jsonObject(),
+  ports: z.array(z.string()),
+  available: z.boolean(),
+  unavailable_reason: z.string().nullable(),
+})
+export const Registry = z
+  .looseObject({
+    tools: z.array(NodeEntry.loose()),
+    capabilities: z.array(NodeEntry.loose()),
+    agents: z.array(NodeEntry.loose()),
+  })
+  .meta({ id: 'Registry' })
+export const Palette = z
+  .looseObject({ groups: z.array(z.looseObject({ title: z.string(), nodes: z.array(NodeEntry.loose()) })) })
+  .meta({ id: 'Palette' })

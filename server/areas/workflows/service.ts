@@ -1,0 +1,277 @@
+import { createHash } from 'node:crypto'
+import type { Engine } from '#engine/ports'
+import { definitionText } from '#model/canonical'
+import type { Definition, Json } from '#model/definition'
+import { type Kinds, validateDefinition } from '#model/graph'
+import { diffDefinitions } from '#model/graph-diff'
+import { literalIds } from '#model/graph-ids'
+import type { StandingIn } from '#platform/access/check'
+import { recordAudit } from '#platform/audit'
+import type { Tx } from '#platform/db/pool'
+import { invalid, problem, unknownReference } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import { newId, toWire } from '#platform/ids'
+import type { NewVersion, NewWorkflow, Version, Workflow, WorkflowPatch } from './schema.ts'
+import * as store from './store.ts'
+import type { SystemWorkflow } from './system.ts'
+
+type ById = { workflow_id: string }
+
+/** Whether something a definition names (a dataset, a connection, a channel) exists in the workspace; by prefix of its id. */
+export type ReferenceCheck = (tx: Tx, workspaceId: string, id: string) => Promise<boolean>
+
+export type WorkflowDependencies = {
+  kinds: () => Kinds
+  system: ReadonlyMap<string, SystemWorkflow>
+  engine: Pick<Engine, 'cancel' | 'nudge'>
+  references: ReadonlyMap<string, ReferenceCheck>
+  /** What else must happen in the transaction that deletes a workflow (jobs pause). */
+  onDeleted: ((tx: Tx, workspaceId: string, workflowId: string) => Promise<void>)[]
+}
+
+export const makeStandingInWorkflow =
+  (system: ReadonlyMap<string, SystemWorkflow>): StandingIn =>
+  async (ctx, workflowId) => {
+    if (ctx.maybeWorkspace === null) return undefined
+    const guest = ctx.workspace.role === 'guest'
+    if (system.has(workflowId)) return guest ? undefined : 'viewer'
+    if (!isUuid(workflowId)) return undefined
+    const rights = await store.findRights(ctx.tx, ctx.workspace.workspace_id, workflowId, ctx.person.user_id)
+    if (!rights) return undefined
+    if (rights.owner_id === ctx.person.user_id) return 'owner'
+    return rights.role ?? (guest ? undefined : 'visible')
+  }
+
+const isUuid = (text: string): boolean => text.length === 36 && text[8] === '-'
+
+export function makeWorkflows(dependencies: WorkflowDependencies) {
+  const { system, engine } = dependencies
+
+  /** Validates what a person sent and everything it refers to. */
+  async function checkDefinition(ctx: Context, given: unknown, path = '/definition'): Promise<Definition> {
+    const result = validateDefinition(given, dependencies.kinds())
+    if (!result.ok)
+      throw invalid(
+        result.errors.slice(0, 100).map((issue) => ({ path: path + issue.path, message: issue.message })),
+        'Correct the definition at the paths named in errors.',
+      )
+    const unknown: string[] = []
+    for (const literal of literalIds(result.definition, dependencies.kinds())) {
+      if (literal.prefix === 'wf' && system.has(literal.id)) continue
+      const check = dependencies.references.get(literal.prefix)
+      if (check && !(await check(ctx.tx, ctx.workspace.workspace_id, literal.id))) unknown.push(path + literal.path)
+    }
+    if (unknown.length > 0) throw unknownReference(...unknown)
+    return result.definition
+  }
+
+  async function checkPeople(ctx: Context, members: { user_id: string }[] | null | undefined): Promise<void> {
+    if (!members || members.length === 0) return
+    const ids = members.map(({ user_id }) => user_id)
+    const unknown = await store.findUnknownPeople(ctx.tx, ctx.workspace.workspace_id, ids)
+    if (unknown.length > 0) throw unknownReference(...unknown.map((position) => `/members/${position}/user_id`))
+    const repeated = ids.findIndex((userId, position) => ids.indexOf(userId) !== position)
+    if (repeated !== -1) throw invalid([{ path: `/members/${repeated}/user_id`, message: 'is named twice' }])
+  }
+
+  async function checkErrorWorkflow(
+    ctx: Context,
+    settings: store.WorkflowSettings | null | undefined,
+    self?: string,
+  ): Promise<void> {
+    const errorWorkflow = settings?.error_workflow_id
+    if (errorWorkflow === undefined) return
+    if (errorWorkflow === self)
+      throw invalid([{ path: '/settings/error_workflow_id', message: 'must be another workflow' }])
+    if (!(await store.findWorkflow(ctx.tx, ctx.workspace.workspace_id, errorWorkflow)))
+      throw unknownReference('/settings/error_workflow_id')
+  }
+
+  async function addVersion(
+    ctx: Context,
+    workflowId: string,
+    definition: Definition,
+    note: string | null,
+  ): Promise<Version> {
+    return store.insertVersion(ctx.tx, ctx.workspace.workspace_id, {
+      version_id: newId(),
+      workflow_id: workflowId,
+      definition: definition as unknown as Json,
+      sha256: createHash('sha256').update(definitionText(definition)).digest('hex'),
+      note,
+      created_by: ctx.person.user_id,
+    })
+  }
+
+  async function getWorkflow(ctx: Context, { workflow_id }: ById): Promise<Workflow> {
+    const known = system.get(workflow_id)
+    if (known) return systemView(known)
+    const workflow = await store.findWorkflow(ctx.tx, ctx.workspace.workspace_id, workflow_id)
+    if (!workflow) throw problem('not_found')
+    return workflow
+  }
+
+  const refuseSystem = (workflowId: string): void => {
+    if (system.has(workflowId))
+      throw problem('forbidden', 'A system workflow is part of the program and cannot be changed.')
+  }
+
+  return {
+    getWorkflow,
+
+    async listWorkflows(
+      ctx: Context,
+      { cursor, limit, scope }: ListQuery & { scope?: 'own' | 'workspace' | undefined },
+    ) {
+      const before = decodeIdCursor(cursor)
+      const userId = scope === 'workspace' && ctx.workspace.role !== 'guest' ? null : ctx.person.user_id
+      const page = toPage(
+        await store.listWorkflows(ctx.tx, ctx.workspace.workspace_id, userId, before, limit),
+        limit,
+        (row) => [row.workflow_id],
+      )
+      // The system workflows come first, on the first page, beside its `limit` stored ones.
+      return before === null ? { ...page, items: [...[...system.values()].map(systemView), ...page.items] } : page
+    },
+
+    async createWorkflow(ctx: Context, input: NewWorkflow): Promise<Workflow> {
+      const workspaceId = ctx.workspace.workspace_id
+      const definition =
+        input.definition === undefined || input.definition === null
+          ? undefined
+          : await checkDefinition(ctx, input.definition)
+      const members = input.members?.filter(({ user_id }) => user_id !== ctx.person.user_id)
+      await checkPeople(ctx, members)
+      await checkErrorWorkflow(ctx, input.settings)
+      const workflow_id = newId()
+      await store.insertWorkflow(ctx.tx, workspaceId, {
+        workflow_id,
+        owner_id: ctx.person.user_id,
+        name: input.name,
+        description: input.description ?? null,
+        settings: input.settings ?? {},
+      })
+      if (members) await store.replaceMembers(ctx.tx, workspaceId, workflow_id, members)
+      if (definition) {
+        const version = await addVersion(ctx, workflow_id, definition, null)
+        await store.activateVersion(ctx.tx, workspaceId, workflow_id, version.version_id)
+      }
+      return getWorkflow(ctx, { workflow_id })
+    },
+
+    async updateWorkflow(ctx: Context, { workflow_id, members, ...patch }: ById & WorkflowPatch): Promise<Workflow> {
+      refuseSystem(workflow_id)
+      const workspaceId = ctx.workspace.workspace_id
+      const present = await getWorkflow(ctx, { workflow_id })
+      const owner = patch.owner_id ?? present.owner_id!
+      if (
+        patch.owner_id !== undefined &&
+        (await store.findUnknownPeople(ctx.tx, workspaceId, [patch.owner_id])).length > 0
+      )
+        throw unknownReference('/owner_id')
+      const wanted = members === undefined ? undefined : (members ?? []).filter(({ user_id }) => user_id !== owner)
+      await checkPeople(ctx, wanted)
+      await checkErrorWorkflow(ctx, patch.settings, workflow_id)
+      await store.updateWorkflow(ctx.tx, workspaceId, workflow_id, patch)
+      const kept =
+        wanted ?? (owner === present.owner_id ? undefined : present.members.filter(({ user_id }) => user_id !== owner))
+      if (kept) await store.replaceMembers(ctx.tx, workspaceId, workflow_id, kept)
+      if (kept || patch.owner_id)
+        await recordAudit(ctx, ctx.tx, {
+          action: 'workflow.members_changed',
+          subject: toWire('wf', workflow_id),
+          data: { owner_id: toWire('usr', owner) },
+        })
+      return getWorkflow(ctx, { workflow_id })
+    },
+
+    async deleteWorkflow(ctx: Context, { workflow_id, cancel_runs }: ById & { cancel_runs: boolean }): Promise<void> {
+      refuseSystem(workflow_id)
+      const workspaceId = ctx.workspace.workspace_id
+      await store.lockWorkflow(ctx.tx, workspaceId, workflow_id)
+      const live = await store.listLiveExecutions(ctx.tx, workspaceId, workflow_id)
+      if (live.length > 0 && !cancel_runs) {
+        throw problem(
+          'runs_live',
+          `${live.length} of its executions are live. Wait for them, or repeat with ?cancel_runs=true.`,
+        )
+      }
+      await store.markDeleted(ctx.tx, workspaceId, workflow_id)
+      for (const { execution_id } of live)
+        await engine.cancel(ctx.tx, { workspaceId, executionId: execution_id }, ctx.person.user_id)
+      for (const alsoDo of dependencies.onDeleted) await alsoDo(ctx.tx, workspaceId, workflow_id)
+      await recordAudit(ctx, ctx.tx, { action: 'workflow.deleted', subject: toWire('wf', workflow_id) })
+      ctx.afterCommit(() => engine.nudge(live.map(({ execution_id }) => execution_id)))
+    },
+
+    async listVersions(ctx: Context, { workflow_id, cursor, limit }: ById & ListQuery) {
+      if (system.has(workflow_id)) return { items: [], next_cursor: null }
+      const key = decodeCursor(cursor, 1)
+      if (key && typeof key[0] !== 'number')
+        throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+      const rows = await store.listVersions(
+        ctx.tx,
+        ctx.workspace.workspace_id,
+        workflow_id,
+        (key?.[0] as number | undefined) ?? null,
+        limit,
+      )
+      return toPage(rows, limit, (row) => [row.number])
+    },
+
+    async createVersion(
+      ctx: Context,
+      { workflow_id, definition, note, activate }: ById & NewVersion,
+    ): Promise<Version> {
+      refuseSystem(workflow_id)
+      const workspaceId = ctx.workspace.workspace_id
+      const checked = await checkDefinition(ctx, definition)
+      await store.lockWorkflow(ctx.tx, workspaceId, workflow_id)
+      const version = await addVersion(ctx, workflow_id, checked, note ?? null)
+      if (version.number > 1 && !activate) return version
+      await store.activateVersion(ctx.tx, workspaceId, workflow_id, version.version_id)
+      return { ...version, active: true }
+    },
+
+    async activateVersion(ctx: Context, { workflow_id, version_id }: ById & { version_id: string }): Promise<Version> {
+      refuseSystem(workflow_id)
+      const workspaceId = ctx.workspace.workspace_id
+      await store.lockWorkflow(ctx.tx, workspaceId, workflow_id)
+      const version = await store.findVersion(ctx.tx, workspaceId, workflow_id, version_id)
+      if (!version) throw problem('not_found')
+      await store.activateVersion(ctx.tx, workspaceId, workflow_id, version_id)
+      return { ...version, active: true }
+    },
+
+    async diffVersions(
+      ctx: Context,
+      { workflow_id, version_a, version_b }: ById & { version_a: string; version_b: string },
+    ) {
+      const [from, to] = [
+        await store.findVersion(ctx.tx, ctx.workspace.workspace_id, workflow_id, version_a),
+        await store.findVersion(ctx.tx, ctx.workspace.workspace_id, workflow_id, version_b),
+      ]
+      if (!from || !to) throw problem('not_found')
+      return { from: version_a, to: version_b, ...diffDefinitions(from.definition as never, to.definition as never) }
+    },
+
+    checkDefinition,
+  }
+}
+
+const systemView = (workflow: SystemWorkflow): Workflow => ({
+  workflow_id: workflow.slug,
+  kind: 'system',
+  name: workflow.name,
+  description: workflow.description,
+  owner_id: null,
+  members: [],
+  active_version_id: null,
+  settings: {},
+  created_at: null,
+  updated_at: null,
+})
+
+export type Workflows = ReturnType<typeof makeWorkflows>

@@ -1,0 +1,226 @@
+import type { Json } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+import type { Version, Workflow } from './schema.ts'
+
+export type WorkflowSettings = {
+  timeout_s?: number
+  max_concurrency?: number
+  retention_days?: number
+  error_workflow_id?: string
+}
+
+const columns = `w.workflow_id, 'user' as kind, w.name, w.description, w.owner_id, w.settings, w.created_at, w.updated_at,
+  coalesce((select json_agg(json_build_object('user_id', m.user_id, 'role', m.role) order by m.user_id) from workflow_members m
+    where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id), '[]') as members,
+  (select v.version_id from workflow_versions v where v.workspace_id = w.workspace_id and v.workflow_id = w.workflow_id and v.active) as active_version_id`
+
+export const findWorkflow = (tx: Tx, workspaceId: string, workflowId: string): Promise<Workflow | undefined> =>
+  tx.maybe<Workflow>(
+    `select ${columns} from workflows w where w.workspace_id = $1 and w.workflow_id = $2 and w.deleted_at is null`,
+    [workspaceId, workflowId],
+  )
+
+export type Rights = { owner_id: string; role: 'member' | 'viewer' | null }
+
+export const findRights = (
+  tx: Tx,
+  workspaceId: string,
+  workflowId: string,
+  userId: string,
+): Promise<Rights | undefined> =>
+  tx.maybe<Rights>(
+    `select w.owner_id, m.role from workflows w
+     left join workflow_members m on m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = $3
+     where w.workspace_id = $1 and w.workflow_id = $2 and w.deleted_at is null`,
+    [workspaceId, workflowId, userId],
+  )
+
+/** Those the person owns or is a member of; `userId` null: all of the workspace. */
+export const listWorkflows = (
+  tx: Tx,
+  workspaceId: string,
+  userId: string | null,
+  before: string | null,
+  limit: number,
+): Promise<Workflow[]> =>
+  tx.rows<Workflow>(
+    `select ${columns} from workflows w
+     where w.workspace_id = $1 and w.deleted_at is null and ($3::uuid is null or w.workflow_id < $3)
+       and ($2::uuid is null or w.owner_id = $2 or exists (select from workflow_members m
+         where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = $2))
+     order by w.workflow_id desc limit $4`,
+    [workspaceId, userId, before, limit + 1],
+  )
+
+export const insertWorkflow = (
+  tx: Tx,
+  workspaceId: string,
+  workflow: {
+    workflow_id: string
+    owner_id: string
+    name: string
+    description: string | null
+    settings: WorkflowSettings
+  },
+): Promise<number> =>
+  tx.count(
+    'insert into workflows (workspace_id, workflow_id, owner_id, name, description, settings) values ($1, $2, $3, $4, $5, $6)',
+    [workspaceId, workflow.workflow_id, workflow.owner_id, workflow.name, workflow.description, workflow.settings],
+  )
+
+export const updateWorkflow = (
+  tx: Tx,
+  workspaceId: string,
+  workflowId: string,
+  patch: {
+    name?: string | undefined
+    description?: string | null | undefined
+    settings?: WorkflowSettings | null | undefined
+    owner_id?: string | undefined
+  },
+): Promise<number> =>
+  tx.count(
+    `update workflows set name = coalesce($3, name), description = case when $4::boolean then $5 else description end,
+       settings = case when $6::boolean then coalesce($7::jsonb, '{}') else settings end, owner_id = coalesce($8, owner_id), updated_at = now()
+     where workspace_id = $1 and workflow_id = $2 and deleted_at is null`,
+    [
+      workspaceId,
+      workflowId,
+      patch.name ?? null,
+      patch.description !== undefined,
+      patch.description ?? null,
+      patch.settings !== undefined,
+      patch.settings ?? null,
+      patch.owner_id ?? null,
+    ],
+  )
+
+/** Positions of the people who are not in the workspace. */
+export async function findUnknownPeople(tx: Tx, workspaceId: string, userIds: string[]): Promise<number[]> {
+  const rows = await tx.rows<{ user_id: string }>(
+    'select user_id from memberships where workspace_id = $1 and user_id = any ($2)',
+    [workspaceId, userIds],
+  )
+  const known = new Set(rows.map(({ user_id }) => user_id))
+  return userIds.flatMap((userId, position) => (known.has(userId) ? [] : [position]))
+}
+
+export async function replaceMembers(
+  tx: Tx,
+  workspaceId: string,
+  workflowId: string,
+  members: { user_id: string; role: string }[],
+): Promise<void> {
+  await tx.count('delete from workflow_members where workspace_id = $1 and workflow_id = $2', [workspaceId, workflowId])
+  await tx.count(
+    `insert into workflow_members (workspace_id, workflow_id, user_id, role) select $1, $2, * from unnest($3::uuid[], $4::text[])`,
+    [workspaceId, workflowId, members.map(({ user_id }) => user_id), members.map(({ role }) => role)],
+  )
+}
+
+export const markDeleted = (tx: Tx, workspaceId: string, workflowId: string): Promise<number> =>
+  tx.count(
+    `with gone as (update workflows set deleted_at = now() where workspace_id = $1 and workflow_id = $2 and deleted_at is null returning workflow_id),
+       unscheduled as (delete from schedules where workspace_id = $1 and workflow_id = $2),
+       hooks as (delete from webhook_tokens where workspace_id = $1 and workflow_id = $2),
+       embeds as (delete from embed_tokens where workspace_id = $1 and workflow_id = $2)
+     select from gone`,
+    [workspaceId, workflowId],
+  )
+
+export const listLiveExecutions = (
+  tx: Tx,
+  workspaceId: string,
+  workflowId: string,
+): Promise<{ execution_id: string }[]> =>
+  tx.rows<{ execution_id: string }>(
+    `select execution_id from executions where workspace_id = $1 and workflow_id = $2 and status in ('queued', 'running', 'waiting')`,
+    [workspaceId, workflowId],
+  )
+
+const versionColumns = 'version_id, workflow_id, number, active, definition, sha256, note, created_by, created_at'
+
+export const listVersions = (
+  tx: Tx,
+  workspaceId: string,
+  workflowId: string,
+  before: number | null,
+  limit: number,
+): Promise<Version[]> =>
+  tx.rows<Version>(
+    `select ${versionColumns} from workflow_versions
+     where workspace_id = $1 and workflow_id = $2 and ($3::integer is null or number < $3) order by number desc limit $4`,
+    [workspaceId, workflowId, before, limit + 1],
+  )
+
+export const findVersion = (
+  tx: Tx,
+  workspaceId: string,
+  workflowId: string,
+  versionId: string,
+): Promise<Version | undefined> =>
+  tx.maybe<Version>(
+    `select ${versionColumns} from workflow_versions where workspace_id = $1 and workflow_id = $2 and version_id = $3`,
+    [workspaceId, workflowId, versionId],
+  )
+
+export const findActiveVersion = (tx: Tx, workspaceId: string, workflowId: string): Promise<Version | undefined> =>
+  tx.maybe<Version>(
+    `select ${versionColumns} from workflow_versions where workspace_id = $1 and workflow_id = $2 and active`,
+    [workspaceId, workflowId],
+  )
+
+/** Writers of one workflow's versions take turns, so that numbers have no gap and exactly one version is active. */
+export const lockWorkflow = (
+  tx: Tx,
+  workspaceId: string,
+  workflowId: string,
+): Promise<{ workflow_id: string } | undefined> =>
+  tx.maybe<{ workflow_id: string }>(
+    'select workflow_id from workflows where workspace_id = $1 and workflow_id = $2 and deleted_at is null for no key update',
+    [workspaceId, workflowId],
+  )
+
+export const insertVersion = (
+  tx: Tx,
+  workspaceId: string,
+  version: {
+    version_id: string
+    workflow_id: string
+    definition: Json
+    sha256: string
+    note: string | null
+    created_by: string
+  },
+): Promise<Version> =>
+  tx.row<Version>(
+    `insert into workflow_versions (workspace_id, version_id, workflow_id, number, definition, sha256, note, created_by)
+     select $1, $2, $3, coalesce(max(number), 0) + 1, $4, $5, $6, $7 from workflow_versions where workspace_id = $1 and workflow_id = $3
+     returning ${versionColumns}`,
+    [
+      workspaceId,
+      version.version_id,
+      version.workflow_id,
+      JSON.stringify(version.definition),
+      version.sha256,
+      version.note,
+      version.created_by,
+    ],
+  )
+
+export async function activateVersion(
+  tx: Tx,
+  workspaceId: string,
+  workflowId: string,
+  versionId: string,
+): Promise<void> {
+  // Two statements: the index that allows one active version is checked row by row.
+  await tx.count(
+    'update workflow_versions set active = false where workspace_id = $1 and workflow_id = $2 and active and version_id <> $3',
+    [workspaceId, workflowId, versionId],
+  )
+  await tx.count(
+    'update workflow_versions set active = true where workspace_id = $1 and workflow_id = $2 and version_id = $3',
+    [workspaceId, workflowId, versionId],
+  )
+}

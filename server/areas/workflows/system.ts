@@ -1,0 +1,85 @@
+import type { Definition } from '#model/definition'
+import { buildGraph, cel, ref, withInputs } from './builder.ts'
+
+/** A workflow that is part of the program: the same graph, written in code, not stored in the database. */
+export type SystemWorkflow = { slug: string; name: string; description: string; definition: Definition }
+
+const echo: SystemWorkflow = {
+  slug: 'echo',
+  name: 'Echo',
+  description: 'Gives back what it is given. For trying out the service.',
+  definition: withInputs(
+    { type: 'object' },
+    buildGraph()
+      .node('echo', 'set', { values: { input: ref('input') } })
+      .output(ref('nodes.echo.output.input')),
+  ),
+}
+
+const nhlOddsDigest: SystemWorkflow = {
+  slug: 'nhl-odds-digest',
+  name: 'NHL odds digest',
+  description: 'Fetches the odds of a day and sums up the best price for each team of each game.',
+  definition: withInputs(
+    {
+      type: 'object',
+      properties: {
+        date: { type: 'string', format: 'date', description: "The league's day (America/New_York)" },
+        regions: { type: 'array', items: { type: 'string' } },
+      },
+      required: ['date'],
+      additionalProperties: false,
+    },
+    buildGraph()
+      .node(
+        'odds',
+        'odds.fetch',
+        { date: ref('input.date'), regions: cel('has(input.regions) ? input.regions : ["us"]'), markets: ['h2h'] },
+        { retry: { max_attempts: 3, backoff_s: 2 } },
+      )
+      .node('digest', 'transform', {
+        input: ref('nodes.odds.output'),
+        expression: `{
+          "date": date,
+          "games": [games.(
+            $game := $;
+            $prices := bookmakers.($bookmaker := name; markets[market = "h2h"].outcomes.{ "team": name, "price": price, "bookmaker": $bookmaker });
+            {
+              "game_id": game_id, "home": home, "away": away, "starts_at": starts_at,
+              "best": [[home, away].($team := $; $sort($prices[team = $team], function($a, $b) { $a.price < $b.price })[0])]
+            }
+          )]
+        }`,
+      })
+      .output(ref('nodes.digest.output')),
+  ),
+}
+
+const workspaceUsageReport: SystemWorkflow = {
+  slug: 'workspace-usage-report',
+  name: 'Workspace usage report',
+  description:
+    'Counts people, workflows and executions of the workspace over the last days, with the share that succeeded.',
+  definition: withInputs(
+    {
+      type: 'object',
+      properties: { days: { type: 'integer', minimum: 1, maximum: 366, default: 30 } },
+      additionalProperties: false,
+    },
+    buildGraph()
+      .node('usage', 'workspace.usage', { days: cel('has(input.days) ? input.days : 30') })
+      .node('report', 'set', {
+        values: {
+          usage: ref('nodes.usage.output'),
+          success_rate: cel(
+            'nodes.usage.output.executions.finished > 0 ? nodes.usage.output.executions.succeeded / nodes.usage.output.executions.finished : null',
+          ),
+        },
+      })
+      .output(ref('nodes.report.output')),
+  ),
+}
+
+export const systemWorkflows: ReadonlyMap<string, SystemWorkflow> = new Map(
+  [echo, nhlOddsDigest, workspaceUsageReport].map((workflow) => [workflow.slug, workflow]),
+)
