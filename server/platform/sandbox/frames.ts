@@ -1,0 +1,48 @@
+// How the pool and a sandbox process talk: length-prefixed frames over pipes, a small JSON header and a body that is
+// JSON text. Plain bytes and JSON only, so that a process that has been taken over can send nothing but data.
+
+export type SandboxRequest = {
+  kind: 'transform' | 'code'
+  /** The JSONata expression, or the JavaScript or TypeScript source. */
+  source: string
+  timeMs: number
+  memoryMb: number
+}
+
+export type SandboxReply = { ok: true; logs: string[] } | { ok: false; code: string; message: string; logs: string[] }
+
+export type Frame<H> = { header: H; body: string }
+
+const PREFIX_BYTES = 8
+
+export function encodeFrame(header: object, body: string): Buffer {
+  const head = Buffer.from(JSON.stringify(header))
+  const tail = Buffer.from(body)
+  const prefix = Buffer.alloc(PREFIX_BYTES)
+  prefix.writeUInt32BE(head.length, 0)
+  prefix.writeUInt32BE(tail.length, 4)
+  return Buffer.concat([prefix, head, tail])
+}
+
+/** Calls back once per whole frame; throws when one is larger than allowed. */
+export function makeFrameReader<H>(maxBytes: number, onFrame: (frame: Frame<H>) => void): (chunk: Buffer) => void {
+  let chunks: Buffer[] = []
+  let size = 0
+  return (chunk) => {
+    chunks.push(chunk)
+    size += chunk.length
+    while (size >= PREFIX_BYTES) {
+      if ((chunks[0] as Buffer).length < PREFIX_BYTES) chunks = [Buffer.concat(chunks)]
+      const first = chunks[0] as Buffer
+      const head = first.readUInt32BE(0)
+      const total = PREFIX_BYTES + head + first.readUInt32BE(4)
+      if (total > maxBytes) throw new RangeError('frame too large')
+      if (size < total) return
+      const whole = Buffer.concat(chunks)
+      chunks = whole.length > total ? [whole.subarray(total)] : []
+      size = whole.length - total
+      const header = JSON.parse(whole.toString('utf8', PREFIX_BYTES, PREFIX_BYTES + head)) as H
+      onFrame({ header, body: whole.toString('utf8', PREFIX_BYTES + head, total) })
+    }
+  }
+}

@@ -1,0 +1,162 @@
+// JavaScript and TypeScript of a `code` node, in QuickJS: an engine of its own compiled to WebAssembly. Each call gets a
+// new WebAssembly instance, so that not even a fault of the engine carries anything over from one tenant to the next.
+
+import { readFileSync } from 'node:fs'
+import { createRequire, stripTypeScriptTypes } from 'node:module'
+import {
+  newQuickJSWASMModuleFromVariant,
+  newVariant,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSRuntime,
+  type QuickJSWASMModule,
+  RELEASE_SYNC,
+} from 'quickjs-emscripten'
+import { Refused } from './inside-refused.ts'
+
+const MAX_SOURCE = 256 * 1024
+const MAX_RESULT = 8 * 1024 * 1024
+const MAX_LOG_LINES = 100
+const MAX_LOG_LINE = 1_000
+const STACK_BYTES = 256 * 1024
+
+const wasmFile = createRequire(import.meta.url).resolve('@jitl/quickjs-wasmfile-release-sync/wasm')
+const wasmModule = new WebAssembly.Module(readFileSync(wasmFile))
+const variant = newVariant(RELEASE_SYNC, { wasmModule })
+
+/** Made while nobody waits, used once. */
+let spare: Promise<QuickJSWASMModule> | undefined
+const takeEngine = (): Promise<QuickJSWASMModule> => {
+  const engine = spare ?? newQuickJSWASMModuleFromVariant(variant)
+  spare = undefined
+  return engine
+}
+export const prepareEngine = (): void => {
+  spare ??= newQuickJSWASMModuleFromVariant(variant)
+}
+
+/** Loads the parser, and gives its warning that it is experimental, before anything is frozen. */
+export const prepareTypeScript = (): void => void stripTypeScriptTypes('let a: 1')
+
+export type CodeLimits = { timeMs: number; memoryMb: number }
+
+export async function runCode(source: string, inputText: string, limits: CodeLimits, logs: string[]): Promise<string> {
+  if (source.length > MAX_SOURCE) throw new Refused('code_failed', 'the source is too long')
+  const engine = await takeEngine()
+  const runtime = engine.newRuntime()
+  const clock = startClock(limits.timeMs)
+  runtime.setMemoryLimit(limits.memoryMb * 1024 * 1024)
+  runtime.setMaxStackSize(STACK_BYTES)
+  runtime.setInterruptHandler(() => clock.expired())
+  const context = runtime.newContext()
+  // The context is not disposed: a failing script leaves handles behind, and the whole instance is dropped anyway.
+  try {
+    addConsole(context, logs)
+    return evaluate(context, runtime, toScript(context, source), inputText)
+  } catch (error) {
+    if (clock.expired()) throw new Refused('sandbox_timeout', `the code ran for more than ${limits.timeMs} ms`)
+    if (error instanceof Refused) throw error
+    throw new Refused('code_failed', error instanceof Error ? error.message : 'the code failed')
+  }
+}
+
+/** Mostly processor time, so that a busy machine does not count against the code. */
+function startClock(timeMs: number): { expired(): boolean } {
+  const startedAt = performance.now()
+  const { user, system } = process.cpuUsage()
+  return {
+    expired: () => {
+      const elapsed = performance.now() - startedAt
+      if (elapsed < timeMs) return false
+      const now = process.cpuUsage()
+      return elapsed > 2 * timeMs || now.user + now.system - user - system > timeMs * 600
+    },
+  }
+}
+
+/** A module keeps its `export default`; anything else is the body of a function. */
+const isModule = (source: string): boolean => /(^|[;\n])\s*export\s+default\b/.test(source)
+
+function toScript(context: QuickJSContext, source: string): string {
+  const script = isModule(source) ? source : `export default async function (input) { ${source}\n}`
+  if (compiles(context, script)) return script
+  try {
+    return stripTypeScriptTypes(script, { mode: 'strip' })
+  } catch (error) {
+    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''
+    throw new Refused('code_failed', `neither JavaScript nor TypeScript: ${reason || 'syntax error'}`)
+  }
+}
+
+function compiles(context: QuickJSContext, script: string): boolean {
+  const result = context.evalCode(script, 'node.js', { type: 'module', compileOnly: true })
+  const ok = result.error === undefined
+  result.dispose()
+  return ok
+}
+
+function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, script: string, inputText: string): string {
+  const exports = settle(context, runtime, check(context, context.evalCode(script, 'node.js', { type: 'module' })))
+  const entry = context.getProp(exports, 'default')
+  if (context.typeof(entry) === 'undefined') throw new Refused('code_failed', 'the module has no default export')
+  const json = context.getProp(context.global, 'JSON')
+  const input = check(context, context.callMethod(json, 'parse', [context.newString(inputText)]))
+  const value =
+    context.typeof(entry) === 'function'
+      ? settle(context, runtime, check(context, context.callFunction(entry, context.undefined, input)))
+      : entry
+  const text = check(context, context.callMethod(json, 'stringify', [value]))
+  if (context.typeof(text) !== 'string') return 'null'
+  const result = context.getString(text)
+  if (result.length > MAX_RESULT) throw new Refused('result_too_large', 'the result is too large')
+  return result
+}
+
+type Outcome = { value: QuickJSHandle; error?: undefined } | { error: QuickJSHandle; value?: undefined }
+
+function check(context: QuickJSContext, result: Outcome): QuickJSHandle {
+  if (result.value) return result.value
+  throw failureOf(context, result.error as QuickJSHandle)
+}
+
+function failureOf(context: QuickJSContext, handle: QuickJSHandle): Refused {
+  const dumped: unknown = context.dump(handle)
+  if (typeof dumped !== 'object' || dumped === null) return new Refused('code_failed', String(dumped))
+  const { name, message, stack } = dumped as { name?: unknown; message?: unknown; stack?: unknown }
+  if (name === 'InternalError' && String(message).includes('out of memory')) {
+    return new Refused('sandbox_memory', 'the code used more memory than it may')
+  }
+  const line = /node\.js:(\d+)/.exec(String(stack ?? ''))?.[1]
+  return new Refused('code_failed', `${name ?? 'Error'}: ${message ?? ''}${line ? ` (line ${line})` : ''}`)
+}
+
+/** Runs pending jobs until the promise is settled; there is nothing else in there that it could wait for. */
+function settle(context: QuickJSContext, runtime: QuickJSRuntime, handle: QuickJSHandle): QuickJSHandle {
+  const jobs = runtime.executePendingJobs()
+  if (jobs.error) throw failureOf(context, jobs.error as QuickJSHandle)
+  const state = context.getPromiseState(handle)
+  if (state.type === 'fulfilled') return state.value
+  if (state.type === 'rejected') throw failureOf(context, state.error)
+  throw new Refused('code_failed', 'the code waits for something that never happens')
+}
+
+function addConsole(context: QuickJSContext, logs: string[]): void {
+  const console = context.newObject()
+  for (const level of ['log', 'info', 'warn', 'error', 'debug']) {
+    const write = context.newFunction(level, (...args) => {
+      if (logs.length >= MAX_LOG_LINES) return
+      const line = args.map((arg) => show(context, arg)).join(' ')
+      logs.push(line.length > MAX_LOG_LINE ? `${line.slice(0, MAX_LOG_LINE)}…` : line)
+    })
+    context.setProp(console, level, write)
+  }
+  context.setProp(context.global, 'console', console)
+}
+
+function show(context: QuickJSContext, handle: QuickJSHandle): string {
+  if (context.typeof(handle) === 'string') return context.getString(handle)
+  const json = context.getProp(context.global, 'JSON')
+  const result = context.callMethod(json, 'stringify', [handle])
+  if (result.error) return '[unprintable]'
+  return context.typeof(result.value) === 'string' ? context.getString(result.value) : context.typeof(handle)
+}

@@ -1,0 +1,85 @@
+// Runs first in a sandbox process. The process already has an empty environment, may read nothing but its own code, may
+// start nothing, and cannot turn text into code. Here the network goes, and one tenant's expression is kept from
+// leaving anything behind for the next: everything that expressions share is frozen.
+
+import dgram from 'node:dgram'
+import dns from 'node:dns'
+import net from 'node:net'
+
+const refuse = (): never => {
+  throw new Error('there is no network here')
+}
+
+const lock = (target: object, name: string): void => {
+  Object.defineProperty(target, name, { value: refuse, writable: false, configurable: false })
+}
+
+export function harden(): void {
+  lock(net.Socket.prototype, 'connect')
+  lock(net.Server.prototype, 'listen')
+  lock(dgram.Socket.prototype, 'bind')
+  lock(dgram.Socket.prototype, 'send')
+  lock(dgram.Socket.prototype, 'connect')
+  for (const name of ['lookup', 'resolve', 'resolve4', 'resolve6', 'resolveAny', 'resolveTxt']) lock(dns, name)
+  for (const name of ['binding', '_linkedBinding', 'dlopen', 'kill', 'getBuiltinModule']) {
+    Object.defineProperty(process, name, { value: undefined, writable: false, configurable: false })
+  }
+  for (const name of ['fetch', 'WebSocket', 'EventSource', 'navigator']) {
+    Object.defineProperty(globalThis, name, { value: undefined, writable: false, configurable: false })
+  }
+}
+
+const SHARED = [
+  Function,
+  Array,
+  String,
+  Number,
+  Boolean,
+  BigInt,
+  Symbol,
+  Date,
+  RegExp,
+  Promise,
+  Map,
+  Set,
+  WeakMap,
+  WeakSet,
+  Error,
+  TypeError,
+  RangeError,
+  Object.getPrototypeOf(async () => {}).constructor,
+  Object.getPrototypeOf(function* () {}).constructor,
+]
+
+/** After all libraries are loaded: no built-in can be changed any more. */
+export function freezeBuiltIns(): void {
+  for (const shared of SHARED) {
+    Object.freeze(shared.prototype)
+    Object.freeze(shared)
+  }
+  for (const namespace of [JSON, Math, Reflect, Atomics]) Object.freeze(namespace)
+  freezeObjectPrototype()
+  Object.freeze(Object)
+}
+
+/**
+ * A frozen Object.prototype would make `result.toString = …` fail for data that has such a key. Accessors keep that
+ * working: the assignment makes an own property of the receiver, and the prototype stays as it is.
+ */
+function freezeObjectPrototype(): void {
+  for (const key of Object.getOwnPropertyNames(Object.prototype)) {
+    const descriptor = Object.getOwnPropertyDescriptor(Object.prototype, key)
+    if (!descriptor?.configurable || !('value' in descriptor)) continue
+    const { value } = descriptor
+    Object.defineProperty(Object.prototype, key, {
+      configurable: false,
+      enumerable: false,
+      get: () => value,
+      set(this: object, next: unknown) {
+        if (this === Object.prototype) throw new TypeError('built-ins cannot be changed')
+        Object.defineProperty(this, key, { value: next, writable: true, enumerable: true, configurable: true })
+      },
+    })
+  }
+  Object.freeze(Object.prototype)
+}

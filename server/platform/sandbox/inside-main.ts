@@ -1,0 +1,38 @@
+// A sandbox process: reads one request at a time, answers it, and ends when its parent goes.
+
+import { encodeFrame, makeFrameReader, type SandboxReply, type SandboxRequest } from './frames.ts'
+import { prepareEngine, prepareTypeScript, runCode } from './inside-code.ts'
+import { freezeBuiltIns, harden } from './inside-harden.ts'
+import { Refused } from './inside-refused.ts'
+import { runTransform } from './inside-transform.ts'
+
+const { stdin, stdout, exit } = process
+const MAX_FRAME = 32 * 1024 * 1024
+
+async function answer(request: SandboxRequest, body: string): Promise<Buffer> {
+  const logs: string[] = []
+  try {
+    const result =
+      request.kind === 'transform'
+        ? await runTransform(request.source, body)
+        : await runCode(request.source, body, request, logs)
+    return encodeFrame({ ok: true, logs } satisfies SandboxReply, result)
+  } catch (error) {
+    const refused = error instanceof Refused ? error : new Refused('sandbox_failed', String(error))
+    return encodeFrame({ ok: false, code: refused.code, message: refused.message, logs } satisfies SandboxReply, '')
+  }
+}
+
+harden()
+prepareEngine()
+prepareTypeScript()
+freezeBuiltIns()
+
+const read = makeFrameReader<SandboxRequest>(MAX_FRAME, ({ header, body }) => {
+  void answer(header, body).then((reply) => {
+    stdout.write(reply, () => prepareEngine())
+  })
+})
+stdin.on('data', read)
+stdin.on('end', () => exit(0))
+stdout.write(encodeFrame({ ok: true, logs: [] } satisfies SandboxReply, 'ready'))

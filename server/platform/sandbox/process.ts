@@ -1,0 +1,158 @@
+// One sandbox process, seen from outside.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { encodeFrame, type Frame, makeFrameReader, type SandboxReply, type SandboxRequest } from './frames.ts'
+
+export type SandboxProcess = {
+  /** Resolves with the reply; rejects with `Ended` when the process dies or is ended first. One call at a time. */
+  call(request: SandboxRequest, inputText: string, wallMs: number): Promise<Frame<SandboxReply>>
+  ready: Promise<void>
+  readonly calls: number
+  end(): void
+  onEnd(listener: () => void): void
+}
+
+export class Ended extends Error {
+  readonly reason: 'time' | 'died'
+
+  constructor(reason: 'time' | 'died') {
+    super(reason)
+    this.reason = reason
+  }
+}
+
+const MAX_REPLY = 16 * 1024 * 1024
+const HEAP_MB = 192
+/** Processor seconds after which the kernel ends the process, should its parent die while an expression never ends. */
+const CPU_SECONDS = 600
+
+const require = createRequire(import.meta.url)
+const directoryOf = (name: string): string => dirname(require.resolve(`${name}/package.json`))
+
+/** The process may read its own code and the libraries it runs, nothing else. */
+function readable(): string[] {
+  const emscripten = dirname(dirname(require.resolve('quickjs-emscripten')))
+  const modules = dirname(emscripten)
+  return [
+    import.meta.dirname,
+    directoryOf('jsonata'),
+    emscripten,
+    join(modules, 'quickjs-emscripten-core'),
+    join(modules, '@jitl'),
+  ]
+}
+
+/** Tenant text can neither become code, nor read files, start programs or threads; the environment is empty. */
+const nodeFlags = (): string[] => [
+  '--permission',
+  ...readable().map((path) => `--allow-fs-read=${path}`),
+  '--disallow-code-generation-from-strings',
+  '--disable-proto=delete',
+  '--no-warnings',
+  `--max-old-space-size=${HEAP_MB}`,
+  '--stack-size=800',
+]
+
+export function startProcess(): SandboxProcess {
+  const entry = join(import.meta.dirname, 'inside-main.ts')
+  const limits = `ulimit -c 0; ulimit -t ${CPU_SECONDS}; exec "$0" "$@"`
+  const child = spawn('/bin/sh', ['-c', limits, process.execPath, ...nodeFlags(), entry], {
+    env: {},
+    cwd: import.meta.dirname,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  let calls = 0
+  let pending: { resolve(frame: Frame<SandboxReply>): void; reject(error: Error): void } | undefined
+  let endedFor: 'time' | 'died' | undefined
+  let gone = false
+  const listeners: (() => void)[] = []
+  const { promise: ready, resolve: isReady, reject: neverReady } = Promise.withResolvers<void>()
+  ready.catch(() => {})
+
+  const ended = (): void => {
+    endedFor ??= 'died'
+    gone = true
+    neverReady(new Ended(endedFor))
+    pending?.reject(new Ended(endedFor))
+    pending = undefined
+    for (const listener of listeners.splice(0)) listener()
+  }
+  const kill = (reason: 'time' | 'died'): void => {
+    endedFor ??= reason
+    child.ref()
+    child.kill('SIGKILL')
+  }
+  const read = makeFrameReader<SandboxReply>(MAX_REPLY, (frame) => {
+    if (frame.body === 'ready' && calls === 0) isReady()
+    else {
+      pending?.resolve(frame)
+      pending = undefined
+    }
+  })
+  child.stdout.on('data', (chunk: Buffer) => {
+    try {
+      read(chunk)
+    } catch {
+      kill('died')
+    }
+  })
+  child.stdin.on('error', () => {})
+  child.once('error', ended)
+  child.once('exit', ended)
+  child.unref()
+
+  return {
+    ready,
+    get calls() {
+      return calls
+    },
+    async call(request, inputText, wallMs) {
+      calls += 1
+      const reply = Promise.withResolvers<Frame<SandboxReply>>()
+      pending = reply
+      const stop = keepTime(child, wallMs, () => kill('time'))
+      child.stdin.write(encodeFrame(request, inputText))
+      try {
+        return await reply.promise
+      } finally {
+        stop()
+      }
+    },
+    end: () => kill('died'),
+    onEnd: (listener) => {
+      if (gone) listener()
+      else listeners.push(listener)
+    },
+  }
+}
+
+/** Ends the call after `wallMs`, or up to four times that where the machine was too busy to give it the processor. */
+function keepTime(child: ChildProcess, wallMs: number, expire: () => void): () => void {
+  const before = cpuMs(child.pid)
+  let extensions = 3
+  let timer = setTimeout(check, wallMs)
+  function check(): void {
+    const used = cpuMs(child.pid)
+    if (extensions === 0 || before === undefined || used === undefined || used - before >= wallMs * 0.6) {
+      expire()
+      return
+    }
+    extensions -= 1
+    timer = setTimeout(check, wallMs)
+  }
+  return () => clearTimeout(timer)
+}
+
+/** Processor time of a process where the system tells (Linux, in ticks of 10 ms). */
+function cpuMs(pid: number | undefined): number | undefined {
+  if (pid === undefined || process.platform !== 'linux') return undefined
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')
+    return (Number(fields?.[11]) + Number(fields?.[12])) * 10
+  } catch {
+    return undefined
+  }
+}
