@@ -183,14 +183,24 @@ begin
   select count(*) into v_queued from (
     select from executions where workspace_id = p_workspace and status = 'queued' limit p_queue_limit) as queued;
   if v_queued >= p_queue_limit then return 'queue_full'; end if;
+  if p_start->>'key_hash' is not null then
+    insert into start_keys (credential_hash, key_hash, body_sha256, workspace_id, execution_id)
+      values (decode(p_start->>'credential_hash', 'hex'), decode(p_start->>'key_hash', 'hex'),
+        decode(p_start->>'body_sha256', 'hex'), p_workspace, p_execution)
+      on conflict (credential_hash, key_hash) do update set body_sha256 = excluded.body_sha256,
+        workspace_id = excluded.workspace_id, execution_id = excluded.execution_id, created_at = now()
+        where start_keys.created_at < now() - interval '24 hours';
+    if not found then return 'duplicate'; end if;
+  end if;
   insert into executions (execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input,
       trigger_kind, trigger_id, started_by, retry_of, parent_execution_id, parent_node, timeout_s, max_concurrency,
-      snapshot, due_at, tell_end)
+      snapshot, due_at, tell_end, depth)
     values (p_execution, p_workspace, (p_start->>'workflow_id')::uuid, p_start->>'system_slug',
       (p_start->>'version_id')::uuid, p_start->>'definition_ref', 'queued', p_input,
       p_start->>'trigger_kind', p_start->>'trigger_id', (p_start->>'started_by')::uuid, (p_start->>'retry_of')::uuid,
       (p_start->>'parent_execution_id')::uuid, p_start->>'parent_node', (p_start->>'timeout_s')::double precision,
-      (p_start->>'max_concurrency')::integer, p_start->'snapshot', now(), coalesce((p_start->>'tell_end')::boolean, false))
+      (p_start->>'max_concurrency')::integer, nullif(p_start->>'snapshot', '')::json, now(), coalesce((p_start->>'tell_end')::boolean, false),
+      coalesce((p_start->>'depth')::smallint, 0))
     on conflict do nothing;
   if not found then return 'duplicate'; end if;
   return 'accepted';

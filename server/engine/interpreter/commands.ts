@@ -9,7 +9,8 @@ export type Command =
   | { do: 'open'; node: string; people: 'approval' | 'clarification'; args: JsonObject }
   | { do: 'due'; node: string; people: 'approval' | 'clarification' }
   | { do: 'child'; node: string; attempt: number; args: JsonObject }
-  | { do: 'map'; node: string; attempt: number; args: MapArgs }
+  /** `again`: it was under way before; item rows say how far it came. */
+  | { do: 'map'; node: string; attempt: number; args: MapArgs; again?: true }
 
 export type MapArgs = {
   items: JsonObject[string][]
@@ -55,7 +56,7 @@ export const commandFor = (
     case 'subworkflow':
       return { do: 'child', node: id, attempt: state.attempt, args: args() }
     case 'map':
-      return { do: 'map', node: id, attempt: state.attempt, args: mapArgs(args()) }
+      return { do: 'map', node: id, attempt: state.attempt, args: mapArgs(args()), again: true }
     default: {
       const timeout = node.timeout_s === undefined ? {} : { timeoutS: node.timeout_s }
       return { do: 'run', node: id, type: node.type, attempt: state.attempt, args: args(), ...timeout }

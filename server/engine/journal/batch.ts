@@ -65,7 +65,8 @@ const MOVED = `moved as (
       due_at = case when r.status = 'queued' then now() else to_timestamp(r.due_at / 1000) end,
       waiting_for = coalesce(r.waiting_for, '[]'),
       snapshot = case when r.finished_at is null then coalesce(r.snapshot, e.snapshot) end,
-      snapshot_seq = case when r.snapshot is null then e.snapshot_seq else r.snapshot_seq end,
+      snapshot_seq = case when r.finished_at is not null then 0 when r.snapshot is null then e.snapshot_seq
+        else r.snapshot_seq end,
       results = r.results, results_blob = r.results_blob, error = r.error,
       finished_at = to_timestamp(r.finished_at / 1000), tell_end = e.tell_end or coalesce(r.tell_end, false)
   from fence, json_to_recordset($8::json) as r (workspace_id uuid, execution_id uuid, epoch integer, status text,

@@ -1,0 +1,158 @@
+import type { ExecutionError, Json } from '#model/definition'
+import { SECOND } from '#platform/clock'
+import type { Database } from '#platform/db/pool'
+import type { Logger } from '#platform/log'
+import { readBlob } from './outputs.ts'
+import type { EndedExecution, EnginePorts, TriggerKind } from './ports.ts'
+import type { Store } from './worker/store.ts'
+
+// Whoever must know of an end is told of it: the parent that waits, children that need not go on, the areas. The row
+// carries the duty (`tell_end`) from the statement that ended it until everybody was told, so a crash delays it and no more.
+
+type Row = {
+  workspace_id: string
+  execution_id: string
+  workflow_id: string | null
+  version_id: string | null
+  system_slug: string | null
+  status: EndedExecution['status']
+  input: Json
+  results: Json
+  results_blob: { key: string; sha256: string; bytes: number } | null
+  error: ExecutionError | null
+  trigger_kind: TriggerKind
+  trigger_id: string | null
+  started_by: string | null
+  finished_at: Date
+  parent_execution_id: string | null
+  parent_node: string | null
+}
+
+const TAKE = `select workspace_id, execution_id, workflow_id, version_id, system_slug, status, input, results, results_blob,
+    error, trigger_kind, trigger_id, started_by, finished_at, parent_execution_id, parent_node
+  from executions where tell_end and finished_at is not null order by finished_at limit 100`
+
+const DONE = `update executions set tell_end = false where tell_end and (workspace_id, execution_id) in (
+    select * from unnest($1::uuid[], $2::uuid[]))`
+
+const CHILDREN = `select execution_id from executions
+  where workspace_id = $1 and parent_execution_id = $2 and status in ('queued', 'running', 'waiting')`
+
+export const makeEnds = (deps: {
+  db: Database
+  store: Store
+  ports: EnginePorts
+  log: Logger
+  nudge(ids: string[]): void
+}) => {
+  const { db, store, ports, log, nudge } = deps
+  let telling: Promise<void> | undefined
+  let again = false
+  let retry: NodeJS.Timeout | undefined
+  let stopped = false
+
+  const tellFamily = async (row: Row): Promise<void> => {
+    if (row.parent_execution_id && row.parent_node) {
+      const results = row.results_blob ? await readBlob(ports.blobs, row.results_blob) : row.results
+      const error =
+        row.status === 'succeeded'
+          ? null
+          : (row.error ?? { code: row.status, message: `the sub-workflow was ${row.status.replace('_', ' ')}` })
+      await store.signal(row.workspace_id, row.parent_execution_id, `child:${row.execution_id}`, {
+        type: 'child.ended',
+        nodePath: row.parent_node,
+        childId: row.execution_id,
+        results,
+        error,
+      })
+      nudge([row.parent_execution_id])
+    }
+    if (row.status === 'succeeded') return
+    const children = await db.engine((tx) =>
+      tx.rows<{ execution_id: string }>(CHILDREN, [row.workspace_id, row.execution_id]),
+    )
+    for (const { execution_id } of children) {
+      await store.signal(row.workspace_id, execution_id, 'cancel', {
+        type: 'cancel',
+        by: null,
+        reason: 'the parent ended',
+      })
+    }
+    if (children.length > 0) nudge(children.map((child) => child.execution_id))
+  }
+
+  const tellOne = async (row: Row): Promise<boolean> => {
+    try {
+      await tellFamily(row)
+      await ports.ended({
+        workspaceId: row.workspace_id,
+        executionId: row.execution_id,
+        workflowId: row.workflow_id,
+        versionId: row.version_id,
+        systemSlug: row.system_slug,
+        status: row.status,
+        input: row.input,
+        results: row.results,
+        error: row.error,
+        trigger: { kind: row.trigger_kind, id: row.trigger_id },
+        startedBy: row.started_by,
+        finishedAt: row.finished_at,
+      })
+      return true
+    } catch (error) {
+      log.warn({ err: error, execution_id: row.execution_id }, 'an end could not be told yet')
+      return false
+    }
+  }
+
+  /** Without a lock: what is told may itself look at the row. Two processes telling the same end is allowed for. */
+  const tellSome = async (): Promise<{ found: number; told: number }> => {
+    const rows = await db.engine((tx) => tx.rows<Row>(TAKE))
+    const told: Row[] = []
+    await Promise.all(rows.map(async (row) => void ((await tellOne(row)) && told.push(row))))
+    if (told.length > 0) {
+      const ids = [told.map((row) => row.workspace_id), told.map((row) => row.execution_id)]
+      await db.engine((tx) => tx.count(DONE, ids))
+    }
+    return { found: rows.length, told: told.length }
+  }
+
+  const tellLater = (): void => {
+    retry ??= setTimeout(() => {
+      retry = undefined
+      tell()
+    }, 5 * SECOND)
+  }
+
+  const tell = (): void => {
+    if (stopped) return
+    if (telling) {
+      again = true
+      return
+    }
+    telling = (async () => {
+      try {
+        for (let more = true; more; ) {
+          again = false
+          const { found, told } = await tellSome()
+          more = told > 0 && (found === 100 || again)
+          if (found > told) tellLater()
+        }
+      } catch (error) {
+        log.warn({ err: error }, 'ends could not be told yet')
+      } finally {
+        telling = undefined
+        if (again) tell()
+      }
+    })()
+  }
+
+  return {
+    tell,
+    stop: async (): Promise<void> => {
+      stopped = true
+      clearTimeout(retry)
+      await telling
+    },
+  }
+}

@@ -1,0 +1,169 @@
+import type { Definition } from '#model/definition'
+import { SECOND } from '#platform/clock'
+import type { Database } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import { newId } from '#platform/ids'
+import type { Logger } from '#platform/log'
+import { makeDatabaseClock } from './clock.ts'
+import { makeEnds } from './ends.ts'
+import { readHealth } from './health.ts'
+import { makeHints } from './hints.ts'
+import { hydrate, offload } from './outputs.ts'
+import type { Engine, EnginePorts, ExecutionView, Retry, SignalOutcome, Started } from './ports.ts'
+import { readEvents, readExecution, readState } from './read.ts'
+import { seedFor } from './retry.ts'
+import { defaultQueueLimits, type InnerStart, makeStarter, type QueueLimits } from './start.ts'
+import { hasBadText } from './text.ts'
+import { makeStore } from './worker/store.ts'
+import { defaultLimits, makeWorker, type WorkerLimits } from './worker/worker.ts'
+
+export type EngineOptions = {
+  db: Database
+  ports: EnginePorts
+  log: Logger
+  /** An API process starts and reads executions; only a worker executes them. */
+  role?: 'all' | 'api'
+  limits?: Partial<WorkerLimits>
+  queue?: Partial<QueueLimits>
+}
+
+const ENDED = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
+
+export const startEngine = async (options: EngineOptions): Promise<Engine> => {
+  const { db, ports, log } = options
+  const store = makeStore(db)
+  const clock = makeDatabaseClock()
+  const hints = await makeHints({ db, log, self: newId() })
+  const ends = makeEnds({ db, store, ports, log, nudge: (ids) => hints.nudged(ids) })
+  let start: (start: InnerStart) => Promise<Started>
+  const worker =
+    options.role === 'api'
+      ? undefined
+      : await makeWorker({
+          db,
+          store,
+          ports,
+          hints,
+          clock,
+          log,
+          limits: { ...defaultLimits, ...options.limits },
+          startChild: async (child) => void (await start(child)),
+          tell: ends.tell,
+        })
+  start = makeStarter({ worker, store, limits: { ...defaultQueueLimits, ...options.queue } })
+  hints.on((hint) => {
+    if (hint.kind === 'nudged') worker?.nudged(hint.ids)
+  })
+
+  const startAndHint = async (wanted: InnerStart): Promise<Started> => {
+    const started = await start(wanted)
+    if (started.status === 'queued' && !worker) hints.nudged([started.executionId])
+    return started
+  }
+
+  const view = (workspaceId: string, executionId: string): Promise<ExecutionView | undefined> =>
+    readExecution(db, workspaceId, executionId)
+
+  const waitFor: Engine['waitFor'] = async (workspaceId, executionId, ms, signal) => {
+    const until = performance.now() + ms
+    for (;;) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const off = hints.on((hint) => {
+        if (hint.kind === 'appended' && (hint.ids.includes(executionId) || hint.ids.includes('*'))) resolve()
+      })
+      // Looked at after the listener is there: an end between the two would go unnoticed.
+      try {
+        const status = await store.statusOf(workspaceId, executionId)
+        const left = until - performance.now()
+        if (!status || ENDED.has(status) || left <= 0 || signal?.aborted) return await view(workspaceId, executionId)
+        const timer = setTimeout(resolve, Math.min(left, SECOND))
+        signal?.addEventListener('abort', () => resolve(), { once: true })
+        await promise
+        clearTimeout(timer)
+      } finally {
+        off()
+      }
+    }
+  }
+
+  const retry = async (wanted: Retry): Promise<Started> => {
+    const found = await readState(db, wanted.workspaceId, wanted.executionId)
+    if (!found) throw problem('not_found')
+    if (!ENDED.has(found.row.status)) {
+      throw problem('not_retryable', 'The execution is still under way. Cancel it first, or wait for its end.')
+    }
+    const row = await store.startOf(wanted.workspaceId, wanted.executionId)
+    if (!row) throw problem('not_found')
+    const load = (ref: string): Promise<Definition> => ports.loadDefinition(wanted.workspaceId, ref)
+    const target = wanted.target ?? {
+      definitionRef: row.definition_ref,
+      workflowId: row.workflow_id,
+      versionId: row.version_id,
+      systemSlug: row.system_slug,
+      timeoutS: row.timeout_s,
+      maxConcurrency: row.max_concurrency,
+    }
+    const [oldDefinition, definition] = await Promise.all([load(row.definition_ref), load(target.definitionRef)])
+    const executionId = newId()
+    const kept = seedFor({ definition: oldDefinition, state: found.state }, definition, wanted.from)
+    const snapshot = await hydrate(ports.blobs, kept)
+    // Blobs go with the week of the execution that made them, so the new one gets its own.
+    for (const [id, node] of Object.entries(snapshot.nodes)) {
+      if (!node.blob) continue
+      const blob = await offload(
+        ports.blobs,
+        { workspaceId: wanted.workspaceId, executionId },
+        JSON.stringify(node.output),
+      )
+      if (blob) snapshot.nodes[id] = { ...node, blob }
+    }
+    return startAndHint({
+      ...target,
+      executionId,
+      workspaceId: wanted.workspaceId,
+      input: found.row.input,
+      trigger: wanted.trigger,
+      startedBy: wanted.startedBy,
+      retryOf: wanted.executionId,
+      snapshot,
+      ...(wanted.idempotency && { idempotency: wanted.idempotency }),
+    })
+  }
+
+  const signal: Engine['signal'] = async (tx, to, message) => {
+    const text = JSON.stringify(message)
+    if (hasBadText(text)) {
+      throw problem(
+        'malformed',
+        'The message holds NUL characters or halves of surrogate pairs, which cannot be stored.',
+      )
+    }
+    const { outcome } = await tx.row<{ outcome: SignalOutcome }>(
+      'select engine.signal($1, $2, $3, $4::json) as outcome',
+      [to.workspaceId, to.executionId, to.key, text],
+    )
+    return outcome
+  }
+
+  return {
+    start: startAndHint,
+    startMany: (starts) => Promise.all(starts.map(startAndHint)),
+    signal,
+    cancel: (tx, to, by) => signal(tx, { ...to, key: 'cancel' }, { type: 'cancel', by }),
+    nudge: (ids) => hints.nudged(ids),
+    retry,
+    waitFor,
+    readExecution: view,
+    readEvents: (workspaceId, executionId, after, limit) => readEvents(db, workspaceId, executionId, after, limit),
+    onAppended: (listener) =>
+      hints.on((hint) => {
+        if (hint.kind === 'appended') listener(hint.ids)
+      }),
+    health: () => readHealth(db),
+    stop: async () => {
+      await worker?.stop()
+      await ends.stop()
+      await hints.stop()
+    },
+  }
+}

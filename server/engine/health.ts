@@ -1,0 +1,26 @@
+import type { Database } from '#platform/db/pool'
+import type { EngineHealth } from './ports.ts'
+
+/** Whether every live execution has a living worker or exactly one reason to wait. Reads indexes of live rows alone. */
+export const readHealth = (db: Database): Promise<EngineHealth> =>
+  db.engine(async (tx) => {
+    const counts = await tx.row<Omit<EngineHealth, 'workers' | 'unaccounted'>>(
+      `select
+         (select count(*)::integer from executions where status = 'queued') as queued,
+         (select count(*)::integer from executions where status = 'running') as running,
+         (select count(*)::integer from executions where status = 'waiting') as waiting,
+         (select count(*)::integer from executions where status = 'waiting'
+           and waiting_for @> '[{"kind": "slot", "reason": "poison"}]') as poison,
+         coalesce((select extract(epoch from now() - min(due_at))::double precision from executions
+           where status = 'queued'), 0) as oldest_queued_s`,
+    )
+    const workers = await tx.rows<EngineHealth['workers'][number]>(
+      `select w.worker_id, h.seen_at > now() - interval '5 seconds' as alive, w.started_at,
+         (select count(*)::integer from executions e where e.status = 'running' and e.worker_id = w.worker_id) as running
+       from workers w join heartbeats h using (worker_id) where not w.dead order by w.started_at`,
+    )
+    const unaccounted = await tx.rows<EngineHealth['unaccounted'][number]>(
+      'select * from engine.unaccounted() limit 100',
+    )
+    return { ...counts, workers, unaccounted }
+  })

@@ -1,0 +1,105 @@
+import type { ExecutionError, ExecutionStatus, Json } from '#model/definition'
+import type { Database } from '#platform/db/pool'
+import { replay } from './interpreter/apply.ts'
+import { emptyState, type Fact, type GraphState } from './interpreter/state.ts'
+import type {
+  BlobRef,
+  ExecutionEvent,
+  ExecutionEventType,
+  ExecutionView,
+  NodeView,
+  TriggerKind,
+  WaitingFor,
+} from './ports.ts'
+
+// What people and sockets see: the row, and the state its journal adds up to. Read as a request of that workspace, so
+// that row security is the second wall here too.
+
+type Row = {
+  execution_id: string
+  workspace_id: string
+  workflow_id: string | null
+  system_slug: string | null
+  version_id: string | null
+  status: ExecutionStatus
+  input: Json
+  results: Json
+  results_blob: BlobRef | null
+  error: ExecutionError | null
+  waiting_for: WaitingFor[]
+  trigger_kind: TriggerKind
+  trigger_id: string | null
+  started_by: string | null
+  retry_of: string | null
+  parent_execution_id: string | null
+  created_at: Date
+  started_at: Date | null
+  finished_at: Date | null
+  snapshot: GraphState | null
+  snapshot_seq: number
+}
+
+type EventRow = { seq: number; type: ExecutionEventType; at: Date; data: ExecutionEvent['data'] }
+
+const iso = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())
+
+const nodeViews = (state: GraphState): NodeView[] =>
+  Object.entries(state.nodes).map(([node_id, node]) => ({
+    node_id,
+    status: node.status,
+    attempt: node.attempt,
+    started_at: node.status === 'skipped' ? null : iso(node.started_at),
+    finished_at: iso(node.finished_at),
+    ...(node.output !== undefined && { output: node.output }),
+    ...(node.blob && { blob: node.blob }),
+    ...(node.error && { error: node.error }),
+  }))
+
+const ROW = `select execution_id, workspace_id, workflow_id, system_slug, version_id, status, input, results, results_blob,
+    error, waiting_for, trigger_kind, trigger_id, started_by, retry_of, parent_execution_id, created_at, started_at,
+    finished_at, snapshot, snapshot_seq
+  from executions where workspace_id = $1 and execution_id = $2`
+
+const EVENTS = `select seq, type, at, data from events
+  where workspace_id = $1 and execution_id = $2 and seq > $3 order by seq limit $4`
+
+const ALL = 1_000_000
+
+export const readEvents = (
+  db: Database,
+  workspaceId: string,
+  executionId: string,
+  after: number,
+  limit: number,
+): Promise<ExecutionEvent[]> =>
+  db.tenant({ workspaceId, userId: null }, (tx) => tx.rows<EventRow>(EVENTS, [workspaceId, executionId, after, limit]))
+
+/** The row, its state, and the last event included; one transaction, but the row is read first: events only add to it. */
+export const readState = (
+  db: Database,
+  workspaceId: string,
+  executionId: string,
+): Promise<{ row: Row; state: GraphState } | undefined> =>
+  db.tenant({ workspaceId, userId: null }, async (tx) => {
+    const row = await tx.maybe<Row>(ROW, [workspaceId, executionId])
+    if (!row) return undefined
+    const events = await tx.rows<EventRow>(EVENTS, [workspaceId, executionId, row.snapshot_seq, ALL])
+    const facts = events.map(({ type, at, data }): Fact => ({ type, at: at.getTime(), data }))
+    return { row, state: replay(row.snapshot ?? emptyState(), facts) }
+  })
+
+export const readExecution = async (
+  db: Database,
+  workspaceId: string,
+  executionId: string,
+): Promise<ExecutionView | undefined> => {
+  const found = await readState(db, workspaceId, executionId)
+  if (!found) return undefined
+  const { snapshot: _snapshot, snapshot_seq: _seq, trigger_kind, trigger_id, ...row } = found.row
+  return {
+    ...row,
+    trigger: { kind: trigger_kind, id: trigger_id },
+    nodes: nodeViews(found.state),
+    seq: found.state.seq,
+  }
+}

@@ -1,0 +1,237 @@
+import { createHash } from 'node:crypto'
+import type { Json, JsonObject } from '#model/definition'
+import { SECOND } from '#platform/clock'
+import { toWire } from '#platform/ids'
+import type { Logger } from '#platform/log'
+import type { Happening } from '../interpreter/advance.ts'
+import type { Command } from '../interpreter/commands.ts'
+import { errorOf } from '../interpreter/failing.ts'
+import type { ItemRow } from '../journal/batch.ts'
+import { type NodeCall, NodeFailure } from '../node.ts'
+import { checkedText, offload } from '../outputs.ts'
+import type { EnginePorts, PeopleWait, Start } from '../ports.ts'
+import type { Frame } from './frame.ts'
+import type { Live } from './live.ts'
+import { runMap } from './maps.ts'
+
+// Carries out what the interpreter commanded, once that is durable. What comes of it goes back as a happening.
+
+export type EffectDeps = {
+  ports: EnginePorts
+  log: Logger
+  readItems(live: Live, path: string, after: number): Promise<StoredItem[]>
+  /** Starts a child; the same id twice is one execution. */
+  startChild(
+    child: Start & { executionId: string; parent: { executionId: string; node: string }; depth: number },
+  ): Promise<void>
+}
+
+export type StoredItem = ItemRow
+
+const MAX_DEPTH = 16
+const PROGRESS_EVERY = 250
+const OPEN_TRIES = 6
+
+/** A child's id follows from its parent, so that a worker that takes over starts the same one. Its time is the parent's node's. */
+export const childId = (executionId: string, path: string, attempt: number, startedAt: number): string => {
+  const hash = createHash('sha256').update(`${executionId}:${path}:${attempt}`).digest('hex')
+  const time = Math.trunc(startedAt).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`
+}
+
+const failure = (command: Command & { attempt: number }, error: unknown): Happening => ({
+  kind: 'error',
+  node: command.node,
+  attempt: command.attempt,
+  error: errorOf(error),
+  retryable: !(error instanceof NodeFailure) || error.retryable,
+})
+
+export const makeEffects = (deps: EffectDeps) => {
+  const { ports, log } = deps
+
+  /** Keeps the execution from parking while something of ours is under way. */
+  const during = (live: Live, work: () => Promise<void>): void => {
+    live.busy(1)
+    work()
+      .catch((error: Error) => log.error({ err: error, execution_id: live.owned.executionId }, 'an effect went wrong'))
+      .finally(() => live.busy(-1))
+  }
+
+  const callOf = (
+    live: Live,
+    frame: Frame,
+    command: Command & { do: 'run' },
+    path: string,
+    signal: AbortSignal,
+  ): NodeCall => {
+    const { owned } = live
+    let shown = 0
+    return {
+      workspaceId: owned.workspaceId,
+      workflowId: owned.workflowId,
+      executionId: owned.executionId,
+      nodePath: path,
+      attempt: command.attempt,
+      args: command.args,
+      effectKey: `${toWire('exe', owned.executionId)}:${path}`,
+      startedBy: owned.startedBy,
+      signal,
+      log,
+      progress: (data) => {
+        const now = performance.now()
+        if (now - shown < PROGRESS_EVERY || frame.item) return
+        shown = now
+        try {
+          const { value } = checkedText({ data })
+          void live.tell(frame, { kind: 'progress', node: command.node, data: value as JsonObject })
+        } catch {
+          // Lossy by nature: what cannot be stored is not shown.
+        }
+      },
+      step: async <T extends Json>(name: string, work: () => Promise<T>): Promise<T> => {
+        const steps = frame.state.nodes[command.node]?.steps ?? {}
+        if (Object.hasOwn(steps, name)) return steps[name] as T
+        const result = await work()
+        const { value } = checkedText(result)
+        const durable = await live.tell(frame, { kind: 'step', node: command.node, name, result: value })
+        if (!durable || signal.aborted) throw new NodeFailure('aborted', 'this attempt is over')
+        return result
+      },
+    }
+  }
+
+  const run = async (live: Live, frame: Frame, command: Command & { do: 'run' }): Promise<void> => {
+    const path = frame.prefix + command.node
+    const kind = Object.hasOwn(ports.nodes, command.type) ? ports.nodes[command.type] : undefined
+    const controller = new AbortController()
+    live.effects.set(path, controller)
+    let timer: NodeJS.Timeout | undefined
+    let happening: Happening
+    try {
+      if (!kind)
+        throw new NodeFailure('unknown_node_type', `there is no node type "${command.type}"`, { retryable: false })
+      const missing = kind.unavailable?.()
+      if (missing) throw new NodeFailure('provider_not_configured', missing, { retryable: false })
+      const running = kind.run(callOf(live, frame, command, path, controller.signal))
+      const { timeoutS } = command
+      const result = await (timeoutS === undefined
+        ? running
+        : Promise.race([
+            running,
+            new Promise<never>((_resolve, reject) => {
+              timer = setTimeout(() => {
+                reject(new NodeFailure('timeout', `the node took longer than its ${timeoutS} s`))
+                controller.abort()
+              }, timeoutS * SECOND)
+            }),
+          ]))
+      const { value, text } = checkedText(result.output)
+      const blob = await offload(ports.blobs, live.owned, text)
+      const { node, attempt } = command
+      happening = { kind: 'done', node, attempt, output: value }
+      if (blob) happening.blob = blob
+      if (result.port !== undefined) happening.port = result.port
+      if (result.usage) happening.usage = result.usage
+    } catch (error) {
+      if (!(error instanceof NodeFailure))
+        log.warn({ err: error, execution_id: live.owned.executionId, node: path }, 'a node threw')
+      happening = failure(command, error)
+    }
+    clearTimeout(timer)
+    if (live.effects.get(path) === controller) live.effects.delete(path)
+    void live.tell(frame, happening)
+  }
+
+  const waitOf = (live: Live, frame: Frame, node: string, args: JsonObject): PeopleWait => {
+    const { workspaceId, executionId, workflowId, versionId, startedBy, input } = live.owned
+    const about = { workspaceId, executionId, workflowId, versionId, startedBy, input }
+    return { ...about, nodePath: frame.prefix + node, nodeId: node, args }
+  }
+
+  const openForPeople = async (live: Live, frame: Frame, command: Command & { do: 'open' }): Promise<void> => {
+    const { node, people } = command
+    const wait = waitOf(live, frame, node, command.args)
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const opened = await (people === 'approval' ? ports.openGate(wait) : ports.askQuestion(wait))
+        const dueAt = opened.dueAt?.getTime() ?? null
+        void live.tell(frame, { kind: 'opened', node, people, data: opened.data, dueAt })
+        return
+      } catch (error) {
+        if (error instanceof NodeFailure || tries === OPEN_TRIES) {
+          const attempt = frame.state.nodes[node]?.attempt ?? 1
+          void live.tell(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable: false })
+          return
+        }
+        log.warn({ err: error, execution_id: live.owned.executionId }, 'a gate or question could not be opened yet')
+        await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** tries))
+      }
+    }
+  }
+
+  const due = async (live: Live, frame: Frame, command: Command & { do: 'due' }): Promise<void> => {
+    const { node, people } = command
+    const path = frame.prefix + node
+    if (live.effects.has(`due:${path}`)) return
+    live.effects.set(`due:${path}`, new AbortController())
+    const { workspaceId, executionId } = live.owned
+    let dueAt: number | null
+    try {
+      dueAt = (await ports.due({ workspaceId, executionId, nodePath: path, kind: people })).dueAt?.getTime() ?? null
+    } catch (error) {
+      log.warn({ err: error, execution_id: executionId }, 'a due gate or question could not be settled yet')
+      dueAt = Date.now() + 5 * SECOND
+    }
+    live.effects.delete(`due:${path}`)
+    void live.tell(frame, { kind: 'postponed', node, people, dueAt })
+    // What the area decided has come as a message to this execution.
+    live.lookAtInbox()
+  }
+
+  const startChild = async (live: Live, frame: Frame, command: Command & { do: 'child' }): Promise<void> => {
+    const { owned } = live
+    const { node, attempt, args } = command
+    const path = frame.prefix + node
+    try {
+      if (owned.depth >= MAX_DEPTH) {
+        throw new NodeFailure('too_deep', `workflows may start each other ${MAX_DEPTH} deep`, { retryable: false })
+      }
+      const wanted = {
+        workflow_id: String(args.workflow_id),
+        input: args.input ?? {},
+        startedBy: owned.startedBy,
+        ...(typeof args.version_id === 'string' && { version_id: args.version_id }),
+      }
+      const target = await ports.resolveWorkflow(owned.workspaceId, wanted)
+      await deps.startChild({
+        ...target,
+        executionId: childId(owned.executionId, path, attempt, frame.state.nodes[node]?.started_at ?? 0),
+        workspaceId: owned.workspaceId,
+        input: wanted.input,
+        trigger: { kind: 'workflow', id: toWire('exe', owned.executionId) },
+        startedBy: owned.startedBy,
+        tellEnd: true,
+        parent: { executionId: owned.executionId, node: path },
+        depth: owned.depth + 1,
+      })
+    } catch (error) {
+      void live.tell(frame, { kind: 'child', node, results: null, error: errorOf(error) })
+    }
+  }
+
+  return (live: Live, frame: Frame, command: Command) => {
+    switch (command.do) {
+      case 'run':
+        return during(live, () => run(live, frame, command))
+      case 'open':
+        return during(live, () => openForPeople(live, frame, command))
+      case 'due':
+        return during(live, () => due(live, frame, command))
+      case 'child':
+        return during(live, () => startChild(live, frame, command))
+      case 'map':
+        return during(live, () => runMap(deps, live, frame, command))
+    }
+  }
+}

@@ -1,0 +1,219 @@
+import type { ExecutionError, Json } from '#model/definition'
+import { begin, resume } from '../interpreter/advance.ts'
+import type { Command } from '../interpreter/commands.ts'
+import { scopeAt } from '../interpreter/scope.ts'
+import { emptyState, type GraphState } from '../interpreter/state.ts'
+import { checkedText, hydrate, offload } from '../outputs.ts'
+import type { EffectDeps } from './effects.ts'
+import type { Frame } from './frame.ts'
+import { type Live, outcomeUnknown, type Work } from './live.ts'
+
+// A map executes its body once per item, each in a frame of its own whose state is a row. The surrounding state holds only
+// which ranges have settled: 100,000 items would be 9 MB, and rewriting that per item would take hours.
+
+/** Items begun in one append: bodies that need no worker settle at once, and an append must stay small. */
+const BURST = 200
+const PAGE = 5_000
+
+type MapCommand = Command & { do: 'map' }
+
+const chunkOf = (total: number): number => Math.max(100, Math.ceil(total / 1000))
+
+export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command: MapCommand): Promise<void> => {
+  const { node, attempt, args } = command
+  const { items, body, concurrency, onItemError } = args
+  const total = items.length
+  const path = frame.prefix + node + (attempt > 1 ? `#${attempt}` : '')
+  const settled = new Uint8Array(total)
+  const outputs: Json[] = []
+  const size = chunkOf(total)
+  let count = 0
+  let active = 0
+  let next = 0
+  let complete = true
+  let failed: ExecutionError | undefined
+  let over = false
+  const mine = new Set<Frame>()
+  const outer = scopeAt(frame.context, frame.state, frame.state.nodes[node]?.ready ?? 0).nodes
+
+  const finish = (): void => {
+    live.maps.delete(launch)
+  }
+
+  const frameOf = (index: number, state: GraphState, written: boolean): Frame => {
+    const prefix = `${path}[${index}].`
+    const { input, execution, effectOf, seed } = frame.context
+    const item: Frame = {
+      prefix,
+      context: {
+        graph: body,
+        input,
+        execution,
+        effectOf,
+        seed: `${seed}:${prefix}`,
+        item: items[index] ?? null,
+        index,
+        outer,
+      },
+      state,
+      item: { index, path, settled: (ended) => pending.push(ended) },
+      written,
+    }
+    return item
+  }
+
+  const pending: Frame[] = []
+
+  const markSettled = (index: number): void => {
+    settled[index] = 1
+    count += 1
+  }
+
+  const stop = (): void => {
+    over = true
+    for (const item of mine) {
+      live.frames.delete(item.prefix)
+      for (const [at, controller] of live.effects) if (at.startsWith(item.prefix)) controller.abort()
+    }
+    mine.clear()
+    finish()
+  }
+
+  const chunkDone = (index: number): { from: number; to: number } | undefined => {
+    const from = Math.floor(index / size) * size
+    const to = Math.min(total, from + size)
+    for (let i = from; i < to; i += 1) if (!settled[i]) return undefined
+    return { from, to }
+  }
+
+  /** What ended items mean for the map; called again until nothing more follows within this append. */
+  const drain = (work: Work) => {
+    while (pending.length > 0 && !over) {
+      const ended = pending.shift() as Frame
+      const index = ended.item?.index as number
+      mine.delete(ended)
+      active -= 1
+      markSettled(index)
+      const { status, results, error } = ended.state
+      if (status === 'succeeded') outputs[index] = results ?? null
+      else if (onItemError === 'collect') outputs[index] = { error: (error ?? null) as Json }
+      else {
+        failed = {
+          code: error?.code ?? 'failed',
+          message: error?.message ?? 'an item failed',
+          details: { index, error: (error ?? null) as Json },
+        }
+        const { code, message, details } = failed
+        live.step(work, frame, [
+          {
+            kind: 'error',
+            node,
+            attempt,
+            error: { code, message, ...(details !== undefined && { details }) },
+            retryable: true,
+          },
+        ])
+        return stop()
+      }
+      const chunk = count < total ? chunkDone(index) : undefined
+      if (chunk) live.step(work, frame, [{ kind: 'chunk', node, ...chunk, data: { done: count, total } }])
+    }
+  }
+
+  /** True when an item had settled, so that something may follow for a map around this one. */
+  const launch = (work: Work): boolean => {
+    const self = frame.state.nodes[node]
+    if (live.frames.get(frame.prefix) !== frame || self?.status !== 'running' || self.attempt !== attempt) {
+      stop()
+      return false
+    }
+    let begun = 0
+    const drained = pending.length > 0
+    drain(work)
+    while (!over && active < concurrency && next < total && begun < BURST) {
+      const index = next
+      next += 1
+      if (settled[index] || live.frames.has(`${path}[${index}].`)) continue
+      const item = frameOf(index, emptyState(), false)
+      live.frames.set(item.prefix, item)
+      mine.add(item)
+      active += 1
+      begun += 1
+      live.open(work, item, begin(item.context, work.at, item.state))
+      drain(work)
+    }
+    if (!over && count === total) {
+      over = true
+      void gather()
+    } else if (begun === BURST) void live.post(() => undefined)
+    return drained
+  }
+
+  const gather = async (): Promise<void> => {
+    live.busy(1)
+    try {
+      if (!complete) await readOutputs()
+      const { value, text } = checkedText(Array.from({ length: total }, (_, index) => outputs[index] ?? null))
+      const blob = await offload(deps.ports.blobs, live.owned, text)
+      void live.tell(frame, { kind: 'done', node, attempt, output: value, ...(blob && { blob }) })
+    } finally {
+      live.busy(-1)
+      finish()
+    }
+  }
+
+  const readOutputs = async (): Promise<void> => {
+    for (let after = -1; ; ) {
+      const rows = await deps.readItems(live, path, after)
+      for (const row of rows) {
+        outputs[row.index] = row.status === 'succeeded' ? (row.output ?? null) : { error: (row.error ?? null) as Json }
+      }
+      if (rows.length < PAGE) return
+      after = rows.at(-1)?.index ?? after
+    }
+  }
+
+  /** After a crash or a wait: settled items are counted, begun ones go on from their rows. */
+  const restore = async (): Promise<Frame[]> => {
+    const found: Frame[] = []
+    for (const [from, to] of frame.state.nodes[node]?.map?.done ?? []) {
+      for (let index = from; index < to; index += 1) markSettled(index)
+      complete = false
+    }
+    let after = -1
+    while (after + 1 < total && settled[after + 1]) after += 1
+    for (;;) {
+      const rows = await deps.readItems(live, path, after)
+      for (const row of rows) {
+        after = row.index
+        if (row.index >= total || settled[row.index]) continue
+        if (row.status === 'succeeded' || row.status === 'failed') {
+          complete = false
+          markSettled(row.index)
+        } else if (row.state) found.push(frameOf(row.index, await hydrate(deps.ports.blobs, row.state), true))
+      }
+      if (rows.length < PAGE) return found
+    }
+  }
+
+  const install = (work: Work, found: Frame[]): void => {
+    for (const item of found) {
+      live.frames.set(item.prefix, item)
+      mine.add(item)
+      active += 1
+      for (const again of resume(item.context, item.state)) {
+        const interrupted = again.do === 'run' && item.context.effectOf(again.type) === 'at_most_once'
+        if (interrupted) live.step(work, item, [outcomeUnknown(again)])
+        else work.commands.push({ frame: item, command: again })
+        if (again.do === 'map') live.restoring(1)
+      }
+      live.step(work, item, [{ kind: 'time' }])
+    }
+    launch(work)
+  }
+
+  const found = command.again ? await restore() : []
+  live.maps.add(launch)
+  await live.post((work) => install(work, found))
+  if (command.again) live.restoring(-1)
+}

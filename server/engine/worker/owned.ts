@@ -1,0 +1,106 @@
+import type { Definition, Graph, Json, JsonObject } from '#model/definition'
+import type { Effect } from '#model/node'
+import { toWire } from '#platform/ids'
+import type { Context } from '../interpreter/scope.ts'
+import type { GraphState } from '../interpreter/state.ts'
+import type { StartRow } from '../journal/batch.ts'
+import type { DefinitionRef, TriggerKind } from '../ports.ts'
+import type { InboxMessage } from './live.ts'
+
+/** What is known of an execution when this worker begins to own it. */
+export type Owned = {
+  workspaceId: string
+  executionId: string
+  workflowId: string | null
+  versionId: string | null
+  systemSlug: string | null
+  definitionRef: DefinitionRef
+  input: Json
+  trigger: { kind: TriggerKind; id: string | null }
+  startedBy: string | null
+  parent: { executionId: string; node: string } | null
+  depth: number
+  maxConcurrency: number | null
+  tellEnd: boolean
+  /** A gate or question may have been opened: its area wants to know of the end. */
+  metPeople: boolean
+  epoch: number
+  crashes: number
+  seen: number
+  inbox: InboxMessage[]
+  snapshotSeq: number
+  /** Whether its journal has begun. */
+  begun: boolean
+  /** The state to go on from; before it has begun, results kept from the execution it retries. */
+  state?: GraphState
+  /** Milliseconds of the database's clock after which it has timed out. */
+  deadline: number | null
+  context: Context
+}
+
+const PEOPLE = new Set(['approval', 'clarification'])
+
+const meetsPeople = (graph: Graph): boolean =>
+  graph.nodes.some(
+    (node) => PEOPLE.has(node.type) || (node.type === 'map' && meetsPeople(node.args?.body as unknown as Graph)),
+  )
+
+const peopleIn = new WeakMap<Graph, boolean>()
+
+export const mayMeetPeople = (definition: Definition): boolean => {
+  const known = peopleIn.get(definition)
+  if (known !== undefined) return known
+  const found = meetsPeople(definition)
+  peopleIn.set(definition, found)
+  return found
+}
+
+export const contextOf = (
+  about: { workspaceId: string; executionId: string; workflowId: string | null; startedBy: string | null; input: Json },
+  trigger: { kind: TriggerKind; id: string | null },
+  definition: Definition,
+  effectOf: (type: string) => Effect,
+): Context => {
+  const execution: JsonObject = {
+    execution_id: toWire('exe', about.executionId),
+    workspace_id: toWire('ws', about.workspaceId),
+    workflow_id: about.workflowId && toWire('wf', about.workflowId),
+    started_by: about.startedBy && toWire('usr', about.startedBy),
+    trigger: { kind: trigger.kind, id: trigger.id },
+  }
+  return { graph: definition, input: about.input, execution, seed: about.executionId, effectOf }
+}
+
+export const ownedFromStart = (
+  at: { workspaceId: string; executionId: string; clock: number },
+  start: StartRow,
+  definition: Definition,
+  effectOf: (type: string) => Effect,
+): Owned => {
+  const { workflowId, versionId, startedBy, input, trigger } = start
+  return {
+    workspaceId: at.workspaceId,
+    executionId: at.executionId,
+    workflowId,
+    versionId,
+    systemSlug: start.systemSlug ?? null,
+    definitionRef: start.definitionRef,
+    input,
+    trigger,
+    startedBy,
+    parent: start.parent ?? null,
+    depth: start.depth,
+    maxConcurrency: start.maxConcurrency ?? null,
+    tellEnd: start.tellEnd,
+    metPeople: mayMeetPeople(definition),
+    epoch: 0,
+    crashes: 0,
+    seen: 0,
+    inbox: [],
+    snapshotSeq: 0,
+    begun: false,
+    ...(start.snapshot && { state: start.snapshot }),
+    deadline: start.timeoutS == null ? null : at.clock + start.timeoutS * 1000,
+    context: contextOf({ ...at, workflowId, startedBy, input }, trigger, definition, effectOf),
+  }
+}

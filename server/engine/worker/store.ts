@@ -1,0 +1,196 @@
+import type { Json, JsonObject } from '#model/definition'
+import type { Database } from '#platform/db/pool'
+import type { Fact, GraphState } from '../interpreter/state.ts'
+import type { ItemRow } from '../journal/batch.ts'
+import type { Signal, TriggerKind } from '../ports.ts'
+import type { InboxMessage } from './live.ts'
+
+// The worker's statements besides the journal's. Each is prepared once per connection and runs in a transaction of its own.
+
+export type ExecutionRow = {
+  execution_id: string
+  workspace_id: string
+  workflow_id: string | null
+  system_slug: string | null
+  version_id: string | null
+  definition_ref: string
+  status: string
+  input: Json
+  trigger_kind: TriggerKind
+  trigger_id: string | null
+  started_by: string | null
+  parent_execution_id: string | null
+  parent_node: string | null
+  started_at: Date | null
+  timeout_s: number | null
+  max_concurrency: number | null
+  epoch: number
+  inbox: number
+  seen: number
+  snapshot: GraphState | null
+  snapshot_seq: number
+  crashes: number
+  tell_end: boolean
+  depth: number
+}
+
+export type Tick = {
+  now: number
+  alive: boolean
+  beats: [workerId: string, beat: number][]
+  queued: boolean
+  due: boolean
+  slots: boolean
+  untold: boolean
+  unread: string[]
+}
+
+const TICK = `with beat as (
+    update heartbeats set beat = beat + 1, seen_at = now() where worker_id = $1)
+  select extract(epoch from clock_timestamp()) * 1000 as now,
+    exists (select from workers where worker_id = $1 and not dead) as alive,
+    (select coalesce(json_agg(json_build_array(w.worker_id, h.beat)), '[]')
+      from workers w join heartbeats h using (worker_id) where not w.dead) as beats,
+    exists (select from executions where status = 'queued') as queued,
+    exists (select from executions where status = 'waiting' and due_at <= now()) as due,
+    exists (select from executions where status = 'waiting' and waiting_for @> '[{"kind": "slot"}]'
+      and max_concurrency is not null and crashes < 5) as slots,
+    exists (select from executions where tell_end and finished_at < now() - interval '5 seconds') as untold,
+    array(select execution_id::text from executions where status = 'running' and worker_id = $1 and inbox > seen) as unread`
+
+export const makeStore = (db: Database) => {
+  const pool = db.enginePool
+  const query = async <Row>(name: string, text: string, values: unknown[]): Promise<Row[]> =>
+    (await pool.query({ name: `engine-${name}`, text, values })).rows as Row[]
+
+  return {
+    register: async (worker: { workerId: string; host: string; pid: number }): Promise<void> => {
+      await query(
+        'register',
+        `with added as (insert into workers (worker_id, host, pid) values ($1, $2, $3))
+         insert into heartbeats (worker_id) values ($1)`,
+        [worker.workerId, worker.host, worker.pid],
+      )
+    },
+    tick: async (workerId: string): Promise<Tick> => (await query<Tick>('tick', TICK, [workerId]))[0] as Tick,
+    bury: async (workerId: string, crashed: boolean): Promise<number> =>
+      (await query<{ released: number }>('bury', 'select engine.bury($1, $2) as released', [workerId, crashed]))[0]
+        ?.released ?? 0,
+    wakeDue: (limit: number) => query('wake', 'select engine.wake_due($1)', [limit]),
+    grantSlots: (limit: number) => query('slots', 'select engine.grant_slots($1)', [limit]),
+    claim: (
+      workerId: string,
+      after: string,
+      wanted: { total: number; perWorkspace: number; workspaceLimit: number; suspects: number },
+    ) =>
+      query<ExecutionRow>('claim', 'select * from engine.claim($1, $2, $3, $4, $5, $6)', [
+        workerId,
+        after,
+        wanted.total,
+        wanted.perWorkspace,
+        wanted.workspaceLimit,
+        wanted.suspects,
+      ]),
+    /** The journal after each execution's snapshot. */
+    eventsAfter: async (rows: { execution_id: string; snapshot_seq: number }[]): Promise<Map<string, Fact[]>> => {
+      const found = await query<{ execution_id: string; type: Fact['type']; at: Date; data: Fact['data'] }>(
+        'events',
+        `select e.execution_id, e.type, e.at, e.data from unnest($1::uuid[], $2::integer[]) as r (id, seq)
+           cross join lateral (select * from events where execution_id = r.id and seq > r.seq) e
+         order by e.execution_id, e.seq`,
+        [rows.map((row) => row.execution_id), rows.map((row) => row.snapshot_seq)],
+      )
+      const facts = new Map<string, Fact[]>()
+      for (const { execution_id, type, at, data } of found) {
+        const list = facts.get(execution_id) ?? []
+        if (list.length === 0) facts.set(execution_id, list)
+        list.push({ type, at: at.getTime(), data })
+      }
+      return facts
+    },
+    inboxAfter: async (rows: { execution_id: string; seen: number }[]): Promise<Map<string, InboxMessage[]>> => {
+      const found = await query<{ execution_id: string; n: number; payload: Signal }>(
+        'inbox',
+        `select i.execution_id, i.n, i.payload from unnest($1::uuid[], $2::integer[]) as r (id, seen)
+           join inbox i on i.execution_id = r.id and i.n > r.seen order by i.execution_id, i.n`,
+        [rows.map((row) => row.execution_id), rows.map((row) => row.seen)],
+      )
+      const messages = new Map<string, InboxMessage[]>()
+      for (const { execution_id, n, payload } of found) {
+        const list = messages.get(execution_id) ?? []
+        if (list.length === 0) messages.set(execution_id, list)
+        list.push({ n, payload })
+      }
+      return messages
+    },
+    items: (executionId: string, path: string, after: number) =>
+      query<ItemRow>(
+        'items',
+        `select path, index, status, state, output, error from map_items
+         where execution_id = $1 and path = $2 and index > $3 order by index limit 5000`,
+        [executionId, path, after],
+      ),
+    keyHolder: async (credentialHash: Buffer, keyHash: Buffer) =>
+      (
+        await query<{ execution_id: string; workspace_id: string; body_sha256: Buffer; status: string }>(
+          'key',
+          `select k.execution_id, k.workspace_id, k.body_sha256, e.status from start_keys k
+             left join executions e using (workspace_id, execution_id)
+           where k.credential_hash = $1 and k.key_hash = $2`,
+          [credentialHash, keyHash],
+        )
+      )[0],
+    statusOf: async (workspaceId: string, executionId: string): Promise<string | undefined> =>
+      (
+        await query<{ status: string }>(
+          'status',
+          'select status from executions where workspace_id = $1 and execution_id = $2',
+          [workspaceId, executionId],
+        )
+      )[0]?.status,
+    /** How an execution was started, to start it again. */
+    startOf: async (workspaceId: string, executionId: string) =>
+      (
+        await query<
+          Pick<
+            ExecutionRow,
+            'definition_ref' | 'workflow_id' | 'version_id' | 'system_slug' | 'timeout_s' | 'max_concurrency'
+          >
+        >(
+          'start-of',
+          `select definition_ref, workflow_id, version_id, system_slug, timeout_s, max_concurrency
+           from executions where workspace_id = $1 and execution_id = $2`,
+          [workspaceId, executionId],
+        )
+      )[0],
+    queueDepth: async (workspaceId: string, limit: number): Promise<number> =>
+      (
+        await query<{ depth: number }>(
+          'depth',
+          `select count(*)::integer as depth from (
+             select from executions where workspace_id = $1 and status = 'queued' limit $2) as queued`,
+          [workspaceId, limit],
+        )
+      )[0]?.depth ?? 0,
+    startQueued: async (workspaceId: string, executionId: string, input: string, start: JsonObject): Promise<string> =>
+      (
+        await query<{ outcome: string }>('start', 'select engine.start($1, $2, $3::json, $4::json) as outcome', [
+          workspaceId,
+          executionId,
+          input,
+          JSON.stringify(start),
+        ])
+      )[0]?.outcome ?? 'unknown',
+    signal: async (workspaceId: string, executionId: string, key: string, payload: Signal): Promise<string> =>
+      (
+        await query<{ outcome: string }>('signal', 'select engine.signal($1, $2, $3, $4::json) as outcome', [
+          workspaceId,
+          executionId,
+          key,
+          JSON.stringify(payload),
+        ])
+      )[0]?.outcome ?? 'unknown',
+  }
+}
+
+export type Store = ReturnType<typeof makeStore>
