@@ -1,0 +1,45 @@
+import type { FastifyRequest } from 'fastify'
+import { SESSION_COOKIE } from '../auth/identify.ts'
+import { problem } from '../errors.ts'
+import type { Identity } from './context.ts'
+import type { Kernel } from './kernel.ts'
+import { parseParameters } from './parameters.ts'
+import type { AnyRoute } from './route.ts'
+
+const unsafe = (method: string): boolean => method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
+
+/** Who calls, before the body is read: 401 comes first. */
+export async function identify(kernel: Kernel, route: AnyRoute, request: FastifyRequest): Promise<Identity> {
+  if (route.access.word === 'token') {
+    const find = kernel.tokens[route.access.scope]
+    if (!find) throw new Error(`nothing identifies the tokens of a ${route.access.scope}`)
+    return find(request, parseParameters(route.path, request.params as Record<string, string>))
+  }
+  const bearer = bearerOf(request)
+  const session = request.cookies[SESSION_COOKIE]
+  const workspaceHeader = request.headers['x-workspace-id']
+  const identity = await kernel.identifier.identify({
+    host: request.host,
+    bearer,
+    session,
+    workspaceHeader: typeof workspaceHeader === 'string' ? workspaceHeader : undefined,
+  })
+  if (route.access.word !== 'anyone' && identity.person === null)
+    throw problem('unauthenticated', 'Sign in, or send a valid API key.')
+  if (identity.credential.kind === 'session' && unsafe(route.method)) refuseForeignOrigin(request)
+  return identity
+}
+
+export function bearerOf(request: FastifyRequest): string | undefined {
+  const header = request.headers.authorization
+  return header === undefined ? undefined : (/^Bearer +(\S+) *$/i.exec(header)?.[1] ?? '')
+}
+
+/** A cookie travels with requests of other sites; those are refused before anything is done. */
+export function refuseForeignOrigin(request: FastifyRequest): void {
+  const { origin } = request.headers
+  const site = request.headers['sec-fetch-site']
+  const foreign = origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== request.host.toLowerCase())
+  if (foreign || site === 'cross-site')
+    throw problem('foreign_origin', 'Call the service from its own pages, or use an API key.')
+}

@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { checkAccess } from '../access/check.ts'
+import type { Tx } from '../db/pool.ts'
+import { isProblem, problem, readOnly } from '../errors.ts'
+import { type Answer, etagOf, sendAnswer } from './answer.ts'
+import { type Context, makeContext, scopeOf } from './context.ts'
+import { type Idempotency, type Replay, replayOf } from './idempotency.ts'
+import { fieldsOf, readInput } from './input.ts'
+import type { Kernel } from './kernel.ts'
+import { parseParameters } from './parameters.ts'
+import { type Chosen, render, toJson } from './render.ts'
+import type { AnyRoute } from './route.ts'
+import { compileEncoder, type Encode } from './schema.ts'
+
+type Params = Record<string, string>
+
+/** One request of one route, in the order: access, input, precondition, repetition, verb, answer. */
+export function makeHandler(
+  route: AnyRoute,
+  kernel: Kernel,
+  idempotency: Idempotency,
+  encodeCurrent: Encode | undefined,
+) {
+  const encode = route.answer && compileEncoder(route.answer)
+  const bodyFields = fieldsOf(route.body)
+  const serverOwned = new Set([...fieldsOf(route.answer)].filter((field) => !bodyFields.has(field)))
+
+  async function perform(
+    ctx: Context,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    params: Params,
+    chosen: Chosen,
+  ): Promise<Answer | null> {
+    const input = readInput(route, request, kernel.config, params, serverOwned)
+    if (route.current) await checkCurrent(ctx, request, params, input.echoed)
+    else if (input.echoed.length > 0) throw readOnly(input.echoed.map(([field]) => field))
+    const result = await route.run(ctx, input.value as never, { request, reply })
+    if (reply.sent || reply.raw.headersSent || route.produces) return null
+    return render(route, encode, result, chosen, kernel.checkAnswers)
+  }
+
+  /** Serialises writers of one resource, so that what If-Match was compared with is what gets changed. */
+  async function checkCurrent(
+    ctx: Context,
+    request: FastifyRequest,
+    params: Params,
+    echoed: [string, unknown][],
+  ): Promise<void> {
+    if (route.method !== 'GET' && route.transaction !== false) {
+      const lock = createHash('sha1').update(Object.values(params).join('/')).digest()
+      await ctx.tx.rows('select pg_advisory_xact_lock($1, $2)', [lock.readInt32BE(0), lock.readInt32BE(4)])
+    }
+    const ifMatch = request.headers['if-match']
+    if (ifMatch === undefined && echoed.length === 0) return
+    const encoded = toJson(encodeCurrent, await route.current!(ctx, params as never))
+    if (ifMatch !== undefined && ifMatch !== '*' && !ifMatch.split(/\s*,\s*/).includes(etagOf(encoded))) {
+      throw problem('precondition_failed', 'Read the resource again and repeat the change on what it says now.')
+    }
+    const present = JSON.parse(encoded.toString()) as Record<string, unknown>
+    const changed = echoed.filter(([field, value]) => JSON.stringify(present[field]) !== JSON.stringify(value))
+    if (changed.length > 0) throw readOnly(changed.map(([field]) => field))
+  }
+
+  function replayFor(request: FastifyRequest): Replay | undefined {
+    const key = idempotencyKeyOf(request)
+    if (key === null || route.method !== 'POST' || route.idempotency !== undefined || route.bodyKind === 'stream')
+      return undefined
+    const { credential, person } = request.identity!
+    return replayOf({
+      credential,
+      userId: person?.user_id ?? null,
+      key,
+      method: route.method,
+      url: request.url,
+      body: request.rawBody,
+    })
+  }
+
+  return async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const params = parseParameters(route.path, request.params as Params)
+    const afterCommit: (() => void)[] = []
+    const chosen: Chosen = { status: route.status ?? 200, headers: {} }
+    const hungUp = abortWhenHungUp(reply)
+    const contextWith = (tx: Tx | null): Context => contextOf(kernel, request, tx, chosen, afterCommit, hungUp)
+    const check = (ctx: Context): Promise<void> => checkAccess(ctx, route.access, params, kernel.standings)
+    const replay = replayFor(request)
+
+    const inOneTransaction = (): Promise<Answer | null> =>
+      kernel.db.tenant(scopeOf(contextWith(null)), async (tx) => {
+        const ctx = contextWith(tx)
+        await check(ctx)
+        const work = () => perform(ctx, request, reply, params, chosen)
+        return replay ? idempotency.once(tx, replay, async () => (await work())!) : work()
+      })
+
+    const inItsOwnTransactions = async (): Promise<Answer | null> => {
+      const ctx = contextWith(null)
+      if (route.access.word === 'role') await kernel.db.tenant(scopeOf(ctx), (tx) => check(contextWith(tx)))
+      else await check(ctx)
+      const work = () => perform(ctx, request, reply, params, chosen)
+      return replay ? idempotency.onceOutside(kernel.db, replay, async () => (await work())!) : work()
+    }
+
+    const answer = await retryingDeadlocks(
+      route.transaction === false ? inItsOwnTransactions : inOneTransaction,
+      () => {
+        afterCommit.length = 0
+      },
+    )
+    for (const work of afterCommit) work()
+    if (answer === null) return reply
+    if (
+      route.method === 'GET' &&
+      answer.headers.etag !== undefined &&
+      request.headers['if-none-match'] === answer.headers.etag
+    ) {
+      return reply.code(304).header('etag', answer.headers.etag).send()
+    }
+    return sendAnswer(reply, answer)
+  }
+}
+
+function idempotencyKeyOf(request: FastifyRequest): string | null {
+  const key = request.headers['idempotency-key']
+  if (key === undefined) return null
+  if (typeof key !== 'string' || key.length > 255 || !/^[\x20-\x7e]+$/.test(key)) {
+    throw problem('malformed', 'Idempotency-Key must be 1 to 255 printable ASCII characters.')
+  }
+  return key
+}
+
+function abortWhenHungUp(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) controller.abort()
+  })
+  return controller.signal
+}
+
+function contextOf(
+  kernel: Kernel,
+  request: FastifyRequest,
+  tx: Tx | null,
+  chosen: Chosen,
+  afterCommit: (() => void)[],
+  signal: AbortSignal,
+): Context {
+  const identity = request.identity!
+  return makeContext({
+    requestId: request.id,
+    config: kernel.config,
+    org: identity.org,
+    credential: identity.credential,
+    maybePerson: identity.person,
+    maybeWorkspace: identity.workspace,
+    maybeTx: tx,
+    db: kernel.db,
+    log: kernel.log,
+    address: request.ip,
+    baseUrl: kernel.baseUrl(),
+    idempotencyKey: idempotencyKeyOf(request),
+    signal,
+    status: (code) => {
+      chosen.status = code
+    },
+    header: (name, value) => {
+      chosen.headers[name.toLowerCase()] = value
+    },
+    afterCommit: (work) => afterCommit.push(work),
+  })
+}
+
+async function retryingDeadlocks<T>(work: () => Promise<T>, beforeRetry: () => void): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      const { code } = error as { code?: string }
+      if (isProblem(error) || (code !== '40P01' && code !== '40001') || attempt === 3) throw error
+      beforeRetry()
+    }
+  }
+}

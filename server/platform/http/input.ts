@@ -1,0 +1,60 @@
+import type { FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { Config } from '../config.ts'
+import { invalid, problem } from '../errors.ts'
+import { parseJson } from './body.ts'
+import type { AnyRoute } from './route.ts'
+
+/** What a verb gets, and the server-owned fields that the caller sent back. */
+export type ReadInput = { value: Record<string, unknown>; echoed: [field: string, value: unknown][] }
+
+export function readInput(
+  of: AnyRoute,
+  request: FastifyRequest,
+  config: Config,
+  params: Record<string, string>,
+  serverOwned: ReadonlySet<string>,
+): ReadInput {
+  const query = of.query ? parse(of.query, request.query) : checkNoQuery(request)
+  if (of.bodyKind === 'stream' || of.method === 'GET') return { value: { ...query, ...params }, echoed: [] }
+  if (of.bodyKind === 'any') return { value: { ...query, body: request.rawBody, ...params }, echoed: [] }
+  if (request.rawBody.length > 0 && !/^application\/([\w.+-]+\+)?json\b/i.test(request.headers['content-type'] ?? '')) {
+    throw problem('unsupported_media_type', 'Send JSON with Content-Type: application/json.')
+  }
+  const body = parseJson(request.rawBody, config.HEDDLE_MAX_JSON_DEPTH)
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw invalid([{ path: '', message: 'must be a JSON object' }])
+  const echoed = Object.entries(body).filter(([field]) => serverOwned.has(field))
+  const settable =
+    echoed.length === 0 ? body : Object.fromEntries(Object.entries(body).filter(([field]) => !serverOwned.has(field)))
+  if (!of.body) {
+    const [unknown] = Object.keys(settable)
+    if (unknown !== undefined) throw invalid([{ path: `/${unknown}`, message: 'is not a known field' }])
+    return { value: { ...query, ...params }, echoed }
+  }
+  return { value: { ...query, ...(parse(of.body, settable) as object), ...params }, echoed }
+}
+
+export function fieldsOf(schema: z.ZodType | undefined): Set<string> {
+  const shape = (schema as unknown as { shape?: Record<string, unknown> } | undefined)?.shape
+  return new Set(shape ? Object.keys(shape) : [])
+}
+
+function checkNoQuery(request: FastifyRequest): Record<string, never> {
+  const [unknown] = Object.keys(request.query as object)
+  if (unknown !== undefined) throw invalid([{ path: `/${unknown}`, message: 'is not a known parameter' }])
+  return {}
+}
+
+function parse(schema: z.ZodType, value: unknown): Record<string, unknown> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data as Record<string, unknown>
+  throw invalid(
+    result.error.issues.slice(0, 50).flatMap((issue) => {
+      const at = issue.path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+      if (issue.code === 'unrecognized_keys')
+        return issue.keys.map((key) => ({ path: `${at}/${key}`, message: 'is not a known field' }))
+      return [{ path: at, message: issue.message }]
+    }),
+  )
+}

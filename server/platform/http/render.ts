@@ -1,0 +1,39 @@
+import { type Answer, etagOf } from './answer.ts'
+import { fieldsOf } from './input.ts'
+import type { AnyRoute } from './route.ts'
+import type { Encode } from './schema.ts'
+
+export type Chosen = { status: number; headers: Record<string, string> }
+
+export function render(
+  route: AnyRoute,
+  encode: Encode | undefined,
+  result: unknown,
+  chosen: Chosen,
+  check: boolean,
+): Answer {
+  if (!route.answer || chosen.status === 204)
+    return { status: route.answer ? chosen.status : (route.status ?? 204), headers: chosen.headers, body: null }
+  const encoded = encode ? encode(result) : result
+  const body = Buffer.from(JSON.stringify(encoded))
+  if (check) checkAnswer(route, body)
+  const headers: Record<string, string> = {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    ...chosen.headers,
+  }
+  if (route.location && chosen.status === 201) headers.location = route.location(encoded as never)
+  if (route.current || (route.method === 'GET' && !isPage(route))) headers.etag = etagOf(body)
+  return { status: chosen.status, headers, body }
+}
+
+export const toJson = (encode: Encode | undefined, value: unknown): Buffer =>
+  Buffer.from(JSON.stringify(encode ? encode(value) : value))
+
+const isPage = (route: AnyRoute): boolean => fieldsOf(route.answer).has('next_cursor')
+
+function checkAnswer(route: AnyRoute, body: Buffer): void {
+  const result = route.answer!.safeParse(JSON.parse(body.toString()))
+  if (!result.success)
+    throw new Error(`the answer of ${route.operation} is not what its schema says: ${result.error.message}`)
+}

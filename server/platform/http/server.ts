@@ -1,0 +1,65 @@
+import cookie from '@fastify/cookie'
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fastify } from 'fastify'
+import { problem } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
+import type { Identity } from './context.ts'
+import type { Kernel } from './kernel.ts'
+import { secureHeaders } from './security.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    identity: Identity | null
+    rawBody: Buffer
+    startedAt: number
+  }
+}
+
+const EMPTY = Buffer.alloc(0)
+
+export function makeHttp(kernel: Kernel): FastifyInstance {
+  const app = fastify({
+    loggerInstance: kernel.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    trustProxy: kernel.config.HEDDLE_TRUSTED_PROXIES.length > 0 ? kernel.config.HEDDLE_TRUSTED_PROXIES : false,
+    bodyLimit: kernel.config.HEDDLE_MAX_JSON_BYTES,
+    requestIdHeader: false,
+    genReqId: (request) => {
+      const given = request.headers['x-request-id']
+      return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : newId()
+    },
+    routerOptions: { maxParamLength: 2000, ignoreTrailingSlash: false },
+    return503OnClosing: true,
+    forceCloseConnections: 'idle',
+  })
+  app.decorateRequest('identity', null)
+  app.decorateRequest('rawBody')
+  app.decorateRequest('startedAt', 0)
+  app.register(cookie)
+  app.addHook('onRequest', async (request, reply) => {
+    request.startedAt = performance.now()
+    request.rawBody = EMPTY
+    reply.headers(secureHeaders)
+    reply.header('x-request-id', request.id)
+  })
+  app.removeAllContentTypeParsers()
+  const readBuffer = (
+    request: FastifyRequest,
+    bytes: Buffer,
+    done: (error: Error | null, body?: unknown) => void,
+  ): void => {
+    request.rawBody = bytes
+    done(null, undefined)
+  }
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, readBuffer as never)
+  app.addContentTypeParser(/^.*/, { parseAs: 'buffer' }, readBuffer as never)
+  app.setErrorHandler((error, request, reply) => {
+    const refusal = toProblem(error)
+    if (refusal.code === 'internal') request.log.error({ err: error, request_id: request.id }, 'a request failed')
+    return sendAnswer(reply, problemAnswer(refusal, request.id))
+  })
+  app.setNotFoundHandler((request, reply) =>
+    sendAnswer(reply, problemAnswer(problem('route_not_found', 'Look the address up in /openapi.json.'), request.id)),
+  )
+  return app
+}
