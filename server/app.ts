@@ -1,6 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import { companyRoutes } from '#areas/companies/routes'
 import { makeCompanies, standingInCompany } from '#areas/companies/service'
+import { notificationFeed } from '#areas/notifications/feed'
+import { notificationRoutes } from '#areas/notifications/routes'
+import { makeNotifications, standingInNotification } from '#areas/notifications/service'
+import { presenceRoutes } from '#areas/presence/routes'
+import { makePresence, standingInPresence } from '#areas/presence/service'
+import { subscriptionRoutes } from '#areas/subscriptions/routes'
+import { makeSubscriptions, standingInSubscription } from '#areas/subscriptions/service'
+import { teamRoutes } from '#areas/teams/routes'
+import { makeTeams, standingInTeam } from '#areas/teams/service'
 import { makeIdentifier } from '#platform/auth/identify'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
@@ -10,6 +19,7 @@ import { makeMetrics } from '#platform/http/metrics'
 import type { AnyRoute } from '#platform/http/route'
 import { makeHttp } from '#platform/http/server'
 import type { Logger } from '#platform/log'
+import { makeRealtime } from '#platform/realtime/realtime'
 import type { Vault } from '#platform/secrets'
 
 // The composition root: the only file that knows everything.
@@ -47,13 +57,25 @@ export async function makeApp(options: AppOptions): Promise<App> {
     onAnswered: metrics.observe,
     standings: {
       company: standingInCompany,
+      team: standingInTeam,
+      subscription: standingInSubscription,
+      notification: standingInNotification,
+      presence: standingInPresence,
     },
     tokens: {},
   }
 
-  const routes: AnyRoute[] = [...companyRoutes(makeCompanies())]
+  const routes: AnyRoute[] = [
+    ...companyRoutes(makeCompanies()),
+    ...teamRoutes(makeTeams()),
+    ...subscriptionRoutes(makeSubscriptions()),
+    ...notificationRoutes(makeNotifications()),
+    ...presenceRoutes(makePresence()),
+  ]
 
   const http = makeHttp(kernel)
+  const realtime = makeRealtime({ db, log, server: http.server, baseUrl: options.baseUrl })
+  realtime.addFeed('notifications', notificationFeed(db))
   addRoutes(http, routes, kernel)
   await addDocuments(http, { routes, db, metrics, log })
   await http.ready()
@@ -62,6 +84,8 @@ export async function makeApp(options: AppOptions): Promise<App> {
     http,
     routes,
     async stop() {
+      // Open sockets would keep the server from closing.
+      await realtime.stop()
       await http.close()
     },
   }

@@ -72,10 +72,6 @@ export function makeContext(parts: ContextParts): Context {
   }
 }
 
-/** A key made for one workspace sees nothing of its person's others, also where an operation spans them. */
-export const onlyWorkspaceOf = ({ credential }: Pick<Context, 'credential'>): string | null =>
-  credential.kind === 'api_key' ? credential.workspace_id : null
-
 /** The scope of row security for this caller. */
 export const scopeOf = (ctx: Pick<Context, 'maybeWorkspace' | 'maybePerson' | 'credential'>) => ({
   workspaceId: ctx.maybeWorkspace?.workspace_id ?? null,

@@ -1,0 +1,81 @@
+import type { z } from 'zod'
+import type { StandingIn } from '#platform/access/check'
+import { requireUnbound } from '#platform/auth/scope'
+import { problem, readOnly } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { decodeIdCursor, toPage } from '#platform/http/page'
+import { newId } from '#platform/ids'
+import { listAsOperator } from '#platform/operator'
+import { issueTicket } from '#platform/realtime/tickets'
+import {
+  type NewNotification,
+  type Notification,
+  type NotificationPatch,
+  type notificationQuery,
+  titleFrom,
+} from './schema.ts'
+import * as store from './store.ts'
+
+type ById = { notification_id: string }
+
+export const standingInNotification: StandingIn = async (ctx, notificationId) =>
+  (await store.findNotification(ctx.tx, ctx.person.user_id, notificationId)) && 'owner'
+
+export function makeNotifications() {
+  const getNotification = async (ctx: Context, { notification_id }: ById): Promise<Notification> => {
+    const found = await store.findNotification(ctx.tx, ctx.person.user_id, notification_id)
+    if (!found) throw problem('not_found')
+    return found
+  }
+
+  return {
+    getNotification,
+
+    async listNotifications(ctx: Context, query: z.output<typeof notificationQuery>) {
+      const page = { unread: query.unread === 'true', before: decodeIdCursor(query.cursor), limit: query.limit }
+      const rows = ctx.person.operator
+        ? await listAsOperator(ctx, 'notifications', (tx) => store.listAllNotifications(tx, page))
+        : await store.listNotifications(ctx.tx, ctx.person.user_id, page)
+      return toPage(rows, query.limit, (row) => [row.notification_id])
+    },
+
+    /** For oneself; what the platform has to tell people goes through deliverEvent. */
+    async createNotification(ctx: Context, input: z.output<typeof NewNotification>): Promise<Notification> {
+      const { user_id } = ctx.person
+      if (input.user_id !== undefined && input.user_id !== user_id) throw readOnly(['user_id'])
+      const made = await store.insertNotification(ctx.tx, user_id, {
+        notification_id: newId(),
+        workspace_id: ctx.maybeWorkspace?.workspace_id ?? null,
+        kind: input.kind,
+        title: input.title ?? titleFrom(input.body!),
+        body: input.body ?? null,
+        data: input.data ?? {},
+        link: input.link ?? null,
+      })
+      await store.appendToFeed(ctx.tx, 'notification.created', made.notification_id)
+      return made
+    },
+
+    async updateNotification(
+      ctx: Context,
+      { notification_id, read }: ById & z.output<typeof NotificationPatch>,
+    ): Promise<Notification> {
+      const changed = read !== undefined && (await store.setRead(ctx.tx, ctx.person.user_id, notification_id, read))
+      if (!changed) return getNotification(ctx, { notification_id })
+      await store.appendToFeed(ctx.tx, 'notification.updated', notification_id)
+      return changed
+    },
+
+    async deleteNotification(ctx: Context, { notification_id }: ById): Promise<void> {
+      if ((await store.deleteNotification(ctx.tx, ctx.person.user_id, notification_id)) > 0)
+        await store.appendToFeed(ctx.tx, 'notification.deleted', notification_id)
+    },
+
+    async createTicket(ctx: Context) {
+      requireUnbound(ctx)
+      return issueTicket(ctx, { kind: 'notifications', resource: ctx.person.user_id, path: '/ws/notifications' })
+    },
+  }
+}
+
+export type Notifications = ReturnType<typeof makeNotifications>

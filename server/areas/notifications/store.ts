@@ -1,0 +1,87 @@
+import type { Tx } from '#platform/db/pool'
+import type { Notification } from './schema.ts'
+
+// A person's own, from all their workspaces; those of a workspace they have left are no longer shown. Row security narrows
+// that to one workspace for a key that is bound to one.
+
+const columns = `notification_id, user_id, workspace_id, kind, title, body, data, link, read_at is not null as read, read_at,
+  created_at`
+
+const own = `user_id = $1 and (workspace_id is null or workspace_id in (select workspace_id from memberships where user_id = $1))`
+
+export const findNotification = (tx: Tx, userId: string, notificationId: string): Promise<Notification | undefined> =>
+  tx.maybe<Notification>(`select ${columns} from notifications where ${own} and notification_id = $2`, [
+    userId,
+    notificationId,
+  ])
+
+export type NotificationPage = { unread: boolean; before: string | null; limit: number }
+
+export const listNotifications = (
+  tx: Tx,
+  userId: string,
+  { unread, before, limit }: NotificationPage,
+): Promise<Notification[]> =>
+  tx.rows<Notification>(
+    `select ${columns} from notifications
+     where ${own} and ($2::uuid is null or notification_id < $2) ${unread ? 'and read_at is null' : ''}
+     order by notification_id desc limit $3`,
+    [userId, before, limit + 1],
+  )
+
+export const listAllNotifications = (tx: Tx, { unread, before, limit }: NotificationPage): Promise<Notification[]> =>
+  tx.rows<Notification>(
+    `select ${columns} from notifications
+     where ($1::uuid is null or notification_id < $1) ${unread ? 'and read_at is null' : ''}
+     order by notification_id desc limit $2`,
+    [before, limit + 1],
+  )
+
+export type NewRow = {
+  notification_id: string
+  workspace_id: string | null
+  kind: string
+  title: string
+  body: string | null
+  data: Record<string, unknown>
+  link: string | null
+}
+
+export const insertNotification = (tx: Tx, userId: string, row: NewRow): Promise<Notification> =>
+  tx.row<Notification>(
+    `insert into notifications (user_id, notification_id, workspace_id, kind, title, body, data, link)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}`,
+    [userId, row.notification_id, row.workspace_id, row.kind, row.title, row.body, row.data, row.link],
+  )
+
+/** Undefined where it was in that state already. */
+export const setRead = (
+  tx: Tx,
+  userId: string,
+  notificationId: string,
+  read: boolean,
+): Promise<Notification | undefined> =>
+  tx.maybe<Notification>(
+    `update notifications set read_at = case when $3 then now() end
+     where user_id = $1 and notification_id = $2 and (read_at is not null) <> $3 returning ${columns}`,
+    [userId, notificationId, read],
+  )
+
+export const deleteNotification = (tx: Tx, userId: string, notificationId: string): Promise<number> =>
+  tx.count('delete from notifications where user_id = $1 and notification_id = $2', [userId, notificationId])
+
+/** In the transaction that made it true, so that the numbering is in commit order. */
+export const appendToFeed = (tx: Tx, type: string, notificationId: string): Promise<unknown> =>
+  tx.rows('select append_own_feed($1, $2)', [type, { notification_id: notificationId }])
+
+export type FeedState = { seq: number; unread: number; items: Notification[] | null }
+
+/** Where the feed stands and what the bell shows, in one statement: nothing can come between the two. */
+export const readFeedState = (tx: Tx, userId: string, newest: number): Promise<FeedState> =>
+  tx.row<FeedState>(
+    `select coalesce((select last_seq from feed_counters where user_id = $1), 0) as seq,
+       (select count(*)::int from notifications where ${own} and read_at is null) as unread,
+       (select json_agg(n) from (
+         select ${columns} from notifications where ${own} order by notification_id desc limit $2) n) as items`,
+    [userId, newest],
+  )

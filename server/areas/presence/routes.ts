@@ -1,0 +1,49 @@
+import { owner, signedIn, viewer } from '#platform/access/words'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { listQuery, page } from '#platform/http/schema'
+import { Colleague, Presence, RecordPresence } from './schema.ts'
+import type { PresenceVerbs } from './service.ts'
+
+export const presenceRoutes = (presence: PresenceVerbs): AnyRoute[] =>
+  routes(
+    'Presence',
+    {
+      listPresence: ['GET', '/api/presence', signedIn],
+      recordPresence: ['POST', '/api/presence', signedIn],
+      getPresence: ['GET', '/api/presence/:presence_id', owner('presence')],
+      deletePresence: ['DELETE', '/api/presence/:presence_id', owner('presence')],
+      listColleagues: ['GET', '/api/workspaces/:workspace_id/presence', viewer('workspace')],
+    },
+    {
+      listPresence: {
+        summary: "The caller's own presence, one entry for each workspace (operators: all)",
+        query: listQuery,
+        answer: page(Presence),
+        run: presence.listPresence,
+      },
+      recordPresence: {
+        summary: "Record one's own presence in the selected workspace; it holds for 60 seconds",
+        body: RecordPresence,
+        answer: Presence,
+        status: 201,
+        alsoStatus: [200],
+        location: ({ presence_id }) => `/api/presence/${presence_id}`,
+        examples: { body: { status: 'busy', context: { page: 'inbox' } } },
+        run: presence.recordPresence,
+      },
+      getPresence: { summary: "One of the caller's own", answer: Presence, run: presence.getPresence },
+      deletePresence: {
+        summary: "Delete one of the caller's own",
+        status: 204,
+        current: presence.getPresence,
+        run: presence.deletePresence,
+      },
+      listColleagues: {
+        summary: 'Who is there: the presence of everybody in the workspace who has recorded one',
+        query: listQuery,
+        answer: page(Colleague),
+        extension: true,
+        run: presence.listColleagues,
+      },
+    },
+  )

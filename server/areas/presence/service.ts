@@ -1,0 +1,58 @@
+import type { z } from 'zod'
+import type { StandingIn } from '#platform/access/check'
+import { problem, readOnly } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import { newId } from '#platform/ids'
+import { listAsOperator } from '#platform/operator'
+import type { Presence, RecordPresence } from './schema.ts'
+import * as store from './store.ts'
+
+type ById = { presence_id: string }
+
+/** One's own, or nothing: also a colleague's is not found by its id. */
+export const standingInPresence: StandingIn = async (ctx, presenceId) =>
+  (await store.findPresence(ctx.tx, ctx.person.user_id, presenceId)) && 'owner'
+
+export function makePresence() {
+  return {
+    async listPresence(ctx: Context, { cursor, limit }: ListQuery) {
+      const before = decodeIdCursor(cursor)
+      const rows = ctx.person.operator
+        ? await listAsOperator(ctx, 'presence', (tx) => store.listAllPresence(tx, before, limit))
+        : await store.listPresence(ctx.tx, ctx.person.user_id, before, limit)
+      return toPage(rows, limit, (row) => [row.presence_id])
+    },
+
+    /** Each sign of life replaces the one before: absent fields take their defaults. */
+    async recordPresence(ctx: Context, input: z.output<typeof RecordPresence>): Promise<Presence> {
+      const { user_id } = ctx.person
+      if (input.user_id !== undefined && input.user_id !== user_id) throw readOnly(['user_id'])
+      const { made, ...presence } = await store.upsertPresence(ctx.tx, ctx.workspace.workspace_id, user_id, {
+        presence_id: newId(),
+        status: input.status,
+        context: input.context ?? null,
+      })
+      ctx.status(made ? 201 : 200)
+      return presence
+    },
+
+    async getPresence(ctx: Context, { presence_id }: ById): Promise<Presence> {
+      const presence = await store.findPresence(ctx.tx, ctx.person.user_id, presence_id)
+      if (!presence) throw problem('not_found')
+      return presence
+    },
+
+    async deletePresence(ctx: Context, { presence_id }: ById): Promise<void> {
+      await store.deletePresence(ctx.tx, ctx.person.user_id, presence_id)
+    },
+
+    async listColleagues(ctx: Context, { workspace_id, cursor, limit }: ListQuery & { workspace_id: string }) {
+      const rows = await store.listColleagues(ctx.tx, workspace_id, decodeIdCursor(cursor), limit)
+      return toPage(rows, limit, (row) => [row.presence_id])
+    },
+  }
+}
+
+export type PresenceVerbs = ReturnType<typeof makePresence>

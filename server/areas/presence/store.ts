@@ -1,0 +1,56 @@
+import type { Tx } from '#platform/db/pool'
+import type { Colleague, Presence } from './schema.ts'
+
+/** A sign of life counts for this long. The database's clock decides, so that all servers agree. */
+const EXPIRES_AFTER = '60 seconds'
+
+const columns = `presence_id, workspace_id, user_id, case when expires_at <= now() then 'offline' else status end as status,
+  context, last_seen_at, expires_at`
+
+/** The one row of a person in a workspace; says whether it is new. */
+export const upsertPresence = (
+  tx: Tx,
+  workspaceId: string,
+  userId: string,
+  row: { presence_id: string; status: string; context: unknown },
+): Promise<Presence & { made: boolean }> =>
+  tx.row<Presence & { made: boolean }>(
+    `insert into presence (workspace_id, user_id, presence_id, status, context, last_seen_at, expires_at)
+     values ($1, $2, $3, $4, $5::jsonb, now(), now() + interval '${EXPIRES_AFTER}')
+     on conflict (workspace_id, user_id) do update set status = excluded.status, context = excluded.context,
+       last_seen_at = excluded.last_seen_at, expires_at = excluded.expires_at
+     returning ${columns}, xmax = 0 as made`,
+    [workspaceId, userId, row.presence_id, row.status, row.context === null ? null : JSON.stringify(row.context)],
+  )
+
+export const findPresence = (tx: Tx, userId: string, presenceId: string): Promise<Presence | undefined> =>
+  tx.maybe<Presence>(`select ${columns} from presence where user_id = $1 and presence_id = $2`, [userId, presenceId])
+
+export const listPresence = (tx: Tx, userId: string, before: string | null, limit: number): Promise<Presence[]> =>
+  tx.rows<Presence>(
+    `select ${columns} from presence
+     where user_id = $1 and ($2::uuid is null or presence_id < $2)
+     order by presence_id desc limit $3`,
+    [userId, before, limit + 1],
+  )
+
+export const listAllPresence = (tx: Tx, before: string | null, limit: number): Promise<Presence[]> =>
+  tx.rows<Presence>(
+    `select ${columns} from presence where $1::uuid is null or presence_id < $1 order by presence_id desc limit $2`,
+    [before, limit + 1],
+  )
+
+export const listColleagues = (
+  tx: Tx,
+  workspaceId: string,
+  before: string | null,
+  limit: number,
+): Promise<Colleague[]> =>
+  tx.rows<Colleague>(
+    `select ${columns}, u.name from presence join users u using (user_id)
+     where workspace_id = $1 and ($2::uuid is null or presence_id < $2) order by presence_id desc limit $3`,
+    [workspaceId, before, limit + 1],
+  )
+
+export const deletePresence = (tx: Tx, userId: string, presenceId: string): Promise<number> =>
+  tx.count('delete from presence where user_id = $1 and presence_id = $2', [userId, presenceId])

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { id, jsonObject, name, timestamp, timestampIn } from '#platform/http/schema'
+
+const status = z.enum(['active', 'paused', 'ended'])
+const quantity = z.int().min(0).max(2_147_483_647)
+
+export const Subscription = z
+  .object({
+    subscription_id: id('sub'),
+    workspace_id: id('ws'),
+    name: z.string(),
+    status,
+    quantity: z.int(),
+    starts_at: timestamp(),
+    ends_at: timestamp().nullable(),
+    metadata: jsonObject(),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'Subscription' })
+export type Subscription = z.input<typeof Subscription>
+
+export const NewSubscription = z.strictObject({
+  name: name(),
+  status: status.default('active'),
+  quantity: quantity.default(1),
+  starts_at: timestampIn().optional(),
+  ends_at: timestampIn().nullable().optional(),
+  metadata: jsonObject().optional(),
+})
+
+export const SubscriptionPatch = z.strictObject({
+  name: name().optional(),
+  status: status.optional(),
+  quantity: quantity.optional(),
+  starts_at: timestampIn().optional(),
+  ends_at: timestampIn().nullable().optional(),
+  metadata: jsonObject().nullable().optional(),
+})

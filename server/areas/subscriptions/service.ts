@@ -1,0 +1,64 @@
+import type { z } from 'zod'
+import type { StandingIn } from '#platform/access/check'
+import { invalid, problem } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import { newId } from '#platform/ids'
+import { listAsOperator } from '#platform/operator'
+import type { NewSubscription, Subscription, SubscriptionPatch } from './schema.ts'
+import * as store from './store.ts'
+
+// Generic records of what a workspace has subscribed to; billing has its own, in the payments area.
+
+type ById = { subscription_id: string }
+
+/** The role held in the subscription's own workspace. */
+export const standingInSubscription: StandingIn = async (ctx, subscriptionId) => {
+  const role = await store.findRoleFor(ctx.tx, ctx.person.user_id, subscriptionId)
+  return role === 'guest' ? undefined : role
+}
+
+export function makeSubscriptions() {
+  const getSubscription = async (ctx: Context, { subscription_id }: ById): Promise<Subscription> => {
+    const subscription = await store.findSubscription(ctx.tx, subscription_id)
+    if (!subscription) throw problem('not_found')
+    return subscription
+  }
+
+  return {
+    getSubscription,
+
+    async listSubscriptions(ctx: Context, { cursor, limit }: ListQuery) {
+      const before = decodeIdCursor(cursor)
+      const rows = ctx.person.operator
+        ? await listAsOperator(ctx, 'subscriptions', (tx) => store.listAllSubscriptions(tx, before, limit))
+        : await store.listSubscriptions(ctx.tx, ctx.person.user_id, before, limit)
+      return toPage(rows, limit, (row) => [row.subscription_id])
+    },
+
+    async createSubscription(ctx: Context, input: z.output<typeof NewSubscription>): Promise<Subscription> {
+      const row = { subscription_id: newId(), ...input }
+      return checkTimes(await store.insertSubscription(ctx.tx, ctx.workspace.workspace_id, row))
+    },
+
+    updateSubscription: async (
+      ctx: Context,
+      { subscription_id, ...patch }: ById & z.output<typeof SubscriptionPatch>,
+    ): Promise<Subscription> => checkTimes(await store.updateSubscription(ctx.tx, subscription_id, patch)),
+
+    async deleteSubscription(ctx: Context, { subscription_id }: ById): Promise<void> {
+      await store.deleteSubscription(ctx.tx, subscription_id)
+    },
+  }
+}
+
+/** Looks at the row as it would be: either end may come from the request, from what stands there or from the clock. */
+function checkTimes(subscription: Subscription): Subscription {
+  const { starts_at, ends_at } = subscription
+  if (ends_at !== null && ends_at <= starts_at)
+    throw invalid([{ path: '/ends_at', message: 'must be later than starts_at' }])
+  return subscription
+}
+
+export type Subscriptions = ReturnType<typeof makeSubscriptions>

@@ -1,0 +1,97 @@
+import type { Tx } from '#platform/db/pool'
+import type { WorkspaceRole } from '#platform/http/context'
+import type { Subscription } from './schema.ts'
+
+// Found in all the caller's workspaces. Row security narrows that to one for a key that is bound to one.
+
+const columns =
+  'subscription_id, workspace_id, name, status, quantity, starts_at, ends_at, metadata, created_at, updated_at'
+
+export const findRoleFor = async (tx: Tx, userId: string, subscriptionId: string): Promise<WorkspaceRole | undefined> =>
+  (
+    await tx.maybe<{ role: WorkspaceRole }>(
+      `select m.role from subscriptions s join memberships m on m.workspace_id = s.workspace_id and m.user_id = $1
+       where s.subscription_id = $2`,
+      [userId, subscriptionId],
+    )
+  )?.role
+
+/** Row security leaves those of the caller's workspaces. */
+export const findSubscription = (tx: Tx, subscriptionId: string): Promise<Subscription | undefined> =>
+  tx.maybe<Subscription>(`select ${columns} from subscriptions where subscription_id = $1`, [subscriptionId])
+
+/** One page from each workspace, by its index, then the newest of them. */
+export const listSubscriptions = (
+  tx: Tx,
+  userId: string,
+  before: string | null,
+  limit: number,
+): Promise<Subscription[]> =>
+  tx.rows<Subscription>(
+    `select s.* from memberships m cross join lateral (
+       select ${columns} from subscriptions s
+       where s.workspace_id = m.workspace_id and ($2::uuid is null or s.subscription_id < $2)
+       order by s.subscription_id desc limit $3) s
+     where m.user_id = $1 and m.role <> 'guest'
+     order by s.subscription_id desc limit $3`,
+    [userId, before, limit + 1],
+  )
+
+export const listAllSubscriptions = (tx: Tx, before: string | null, limit: number): Promise<Subscription[]> =>
+  tx.rows<Subscription>(
+    `select ${columns} from subscriptions where $1::uuid is null or subscription_id < $1
+     order by subscription_id desc limit $2`,
+    [before, limit + 1],
+  )
+
+export type NewRow = {
+  subscription_id: string
+  name: string
+  status: string
+  quantity: number
+  starts_at?: Date | undefined
+  ends_at?: Date | null | undefined
+  metadata?: Record<string, unknown> | undefined
+}
+
+export const insertSubscription = (tx: Tx, workspaceId: string, row: NewRow): Promise<Subscription> =>
+  tx.row<Subscription>(
+    `insert into subscriptions (workspace_id, subscription_id, name, status, quantity, starts_at, ends_at, metadata)
+     values ($1, $2, $3, $4, $5, coalesce($6, now()), $7, $8) returning ${columns}`,
+    [
+      workspaceId,
+      row.subscription_id,
+      row.name,
+      row.status,
+      row.quantity,
+      row.starts_at ?? null,
+      row.ends_at ?? null,
+      row.metadata ?? {},
+    ],
+  )
+
+export type Patch = Partial<Omit<NewRow, 'subscription_id' | 'metadata'>> & {
+  metadata?: Record<string, unknown> | null | undefined
+}
+
+export const updateSubscription = (tx: Tx, subscriptionId: string, patch: Patch): Promise<Subscription> =>
+  tx.row<Subscription>(
+    `update subscriptions set name = coalesce($2, name), status = coalesce($3, status), quantity = coalesce($4, quantity),
+       starts_at = coalesce($5, starts_at), ends_at = case when $6::boolean then $7 else ends_at end,
+       metadata = case when $8::boolean then coalesce($9::jsonb, '{}') else metadata end, updated_at = now()
+     where subscription_id = $1 returning ${columns}`,
+    [
+      subscriptionId,
+      patch.name ?? null,
+      patch.status ?? null,
+      patch.quantity ?? null,
+      patch.starts_at ?? null,
+      patch.ends_at !== undefined,
+      patch.ends_at ?? null,
+      patch.metadata !== undefined,
+      patch.metadata ?? null,
+    ],
+  )
+
+export const deleteSubscription = (tx: Tx, subscriptionId: string): Promise<number> =>
+  tx.count('delete from subscriptions where subscription_id = $1', [subscriptionId])

@@ -1,0 +1,64 @@
+import { member, owner, signedIn, viewer } from '#platform/access/words'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { listQuery, page } from '#platform/http/schema'
+import { AddUsers, NewTeam, Team, TeamPatch, TeamSummary } from './schema.ts'
+import type { Teams } from './service.ts'
+
+export const teamRoutes = (teams: Teams): AnyRoute[] =>
+  routes(
+    'Teams',
+    {
+      listTeams: ['GET', '/api/teams', signedIn],
+      createTeam: ['POST', '/api/teams', member('workspace')],
+      getTeamBySlug: ['GET', '/api/teams/slug/:slug', signedIn],
+      getTeam: ['GET', '/api/teams/:team_id', viewer('team')],
+      updateTeam: ['PATCH', '/api/teams/:team_id', owner('team')],
+      deleteTeam: ['DELETE', '/api/teams/:team_id', owner('team')],
+      addTeamUsers: ['POST', '/api/teams/:team_id/add_users', owner('team')],
+    },
+    {
+      listTeams: {
+        summary: "Teams of the caller's workspaces (operators: all)",
+        query: listQuery,
+        answer: page(TeamSummary),
+        run: teams.listTeams,
+      },
+      createTeam: {
+        summary: 'Create a team in the selected workspace',
+        description:
+          'Without a slug one is made of the name, with a number where it is taken. A given slug that is taken is 409.',
+        body: NewTeam,
+        answer: Team,
+        status: 201,
+        location: ({ team_id }) => `/api/teams/${team_id}`,
+        examples: { body: { name: 'Finance', description: 'Signs what costs money' } },
+        run: teams.createTeam,
+      },
+      getTeamBySlug: {
+        summary: "A team of the caller's workspaces by its slug; the selected workspace is looked at first",
+        answer: Team,
+        run: teams.getTeamBySlug,
+      },
+      getTeam: { summary: 'One team with its members', answer: Team, run: teams.getTeam },
+      updateTeam: {
+        summary: 'Change a team: its creator or a workspace owner',
+        body: TeamPatch,
+        answer: Team,
+        current: teams.getTeam,
+        run: teams.updateTeam,
+      },
+      deleteTeam: {
+        summary: 'Delete a team: its creator or a workspace owner',
+        status: 204,
+        current: teams.getTeam,
+        run: teams.deleteTeam,
+      },
+      addTeamUsers: {
+        summary: 'Add people of the workspace to the team, all of them or none',
+        body: AddUsers,
+        answer: Team,
+        examples: { body: { user_ids: ['usr_01kf3v6h2he3wtpk1fw5c0wz9d'] } },
+        run: teams.addUsers,
+      },
+    },
+  )

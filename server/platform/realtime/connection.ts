@@ -1,0 +1,61 @@
+import { WebSocket } from 'ws'
+import type { Holder } from './tickets.ts'
+
+// One open socket. The journal stands in the database, so nothing is queued for a client that does not keep up: it is
+// simply not read for until it has taken what it was sent.
+
+export type Connection = {
+  readonly socket: WebSocket
+  readonly holder: Holder
+  readonly bucket: number
+  /** The number of the last frame sent. */
+  cursor: number
+  /** Whether it has answered the last ping. */
+  alive: boolean
+  /** Since when the client has not taken what it was sent, by the monotonic clock. */
+  fullSince: number | null
+}
+
+export const closings = {
+  stopping: [1001, 'the service is stopping'],
+  refused: [1008, 'after must be a whole number'],
+  later: [1013, 'try again in a moment'],
+  bad_ticket: [4401, 'the ticket is wrong, used or expired, or not for this'],
+  withdrawn: [4403, 'access was withdrawn'],
+  gone: [4404, 'there is no such thing'],
+  slow: [4408, 'frames were not taken fast enough'],
+} as const satisfies Record<string, readonly [code: number, reason: string]>
+export type Closing = keyof typeof closings
+
+export function shut(socket: WebSocket, closing: Closing): void {
+  const [code, reason] = closings[closing]
+  socket.close(code, reason)
+}
+
+export type Message = { seq: number; text: string }
+
+/**
+ * Sends until the buffer holds more than `most` bytes, so at most that and one frame. The cursor says how far it came; the
+ * rest is read again once the client has taken half of it, and `onDrained` says so.
+ */
+export function sendMessages(
+  connection: Connection,
+  messages: readonly Message[],
+  most: number,
+  onDrained: (connection: Connection) => void,
+): void {
+  const { socket } = connection
+  for (const { seq, text } of messages) {
+    if (socket.readyState !== WebSocket.OPEN) return
+    socket.send(text, () => {
+      if (connection.fullSince === null || socket.bufferedAmount > most / 2) return
+      connection.fullSince = null
+      onDrained(connection)
+    })
+    connection.cursor = seq
+    if (socket.bufferedAmount > most) {
+      connection.fullSince = performance.now()
+      return
+    }
+  }
+}

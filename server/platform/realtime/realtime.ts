@@ -1,0 +1,222 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocket, WebSocketServer } from 'ws'
+import { SECOND } from '../clock.ts'
+import type { Database } from '../db/pool.ts'
+import { fromWire } from '../ids.ts'
+import type { Logger } from '../log.ts'
+import { type Channel, makeChannel, toMessage } from './channel.ts'
+import { type Closing, type Connection, shut } from './connection.ts'
+import type { Feed, FeedKind } from './feed.ts'
+import { type Holder, redeemTicket, stillHold } from './tickets.ts'
+import { readUpgrade, refuseUpgrade } from './upgrade.ts'
+import { makeWheel, type Timing } from './wheel.ts'
+
+// Sockets on the service's own HTTP server. feed.ts says how an area adds a feed.
+
+const PROTOCOL = 'heddle.v1'
+
+const defaults: Timing = {
+  tick: 0.5 * SECOND,
+  pingEvery: 20 * SECOND,
+  // Withdrawn access must close within 5 s also where the hint was lost.
+  checkEvery: 2.5 * SECOND,
+  pollEvery: 10 * SECOND,
+  slowAfter: 10 * SECOND,
+}
+
+export type RealtimeOptions = {
+  db: Database
+  log: Logger
+  server: Server
+  /** Where people reach the service: pages of this host may open sockets, and those of the host that was called. */
+  baseUrl?(): string
+  timing?: Partial<Timing>
+  /** What is kept for a client that does not read. */
+  mostBuffered?: number
+  mostPerPerson?: number
+}
+
+export type Realtime = ReturnType<typeof makeRealtime>
+
+export function makeRealtime(options: RealtimeOptions) {
+  const { db, log, server, mostBuffered = 256 * 1024, mostPerPerson = 100 } = options
+  const channels = new Map<FeedKind, Channel>()
+  const byPerson = new Map<string, Set<Connection>>()
+  const opening = new Set<WebSocket>()
+  const unlisten: (() => Promise<void>)[] = []
+  let listening: Promise<void> | undefined
+  let stopping = false
+
+  const sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    // Clients have nothing to say; what they send is not even read into memory.
+    maxPayload: 4096,
+    handleProtocols: (offered) => offered.has(PROTOCOL) && PROTOCOL,
+  })
+  const channelOf = (holder: Holder): Channel => channels.get(holder.kind)!
+  const wheel = makeWheel({
+    timing: { ...defaults, ...options.timing },
+    check: (connections) => void check(connections),
+    poll: (connection) => channelOf(connection.holder).wake(connection.holder.resource),
+  })
+
+  /** Opened with the first socket: a program that serves none holds no connection for it. */
+  async function listen(): Promise<void> {
+    unlisten.push(
+      await db.listen('access', (userId) => {
+        if (userId === '') void check([...byPerson.values()].flatMap((of) => [...of]))
+        else void check([...(byPerson.get(userId) ?? [])])
+      }),
+    )
+    for (const channel of channels.values()) {
+      const onHint = (resource: string): void => (resource === '' ? channel.wakeAll() : channel.wake(resource))
+      unlisten.push(await db.listen(channel.feed.hintChannel, onHint))
+    }
+  }
+
+  const ensureListening = (): Promise<void> => {
+    listening ??= listen().catch((error: unknown) => {
+      listening = undefined
+      throw error
+    })
+    return listening
+  }
+
+  /** What must be said to each holder now; undefined lets them stay. */
+  async function judge(holders: readonly Holder[]): Promise<(Closing | undefined)[]> {
+    if (holders.length === 0) return []
+    const closings: (Closing | undefined)[] = (await stillHold(db, holders)).map((holds) =>
+      holds ? undefined : 'withdrawn',
+    )
+    for (const [kind, { feed }] of channels) {
+      const asked = holders.flatMap((holder, at) => (holder.kind === kind && !closings[at] ? [at] : []))
+      if (asked.length === 0) continue
+      const verdicts = await feed.authorise(asked.map((at) => holders[at]!))
+      for (const [nth, at] of asked.entries()) {
+        const verdict = verdicts[nth] ?? 'withdrawn'
+        if (verdict !== 'allowed') closings[at] = verdict
+      }
+    }
+    return closings
+  }
+
+  async function check(connections: readonly Connection[]): Promise<void> {
+    try {
+      const closings = await judge(connections.map((connection) => connection.holder))
+      for (const [at, connection] of connections.entries()) if (closings[at]) drop(connection, closings[at])
+    } catch (error) {
+      // While the database is away nobody's access can change either; the next turn asks again.
+      log.debug({ err: error }, 'access to open sockets could not be checked')
+    }
+  }
+
+  function drop(connection: Connection, closing: Closing): void {
+    remove(connection)
+    shut(connection.socket, closing)
+  }
+
+  function remove(connection: Connection): void {
+    channelOf(connection.holder).remove(connection)
+    wheel.remove(connection)
+    const of = byPerson.get(connection.holder.user_id)
+    of?.delete(connection)
+    if (of?.size === 0) byPerson.delete(connection.holder.user_id)
+  }
+
+  function add(socket: WebSocket, holder: Holder, cursor: number): void {
+    const connection: Connection = { socket, holder, cursor, bucket: wheel.bucket(), alive: true, fullSince: null }
+    socket.on('pong', () => {
+      connection.alive = true
+    })
+    socket.once('close', () => remove(connection))
+    const of = byPerson.get(holder.user_id)
+    if (of) of.add(connection)
+    else byPerson.set(holder.user_id, new Set([connection]))
+    wheel.add(connection)
+    channelOf(holder).add(connection)
+  }
+
+  /** Answers why the socket must be closed again, or undefined once it is open and fed. */
+  async function admit(socket: WebSocket, request: IncomingMessage): Promise<Closing | undefined> {
+    const asked = readUpgrade(request, channels, options.baseUrl?.())
+    if (asked === 'gone' || asked === 'refused' || asked === 'bad_ticket') return asked
+    const { kind, channel, id, ticket, after } = asked
+    const holder = await redeemTicket(db, ticket)
+    const { prefix, snapshot } = channel.feed
+    const named = prefix === undefined ? holder?.resource : fromWire(prefix, id ?? '')
+    if (!holder || holder.kind !== kind || holder.resource !== named) return 'bad_ticket'
+    const [closing] = await judge([holder])
+    if (closing) return closing
+    if ((byPerson.get(holder.user_id)?.size ?? 0) >= mostPerPerson) return 'later'
+    await ensureListening()
+    let cursor = after
+    if (cursor === undefined) {
+      const state = await snapshot(holder)
+      if (!state) return 'gone'
+      cursor = state.seq
+      socket.send(toMessage({ seq: state.seq, type: 'snapshot', at: new Date(), data: state.data }).text)
+    }
+    if (stopping) return 'stopping'
+    if (socket.readyState === WebSocket.OPEN) add(socket, holder, cursor)
+    return undefined
+  }
+
+  const onUpgrade = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
+    stream.on('error', () => {})
+    if (stopping || !request.url?.startsWith('/ws/')) {
+      refuseUpgrade(stream, stopping ? '503 Service Unavailable' : '404 Not Found')
+      return
+    }
+    sockets.handleUpgrade(request, stream, head, (socket) => {
+      socket.on('error', () => {})
+      opening.add(socket)
+      admit(socket, request)
+        .catch((error: unknown): Closing => {
+          log.debug({ err: error }, 'a socket could not be opened')
+          return 'later'
+        })
+        .then((closing) => {
+          opening.delete(socket)
+          if (closing) shut(socket, closing)
+        })
+    })
+  }
+  server.on('upgrade', onUpgrade)
+
+  return {
+    /** Before the first socket opens. */
+    addFeed(kind: FeedKind, feed: Feed): void {
+      channels.set(kind, makeChannel({ feed, log, mostBuffered }))
+    },
+    /** How many sockets are open. */
+    open: (): number => wheel.size(),
+    /** Says goodbye to every socket and waits for them, a second at most. */
+    async stop(): Promise<void> {
+      stopping = true
+      wheel.stop()
+      for (const channel of channels.values()) channel.stop()
+      const all = [...opening, ...[...byPerson.values()].flatMap((of) => [...of].map(({ socket }) => socket))]
+      const closed = all.map((socket) => {
+        const done = new Promise<void>((resolve) => {
+          socket.once('close', () => resolve())
+          if (socket.readyState === WebSocket.CLOSED) resolve()
+        })
+        shut(socket, 'stopping')
+        return done
+      })
+      let late: NodeJS.Timeout | undefined
+      const enough = new Promise<void>((resolve) => {
+        late = setTimeout(resolve, SECOND)
+      })
+      await Promise.race([Promise.all(closed), enough])
+      clearTimeout(late)
+      for (const socket of all) socket.terminate()
+      await listening?.catch(() => {})
+      await Promise.all(unlisten.map((stop) => stop()))
+      server.off('upgrade', onUpgrade)
+    },
+  }
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { SECOND } from '../clock.ts'
+import type { Database } from '../db/pool.ts'
+import { problem } from '../errors.ts'
+import { type Context, scopeOf } from '../http/context.ts'
+import { timestamp } from '../http/schema.ts'
+import { hashSecret, newSecret, secretLooksValid } from '../ids.ts'
+import type { FeedKind, Viewer } from './feed.ts'
+
+// A ticket opens one socket, once, within 30 seconds, for the person, resource and workspace it was made for. It stands for
+// the credential that asked for it: when the session or key ends, so does the socket. Only its hash is stored.
+
+const GOOD_FOR = 30 * SECOND
+
+export const IssuedTicket = z
+  .object({
+    ticket: z.string(),
+    url: z.string().meta({ description: 'Connect with the subprotocols heddle.v1 and ticket.TICKET' }),
+    expires_at: timestamp(),
+  })
+  .meta({ id: 'Ticket' })
+export type IssuedTicket = z.input<typeof IssuedTicket>
+
+/** Who redeemed a ticket. */
+export type Holder = Viewer & { kind: FeedKind; credential_kind: 'session' | 'api_key'; credential_id: string }
+
+/** The caller's access to the resource has been checked by the route. `path` is that of the socket, with its wire id. */
+export async function issueTicket(
+  ctx: Context,
+  wanted: { kind: FeedKind; resource: string; path: string },
+): Promise<IssuedTicket> {
+  const { credential } = ctx
+  if (credential.kind !== 'session' && credential.kind !== 'api_key') throw problem('unauthenticated')
+  const ticket = newSecret('tkt')
+  const scope = scopeOf(ctx)
+  const { expires_at } = await ctx.tx.row<{ expires_at: Date }>(
+    `insert into tickets (token_hash, kind, user_id, workspace_id, resource_id, credential_kind, credential_id, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, now() + $8 * interval '1 millisecond') returning expires_at`,
+    [
+      hashSecret(ticket),
+      wanted.kind,
+      ctx.person.user_id,
+      scope.workspaceId,
+      wanted.resource,
+      credential.kind,
+      credential.id,
+      GOOD_FOR,
+    ],
+  )
+  return { ticket, url: ctx.baseUrl.replace(/^http/, 'ws') + wanted.path, expires_at }
+}
+
+/** Uses a ticket up, whatever comes of it. */
+export async function redeemTicket(db: Database, ticket: string): Promise<Holder | undefined> {
+  if (!secretLooksValid('tkt', ticket)) return undefined
+  const { rows } = await db.appPool.query<Omit<Holder, 'resource'> & { resource_id: string }>({
+    name: 'redeem_ticket',
+    text: 'select * from redeem_ticket($1)',
+    values: [hashSecret(ticket)],
+  })
+  const row = rows[0]
+  if (!row) return undefined
+  const { resource_id, ...rest } = row
+  return { ...rest, resource: resource_id }
+}
+
+/** For each holder in turn whether they are still in the workspace and their credential still holds. */
+export async function stillHold(db: Database, holders: readonly Holder[]): Promise<boolean[]> {
+  const { rows } = await db.appPool.query<{ holds: boolean }>({
+    name: 'tickets_hold',
+    text: 'select tickets_hold as holds from tickets_hold($1, $2, $3, $4)',
+    values: [
+      holders.map((holder) => holder.user_id),
+      holders.map((holder) => holder.workspace_id),
+      holders.map((holder) => holder.credential_kind),
+      holders.map((holder) => holder.credential_id),
+    ],
+  })
+  return rows.map((row) => row.holds)
+}

@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Channel } from './channel.ts'
+import type { Closing } from './connection.ts'
+import type { FeedKind } from './feed.ts'
+
+// What a client asks for when it connects. The ticket travels as a subprotocol, where no log writes it; in the query only
+// for clients that cannot.
+
+export type Asked = {
+  kind: FeedKind
+  channel: Channel
+  id: string | undefined
+  ticket: string
+  after: number | undefined
+}
+
+export function readUpgrade(
+  request: IncomingMessage,
+  channels: ReadonlyMap<FeedKind, Channel>,
+  baseUrl: string | undefined,
+): Asked | Extract<Closing, 'gone' | 'refused' | 'bad_ticket'> {
+  const [path = '', query = ''] = (request.url ?? '').split('?', 2)
+  const wanted = new URLSearchParams(query)
+  const ticket = ticketOf(request) ?? wanted.get('ticket')
+  if (!ticket || !fromOwnPage(request, baseUrl)) return 'bad_ticket'
+  const after = wanted.get('after')
+  if (after !== null && !/^\d{1,15}$/.test(after)) return 'refused'
+  for (const [kind, channel] of channels) {
+    const match = patternOf(channel.feed.path).exec(path)
+    if (match) return { kind, channel, id: match[1], ticket, after: after === null ? undefined : Number(after) }
+  }
+  return 'gone'
+}
+
+const patternOf = (path: string): RegExp => new RegExp(`^${path.replace(/:\w+/, '([^/]+)')}$`)
+
+function ticketOf(request: IncomingMessage): string | undefined {
+  const offered = request.headers['sec-websocket-protocol']?.split(',').map((protocol) => protocol.trim())
+  return offered?.find((protocol) => protocol.startsWith('ticket.'))?.slice('ticket.'.length)
+}
+
+/** Only pages of the service can ask for a ticket, so a ticket shown by another site's page was taken from somebody. */
+function fromOwnPage(request: IncomingMessage, baseUrl: string | undefined): boolean {
+  const { origin, host } = request.headers
+  if (origin === undefined) return true
+  if (!URL.canParse(origin)) return false
+  const from = new URL(origin).host
+  return from === host?.toLowerCase() || (baseUrl !== undefined && from === new URL(baseUrl).host)
+}
+
+export function refuseUpgrade(stream: Duplex, status: string): void {
+  stream.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+}

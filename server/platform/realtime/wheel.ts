@@ -1,0 +1,75 @@
+import { type Connection, shut } from './connection.ts'
+
+// What must be done to every socket from time to time, spread out: each turn looks at some of them, so that ten thousand
+// sockets never mean ten thousand pings in one turn of the event loop.
+
+export type Timing = {
+  /** How often the wheel turns; the others are multiples of it. */
+  tick: number
+  pingEvery: number
+  /** How often it is asked whether a socket's person may still see what it shows. */
+  checkEvery: number
+  /** How often the feed is looked at without a hint. */
+  pollEvery: number
+  /** How long a client may leave its buffer full. */
+  slowAfter: number
+}
+
+export function makeWheel(options: {
+  timing: Timing
+  check(connections: Connection[]): void
+  poll(connection: Connection): void
+}) {
+  const { timing, check, poll } = options
+  const turns = (every: number): number => Math.max(1, Math.round(every / timing.tick))
+  const buckets = Array.from({ length: turns(timing.pingEvery) }, () => new Set<Connection>())
+  let next = 0
+  let turn = 0
+  let size = 0
+  let timer: NodeJS.Timeout | undefined
+
+  /** The sockets whose turn it is, where each has one every so many turns. */
+  function* due(every: number): Generator<Connection> {
+    const step = Math.min(turns(every), buckets.length)
+    for (let at = turn % step; at < buckets.length; at += step) yield* buckets[at]!
+  }
+
+  function turnOnce(): void {
+    turn += 1
+    const now = performance.now()
+    for (const connection of due(timing.tick)) {
+      if (connection.fullSince !== null && now - connection.fullSince > timing.slowAfter)
+        shut(connection.socket, 'slow')
+    }
+    for (const connection of due(timing.pingEvery)) {
+      if (!connection.alive) connection.socket.terminate()
+      else {
+        connection.alive = false
+        connection.socket.ping()
+      }
+    }
+    const toCheck = [...due(timing.checkEvery)]
+    if (toCheck.length > 0) check(toCheck)
+    for (const connection of due(timing.pollEvery)) poll(connection)
+  }
+
+  return {
+    bucket: (): number => next++ % buckets.length,
+    size: (): number => size,
+    add(connection: Connection): void {
+      buckets[connection.bucket]!.add(connection)
+      size += 1
+      timer ??= setInterval(turnOnce, timing.tick).unref()
+    },
+    remove(connection: Connection): void {
+      if (!buckets[connection.bucket]!.delete(connection)) return
+      size -= 1
+      if (size > 0) return
+      clearInterval(timer)
+      timer = undefined
+    },
+    stop(): void {
+      clearInterval(timer)
+    },
+  }
+}
