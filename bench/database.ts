@@ -1,0 +1,39 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { startEmbeddedPostgres } from '#platform/db/embedded'
+import { migrate } from '#platform/db/migrate'
+import type { DatabaseUrls } from '#platform/db/pool'
+import { bootstrapRoles } from '#platform/db/roles'
+
+export type BenchDatabase = { urls: DatabaseUrls; superuserUrl: string; stop(): Promise<void> }
+
+/** A PostgreSQL of its own, durable (fsync on): a figure without it would say nothing. */
+export const startBenchDatabase = async (): Promise<BenchDatabase> => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'heddle-bench-'))
+  chmodSync(dataDir, 0o711)
+  const log = pino({ level: 'warn' }, pino.destination(2))
+  const postgres = await startEmbeddedPostgres({ dataDir, log })
+  const urls = await bootstrapRoles({
+    ownerUrl: postgres.ownerUrl,
+    createDatabase: 'bench',
+    passwordFor: (role) => role,
+  })
+  await migrate({ ownerUrl: urls.owner, directory: join(import.meta.dirname, '..', 'migrations'), log })
+  return {
+    urls,
+    superuserUrl: postgres.ownerUrl,
+    stop: async () => {
+      await postgres.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export const median = (values: number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+
+export const percentile = (values: number[], p: number): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor((p / 100) * sorted.length))] ?? Number.NaN
+}

@@ -1,0 +1,93 @@
+import { chain, startTestEngine } from '#engine/testing'
+import { newId } from '#platform/ids'
+import { median, percentile, startBenchDatabase } from './database.ts'
+import { makePlain } from './plain.ts'
+
+// Five-node executions a second through the engine, every node durable, 64 in flight, as a ratio to the plain program in
+// the same run; and how long a three-node execution takes on an idle system.
+
+const IN_FLIGHT = 64
+const ROUNDS = 5
+const PER_ROUND = Number(process.env.PER_ROUND ?? 4000)
+const IDLE = 200
+
+const measure = async (execute: () => Promise<void>, count = PER_ROUND): Promise<number> => {
+  let left = count
+  const begunAt = performance.now()
+  await Promise.all(
+    Array.from({ length: IN_FLIGHT }, async () => {
+      while (left-- > 0) await execute()
+    }),
+  )
+  return (count / (performance.now() - begunAt)) * 1000
+}
+
+const database = await startBenchDatabase()
+const bench = await startTestEngine(database.urls, { level: 'warn' })
+const plain = makePlain(database.urls.engine)
+
+/** Ends are seen by the hint that follows the commit, not by reading the database back. */
+const ends = new Map<string, () => void>()
+const executor = (ref: string, nodes: number) => {
+  const appended = new Map<string, number>()
+  bench.engine.onAppended((ids) => {
+    for (const id of ids) {
+      const done = ends.get(id)
+      if (!done) continue
+      // One append for the start and one for each node.
+      const count = (appended.get(id) ?? 0) + 1
+      if (count < nodes + 1) appended.set(id, count)
+      else {
+        appended.delete(id)
+        ends.delete(id)
+        done()
+      }
+    }
+  })
+  return async (): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const id = newId()
+    ends.set(id, resolve)
+    await bench.run(ref, { value: 7 }, { executionId: id })
+    await promise
+  }
+}
+
+const five = executor(bench.define(chain(5)), 5)
+await measure(five, 500)
+await measure(plain.execute, 500)
+
+const engineRates: number[] = []
+const plainRates: number[] = []
+for (let round = 0; round < ROUNDS; round += 1) {
+  plainRates.push(await measure(plain.execute))
+  engineRates.push(await measure(five))
+}
+const ratios = engineRates.map((rate, round) => rate / (plainRates[round] ?? Number.NaN))
+
+const three = executor(bench.define(chain(3)), 3)
+const idle: number[] = []
+for (let i = 0; i < IDLE; i += 1) {
+  const begunAt = performance.now()
+  await three()
+  idle.push(performance.now() - begunAt)
+}
+
+const { rss } = process.memoryUsage()
+console.log(
+  JSON.stringify(
+    {
+      plain_runs_s: Math.round(median(plainRates)),
+      engine_runs_s: Math.round(median(engineRates)),
+      ratio: Number(median(ratios).toFixed(2)),
+      idle_p50_ms: Number(percentile(idle, 50).toFixed(2)),
+      idle_p99_ms: Number(percentile(idle, 99).toFixed(2)),
+      rss_mb: Math.round(rss / 2 ** 20),
+    },
+    null,
+    2,
+  ),
+)
+await plain.stop()
+await bench.stop()
+await database.stop()

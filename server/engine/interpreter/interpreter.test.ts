@@ -1,0 +1,334 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Definition, Edge, Json, Node } from '#model/definition'
+import { advance, begin, type Happening, type Step } from './advance.ts'
+import { replay } from './apply.ts'
+import type { Command } from './commands.ts'
+import type { Context } from './scope.ts'
+import { activeNodes, emptyState, type Fact, type GraphState, hasEnded, nextDue, onlyWaits } from './state.ts'
+
+const contextOf = (graph: Definition, input: Json = {}): Context => ({
+  graph,
+  input,
+  execution: {},
+  seed: 'seed',
+  effectOf: () => 'pure',
+})
+
+/** What a node gives depends on its path and attempt alone, as the outside world would have it. */
+const answerTo = (command: Command, failing: ReadonlySet<string>): Happening => {
+  const { node } = command
+  switch (command.do) {
+    case 'run':
+      return failing.has(node) && command.attempt < 3
+        ? { kind: 'error', node, attempt: command.attempt, error: { code: 'no', message: 'no' }, retryable: true }
+        : { kind: 'done', node, attempt: command.attempt, output: { from: node, saw: command.args.value ?? null } }
+    case 'open':
+      return { kind: 'opened', node, people: command.people, data: { title: node }, dueAt: null }
+    case 'child':
+      return { kind: 'child', node, results: node, error: null }
+    case 'map':
+      return { kind: 'done', node, attempt: command.attempt, output: [] }
+    case 'due':
+      return { kind: 'postponed', node, people: command.people, dueAt: null }
+  }
+}
+
+/** What a wait needs to go on. */
+const wake = (state: GraphState): Happening[] =>
+  activeNodes(state).flatMap(([node, { wait }]): Happening[] => {
+    if (wait?.kind === 'approval') return [{ kind: 'resolved', node, outcome: 'approved', output: node, data: {} }]
+    if (wait?.kind === 'clarification') return [{ kind: 'answered', node, answer: node, data: {} }]
+    return []
+  })
+
+type Played = { state: GraphState; facts: Fact[]; steps: number }
+
+/** Plays a graph to its end; `pick` chooses which of the things that could happen next does. */
+const play = (
+  context: Context,
+  failing: ReadonlySet<string>,
+  pick: (n: number) => number,
+  check: (step: Step) => void,
+): Played => {
+  let at = 1_000
+  let step = begin(context, at)
+  const facts = [...step.facts]
+  let open = step.commands
+  let steps = 0
+  check(step)
+  while (!hasEnded(step.state)) {
+    const next: Happening[] = [...open.map((command) => answerTo(command, failing)), ...wake(step.state)]
+    const due = nextDue(step.state)
+    if (due !== null) next.push({ kind: 'time' })
+    expect(next.length, 'a graph that has not ended has something to do or waits for something').toBeGreaterThan(0)
+    const happening = next[pick(next.length)] as Happening
+    if (happening.kind === 'time') at = Math.max(at, due ?? at)
+    at += 1
+    open = 'node' in happening ? open.filter((command) => command.node !== happening.node) : open
+    step = advance(context, step.state, [happening], at)
+    open = [...open, ...step.commands]
+    facts.push(...step.facts)
+    check(step)
+    steps += 1
+    expect(steps).toBeLessThan(10_000)
+  }
+  return { state: step.state, facts, steps }
+}
+
+const outcome = (state: GraphState) => ({
+  status: state.status,
+  results: state.results,
+  nodes: Object.fromEntries(
+    Object.entries(state.nodes)
+      .map(
+        ([id, node]) => [id, { status: node.status, output: node.output ?? null, port: node.port ?? 'out' }] as const,
+      )
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  ),
+})
+
+const types = ['echo', 'echo', 'set', 'branch', 'approval', 'clarification', 'wait', 'subworkflow', 'flaky'] as const
+
+/** Random acyclic graphs: edges lead from lower to higher nodes, some on conditions, some on ports. */
+const graphs = fc
+  .record({
+    kinds: fc.array(fc.constantFrom(...types), { minLength: 1, maxLength: 12 }),
+    links: fc.array(fc.tuple(fc.nat(11), fc.nat(11), fc.nat(5)), { maxLength: 24 }),
+    joins: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
+    handled: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
+  })
+  .map(({ kinds, links, joins, handled }): { graph: Definition; failing: Set<string> } => {
+    const failing = new Set<string>()
+    const nodes = kinds.map((type, index): Node => {
+      const id = `n${index}`
+      if (type === 'flaky') failing.add(id)
+      const args: Record<string, Node['args']> = {
+        set: { values: { x: { $ref: 'input.x' } } },
+        branch: { cases: [{ port: 'yes', when: { $cel: 'input.x > 5.0' } }] },
+        wait: { for_s: index + 1 },
+        subworkflow: { workflow_id: 'w', input: {} },
+      }
+      return {
+        id,
+        type: type === 'flaky' ? 'echo' : type,
+        args: args[type] ?? { value: { $ref: 'input.x' } },
+        ...(joins[index] && { join: 'any' as const }),
+        ...(type === 'flaky' &&
+          (handled[index] ? { retry: { max_attempts: 3, backoff_s: 1 } } : { on_error: 'route' as const })),
+      }
+    })
+    const edges = links.flatMap(([a, b, how]): Edge[] => {
+      const [from, to] = [Math.min(a, b), Math.max(a, b)]
+      const source = nodes[from]
+      if (from === to || !nodes[to] || !source) return []
+      const port =
+        source.type === 'branch'
+          ? ['yes', 'default'][how % 2]
+          : source.type === 'approval'
+            ? 'approved'
+            : source.on_error === 'route'
+              ? ['error', undefined][how % 2]
+              : undefined
+      const when = how === 5 ? { when: { $cel: 'input.x > 5.0' } } : {}
+      return [{ from: { node: source.id, ...(port && { port }) }, to: `n${to}`, ...when }]
+    })
+    // A failure that is routed needs somewhere to go, or it fails the execution at a moment that depends on the order.
+    const kept = nodes.map((node): Node => {
+      if (node.on_error !== 'route' || edges.some((edge) => edge.from.node === node.id && edge.from.port === 'error'))
+        return node
+      return { ...node, on_error: 'continue' }
+    })
+    return { graph: { nodes: kept, edges, output: { $ref: `nodes.n${kinds.length - 1}.output` } }, failing }
+  })
+
+describe('the interpreter', () => {
+  test('gives the same end whatever the order of results', () => {
+    fc.assert(
+      fc.property(graphs, fc.nat(10), fc.infiniteStream(fc.nat()), ({ graph, failing }, x, order) => {
+        const context = contextOf(graph, { x })
+        const first = play(
+          context,
+          failing,
+          () => 0,
+          () => {},
+        )
+        const last = play(
+          context,
+          failing,
+          (n) => n - 1,
+          () => {},
+        )
+        const random = play(
+          context,
+          failing,
+          (n) => (order.next().value as number) % n,
+          () => {},
+        )
+        expect(outcome(last.state)).toEqual(outcome(first.state))
+        expect(outcome(random.state)).toEqual(outcome(first.state))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('ends or waits, and every node is settled at the end', () => {
+    fc.assert(
+      fc.property(graphs, fc.nat(10), ({ graph, failing }, x) => {
+        const { state } = play(
+          contextOf(graph, { x }),
+          failing,
+          () => 0,
+          () => {},
+        )
+        expect(Object.keys(state.nodes)).toHaveLength(graph.nodes.length)
+        expect(activeNodes(state)).toEqual([])
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('has a state that survives serialisation and that the journal adds up to, at every step', () => {
+    fc.assert(
+      fc.property(graphs, fc.nat(10), fc.infiniteStream(fc.nat()), ({ graph, failing }, x, order) => {
+        const journal: Fact[] = []
+        play(
+          contextOf(graph, { x }),
+          failing,
+          (n) => (order.next().value as number) % n,
+          (step) => {
+            journal.push(...(JSON.parse(JSON.stringify(step.facts)) as Fact[]))
+            expect(JSON.parse(JSON.stringify(step.state))).toEqual(step.state)
+            expect(replay(emptyState(), journal)).toEqual(step.state)
+          },
+        )
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('is not changed by a result that nobody waits for', () => {
+    fc.assert(
+      fc.property(graphs, fc.nat(10), ({ graph, failing }, x) => {
+        const context = contextOf(graph, { x })
+        play(
+          context,
+          failing,
+          () => 0,
+          ({ state }) => {
+            for (const { id } of graph.nodes) {
+              const stale: Happening[] = [
+                { kind: 'done', node: id, attempt: 99, output: 'stale' },
+                { kind: 'child', node: `${id}x`, results: null, error: null },
+              ]
+              expect(advance(context, state, stale, 5).state).toEqual(state)
+            }
+          },
+        )
+      }),
+      { numRuns: 50 },
+    )
+  })
+})
+
+const node = (id: string, more: Partial<Node> = {}): Node => ({ id, type: 'echo', ...more })
+const done = (id: string, output: Json = id, attempt = 1): Happening => ({ kind: 'done', node: id, attempt, output })
+const edge = (from: string, to: string, port?: string): Edge => ({ from: { node: from, ...(port && { port }) }, to })
+
+describe('joins', () => {
+  test('`all` waits for every edge, `any` for the first that is taken', () => {
+    const graph = (join: 'all' | 'any'): Definition => ({
+      nodes: [node('a'), node('b'), node('j', { join })],
+      edges: [edge('a', 'j'), edge('b', 'j')],
+    })
+    const stateOfJoin = (join: 'all' | 'any') => {
+      const context = contextOf(graph(join))
+      return advance(context, begin(context, 1).state, [done('a')], 2).state.nodes.j?.status
+    }
+    expect(stateOfJoin('all')).toBeUndefined()
+    expect(stateOfJoin('any')).toBe('running')
+  })
+
+  test('arguments of a later attempt see what the first one saw', () => {
+    const context = contextOf({
+      nodes: [
+        node('a'),
+        node('b'),
+        node('j', {
+          join: 'any',
+          args: { value: { $ref: 'nodes.b.output' } },
+          retry: { max_attempts: 2, backoff_s: 1 },
+        }),
+      ],
+      edges: [edge('a', 'j'), edge('b', 'j')],
+    })
+    let step = advance(context, begin(context, 1).state, [done('a')], 2)
+    expect(step.commands).toMatchObject([{ node: 'j', attempt: 1, args: { value: null } }])
+    const error: Happening = {
+      kind: 'error',
+      node: 'j',
+      attempt: 1,
+      error: { code: 'x', message: 'x' },
+      retryable: true,
+    }
+    step = advance(context, step.state, [done('b'), error], 3)
+    step = advance(context, step.state, [{ kind: 'time' }], 60_000)
+    expect(step.commands).toMatchObject([{ node: 'j', attempt: 2, args: { value: null } }])
+  })
+})
+
+describe('failures', () => {
+  const failing = (more: Partial<Node>, edges: Edge[] = []): Step => {
+    const context = contextOf({
+      nodes: [node('f', more), node('after')],
+      edges: edges.length > 0 ? edges : [edge('f', 'after')],
+    })
+    const error: Happening = {
+      kind: 'error',
+      node: 'f',
+      attempt: 1,
+      error: { code: 'x', message: 'x' },
+      retryable: true,
+    }
+    return advance(context, begin(context, 1).state, [error], 2)
+  }
+
+  test('`continue` goes on with null, `route` by the port error, `fail` ends it', () => {
+    expect(failing({ on_error: 'continue' }).state.nodes).toMatchObject({
+      f: { status: 'failed', output: null },
+      after: { status: 'running' },
+    })
+    expect(failing({ on_error: 'route' }, [edge('f', 'after', 'error')]).commands).toMatchObject([{ node: 'after' }])
+    expect(failing({ on_error: 'route' }).state).toMatchObject({ status: 'failed', error: { code: 'x', node_id: 'f' } })
+    expect(failing({}).state).toMatchObject({ status: 'failed', nodes: { f: { status: 'failed' } } })
+  })
+
+  test('a condition that cannot be evaluated fails the node it leads to', () => {
+    const context = contextOf({
+      nodes: [node('a'), node('b')],
+      edges: [{ ...edge('a', 'b'), when: { $cel: 'input.absent > 1.0' } }],
+    })
+    const { state } = advance(context, begin(context, 1).state, [done('a')], 2)
+    expect(state).toMatchObject({ status: 'failed', error: { node_id: 'b' } })
+  })
+
+  test('backoff grows, is spread, and is the same whenever it is computed', () => {
+    const context = contextOf({
+      nodes: [node('f', { retry: { max_attempts: 3, backoff_s: 10, factor: 3 } })],
+      edges: [],
+    })
+    const error = (attempt: number): Happening => ({
+      kind: 'error',
+      node: 'f',
+      attempt,
+      error: { code: 'x', message: 'x' },
+      retryable: true,
+    })
+    const first = advance(context, begin(context, 0).state, [error(1)], 0)
+    expect(first).toEqual(advance(context, begin(context, 0).state, [error(1)], 0))
+    const due = nextDue(first.state) ?? 0
+    expect(due).toBeGreaterThanOrEqual(7_500)
+    expect(due).toBeLessThanOrEqual(12_500)
+    expect(onlyWaits(first.state)).toBe(true)
+  })
+})
