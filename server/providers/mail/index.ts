@@ -1,0 +1,57 @@
+// Mail to people. With SMTP configured it is sent; without, it is kept in a table that the console shows.
+
+export type MailMessage = {
+  /** Null for mail of the service itself, such as an invitation. */
+  workspaceId: string | null
+  to: string[]
+  subject: string
+  text?: string | undefined
+  html?: string | undefined
+  /** The same key means the same mail: it is kept once, and carries the same Message-ID when sent again. */
+  key: string
+}
+
+export type MailReceipt = { mail_id: string; provider: string; accepted: string[]; rejected: string[] }
+
+export type Mail = {
+  readonly provider: 'smtp' | 'outbox'
+  /** Throws MailFailure. */
+  send(message: MailMessage): Promise<MailReceipt>
+  close(): Promise<void>
+}
+
+/** `mail_invalid`: correct the message. `mail_refused`: the server will not take it. `mail_unavailable`: try again later. */
+export class MailFailure extends Error {
+  readonly code: 'mail_invalid' | 'mail_refused' | 'mail_unavailable'
+
+  constructor(code: MailFailure['code'], message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+  }
+
+  get retryable(): boolean {
+    return this.code === 'mail_unavailable'
+  }
+}
+
+const MAX_RECIPIENTS = 50
+const MAX_SUBJECT = 500
+const MAX_BODY = 1024 * 1024
+/** One plain address: no display name, list, group or line break through which a header could be added. */
+const ADDRESS = /^[^\s@"(),:;<>[\\\]]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/
+
+/** The message, or a MailFailure that says what to correct. */
+export function checkMessage(message: MailMessage): MailMessage {
+  const wrong = (text: string): MailFailure => new MailFailure('mail_invalid', text)
+  if (message.to.length === 0) throw wrong('name at least one recipient')
+  if (message.to.length > MAX_RECIPIENTS) throw wrong(`a mail has at most ${MAX_RECIPIENTS} recipients`)
+  for (const address of message.to) {
+    if (!ADDRESS.test(address)) throw wrong(`"${address.slice(0, 100)}" is not an e-mail address`)
+  }
+  if (message.subject.length > MAX_SUBJECT || /[\r\n\0]/.test(message.subject)) {
+    throw wrong(`the subject is one line of at most ${MAX_SUBJECT} characters`)
+  }
+  if (!message.text && !message.html) throw wrong('give the mail a text or html')
+  if ((message.text?.length ?? 0) + (message.html?.length ?? 0) > MAX_BODY) throw wrong('the mail is too long')
+  return { ...message, to: [...new Set(message.to)] }
+}
