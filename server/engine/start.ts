@@ -1,5 +1,6 @@
 import type { Json } from '#model/definition'
 import { SECOND } from '#platform/clock'
+import { isConnectionLost } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { newId } from '#platform/ids'
 import type { GraphState } from './interpreter/state.ts'
@@ -143,10 +144,11 @@ export const makeStarter = (deps: { worker: Worker | undefined; store: Store; li
         return await startOnce(start, executionId)
       } catch (error) {
         // Sent again with the same id: if it was written after all, that is the execution.
-        const again = (error instanceof Fenced || error instanceof Unknown) && performance.now() - begunAt < GIVE_UP
+        const lost = error instanceof Fenced || error instanceof Unknown || isConnectionLost(error)
+        const again = lost && performance.now() - begunAt < GIVE_UP
         if (error instanceof Refused) throw problem('malformed', 'The execution could not be stored.', { cause: error })
         if (!again) {
-          if (error instanceof Fenced || error instanceof Unknown) {
+          if (lost) {
             throw problem('unavailable', 'The database does not answer. Try again in a moment.', {
               retryAfterS: 1,
               cause: error,

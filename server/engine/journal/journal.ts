@@ -103,12 +103,19 @@ export const makeJournal = (deps: { pool: pg.Pool; workerId: string; log: Logger
     return batch
   }
 
+  /** Without a listener a connection that breaks between two statements would end the process. */
+  const connect = async (): Promise<pg.PoolClient> => {
+    const client = await pool.connect()
+    client.on('error', (error) => log.debug({ err: error }, 'a connection of the journal broke'))
+    return client
+  }
+
   const lane = async (): Promise<void> => {
     free -= 1
     let client: pg.PoolClient | undefined
     let batch: Waiting[] = []
     try {
-      client = clients.pop() ?? (await pool.connect())
+      client = clients.pop() ?? (await connect())
       while (queue.length > 0 && !closed) {
         batch = take()
         await commit(client, batch)
@@ -146,7 +153,7 @@ export const makeJournal = (deps: { pool: pg.Pool; workerId: string; log: Logger
     close: async () => {
       while (free < LANES) await new Promise<void>((resolve) => (idle = resolve))
       closed ??= new Unknown('the journal is closed')
-      for (const client of clients.splice(0)) client.release()
+      for (const client of clients.splice(0)) client.release(true)
     },
   }
 }

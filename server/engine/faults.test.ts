@@ -1,0 +1,245 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { Definition } from '#model/definition'
+import { SECOND } from '#platform/clock'
+import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import type { ExecutionView } from './ports.ts'
+import { type Bench, chain, startTestEngine } from './testing.ts'
+
+let database: TestDatabase
+let api: Bench
+let superuser: pg.Client
+let server: Server
+let effects: string
+const counted = new Map<string, number>()
+let onEffect: (type: string) => void = () => {}
+const workers = new Set<ChildProcess>()
+
+const definitions = new Map<string, Definition>([
+  ['adhoc:effects', { ...chain(4, 'effect') }],
+  ['adhoc:once', { nodes: [{ id: 'o', type: 'once' }], edges: [] }],
+  ['adhoc:steps', { nodes: [{ id: 's', type: 'steps' }], edges: [], output: { $ref: 'nodes.s.output' } }],
+])
+
+beforeAll(async () => {
+  database = await makeTestDatabase()
+  superuser = new pg.Client({ connectionString: database.superuserUrl })
+  await superuser.connect()
+  server = createServer((request, response) => {
+    const [, type = '', key = ''] = (request.url ?? '').split('/')
+    counted.set(`${type}/${key}`, (counted.get(`${type}/${key}`) ?? 0) + 1)
+    response.end()
+    onEffect(type)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  effects = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  api = await startTestEngine(database.urls, { definitions, engine: { role: 'api' } })
+})
+afterEach(() => {
+  for (const worker of workers) worker.kill('SIGKILL')
+  workers.clear()
+  onEffect = () => {}
+})
+afterAll(async () => {
+  await api?.stop()
+  await superuser?.end()
+  server?.close()
+  await database?.drop()
+})
+
+const startWorker = async (env: Record<string, string> = {}): Promise<ChildProcess> => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'testing-worker.ts')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  })
+  workers.add(child)
+  child.stdin?.end(JSON.stringify({ urls: database.urls, definitions: [...definitions], effects }))
+  await new Promise<void>((resolve, reject) => {
+    child.stdout?.once('data', () => resolve())
+    child.once('exit', () => reject(new Error('the worker ended')))
+  })
+  child.removeAllListeners('exit')
+  return child
+}
+
+const kill = (child: ChildProcess, signal: NodeJS.Signals): void => void child.kill(signal)
+const nextEffect = (type: string, count = 1): Promise<void> =>
+  new Promise((resolve) => {
+    let left = count
+    onEffect = (seen) => {
+      if (seen === type && --left === 0) resolve()
+    }
+  })
+
+const ended = async (executionId: string): Promise<ExecutionView> =>
+  (await api.engine.waitFor(api.workspaceId, executionId, 25 * SECOND)) as ExecutionView
+
+const journal = async (executionId: string) => api.engine.readEvents(api.workspaceId, executionId, 0, 1000)
+
+/** Numbered without gap, and no node succeeded twice. */
+const expectOneOfEach = async (executionId: string): Promise<void> => {
+  const events = await journal(executionId)
+  expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1))
+  const done = events.filter((event) => event.type === 'node.succeeded').map((event) => event.data.node_id)
+  expect(new Set(done).size).toBe(done.length)
+}
+
+test('a worker killed in the middle loses nothing: another goes on where it stood', async () => {
+  const first = await startWorker()
+  await startWorker()
+  const underWay = nextEffect('effect', 150)
+  const ids = await Promise.all(Array.from({ length: 100 }, (_, value) => api.run('adhoc:effects', { value })))
+  await underWay
+  kill(first, 'SIGKILL')
+  for (const [value, id] of ids.entries()) {
+    expect(await ended(id)).toMatchObject({ status: 'succeeded', results: value })
+    await expectOneOfEach(id)
+  }
+  const health = await api.engine.health()
+  expect(health).toMatchObject({ running: 0, queued: 0, unaccounted: [] })
+})
+
+test('a worker stopped until it was declared dead and then continued writes nothing', async () => {
+  const stopped = await startWorker()
+  const begun = nextEffect('effect', 1)
+  const id = await api.run('adhoc:effects', { value: 1 })
+  await begun
+  kill(stopped, 'SIGSTOP')
+  const other = await startWorker()
+  expect(await ended(id)).toMatchObject({ status: 'succeeded' })
+  const before = await journal(id)
+  kill(stopped, 'SIGCONT')
+  // It finds out at its next write or tick, and comes back under a new name.
+  await expect
+    .poll(async () => (await api.engine.health()).workers.filter((worker) => worker.alive).length, {
+      timeout: 15 * SECOND,
+    })
+    .toBe(2)
+  expect(await journal(id)).toEqual(before)
+  await expectOneOfEach(id)
+  kill(other, 'SIGKILL')
+})
+
+test('what may happen at most once is not done again: the outcome is unknown', async () => {
+  const first = await startWorker()
+  const begun = nextEffect('once')
+  const id = await api.run('adhoc:once')
+  await begun
+  kill(first, 'SIGKILL')
+  await startWorker()
+  expect(await ended(id)).toMatchObject({ status: 'failed', error: { code: 'outcome_unknown', node_id: 'o' } })
+  expect([...counted].filter(([key]) => key.startsWith('once/')).map(([, count]) => count)).toEqual([1])
+})
+
+test('steps that were journalled are not done again', async () => {
+  const first = await startWorker({ HANG: 'yes' })
+  const hanging = nextEffect('hang')
+  const id = await api.run('adhoc:steps')
+  await hanging
+  kill(first, 'SIGKILL')
+  await startWorker()
+  expect(await ended(id)).toMatchObject({ status: 'succeeded', results: 'stepped' })
+  expect([...counted].filter(([key]) => key.startsWith('step/')).map(([, count]) => count)).toEqual([1, 1])
+})
+
+test('connections that break under load lose nothing and repeat nothing', async () => {
+  const bench = await startTestEngine(database.urls, { workspaceId: api.workspaceId })
+  const ref = bench.define(chain(5))
+  const ids: string[] = []
+  const starting = (async () => {
+    for (let round = 0; round < 15; round += 1) {
+      ids.push(...(await Promise.all(Array.from({ length: 20 }, (_, n) => bench.run(ref, { value: n })))))
+    }
+  })()
+  for (let cut = 0; cut < 3; cut += 1) {
+    const more = ids.length + 20
+    await expect.poll(() => ids.length >= Math.min(more, 280)).toBe(true)
+    await superuser.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and usename like 'heddle_engine%'`)
+  }
+  await starting
+  expect(ids).toHaveLength(300)
+  for (const id of ids) {
+    expect(await ended(id)).toMatchObject({ status: 'succeeded' })
+    await expectOneOfEach(id)
+  }
+  await bench.stop()
+})
+
+test('300 signals racing with parking: none is lost', async () => {
+  const bench = await startTestEngine(database.urls, { workspaceId: api.workspaceId })
+  const ref = bench.define({
+    nodes: [{ id: 'q', type: 'clarification', args: { question: '?' } }],
+    edges: [],
+    output: { $ref: 'nodes.q.output' },
+  })
+  // Answered the moment the question is asked: at the same time as its execution parks.
+  const ids = await Promise.all(
+    Array.from({ length: 300 }, async (_, n) => {
+      const executionId = await bench.run(ref)
+      await expect.poll(() => bench.opened.some((wait) => wait.executionId === executionId), { interval: 1 }).toBe(true)
+      await bench.db.tenant({ workspaceId: api.workspaceId, userId: null }, (tx) =>
+        bench.engine.signal(
+          tx,
+          { workspaceId: api.workspaceId, executionId, key: 'a' },
+          {
+            type: 'clarification.answered',
+            nodePath: 'q',
+            answer: n,
+            data: {},
+          },
+        ),
+      )
+      return executionId
+    }),
+  )
+  for (const [n, id] of ids.entries()) expect(await ended(id)).toMatchObject({ status: 'succeeded', results: n })
+  await bench.stop()
+})
+
+test('an execution that cannot be stored fails alone, whatever batch it is in', async () => {
+  const bench = await startTestEngine(database.urls, {
+    workspaceId: api.workspaceId,
+    ports: { askQuestion: async () => ({ data: { title: 'half a \ud800 and \0' } }) },
+  })
+  const bad = bench.define({ nodes: [{ id: 'q', type: 'clarification' }], edges: [] })
+  const good = bench.define(chain(5))
+  const ids = await Promise.all(Array.from({ length: 60 }, (_, n) => bench.run(n % 6 === 0 ? bad : good, { value: n })))
+  for (const [n, id] of ids.entries()) {
+    if (n % 6 === 0) expect(await ended(id)).toMatchObject({ status: 'failed', error: { code: 'not_storable' } })
+    else expect(await ended(id)).toMatchObject({ status: 'succeeded', results: n })
+  }
+  await bench.stop()
+})
+
+test('an execution whose worker dies five times waits for an operator, and the others go on', async () => {
+  const workspaceId = api.workspaceId
+  const id = await api.run('adhoc:effects', { value: 1 })
+  for (let crash = 0; crash < 5; crash += 1) {
+    const worker = await superuser.query<{ worker_id: string }>(`with w as (
+      insert into workers (worker_id, host, pid) values (gen_random_uuid(), 'test', 0) returning worker_id)
+      select worker_id from w`)
+    const workerId = worker.rows[0]?.worker_id
+    await superuser.query('insert into heartbeats (worker_id) values ($1)', [workerId])
+    await superuser.query('select count(*) from engine.claim($1, $2, 10, 10, 100, 1)', [
+      workerId,
+      '00000000-0000-0000-0000-000000000000',
+    ])
+    await superuser.query('select engine.bury($1)', [workerId])
+  }
+  expect(await api.engine.readExecution(workspaceId, id)).toMatchObject({
+    status: 'waiting',
+    waiting_for: [{ kind: 'slot', reason: 'poison' }],
+  })
+  await startWorker()
+  const other = await api.run('adhoc:effects', { value: 2 })
+  expect(await ended(other)).toMatchObject({ status: 'succeeded' })
+  await api.db.tenant({ workspaceId, userId: null }, (tx) =>
+    api.engine.signal(tx, { workspaceId, executionId: id, key: 'release' }, { type: 'release' }),
+  )
+  expect(await ended(id)).toMatchObject({ status: 'succeeded' })
+})
