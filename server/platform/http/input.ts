@@ -46,7 +46,7 @@ function checkNoQuery(request: FastifyRequest): Record<string, never> {
   return {}
 }
 
-function parse(schema: z.ZodType, value: unknown): Record<string, unknown> {
+export function parse(schema: z.ZodType, value: unknown): Record<string, unknown> {
   const result = schema.safeParse(value)
   if (result.success) return result.data as Record<string, unknown>
   throw invalid(
