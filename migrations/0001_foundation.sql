@@ -9,6 +9,21 @@ create function app_user() returns uuid language sql stable parallel safe
 create function app_bound() returns uuid language sql stable parallel safe
   return nullif(current_setting('app.bound', true), '')::uuid;
 
+-- An id as it stands on the wire, for the few places where JSON of tenants names a row.
+create function typeid(prefix text, id uuid) returns text language plpgsql immutable parallel safe as $$
+declare
+  hex text := replace(id::text, '-', '');
+  alphabet constant text := '0123456789abcdefghjkmnpqrstvwxyz';
+  bits bit varying := ('x' || hex)::bit(128)::bit varying;
+  encoded text := '';
+begin
+  bits := B'00' || bits;
+  for letter in 0..25 loop
+    encoded := encoded || substr(alphabet, substring(bits from letter * 5 + 1 for 5)::bit(5)::integer + 1, 1);
+  end loop;
+  return prefix || '_' || encoded;
+end $$;
+
 -- Facts about this installation, such as a value sealed with its key.
 create table installation (
   name text primary key,

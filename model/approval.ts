@@ -1,0 +1,141 @@
+import type { Json, JsonObject } from './definition.ts'
+import { evaluateConditionOver } from './expressions.ts'
+
+// The decision of a gate: a pure function of its policy, the votes and who may still vote. The order in which votes
+// arrive never matters.
+
+export type Approver = {
+  kind: 'user' | 'team' | 'role' | 'agent'
+  id: string
+  name?: string
+  instructions?: string
+  model?: string
+}
+export type Quorum = 'any' | 'all' | { n_of: number } | { $cel: string }
+export type OnDue = 'reject' | 'approve' | 'escalate'
+
+export type Policy = {
+  approvers: Approver[]
+  quorum: Quorum
+  /** Workspace roles whose rejection alone rejects. */
+  veto: string[]
+  allow_self: boolean
+  due_in_s: number | null
+  on_due: OnDue
+  escalate_to: Approver[]
+}
+
+export type Decision = 'approve' | 'reject' | 'abstain'
+export type Ballot = {
+  kind: 'human' | 'agent'
+  id: string
+  decision: Decision
+  role?: string | null
+  confidence?: number | null
+}
+export type Voter = { kind: 'human' | 'agent'; id: string }
+
+type Count = { human: number; agent: number; total: number }
+type Tally = { approvals: Count; rejections: Count; abstentions: Count; outstanding: Count }
+
+const count = (voters: readonly { kind: 'human' | 'agent' }[]): Count => {
+  const human = voters.filter(({ kind }) => kind === 'human').length
+  return { human, agent: voters.length - human, total: voters.length }
+}
+
+const tallyOf = (votes: readonly Ballot[], outstanding: readonly Voter[]): Tally => ({
+  approvals: count(votes.filter(({ decision }) => decision === 'approve')),
+  rejections: count(votes.filter(({ decision }) => decision === 'reject')),
+  abstentions: count(votes.filter(({ decision }) => decision === 'abstain')),
+  outstanding: count(outstanding),
+})
+
+/** More completions than this are not looked through; the gate then waits for the last voter. */
+const MOST_COMPLETIONS = 5000
+
+/**
+ * `approved`, `rejected`, or still `open`. A preset needs at least one approving human: agents alone never open a gate
+ * unless the author wrote so in CEL. Whatever cannot be reached any more is rejected at once.
+ */
+export function decide(
+  policy: Pick<Policy, 'quorum' | 'veto'>,
+  votes: readonly Ballot[],
+  outstanding: readonly Voter[],
+): 'approved' | 'rejected' | 'open' {
+  if (votes.some((vote) => vote.decision === 'reject' && vote.role != null && policy.veto.includes(vote.role)))
+    return 'rejected'
+  const tally = tallyOf(votes, outstanding)
+  const { quorum } = policy
+  if (typeof quorum === 'object' && '$cel' in quorum) return decideByExpression(quorum.$cel, votes, tally)
+  if (isReached(quorum, tally)) return 'approved'
+  return canBeReached(quorum, tally) ? 'open' : 'rejected'
+}
+
+function isReached(quorum: Exclude<Quorum, { $cel: string }>, { approvals, rejections, outstanding }: Tally): boolean {
+  if (approvals.human < 1) return false
+  if (quorum === 'any') return true
+  if (quorum === 'all') return rejections.total === 0 && outstanding.total === 0
+  return approvals.total >= quorum.n_of
+}
+
+function canBeReached(
+  quorum: Exclude<Quorum, { $cel: string }>,
+  { approvals, rejections, outstanding }: Tally,
+): boolean {
+  if (approvals.human + outstanding.human < 1) return false
+  if (quorum === 'any') return true
+  if (quorum === 'all') return rejections.total === 0
+  return approvals.total + outstanding.total >= quorum.n_of
+}
+
+function decideByExpression(cel: string, votes: readonly Ballot[], tally: Tally): 'approved' | 'rejected' | 'open' {
+  const listed: Json = votes.map(({ kind, id, decision, role, confidence }) => ({
+    kind,
+    id,
+    decision,
+    role: role ?? null,
+    confidence: confidence ?? null,
+  }))
+  const holds = (counts: Tally): boolean =>
+    evaluateConditionOver(cel, { ...(counts as unknown as JsonObject), votes: listed })
+  if (holds(tally)) return 'approved'
+  if (tally.outstanding.total === 0) return 'rejected'
+  // An expression over single votes cannot be foreseen: who will say what is not known.
+  if (/\bvotes\b/.test(cel)) return 'open'
+  const completions = completionsOf(tally)
+  return completions === undefined || completions.some(holds) ? 'open' : 'rejected'
+}
+
+/** Every way the outstanding votes can still fall. */
+function completionsOf(tally: Tally): Tally[] | undefined {
+  const splits = (total: number): [approve: number, reject: number, abstain: number, open: number][] => {
+    const found: [number, number, number, number][] = []
+    for (let approve = 0; approve <= total; approve++)
+      for (let reject = 0; approve + reject <= total; reject++)
+        for (let abstain = 0; approve + reject + abstain <= total; abstain++)
+          found.push([approve, reject, abstain, total - approve - reject - abstain])
+    return found
+  }
+  const size = (total: number): number => ((total + 1) * (total + 2) * (total + 3)) / 6
+  if (size(tally.outstanding.human) * size(tally.outstanding.agent) > MOST_COMPLETIONS) return undefined
+  const add = (to: Count, human: number, agent: number): Count => ({
+    human: to.human + human,
+    agent: to.agent + agent,
+    total: to.total + human + agent,
+  })
+  return splits(tally.outstanding.human).flatMap((human) =>
+    splits(tally.outstanding.agent).map((agent) => ({
+      approvals: add(tally.approvals, human[0], agent[0]),
+      rejections: add(tally.rejections, human[1], agent[1]),
+      abstentions: add(tally.abstentions, human[2], agent[2]),
+      outstanding: { human: human[3], agent: agent[3], total: human[3] + agent[3] },
+    })),
+  )
+}
+
+/** Whether anybody who may still vote could bring it open. */
+export const isSatisfiable = (
+  policy: Pick<Policy, 'quorum' | 'veto'>,
+  votes: readonly Ballot[],
+  outstanding: readonly Voter[],
+): boolean => outstanding.length > 0 && decide(policy, votes, outstanding) !== 'rejected'

@@ -1,0 +1,248 @@
+import { createHash } from 'node:crypto'
+import type { Engine, Opened, PeopleWait } from '#engine/ports'
+import { canonicalText } from '#model/canonical'
+import type { Json } from '#model/definition'
+import type { Database, Tx } from '#platform/db/pool'
+import { deliverEvent } from '#platform/events'
+import { newId, toWire } from '#platform/ids'
+import { readPolicy, toRows } from './policy.ts'
+import * as store from './store.ts'
+import { decideGate, gateIsSatisfiable, readStanding } from './tally.ts'
+import { voteJson } from './view.ts'
+
+// The life of a gate: opened when an execution reaches an approval node, closed by votes, by its due time, or with the
+// execution. Whatever closes it tells the engine in the same transaction.
+
+/** Names the datasets the execution read that have changed since, or null. */
+export type FingerprintCheck = (
+  tx: Tx,
+  workspaceId: string,
+  executionId: string,
+) => Promise<{ message: string; details: Json } | null>
+
+export type GateDependencies = {
+  db: Database
+  engine: () => Pick<Engine, 'signal' | 'nudge'>
+  changedDatasets: FingerprintCheck
+}
+
+/** A reminder goes out when this share of the time to the due moment has passed. */
+const REMIND_AT = 0.5
+
+export const payloadSha256 = (payload: Json): string =>
+  createHash('sha256').update(canonicalText(payload)).digest('hex')
+
+export function makeGates({ db, engine, changedDatasets }: GateDependencies) {
+  const scope = (workspaceId: string) => ({ workspaceId, userId: null })
+
+  async function tellVoters(tx: Tx, gate: store.Gate, kind: string, title: string): Promise<void> {
+    const { outstanding } = await readStanding(tx, gate)
+    await deliverEvent(tx, {
+      workspaceId: gate.workspace_id,
+      kind,
+      title,
+      ...(gate.due_at && { body: `Due ${gate.due_at.toISOString()}` }),
+      data: { request_id: toWire('apr', gate.request_id), execution_id: toWire('exe', gate.execution_id) },
+      link: `/approvals/${toWire('apr', gate.request_id)}`,
+      to: outstanding.filter(({ kind: voter }) => voter === 'human').map(({ id }) => id),
+    })
+  }
+
+  /** Owners of the workspace, and of the workflow, hear that nobody is left who could open the gate. */
+  async function reportIfStuck(tx: Tx, gate: store.Gate): Promise<void> {
+    const stuck = !gateIsSatisfiable(await readStanding(tx, gate))
+    if (stuck === gate.unsatisfiable) return
+    await tx.count('update approval_requests set unsatisfiable = $3 where workspace_id = $1 and request_id = $2', [
+      gate.workspace_id,
+      gate.request_id,
+      stuck,
+    ])
+    if (!stuck) return
+    const owners = await tx.rows<{ user_id: string }>(
+      `select user_id from memberships where workspace_id = $1 and role = 'owner'
+       union select owner_id from workflows where workspace_id = $1 and workflow_id = $2`,
+      [gate.workspace_id, gate.workflow_id],
+    )
+    await deliverEvent(tx, {
+      workspaceId: gate.workspace_id,
+      kind: 'approval.unsatisfiable',
+      title: `Nobody can approve "${gate.title}" any more`,
+      body: 'The people its policy names are gone or have voted. Bring one back, or cancel the execution.',
+      data: { request_id: toWire('apr', gate.request_id), execution_id: toWire('exe', gate.execution_id) },
+      link: `/approvals/${toWire('apr', gate.request_id)}`,
+      to: owners.map(({ user_id }) => user_id),
+    })
+  }
+
+  const remindAt = (gate: store.Gate): Date | null =>
+    gate.due_at === null || gate.reminded
+      ? null
+      : new Date(gate.opened_at.getTime() + (gate.due_at.getTime() - gate.opened_at.getTime()) * REMIND_AT)
+
+  const opened = (gate: store.Gate): Opened => ({
+    data: {
+      request_id: toWire('apr', gate.request_id),
+      title: gate.title,
+      payload_sha256: gate.payload_sha256,
+      ...(gate.due_at && { due_at: gate.due_at.toISOString() }),
+    },
+    dueAt: remindAt(gate) ?? gate.due_at,
+  })
+
+  /** Called again after a crash it answers with the same gate; with another payload or version the gate is opened anew. */
+  async function openGate(wait: PeopleWait): Promise<Opened> {
+    const policy = readPolicy(wait.args.policy)
+    const payload = wait.args.payload ?? null
+    const sha256 = payloadSha256(payload)
+    return db.tenant(scope(wait.workspaceId), async (tx) => {
+      const present = await store.lockOpenGate(tx, wait.workspaceId, wait.executionId, wait.nodePath)
+      if (present && present.payload_sha256 === sha256 && present.version_id === wait.versionId) return opened(present)
+      if (present) await store.closeGate(tx, wait.workspaceId, present.request_id, 'cancelled', null)
+      const gate = await store.insertGate(tx, {
+        workspace_id: wait.workspaceId,
+        request_id: newId(),
+        execution_id: wait.executionId,
+        workflow_id: wait.workflowId,
+        version_id: wait.versionId,
+        node_path: wait.nodePath,
+        node_id: wait.nodeId,
+        title: String(wait.args.title ?? wait.nodeId),
+        payload,
+        payload_sha256: sha256,
+        policy,
+        started_by: wait.startedBy,
+      })
+      await addApprovers(tx, gate, policy.approvers)
+      await tellVoters(tx, gate, 'approval.requested', `Your vote is needed: ${gate.title}`)
+      await reportIfStuck(tx, gate)
+      return opened(gate)
+    })
+  }
+
+  async function addApprovers(
+    tx: Tx,
+    gate: store.Gate,
+    approvers: ReturnType<typeof readPolicy>['approvers'],
+  ): Promise<void> {
+    const rows = toRows(approvers)
+    await store.insertApprovers(tx, gate.workspace_id, gate.request_id, rows)
+    const agents = rows.flatMap(({ agent }) => (agent === null ? [] : [agent]))
+    if (agents.length === 0) return
+    await tx.count(
+      'insert into agent_reviews (workspace_id, request_id, agent) select $1, $2, unnest($3::text[]) on conflict do nothing',
+      [gate.workspace_id, gate.request_id, agents],
+    )
+  }
+
+  /** Closes the gate with what it counts as, and lets the execution go on. */
+  async function resolve(
+    tx: Tx,
+    gate: store.Gate,
+    status: 'approved' | 'rejected' | 'expired',
+    outcome: 'approved' | 'rejected',
+  ): Promise<void> {
+    const to = {
+      workspaceId: gate.workspace_id,
+      executionId: gate.execution_id,
+      key: `gate:${gate.request_id}:resolved`,
+    }
+    const changed = await changedDatasets(tx, gate.workspace_id, gate.execution_id)
+    if (changed) {
+      await store.closeGate(tx, gate.workspace_id, gate.request_id, 'cancelled', null)
+      await engine().signal(tx, to, {
+        type: 'node.failed',
+        nodePath: gate.node_path,
+        error: { code: 'dataset_changed', ...changed },
+      })
+      return
+    }
+    const closed = await store.closeGate(tx, gate.workspace_id, gate.request_id, status, outcome)
+    if (gate.workflow_id !== null && status !== 'expired') await store.recordAgreement(tx, gate, outcome)
+    const votes = (await store.listVotes(tx, gate.workspace_id, [gate.request_id])).map(voteJson)
+    await engine().signal(tx, to, {
+      type: 'approval.resolved',
+      nodePath: gate.node_path,
+      outcome,
+      output: {
+        status,
+        outcome,
+        request_id: toWire('apr', gate.request_id),
+        payload_sha256: gate.payload_sha256,
+        votes,
+      },
+      data: {
+        node_id: gate.node_id,
+        request_id: toWire('apr', gate.request_id),
+        status,
+        outcome,
+        resolved_at: closed.resolved_at!.toISOString(),
+      },
+    })
+  }
+
+  /** After a vote, a delegation or a departure: does the gate open, close, or stand? */
+  async function settle(tx: Tx, gate: store.Gate): Promise<void> {
+    const decision = decideGate(await readStanding(tx, gate))
+    if (decision !== 'open') return resolve(tx, gate, decision, decision)
+    return reportIfStuck(tx, gate)
+  }
+
+  /** The engine's timer: half way to the due time a reminder, then what `on_due` says. */
+  async function gateDue(wait: {
+    workspaceId: string
+    executionId: string
+    nodePath: string
+  }): Promise<{ dueAt: Date | null }> {
+    return db.tenant(scope(wait.workspaceId), async (tx) => {
+      const gate = await store.lockOpenGate(tx, wait.workspaceId, wait.executionId, wait.nodePath)
+      if (!gate || gate.due_at === null) return { dueAt: null }
+      const { passed } = await tx.row<{ passed: boolean }>('select $1::timestamptz <= now() as passed', [gate.due_at])
+      if (!passed) {
+        if (!gate.reminded) {
+          await tx.count('update approval_requests set reminded = true where workspace_id = $1 and request_id = $2', [
+            gate.workspace_id,
+            gate.request_id,
+          ])
+          await tellVoters(tx, gate, 'approval.reminder', `Still waiting for your vote: ${gate.title}`)
+        }
+        return { dueAt: gate.due_at }
+      }
+      const { on_due, escalate_to, due_in_s } = gate.policy
+      if (on_due === 'escalate' && !gate.escalated && escalate_to.length > 0) {
+        const escalated = await tx.row<store.Gate>(
+          `update approval_requests set escalated = true, reminded = true, due_at = now() + make_interval(secs => $3) where workspace_id = $1 and request_id = $2 returning *`,
+          [gate.workspace_id, gate.request_id, due_in_s],
+        )
+        await addApprovers(tx, escalated, escalate_to)
+        await tellVoters(tx, escalated, 'approval.escalated', `Escalated to you: ${gate.title}`)
+        return { dueAt: escalated.due_at }
+      }
+      await resolve(tx, gate, 'expired', on_due === 'approve' ? 'approved' : 'rejected')
+      return { dueAt: null }
+    })
+  }
+
+  /** The execution has ended: what it still asked is void. */
+  async function cancelOpen(tx: Tx, workspaceId: string, executionId: string): Promise<void> {
+    const open = await tx.rows<{ request_id: string }>(
+      `select request_id from approval_requests where workspace_id = $1 and execution_id = $2 and status = 'open' for update`,
+      [workspaceId, executionId],
+    )
+    for (const { request_id } of open) await store.closeGate(tx, workspaceId, request_id, 'cancelled', null)
+  }
+
+  /** Somebody left: gates that can no longer be opened are reported, presets that cannot be reached any more are closed. */
+  async function recheckWorkspace(workspaceId: string): Promise<void> {
+    await db.tenant(scope(workspaceId), async (tx) => {
+      await tx.count('delete from gate_rechecks where workspace_id = $1', [workspaceId])
+      for (const gate of await store.listOpenGates(tx, workspaceId)) {
+        const locked = await store.lockGate(tx, workspaceId, gate.request_id)
+        if (locked?.status === 'open') await reportIfStuck(tx, locked)
+      }
+    })
+  }
+
+  return { openGate, gateDue, cancelOpen, recheckWorkspace, settle, tellVoters }
+}
+
+export type Gates = ReturnType<typeof makeGates>

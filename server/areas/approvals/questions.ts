@@ -1,0 +1,267 @@
+import type { Engine, Opened, PeopleWait } from '#engine/ports'
+import type { Json } from '#model/definition'
+import { validateJson } from '#model/json-schema'
+import type { Standing } from '#platform/access/words'
+import type { Database, Tx } from '#platform/db/pool'
+import { invalid, problem, unknownReference } from '#platform/errors'
+import { deliverEvent } from '#platform/events'
+import type { Context } from '#platform/http/context'
+import { decodeCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import { newId, toWire } from '#platform/ids'
+import type { Question } from './schema.ts'
+
+// Questions of executions to people. The first valid answer wins, from whichever door it comes; it is a signal to the
+// engine in the transaction that records it.
+
+type Named = { kind: 'user' | 'team' | 'role'; id: string }
+
+type Row = {
+  workspace_id: string
+  clarification_id: string
+  execution_id: string
+  workflow_id: string | null
+  node_path: string
+  node_id: string
+  question: string
+  schema: Json
+  who: Named[] | null
+  status: Question['status']
+  on_due: 'fail' | 'default' | 'escalate'
+  default_answer: Json
+  escalated: boolean
+  started_by: string | null
+  answered_by_name: string | null
+  asked_at: Date
+  due_at: Date | null
+}
+
+/** Through which door an answer came, and who gave it. */
+export type Answerer = { id: string; name: string }
+
+export function makeQuestions({ db, engine }: { db: Database; engine: () => Pick<Engine, 'signal' | 'nudge'> }) {
+  const scope = (workspaceId: string) => ({ workspaceId, userId: null })
+
+  const opened = (row: Row): Opened => ({
+    data: {
+      clarification_id: toWire('clr', row.clarification_id),
+      question: row.question,
+      schema: row.schema,
+      ...(row.due_at && { due_at: row.due_at.toISOString() }),
+    },
+    dueAt: row.due_at,
+  })
+
+  const lockOpen = (tx: Tx, workspaceId: string, executionId: string, nodePath: string): Promise<Row | undefined> =>
+    tx.maybe<Row>(
+      `select * from questions where workspace_id = $1 and execution_id = $2 and node_path = $3 and status = 'open' for update`,
+      [workspaceId, executionId, nodePath],
+    )
+
+  async function askQuestion(wait: PeopleWait): Promise<Opened> {
+    const { args } = wait
+    return db.tenant(scope(wait.workspaceId), async (tx) => {
+      const present = await lockOpen(tx, wait.workspaceId, wait.executionId, wait.nodePath)
+      if (present) return opened(present)
+      const row = await tx.row<Row>(
+        `insert into questions (workspace_id, clarification_id, execution_id, workflow_id, node_path, node_id, question, schema, who, on_due, default_answer, started_by, due_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13)) returning *`,
+        [
+          wait.workspaceId,
+          newId(),
+          wait.executionId,
+          wait.workflowId,
+          wait.nodePath,
+          wait.nodeId,
+          String(args.question ?? ''),
+          JSON.stringify(args.schema ?? {}),
+          args.who === undefined || args.who === null ? null : JSON.stringify(args.who),
+          args.on_due ?? 'fail',
+          args.default === undefined ? null : JSON.stringify(args.default),
+          wait.startedBy,
+          typeof args.due_in_s === 'number' ? args.due_in_s : null,
+        ],
+      )
+      await tell(tx, row, 'clarification.asked', `A question for you: ${row.question}`)
+      return opened(row)
+    })
+  }
+
+  async function tell(tx: Tx, row: Row, kind: string, title: string): Promise<void> {
+    const people = await answerers(tx, row)
+    await deliverEvent(tx, {
+      workspaceId: row.workspace_id,
+      kind,
+      title: title.slice(0, 300),
+      data: { clarification_id: toWire('clr', row.clarification_id), execution_id: toWire('exe', row.execution_id) },
+      link: `/runs/${toWire('exe', row.execution_id)}`,
+      to: people,
+    })
+  }
+
+  /** Everybody who may answer now. */
+  async function answerers(tx: Tx, row: Row): Promise<string[]> {
+    const rows = await tx.rows<{ user_id: string }>('select user_id from question_answerers($1, $2)', [
+      row.workspace_id,
+      row.clarification_id,
+    ])
+    return rows.map(({ user_id }) => user_id)
+  }
+
+  async function close(tx: Tx, row: Row, answer: Json, by: Answerer): Promise<void> {
+    await tx.count(
+      `update questions set status = 'answered', answer = $3, answered_by = $4, answered_by_name = $5, answered_at = now() where workspace_id = $1 and clarification_id = $2`,
+      [row.workspace_id, row.clarification_id, JSON.stringify(answer), by.id, by.name],
+    )
+    await engine().signal(
+      tx,
+      { workspaceId: row.workspace_id, executionId: row.execution_id, key: `question:${row.clarification_id}` },
+      {
+        type: 'clarification.answered',
+        nodePath: row.node_path,
+        answer,
+        data: {
+          node_id: row.node_id,
+          clarification_id: toWire('clr', row.clarification_id),
+          answered_by: { id: by.id, name: by.name },
+        },
+      },
+    )
+  }
+
+  /** Records an answer in the caller's transaction. Whether they may give it was settled before. */
+  async function answer(
+    tx: Tx,
+    workspaceId: string,
+    executionId: string,
+    given: { response: Json; clarificationId?: string | undefined },
+    by: Answerer,
+    mayAnswer: (row: Row, people: string[]) => boolean,
+  ): Promise<{ clarification_id: string; execution_id: string; status: 'answered' }> {
+    const rows = await tx.rows<Row>(
+      'select * from questions where workspace_id = $1 and execution_id = $2 order by clarification_id for update',
+      [workspaceId, executionId],
+    )
+    const open = rows.filter(({ status }) => status === 'open')
+    const wanted =
+      given.clarificationId === undefined
+        ? open[0]
+        : rows.find(({ clarification_id }) => clarification_id === given.clarificationId)
+    if (given.clarificationId !== undefined && !wanted) throw unknownReference('/clarification_id')
+    if (!wanted || wanted.status !== 'open') throw problem('not_waiting', whyNotWaiting(wanted ?? rows.at(-1)))
+    if (given.clarificationId === undefined && open.length > 1) {
+      throw invalid([{ path: '/clarification_id', message: `must be given: ${open.length} questions are open` }])
+    }
+    if (!mayAnswer(wanted, await answerers(tx, wanted)))
+      throw problem('forbidden', 'The question is addressed to somebody else.')
+    const issues = validateJson(wanted.schema, given.response)
+    if (issues.length > 0)
+      throw invalid(
+        issues.slice(0, 50).map((issue) => ({ path: `/response${issue.path}`, message: issue.message })),
+        'The response does not fit the question.',
+      )
+    await close(tx, wanted, given.response, by)
+    return { clarification_id: wanted.clarification_id, execution_id: executionId, status: 'answered' }
+  }
+
+  async function questionDue(wait: {
+    workspaceId: string
+    executionId: string
+    nodePath: string
+  }): Promise<{ dueAt: Date | null }> {
+    return db.tenant(scope(wait.workspaceId), async (tx) => {
+      const row = await lockOpen(tx, wait.workspaceId, wait.executionId, wait.nodePath)
+      if (!row || row.due_at === null) return { dueAt: null }
+      if (row.on_due === 'default') {
+        await close(tx, row, row.default_answer, { id: 'default', name: 'the default answer' })
+        return { dueAt: null }
+      }
+      if (row.on_due === 'escalate' && !row.escalated) {
+        const escalated = await tx.row<Row>(
+          `update questions set escalated = true, due_at = now() + (due_at - asked_at) where workspace_id = $1 and clarification_id = $2 returning *`,
+          [row.workspace_id, row.clarification_id],
+        )
+        await tell(tx, escalated, 'clarification.escalated', `Nobody has answered yet: ${row.question}`)
+        return { dueAt: escalated.due_at }
+      }
+      await tx.count(
+        `update questions set status = 'expired', answered_at = now() where workspace_id = $1 and clarification_id = $2`,
+        [row.workspace_id, row.clarification_id],
+      )
+      await engine().signal(
+        tx,
+        { workspaceId: row.workspace_id, executionId: row.execution_id, key: `question:${row.clarification_id}` },
+        {
+          type: 'node.failed',
+          nodePath: row.node_path,
+          error: { code: 'question_expired', message: `nobody answered "${row.question}" in time` },
+        },
+      )
+      return { dueAt: null }
+    })
+  }
+
+  return {
+    askQuestion,
+    questionDue,
+    answer,
+
+    cancelOpen: (tx: Tx, workspaceId: string, executionId: string): Promise<number> =>
+      tx.count(
+        `update questions set status = 'cancelled', answered_at = now() where workspace_id = $1 and execution_id = $2 and status = 'open'`,
+        [workspaceId, executionId],
+      ),
+
+    /** Whoever an open question of the execution names sees that the execution exists. */
+    async standingThroughQuestion(ctx: Context, executionId: string): Promise<Standing | undefined> {
+      const named = await ctx.tx.maybe(
+        `select from questions q, question_answerers(q.workspace_id, q.clarification_id) a
+         where q.workspace_id = $1 and q.execution_id = $2 and q.who is not null and a.user_id = $3`,
+        [ctx.workspace.workspace_id, executionId, ctx.person.user_id],
+      )
+      return named ? 'visible' : undefined
+    },
+
+    async respond(
+      ctx: Context,
+      {
+        execution_id,
+        response,
+        clarification_id,
+      }: { execution_id: string; response: unknown; clarification_id?: string | undefined },
+    ) {
+      const me = ctx.person
+      const answered = await answer(
+        ctx.tx,
+        ctx.workspace.workspace_id,
+        execution_id,
+        { response: response as Json, clarificationId: clarification_id },
+        { id: toWire('usr', me.user_id), name: me.name },
+        (_row, people) => people.includes(me.user_id),
+      )
+      ctx.afterCommit(() => engine().nudge([execution_id]))
+      return answered
+    },
+
+    /** Open questions the caller may answer, soonest due first. */
+    async listQuestionInbox(ctx: Context, { cursor, limit }: ListQuery) {
+      const key = decodeCursor(cursor, 2)
+      const rows = await ctx.tx.rows<Question>(
+        `select q.clarification_id, q.execution_id, q.workflow_id, q.node_id, q.question, q.schema, q.status, q.asked_at, q.due_at from questions q
+         where q.workspace_id = $1 and q.status = 'open' and exists (select from question_answerers($1, q.clarification_id) a where a.user_id = $2)
+           and (coalesce(q.due_at, 'infinity'), q.clarification_id) > (coalesce($3::timestamptz, case when $4::uuid is null then '-infinity' else 'infinity' end::timestamptz), coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))
+         order by coalesce(q.due_at, 'infinity'), q.clarification_id limit $5`,
+        [ctx.workspace.workspace_id, ctx.person.user_id, key?.[0] ?? null, key?.[1] ?? null, limit + 1],
+      )
+      return toPage(rows, limit, (row) => [row.due_at?.toISOString() ?? null, row.clarification_id])
+    },
+  }
+}
+
+function whyNotWaiting(row: Row | undefined): string {
+  if (!row) return 'The execution waits for no answer.'
+  if (row.status === 'answered') return `It was answered by ${row.answered_by_name ?? 'somebody else'}.`
+  return row.status === 'expired' ? 'The time to answer has passed.' : 'The execution has ended.'
+}
+
+export type Questions = ReturnType<typeof makeQuestions>

@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { sees, viewer } from '#platform/access/words'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { listQuery, page } from '#platform/http/schema'
+import type { Questions } from './questions.ts'
+import { Agreement, Approval, Delegation, NewVote, Question, Respond, Responded, Vote } from './schema.ts'
+import type { Approvals } from './service.ts'
+
+export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals; questions: Questions }): AnyRoute[] =>
+  routes(
+    'Approvals',
+    {
+      listInbox: ['GET', '/api/approvals/inbox', viewer('workspace')],
+      getApproval: ['GET', '/api/approvals/:request_id', sees('gate')],
+      castVote: ['POST', '/api/approvals/:request_id/votes', sees('gate')],
+      delegateVote: ['POST', '/api/approvals/:request_id/delegate', sees('gate')],
+      listExecutionApprovals: ['GET', '/api/workflows/executions/:execution_id/approvals', viewer('execution')],
+      respondToExecution: ['POST', '/api/workflows/executions/:execution_id/respond', sees('execution')],
+      listQuestionInbox: ['GET', '/api/clarifications/inbox', viewer('workspace')],
+      listAgreement: ['GET', '/api/approvals/agreement', viewer('workspace')],
+    },
+    {
+      listInbox: {
+        summary: "Open gates waiting on the caller's vote, soonest due first, those without a due time last",
+        query: listQuery,
+        answer: page(Approval),
+        run: approvals.listInbox,
+      },
+      getApproval: {
+        summary: 'One gate with every vote and the rationale of agents',
+        answer: Approval,
+        run: approvals.getApproval,
+      },
+      castVote: {
+        summary: 'Vote on a gate, bound to the payload that was seen',
+        body: NewVote,
+        answer: Vote,
+        status: 201,
+        extension: true,
+        examples: {
+          body: {
+            decision: 'approve',
+            comment: 'Looks right',
+            payload_sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+          },
+        },
+        run: approvals.castVote,
+      },
+      delegateVote: {
+        summary: "Hand one's vote to a colleague",
+        body: Delegation,
+        answer: Approval,
+        extension: true,
+        run: approvals.delegateVote,
+      },
+      listExecutionApprovals: {
+        summary: 'All gates opened on an execution, with who can still vote',
+        query: listQuery,
+        answer: page(Approval),
+        run: approvals.listApprovalsOfExecution,
+      },
+      respondToExecution: {
+        summary: 'Answer a question of a waiting execution',
+        description: 'The first valid answer wins. With several open questions `clarification_id` says which.',
+        body: Respond,
+        answer: Responded,
+        status: 202,
+        examples: { body: { response: { colour: 'green' } } },
+        run: questions.respond,
+      },
+      listQuestionInbox: {
+        summary: 'Open questions the caller may answer, soonest due first',
+        query: listQuery,
+        answer: page(Question),
+        extension: true,
+        run: questions.listQuestionInbox,
+      },
+      listAgreement: {
+        summary: "How often each agent's blind vote matched the final decision, by gate",
+        query: z.strictObject({ workflow_id: z.string().max(100).optional() }),
+        answer: page(Agreement),
+        extension: true,
+        run: approvals.listAgreement,
+      },
+    },
+  )

@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
+
+const Decision = z.enum(['approve', 'reject', 'abstain'])
+
+/** A person's id is a TypeID, an agent's the name its author gave it. */
+const Voter = z.object({ kind: z.enum(['human', 'agent']), id: z.string(), name: z.string() })
+
+export const Vote = z
+  .object({
+    vote_id: id('vote'),
+    voter: Voter,
+    decision: Decision,
+    comment: z.string().nullable(),
+    rationale: z.string().nullable(),
+    confidence: z.number().nullable(),
+    evidence: z.unknown().optional(),
+    payload_sha256: z.string(),
+    voted_at: timestamp(),
+  })
+  .meta({ id: 'ApprovalVote' })
+export type Vote = z.input<typeof Vote>
+
+export const Approval = z
+  .object({
+    request_id: id('apr'),
+    execution_id: id('exe'),
+    workflow_id: id('wf').nullable(),
+    version_id: id('wfv').nullable(),
+    node_id: z.string(),
+    title: z.string(),
+    payload: z.unknown(),
+    payload_sha256: z.string(),
+    policy: jsonObject(),
+    status: z.enum(['open', 'approved', 'rejected', 'expired', 'cancelled']),
+    outcome: z.enum(['approved', 'rejected']).nullable().describe('What the gate counts as once it is closed'),
+    votes: z.array(Vote),
+    outstanding: z.array(Voter).describe('Who can still vote'),
+    unsatisfiable: z.boolean().describe('Nobody who could still open it is left'),
+    agents: z.array(
+      z.object({ agent: z.string(), name: z.string(), votes: z.number().int(), agreed: z.number().int() }),
+    ),
+    due_at: timestamp().nullable(),
+    opened_at: timestamp(),
+    resolved_at: timestamp().nullable(),
+  })
+  .meta({ id: 'Approval' })
+export type Approval = z.input<typeof Approval>
+
+export const NewVote = z.strictObject({
+  decision: Decision,
+  comment: z.string().trim().max(10_000).nullable().optional(),
+  payload_sha256: z.string().max(100),
+})
+export type NewVote = z.output<typeof NewVote>
+export const Delegation = z.strictObject({ user_id: reference('usr') })
+
+export const Agreement = z
+  .object({
+    agent: z.string(),
+    workflow_id: id('wf'),
+    node_id: z.string(),
+    votes: z.number().int(),
+    agreed: z.number().int(),
+  })
+  .meta({ id: 'AgentAgreement' })
+
+export const Respond = z.strictObject({
+  response: z.unknown().refine((value) => value !== undefined, 'is required'),
+  clarification_id: reference('clr').optional(),
+})
+export const Responded = z
+  .object({ clarification_id: id('clr'), execution_id: id('exe'), status: z.literal('answered') })
+  .meta({ id: 'ClarificationAnswered' })
+
+export const Question = z
+  .object({
+    clarification_id: id('clr'),
+    execution_id: id('exe'),
+    workflow_id: id('wf').nullable(),
+    node_id: z.string(),
+    question: z.string(),
+    schema: z.unknown(),
+    status: z.enum(['open', 'answered', 'expired', 'cancelled']),
+    asked_at: timestamp(),
+    due_at: timestamp().nullable(),
+  })
+  .meta({ id: 'Clarification' })
+export type Question = z.input<typeof Question>

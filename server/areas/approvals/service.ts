@@ -1,0 +1,221 @@
+import type { z } from 'zod'
+import type { Engine } from '#engine/ports'
+import type { StandingIn } from '#platform/access/check'
+import { isUniqueViolation, type Tx } from '#platform/db/pool'
+import { invalid, problem, unknownReference } from '#platform/errors'
+import { deliverEvent } from '#platform/events'
+import type { Context } from '#platform/http/context'
+import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import { fromWire, NOWHERE, newId, toWire } from '#platform/ids'
+import type { Gates } from './gates.ts'
+import type { Approval, Delegation, NewVote, Vote } from './schema.ts'
+import * as store from './store.ts'
+import { gateView, voteJson, voteView } from './view.ts'
+
+type ById = { request_id: string }
+
+/** A gate is seen by whoever sees its execution, and by whoever may vote or has voted. */
+export const makeStandingInGate =
+  (standingInExecution: StandingIn): StandingIn =>
+  async (ctx, requestId) => {
+    if (ctx.maybeWorkspace === null) return undefined
+    const gate = await store.findGate(ctx.tx, ctx.workspace.workspace_id, requestId)
+    if (!gate) return undefined
+    const inExecution = await standingInExecution(ctx, gate.execution_id)
+    if (inExecution !== undefined && inExecution !== 'visible') return 'viewer'
+    const voters = await store.listVoters(ctx.tx, gate.workspace_id, requestId)
+    if (voters.some(({ user_id }) => user_id === ctx.person.user_id)) return 'viewer'
+    const votes = await store.listVotes(ctx.tx, gate.workspace_id, [requestId])
+    return votes.some(({ voter_kind, voter_id }) => voter_kind === 'human' && voter_id === ctx.person.user_id)
+      ? 'viewer'
+      : undefined
+  }
+
+export type AgentVote = {
+  agent: string
+  name: string
+  decision: 'approve' | 'reject' | 'abstain'
+  rationale: string
+  confidence: number | null
+  evidence: unknown
+  usage?: unknown
+}
+
+export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => Pick<Engine, 'signal' | 'nudge'> }) {
+  async function readGate(ctx: Context, requestId: string): Promise<store.Gate> {
+    const gate = await store.findGate(ctx.tx, ctx.workspace.workspace_id, requestId)
+    if (!gate) throw problem('not_found')
+    return gate
+  }
+
+  /** Records one vote at a locked, open gate, and what follows from it. */
+  async function record(
+    tx: Tx,
+    gate: store.Gate,
+    vote: Parameters<typeof store.insertVote>[2],
+  ): Promise<store.VoteRow> {
+    const row = await store.insertVote(tx, gate.workspace_id, vote)
+    await engine().signal(
+      tx,
+      { workspaceId: gate.workspace_id, executionId: gate.execution_id, key: `vote:${row.vote_id}` },
+      {
+        type: 'approval.voted',
+        nodePath: gate.node_path,
+        data: { node_id: gate.node_id, request_id: toWire('apr', gate.request_id), vote: voteJson(row) },
+      },
+    )
+    await gates.settle(tx, gate)
+    return row
+  }
+
+  async function lockOpen(tx: Tx, workspaceId: string, requestId: string): Promise<store.Gate> {
+    const gate = await store.lockGate(tx, workspaceId, requestId)
+    if (!gate) throw problem('not_found')
+    if (gate.status !== 'open') throw problem('gate_closed', `The gate is ${gate.status} already.`)
+    return gate
+  }
+
+  return {
+    getApproval: async (ctx: Context, { request_id }: ById): Promise<Approval> =>
+      gateView(ctx.tx, await readGate(ctx, request_id)),
+
+    async listApprovalsOfExecution(
+      ctx: Context,
+      { execution_id, cursor, limit }: { execution_id: string } & ListQuery,
+    ) {
+      const rows = await store.listGatesOfExecution(
+        ctx.tx,
+        ctx.workspace.workspace_id,
+        execution_id,
+        decodeIdCursor(cursor),
+        limit,
+      )
+      const page = toPage(rows, limit, (gate) => [gate.request_id])
+      const items: Approval[] = []
+      for (const gate of page.items) items.push(await gateView(ctx.tx, gate))
+      return { ...page, items }
+    },
+
+    async listInbox(ctx: Context, { cursor, limit }: ListQuery) {
+      const key = decodeCursor(cursor, 2) as [string | null, string] | undefined
+      if (key && typeof key[1] !== 'string')
+        throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+      const rows = await store.listInbox(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, key ?? null, limit)
+      const page = toPage(rows, limit, (gate) => [gate.due_at?.toISOString() ?? null, gate.request_id])
+      const items: Approval[] = []
+      for (const gate of page.items) items.push(await gateView(ctx.tx, gate))
+      return { ...page, items }
+    },
+
+    async castVote(ctx: Context, { request_id, decision, comment, payload_sha256 }: ById & NewVote): Promise<Vote> {
+      const gate = await lockOpen(ctx.tx, ctx.workspace.workspace_id, request_id)
+      const { user_id, name } = ctx.person
+      const votes = await store.listVotes(ctx.tx, gate.workspace_id, [request_id])
+      if (votes.some(({ voter_kind, voter_id }) => voter_kind === 'human' && voter_id === user_id))
+        throw problem('already_voted', 'A vote cannot be changed.')
+      const voter = (await store.listVoters(ctx.tx, gate.workspace_id, request_id)).find(
+        (one) => one.user_id === user_id,
+      )
+      if (!voter) throw problem('forbidden', notAVoter(gate, user_id))
+      if (payload_sha256 !== gate.payload_sha256)
+        throw problem('payload_changed', 'Read the gate again and vote on what it says now.')
+      try {
+        const row = await record(ctx.tx, gate, {
+          vote_id: newId(),
+          request_id,
+          voter_kind: 'human',
+          voter_id: user_id,
+          voter_name: name,
+          voter_role: voter.role,
+          decision,
+          comment: comment ?? null,
+          rationale: null,
+          confidence: null,
+          evidence: null,
+          payload_sha256,
+        })
+        ctx.afterCommit(() => engine().nudge([gate.execution_id]))
+        return voteView(row)
+      } catch (error) {
+        if (isUniqueViolation(error)) throw problem('already_voted', 'A vote cannot be changed.')
+        throw error
+      }
+    },
+
+    /** An agent's vote. A gate that closed meanwhile, or a second answer, is simply not recorded. */
+    async castAgentVote(tx: Tx, workspaceId: string, requestId: string, vote: AgentVote): Promise<string | null> {
+      const gate = await store.lockGate(tx, workspaceId, requestId)
+      if (gate?.status !== 'open') return null
+      const votes = await store.listVotes(tx, workspaceId, [requestId])
+      if (votes.some(({ voter_kind, voter_id }) => voter_kind === 'agent' && voter_id === vote.agent)) return null
+      await record(tx, gate, {
+        vote_id: newId(),
+        request_id: requestId,
+        voter_kind: 'agent',
+        voter_id: vote.agent,
+        voter_name: vote.name,
+        voter_role: null,
+        decision: vote.decision,
+        comment: null,
+        rationale: vote.rationale,
+        confidence: vote.confidence,
+        evidence: (vote.evidence ?? null) as never,
+        usage: (vote.usage ?? null) as never,
+        payload_sha256: gate.payload_sha256,
+      })
+      return gate.execution_id
+    },
+
+    /** Hands one's own vote to a colleague. Handed on again, it moves; it is never split. */
+    async delegateVote(ctx: Context, { request_id, user_id }: ById & z.output<typeof Delegation>): Promise<Approval> {
+      const gate = await lockOpen(ctx.tx, ctx.workspace.workspace_id, request_id)
+      const me = ctx.person.user_id
+      const voters = await store.listVoters(ctx.tx, gate.workspace_id, request_id)
+      if (!voters.some((voter) => voter.user_id === me)) throw problem('forbidden', notAVoter(gate, me))
+      const votes = await store.listVotes(ctx.tx, gate.workspace_id, [request_id])
+      if (votes.some(({ voter_kind, voter_id }) => voter_kind === 'human' && voter_id === me))
+        throw problem('already_voted', 'A vote that was cast cannot be handed on.')
+      const colleague = await ctx.tx.maybe('select from memberships where workspace_id = $1 and user_id = $2', [
+        gate.workspace_id,
+        user_id,
+      ])
+      if (!colleague) throw unknownReference('/user_id')
+      if (user_id === me || voters.some((voter) => voter.user_id === user_id))
+        throw invalid([{ path: '/user_id', message: 'already has a vote of their own' }])
+      if (!gate.policy.allow_self && user_id === gate.started_by)
+        throw invalid([{ path: '/user_id', message: 'started the execution and may not approve it' }])
+      const moved = await ctx.tx.count(
+        'update approval_delegations set to_user = $4, at = now() where workspace_id = $1 and request_id = $2 and to_user = $3',
+        [gate.workspace_id, request_id, me, user_id],
+      )
+      if (moved === 0) {
+        await ctx.tx.count(
+          'insert into approval_delegations (workspace_id, request_id, from_user, to_user) values ($1, $2, $3, $4)',
+          [gate.workspace_id, request_id, me, user_id],
+        )
+      }
+      await deliverEvent(ctx.tx, {
+        workspaceId: gate.workspace_id,
+        kind: 'approval.delegated',
+        title: `${ctx.person.name} handed you a vote: ${gate.title}`,
+        data: { request_id: toWire('apr', request_id) },
+        link: `/approvals/${toWire('apr', request_id)}`,
+        to: [user_id],
+      })
+      return gateView(ctx.tx, gate)
+    },
+
+    async listAgreement(ctx: Context, { workflow_id }: { workflow_id?: string | undefined }) {
+      const wanted = workflow_id === undefined ? null : (fromWire('wf', workflow_id) ?? NOWHERE)
+      return { items: await store.listAgreement(ctx.tx, ctx.workspace.workspace_id, wanted, null), next_cursor: null }
+    },
+  }
+}
+
+const notAVoter = (gate: store.Gate, userId: string): string =>
+  !gate.policy.allow_self && gate.started_by === userId
+    ? 'You started this execution, and its policy does not let you approve it yourself.'
+    : 'The policy of this gate does not name you as an approver.'
+
+export type Approvals = ReturnType<typeof makeApprovals>

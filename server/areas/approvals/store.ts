@@ -1,0 +1,257 @@
+import type { Ballot, Policy } from '#model/approval'
+import type { Json } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+
+export type Gate = {
+  workspace_id: string
+  request_id: string
+  execution_id: string
+  workflow_id: string | null
+  version_id: string | null
+  node_path: string
+  node_id: string
+  title: string
+  payload: Json
+  payload_sha256: string
+  policy: Policy
+  status: 'open' | 'approved' | 'rejected' | 'expired' | 'cancelled'
+  outcome: 'approved' | 'rejected' | null
+  started_by: string | null
+  escalated: boolean
+  reminded: boolean
+  unsatisfiable: boolean
+  due_at: Date | null
+  opened_at: Date
+  resolved_at: Date | null
+}
+
+export type VoteRow = {
+  vote_id: string
+  request_id: string
+  voter_kind: 'human' | 'agent'
+  voter_id: string
+  voter_name: string
+  voter_role: string | null
+  decision: Ballot['decision']
+  comment: string | null
+  rationale: string | null
+  confidence: number | null
+  evidence: Json | null
+  payload_sha256: string
+  voted_at: Date
+}
+
+export type VoterRow = { user_id: string; name: string; role: string }
+export type AgentRow = { agent: string; agent_name: string | null; instructions: string | null; model: string | null }
+
+const columns = `workspace_id, request_id, execution_id, workflow_id, version_id, node_path, node_id, title, payload, payload_sha256, policy, status,
+  outcome, started_by, escalated, reminded, unsatisfiable, due_at, opened_at, resolved_at`
+
+export const findGate = (tx: Tx, workspaceId: string, requestId: string): Promise<Gate | undefined> =>
+  tx.maybe<Gate>(`select ${columns} from approval_requests where workspace_id = $1 and request_id = $2`, [
+    workspaceId,
+    requestId,
+  ])
+
+/** Votes, the due time and the end of an execution take turns at the gate's row. */
+export const lockGate = (tx: Tx, workspaceId: string, requestId: string): Promise<Gate | undefined> =>
+  tx.maybe<Gate>(`select ${columns} from approval_requests where workspace_id = $1 and request_id = $2 for update`, [
+    workspaceId,
+    requestId,
+  ])
+
+export const lockOpenGate = (
+  tx: Tx,
+  workspaceId: string,
+  executionId: string,
+  nodePath: string,
+): Promise<Gate | undefined> =>
+  tx.maybe<Gate>(
+    `select ${columns} from approval_requests where workspace_id = $1 and execution_id = $2 and node_path = $3 and status = 'open' for update`,
+    [workspaceId, executionId, nodePath],
+  )
+
+export const listGatesOfExecution = (
+  tx: Tx,
+  workspaceId: string,
+  executionId: string,
+  after: string | null,
+  limit: number,
+): Promise<Gate[]> =>
+  tx.rows<Gate>(
+    `select ${columns} from approval_requests where workspace_id = $1 and execution_id = $2 and ($3::uuid is null or request_id > $3)
+     order by request_id limit $4`,
+    [workspaceId, executionId, after, limit + 1],
+  )
+
+export const listOpenGates = (tx: Tx, workspaceId: string): Promise<Gate[]> =>
+  tx.rows<Gate>(`select ${columns} from approval_requests where workspace_id = $1 and status = 'open'`, [workspaceId])
+
+/** Open gates that wait on this person, soonest due first, those without a due time last. */
+export const listInbox = (
+  tx: Tx,
+  workspaceId: string,
+  userId: string,
+  after: readonly [string | null, string] | null,
+  limit: number,
+): Promise<Gate[]> =>
+  tx.rows<Gate>(
+    `select ${columns} from approval_requests g
+     where g.workspace_id = $1 and g.status = 'open'
+       and (coalesce(g.due_at, 'infinity'), g.request_id) > (coalesce($3::timestamptz, case when $4::uuid is null then '-infinity' else 'infinity' end::timestamptz), coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))
+       and not exists (select from approval_votes v where v.workspace_id = $1 and v.request_id = g.request_id and v.voter_kind = 'human' and v.voter_id = $2)
+       and exists (select from gate_voters($1, g.request_id) e where e.user_id = $2::uuid)
+     order by coalesce(g.due_at, 'infinity'), g.request_id limit $5`,
+    [workspaceId, userId, after?.[0] ?? null, after?.[1] ?? null, limit + 1],
+  )
+
+export async function insertGate(
+  tx: Tx,
+  gate: Pick<
+    Gate,
+    | 'workspace_id'
+    | 'request_id'
+    | 'execution_id'
+    | 'workflow_id'
+    | 'version_id'
+    | 'node_path'
+    | 'node_id'
+    | 'title'
+    | 'payload'
+    | 'payload_sha256'
+    | 'policy'
+    | 'started_by'
+  >,
+): Promise<Gate> {
+  return tx.row<Gate>(
+    `insert into approval_requests (workspace_id, request_id, execution_id, workflow_id, version_id, node_path, node_id, title, payload, payload_sha256,
+       policy, started_by, due_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13)) returning ${columns}`,
+    [
+      gate.workspace_id,
+      gate.request_id,
+      gate.execution_id,
+      gate.workflow_id,
+      gate.version_id,
+      gate.node_path,
+      gate.node_id,
+      gate.title,
+      JSON.stringify(gate.payload),
+      gate.payload_sha256,
+      JSON.stringify(gate.policy),
+      gate.started_by,
+      gate.policy.due_in_s,
+    ],
+  )
+}
+
+export type ApproverRow = {
+  kind: 'user' | 'team' | 'role' | 'agent'
+  ref_id: string | null
+  role: string | null
+} & AgentRowOrNone
+type AgentRowOrNone = {
+  agent: string | null
+  agent_name: string | null
+  instructions: string | null
+  model: string | null
+}
+
+export async function insertApprovers(
+  tx: Tx,
+  workspaceId: string,
+  requestId: string,
+  approvers: ApproverRow[],
+): Promise<void> {
+  await tx.count(
+    `insert into approval_approvers (workspace_id, request_id, position, kind, ref_id, role, agent, agent_name, instructions, model)
+     select $1, $2, (select count(*) from approval_approvers where workspace_id = $1 and request_id = $2) + position, kind, ref_id, role, agent, agent_name, instructions, model
+     from jsonb_to_recordset($3::jsonb) as line (position integer, kind text, ref_id uuid, role text, agent text, agent_name text, instructions text, model text)`,
+    [workspaceId, requestId, JSON.stringify(approvers.map((approver, position) => ({ position, ...approver })))],
+  )
+}
+
+export const listVoters = (tx: Tx, workspaceId: string, requestId: string): Promise<VoterRow[]> =>
+  tx.rows<VoterRow>('select user_id, name, role from gate_voters($1, $2) order by name, user_id', [
+    workspaceId,
+    requestId,
+  ])
+
+export const listAgents = (tx: Tx, workspaceId: string, requestId: string): Promise<AgentRow[]> =>
+  tx.rows<AgentRow>(
+    `select agent, agent_name, instructions, model from approval_approvers where workspace_id = $1 and request_id = $2 and kind = 'agent' order by position`,
+    [workspaceId, requestId],
+  )
+
+export const listVotes = (tx: Tx, workspaceId: string, requestIds: string[]): Promise<VoteRow[]> =>
+  tx.rows<VoteRow>(
+    `select vote_id, request_id, voter_kind, voter_id, voter_name, voter_role, decision, comment, rationale, confidence, evidence, payload_sha256, voted_at
+     from approval_votes where workspace_id = $1 and request_id = any ($2) order by vote_id`,
+    [workspaceId, requestIds],
+  )
+
+export const insertVote = (
+  tx: Tx,
+  workspaceId: string,
+  vote: Omit<VoteRow, 'voted_at'> & { usage?: Json },
+): Promise<VoteRow> =>
+  tx.row<VoteRow>(
+    `insert into approval_votes (workspace_id, vote_id, request_id, voter_kind, voter_id, voter_name, voter_role, decision, comment, rationale, confidence,
+       evidence, usage, payload_sha256)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+     returning vote_id, request_id, voter_kind, voter_id, voter_name, voter_role, decision, comment, rationale, confidence, evidence, payload_sha256, voted_at`,
+    [
+      workspaceId,
+      vote.vote_id,
+      vote.request_id,
+      vote.voter_kind,
+      vote.voter_id,
+      vote.voter_name,
+      vote.voter_role,
+      vote.decision,
+      vote.comment,
+      vote.rationale,
+      vote.confidence,
+      vote.evidence === null ? null : JSON.stringify(vote.evidence),
+      vote.usage === undefined ? null : JSON.stringify(vote.usage),
+      vote.payload_sha256,
+    ],
+  )
+
+export const closeGate = (
+  tx: Tx,
+  workspaceId: string,
+  requestId: string,
+  status: Gate['status'],
+  outcome: Gate['outcome'],
+): Promise<Gate> =>
+  tx.row<Gate>(
+    `with forgotten as (delete from agent_reviews where workspace_id = $1 and request_id = $2)
+     update approval_requests set status = $3, outcome = $4, resolved_at = now(), unsatisfiable = false where workspace_id = $1 and request_id = $2
+     returning ${columns}`,
+    [workspaceId, requestId, status, outcome],
+  )
+
+/** Each agent's vote is held against the decision of the people; abstentions say nothing. */
+export const recordAgreement = (tx: Tx, gate: Gate, outcome: 'approved' | 'rejected'): Promise<number> =>
+  tx.count(
+    `insert into agent_agreement (workspace_id, agent, workflow_id, node_id, votes, agreed)
+     select $1, voter_id, $3, $4, 1, case when decision = $5 then 1 else 0 end from approval_votes
+     where workspace_id = $1 and request_id = $2 and voter_kind = 'agent' and decision <> 'abstain'
+     on conflict (workspace_id, agent, workflow_id, node_id) do update set votes = agent_agreement.votes + 1, agreed = agent_agreement.agreed + excluded.agreed`,
+    [gate.workspace_id, gate.request_id, gate.workflow_id, gate.node_id, outcome === 'approved' ? 'approve' : 'reject'],
+  )
+
+export type AgreementRow = { agent: string; workflow_id: string; node_id: string; votes: number; agreed: number }
+
+export const listAgreement = (
+  tx: Tx,
+  workspaceId: string,
+  workflowId: string | null,
+  nodeId: string | null,
+): Promise<AgreementRow[]> =>
+  tx.rows<AgreementRow>(
+    `select agent, workflow_id, node_id, votes, agreed from agent_agreement
+     where workspace_id = $1 and ($2::uuid is null or workflow_id = $2) and ($3::text is null or node_id = $3) order by agent, workflow_id, node_id`,
+    [workspaceId, workflowId, nodeId],
+  )

@@ -1,0 +1,62 @@
+import type { Json, JsonObject } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+import { toWire } from '#platform/ids'
+import type { Approval, Vote } from './schema.ts'
+import * as store from './store.ts'
+import { readStanding } from './tally.ts'
+
+export const voteView = (vote: store.VoteRow): Vote => ({
+  vote_id: vote.vote_id,
+  voter: { kind: vote.voter_kind, id: voterId(vote.voter_kind, vote.voter_id), name: vote.voter_name },
+  decision: vote.decision,
+  comment: vote.comment,
+  rationale: vote.rationale,
+  confidence: vote.confidence,
+  ...(vote.evidence !== null && { evidence: vote.evidence }),
+  payload_sha256: vote.payload_sha256,
+  voted_at: vote.voted_at,
+})
+
+const voterId = (kind: 'human' | 'agent', id: string): string => (kind === 'human' ? toWire('usr', id) : id)
+
+/** The same vote inside JSON: what the journal and the output of the node hold. */
+export const voteJson = (vote: store.VoteRow): JsonObject => ({
+  ...(voteView(vote) as unknown as JsonObject),
+  vote_id: toWire('vote', vote.vote_id),
+  voted_at: vote.voted_at.toISOString(),
+})
+
+export async function gateView(tx: Tx, gate: store.Gate): Promise<Approval> {
+  const { votes, agents, outstanding } = await readStanding(tx, gate)
+  const earned =
+    gate.workflow_id === null || agents.length === 0
+      ? []
+      : await store.listAgreement(tx, gate.workspace_id, gate.workflow_id, gate.node_id)
+  return {
+    request_id: gate.request_id,
+    execution_id: gate.execution_id,
+    workflow_id: gate.workflow_id,
+    version_id: gate.version_id,
+    node_id: gate.node_id,
+    title: gate.title,
+    payload: gate.payload,
+    payload_sha256: gate.payload_sha256,
+    policy: gate.policy as unknown as Record<string, Json>,
+    status: gate.status,
+    outcome: gate.outcome,
+    votes: votes.map(voteView),
+    outstanding: outstanding.map((voter) => ({
+      kind: voter.kind,
+      id: voterId(voter.kind, voter.id),
+      name: voter.name,
+    })),
+    unsatisfiable: gate.unsatisfiable,
+    agents: agents.map(({ agent, agent_name }) => {
+      const record = earned.find((row) => row.agent === agent)
+      return { agent, name: agent_name ?? agent, votes: record?.votes ?? 0, agreed: record?.agreed ?? 0 }
+    }),
+    due_at: gate.due_at,
+    opened_at: gate.opened_at,
+    resolved_at: gate.resolved_at,
+  }
+}
