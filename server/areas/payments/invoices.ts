@@ -1,0 +1,91 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { HOUR, SECOND } from '#platform/clock'
+import { invalid, problem } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { decodeCursor, toPage } from '#platform/http/page'
+import type { Exchange } from '#platform/http/route'
+import type { ListQuery } from '#platform/http/schema'
+import { fromWire, toWire } from '#platform/ids'
+import type { Vault } from '#platform/secrets'
+import { isUuid } from './cursor.ts'
+import { type BillingParts, inTransaction } from './customers.ts'
+import { renderInvoice } from './page.ts'
+import * as store from './store.ts'
+
+/** An address of a page works for one to two hours; the list gives a new one. */
+const VALID_FOR = 1 * HOUR
+
+export function makeInvoices(parts: BillingParts & { vault: Vault }) {
+  const { provider, cache } = parts
+  const key = parts.vault.derive('invoice pages')
+
+  const sign = (workspace: string, invoiceId: string, expires: string): Buffer =>
+    createHmac('sha256', key).update(`GET ${workspace} ${invoiceId} ${expires}`).digest()
+
+  /** Ends on the hour, so that the same list gives the same addresses for a while. */
+  function addressOf(ctx: Context, workspaceId: string, invoiceId: string): string {
+    const expires = String(((Math.floor(Date.now() / VALID_FOR) + 2) * VALID_FOR) / SECOND)
+    const workspace = toWire('ws', workspaceId)
+    const signature = sign(workspace, invoiceId, expires).toString('base64url')
+    const query = new URLSearchParams({ workspace, expires, signature })
+    return `${ctx.baseUrl}/api/payments/invoices/${toWire('inv', invoiceId)}/page?${query}`
+  }
+
+  return {
+    async listInvoices(ctx: Context, { cursor, limit }: ListQuery) {
+      const { workspace_id } = ctx.workspace
+      const before = checkedKey(decodeCursor(cursor, 2))
+      await cache.refreshIfOld(workspace_id)
+      const rows = await inTransaction(ctx, (tx) => store.listInvoices(tx, workspace_id, provider.name, before, limit))
+      const page = toPage(rows, limit, (row) => [row.created_at.toISOString(), row.invoice_id])
+      return {
+        ...page,
+        items: page.items.map(({ hosted_url, ...row }) => ({
+          ...row,
+          url: provider.cached ? hosted_url : addressOf(ctx, workspace_id, row.invoice_id),
+        })),
+      }
+    },
+
+    /** The signature is the credential: the address can be opened, printed and forwarded while it lasts. */
+    async showInvoice(
+      ctx: Context,
+      input: { invoice_id: string; workspace: string; expires: string; signature: string },
+      { reply }: Exchange,
+    ): Promise<void> {
+      const given = Buffer.from(input.signature, 'base64url')
+      const wanted = sign(input.workspace, input.invoice_id, input.expires)
+      const workspaceId = fromWire('ws', input.workspace)
+      // Base64 has several spellings of the same bytes; only ours is good.
+      const good =
+        given.length === wanted.length &&
+        timingSafeEqual(given, wanted) &&
+        given.toString('base64url') === input.signature
+      if (!good || workspaceId === undefined || Number(input.expires) * SECOND < Date.now()) throw problem('not_found')
+      const found = await ctx.db.tenant({ workspaceId, userId: null }, async (tx) => {
+        const invoice = await store.findInvoice(tx, workspaceId, input.invoice_id)
+        return invoice && { invoice, ...(await store.findParties(tx, workspaceId)) }
+      })
+      if (!found) throw problem('not_found')
+      const { html, style } = renderInvoice(found)
+      reply
+        .type('text/html; charset=utf-8')
+        .header('cache-control', 'private, no-store')
+        .header(
+          'content-security-policy',
+          `default-src 'none'; style-src 'sha256-${style}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox allow-modals`,
+        )
+        .send(html)
+    },
+  }
+}
+
+function checkedKey(key: readonly (string | number | null)[] | undefined): readonly [string, string] | null {
+  if (key === undefined) return null
+  const [createdAt, invoiceId] = key
+  if (typeof createdAt === 'string' && !Number.isNaN(Date.parse(createdAt)) && isUuid(invoiceId))
+    return [new Date(createdAt).toISOString(), invoiceId]
+  throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+}
+
+export type Invoices = ReturnType<typeof makeInvoices>

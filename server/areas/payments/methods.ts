@@ -1,0 +1,123 @@
+import type { z } from 'zod'
+import type { StandingIn } from '#platform/access/check'
+import { recordAudit } from '#platform/audit'
+import { problem } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { newId, toWire } from '#platform/ids'
+import type { ProviderName } from '#providers/billing/index'
+import { type BillingParts, changing, inTransaction } from './customers.ts'
+import type { ConfirmSetupIntent, PaymentMethod } from './schema.ts'
+import * as store from './store.ts'
+
+type ById = { payment_method_id: string }
+
+/** Payment methods are seen by the people of the workspace, not by its guests. */
+export const standingInMethod =
+  (provider: ProviderName): StandingIn =>
+  async (ctx, methodId) => {
+    const workspace = ctx.maybeWorkspace
+    if (workspace === null || workspace.role === 'guest') return undefined
+    const method = await store.findMethod(ctx.tx, workspace.workspace_id, provider, methodId)
+    return method && workspace.role
+  }
+
+export function makeMethods(parts: BillingParts) {
+  const { provider, cache } = parts
+
+  const findMethod = async (ctx: Context, methodId: string): Promise<store.MethodRow> => {
+    const method = await inTransaction(ctx, (tx) =>
+      store.findMethod(tx, ctx.workspace.workspace_id, provider.name, methodId),
+    )
+    if (!method) throw problem('not_found')
+    return method
+  }
+
+  return {
+    async listMethods(ctx: Context) {
+      const { workspace_id } = ctx.workspace
+      await cache.refreshIfOld(workspace_id)
+      return {
+        items: await inTransaction(ctx, (tx) => store.listMethods(tx, workspace_id, provider.name)),
+        next_cursor: null,
+      }
+    },
+
+    async createSetupIntent(ctx: Context) {
+      const { workspace_id } = ctx.workspace
+      return changing(ctx, parts, async ({ customer, requestKey }) => {
+        const intent = await inTransaction(ctx, (tx) =>
+          store.ensureSetupIntent(tx, workspace_id, {
+            setup_intent_id: newId(),
+            provider: provider.name,
+            request_key: requestKey,
+          }),
+        )
+        const made = await provider.createSetupIntent(customer, { id: intent.setup_intent_id, key: requestKey })
+        await inTransaction(ctx, (tx) => store.setIntentRef(tx, workspace_id, intent.setup_intent_id, made.ref))
+        return {
+          setup_intent_id: intent.setup_intent_id,
+          client_secret: made.client_secret,
+          customer_id: customer.customerId,
+          provider: provider.name,
+        }
+      })
+    },
+
+    async confirmSetupIntent(
+      ctx: Context,
+      { setup_intent_id, client_secret, card }: { setup_intent_id: string } & z.output<typeof ConfirmSetupIntent>,
+    ) {
+      const confirm = provider.confirmSetupIntent
+      if (confirm === null)
+        throw problem('conflict', 'Cards are confirmed with Stripe itself: use the client_secret with Stripe.js.')
+      const known = await inTransaction(ctx, (tx) =>
+        tx.count('select from setup_intents where workspace_id = $1 and setup_intent_id = $2 and provider = $3', [
+          ctx.workspace.workspace_id,
+          setup_intent_id,
+          provider.name,
+        ]),
+      )
+      if (known === 0) throw problem('not_found')
+      return changing(ctx, parts, async ({ customer }) => {
+        const outcome = await confirm(customer, { id: setup_intent_id, client_secret, card })
+        if (outcome.status === 'requires_action') return { status: outcome.status }
+        return { status: outcome.status, payment_method: await findMethod(ctx, outcome.methodRef) }
+      })
+    },
+
+    getMethod: (ctx: Context, { payment_method_id }: ById): Promise<PaymentMethod> =>
+      findMethod(ctx, payment_method_id),
+
+    async setDefaultMethod(ctx: Context, { payment_method_id }: ById): Promise<PaymentMethod> {
+      return changing(ctx, parts, async ({ customer, requestKey }) => {
+        const method = await findMethod(ctx, payment_method_id)
+        await provider.setDefaultMethod(customer, method.provider_ref, requestKey)
+        await cache.refresh(customer.workspaceId)
+        return findMethod(ctx, payment_method_id)
+      })
+    },
+
+    /** The newest other method becomes the default; the last one stays while a subscription needs it. */
+    async deleteMethod(ctx: Context, { payment_method_id }: ById): Promise<void> {
+      await changing(ctx, parts, async ({ customer, requestKey }) => {
+        const { workspaceId } = customer
+        const method = await findMethod(ctx, payment_method_id)
+        const nextDefault = await inTransaction(ctx, async (tx) => {
+          const others = (await store.listMethods(tx, workspaceId, provider.name)).filter(
+            (other) => other.payment_method_id !== payment_method_id,
+          )
+          if (others.length === 0 && (await store.findLiveSubscription(tx, workspaceId, provider.name)))
+            throw problem('method_in_use', 'Add another card first, or cancel the subscription.')
+          return method.default ? (others[0]?.provider_ref ?? null) : null
+        })
+        await provider.removeMethod(customer, { ref: method.provider_ref, nextDefault }, requestKey)
+        await cache.refresh(workspaceId)
+        await inTransaction(ctx, (tx) =>
+          recordAudit(ctx, tx, { action: 'payment_method.deleted', subject: toWire('pm', payment_method_id) }),
+        )
+      })
+    },
+  }
+}
+
+export type Methods = ReturnType<typeof makeMethods>

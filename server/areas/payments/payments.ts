@@ -1,0 +1,68 @@
+import { type Clock, systemClock } from '#platform/clock'
+import type { Config } from '#platform/config'
+import type { Database } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import type { Logger } from '#platform/log'
+import type { Vault } from '#platform/secrets'
+import { makeBuiltin } from '#providers/billing/builtin/builtin'
+import type { ProviderName } from '#providers/billing/index'
+import { connectStripe, makeStripe } from '#providers/billing/stripe/stripe'
+import { makeWebhookReader } from '#providers/billing/stripe/webhook'
+import { makeCache } from './cache.ts'
+import { makeBillingClock } from './clock.ts'
+import { changing } from './customers.ts'
+import { makeInvoices } from './invoices.ts'
+import { makeLeases } from './lease.ts'
+import { makeMethods, standingInMethod } from './methods.ts'
+import { makePlans } from './plans.ts'
+import { makeQuotas } from './quotas.ts'
+import { makeSubscriptions } from './subscriptions.ts'
+import { makeWebhooks } from './webhooks.ts'
+
+/** Stripe where its key is set, else the ledger of our own. */
+export const billingProviderOf = (config: Config): ProviderName =>
+  config.STRIPE_SECRET_KEY === null ? 'builtin' : 'stripe'
+
+export type PaymentsOptions = { config: Config; db: Database; vault: Vault; log: Logger; clock?: Clock }
+
+/** The area, put together. `quotas` is what other areas check and count with. */
+export function makePayments({ config, db, vault, log, clock = systemClock }: PaymentsOptions) {
+  const connection =
+    config.STRIPE_SECRET_KEY === null
+      ? null
+      : connectStripe({ secretKey: config.STRIPE_SECRET_KEY, apiBase: config.STRIPE_API_BASE })
+  const stripe = connection && makeStripe(connection)
+  const builtin = stripe ? null : makeBuiltin({ db, vault, clock })
+  const provider = stripe ?? builtin!
+  const cache = makeCache({ db, provider, log })
+  const parts = { provider, cache, leases: makeLeases(db, provider.name) }
+  const quotas = makeQuotas({ db, provider: provider.name })
+
+  return {
+    invoices: makeInvoices({ ...parts, vault }),
+    methods: makeMethods(parts),
+    plans: makePlans(),
+    subscriptions: makeSubscriptions({ ...parts, quotas }),
+    quotas,
+    webhooks: makeWebhooks({
+      db,
+      cache,
+      quotas,
+      read: makeWebhookReader(connection, config.STRIPE_WEBHOOK_SECRET),
+    }),
+    testClock: {
+      async move(ctx: Context, { now }: { now: Date }): Promise<{ now: Date }> {
+        if (!builtin) throw problem('conflict', 'Stripe keeps its own time; use a test clock of Stripe.')
+        const { workspace_id } = ctx.workspace
+        const shown = await changing(ctx, parts, () => builtin.moveClock(workspace_id, now))
+        quotas.forget(workspace_id)
+        return { now: shown }
+      },
+    },
+    clock: makeBillingClock({ db, log, clock, cache, builtin, stripe }),
+    standingInMethod: standingInMethod(provider.name),
+  }
+}
+
+export type Payments = ReturnType<typeof makePayments>

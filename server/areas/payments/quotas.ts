@@ -1,0 +1,185 @@
+import { SECOND } from '#platform/clock'
+import type { Database, Tx } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import { type Context, scopeOf } from '#platform/http/context'
+import type { ProviderName } from '#providers/billing/index'
+import { type Plan, type Quotas as PlanQuotas, type QuotaName, quotaNames } from './schema.ts'
+
+// What a plan allows, checked where a resource is made. Counters, never counts over history; and on the hot path, memory.
+
+/** How long a server believes what it last read of a workspace's plan and counters. */
+const BELIEVED_FOR = 1 * SECOND
+const FLUSH_EVERY = 1 * SECOND
+const MOST_KNOWN = 10_000
+
+/** What is counted in `usage_counters`; members are counted where they stand. */
+export type CountedQuota = Exclude<QuotaName, 'members'>
+
+type Known = { at: number; plan_id: string | null; name: string | null; quotas: PlanQuotas; executions: number }
+
+export const monthOf = (now: Date): string => now.toISOString().slice(0, 7)
+const periodOf = (quota: CountedQuota): string => (quota === 'runs_per_month' ? monthOf(new Date()) : '')
+
+const titles: Record<QuotaName, string> = {
+  runs_per_month: 'executions this month',
+  members: 'members',
+  storage_bytes: 'bytes of storage',
+  records: 'records',
+}
+
+const exceeded = (quota: QuotaName, limit: number) =>
+  problem(
+    'quota_exceeded',
+    `The quota ${quota} is used up: the plan allows ${limit} ${titles[quota]}. Remove something, or change the plan.`,
+  )
+
+export function makeQuotas({ db, provider }: { db: Database; provider: ProviderName }) {
+  const known = new Map<string, Known>()
+  /** Counted here since the last flush: `workspace|month` → executions. */
+  let pending = new Map<string, number>()
+
+  async function learn(workspaceId: string): Promise<Known> {
+    const fresh = known.get(workspaceId)
+    if (fresh && performance.now() - fresh.at < BELIEVED_FOR) return fresh
+    const { rows } = await db.appPool.query<Omit<Known, 'at'>>({
+      name: 'workspace_quotas',
+      text: 'select plan_id, name, quotas, executions from workspace_quotas($1, $2, $3)',
+      values: [workspaceId, provider, monthOf(new Date())],
+    })
+    const learnt: Known = {
+      at: performance.now(),
+      ...(rows[0] ?? { plan_id: null, name: null, quotas: {}, executions: 0 }),
+    }
+    known.delete(workspaceId)
+    known.set(workspaceId, learnt)
+    if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!)
+    return learnt
+  }
+
+  const used = async (tx: Tx, workspaceId: string, quota: QuotaName): Promise<number> => {
+    if (quota === 'members') {
+      const row = await tx.row<{ used: number }>(
+        `select count(*)::int as used from memberships where workspace_id = $1 and role <> 'guest'`,
+        [workspaceId],
+      )
+      return row.used
+    }
+    const row = await tx.maybe<{ used: number }>(
+      'select used from usage_counters where workspace_id = $1 and quota = $2 and period = $3',
+      [workspaceId, quota, periodOf(quota)],
+    )
+    return Math.max(0, row?.used ?? 0)
+  }
+
+  async function flush(): Promise<void> {
+    if (pending.size === 0) return
+    const sent = pending
+    pending = new Map()
+    const entries = [...sent].map(([key, amount]) => ({ workspaceId: key.slice(0, 36), month: key.slice(37), amount }))
+    // Until they are read again, the believed counters include what is being written.
+    for (const { workspaceId, amount } of entries) {
+      const believed = known.get(workspaceId)
+      if (believed) believed.executions += amount
+    }
+    try {
+      await db.appPool.query('select add_usage($1, $2, $3, $4)', [
+        entries.map(({ workspaceId }) => workspaceId),
+        entries.map(() => 'runs_per_month'),
+        entries.map(({ month }) => month),
+        entries.map(({ amount }) => amount),
+      ])
+    } catch {
+      for (const [key, amount] of sent) pending.set(key, (pending.get(key) ?? 0) + amount)
+      for (const { workspaceId } of entries) known.delete(workspaceId)
+    }
+  }
+  const timer = setInterval(() => void flush(), FLUSH_EVERY)
+  timer.unref()
+
+  return {
+    /**
+     * Refuses with 403 `quota_exceeded` where `adding` more would pass the plan's quota. Call it in the transaction that makes the
+     * resource: where there is a limit it holds a lock until the commit, so that two at once cannot both be the last.
+     */
+    async check(tx: Tx, workspaceId: string, quota: QuotaName, adding: number): Promise<void> {
+      const limit = (await learn(workspaceId)).quotas[quota]
+      if (limit === undefined || limit === null || adding <= 0) return
+      await tx.rows('select pg_advisory_xact_lock(hashtextextended($1, 6))', [`${workspaceId} ${quota}`])
+      if ((await used(tx, workspaceId, quota)) + adding > limit) throw exceeded(quota, limit)
+    },
+
+    /** Adds to a counter (or takes away) in the transaction that makes it true. Members count themselves. */
+    async add(tx: Tx, workspaceId: string, quota: CountedQuota, amount: number): Promise<void> {
+      if (amount === 0) return
+      await tx.rows('select add_usage($1::uuid[], $2::text[], $3::text[], $4::bigint[])', [
+        [workspaceId],
+        [quota],
+        [periodOf(quota)],
+        [amount],
+      ])
+    },
+
+    /**
+     * For starts of executions: checks and counts in memory, written once a second. Over several servers a quota can be passed by
+     * what they start within a second.
+     */
+    async takeExecutions(workspaceId: string, count = 1): Promise<void> {
+      const { quotas, executions } = await learn(workspaceId)
+      const key = `${workspaceId}|${monthOf(new Date())}`
+      const here = pending.get(key) ?? 0
+      const limit = quotas.runs_per_month
+      if (limit !== undefined && limit !== null && executions + here + count > limit)
+        throw exceeded('runs_per_month', limit)
+      pending.set(key, here + count)
+    },
+
+    /** Refuses a plan that is too small for what the workspace holds. */
+    async checkFit(ctx: Context, plan: Plan): Promise<void> {
+      const { workspace_id } = ctx.workspace
+      await ctx.db.tenant(scopeOf(ctx), async (tx) => {
+        for (const quota of ['members', 'storage_bytes', 'records'] as const) {
+          const limit = (plan.quotas as PlanQuotas)[quota]
+          if (limit === undefined || limit === null) continue
+          const now = await used(tx, workspace_id, quota)
+          if (now > limit)
+            throw problem(
+              'quota_exceeded',
+              `The plan allows ${limit} ${titles[quota]} (${quota}), and the workspace has ${now}. Remove some first.`,
+            )
+        }
+      })
+    },
+
+    /** The plan has changed: this server looks again at once, the others within a second. */
+    forget(workspaceId: string): void {
+      known.delete(workspaceId)
+    },
+
+    async getUsage(ctx: Context) {
+      await flush()
+      const { workspace_id } = ctx.workspace
+      known.delete(workspace_id)
+      const { plan_id, name, quotas } = await learn(workspace_id)
+      const now = new Date()
+      const items = []
+      for (const quota of quotaNames)
+        items.push({ quota, used: await used(ctx.tx, workspace_id, quota), limit: quotas[quota] ?? null })
+      return {
+        plan_id,
+        plan: name,
+        period_start: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)),
+        period_end: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)),
+        quotas: items,
+      }
+    },
+
+    flush,
+
+    async stop(): Promise<void> {
+      clearInterval(timer)
+      await flush()
+    },
+  }
+}
+
+export type Quotas = ReturnType<typeof makeQuotas>

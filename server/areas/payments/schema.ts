@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import { id, name, reference, timestamp, timestampIn } from '#platform/http/schema'
+
+const amount = () => z.number().int().min(0).max(99_999_999)
+const count = () => z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
+const currency = () =>
+  z
+    .string()
+    .toLowerCase()
+    .regex(/^[a-z]{3}$/, 'must be a currency code of three letters')
+
+export const quotaNames = ['runs_per_month', 'members', 'storage_bytes', 'records'] as const
+export type QuotaName = (typeof quotaNames)[number]
+
+/** A quota that is absent or null is unlimited. */
+const Quotas = z.strictObject({
+  runs_per_month: count().nullable().optional(),
+  members: count().nullable().optional(),
+  storage_bytes: count().nullable().optional(),
+  records: count().nullable().optional(),
+})
+export type Quotas = z.output<typeof Quotas>
+
+export const Plan = z
+  .object({
+    plan_id: id('plan'),
+    name: z.string(),
+    amount: z.number().int(),
+    currency: z.string(),
+    interval: z.enum(['month', 'year']),
+    quotas: Quotas,
+    features: z.array(z.string()),
+    trial_days: z.number().int(),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'Plan' })
+export type Plan = z.input<typeof Plan>
+
+const planFields = {
+  name: name(),
+  amount: amount(),
+  currency: currency(),
+  interval: z.enum(['month', 'year']),
+  quotas: Quotas.optional(),
+  features: z.array(name()).max(50).optional(),
+  trial_days: z.number().int().min(0).max(730).optional(),
+}
+export const NewPlan = z.strictObject(planFields)
+export const PlanPatch = z.strictObject(planFields).partial()
+
+export const PaymentMethod = z
+  .object({
+    payment_method_id: id('pm'),
+    brand: z.string(),
+    last4: z.string(),
+    exp_month: z.number().int(),
+    exp_year: z.number().int(),
+    default: z.boolean(),
+    created_at: timestamp(),
+  })
+  .meta({ id: 'PaymentMethod' })
+export type PaymentMethod = z.input<typeof PaymentMethod>
+
+export const SetupIntent = z
+  .object({
+    setup_intent_id: id('seti'),
+    client_secret: z.string(),
+    customer_id: id('cus'),
+    provider: z.enum(['builtin', 'stripe']),
+  })
+  .meta({ id: 'SetupIntent' })
+
+export const ConfirmSetupIntent = z.strictObject({
+  client_secret: z.string().min(1).max(500),
+  card: z.strictObject({
+    number: z
+      .string()
+      .max(40)
+      .transform((text) => text.replaceAll(/[ -]/g, ''))
+      .pipe(z.string().regex(/^\d{12,19}$/, 'must be a card number')),
+    exp_month: z.number().int().min(1).max(12),
+    exp_year: z.number().int().min(2000).max(2100),
+    cvc: z.string().regex(/^\d{3,4}$/, 'must be three or four digits'),
+  }),
+})
+
+export const SetupConfirmation = z
+  .object({ status: z.enum(['succeeded', 'requires_action']), payment_method: PaymentMethod.optional() })
+  .meta({ id: 'SetupConfirmation' })
+
+export const BillingSubscription = z
+  .object({
+    subscription_id: id('sub'),
+    plan_id: id('plan'),
+    status: z.enum(['trialing', 'active', 'past_due', 'cancelled']),
+    current_period_start: timestamp(),
+    current_period_end: timestamp(),
+    cancel_at_period_end: z.boolean(),
+    created_at: timestamp(),
+  })
+  .meta({ id: 'BillingSubscription' })
+export type BillingSubscription = z.input<typeof BillingSubscription>
+
+export const NewBillingSubscription = z.strictObject({ plan_id: reference('plan') })
+export const BillingSubscriptionPatch = z.strictObject({
+  plan_id: reference('plan').optional(),
+  cancel_at_period_end: z.boolean().optional(),
+})
+export const CancelQuery = z.strictObject({ at: z.enum(['period_end', 'now']).default('period_end') })
+
+export const Invoice = z
+  .object({
+    invoice_id: id('inv'),
+    number: z.string().nullable(),
+    status: z.enum(['draft', 'open', 'paid', 'void', 'uncollectible']),
+    amount_due: z.number().int(),
+    amount_paid: z.number().int(),
+    currency: z.string(),
+    lines: z.array(
+      z.object({
+        description: z.string(),
+        amount: z.number().int(),
+        quantity: z.number().int(),
+        proration: z.boolean(),
+        period_start: timestamp(),
+        period_end: timestamp(),
+      }),
+    ),
+    period_start: timestamp(),
+    period_end: timestamp(),
+    created_at: timestamp(),
+    url: z.string().nullable(),
+  })
+  .meta({ id: 'Invoice' })
+
+export const InvoicePageQuery = z.strictObject({
+  workspace: z.string().max(100),
+  expires: z.string().regex(/^\d{1,12}$/),
+  signature: z.string().max(100),
+})
+
+export const Usage = z
+  .object({
+    plan_id: id('plan').nullable(),
+    plan: z.string().nullable(),
+    period_start: timestamp(),
+    period_end: timestamp(),
+    quotas: z.array(
+      z.object({
+        quota: z.enum(quotaNames),
+        used: z.number().int(),
+        limit: z.number().int().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'Usage' })
+
+export const TestClock = z.object({ now: timestamp() }).meta({ id: 'TestClock' })
+export const MoveTestClock = z.strictObject({ now: timestampIn() })
+export const WebhookReceipt = z.object({ received: z.literal(true) }).meta({ id: 'WebhookReceipt' })

@@ -1,0 +1,43 @@
+import { newId } from '#platform/ids'
+
+// Plans of a new org. They are generous on purpose: whoever runs the service for themselves should never meet a quota, and
+// whoever sells it sets their own plans.
+
+const TEBIBYTE = 2 ** 40
+
+const plans = [
+  {
+    name: 'Free',
+    amount: 0,
+    quotas: { runs_per_month: 10_000_000, members: 1_000, storage_bytes: TEBIBYTE, records: 100_000_000 },
+    features: ['Every node and every area', 'Community support'],
+  },
+  {
+    name: 'Team',
+    amount: 4_900,
+    quotas: { runs_per_month: 100_000_000, members: 10_000, storage_bytes: 10 * TEBIBYTE, records: 1_000_000_000 },
+    features: ['Everything in Free', 'E-mail support'],
+  },
+  {
+    name: 'Business',
+    amount: 19_900,
+    quotas: { runs_per_month: null, members: null, storage_bytes: null, records: null },
+    features: ['Everything in Team', 'No quotas', 'Priority support'],
+  },
+]
+
+/** Gives an org without plans its first ones; an org that has or had any keeps what it has. */
+export async function seedPlans(
+  client: { query(sql: string, values?: unknown[]): Promise<unknown> },
+  orgId: string,
+): Promise<void> {
+  const rows = plans.map((plan) => ({ ...plan, plan_id: newId(), org_id: orgId, currency: 'eur', interval: 'month' }))
+  await client.query(
+    `insert into plans (plan_id, org_id, name, amount, currency, "interval", quotas, features)
+     select plan_id, org_id, name, amount, currency, "interval", quotas, features
+     from jsonb_to_recordset($1::jsonb) as row (plan_id uuid, org_id uuid, name text, amount integer, currency text,
+       "interval" text, quotas jsonb, features jsonb)
+     where not exists (select from plans where org_id = $2::uuid)`,
+    [JSON.stringify(rows), orgId],
+  )
+}

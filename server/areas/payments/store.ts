@@ -1,0 +1,176 @@
+import type { Tx } from '#platform/db/pool'
+import type { InvoiceLine, InvoiceStatus, ProviderName } from '#providers/billing/index'
+import { newInvoicePrefix } from '#providers/billing/invoice-number'
+import type { BillingSubscription, PaymentMethod } from './schema.ts'
+
+export type CustomerRow = {
+  workspace_id: string
+  customer_id: string
+  provider_ref: string | null
+  attempt: number
+  /** Set while the outcome of the attempt is unknown: the request that began it. */
+  attempt_request: string | null
+  trial_used: boolean
+  synced_at: Date | null
+}
+const customerColumns = 'workspace_id, customer_id, provider_ref, attempt, attempt_request, trial_used, synced_at'
+
+export const findCustomer = (tx: Tx, workspaceId: string, provider: ProviderName): Promise<CustomerRow | undefined> =>
+  tx.maybe<CustomerRow>(`select ${customerColumns} from billing_customers where workspace_id = $1 and provider = $2`, [
+    workspaceId,
+    provider,
+  ])
+
+export async function ensureCustomer(
+  tx: Tx,
+  workspaceId: string,
+  provider: ProviderName,
+  customerId: string,
+): Promise<CustomerRow> {
+  await tx.count(
+    `insert into billing_customers (workspace_id, provider, customer_id, invoice_prefix) values ($1, $2, $3, $4)
+     on conflict (workspace_id, provider) do nothing`,
+    [workspaceId, provider, customerId, newInvoicePrefix()],
+  )
+  return (await findCustomer(tx, workspaceId, provider))!
+}
+
+export const setCustomerRef = (tx: Tx, workspaceId: string, provider: ProviderName, ref: string): Promise<number> =>
+  tx.count('update billing_customers set provider_ref = $3 where workspace_id = $1 and provider = $2', [
+    workspaceId,
+    provider,
+    ref,
+  ])
+
+/**
+ * Begins an attempt to subscribe, or goes on with the one whose outcome is unknown. Answers with the request that began it: what
+ * is sent to the provider under the attempt's number must be the same every time.
+ */
+export const beginAttempt = (
+  tx: Tx,
+  workspaceId: string,
+  provider: ProviderName,
+  requestKey: string,
+): Promise<{ attempt: number; attempt_request: string }> =>
+  tx.row<{ attempt: number; attempt_request: string }>(
+    `update billing_customers set attempt_request = coalesce(attempt_request, $3) where workspace_id = $1 and provider = $2
+     returning attempt, attempt_request`,
+    [workspaceId, provider, requestKey],
+  )
+
+/** The outcome of this attempt is known; the next one is another. */
+export const closeAttempt = (tx: Tx, workspaceId: string, provider: ProviderName, attempt: number): Promise<number> =>
+  tx.count(
+    `update billing_customers set attempt = attempt + 1, attempt_request = null
+     where workspace_id = $1 and provider = $2 and attempt = $3`,
+    [workspaceId, provider, attempt],
+  )
+
+export type MethodRow = PaymentMethod & { provider_ref: string }
+const methodColumns =
+  'payment_method_id, provider_ref, brand, last4, exp_month, exp_year, is_default as "default", created_at'
+
+export const listMethods = (tx: Tx, workspaceId: string, provider: ProviderName): Promise<MethodRow[]> =>
+  tx.rows<MethodRow>(
+    `select ${methodColumns} from payment_methods where workspace_id = $1 and provider = $2
+     order by created_at desc, payment_method_id desc`,
+    [workspaceId, provider],
+  )
+
+export const findMethod = (
+  tx: Tx,
+  workspaceId: string,
+  provider: ProviderName,
+  methodId: string,
+): Promise<MethodRow | undefined> =>
+  tx.maybe<MethodRow>(
+    `select ${methodColumns} from payment_methods where workspace_id = $1 and provider = $2 and payment_method_id = $3`,
+    [workspaceId, provider, methodId],
+  )
+
+export type SubscriptionRow = BillingSubscription & { provider_ref: string; request_key: string | null }
+
+export const findLiveSubscription = (
+  tx: Tx,
+  workspaceId: string,
+  provider: ProviderName,
+): Promise<SubscriptionRow | undefined> =>
+  tx.maybe<SubscriptionRow>(
+    `select subscription_id, plan_id, status, current_period_start, current_period_end, cancel_at_period_end, created_at,
+       provider_ref, request_key
+     from billing_subscriptions where workspace_id = $1 and provider = $2 and status <> 'cancelled'`,
+    [workspaceId, provider],
+  )
+
+export type InvoiceRow = {
+  invoice_id: string
+  number: string | null
+  status: InvoiceStatus
+  amount_due: number
+  amount_paid: number
+  currency: string
+  lines: InvoiceLine[]
+  period_start: Date
+  period_end: Date
+  created_at: Date
+  hosted_url: string | null
+}
+const invoiceColumns =
+  'invoice_id, number, status, amount_due, amount_paid, currency, lines, period_start, period_end, created_at, hosted_url'
+
+export const listInvoices = (
+  tx: Tx,
+  workspaceId: string,
+  provider: ProviderName,
+  before: readonly [createdAt: string, invoiceId: string] | null,
+  limit: number,
+): Promise<InvoiceRow[]> =>
+  tx.rows<InvoiceRow>(
+    `select ${invoiceColumns} from invoices where workspace_id = $1 and provider = $2
+       and ($3::timestamptz is null or (created_at, invoice_id) < ($3, $4::uuid))
+     order by created_at desc, invoice_id desc limit $5`,
+    [workspaceId, provider, before?.[0] ?? null, before?.[1] ?? null, limit + 1],
+  )
+
+export const findInvoice = (tx: Tx, workspaceId: string, invoiceId: string): Promise<InvoiceRow | undefined> =>
+  tx.maybe<InvoiceRow>(`select ${invoiceColumns} from invoices where workspace_id = $1 and invoice_id = $2`, [
+    workspaceId,
+    invoiceId,
+  ])
+
+/** Nobody is signed in on the page of an invoice, so row security would hide these names. */
+export const findParties = (tx: Tx, workspaceId: string): Promise<{ seller: string; buyer: string }> =>
+  tx.row<{ seller: string; buyer: string }>('select seller, buyer from billing_parties($1)', [workspaceId])
+
+export type SetupIntentRow = { setup_intent_id: string; provider_ref: string | null }
+
+/** The same request again finds the intent it made before. */
+export async function ensureSetupIntent(
+  tx: Tx,
+  workspaceId: string,
+  intent: { setup_intent_id: string; provider: ProviderName; request_key: string },
+): Promise<SetupIntentRow> {
+  await tx.count(
+    `insert into setup_intents (workspace_id, setup_intent_id, provider, request_key) values ($1, $2, $3, $4)
+     on conflict (workspace_id, request_key) do nothing`,
+    [workspaceId, intent.setup_intent_id, intent.provider, intent.request_key],
+  )
+  return tx.row<SetupIntentRow>(
+    'select setup_intent_id, provider_ref from setup_intents where workspace_id = $1 and request_key = $2',
+    [workspaceId, intent.request_key],
+  )
+}
+
+export const setIntentRef = (tx: Tx, workspaceId: string, intentId: string, ref: string): Promise<number> =>
+  tx.count('update setup_intents set provider_ref = $3 where workspace_id = $1 and setup_intent_id = $2', [
+    workspaceId,
+    intentId,
+    ref,
+  ])
+
+/** A card may be on its way: an intent was made a short while ago. */
+export const awaitsCard = async (tx: Tx, workspaceId: string, provider: ProviderName): Promise<boolean> =>
+  (await tx.count(
+    `select from setup_intents where workspace_id = $1 and provider = $2 and created_at > now() - interval '30 minutes' limit 1`,
+    [workspaceId, provider],
+  )) > 0

@@ -1,0 +1,153 @@
+import type { z } from 'zod'
+import { recordAudit } from '#platform/audit'
+import { isProblem, problem, unknownReference } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { toWire } from '#platform/ids'
+import { type BillingParts, type Change, changing, inTransaction } from './customers.ts'
+import { findPlan } from './plans.ts'
+import type { Quotas } from './quotas.ts'
+import type { BillingSubscription, BillingSubscriptionPatch, NewBillingSubscription, Plan } from './schema.ts'
+import * as store from './store.ts'
+
+export function makeSubscriptions(parts: BillingParts & { quotas: Quotas }) {
+  const { provider, cache, quotas } = parts
+
+  const findLive = (ctx: Context): Promise<store.SubscriptionRow | undefined> =>
+    inTransaction(ctx, (tx) => store.findLiveSubscription(tx, ctx.workspace.workspace_id, provider.name))
+
+  async function requireLive(ctx: Context): Promise<store.SubscriptionRow> {
+    const subscription = await findLive(ctx)
+    if (!subscription) throw problem('no_subscription', 'Make one with POST /api/payments/subscriptions.')
+    return subscription
+  }
+
+  async function planOnOffer(ctx: Context, planId: string): Promise<Plan> {
+    const plan = await inTransaction(ctx, (tx) => findPlan(tx, ctx.org.org_id, planId))
+    if (!plan) throw unknownReference('/plan_id')
+    return plan
+  }
+
+  /** The copy may be behind: a card added a moment ago counts. */
+  async function requireMethod(ctx: Context): Promise<void> {
+    const { workspace_id } = ctx.workspace
+    const has = () =>
+      inTransaction(ctx, async (tx) =>
+        (await store.listMethods(tx, workspace_id, provider.name)).some((method) => method.default),
+      )
+    if (await has()) return
+    await cache.refresh(workspace_id)
+    if (!(await has())) throw problem('payment_method_required', 'Add a card first: POST /api/payments/setup-intent.')
+  }
+
+  /** Subscribes once. A known refusal closes the attempt, so that the next one is not answered with the old refusal. */
+  async function subscribe(ctx: Context, { customer, row, requestKey }: Change, plan: Plan): Promise<void> {
+    const { workspaceId } = customer
+    const begun = await inTransaction(ctx, (tx) => store.beginAttempt(tx, workspaceId, provider.name, requestKey))
+    try {
+      await provider.subscribe(customer, {
+        plan,
+        trialDays: row.trial_used ? 0 : plan.trial_days,
+        requestKey: begun.attempt_request,
+        attempt: begun.attempt,
+      })
+    } catch (error) {
+      if (isProblem(error, 'card_declined') || isProblem(error, 'conflict'))
+        await inTransaction(ctx, (tx) => store.closeAttempt(tx, workspaceId, provider.name, begun.attempt))
+      throw error
+    }
+    if (!provider.cached)
+      await inTransaction(ctx, (tx) => store.closeAttempt(tx, workspaceId, provider.name, begun.attempt))
+  }
+
+  /** The subscription as it is, after asking the provider where an earlier attempt may have arrived unseen. */
+  async function findCertain(ctx: Context, row: store.CustomerRow): Promise<store.SubscriptionRow | undefined> {
+    const present = await findLive(ctx)
+    if (present || row.attempt_request === null) return present
+    await cache.refresh(ctx.workspace.workspace_id)
+    return findLive(ctx)
+  }
+
+  const audit = (ctx: Context, action: string, subscription: BillingSubscription): Promise<void> =>
+    inTransaction(ctx, (tx) =>
+      recordAudit(ctx, tx, {
+        action,
+        subject: toWire('sub', subscription.subscription_id),
+        data: { plan_id: toWire('plan', subscription.plan_id) },
+      }),
+    )
+
+  async function getMySubscription(ctx: Context): Promise<BillingSubscription> {
+    await cache.refreshIfOld(ctx.workspace.workspace_id)
+    return requireLive(ctx)
+  }
+
+  return {
+    getMySubscription,
+
+    async createSubscription(
+      ctx: Context,
+      { plan_id }: z.output<typeof NewBillingSubscription>,
+    ): Promise<BillingSubscription> {
+      const plan = await planOnOffer(ctx, plan_id)
+      return changing(ctx, parts, async (change) => {
+        const present = await findCertain(ctx, change.row)
+        // The same request, repeated after its answer was lost.
+        if (present && present.request_key === change.requestKey) return present
+        if (present) throw problem('subscription_exists', 'Change it with PATCH /api/payments/subscriptions/me.')
+        if (plan.amount > 0) await requireMethod(ctx)
+        await quotas.checkFit(ctx, plan)
+        await subscribe(ctx, change, plan)
+        await cache.refresh(change.customer.workspaceId)
+        quotas.forget(change.customer.workspaceId)
+        const made = await findLive(ctx)
+        if (!made) throw problem('provider_unavailable', 'The subscription did not come to be. Try again.')
+        await audit(ctx, 'billing.subscribed', made)
+        return made
+      })
+    },
+
+    async updateMySubscription(
+      ctx: Context,
+      patch: z.output<typeof BillingSubscriptionPatch>,
+    ): Promise<BillingSubscription> {
+      const plan = patch.plan_id === undefined ? undefined : await planNamed(ctx, patch.plan_id)
+      return changing(ctx, parts, async ({ customer, requestKey }) => {
+        const present = await requireLive(ctx)
+        const ref = present.provider_ref
+        if (plan && plan.plan_id !== present.plan_id) {
+          if (plan.amount > 0) await requireMethod(ctx)
+          await quotas.checkFit(ctx, plan)
+          await provider.changePlan(customer, ref, plan, requestKey)
+        }
+        if (patch.cancel_at_period_end === true && !present.cancel_at_period_end)
+          await provider.cancel(customer, ref, 'period_end', requestKey)
+        if (patch.cancel_at_period_end === false && present.cancel_at_period_end)
+          await provider.resume(customer, ref, requestKey)
+        await cache.refresh(customer.workspaceId)
+        quotas.forget(customer.workspaceId)
+        const changed = await requireLive(ctx)
+        await audit(ctx, 'billing.changed', changed)
+        return changed
+      })
+    },
+
+    async cancelMySubscription(ctx: Context, { at }: { at: 'period_end' | 'now' }): Promise<void> {
+      await requireLive(ctx)
+      await changing(ctx, parts, async ({ customer, requestKey }) => {
+        const present = await requireLive(ctx)
+        await provider.cancel(customer, present.provider_ref, at, requestKey)
+        await cache.refresh(customer.workspaceId)
+        quotas.forget(customer.workspaceId)
+        await audit(ctx, 'billing.cancelled', present)
+      })
+    },
+  }
+
+  /** A fetched subscription may be sent back although its plan is no longer on offer. */
+  async function planNamed(ctx: Context, planId: string): Promise<Plan | undefined> {
+    const present = await findLive(ctx)
+    return present?.plan_id === planId ? undefined : planOnOffer(ctx, planId)
+  }
+}
+
+export type Subscriptions = ReturnType<typeof makeSubscriptions>

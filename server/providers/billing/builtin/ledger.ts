@@ -1,0 +1,216 @@
+import type { Tx } from '#platform/db/pool'
+import { newId } from '#platform/ids'
+import { tellInvoiceFailed, tellInvoicePaid } from '../events.ts'
+import type { BillingPlan, InvoiceLine, SubscriptionStatus } from '../index.ts'
+
+// The rows of the ledger. Whoever changes a customer's ledger holds the customer's row, so there is one change at a time.
+
+export const PROVIDER = 'builtin'
+
+export type LedgerCustomer = {
+  workspace_id: string
+  customer_id: string
+  credit: Record<string, number>
+  invoice_prefix: string
+  clock_ahead_s: number
+}
+
+export type LedgerSubscription = {
+  workspace_id: string
+  subscription_id: string
+  plan_id: string
+  status: SubscriptionStatus
+  anchor_at: Date
+  current_period_start: Date
+  current_period_end: Date
+  cancel_at_period_end: boolean
+  first_failed_at: Date | null
+  next_attempt_at: Date | null
+  request_key: string | null
+}
+
+export type LedgerInvoice = {
+  workspace_id: string
+  invoice_id: string
+  subscription_id: string
+  number: string
+  status: string
+  amount_due: number
+  currency: string
+}
+
+export const lockCustomer = (tx: Tx, workspaceId: string): Promise<LedgerCustomer> =>
+  tx.row<LedgerCustomer>(
+    `select workspace_id, customer_id, credit, invoice_prefix, clock_ahead_s from billing_customers
+     where workspace_id = $1 and provider = 'builtin' for update`,
+    [workspaceId],
+  )
+
+const subscriptionColumns = `workspace_id, subscription_id, plan_id, status, anchor_at, current_period_start, current_period_end,
+  cancel_at_period_end, first_failed_at, next_attempt_at, request_key`
+
+export const findLive = (tx: Tx, workspaceId: string): Promise<LedgerSubscription | undefined> =>
+  tx.maybe<LedgerSubscription>(
+    `select ${subscriptionColumns} from billing_subscriptions
+     where workspace_id = $1 and provider = 'builtin' and status <> 'cancelled'`,
+    [workspaceId],
+  )
+
+export const findPlan = (tx: Tx, planId: string, lock: '' | 'for share' = ''): Promise<BillingPlan> =>
+  tx.row<BillingPlan>(
+    `select plan_id, name, amount, currency, "interval", trial_days from plans where plan_id = $1 ${lock}`,
+    [planId],
+  )
+
+export const insertSubscription = (
+  tx: Tx,
+  row: Omit<LedgerSubscription, 'cancel_at_period_end' | 'first_failed_at' | 'next_attempt_at'> & { created_at: Date },
+): Promise<LedgerSubscription> =>
+  tx.row<LedgerSubscription>(
+    `insert into billing_subscriptions (workspace_id, subscription_id, provider, provider_ref, plan_id, status, anchor_at,
+       current_period_start, current_period_end, request_key, created_at)
+     values ($1, $2, 'builtin', $2::uuid::text, $3, $4, $5, $6, $7, $8, $9) returning ${subscriptionColumns}`,
+    [
+      row.workspace_id,
+      row.subscription_id,
+      row.plan_id,
+      row.status,
+      row.anchor_at,
+      row.current_period_start,
+      row.current_period_end,
+      row.request_key,
+      row.created_at,
+    ],
+  )
+
+export async function saveSubscription(tx: Tx, row: LedgerSubscription, endedAt: Date | null = null): Promise<void> {
+  await tx.count(
+    `update billing_subscriptions set plan_id = $3, status = $4, anchor_at = $5, current_period_start = $6,
+       current_period_end = $7, cancel_at_period_end = $8, first_failed_at = $9, next_attempt_at = $10, ended_at = $11
+     where workspace_id = $1 and subscription_id = $2`,
+    [
+      row.workspace_id,
+      row.subscription_id,
+      row.plan_id,
+      row.status,
+      row.anchor_at,
+      row.current_period_start,
+      row.current_period_end,
+      row.cancel_at_period_end,
+      row.first_failed_at,
+      row.next_attempt_at,
+      endedAt,
+    ],
+  )
+}
+
+/**
+ * Writes an invoice. Credit of the customer is used first; a negative total becomes credit. The lines always add up to what
+ * is due, and numbers have no gaps because a rolled-back invoice gives its number back.
+ */
+export async function issueInvoice(
+  tx: Tx,
+  customer: LedgerCustomer,
+  invoice: {
+    subscription: LedgerSubscription
+    lines: InvoiceLine[]
+    currency: string
+    start: Date
+    end: Date
+    at: Date
+  },
+): Promise<LedgerInvoice> {
+  const { currency, start, end } = invoice
+  const total = invoice.lines.reduce((sum, line) => sum + line.amount, 0)
+  const credit = customer.credit[currency] ?? 0
+  const used = total > 0 ? Math.min(credit, total) : total
+  const lines =
+    used === 0
+      ? invoice.lines
+      : [
+          ...invoice.lines,
+          {
+            description: used > 0 ? 'Paid from credit' : 'Kept as credit for later invoices',
+            amount: -used,
+            quantity: 1,
+            proration: false,
+            period_start: start.toISOString(),
+            period_end: end.toISOString(),
+          },
+        ]
+  customer.credit = { ...customer.credit, [currency]: credit - used }
+  const { issued } = await tx.row<{ issued: number }>(
+    `update billing_customers set invoices_issued = invoices_issued + 1, credit = $2
+     where workspace_id = $1 and provider = 'builtin' returning invoices_issued as issued`,
+    [customer.workspace_id, customer.credit],
+  )
+  const due = total - used
+  return tx.row<LedgerInvoice>(
+    `insert into invoices (workspace_id, invoice_id, provider, provider_ref, subscription_id, number, status, amount_due, currency,
+       lines, period_start, period_end, created_at)
+     values ($1, $2, 'builtin', $2::uuid::text, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+     returning workspace_id, invoice_id, subscription_id, number, status, amount_due, currency`,
+    [
+      customer.workspace_id,
+      newId(),
+      invoice.subscription.subscription_id,
+      `${customer.invoice_prefix}-${String(issued).padStart(4, '0')}`,
+      due === 0 ? 'paid' : 'open',
+      due,
+      currency,
+      JSON.stringify(lines),
+      start,
+      end,
+      invoice.at,
+    ],
+  )
+}
+
+export type Outcome = 'paid' | 'declined' | 'no_method'
+
+/** Charges the default method and tells the owners how it went. */
+export async function collect(tx: Tx, invoice: LedgerInvoice): Promise<Outcome> {
+  if (invoice.status === 'paid') return 'paid'
+  const method = await tx.maybe<{ charge: 'pays' | 'declines' }>(
+    `select charge from payment_methods where workspace_id = $1 and provider = 'builtin' and is_default`,
+    [invoice.workspace_id],
+  )
+  const outcome: Outcome = !method ? 'no_method' : method.charge === 'pays' ? 'paid' : 'declined'
+  const paid = outcome === 'paid'
+  await tx.count(
+    `update invoices set attempts = attempts + 1, status = case when $3::boolean then 'paid' else status end,
+       amount_paid = case when $3::boolean then amount_due else amount_paid end
+     where workspace_id = $1 and invoice_id = $2`,
+    [invoice.workspace_id, invoice.invoice_id, paid],
+  )
+  if (paid) await tellInvoicePaid(tx, invoice.workspace_id, invoice)
+  else await tellInvoiceFailed(tx, invoice.workspace_id, invoice)
+  return outcome
+}
+
+export const findOpenInvoice = (tx: Tx, subscription: LedgerSubscription): Promise<LedgerInvoice | undefined> =>
+  tx.maybe<LedgerInvoice>(
+    `select workspace_id, invoice_id, subscription_id, number, status, amount_due, currency from invoices
+     where workspace_id = $1 and subscription_id = $2 and status = 'open' order by created_at limit 1`,
+    [subscription.workspace_id, subscription.subscription_id],
+  )
+
+export const closeOpenInvoices = (
+  tx: Tx,
+  subscription: LedgerSubscription,
+  as: 'void' | 'uncollectible',
+): Promise<number> =>
+  tx.count(`update invoices set status = $3 where workspace_id = $1 and subscription_id = $2 and status = 'open'`, [
+    subscription.workspace_id,
+    subscription.subscription_id,
+    as,
+  ])
+
+export const priceLine = (plan: BillingPlan, start: Date, end: Date): InvoiceLine => ({
+  description: `${plan.name}, one ${plan.interval}`,
+  amount: plan.amount,
+  quantity: 1,
+  proration: false,
+  period_start: start.toISOString(),
+  period_end: end.toISOString(),
+})

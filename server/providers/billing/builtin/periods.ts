@@ -1,0 +1,21 @@
+// Periods are counted from the anchor, never from the last end, so that the 31st does not wander to the 28th for good.
+
+export type Interval = 'month' | 'year'
+
+function addMonths(anchor: Date, months: number): Date {
+  const moved = new Date(anchor)
+  moved.setUTCDate(1)
+  moved.setUTCMonth(moved.getUTCMonth() + months)
+  const lastDay = new Date(Date.UTC(moved.getUTCFullYear(), moved.getUTCMonth() + 1, 0)).getUTCDate()
+  moved.setUTCDate(Math.min(anchor.getUTCDate(), lastDay))
+  return moved
+}
+
+/** The first end of a period, counted from the anchor, that lies after `after`. */
+export function periodEndAfter(anchor: Date, interval: Interval, after: Date): Date {
+  const step = interval === 'year' ? 12 : 1
+  const between = (after.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + after.getUTCMonth() - anchor.getUTCMonth()
+  let periods = Math.max(1, Math.floor(between / step))
+  while (addMonths(anchor, periods * step) <= after) periods++
+  return addMonths(anchor, periods * step)
+}

@@ -1,0 +1,89 @@
+import { DAY } from '#platform/clock'
+import type { Tx } from '#platform/db/pool'
+import { tellSubscriptionChanged } from '../events.ts'
+import {
+  closeOpenInvoices,
+  collect,
+  findLive,
+  findOpenInvoice,
+  findPlan,
+  issueInvoice,
+  type LedgerCustomer,
+  type LedgerSubscription,
+  priceLine,
+  saveSubscription,
+} from './ledger.ts'
+import { periodEndAfter } from './periods.ts'
+import { end } from './subscriptions.ts'
+
+/** A payment that failed is tried again this long after the first failure; after the last one the subscription ends. */
+export const DUNNING = [1 * DAY, 3 * DAY, 7 * DAY]
+
+/** Periods caught up in one go; a ledger that slept for years goes on at the next tick. */
+const MOST_STEPS = 50
+
+/**
+ * Brings one customer's ledger to `now`. Every step happens at the time it was due, not at the time it is noticed, so that a
+ * server that was down for a month writes the same invoices as one that was not.
+ */
+export async function bringUpToDate(tx: Tx, customer: LedgerCustomer, now: Date): Promise<number> {
+  for (let steps = 0; steps < MOST_STEPS; steps++) {
+    const subscription = await findLive(tx, customer.workspace_id)
+    if (!subscription) return steps
+    const due = subscription.status === 'past_due' ? subscription.next_attempt_at : subscription.current_period_end
+    if (due === null || due > now) return steps
+    if (subscription.status === 'past_due') await tryAgain(tx, subscription, due)
+    else if (subscription.cancel_at_period_end) await end(tx, subscription, due)
+    else await renew(tx, customer, subscription, due)
+  }
+  return MOST_STEPS
+}
+
+async function renew(tx: Tx, customer: LedgerCustomer, subscription: LedgerSubscription, at: Date): Promise<void> {
+  const plan = await findPlan(tx, subscription.plan_id)
+  const until = periodEndAfter(subscription.anchor_at, plan.interval, at)
+  const renewed: LedgerSubscription = {
+    ...subscription,
+    status: 'active',
+    current_period_start: at,
+    current_period_end: until,
+  }
+  const invoice = await issueInvoice(tx, customer, {
+    subscription,
+    lines: [priceLine(plan, at, until)],
+    currency: plan.currency,
+    start: at,
+    end: until,
+    at,
+  })
+  if ((await collect(tx, invoice)) !== 'paid') {
+    renewed.status = 'past_due'
+    renewed.first_failed_at = at
+    renewed.next_attempt_at = new Date(at.getTime() + DUNNING[0]!)
+  }
+  await saveSubscription(tx, renewed)
+  if (renewed.status !== subscription.status) await tellSubscriptionChanged(tx, customer.workspace_id, renewed)
+}
+
+async function tryAgain(tx: Tx, subscription: LedgerSubscription, at: Date): Promise<void> {
+  const invoice = await findOpenInvoice(tx, subscription)
+  if (!invoice || (await collect(tx, invoice)) === 'paid') {
+    const active: LedgerSubscription = {
+      ...subscription,
+      status: 'active',
+      first_failed_at: null,
+      next_attempt_at: null,
+    }
+    await saveSubscription(tx, active)
+    await tellSubscriptionChanged(tx, subscription.workspace_id, active)
+    return
+  }
+  const first = subscription.first_failed_at!.getTime()
+  const next = DUNNING.map((after) => first + after).find((time) => time > at.getTime())
+  if (next !== undefined) {
+    await saveSubscription(tx, { ...subscription, next_attempt_at: new Date(next) })
+    return
+  }
+  await closeOpenInvoices(tx, subscription, 'uncollectible')
+  await end(tx, subscription, at)
+}

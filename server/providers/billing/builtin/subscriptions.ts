@@ -1,0 +1,171 @@
+import { DAY } from '#platform/clock'
+import type { Tx } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import { newId } from '#platform/ids'
+import { tellSubscriptionChanged } from '../events.ts'
+import type { BillingPlan, InvoiceLine, Order } from '../index.ts'
+import { remainingShare } from '../money.ts'
+import {
+  closeOpenInvoices,
+  collect,
+  findLive,
+  findOpenInvoice,
+  findPlan,
+  insertSubscription,
+  issueInvoice,
+  type LedgerCustomer,
+  type LedgerInvoice,
+  type LedgerSubscription,
+  priceLine,
+  saveSubscription,
+} from './ledger.ts'
+import { periodEndAfter } from './periods.ts'
+
+// Changes a customer asks for. Each runs in one transaction: a payment that fails throws, and nothing of it remains.
+
+async function collectOrRefuse(tx: Tx, invoice: LedgerInvoice): Promise<void> {
+  switch (await collect(tx, invoice)) {
+    case 'paid':
+      return
+    case 'no_method':
+      throw problem('payment_method_required', 'Add a card first: POST /api/payments/setup-intent.')
+    case 'declined':
+      throw problem('card_declined', 'The default card was declined. Make another one the default and try again.')
+  }
+}
+
+export async function subscribe(tx: Tx, customer: LedgerCustomer, order: Order, at: Date): Promise<void> {
+  const live = await findLive(tx, customer.workspace_id)
+  if (live?.request_key === order.requestKey) return
+  if (live) throw problem('subscription_exists', 'Change it with PATCH /api/payments/subscriptions/me.')
+  const { trialDays } = order
+  // Held until the commit: a price cannot change, nor a plan go, under a subscription that is being made.
+  const plan = await findPlan(tx, order.plan.plan_id, 'for share')
+  const end = trialDays > 0 ? new Date(at.getTime() + trialDays * DAY) : periodEndAfter(at, plan.interval, at)
+  const subscription = await insertSubscription(tx, {
+    workspace_id: customer.workspace_id,
+    subscription_id: newId(),
+    plan_id: plan.plan_id,
+    status: trialDays > 0 ? 'trialing' : 'active',
+    // Paid periods are counted from the end of the trial.
+    anchor_at: trialDays > 0 ? end : at,
+    current_period_start: at,
+    current_period_end: end,
+    request_key: order.requestKey,
+    created_at: at,
+  })
+  // A trial is given once: not again after a cancellation.
+  if (trialDays > 0)
+    await tx.count(`update billing_customers set trial_used = true where workspace_id = $1 and provider = 'builtin'`, [
+      customer.workspace_id,
+    ])
+  const lines: InvoiceLine[] = [
+    trialDays > 0
+      ? { ...priceLine(plan, at, end), description: `${plan.name}, trial`, amount: 0 }
+      : priceLine(plan, at, end),
+  ]
+  const invoice = await issueInvoice(tx, customer, { subscription, lines, currency: plan.currency, start: at, end, at })
+  await collectOrRefuse(tx, invoice)
+  await tellSubscriptionChanged(tx, customer.workspace_id, subscription)
+}
+
+export async function changePlan(tx: Tx, customer: LedgerCustomer, to: BillingPlan, at: Date): Promise<void> {
+  const subscription = await requireLive(tx, customer)
+  if (subscription.plan_id === to.plan_id) return
+  const from = await findPlan(tx, subscription.plan_id)
+  if (from.currency !== to.currency)
+    throw problem('conflict', 'The new plan is in another currency; let this subscription end and subscribe anew.')
+  if (subscription.status === 'past_due')
+    throw problem('conflict', 'An invoice is open. Make a working card the default, then change the plan.')
+  const changed: LedgerSubscription = { ...subscription, plan_id: to.plan_id }
+  if (subscription.status === 'active') await invoiceChange(tx, customer, changed, from, to, at)
+  await saveSubscription(tx, changed)
+  await tellSubscriptionChanged(tx, customer.workspace_id, changed)
+}
+
+/** Credits what is left of the old price and charges the new one: the rest of the period, or a whole new one where the interval changes. */
+async function invoiceChange(
+  tx: Tx,
+  customer: LedgerCustomer,
+  changed: LedgerSubscription,
+  from: BillingPlan,
+  to: BillingPlan,
+  at: Date,
+): Promise<void> {
+  const { current_period_start: start, current_period_end: end } = changed
+  const line = (description: string, amount: number, until: Date): InvoiceLine => ({
+    description,
+    amount,
+    quantity: 1,
+    proration: true,
+    period_start: at.toISOString(),
+    period_end: until.toISOString(),
+  })
+  const lines = [line(`Unused time on ${from.name}`, -remainingShare(from.amount, at, start, end), end)]
+  if (from.interval === to.interval) {
+    lines.push(line(`Remaining time on ${to.name}`, remainingShare(to.amount, at, start, end), end))
+  } else {
+    changed.anchor_at = at
+    changed.current_period_start = at
+    changed.current_period_end = periodEndAfter(at, to.interval, at)
+    lines.push(priceLine(to, at, changed.current_period_end))
+  }
+  const invoice = await issueInvoice(tx, customer, {
+    subscription: changed,
+    lines,
+    currency: to.currency,
+    start: at,
+    end: changed.current_period_end,
+    at,
+  })
+  await collectOrRefuse(tx, invoice)
+}
+
+export async function cancel(tx: Tx, customer: LedgerCustomer, when: 'period_end' | 'now', at: Date): Promise<void> {
+  const subscription = await requireLive(tx, customer)
+  if (when === 'now') {
+    await closeOpenInvoices(tx, subscription, 'void')
+    await end(tx, subscription, at)
+    return
+  }
+  if (subscription.cancel_at_period_end) return
+  const changed = { ...subscription, cancel_at_period_end: true }
+  await saveSubscription(tx, changed)
+  await tellSubscriptionChanged(tx, customer.workspace_id, changed)
+}
+
+export async function resume(tx: Tx, customer: LedgerCustomer): Promise<void> {
+  const subscription = await requireLive(tx, customer)
+  if (!subscription.cancel_at_period_end) return
+  const changed = { ...subscription, cancel_at_period_end: false }
+  await saveSubscription(tx, changed)
+  await tellSubscriptionChanged(tx, customer.workspace_id, changed)
+}
+
+export async function end(tx: Tx, subscription: LedgerSubscription, at: Date): Promise<void> {
+  const ended: LedgerSubscription = { ...subscription, status: 'cancelled', next_attempt_at: null }
+  await saveSubscription(tx, ended, at)
+  await tellSubscriptionChanged(tx, subscription.workspace_id, ended)
+}
+
+/** A new default card pays what is open at once, without waiting for the next attempt. */
+export async function payOpenInvoice(tx: Tx, customer: LedgerCustomer): Promise<void> {
+  const subscription = await findLive(tx, customer.workspace_id)
+  if (subscription?.status !== 'past_due') return
+  const invoice = await findOpenInvoice(tx, subscription)
+  if (!invoice || (await collect(tx, invoice)) !== 'paid') return
+  const changed: LedgerSubscription = {
+    ...subscription,
+    status: 'active',
+    first_failed_at: null,
+    next_attempt_at: null,
+  }
+  await saveSubscription(tx, changed)
+  await tellSubscriptionChanged(tx, customer.workspace_id, changed)
+}
+
+async function requireLive(tx: Tx, customer: LedgerCustomer): Promise<LedgerSubscription> {
+  const subscription = await findLive(tx, customer.workspace_id)
+  if (!subscription) throw problem('no_subscription')
+  return subscription
+}

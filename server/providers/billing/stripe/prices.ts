@@ -1,0 +1,36 @@
+import type Stripe from 'stripe'
+import { toWire } from '#platform/ids'
+import type { BillingPlan } from '../index.ts'
+
+/**
+ * A price of Stripe never changes, so its look-up key names everything that makes it: the plan, the amount, the currency and
+ * the interval. Stripe keeps the keys unique, therefore two servers that make the same price at once end with one.
+ */
+const lookupKey = (plan: BillingPlan): string =>
+  `heddle:${toWire('plan', plan.plan_id)}:${plan.amount}:${plan.currency}:${plan.interval}`
+
+export async function ensurePrice(stripe: Stripe, plan: BillingPlan): Promise<string> {
+  const key = lookupKey(plan)
+  const find = async (): Promise<string | undefined> =>
+    (await stripe.prices.list({ lookup_keys: [key], active: true, limit: 1 })).data[0]?.id
+  const found = await find()
+  if (found !== undefined) return found
+  try {
+    const price = await stripe.prices.create(
+      {
+        lookup_key: key,
+        currency: plan.currency,
+        unit_amount: plan.amount,
+        recurring: { interval: plan.interval },
+        product_data: { name: plan.name },
+        metadata: { heddle_plan: toWire('plan', plan.plan_id) },
+      },
+      { idempotencyKey: `price:${key}:${plan.name}` },
+    )
+    return price.id
+  } catch (error) {
+    const made = await find()
+    if (made !== undefined) return made
+    throw error
+  }
+}

@@ -1,0 +1,49 @@
+import Stripe from 'stripe'
+import { type Problem, problem } from '#platform/errors'
+
+/** Stripe's errors in our words. Its messages stay out of answers, except what it says about a card. */
+export function toRefusal(error: unknown): unknown {
+  if (error instanceof Stripe.errors.StripeCardError) return cardRefusal(error)
+  if (error instanceof Stripe.errors.StripeRateLimitError)
+    return problem('provider_unavailable', 'Stripe takes no more requests at the moment. Try again shortly.', {
+      retryAfterS: 5,
+      cause: error,
+    })
+  if (error instanceof Stripe.errors.StripeAuthenticationError || error instanceof Stripe.errors.StripePermissionError)
+    return problem('provider_not_configured', 'Stripe refuses the key of this installation; tell its operator.', {
+      retryAfterS: 60,
+      cause: error,
+    })
+  if (error instanceof Stripe.errors.StripeError)
+    return problem('provider_unavailable', 'Stripe did not answer as expected. Nothing was changed here; try again.', {
+      retryAfterS: 5,
+      cause: error,
+    })
+  return error
+}
+
+function cardRefusal(error: InstanceType<typeof Stripe.errors.StripeCardError>): Problem {
+  const wantsHolder =
+    error.code === 'authentication_required' || error.code === 'subscription_payment_intent_requires_action'
+  return problem(
+    'card_declined',
+    wantsHolder
+      ? 'The bank wants the holder to confirm this card. Add it again with a new setup intent, then repeat.'
+      : `${error.message} Make another card the default and try again.`,
+    { cause: error },
+  )
+}
+
+export const isMissing = (error: unknown): boolean =>
+  error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing'
+
+export const isKeyConflict = (error: unknown): boolean => error instanceof Stripe.errors.StripeIdempotencyError
+
+/** Runs a call of the SDK, its errors in our words. */
+export async function inOurWords<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    throw toRefusal(error)
+  }
+}

@@ -1,0 +1,81 @@
+import type Stripe from 'stripe'
+import { fromWire } from '#platform/ids'
+import type { InvoiceLine, Method, ProviderInvoice, ProviderSubscription, SubscriptionStatus } from '../index.ts'
+
+// Objects of Stripe in our words.
+
+const time = (seconds: number): Date => new Date(seconds * 1000)
+const refOf = (value: string | { id: string } | null | undefined): string | null =>
+  typeof value === 'string' ? value : (value?.id ?? null)
+
+export const methodOf = (method: Stripe.PaymentMethod, defaultRef: string | null): Method => ({
+  ref: method.id,
+  brand: method.card?.brand ?? method.type,
+  last4: method.card?.last4 ?? '',
+  exp_month: method.card?.exp_month ?? 0,
+  exp_year: method.card?.exp_year ?? 0,
+  is_default: method.id === defaultRef,
+  created_at: time(method.created),
+})
+
+const statuses: Record<string, SubscriptionStatus> = {
+  trialing: 'trialing',
+  active: 'active',
+  past_due: 'past_due',
+  unpaid: 'past_due',
+  paused: 'past_due',
+}
+
+/** canceled, incomplete and incomplete_expired are nothing that a workspace could use. */
+const statusOf = (status: Stripe.Subscription.Status): SubscriptionStatus => statuses[status] ?? 'cancelled'
+
+export function subscriptionOf(subscription: Stripe.Subscription): ProviderSubscription | undefined {
+  const item = subscription.items.data[0]
+  if (!item) return undefined
+  return {
+    ref: subscription.id,
+    // The price tells which plan is paid for; the subscription's own metadata may be older than a change of plan.
+    plan_id: fromWire('plan', item.price.metadata.heddle_plan ?? '') ?? null,
+    status: statusOf(subscription.status),
+    current_period_start: time(item.current_period_start),
+    current_period_end: time(item.current_period_end),
+    cancel_at_period_end: subscription.cancel_at_period_end,
+    request_key: subscription.metadata.heddle_request ?? null,
+    created_at: time(subscription.created),
+    ended_at: subscription.ended_at === null ? null : time(subscription.ended_at),
+  }
+}
+
+const lineOf = (line: Stripe.InvoiceLineItem): InvoiceLine => ({
+  description: line.description ?? '',
+  amount: line.amount,
+  quantity: line.quantity ?? 1,
+  proration: line.parent?.subscription_item_details?.proration ?? line.parent?.invoice_item_details?.proration ?? false,
+  period_start: time(line.period.start).toISOString(),
+  period_end: time(line.period.end).toISOString(),
+})
+
+export const invoiceOf = (invoice: Stripe.Invoice): ProviderInvoice => {
+  const lines = invoice.lines.data.map(lineOf)
+  // The invoice's own period is the one before; the lines say what is paid for.
+  const starts = lines.map((line) => Date.parse(line.period_start))
+  const ends = lines.map((line) => Date.parse(line.period_end))
+  return {
+    ref: invoice.id!,
+    subscription_ref: refOf(invoice.parent?.subscription_details?.subscription),
+    number: invoice.number,
+    status: (invoice.status ?? 'draft') as ProviderInvoice['status'],
+    amount_due: Math.max(0, invoice.amount_due),
+    amount_paid: invoice.amount_paid,
+    currency: invoice.currency,
+    lines,
+    period_start: lines.length > 0 ? new Date(Math.min(...starts)) : time(invoice.period_start),
+    period_end: lines.length > 0 ? new Date(Math.max(...ends)) : time(invoice.period_end),
+    attempts: invoice.attempt_count,
+    hosted_url: invoice.hosted_invoice_url ?? null,
+    created_at: time(invoice.created),
+  }
+}
+
+export const defaultMethodOf = (customer: Stripe.Customer): string | null =>
+  refOf(customer.invoice_settings.default_payment_method)
