@@ -1,0 +1,33 @@
+import type { Config } from '#platform/config'
+import type { CallLimits } from './calls.ts'
+import type { LanguageModel } from './index.ts'
+import { ModelProblem } from './problem.ts'
+import { makeSdkModel } from './sdk.ts'
+import { isModelName } from './vendors.ts'
+
+type LlmConfig = Pick<Config, 'LLM_PROVIDER' | 'LLM_MODEL' | 'LLM_API_KEY' | 'LLM_BASE_URL'>
+
+/** The language model of this installation, or one that says why there is none. */
+export const makeLanguageModel = (config: LlmConfig, limits: Partial<CallLimits> = {}): LanguageModel => {
+  const { LLM_PROVIDER: provider, LLM_MODEL: model, LLM_API_KEY: apiKey, LLM_BASE_URL: baseUrl } = config
+  const reason = whyNot(config)
+  if (reason !== null || provider === null || model === null) return absentModel(reason ?? '')
+  return makeSdkModel({ provider, model, apiKey, baseUrl }, limits)
+}
+
+const whyNot = ({ LLM_PROVIDER, LLM_MODEL, LLM_API_KEY, LLM_BASE_URL }: LlmConfig): string | null => {
+  if (LLM_PROVIDER === null) return 'No language model is configured; set LLM_PROVIDER, LLM_MODEL and LLM_API_KEY.'
+  if (LLM_MODEL === null) return 'No language model is named; set LLM_MODEL.'
+  if (!isModelName(LLM_MODEL)) return 'LLM_MODEL is not the name of a model.'
+  if (LLM_PROVIDER === 'openai-compatible' && LLM_BASE_URL === null)
+    return 'The address of the language model is not set; set LLM_BASE_URL, with /v1.'
+  if (LLM_API_KEY === null && LLM_BASE_URL === null) return 'The key of the language model is not set; set LLM_API_KEY.'
+  return null
+}
+
+export const absentModel = (reason: string): LanguageModel => {
+  const refuse = async () => {
+    throw new ModelProblem('provider_not_configured', reason)
+  }
+  return { name: 'none', available: () => reason, generate: refuse, generateObject: refuse, turn: refuse }
+}

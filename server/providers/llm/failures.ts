@@ -1,0 +1,60 @@
+import { APICallError } from 'ai'
+import { SECOND } from '#platform/clock'
+import { ModelProblem } from './problem.ts'
+
+const LONGEST_WAIT = 20 * SECOND
+
+/** What the library threw, in our words. `told` is what may be said of the provider's own: a short code, never a sentence. */
+export const modelProblemOf = (error: unknown, secret: string | null): ModelProblem => {
+  if (error instanceof ModelProblem) return error
+  const call = apiCallIn(error)
+  if (call === undefined)
+    return new ModelProblem('provider_unavailable', 'the language model gave an unreadable answer')
+  const status = call.statusCode
+  if (status === undefined) return new ModelProblem('provider_unavailable', 'the language model cannot be reached')
+  const told = toldBy(call, secret)
+  if (status === 429 || status === 529) {
+    const retryAfterMs = retryAfterOf(call)
+    if (told === 'insufficient_quota')
+      return new ModelProblem('provider_refused', 'the account at the language model provider has no credit left')
+    return new ModelProblem(
+      'provider_busy',
+      'the language model provider asks for fewer requests; try again later',
+      retryAfterMs === undefined ? {} : { retryAfterMs },
+    )
+  }
+  if (status === 401 || status === 403)
+    return new ModelProblem('provider_refused', 'the language model provider refused the configured key')
+  if (status === 408 || status === 409 || status >= 500)
+    return new ModelProblem('provider_unavailable', `the language model provider answered with status ${status}`)
+  if (status < 400) return new ModelProblem('provider_unavailable', 'the language model gave an unreadable answer')
+  const because = told === undefined ? '' : ` (${told})`
+  return new ModelProblem(
+    'provider_refused',
+    `the language model provider refused the request with status ${status}${because}`,
+  )
+}
+
+const apiCallIn = (error: unknown): APICallError | undefined => {
+  let current = error
+  for (let depth = 0; current instanceof Error && depth < 5; depth += 1) {
+    if (APICallError.isInstance(current)) return current
+    current = current.cause
+  }
+  return undefined
+}
+
+const toldBy = (call: APICallError, secret: string | null): string | undefined => {
+  const body = call.data as { error?: { code?: unknown; type?: unknown; status?: unknown } } | undefined
+  const words = [body?.error?.code, body?.error?.type, body?.error?.status]
+  return words.find(
+    (word): word is string =>
+      typeof word === 'string' && /^[A-Za-z][A-Za-z_]{2,63}$/.test(word) && (secret === null || !secret.includes(word)),
+  )
+}
+
+const retryAfterOf = (call: APICallError): number | undefined => {
+  const { 'retry-after-ms': ms, 'retry-after': s } = call.responseHeaders ?? {}
+  const wanted = ms !== undefined ? Number(ms) : Number(s ?? Number.NaN) * SECOND
+  return Number.isFinite(wanted) && wanted >= 0 ? Math.min(wanted, LONGEST_WAIT) : undefined
+}

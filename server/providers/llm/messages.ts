@@ -1,0 +1,68 @@
+import { type AssistantContent, type JSONValue, jsonSchema, type ModelMessage, type ToolSet, tool } from 'ai'
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import type { Message, Tool, ToolCall } from './index.ts'
+
+// Our messages and tools in the words of the library, and its tool calls in ours.
+
+export const toSdkMessages = (messages: Message[]): ModelMessage[] => messages.map(toSdkMessage)
+
+const toSdkMessage = (message: Message): ModelMessage => {
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', content: message.text }
+    case 'assistant':
+      return { role: 'assistant', content: assistantContent(message.text, message.tool_calls ?? []) }
+    case 'tool': {
+      const output = { type: message.failed ? ('error-text' as const) : ('text' as const), value: message.text }
+      const { call_id: toolCallId, name: toolName } = message
+      return { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output }] }
+    }
+  }
+}
+
+const assistantContent = (text: string, calls: ToolCall[]): AssistantContent => [
+  ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+  ...calls.map((call) => ({
+    type: 'tool-call' as const,
+    toolCallId: call.id,
+    toolName: call.name,
+    input: call.arguments,
+    ...(call.signature !== undefined && { providerOptions: { google: { thoughtSignature: call.signature } } }),
+  })),
+]
+
+export const toSdkTools = (tools: Tool[]): ToolSet =>
+  Object.fromEntries(
+    tools.map(({ name, description, schema }) => [
+      name,
+      tool({ description, inputSchema: jsonSchema(plainSchema(schema)), strict: false }),
+    ]),
+  )
+
+/** Vendors want an object at the top, without alternatives; whether the arguments fit is checked by us in any case. */
+const plainSchema = (schema: JsonObject): JsonObject => {
+  const { anyOf: _any, oneOf: _one, allOf: _all, not: _not, if: _if, $schema: _dialect, ...rest } = schema
+  return { properties: {}, ...rest, type: 'object' }
+}
+
+type SdkToolCall = { toolCallId: string; toolName: string; input: unknown; providerMetadata?: unknown }
+
+export const fromSdkToolCall = (call: SdkToolCall): ToolCall => {
+  const signature = signatureIn(call.providerMetadata)
+  const wellFormed = isObject(call.input)
+  return {
+    id: call.toolCallId,
+    name: call.toolName,
+    arguments: wellFormed ? (call.input as Json) : {},
+    ...(!wellFormed && { malformed: true }),
+    ...(signature !== undefined && { signature }),
+  }
+}
+
+const signatureIn = (metadata: unknown): string | undefined => {
+  const found = (metadata as { google?: { thoughtSignature?: unknown } } | undefined)?.google?.thoughtSignature
+  return typeof found === 'string' ? found : undefined
+}
+
+export type ProviderOptions = Record<string, Record<string, JSONValue>>

@@ -1,0 +1,115 @@
+import { generateText, type LanguageModelUsage, type Output, type LanguageModel as SdkModel } from 'ai'
+import type { JsonSchema } from '#model/node'
+import { type CallLimits, callModel, USUAL_LIMITS } from './calls.ts'
+import type { Finish, LanguageModel, Prompt, Tool, Turn, Usage } from './index.ts'
+import { fromSdkToolCall, type ProviderOptions, toSdkMessages, toSdkTools } from './messages.ts'
+import { ModelProblem } from './problem.ts'
+import { objectFrom } from './structured.ts'
+import { openVendor, type VendorSettings } from './vendors.ts'
+
+// The interface over the AI SDK. One call of ours is one request to the provider: its loop over tools, its retries and its
+// parsing of objects are not used, because turns are journalled by the engine and answers are checked by us.
+
+// The library writes to the console otherwise, past the logger and what it redacts.
+globalThis.AI_SDK_LOG_WARNINGS = false
+
+type Wanted = {
+  schema?: JsonSchema
+  schemaName?: string | undefined
+  tools?: Tool[]
+  toolChoice?: 'auto' | 'none' | undefined
+}
+
+export const makeSdkModel = (settings: VendorSettings, usual: Partial<CallLimits> = {}): LanguageModel => {
+  const open = openVendor(settings)
+  const secret = settings.apiKey
+  const limits: CallLimits = { ...USUAL_LIMITS, ...usual }
+
+  const ask = async (prompt: Prompt, wanted: Wanted): Promise<Turn> => {
+    const { signal, timeoutMs } = prompt
+    const model = await open(prompt.model ?? settings.model)
+    const within = timeoutMs === undefined ? limits : { ...limits, timeoutMs: Math.min(limits.timeoutMs, timeoutMs) }
+    return callModel((abort) => once(model, prompt, wanted, abort), within, { signal, secret })
+  }
+
+  return {
+    name: `${settings.provider}/${settings.model}`,
+    available: () => null,
+    generate: async (prompt) => {
+      const { text, finish, usage } = await ask(prompt, {})
+      if (finish === 'refused') throw new ModelProblem('model_refused', 'the language model refused to answer')
+      if (text.trim() === '') throw new ModelProblem('model_output_invalid', emptyBecause(finish, prompt.maxTokens))
+      return { text, finish, usage }
+    },
+    generateObject: (prompt) => {
+      const { schema, schemaName } = prompt
+      const system = [prompt.system, formInWords(schema)].filter((part) => part !== undefined).join('\n\n')
+      return objectFrom(prompt, (messages) => ask({ ...prompt, system, messages }, { schema, schemaName }))
+    },
+    turn: (prompt) => ask(prompt, { tools: prompt.tools, toolChoice: prompt.toolChoice }),
+  }
+}
+
+const emptyBecause = (finish: Finish, maxTokens: number): string =>
+  finish === 'length'
+    ? `the language model used its ${maxTokens} tokens without an answer; give it more`
+    : 'the language model answered with nothing'
+
+/** Said in words as well, because not every compatible server passes the schema on to the model. */
+const formInWords = (schema: JsonSchema): string =>
+  `Answer with one JSON value and nothing else. It must be valid against this JSON Schema:\n${JSON.stringify(schema)}`
+
+const once = async (model: SdkModel, prompt: Prompt, wanted: Wanted, abortSignal: AbortSignal): Promise<Turn> => {
+  const { system, messages, maxTokens, temperature } = prompt
+  const tools = wanted.tools ?? []
+  const result = await generateText({
+    model,
+    messages: toSdkMessages(messages),
+    maxOutputTokens: maxTokens,
+    maxRetries: 0,
+    abortSignal,
+    providerOptions: PROVIDER_OPTIONS,
+    ...(system !== undefined && { instructions: system }),
+    ...(temperature !== undefined && { temperature }),
+    ...(wanted.schema !== undefined && { output: jsonAsText(wanted.schema, wanted.schemaName) }),
+    ...(tools.length > 0 && { tools: toSdkTools(tools), toolChoice: wanted.toolChoice ?? 'auto' }),
+  })
+  const refused = result.finishReason === 'content-filter' || result.providerMetadata?.heddle?.refused === true
+  const text = clean(result.text)
+  const tool_calls = refused ? [] : result.toolCalls.map(fromSdkToolCall)
+  const finish = refused ? 'refused' : finishOf(result.finishReason, tool_calls.length > 0)
+  return { text, tool_calls, finish, usage: usageOf(result.usage, prompt, text, tool_calls) }
+}
+
+/** Nothing is kept at the provider, and a tenant's schema need not keep to the narrow form the strict modes ask for. */
+const PROVIDER_OPTIONS: ProviderOptions = {
+  openai: { store: false, strictJsonSchema: false },
+  compatible: { strictJsonSchema: false },
+}
+
+/** Asks for JSON and hands the text back as it came: reading and checking it is ours. */
+const jsonAsText = (schema: JsonSchema, name = 'answer'): Output.Output<string, string, never> => ({
+  name: 'json',
+  responseFormat: Promise.resolve({ type: 'json', schema, name }),
+  parseCompleteOutput: async ({ text }) => text,
+  parsePartialOutput: async () => undefined,
+  createElementStreamTransform: () => undefined,
+})
+
+const finishOf = (reason: string, calls: boolean): Finish => {
+  if (calls) return 'tools'
+  return reason === 'stop' || reason === 'length' ? reason : 'other'
+}
+
+/** NUL and half surrogates cannot be stored; a model that writes one must not fail the execution. */
+const clean = (text: string): string => text.toWellFormed().replaceAll('\0', '')
+
+const usageOf = (usage: LanguageModelUsage, prompt: Prompt, text: string, calls: unknown[]): Usage => {
+  const cost = usage.raw?.cost
+  const { inputTokens, outputTokens } = usage
+  if (inputTokens !== undefined && outputTokens !== undefined)
+    return { input_tokens: inputTokens, output_tokens: outputTokens, ...(typeof cost === 'number' && { cost }) }
+  const asked = JSON.stringify(prompt.messages).length + (prompt.system?.length ?? 0)
+  const answered = text.length + (calls.length > 0 ? JSON.stringify(calls).length : 0)
+  return { input_tokens: Math.ceil(asked / 4), output_tokens: Math.ceil(answered / 4), estimated: true }
+}

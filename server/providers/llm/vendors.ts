@@ -1,0 +1,99 @@
+import type { LanguageModel as SdkModel } from 'ai'
+import { ModelProblem } from './problem.ts'
+
+// The vendors, each loaded when it is first used.
+
+export type VendorName = 'openai' | 'anthropic' | 'google' | 'openai-compatible'
+
+export type VendorSettings = {
+  provider: VendorName
+  model: string
+  apiKey: string | null
+  /** With `/v1`; the vendor's own when null. */
+  baseUrl: string | null
+  /** Which of OpenAI's two protocols; `responses` at OpenAI itself, `chat` at every other address. */
+  protocol?: 'responses' | 'chat'
+}
+
+const USUAL_ADDRESS: Record<VendorName, string> = {
+  openai: 'https://api.openai.com/v1',
+  anthropic: 'https://api.anthropic.com/v1',
+  google: 'https://generativelanguage.googleapis.com/v1beta',
+  'openai-compatible': '',
+}
+
+const LARGEST_ANSWER = 16 * 1024 * 1024
+
+/** A model name of a tenant's becomes a part of the path at some vendors. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._:@+-]*(?:\/[A-Za-z0-9][A-Za-z0-9._:@+-]*){0,4}$/
+
+export const isModelName = (name: string): boolean => name.length <= 128 && NAME.test(name) && !name.includes('..')
+
+export const openVendor = (settings: VendorSettings): ((model: string) => Promise<SdkModel>) => {
+  const { provider, apiKey, baseUrl } = settings
+  // Both are always given, because the libraries would otherwise look for them in the environment.
+  const common = { fetch: guardedAnswer, apiKey: apiKey ?? 'none', baseURL: baseUrl ?? USUAL_ADDRESS[provider] }
+  let opened: Promise<(model: string) => SdkModel> | undefined
+
+  const open = async (): Promise<(model: string) => SdkModel> => {
+    switch (provider) {
+      case 'openai': {
+        const openai = (await import('@ai-sdk/openai')).createOpenAI(common)
+        const protocol = settings.protocol ?? (isOpenAi(baseUrl) ? 'responses' : 'chat')
+        return protocol === 'responses' ? openai.responses : openai.chat
+      }
+      case 'anthropic':
+        return (await import('@ai-sdk/anthropic')).createAnthropic(common)
+      case 'google':
+        return (await import('@ai-sdk/google')).createGoogle(common)
+      case 'openai-compatible': {
+        const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
+        return createOpenAICompatible({
+          fetch: guardedAnswer,
+          name: 'compatible',
+          baseURL: common.baseURL,
+          ...(apiKey !== null && { apiKey }),
+          supportsStructuredOutputs: true,
+          metadataExtractor: refusals,
+        })
+      }
+    }
+  }
+
+  return async (model) => {
+    if (!isModelName(model)) throw new ModelProblem('model_name_invalid', 'the name of the model is not a valid one')
+    opened ??= open()
+    return (await opened)(model)
+  }
+}
+
+const isOpenAi = (baseUrl: string | null): boolean => baseUrl === null || new URL(baseUrl).hostname === 'api.openai.com'
+
+/** The library drops a refusal of a compatible server; this keeps the fact. */
+const refusals = {
+  extractMetadata: async ({ parsedBody }: { parsedBody: unknown }) => ({
+    heddle: { refused: typeof refusalIn(parsedBody) === 'string' },
+  }),
+  createStreamExtractor: () => ({ processChunk: () => {}, buildMetadata: () => undefined }),
+}
+
+const refusalIn = (body: unknown): unknown =>
+  (body as { choices?: { message?: { refusal?: unknown } }[] } | null)?.choices?.[0]?.message?.refusal
+
+/** The address is the operator's and may be private; but the key goes to no other host, and no answer fills the memory. */
+const guardedAnswer: typeof globalThis.fetch = async (input, init) => {
+  const response = await globalThis.fetch(input, { ...init, redirect: 'error' })
+  if (response.body === null) return response
+  let bytes = 0
+  const counted = response.body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        bytes += chunk.byteLength
+        if (bytes > LARGEST_ANSWER) controller.error(new Error('the answer is too large'))
+        else controller.enqueue(chunk)
+      },
+    }),
+  )
+  const { status, statusText, headers } = response
+  return new Response(counted, { status, statusText, headers })
+}
