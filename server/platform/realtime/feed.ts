@@ -36,7 +36,10 @@ export type Feed = {
   /** With at most one parameter: the resource's id on the wire. Without one the ticket alone names the resource. */
   path: string
   prefix?: Prefix
-  hintChannel: string
+  /** Where NOTIFY says that a resource has something new; or `hints`, for a feed whose journal tells this process itself. */
+  hintChannel?: string
+  /** Calls `wake` with the resource, or with an empty text for all of them; gives back how to stop. */
+  hints?(wake: (resource: string) => void): () => void
   /**
    * For each viewer in turn whether they may see the resource; asked when a socket opens and then every CHECK_EVERY. That
    * they are in the workspace and that their credential holds has been checked.

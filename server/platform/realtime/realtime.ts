@@ -59,6 +59,7 @@ export function makeRealtime(options: RealtimeOptions) {
   const channelOf = (holder: Holder): Channel => channels.get(holder.kind)!
   const wheel = makeWheel({
     timing: { ...defaults, ...options.timing },
+    onSlow: (connection) => drop(connection, 'slow'),
     check: (connections) => void check(connections),
     poll: (connection) => channelOf(connection.holder).wake(connection.holder.resource),
   })
@@ -73,7 +74,12 @@ export function makeRealtime(options: RealtimeOptions) {
     )
     for (const channel of channels.values()) {
       const onHint = (resource: string): void => (resource === '' ? channel.wakeAll() : channel.wake(resource))
-      unlisten.push(await db.listen(channel.feed.hintChannel, onHint))
+      const { hintChannel, hints } = channel.feed
+      if (hintChannel !== undefined) unlisten.push(await db.listen(hintChannel, onHint))
+      if (hints) {
+        const stop = hints(onHint)
+        unlisten.push(async () => stop())
+      }
     }
   }
 

@@ -1,4 +1,4 @@
-import { type Connection, shut } from './connection.ts'
+import type { Connection } from './connection.ts'
 
 // What must be done to every socket from time to time, spread out: each turn looks at some of them, so that ten thousand
 // sockets never mean ten thousand pings in one turn of the event loop.
@@ -17,10 +17,12 @@ export type Timing = {
 
 export function makeWheel(options: {
   timing: Timing
+  /** Its buffer has been full for too long. */
+  onSlow(connection: Connection): void
   check(connections: Connection[]): void
   poll(connection: Connection): void
 }) {
-  const { timing, check, poll } = options
+  const { timing, onSlow, check, poll } = options
   const turns = (every: number): number => Math.max(1, Math.round(every / timing.tick))
   const buckets = Array.from({ length: turns(timing.pingEvery) }, () => new Set<Connection>())
   let next = 0
@@ -38,8 +40,7 @@ export function makeWheel(options: {
     turn += 1
     const now = performance.now()
     for (const connection of due(timing.tick)) {
-      if (connection.fullSince !== null && now - connection.fullSince > timing.slowAfter)
-        shut(connection.socket, 'slow')
+      if (connection.fullSince !== null && now - connection.fullSince > timing.slowAfter) onSlow(connection)
     }
     for (const connection of due(timing.pingEvery)) {
       if (!connection.alive) connection.socket.terminate()
