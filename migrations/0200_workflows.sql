@@ -183,3 +183,30 @@ language sql stable security definer set search_path = public
   return exists (select from notifications where user_id = recipient and kind = event_kind
     and created_at > now() - interval '1 hour' and data ->> 'workflow_id' = workflow);
 grant execute on function told_recently(uuid, text, text) to heddle_app;
+
+-- For sockets: which of these people may watch which execution, in the order asked. Members of the workflow and whoever
+-- started it; null where the execution is gone.
+create function watchable_executions(people uuid[], spaces uuid[], watched uuid[]) returns table (allowed boolean)
+language sql stable security definer set search_path = public
+begin atomic
+  select case when e.execution_id is null then null
+    else e.started_by = w.person or exists (select from workflows f where f.workspace_id = e.workspace_id and f.workflow_id = e.workflow_id
+        and f.deleted_at is null and (f.owner_id = w.person or exists (select from workflow_members m
+          where m.workspace_id = f.workspace_id and m.workflow_id = f.workflow_id and m.user_id = w.person))) end
+  from unnest(people, spaces, watched) with ordinality as w (person, space, execution, n)
+  left join executions e on e.workspace_id = w.space and e.execution_id = w.execution
+  order by w.n;
+end;
+
+-- What follows `after` in the journal of each execution; who may see it was checked when the socket opened, and is checked
+-- again while it is open.
+create function read_execution_feeds(watched uuid[], after integer[], most integer)
+returns table (request bigint, seq integer, type text, at timestamptz, data json)
+language sql stable security definer set search_path = public
+begin atomic
+  select w.n, e.seq, e.type, e.at, e.data from unnest(watched, after) with ordinality as w (execution, after, n),
+    lateral (select * from events where execution_id = w.execution and events.seq > w.after order by events.seq limit most) e
+  order by w.n, e.seq;
+end;
+revoke execute on function watchable_executions(uuid[], uuid[], uuid[]), read_execution_feeds(uuid[], integer[], integer) from public;
+grant execute on function watchable_executions(uuid[], uuid[], uuid[]), read_execution_feeds(uuid[], integer[], integer) to heddle_app;

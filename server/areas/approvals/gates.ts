@@ -24,6 +24,8 @@ export type GateDependencies = {
   db: Database
   engine: () => Pick<Engine, 'signal' | 'nudge'>
   changedDatasets: FingerprintCheck
+  /** Agents owe votes now; a hint. */
+  onAgentsAsked(): void
 }
 
 /** A reminder goes out when this share of the time to the due moment has passed. */
@@ -32,7 +34,7 @@ const REMIND_AT = 0.5
 export const payloadSha256 = (payload: Json): string =>
   createHash('sha256').update(canonicalText(payload)).digest('hex')
 
-export function makeGates({ db, engine, changedDatasets }: GateDependencies) {
+export function makeGates({ db, engine, changedDatasets, onAgentsAsked }: GateDependencies) {
   const scope = (workspaceId: string) => ({ workspaceId, userId: null })
 
   async function tellVoters(tx: Tx, gate: store.Gate, kind: string, title: string): Promise<void> {
@@ -94,7 +96,7 @@ export function makeGates({ db, engine, changedDatasets }: GateDependencies) {
     const policy = readPolicy(wait.args.policy)
     const payload = wait.args.payload ?? null
     const sha256 = payloadSha256(payload)
-    return db.tenant(scope(wait.workspaceId), async (tx) => {
+    const result = await db.tenant(scope(wait.workspaceId), async (tx) => {
       const present = await store.lockOpenGate(tx, wait.workspaceId, wait.executionId, wait.nodePath)
       if (present && present.payload_sha256 === sha256 && present.version_id === wait.versionId) return opened(present)
       if (present) await store.closeGate(tx, wait.workspaceId, present.request_id, 'cancelled', null)
@@ -117,6 +119,8 @@ export function makeGates({ db, engine, changedDatasets }: GateDependencies) {
       await reportIfStuck(tx, gate)
       return opened(gate)
     })
+    if (policy.approvers.some(({ kind }) => kind === 'agent')) onAgentsAsked()
+    return result
   }
 
   async function addApprovers(

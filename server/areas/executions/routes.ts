@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { member, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page, timestampIn } from '#platform/http/schema'
+import { IssuedTicket } from '#platform/realtime/tickets'
 import {
   Accepted,
   AcceptedOrEnded,
@@ -36,6 +37,7 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
       cancelExecution: ['POST', '/api/workflows/executions/:execution_id/cancel', member('execution')],
       retryExecution: ['POST', '/api/workflows/executions/:execution_id/retry', member('execution')],
       listExecutionEvents: ['GET', '/api/workflows/executions/:execution_id/events', viewer('execution')],
+      createWorkflowTicket: ['POST', '/auth/workflow-ticket/:execution_id', viewer('execution')],
       readExecutionBlob: ['GET', '/api/workflows/executions/:execution_id/blobs/:sha256', viewer('execution')],
     },
     {
@@ -118,6 +120,13 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
         transaction: false,
         extension: true,
         run: executions.listEvents,
+      },
+      createWorkflowTicket: {
+        summary: 'A ticket for the socket that shows the execution live: 30 s, single use',
+        answer: IssuedTicket,
+        status: 201,
+        idempotency: 'none',
+        run: executions.createTicket,
       },
       readExecutionBlob: {
         summary: 'An output too large to stand in the execution itself',

@@ -11,6 +11,7 @@ import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
 import type { Exchange } from '#platform/http/route'
 import type { ListQuery } from '#platform/http/schema'
 import { fromWire, NOWHERE, toWire } from '#platform/ids'
+import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
 import type { Blobs } from '#providers/blobs/index'
 import type { Execution, eventsQuery, RetryBody, RunBody } from './schema.ts'
 import { findTarget, idempotencyOf, type StartExecution, systemTarget, type Target } from './start.ts'
@@ -220,6 +221,13 @@ export function makeExecutions(options: {
       const events = await engine.readEvents(ctx.workspace.workspace_id, execution_id, from, limit + 1)
       return toPage(events, limit, (event) => [event.seq])
     },
+
+    createTicket: (ctx: Context, { execution_id }: ById): Promise<IssuedTicket> =>
+      issueTicket(ctx, {
+        kind: 'execution',
+        resource: execution_id,
+        path: `/ws/executions/${toWire('exe', execution_id)}`,
+      }),
 
     /** A large output, as it was stored. Only what this execution itself refers to can be asked for. */
     async readBlob(

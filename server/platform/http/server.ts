@@ -1,5 +1,5 @@
 import cookie from '@fastify/cookie'
-import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fastify } from 'fastify'
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fastify, LogController } from 'fastify'
 import { problem } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
@@ -20,7 +20,7 @@ const EMPTY = Buffer.alloc(0)
 export function makeHttp(kernel: Kernel): FastifyInstance {
   const app = fastify({
     loggerInstance: kernel.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     trustProxy: kernel.config.HEDDLE_TRUSTED_PROXIES.length > 0 ? kernel.config.HEDDLE_TRUSTED_PROXIES : false,
     bodyLimit: kernel.config.HEDDLE_MAX_JSON_BYTES,
     requestIdHeader: false,
