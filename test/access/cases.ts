@@ -1,7 +1,14 @@
 import { companyCases } from './companies.ts'
 import type { Cases } from './matrix.ts'
+import { notificationCases, presenceCases } from './notifications.ts'
+import { subscriptionCases } from './subscriptions.ts'
+import { teamCases } from './teams.ts'
 
 /** Every area's cases. A new operation is added to its area's file. */
 export const cases: Cases = {
   ...companyCases,
+  ...teamCases,
+  ...subscriptionCases,
+  ...notificationCases,
+  ...presenceCases,
 }
