@@ -10,7 +10,9 @@ import { bootstrapRoles } from '#platform/db/roles'
 export type BenchDatabase = { urls: DatabaseUrls; superuserUrl: string; stop(): Promise<void> }
 
 /** A PostgreSQL of its own, durable (fsync on): a figure without it would say nothing. */
-export const startBenchDatabase = async (): Promise<BenchDatabase> => {
+export const startBenchDatabase = async (
+  migrations = join(import.meta.dirname, '..', 'migrations'),
+): Promise<BenchDatabase> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'heddle-bench-'))
   chmodSync(dataDir, 0o711)
   const log = pino({ level: 'warn' }, pino.destination(2))
@@ -20,7 +22,7 @@ export const startBenchDatabase = async (): Promise<BenchDatabase> => {
     createDatabase: 'bench',
     passwordFor: (role) => role,
   })
-  await migrate({ ownerUrl: urls.owner, directory: join(import.meta.dirname, '..', 'migrations'), log })
+  await migrate({ ownerUrl: urls.owner, directory: migrations, log })
   return {
     urls,
     superuserUrl: postgres.ownerUrl,

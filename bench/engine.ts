@@ -22,7 +22,7 @@ const measure = async (execute: () => Promise<void>, count = PER_ROUND): Promise
   return (count / (performance.now() - begunAt)) * 1000
 }
 
-const database = await startBenchDatabase()
+const database = await startBenchDatabase(process.env.BENCH_MIGRATIONS)
 const bench = await startTestEngine(database.urls, { level: 'warn' })
 const plain = makePlain(database.urls.engine)
 

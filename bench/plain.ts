@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { ENGINE_PLANS } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 
 // The measure the engine is held against: a program without graph, fence, inbox or recovery that does nothing but group
@@ -25,7 +26,7 @@ export const makePlain = (url: string) => {
     connectionString: url,
     max: 2,
     pipeline: true,
-    options: '-c plan_cache_mode=force_generic_plan',
+    options: `-c plan_cache_mode=force_generic_plan ${ENGINE_PLANS}`,
   } as pg.PoolConfig)
   const workspaceId = newId()
   const workerId = newId()

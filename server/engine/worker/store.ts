@@ -76,6 +76,21 @@ export const makeStore = (db: Database) => {
     bury: async (workerId: string, crashed: boolean): Promise<number> =>
       (await query<{ released: number }>('bury', 'select engine.bury($1, $2) as released', [workerId, crashed]))[0]
         ?.released ?? 0,
+    ownedBy: async (workerId: string): Promise<string[]> =>
+      (
+        await query<{ execution_id: string }>(
+          'owned',
+          `select execution_id from executions where status = 'running' and worker_id = $1`,
+          [workerId],
+        )
+      ).map((row) => row.execution_id),
+    releaseStrays: (workerId: string, ids: string[]) =>
+      query(
+        'strays',
+        `update executions set status = 'queued', worker_id = null, epoch = epoch + 1, due_at = now()
+         where status = 'running' and worker_id = $1 and execution_id = any ($2::uuid[])`,
+        [workerId, ids],
+      ),
     wakeDue: (limit: number) => query('wake', 'select engine.wake_due($1)', [limit]),
     grantSlots: (limit: number) => query('slots', 'select engine.grant_slots($1)', [limit]),
     claim: (

@@ -3,7 +3,7 @@ import type { Definition } from '#model/definition'
 import { makeLru } from '#model/lru'
 import type { Effect } from '#model/node'
 import { SECOND } from '#platform/clock'
-import type { Database } from '#platform/db/pool'
+import { type Database, isConnectionLost } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import type { DatabaseClock } from '../clock.ts'
@@ -33,6 +33,7 @@ export const defaultLimits: WorkerLimits = { capacity: 512, perWorkspace: 256, c
 
 const TICK = SECOND / 2
 const DRAIN = 8 * SECOND
+const STRAYS_EVERY = 8
 const NOWHERE = '00000000-0000-0000-0000-000000000000'
 
 export type WorkerDeps = {
@@ -79,6 +80,10 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   let timer: NodeJS.Timeout | undefined
   let emptied: (() => void) | undefined
   let suspects = 0
+  /** Claimed, but not yet read. */
+  const arriving = new Set<string>()
+  let strays = new Set<string>()
+  let ticks = 0
 
   const effectOf = (type: string): Effect => ports.nodes[type]?.descriptor.effect ?? 'pure'
 
@@ -210,24 +215,37 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     const of = identity
     const room = limits.capacity - lives.size
     if (room <= 0 || stopping || renewing) return false
-    const rows = await store.claim(of.workerId, after, {
+    const wanted = {
       total: Math.min(room, 64),
       perWorkspace: limits.claimPerWorkspace,
       workspaceLimit: limits.perWorkspace,
       suspects: suspects > 0 ? 0 : 1,
+    }
+    const rows = await store.claim(of.workerId, after, wanted).catch((error: Error) => {
+      // It may have claimed what this worker knows nothing of.
+      if (isConnectionLost(error) && of === identity) renew()
+      throw error
     })
+    for (const row of rows) arriving.add(row.execution_id)
     after = rows.at(-1)?.workspace_id ?? NOWHERE
     if (rows.length === 0) {
       queueKnown = false
       return false
     }
-    const [events, inbox] = await Promise.all([store.eventsAfter(rows), store.inboxAfter(rows)])
+    const [events, inbox] = await Promise.all([store.eventsAfter(rows), store.inboxAfter(rows)]).catch(
+      async (error) => {
+        for (const row of rows) arriving.delete(row.execution_id)
+        throw error
+      },
+    )
     await Promise.all(
       rows.map(async (row) => {
         try {
           const owned = await ownedFromRow(row, events, inbox)
+          arriving.delete(row.execution_id)
           if (of === identity && !renewing) await adopt(owned, of).begin()
         } catch (error) {
+          arriving.delete(row.execution_id)
           log.error({ err: error, execution_id: row.execution_id }, 'an execution could not be taken up')
           await putBack(row, of)
         }
@@ -270,6 +288,16 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     })()
   }
 
+  /** Rows that say they are this worker's, and are not, twice in a row: they go back to the queue. */
+  const releaseStrays = async (workerId: string): Promise<void> => {
+    const unknown = (await store.ownedBy(workerId)).filter((id) => !lives.has(id) && !arriving.has(id))
+    const again = unknown.filter((id) => strays.has(id))
+    strays = new Set(unknown)
+    if (again.length === 0) return
+    log.warn({ executions: again.length }, 'executions that nobody was executing go back to the queue')
+    await store.releaseStrays(workerId, again)
+  }
+
   const tick = async (): Promise<void> => {
     const askedAt = performance.now()
     const { workerId } = identity
@@ -282,6 +310,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
         log.warn({ worker_id: dead, released }, 'a worker died; its executions go on elsewhere')
         if (released > 0) queueKnown = true
       }
+      if (++ticks % STRAYS_EVERY === 0) await releaseStrays(workerId)
       if (seen.due) await store.wakeDue(500)
       if (seen.slots) await store.grantSlots(1000)
       if (seen.untold) deps.tell()
