@@ -50,13 +50,14 @@ class Walk {
     if (this.steps < 0) throw new TooCostly()
   }
 
-  passes(schema: Json, value: Json, depth: number): boolean {
+  passes(schema: Json, value: Json, depth: number, judged = false): boolean {
     const issues: Issue[] = []
-    this.visit(schema, value, '', issues, depth)
+    this.visit(schema, value, '', issues, depth, judged)
     return issues.length === 0
   }
 
-  visit(schema: Json, value: Json, path: string, issues: Issue[], depth: number): void {
+  /** `judged`: an outer schema of the same value has already decided that it is to be looked into. */
+  visit(schema: Json, value: Json, path: string, issues: Issue[], depth: number, judged = false): void {
     this.spend(1)
     if (depth > MAX_DEPTH) throw new TooCostly()
     if (schema === true) return
@@ -64,7 +65,7 @@ class Walk {
       issues.push({ path, message: 'is not allowed' })
       return
     }
-    if (!isObject(schema) || this.options.opaque?.(value, schema)) return
+    if (!isObject(schema) || (!judged && this.options.opaque?.(value, schema))) return
     if (issues.length >= MAX_ISSUES) return
     const before = issues.length
     checkType(schema, value, path, issues)
@@ -185,7 +186,7 @@ class Walk {
     const dependentSchemas = own(schema, 'dependentSchemas')
     if (isObject(dependentSchemas)) {
       for (const [key, inner] of Object.entries(dependentSchemas)) {
-        if (Object.hasOwn(value, key)) this.visit(inner, value, path, issues, depth + 1)
+        if (Object.hasOwn(value, key)) this.visit(inner, value, path, issues, depth + 1, true)
       }
     }
     this.checkFields(schema, value, keys, path, issues, depth)
@@ -231,26 +232,26 @@ class Walk {
     if (typeof reference === 'string') {
       const target = resolvePointer(this.root, reference)
       if (target === undefined) issues.push({ path, message: `the schema has no ${reference}` })
-      else this.visit(target, value, path, issues, depth + 1)
+      else this.visit(target, value, path, issues, depth + 1, true)
     }
     const all = own(schema, 'allOf')
-    if (Array.isArray(all)) for (const inner of all) this.visit(inner, value, path, issues, depth + 1)
+    if (Array.isArray(all)) for (const inner of all) this.visit(inner, value, path, issues, depth + 1, true)
     const any = own(schema, 'anyOf')
     if (Array.isArray(any)) this.checkAny(any, value, path, issues, depth)
     const one = own(schema, 'oneOf')
     if (Array.isArray(one)) {
-      const passing = one.filter((inner) => this.passes(inner, value, depth + 1)).length
+      const passing = one.filter((inner) => this.passes(inner, value, depth + 1, true)).length
       if (passing === 0) this.checkAny(one, value, path, issues, depth)
       else if (passing > 1)
         issues.push({ path, message: `must match exactly one of the allowed forms, not ${passing}` })
     }
     const not = own(schema, 'not')
-    if (not !== undefined && this.passes(not, value, depth + 1))
+    if (not !== undefined && this.passes(not, value, depth + 1, true))
       issues.push({ path, message: 'has a form that is not allowed' })
     const condition = own(schema, 'if')
     if (condition !== undefined) {
-      const branch = own(schema, this.passes(condition, value, depth + 1) ? 'then' : 'else')
-      if (branch !== undefined) this.visit(branch, value, path, issues, depth + 1)
+      const branch = own(schema, this.passes(condition, value, depth + 1, true) ? 'then' : 'else')
+      if (branch !== undefined) this.visit(branch, value, path, issues, depth + 1, true)
     }
   }
 
@@ -260,7 +261,7 @@ class Walk {
     let reach = -1
     for (const inner of forms) {
       const found: Issue[] = []
-      this.visit(inner, value, path, found, depth + 1)
+      this.visit(inner, value, path, found, depth + 1, true)
       if (found.length === 0) return
       const distance = Math.max(...found.map((issue) => issue.path.length))
       if (distance > reach) {

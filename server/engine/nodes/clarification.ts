@@ -1,0 +1,41 @@
+import { control, fields } from './kind.ts'
+
+const person = fields({ kind: { enum: ['user', 'team', 'role'] }, id: { type: 'string', minLength: 1 } }, [
+  'kind',
+  'id',
+])
+
+export const clarification = control({
+  type: 'clarification',
+  kind: 'capability',
+  group: 'people',
+  title: 'Ask a question',
+  description: 'Asks a person and waits for an answer that fits the schema. The first valid answer goes on.',
+  icon: 'message-circle-question',
+  colour: '#0e7490',
+  keywords: ['question', 'ask', 'human', 'input', 'form', 'answer'],
+  args_schema: fields(
+    {
+      question: { type: 'string', title: 'Question', minLength: 1, maxLength: 4_000, 'x-editor': 'text' },
+      schema: { type: 'object', title: 'Answer', description: 'JSON Schema of the answer', 'x-editor': 'schema' },
+      who: {
+        type: 'array',
+        title: 'Who may answer',
+        description: 'By default the owner, the members and whoever started the execution',
+        maxItems: 50,
+        items: { anyOf: [person, { type: 'string', 'x-id': 'usr' }] },
+      },
+      due_in_s: { type: 'number', title: 'Due after (seconds)', exclusiveMinimum: 0, maximum: 31_536_000 },
+      on_due: { enum: ['fail', 'default', 'escalate'], title: 'When it is due', default: 'fail' },
+      default: { title: 'Default answer' },
+    },
+    ['question'],
+  ),
+  output_schema: { description: 'The answer' },
+  ports: ['out'],
+  effect: 'pure',
+  defaults: {
+    question: 'What should happen next?',
+    schema: { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] },
+  },
+})

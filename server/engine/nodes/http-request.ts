@@ -1,0 +1,148 @@
+import { NodeFailure, type NodeKind } from '#engine/node'
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import { SECOND } from '#platform/clock'
+import { OutgoingFailure } from '#platform/outgoing/failure'
+import type { Outgoing, OutgoingResponse } from '#platform/outgoing/outgoing'
+import { checked, fields } from './kind.ts'
+
+const UNSAFE = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+/** Answers that another attempt may change. */
+const MAY_PASS = new Set([408, 425, 429, 500, 502, 503, 504])
+const TIMEOUT = 120 * SECOND
+/** JSON of this size takes the main thread some 40 ms to parse. */
+const MAX_BYTES = 5 * 1024 * 1024
+const MAX_ERROR_BODY = 2_000
+
+const scalar = { type: ['string', 'number', 'boolean', 'null'] }
+
+export const makeHttpRequest = ({ outgoing }: { outgoing: Pick<Outgoing, 'request'> }): NodeKind =>
+  checked({
+    descriptor: {
+      type: 'http.request',
+      kind: 'tool',
+      group: 'tools',
+      title: 'HTTP request',
+      description:
+        'Calls an HTTP address of the public internet and reads the answer. Unsafe methods carry an Idempotency-Key that is the same on every attempt.',
+      icon: 'globe',
+      colour: '#4338ca',
+      keywords: ['api', 'rest', 'webhook', 'fetch', 'url', 'get', 'post', 'json'],
+      args_schema: fields(
+        {
+          method: {
+            enum: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+            title: 'Method',
+            default: 'GET',
+          },
+          url: { type: 'string', title: 'Address', minLength: 1, maxLength: 8_000 },
+          headers: {
+            type: 'object',
+            title: 'Headers',
+            maxProperties: 50,
+            additionalProperties: { type: ['string', 'number', 'boolean'] },
+          },
+          query: {
+            type: 'object',
+            title: 'Query',
+            description: 'Added to the address; a list repeats the name, null leaves it out',
+            maxProperties: 100,
+            additionalProperties: { anyOf: [scalar, { type: 'array', items: scalar, maxItems: 100 }] },
+          },
+          json: { title: 'JSON body' },
+          body: { type: 'string', title: 'Text body', 'x-editor': 'text' },
+          ok_statuses: {
+            type: 'array',
+            title: 'Statuses that are no error',
+            description: '2xx where absent',
+            items: { type: 'integer', minimum: 100, maximum: 599 },
+            maxItems: 50,
+          },
+        },
+        ['url'],
+        { not: { required: ['json', 'body'] } },
+      ),
+      output_schema: {
+        type: 'object',
+        properties: {
+          status: { type: 'integer' },
+          headers: { type: 'object', additionalProperties: { type: 'string' } },
+          body: {
+            description:
+              'JSON where the answer says it is JSON, else text; {"base64"} for other content; null if empty',
+          },
+        },
+      },
+      ports: ['out'],
+      effect: 'idempotent',
+      defaults: { method: 'GET', url: 'https://example.com/' },
+    },
+    async run({ args, effectKey, signal }) {
+      const method = String(args.method ?? 'GET')
+      const headers = headersOf(args, UNSAFE.has(method) ? effectKey : undefined)
+      const body =
+        args.json !== undefined ? JSON.stringify(args.json) : typeof args.body === 'string' ? args.body : null
+      const answer = await outgoing
+        .request({ method, url: addressOf(args), headers, body, signal, timeoutMs: TIMEOUT, maxBytes: MAX_BYTES })
+        .catch((error: unknown) => {
+          if (!(error instanceof OutgoingFailure)) throw error
+          throw new NodeFailure(error.code, error.message, { retryable: error.retryable })
+        })
+      const ok = Array.isArray(args.ok_statuses)
+        ? args.ok_statuses.includes(answer.status)
+        : answer.status >= 200 && answer.status < 300
+      if (!ok) throw statusFailure(answer)
+      return { output: { status: answer.status, headers: answer.headers, body: bodyOf(answer) } }
+    },
+  })
+
+function headersOf(args: JsonObject, idempotencyKey: string | undefined): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (args.json !== undefined) headers['content-type'] = 'application/json'
+  else if (args.body !== undefined) headers['content-type'] = 'text/plain; charset=utf-8'
+  if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey
+  for (const [name, value] of Object.entries(isObject(args.headers) ? args.headers : {})) {
+    if (name !== '__proto__') headers[name.toLowerCase()] = String(value)
+  }
+  return headers
+}
+
+function addressOf(args: JsonObject): string {
+  const text = String(args.url)
+  if (!isObject(args.query) || !URL.canParse(text)) return text
+  const url = new URL(text)
+  for (const [name, value] of Object.entries(args.query)) {
+    for (const item of Array.isArray(value) ? value : [value])
+      if (item !== null) url.searchParams.append(name, String(item))
+  }
+  return url.href
+}
+
+function bodyOf({ headers, body }: OutgoingResponse): Json {
+  if (body.length === 0) return null
+  const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  if (/^application\/(.+\+)?json$/.test(type)) {
+    try {
+      return JSON.parse(body.toString('utf8')) as Json
+    } catch {
+      throw new NodeFailure('response_unreadable', 'the answer says it is JSON and is not', { retryable: false })
+    }
+  }
+  const isText =
+    type === '' ||
+    type.startsWith('text/') ||
+    /^application\/(.+\+)?(xml|javascript|x-www-form-urlencoded|yaml|x-ndjson|jsonl)$/.test(type)
+  return isText ? body.toString('utf8') : { base64: body.toString('base64'), content_type: type }
+}
+
+function statusFailure(answer: OutgoingResponse): NodeFailure {
+  const retryAfter = answer.headers['retry-after']
+  return new NodeFailure('http_status', `the target answered ${answer.status}`, {
+    retryable: MAY_PASS.has(answer.status),
+    details: {
+      status: answer.status,
+      body: answer.body.toString('utf8', 0, MAX_ERROR_BODY),
+      ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
+    },
+  })
+}

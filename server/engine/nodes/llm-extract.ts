@@ -1,0 +1,72 @@
+import { asNode } from '#engine/agents/failures'
+import { NodeFailure, type NodeKind } from '#engine/node'
+import type { Json, JsonObject } from '#model/definition'
+import { checkSchema } from '#model/json-schema-check'
+import { extractObject } from '#providers/llm/extract'
+import type { LanguageModel } from '#providers/llm/index'
+import { checked, fields } from './kind.ts'
+import { maxTokensField, modelField, usageSchema } from './language-fields.ts'
+
+export const makeLlmExtract = ({ llm }: { llm: LanguageModel }): NodeKind =>
+  checked({
+    descriptor: {
+      type: 'llm.extract',
+      kind: 'capability',
+      group: 'language',
+      title: 'Extract values',
+      description:
+        'Reads values out of a text into the fields of a JSON Schema. What the text does not say is left out and named in missing.',
+      icon: 'scan-text',
+      colour: '#7c3aed',
+      keywords: ['ai', 'llm', 'parse', 'structured', 'fields', 'json', 'read', 'invoice'],
+      args_schema: fields(
+        {
+          text: { type: 'string', title: 'Text', maxLength: 1_000_000, 'x-editor': 'text' },
+          schema: { type: 'object', title: 'Fields', description: 'A JSON Schema of an object', 'x-editor': 'schema' },
+          instructions: { type: 'string', title: 'Instructions', maxLength: 100_000, 'x-editor': 'text' },
+          model: modelField,
+          max_tokens: { ...maxTokensField, description: 'Most tokens the answer may have' },
+        },
+        ['text', 'schema'],
+      ),
+      output_schema: {
+        type: 'object',
+        properties: {
+          value: { type: 'object' },
+          missing: { type: 'array', items: { type: 'string' }, description: 'Required fields the text does not give' },
+          usage: usageSchema,
+        },
+      },
+      ports: ['out'],
+      effect: 'idempotent',
+      defaults: {
+        text: '',
+        schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+      },
+    },
+    unavailable: () => llm.available(),
+    run: ({ args, signal }) =>
+      asNode(signal, async () => {
+        const { value, missing, usage } = await extractObject(llm, {
+          text: String(args.text),
+          schema: usableSchema(args.schema as JsonObject),
+          signal,
+          ...(typeof args.instructions === 'string' && { instructions: args.instructions }),
+          ...(typeof args.model === 'string' && { model: args.model }),
+          ...(typeof args.max_tokens === 'number' && { maxTokens: args.max_tokens }),
+        })
+        return { output: { value, missing, usage }, usage }
+      }),
+  })
+
+const usableSchema = (schema: JsonObject): JsonObject => {
+  const issues = checkSchema(schema, '/schema')
+  if (schema.type !== undefined && schema.type !== 'object')
+    issues.push({ path: '/schema/type', message: 'must be object' })
+  const [first] = issues
+  if (first === undefined) return schema
+  throw new NodeFailure('args_invalid', `Extract values: ${first.path.slice(1)} ${first.message}`, {
+    details: { errors: issues as unknown as Json[] },
+    retryable: false,
+  })
+}

@@ -1,0 +1,53 @@
+import { asNode } from '#engine/agents/failures'
+import type { NodeKind } from '#engine/node'
+import type { LanguageModel } from '#providers/llm/index'
+import { checked, fields } from './kind.ts'
+import { maxTokensField, modelField, usageSchema } from './language-fields.ts'
+
+const USUAL_TOKENS = 2_048
+
+export const makeLlmGenerate = ({ llm }: { llm: LanguageModel }): NodeKind =>
+  checked({
+    descriptor: {
+      type: 'llm.generate',
+      kind: 'capability',
+      group: 'language',
+      title: 'Generate text',
+      description: 'Asks the language model of this installation and gives its answer as text.',
+      icon: 'sparkles',
+      colour: '#7c3aed',
+      keywords: ['ai', 'llm', 'model', 'gpt', 'prompt', 'write', 'summarise', 'translate'],
+      args_schema: fields(
+        {
+          prompt: { type: 'string', title: 'Prompt', minLength: 1, maxLength: 1_000_000, 'x-editor': 'text' },
+          system: { type: 'string', title: 'Instructions', maxLength: 100_000, 'x-editor': 'text' },
+          model: modelField,
+          max_tokens: { ...maxTokensField, default: USUAL_TOKENS, description: 'Most tokens the answer may have' },
+        },
+        ['prompt'],
+      ),
+      output_schema: {
+        type: 'object',
+        properties: {
+          text: { type: 'string' },
+          truncated: { type: 'boolean', description: 'The answer was cut off at max_tokens' },
+          usage: usageSchema,
+        },
+      },
+      ports: ['out'],
+      effect: 'idempotent',
+      defaults: { prompt: '' },
+    },
+    unavailable: () => llm.available(),
+    run: ({ args, signal }) =>
+      asNode(signal, async () => {
+        const { text, finish, usage } = await llm.generate({
+          messages: [{ role: 'user', text: String(args.prompt) }],
+          maxTokens: Number(args.max_tokens ?? USUAL_TOKENS),
+          signal,
+          ...(typeof args.system === 'string' && args.system !== '' && { system: args.system }),
+          ...(typeof args.model === 'string' && { model: args.model }),
+        })
+        return { output: { text, truncated: finish === 'length', usage }, usage }
+      }),
+  })

@@ -1,0 +1,371 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type NodeCall, NodeFailure } from '#engine/node'
+import type { Json, JsonObject } from '#model/definition'
+import { validateDefinition } from '#model/graph'
+import { validateJson } from '#model/json-schema'
+import { checkSchema } from '#model/json-schema-check'
+import { problem } from '#platform/errors'
+import { toWire } from '#platform/ids'
+import { makeOutgoing } from '#platform/outgoing/outgoing'
+import { makeSandbox } from '#platform/sandbox/sandbox'
+import { type Mail, MailFailure, type MailMessage } from '#providers/mail/index'
+import { makeOutboxMail, type OutboxRow } from '#providers/mail/outbox'
+import type { Odds } from '#providers/odds/index'
+import type { Notify } from './notify.ts'
+import { describePalette, describeRegistry } from './registry.ts'
+import { descriptorsOf, makeNodes, type NodeTable, runnableOf } from './table.ts'
+
+type Seen = { method: string; url: string; headers: IncomingMessage['headers']; body: string }
+let server: Server
+let port: number
+let seen: Seen[] = []
+let reply: { status?: number; headers?: Record<string, string>; body?: string | Buffer } = {}
+let nodes: NodeTable
+const sandbox = makeSandbox({ processes: 2 })
+const mails: OutboxRow[] = []
+let mail: Mail
+let notified: Parameters<Notify>[0][] = []
+let odds: Odds
+const person = '019a0000-0000-7000-8000-000000000001'
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      seen.push({
+        method: request.method ?? '',
+        url: request.url ?? '',
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString(),
+      })
+      response
+        .writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers })
+        .end(reply.body ?? '{"ok":true}')
+    })
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  port = (server.address() as AddressInfo).port
+  mail = makeOutboxMail({ store: async (row) => void mails.push(row) })
+  odds = {
+    unavailable: () => 'Set ODDS_API_KEY to use The Odds API.',
+    fetch: async () => {
+      throw problem('provider_not_configured')
+    },
+  }
+  nodes = makeNodes({
+    outgoing: makeOutgoing({ allowTargets: [`127.0.0.1:${port}`] }),
+    sandbox,
+    mail: { provider: 'outbox', send: (message: MailMessage) => mail.send(message), close: async () => {} },
+    odds: { unavailable: () => odds.unavailable(), fetch: (query) => odds.fetch(query) },
+    notify: async (notification) => {
+      notified.push(notification)
+      return { userIds: notification.userIds ?? [notification.startedBy ?? ''] }
+    },
+  })
+})
+afterAll(async () => {
+  server.closeAllConnections()
+  server.close()
+  await sandbox.close()
+})
+beforeEach(() => {
+  seen = []
+  reply = {}
+  notified = []
+  mails.length = 0
+})
+
+const run = async (type: string, args: JsonObject, over: Partial<NodeCall> = {}): Promise<Json> => {
+  const kind = runnableOf(nodes)[type]
+  if (!kind) return expect.fail(`${type} does not run`)
+  const { output } = await kind.run({
+    workspaceId: 'w',
+    workflowId: null,
+    executionId: 'e',
+    nodePath: 'n',
+    attempt: 1,
+    args,
+    effectKey: 'e:n:0',
+    startedBy: person,
+    signal: new AbortController().signal,
+    log: pino({ level: 'silent' }),
+    progress: () => {},
+    step: (_name, work) => work(),
+    ...over,
+  })
+  return output
+}
+const failureOf = async (type: string, args: JsonObject): Promise<NodeFailure> => {
+  const error = await run(type, args).then(
+    (output) => expect.fail(`no failure: ${JSON.stringify(output)}`),
+    (reason: unknown) => reason,
+  )
+  expect(error).toBeInstanceOf(NodeFailure)
+  return error as NodeFailure
+}
+const at = (path: string) => `http://127.0.0.1:${port}${path}`
+
+describe('every kind', () => {
+  it('is described well enough to be drawn, and starts with arguments that are valid', () => {
+    for (const [type, { descriptor }] of nodes) {
+      expect(descriptor.type).toBe(type)
+      expect(checkSchema(descriptor.args_schema)).toEqual([])
+      expect(checkSchema(descriptor.output_schema)).toEqual([])
+      expect(descriptor.description.length).toBeGreaterThan(20)
+      expect(descriptor.colour).toMatch(/^#[0-9a-f]{6}$/)
+      expect(descriptor.keywords.length).toBeGreaterThan(2)
+      const needsInput = ['subworkflow', 'mail.send'].includes(type)
+      const result = validateDefinition({ nodes: [{ id: 'a', type, args: descriptor.defaults }] }, descriptorsOf(nodes))
+      expect(needsInput || result.ok, `${type}: ${JSON.stringify(result)}`).toBe(true)
+    }
+  })
+
+  it('is in the registry and the palette once', () => {
+    const registry = describeRegistry(nodes)
+    const types = [...registry.tools, ...registry.capabilities, ...registry.agents].map(({ type }) => type)
+    expect(types.sort()).toEqual([...nodes.keys()].sort())
+    expect(registry.tools.find(({ type }) => type === 'odds.fetch')).toMatchObject({
+      available: false,
+      unavailable_reason: 'Set ODDS_API_KEY to use The Odds API.',
+    })
+    expect(registry.capabilities.find(({ type }) => type === 'approval')).toMatchObject({
+      available: true,
+      ports: ['approved', 'rejected'],
+    })
+    const palette = describePalette(nodes)
+    expect(palette.groups.flatMap((group) => group.nodes.map(({ type }) => type)).sort()).toEqual(types.sort())
+    expect(palette.groups[0]?.nodes[0]).toMatchObject({
+      icon: 'braces',
+      keywords: expect.any(Array),
+      defaults: { values: {} },
+    })
+  })
+
+  it('has one place: an unknown or inherited name runs nothing', () => {
+    const runnable = runnableOf(nodes)
+    for (const name of ['set', 'constructor', '__proto__', 'toString', 'execute.command'])
+      expect(runnable[name]).toBeUndefined()
+    expect(() => makeNodes({} as never, [{ descriptor: nodes.get('set')!.descriptor, control: true }])).toThrow(
+      'exists twice',
+    )
+  })
+
+  it('refuses arguments that an expression made wrong', async () => {
+    expect(await failureOf('http.request', { url: null })).toMatchObject({ code: 'args_invalid', retryable: false })
+    expect((await failureOf('odds.fetch', { date: 'tomorrow' })).message).toBe('NHL odds: date must be a valid date')
+  })
+})
+
+describe('control kinds take', () => {
+  const valid = (type: string, args: JsonObject) =>
+    validateJson(nodes.get(type)!.descriptor.args_schema, args).length === 0
+
+  it('the arguments of shapes.md', () => {
+    expect(valid('wait', { for_s: 5 })).toBe(true)
+    expect(valid('wait', { until: '2026-12-24T18:00:00Z' })).toBe(true)
+    expect(valid('wait', { for_s: 5, until: '2026-12-24T18:00:00Z' })).toBe(false)
+    expect(valid('wait', {})).toBe(false)
+    expect(valid('fail', { message: 'no' })).toBe(true)
+    expect(valid('subworkflow', { workflow_id: 'wf_1', version_id: 'wfv_1', input: {} })).toBe(true)
+    expect(valid('map', { items: [], body: { nodes: [] }, concurrency: 4, on_item_error: 'collect' })).toBe(true)
+    expect(
+      valid('clarification', {
+        question: 'How many?',
+        schema: { type: 'integer' },
+        due_in_s: 60,
+        on_due: 'default',
+        default: 1,
+      }),
+    ).toBe(true)
+    const policy: JsonObject = {
+      approvers: [
+        { kind: 'user', id: 'usr_1' },
+        { kind: 'agent', id: 'a', instructions: 'be strict' },
+      ],
+      veto: ['owner'],
+      allow_self: true,
+      due_in_s: 60,
+      on_due: 'escalate',
+      escalate_to: [{ kind: 'team', id: 'team_1' }],
+    }
+    for (const quorum of ['any', 'all', { n_of: 2 }, { $cel: 'approvals.total > 1' }] as Json[]) {
+      expect(valid('approval', { title: 'Pay', payload: 1, policy: { ...policy, quorum } })).toBe(true)
+    }
+    expect(valid('approval', { title: 'Pay', policy: { ...policy, quorum: 'most' } })).toBe(false)
+  })
+
+  it('no policy, case or code that data could bring along', () => {
+    const kinds = descriptorsOf(nodes)
+    const paths = (type: string, args: JsonObject) => {
+      const result = validateDefinition({ nodes: [{ id: 'a', type, args }] }, kinds)
+      return result.ok ? [] : result.errors.map(({ path }) => path)
+    }
+    const from = { $ref: 'input.x' }
+    expect(paths('approval', { title: 'a', policy: from })).not.toEqual([])
+    expect(paths('approval', { title: 'a', policy: { approvers: from, quorum: from } })).not.toEqual([])
+    expect(paths('approval', { title: 'a', policy: { approvers: from, quorum: 'all' } })).toEqual([])
+    expect(paths('branch', { cases: from })).not.toEqual([])
+    expect(paths('code', { source: from })).toEqual(['/nodes/0/args/source'])
+    expect(paths('transform', { expression: { $cel: 'input.x' } })).toEqual(['/nodes/0/args/expression'])
+  })
+})
+
+describe('http.request', () => {
+  it('sends what it is told and reads JSON', async () => {
+    const output = await run('http.request', {
+      method: 'POST',
+      url: at('/a?x=1'),
+      query: { y: [1, 2], z: 'a b', none: null },
+      headers: { Authorization: 'Bearer t', 'X-Count': 3 },
+      json: { a: [1] },
+    })
+    expect(output).toMatchObject({ status: 200, body: { ok: true } })
+    expect(seen[0]).toMatchObject({
+      method: 'POST',
+      url: '/a?x=1&y=1&y=2&z=a+b',
+      body: '{"a":[1]}',
+      headers: {
+        authorization: 'Bearer t',
+        'x-count': '3',
+        'content-type': 'application/json',
+        'idempotency-key': 'e:n:0',
+      },
+    })
+  })
+
+  it('carries the same key on every attempt of an unsafe method, and none on a safe one', async () => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'HEAD', 'OPTIONS'])
+      await run('http.request', { method, url: at('/') })
+    expect(seen.map(({ headers }) => headers['idempotency-key'])).toEqual([
+      ...Array(4).fill('e:n:0'),
+      undefined,
+      undefined,
+      undefined,
+    ])
+    await run('http.request', { method: 'POST', url: at('/'), headers: { 'Idempotency-Key': 'mine' } })
+    expect(seen.at(-1)?.headers['idempotency-key']).toBe('mine')
+  })
+
+  it('reads text, nothing and other content', async () => {
+    const body = async (type: string, content: string | Buffer) => {
+      reply = { headers: { 'content-type': type }, body: content }
+      return ((await run('http.request', { url: at('/') })) as JsonObject).body
+    }
+    expect(await body('text/plain; charset=utf-8', 'grüße')).toBe('grüße')
+    expect(await body('application/problem+json', '{"a":1}')).toEqual({ a: 1 })
+    expect(await body('application/json', '')).toBe(null)
+    expect(await body('image/png', Buffer.from([1, 2]))).toEqual({ base64: 'AQI=', content_type: 'image/png' })
+    reply = { body: '{not json' }
+    expect(await failureOf('http.request', { url: at('/') })).toMatchObject({
+      code: 'response_unreadable',
+      retryable: false,
+    })
+  })
+
+  it.each([
+    [404, false],
+    [400, false],
+    [429, true],
+    [503, true],
+  ])('takes %i for an error', async (status, retryable) => {
+    reply = { status, body: '{"why":"x"}' }
+    expect(await failureOf('http.request', { url: at('/') })).toMatchObject({
+      code: 'http_status',
+      retryable,
+      details: { status, body: '{"why":"x"}' },
+    })
+    expect(await run('http.request', { url: at('/'), ok_statuses: [status] })).toMatchObject({ status })
+  })
+
+  it('stays inside the wall', async () => {
+    expect(await failureOf('http.request', { url: 'http://169.254.169.254/latest/meta-data/' })).toMatchObject({
+      code: 'target_refused',
+      retryable: false,
+    })
+    expect((await failureOf('http.request', { url: at('/'), headers: { 'x-a': 'a\r\nb: c' } })).code).toBe(
+      'request_invalid',
+    )
+    expect((await failureOf('http.request', { url: 'file:///etc/passwd' })).code).toBe('request_invalid')
+    expect((await failureOf('http.request', { url: at('/'), json: 1, body: 'x' })).code).toBe('args_invalid')
+    expect(seen).toEqual([])
+  })
+})
+
+describe('transform and code', () => {
+  it('give what they compute', async () => {
+    expect(await run('transform', { expression: '$sum(n)', input: { n: [1, 2] } })).toBe(3)
+    const shown: Json[] = []
+    expect(
+      await run(
+        'code',
+        { source: 'console.log("x"); return input + 1', input: 1 },
+        { progress: (data) => shown.push(data) },
+      ),
+    ).toBe(2)
+    expect(shown).toEqual([{ logs: ['x'] }])
+  })
+
+  it('fail for good', async () => {
+    expect(await failureOf('transform', { expression: '$nope()' })).toMatchObject({
+      code: 'transform_failed',
+      retryable: false,
+    })
+    expect(await failureOf('code', { source: 'while (true) {}', limits: { time_ms: 100 } })).toMatchObject({
+      code: 'sandbox_timeout',
+      retryable: false,
+    })
+    expect(await failureOf('code', { source: 'console.log(1); throw new Error("no")' })).toMatchObject({
+      code: 'code_failed',
+      details: { logs: ['1'] },
+    })
+  })
+})
+
+describe('messages', () => {
+  it('reach people by id, or whoever started it', async () => {
+    const id = toWire('usr', person)
+    expect(await run('notify', { user_ids: [id], title: 't', body: 'b', link: '/x' })).toEqual({ user_ids: [id] })
+    expect(notified[0]).toMatchObject({ workspaceId: 'w', userIds: [person], key: 'e:n:0', link: '/x' })
+    await run('notify', { title: 't', body: 'b' })
+    expect(notified[1]).toMatchObject({ userIds: null, startedBy: person })
+    expect((await failureOf('notify', { user_ids: ['usr_x'], title: 't', body: 'b' })).code).toBe('unknown_reference')
+    expect((await failureOf('notify', { title: 't', body: 'b', link: 'javascript:alert(1)' })).code).toBe(
+      'args_invalid',
+    )
+  })
+
+  it('go out by mail', async () => {
+    expect(await run('mail.send', { to: 'ann@example.org', subject: 's', text: 't' })).toMatchObject({
+      provider: 'outbox',
+      accepted: ['ann@example.org'],
+    })
+    expect(mails[0]).toMatchObject({
+      workspace_id: 'w',
+      idempotency_key: 'e:n:0',
+      recipient: ['ann@example.org'],
+      body_text: 't',
+    })
+    expect((await failureOf('mail.send', { to: 'ann@example.org', subject: 's' })).code).toBe('args_invalid')
+    mail = { ...mail, send: async () => Promise.reject(new MailFailure('mail_unavailable', 'gone')) }
+    expect(await failureOf('mail.send', { to: ['ann@example.org'], subject: 's', html: '<p>' })).toMatchObject({
+      code: 'mail_unavailable',
+      retryable: true,
+    })
+  })
+})
+
+describe('odds.fetch', () => {
+  it('answers as the operation does, and says why it cannot', async () => {
+    expect(await failureOf('odds.fetch', { date: '2026-01-15' })).toMatchObject({
+      code: 'provider_not_configured',
+      retryable: false,
+    })
+    const answer = { date: '2026-01-15', games: [], provider: 'p', fetched_at: 'f' }
+    odds = { unavailable: () => null, fetch: async () => answer }
+    expect(await run('odds.fetch', { date: '2026-01-15', regions: ['us'] })).toEqual(answer)
+  })
+})

@@ -1,0 +1,65 @@
+// Every kind of node there is. A type that is not in here can be neither saved nor run.
+
+import type { NodeKind } from '#engine/node'
+import type { NodeDescriptor } from '#model/node'
+import type { Outgoing } from '#platform/outgoing/outgoing'
+import type { Sandbox } from '#platform/sandbox/sandbox'
+import type { Mail } from '#providers/mail/index'
+import type { Odds } from '#providers/odds/index'
+import { approval } from './approval.ts'
+import { branch } from './branch.ts'
+import { clarification } from './clarification.ts'
+import { makeCode } from './code.ts'
+import { fail } from './fail.ts'
+import { makeHttpRequest } from './http-request.ts'
+import { type AnyKind, isControl } from './kind.ts'
+import { makeMailSend } from './mail-send.ts'
+import { map } from './map.ts'
+import { makeNotify, type Notify } from './notify.ts'
+import { makeOddsFetch } from './odds-fetch.ts'
+import { set } from './set.ts'
+import { subworkflow } from './subworkflow.ts'
+import { makeTransform } from './transform.ts'
+import { wait } from './wait.ts'
+
+export type NodeDeps = { outgoing: Outgoing; sandbox: Sandbox; notify: Notify; mail: Mail; odds: Odds }
+
+export type NodeTable = ReadonlyMap<string, AnyKind>
+
+/** `more` are the kinds that areas bring along. */
+export function makeNodes(deps: NodeDeps, more: readonly AnyKind[] = []): NodeTable {
+  const kinds: AnyKind[] = [
+    set,
+    branch,
+    map,
+    wait,
+    subworkflow,
+    fail,
+    approval,
+    clarification,
+    makeHttpRequest(deps),
+    makeTransform(deps),
+    makeCode(deps),
+    makeNotify(deps),
+    makeMailSend(deps),
+    makeOddsFetch(deps),
+    ...more,
+  ]
+  const table = new Map<string, AnyKind>()
+  for (const kind of kinds) {
+    if (table.has(kind.descriptor.type)) throw new Error(`node type ${kind.descriptor.type} exists twice`)
+    table.set(kind.descriptor.type, kind)
+  }
+  return table
+}
+
+/** What the validation of a definition needs. */
+export const descriptorsOf = (nodes: NodeTable): ReadonlyMap<string, NodeDescriptor> =>
+  new Map([...nodes].map(([type, kind]) => [type, kind.descriptor]))
+
+/** The kinds that a worker runs; without a prototype, so that no type can name an inherited property. */
+export function runnableOf(nodes: NodeTable): Record<string, NodeKind> {
+  const runnable: Record<string, NodeKind> = Object.create(null)
+  for (const [type, kind] of nodes) if (!isControl(kind)) runnable[type] = kind
+  return runnable
+}

@@ -1,0 +1,34 @@
+import type { NodeKind } from '#engine/node'
+import type { Sandbox } from '#platform/sandbox/sandbox'
+import { checked, codeText, fields } from './kind.ts'
+import { sandboxed } from './sandboxed.ts'
+
+export const makeTransform = ({ sandbox }: { sandbox: Pick<Sandbox, 'transform'> }): NodeKind =>
+  checked({
+    descriptor: {
+      type: 'transform',
+      kind: 'tool',
+      group: 'tools',
+      title: 'Transform',
+      description: 'Reshapes JSON with a JSONata expression: select, filter, group, compute.',
+      icon: 'shuffle',
+      colour: '#7e22ce',
+      keywords: ['jsonata', 'reshape', 'convert', 'json', 'filter', 'query'],
+      args_schema: fields(
+        {
+          expression: codeText('jsonata', { title: 'Expression', minLength: 1, maxLength: 65_536 }),
+          input: { title: 'Input', description: 'What the expression sees as $' },
+        },
+        ['expression'],
+      ),
+      output_schema: { description: 'What the expression gives; null where it gives nothing' },
+      ports: ['out'],
+      effect: 'pure',
+      defaults: { expression: '$', input: { $ref: 'input' } },
+    },
+    run: ({ args, workspaceId, signal, progress }) =>
+      sandboxed(
+        sandbox.transform({ workspaceId, expression: String(args.expression), input: args.input ?? null, signal }),
+        progress,
+      ),
+  })
