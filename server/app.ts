@@ -21,6 +21,7 @@ import { makeHttp } from '#platform/http/server'
 import type { Logger } from '#platform/log'
 import { makeRealtime } from '#platform/realtime/realtime'
 import type { Vault } from '#platform/secrets'
+import { wireIdentity } from '#server/wiring/identity'
 
 // The composition root: the only file that knows everything.
 
@@ -46,6 +47,8 @@ export async function makeApp(options: AppOptions): Promise<App> {
   const metrics = makeMetrics()
   const identifier = makeIdentifier({ db, operators: config.HEDDLE_OPERATORS })
 
+  const identity = wireIdentity({ config, vault, log })
+
   const kernel: Kernel = {
     config,
     db,
@@ -56,6 +59,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     checkAnswers: options.checkAnswers ?? false,
     onAnswered: metrics.observe,
     standings: {
+      ...identity.standings,
       company: standingInCompany,
       team: standingInTeam,
       subscription: standingInSubscription,
@@ -66,6 +70,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
   }
 
   const routes: AnyRoute[] = [
+    ...identity.routes,
     ...companyRoutes(makeCompanies()),
     ...teamRoutes(makeTeams()),
     ...subscriptionRoutes(makeSubscriptions()),

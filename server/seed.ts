@@ -1,25 +1,116 @@
+import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
+import { operatorAddresses } from '#platform/auth/email'
+import { hashPassword } from '#platform/auth/passwords'
 import type { Config } from '#platform/config'
-import { newId } from '#platform/ids'
+import { type Tx, txOf } from '#platform/db/pool'
+import { hashSecret, newId, newSecret, secretPrefix } from '#platform/ids'
 import type { Logger } from '#platform/log'
 
-// What an empty database gets at the first start.
+// What an empty database gets at the first start, and the claims of operators who have no account yet at every start.
 
-export type SeedOptions = { config: Config; ownerUrl: string; http: FastifyInstance; log: Logger }
+export type Demo = { user_id: string; workspace_id: string; key: string }
 
-/** Runs once per database; returns the lines a person must read. */
+export type SeedOptions = {
+  config: Config
+  ownerUrl: string
+  http: FastifyInstance
+  log: Logger
+  /** Fills the demo workspace once it is there, through the HTTP surface, with the demo person's key. */
+  fillDemo?: (http: FastifyInstance, demo: Demo) => Promise<void>
+}
+
+const DEMO_EMAIL = 'demo@heddle.local'
+
+/** Servers that start together take turns. Returns the lines a person must read. */
 export async function seed(options: SeedOptions): Promise<string[]> {
-  const client = new pg.Client({ connectionString: options.ownerUrl })
+  const { config, http, log } = options
+  const { lines, demo } = await asOwner(options.ownerUrl, async (tx) => {
+    await tx.rows(`select pg_advisory_xact_lock(hashtext('heddle seed'))`)
+    const first = await seedFirst(tx, config)
+    return { lines: [...first.lines, ...(await seedClaims(tx, config))], demo: first.demo }
+  })
+  if (demo && options.fillDemo) {
+    // The service is useful without its examples; a failure here must not keep it from starting.
+    await options
+      .fillDemo(http, demo)
+      .catch((error: unknown) => log.error({ err: error }, 'the demo could not be filled'))
+  }
+  return lines
+}
+
+async function asOwner<T>(ownerUrl: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: ownerUrl })
+  client.on('error', () => {})
   await client.connect()
   try {
     await client.query('begin')
-    await client.query(`select pg_advisory_xact_lock(hashtext('heddle seed'))`)
-    const { rowCount } = await client.query('select from orgs limit 1')
-    if (rowCount === 0) await client.query('insert into orgs (org_id, name) values ($1, $2)', [newId(), 'Heddle'])
+    const result = await work(txOf(client))
     await client.query('commit')
-    return []
+    return result
   } finally {
     await client.end()
   }
+}
+
+async function seedFirst(tx: Tx, config: Config): Promise<{ lines: string[]; demo?: Demo }> {
+  if ((await tx.count('select from orgs limit 1')) > 0) return { lines: [] }
+  const orgId = newId()
+  await tx.count(`insert into orgs (org_id, name) values ($1, 'Heddle')`, [orgId])
+  if (config.HEDDLE_DEMO === 'off') return { lines: [] }
+  const password = randomBytes(12).toString('base64url')
+  const demo = { user_id: newId(), workspace_id: newId(), key: newSecret('hk') }
+  const companyId = newId()
+  await tx.count(
+    `insert into users (user_id, org_id, email, name, password_hash) values ($1, $2, $3, 'Demo Person', $4)`,
+    [demo.user_id, orgId, DEMO_EMAIL, await hashPassword(password)],
+  )
+  await tx.count(`insert into companies (company_id, org_id, owner_id, name) values ($1, $2, $3, 'Demo company')`, [
+    companyId,
+    orgId,
+    demo.user_id,
+  ])
+  await tx.count(`insert into workspaces (workspace_id, company_id, org_id, name) values ($1, $2, $3, 'Demo')`, [
+    demo.workspace_id,
+    companyId,
+    orgId,
+  ])
+  await tx.count(`insert into memberships (workspace_id, user_id, role) values ($1, $2, 'owner')`, [
+    demo.workspace_id,
+    demo.user_id,
+  ])
+  await tx.count(`insert into api_keys (key_id, user_id, name, prefix, token_hash) values ($1, $2, 'Demo', $3, $4)`, [
+    newId(),
+    demo.user_id,
+    secretPrefix(demo.key),
+    hashSecret(demo.key),
+  ])
+  const lines = [
+    'A demo workspace was made. These are shown once:',
+    `heddle demo person: ${DEMO_EMAIL}`,
+    `heddle demo password: ${password}`,
+    `heddle demo API key: ${demo.key}`,
+  ]
+  return { lines, demo }
+}
+
+/** The address of an operator is reserved; only who reads the program's output can take it. An earlier token stops working. */
+async function seedClaims(tx: Tx, config: Config): Promise<string[]> {
+  const lines: string[] = []
+  for (const email of operatorAddresses(config.HEDDLE_OPERATORS)) {
+    if ((await tx.count('select from users where email = $1 limit 1', [email])) > 0) continue
+    const token = newSecret('claim')
+    await tx.count(
+      `insert into operator_claims (email, token_hash) values ($1, $2)
+       on conflict (email) do update set token_hash = excluded.token_hash`,
+      [email, hashSecret(token)],
+    )
+    lines.push(`heddle operator claim for ${email}: ${token}`)
+  }
+  // Whoever is no operator any more has nothing left to claim.
+  await tx.count('delete from operator_claims where email <> all($1)', [
+    [...operatorAddresses(config.HEDDLE_OPERATORS)],
+  ])
+  return lines
 }

@@ -7,6 +7,7 @@ const codes = {
   // 401
   unauthenticated: [401, 'No valid credential was presented'],
   bad_credentials: [401, 'The e-mail address or the password is wrong'],
+  sign_in_failed: [401, 'The sign-in with the provider did not succeed'],
   visitor_token_required: [401, 'A valid visitor token is required'],
   bad_signature: [401, 'The signature is missing or wrong'],
   // 402
@@ -101,8 +102,10 @@ export class Problem extends Error {
 export const problem = (code: Code, detail?: string, more: { retryAfterS?: number; cause?: unknown } = {}): Problem =>
   new Problem(code, detail ?? `${titleOf(code)}.`, more)
 
-export const invalid = (errors: FieldError[], detail = 'Correct the fields named in errors and send it again.'): Problem =>
-  new Problem('invalid', detail, { errors })
+export const invalid = (
+  errors: FieldError[],
+  detail = 'Correct the fields named in errors and send it again.',
+): Problem => new Problem('invalid', detail, { errors })
 
 export const readOnly = (fields: string[]): Problem =>
   new Problem('read_only', 'Leave these fields out, or send them with their present value.', {

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { StandingIn } from '#platform/access/check'
+import { requireUnbound } from '#platform/auth/scope'
 import { isForeignKeyViolation } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
@@ -27,14 +28,16 @@ export function makeCompanies() {
       return toPage(rows, limit, (row) => [row.company_id])
     },
 
-    createCompany: (ctx: Context, input: z.output<typeof NewCompany>): Promise<Company> =>
-      store.insertCompany(ctx.tx, {
+    createCompany(ctx: Context, input: z.output<typeof NewCompany>): Promise<Company> {
+      requireUnbound(ctx)
+      return store.insertCompany(ctx.tx, {
         company_id: newId(),
         org_id: ctx.person.org_id,
         owner_id: ctx.person.user_id,
         name: input.name,
         metadata: input.metadata ?? {},
-      }),
+      })
+    },
 
     async getCompany(ctx: Context, { company_id }: ById): Promise<Company> {
       const company = await store.findCompany(ctx.tx, company_id)

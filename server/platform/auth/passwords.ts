@@ -1,7 +1,29 @@
+import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import { z } from 'zod'
+import { problem } from '../errors.ts'
 
 // argon2id with the library's defaults (19 MiB, two passes): OWASP's minimum, about 30 ms on one core.
+
+// One core is left to answer everybody else: fifty sign-ins at once on two cores made other requests wait for 5 s.
+const AT_ONCE = Math.max(1, availableParallelism() - 1)
+const MOST_WAITING = 200
+let working = 0
+const waiting: (() => void)[] = []
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (working >= AT_ONCE) {
+    if (waiting.length >= MOST_WAITING) throw problem('overloaded', 'Too many people sign in at once. Try again.')
+    await new Promise<void>((resolve) => waiting.push(resolve))
+  } else working += 1
+  try {
+    return await work()
+  } finally {
+    const next = waiting.shift()
+    if (next) next()
+    else working -= 1
+  }
+}
 
 /** The longest bounds what one request can make the server hash. */
 export const passwordIn = () =>
@@ -9,7 +31,7 @@ export const passwordIn = () =>
 
 const bytesOf = (password: string): string => password.normalize('NFKC')
 
-export const hashPassword = (password: string): Promise<string> => hash(bytesOf(password))
+export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(bytesOf(password)))
 
 let nobodys: Promise<string> | undefined
 
@@ -21,6 +43,7 @@ export const hashOfNobody = (): Promise<string> => (nobodys ??= hash(crypto.getR
  * hash that no password has.
  */
 export async function verifyPassword(known: string | null, password: string): Promise<boolean> {
-  const matches = await verify(known ?? (await hashOfNobody()), bytesOf(password))
+  const nobodysHash = await hashOfNobody()
+  const matches = await inTurn(() => verify(known ?? nobodysHash, bytesOf(password)))
   return matches && known !== null
 }

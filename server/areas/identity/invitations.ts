@@ -1,0 +1,160 @@
+import { recordAudit } from '#platform/audit'
+import { enterWorkspace } from '#platform/auth/scope'
+import { DAY, SECOND } from '#platform/clock'
+import type { Tx } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import { deliverEvent } from '#platform/events'
+import type { Context, WorkspaceRole } from '#platform/http/context'
+import { hashSecret, newId, newSecret, toWire } from '#platform/ids'
+import * as store from './invitations-store.ts'
+import { orgBaseUrl } from './links.ts'
+
+// One way into a workspace, a thread or a job for whoever is not there yet. The answer and its time do not tell whether the
+// address has an account: nothing but the workspace's own members is looked at.
+
+const LIFETIME_S = (7 * DAY) / SECOND
+
+export type ResourceToShare = 'thread' | 'job'
+
+/** How an area takes in a person who was invited to one of its things; in the accepting transaction, scoped to the workspace. */
+export type OnAccepted = Partial<
+  Record<
+    ResourceToShare,
+    (tx: Tx, accepted: { workspaceId: string; resourceId: string; userId: string; role: string }) => Promise<void>
+  >
+>
+
+export type Mail = { workspaceId: string | null; to: string; subject: string; text: string; idempotencyKey: string }
+/** Hands a mail over in the transaction that made it necessary. */
+export type SendMail = (tx: Tx, mail: Mail) => Promise<void>
+
+export type Invite = {
+  /** The selected one unless said. */
+  workspaceId?: string
+  email: string
+  role: string
+  /** What the mail calls it: the name of the workspace, the title of the thread or job. */
+  to: string
+  /** To this thread or job alone; whoever is new then is a guest of the workspace. */
+  resource?: { kind: ResourceToShare; id: string }
+}
+
+export type InviteAnswer = {
+  invitation_id: string
+  email: string
+  role: string
+  state: 'added' | 'invited'
+  link?: string
+  expires_at?: Date
+}
+
+export function makeInvitations(options: { sendMail: SendMail; onAccepted: OnAccepted }) {
+  const { sendMail, onAccepted } = options
+
+  /** Workspace role for those who join, and the membership of the thread or job where it is one. */
+  const takeIn = async (
+    tx: Tx,
+    into: { workspaceId: string; userId: string; role: string; resource: Invite['resource'] | null },
+  ): Promise<void> => {
+    const { workspaceId, userId, role, resource } = into
+    await store.joinWorkspace(tx, workspaceId, userId, resource ? 'guest' : (role as WorkspaceRole))
+    if (!resource) return
+    const add = onAccepted[resource.kind]
+    if (!add) throw new Error(`nothing takes people into a ${resource.kind}`)
+    await add(tx, { workspaceId, resourceId: resource.id, userId, role })
+  }
+
+  return {
+    takeIn,
+
+    /** The caller's right to invite has been checked. */
+    async invite(ctx: Context, input: Invite): Promise<InviteAnswer> {
+      const { email, role, resource } = input
+      const workspaceId = input.workspaceId ?? ctx.workspace.workspace_id
+      await enterWorkspace(ctx.tx, workspaceId)
+      const there = await store.findMemberByEmail(ctx.tx, workspaceId, email)
+      if (there && !resource && there.role !== 'guest')
+        throw problem('already_exists', `${email} is in the workspace already; change the role there.`)
+      await store.deleteWaiting(ctx.tx, workspaceId, { email, resource_id: resource?.id ?? null })
+      const invitation_id = newId()
+      const token = newSecret('inv')
+      const { expires_at } = await store.insertInvitation(ctx.tx, workspaceId, {
+        invitation_id,
+        email,
+        role,
+        resource_kind: resource?.kind ?? null,
+        resource_id: resource?.id ?? null,
+        token_hash: hashSecret(token),
+        invited_by: ctx.person.user_id,
+        lifetime_s: LIFETIME_S,
+        accepted_by: there?.user_id ?? null,
+      })
+      await recordAudit(ctx, ctx.tx, {
+        action: there ? 'member.added' : 'invitation.created',
+        subject: there ? toWire('usr', there.user_id) : email,
+        workspaceId,
+        data: { role, ...(resource && { [resource.kind]: wireIdOf(resource) }) },
+      })
+      if (there) {
+        await takeIn(ctx.tx, { workspaceId, userId: there.user_id, role, resource: resource ?? null })
+        if (there.user_id !== ctx.person.user_id)
+          await deliverEvent(ctx.tx, {
+            workspaceId,
+            kind: 'member.added',
+            title: `You were added to ${input.to}`,
+            body: `${ctx.person.name} gave you the role ${role}.`,
+            to: [there.user_id],
+          })
+        return { invitation_id, email, role, state: 'added' }
+      }
+      const link = `${await orgBaseUrl(ctx, ctx.tx)}/invitations/${token}`
+      await sendMail(ctx.tx, {
+        workspaceId,
+        to: email,
+        subject: `${ctx.person.name} invites you to ${input.to}`,
+        text: `${ctx.person.name} invites you to ${input.to}.\n\nOpen this link to accept; it works once, for 7 days:\n${link}\n`,
+        idempotencyKey: `invitation:${invitation_id}`,
+      })
+      return { invitation_id, email, role, state: 'invited', link, expires_at }
+    },
+
+    async revoke(ctx: Context, workspaceId: string, invitationId: string): Promise<void> {
+      const revoked = await store.deleteInvitation(ctx.tx, workspaceId, invitationId)
+      if (!revoked) throw problem('not_found')
+      await recordAudit(ctx, ctx.tx, {
+        action: 'invitation.revoked',
+        subject: revoked.email,
+        workspaceId,
+      })
+    },
+
+    /**
+     * What a person sent while they had the right to is withdrawn with that right; otherwise an owner who expects to be
+     * removed could leave a way back. `scope` is everything, the workspace itself, or one thread or job.
+     */
+    async revokeOf(
+      tx: Tx,
+      workspaceId: string,
+      userId: string,
+      scope: 'everything' | 'workspace' | { resourceId: string },
+    ): Promise<void> {
+      await store.deleteSentBy(tx, workspaceId, userId, {
+        everything: scope === 'everything',
+        id: typeof scope === 'object' ? scope.resourceId : null,
+      })
+    },
+  }
+}
+
+export type Invitations = ReturnType<typeof makeInvitations>
+
+export const wireIdOf = ({ kind, id }: { kind: ResourceToShare; id: string }): string =>
+  toWire(kind === 'thread' ? 'thr' : 'job', id)
+
+/** Without a mail server mails are kept for the operators to read. */
+export const keepMail: SendMail = async (tx, mail) => {
+  await tx.count(
+    `insert into mail_outbox (mail_id, workspace_id, idempotency_key, recipient, subject, body_text) values ($1, $2, $3, $4, $5, $6)`,
+    [newId(), mail.workspaceId, mail.idempotencyKey, [mail.to], mail.subject, mail.text],
+  )
+}

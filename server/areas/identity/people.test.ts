@@ -1,0 +1,263 @@
+import { describe, expect, test } from 'vitest'
+import { freshEmail, makeBrowser, PASSWORD, signUp } from '#test/harness/browser'
+import { type Service, startService, useService } from '#test/harness/service'
+import { makeWorld } from '#test/harness/world'
+
+const service = useService()
+
+const signIn = (body: unknown, headers: Record<string, string> = {}) =>
+  service().call('POST', '/auth/sign-in', { body, headers })
+
+describe('sign-up', () => {
+  test('gives an account, a company with a workspace, and a session whose cookie no script can read', async () => {
+    const { browser, answer } = await signUp(service().base, {
+      email: ' Ann@Example.COM ',
+      workspace_name: 'Acme',
+    })
+    expect(answer.status).toBe(201)
+    expect(answer.body).toMatchObject({
+      user: { email: 'ann@example.com', name: 'Ann' },
+      workspace: { name: 'Acme', role: 'owner' },
+      session: { current: true },
+    })
+    const [cookie] = answer.headers.getSetCookie()
+    expect(cookie).toMatch(/^heddle_session=ses_\w+; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/)
+    expect(answer.text).not.toContain(browser.cookies.get('heddle_session'))
+    const me = await browser.call('GET', '/auth/me')
+    expect(me.body).toMatchObject({
+      user: { user_id: answer.body.user.user_id },
+      workspaces: [{ workspace_id: answer.body.workspace.workspace_id, role: 'owner' }],
+      selected_workspace_id: answer.body.workspace.workspace_id,
+      operator: false,
+    })
+    const stored = await service().sql<{ hash: string }>(`select password_hash as hash from users where email = $1`, [
+      'ann@example.com',
+    ])
+    expect(stored[0]!.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+  })
+
+  test('an address is one account, however it is spelt', async () => {
+    const email = freshEmail()
+    await signUp(service().base, { email })
+    for (const spelling of [
+      email,
+      email.toUpperCase(),
+      email.replace('s', 'ｓ'),
+      email.replace('example', 'ｅxample'),
+    ]) {
+      const again = await signUp(service().base, { email: spelling, password: 'another password' })
+      expect([spelling, again.answer.status, again.answer.body.code]).toEqual([spelling, 409, 'already_exists'])
+      expect(again.browser.cookies.size).toBe(0)
+    }
+  })
+
+  test('fifty at once with one address make one account', async () => {
+    const email = freshEmail()
+    const answers = await Promise.all(Array.from({ length: 50 }, () => signUp(service().base, { email })))
+    const statuses = answers.map(({ answer }) => answer.status)
+    expect(statuses.filter((status) => status === 201)).toHaveLength(1)
+    expect(statuses.filter((status) => status === 409)).toHaveLength(49)
+  })
+
+  test('bad input is refused by field, and nothing is made', async () => {
+    const [before] = await service().sql<{ n: number }>('select count(*)::int as n from users')
+    const cases: [Record<string, unknown>, string[]][] = [
+      [{}, ['/email', '/name', '/password']],
+      [{ email: 'no', password: PASSWORD, name: 'A' }, ['/email']],
+      [{ email: ['a@example.com'], password: PASSWORD, name: 'A' }, ['/email']],
+      [{ email: freshEmail(), password: 'short', name: 'A' }, ['/password']],
+      [{ email: freshEmail(), password: 'x'.repeat(257), name: 'A' }, ['/password']],
+      [{ email: freshEmail(), password: PASSWORD, name: ' ' }, ['/name']],
+      [{ email: freshEmail(), password: PASSWORD, name: 'A', operator: true }, ['/operator']],
+      [{ email: freshEmail(), password: PASSWORD, name: 'A', claim_token: null }, ['/claim_token']],
+    ]
+    for (const [body, paths] of cases) {
+      const { status, body: refusal } = await service().call('POST', '/auth/sign-up', { body })
+      expect([status, refusal.errors.map(({ path }: { path: string }) => path).sort()]).toEqual([422, paths])
+    }
+    const proto = await service().call('POST', '/auth/sign-up', {
+      raw: '{"__proto__": {"operator": true}}',
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(proto.status).toBe(400)
+    const [after] = await service().sql<{ n: number }>('select count(*)::int as n from users')
+    expect(after!.n).toBe(before!.n)
+  })
+
+  test('a page of another site cannot sign anybody up or in', async () => {
+    const foreign: Record<string, string>[] = [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+    ]
+    for (const path of ['/auth/sign-up', '/auth/sign-in']) {
+      const body = { email: freshEmail(), password: PASSWORD, ...(path === '/auth/sign-up' && { name: 'A' }) }
+      for (const headers of foreign)
+        expect((await service().call('POST', path, { body, headers })).body.code).toBe('foreign_origin')
+    }
+  })
+})
+
+describe('closed sign-up and operators', () => {
+  const withService = async (env: Record<string, string>, work: (other: Service) => Promise<void>) => {
+    const other = await startService({ env })
+    try {
+      await work(other)
+    } finally {
+      await other.stop()
+    }
+  }
+
+  test('a closed service answers 403 to everybody, whoever exists', () =>
+    withService({ HEDDLE_SIGN_UP: 'invite', HEDDLE_OPERATORS: 'op@example.com' }, async (closed) => {
+      for (const email of ['new@example.com', 'op@example.com'])
+        expect((await signUp(closed.base, { email })).answer.body.code).toBe('sign_up_closed')
+      const guest = await makeWorld(closed)
+      expect((await guest.guest.call('POST', '/api/workspaces', { body: { name: 'Own' } })).status).toBe(403)
+      expect((await guest.member.call('POST', '/api/workspaces', { body: { name: 'Own' } })).status).toBe(201)
+    }))
+
+  test('on a public address the cookie is Secure', () =>
+    withService({ HEDDLE_BASE_URL: 'https://heddle.example' }, async (open) => {
+      const { answer } = await signUp(open.base)
+      expect(answer.headers.getSetCookie()[0]).toMatch(/; HttpOnly; SameSite=Lax; Secure$/)
+    }))
+})
+
+describe('sign-in', () => {
+  test('gives a session; the one the browser had before ends', async () => {
+    const email = freshEmail()
+    const { browser } = await signUp(service().base, { email })
+    const before = browser.cookies.get('heddle_session')!
+    const answer = await browser.call('POST', '/auth/sign-in', {
+      body: { email: email.toUpperCase(), password: PASSWORD },
+    })
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatchObject({ user: { email }, workspace: { role: 'owner' }, session: { current: true } })
+    expect(browser.cookies.get('heddle_session')).not.toBe(before)
+    expect((await browser.call('GET', '/auth/me')).status).toBe(200)
+    const old = await service().call('GET', '/auth/me', { headers: { cookie: `heddle_session=${before}` } })
+    expect(old.status).toBe(401)
+  })
+
+  test('a wrong password, an unknown address and an account without a password get the same bytes', async () => {
+    const email = freshEmail()
+    await signUp(service().base, { email })
+    const world = await makeWorld(service())
+    const answers = await Promise.all(
+      [email, freshEmail(), world.owner.email].map((address) =>
+        signIn({ email: address, password: 'not the password' }, { 'x-request-id': 'same' }),
+      ),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401])
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(answers[0]!.body.code).toBe('bad_credentials')
+  })
+
+  test('twenty wrong passwords lock the account for that address, the right one included, and after a while no more', async () => {
+    const email = freshEmail()
+    await signUp(service().base, { email })
+    const unknown = freshEmail()
+    for (const address of [email, unknown]) {
+      const guesses = await Promise.all(
+        Array.from({ length: 50 }, (_, guess) => signIn({ email: address, password: `guess ${guess}` })),
+      )
+      expect(guesses.filter(({ status }) => status === 401)).toHaveLength(20)
+      const refused = guesses.filter(({ status }) => status === 429)
+      expect(refused).toHaveLength(30)
+      expect(Number(refused[0]!.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    expect((await signIn({ email, password: PASSWORD })).body.code).toBe('rate_limited')
+    const [entry] = await service().sql(`select from audit_log where action = 'sign_in.locked' and subject = $1`, [
+      email,
+    ])
+    expect(entry).toBeDefined()
+    await service().sql(`update sign_in_failures set last_at = last_at - interval '15 minutes 1 second'`)
+    expect((await signIn({ email, password: PASSWORD })).status).toBe(200)
+    expect((await signIn({ email, password: 'wrong again' })).status).toBe(401)
+  })
+
+  test('bad input is refused', async () => {
+    for (const body of [
+      {},
+      { email: freshEmail() },
+      { email: null, password: null },
+      { email: freshEmail(), password: ['x'] },
+    ])
+      expect((await signIn(body)).status).toBe(422)
+    expect((await signIn({ email: freshEmail(), password: PASSWORD, remember: true })).status).toBe(422)
+  })
+})
+
+describe('sessions', () => {
+  test('a foreign origin is refused with a cookie, the own origin is not', async () => {
+    const { browser } = await signUp(service().base)
+    const evil = { origin: 'https://evil.example' }
+    expect((await browser.call('POST', '/auth/sign-out', { headers: evil })).body.code).toBe('foreign_origin')
+    expect((await browser.call('GET', '/auth/me', { headers: evil })).status).toBe(200)
+    expect((await browser.call('POST', '/auth/sign-out', { headers: { origin: service().base } })).status).toBe(204)
+  })
+
+  test('signing out ends the session and takes the cookie back', async () => {
+    const { browser } = await signUp(service().base)
+    const token = browser.cookies.get('heddle_session')!
+    const out = await browser.call('POST', '/auth/sign-out')
+    expect(out.status).toBe(204)
+    expect(out.headers.getSetCookie()[0]).toMatch(/^heddle_session=; Path=\/; Max-Age=0; HttpOnly/)
+    expect((await service().call('GET', '/auth/me', { headers: { cookie: `heddle_session=${token}` } })).status).toBe(
+      401,
+    )
+  })
+
+  test('are listed, ended one by one, and all at once', async () => {
+    const email = freshEmail()
+    const { browser } = await signUp(service().base, { email })
+    const other = makeBrowser(service().base)
+    const third = makeBrowser(service().base)
+    for (const one of [other, third]) await one.call('POST', '/auth/sign-in', { body: { email, password: PASSWORD } })
+    const { body } = await browser.call('GET', '/auth/sessions')
+    expect(body.items.map(({ current }: { current: boolean }) => current)).toEqual([false, false, true])
+    expect(JSON.stringify(body)).not.toContain('token')
+
+    const stranger = (await signUp(service().base)).browser
+    const path = `/auth/sessions/${body.items[1].session_id}`
+    expect((await stranger.call('DELETE', path)).status).toBe(404)
+    expect((await browser.call('DELETE', path)).status).toBe(204)
+    expect((await browser.call('DELETE', path)).status).toBe(404)
+    expect((await other.call('GET', '/auth/me')).status).toBe(401)
+
+    expect((await browser.call('DELETE', '/auth/sessions?keep_current=true')).status).toBe(204)
+    expect((await third.call('GET', '/auth/me')).status).toBe(401)
+    expect((await browser.call('GET', '/auth/me')).status).toBe(200)
+    const token = browser.cookies.get('heddle_session')!
+    expect((await browser.call('DELETE', '/auth/sessions')).status).toBe(204)
+    expect((await service().call('GET', '/auth/me', { headers: { cookie: `heddle_session=${token}` } })).status).toBe(
+      401,
+    )
+  })
+
+  test('end after their time', async () => {
+    const { browser, answer } = await signUp(service().base)
+    await service().sql(
+      `update sessions set expires_at = now() - interval '1 second' where user_id = (
+      select user_id from users where email = $1)`,
+      [answer.body.user.email],
+    )
+    expect((await browser.call('GET', '/auth/me')).status).toBe(401)
+  })
+
+  test('a changed password ends the others, and a wrong present one changes nothing', async () => {
+    const email = freshEmail()
+    const { browser } = await signUp(service().base, { email })
+    const other = makeBrowser(service().base)
+    await other.call('POST', '/auth/sign-in', { body: { email, password: PASSWORD } })
+    const change = (current_password: string) =>
+      browser.call('POST', '/auth/password', { body: { current_password, new_password: 'a longer new one' } })
+    expect((await change('wrong')).body.errors[0].path).toBe('/current_password')
+    expect((await change(PASSWORD)).status).toBe(204)
+    expect((await browser.call('GET', '/auth/me')).status).toBe(200)
+    expect((await other.call('GET', '/auth/me')).status).toBe(401)
+    expect((await signIn({ email, password: PASSWORD })).status).toBe(401)
+    expect((await signIn({ email, password: 'a longer new one' })).status).toBe(200)
+  })
+})

@@ -1,0 +1,175 @@
+import type { z } from 'zod'
+import { openWorkspace } from '#areas/workspaces/service'
+import { recordAudit } from '#platform/audit'
+import { operatorAddresses } from '#platform/auth/email'
+import { hashPassword, verifyPassword } from '#platform/auth/passwords'
+import { enterScope, requireUnbound } from '#platform/auth/scope'
+import type { Config } from '#platform/config'
+import { isUniqueViolation, type Tx } from '#platform/db/pool'
+import { invalid, problem } from '#platform/errors'
+import { refuseForeignOrigin } from '#platform/http/caller'
+import { type Context, type Person, scopeOf } from '#platform/http/context'
+import type { Exchange } from '#platform/http/route'
+import { hashSecret, newId, secretLooksValid, toWire } from '#platform/ids'
+import { forgive, noteAttempt, TRIES } from './lockout.ts'
+import type { NewPassword, SignedIn, SignIn, SignUp, User } from './schema.ts'
+import { actingAs, startSession } from './sessions.ts'
+import * as store from './store.ts'
+
+const nobody = { workspaceId: null, userId: null }
+
+export type NewPerson = { email: string; name: string; passwordHash: string | null }
+
+/** Makes the account and leaves the transaction in its scope. The address must be free in the org. */
+export async function insertPerson(ctx: Context, tx: Tx, person: NewPerson): Promise<User> {
+  const user_id = newId()
+  await enterScope(tx, { workspaceId: null, userId: user_id })
+  try {
+    return await store.insertUser(tx, {
+      user_id,
+      org_id: ctx.org.org_id,
+      email: person.email,
+      name: person.name,
+      password_hash: person.passwordHash,
+    })
+  } catch (error) {
+    if (isUniqueViolation(error))
+      throw problem('already_exists', 'There is an account with this address: sign in with it.')
+    throw error
+  }
+}
+
+/** The account with a company and a workspace of its own. */
+export async function settlePerson(
+  ctx: Context,
+  tx: Tx,
+  person: NewPerson & { workspaceName?: string | undefined },
+): Promise<{ user: User; workspaceId: string }> {
+  const user = await insertPerson(ctx, tx, person)
+  const workspaceId = await openWorkspace(tx, {
+    orgId: ctx.org.org_id,
+    userId: user.user_id,
+    name: person.workspaceName ?? `${person.name}'s workspace`.slice(0, 200),
+  })
+  return { user, workspaceId }
+}
+
+export function makePeople({ config }: { config: Config }) {
+  const reserved = operatorAddresses(config.HEDDLE_OPERATORS)
+  const personOf = (ctx: Context, user: Pick<User, 'user_id' | 'email' | 'name'>): Person => ({
+    user_id: user.user_id,
+    org_id: ctx.org.org_id,
+    email: user.email,
+    name: user.name,
+    operator: reserved.has(user.email),
+  })
+
+  /** Closed sign-up answers before anything is looked at, except to whoever shows the claim of a reserved address. */
+  const refuseSignUp = (email: string, claim: string | undefined): void => {
+    if (config.HEDDLE_SIGN_UP === 'invite' && (claim === undefined || !reserved.has(email)))
+      throw problem('sign_up_closed')
+    if (reserved.has(email) && (claim === undefined || !secretLooksValid('claim', claim))) throw needsClaim()
+  }
+
+  return {
+    reserved,
+    personOf,
+
+    async signUp(ctx: Context, input: z.output<typeof SignUp>, exchange: Exchange): Promise<SignedIn> {
+      refuseForeignOrigin(exchange.request)
+      refuseSignUp(input.email, input.claim_token)
+      const passwordHash = await hashPassword(input.password)
+      const { answer, cookie } = await ctx.db.tenant(nobody, async (tx) => {
+        if (
+          reserved.has(input.email) &&
+          !(await store.spendOperatorClaim(tx, input.email, hashSecret(input.claim_token!)))
+        )
+          throw needsClaim()
+        const { user, workspaceId } = await settlePerson(ctx, tx, {
+          email: input.email,
+          name: input.name,
+          passwordHash,
+          workspaceName: input.workspace_name,
+        })
+        const person = personOf(ctx, user)
+        const { session, cookie } = await startSession(ctx, tx, exchange, person, workspaceId)
+        await recordAudit(actingAs(ctx, person, workspaceId), tx, {
+          action: person.operator ? 'operator.claimed' : 'person.signed_up',
+          subject: toWire('usr', user.user_id),
+        })
+        const workspace = await store.findOwnWorkspace(tx, workspaceId, user.user_id)
+        return { answer: { user, workspace, session }, cookie }
+      })
+      ctx.header('set-cookie', cookie)
+      return answer
+    },
+
+    async signIn(ctx: Context, input: z.output<typeof SignIn>, exchange: Exchange): Promise<SignedIn> {
+      refuseForeignOrigin(exchange.request)
+      const { attempt, known } = await ctx.db.tenant(nobody, async (tx) => {
+        const attempt = await noteAttempt(tx, ctx.org.org_id, input.email, ctx.address)
+        if (attempt.failures === TRIES)
+          await recordAudit(ctx, tx, { action: 'sign_in.locked', subject: input.email, workspaceId: null })
+        return { attempt, known: await store.credentialsOf(tx, ctx.org.org_id, input.email) }
+      })
+      if (!(await verifyPassword(known?.password_hash ?? null, input.password))) throw problem('bad_credentials')
+      const person = personOf(ctx, { user_id: known!.user_id, email: input.email, name: known!.name })
+      const { answer, cookie } = await ctx.db.tenant(nobody, async (tx) => {
+        await forgive(tx, attempt)
+        return enterAs(ctx, tx, exchange, person, 'session.started')
+      })
+      ctx.header('set-cookie', cookie)
+      return answer
+    },
+
+    async getMe(ctx: Context) {
+      const [user, workspaces] = await Promise.all([
+        store.findUser(ctx.tx, ctx.person.user_id),
+        store.listOwnWorkspaces(ctx.tx, ctx.person.user_id),
+      ])
+      return {
+        user,
+        workspaces,
+        selected_workspace_id: ctx.maybeWorkspace?.workspace_id ?? null,
+        operator: ctx.person.operator,
+      }
+    },
+
+    /** Whoever knew the old one is out: every other session ends. Keys stay, they are listed and deleted by themselves. */
+    async changePassword(ctx: Context, input: z.output<typeof NewPassword>): Promise<void> {
+      requireUnbound(ctx)
+      const { attempt, known } = await ctx.db.tenant(nobody, async (tx) => ({
+        attempt: await noteAttempt(tx, ctx.org.org_id, ctx.person.email, ctx.address),
+        known: await store.credentialsOf(tx, ctx.org.org_id, ctx.person.email),
+      }))
+      if (!(await verifyPassword(known?.password_hash ?? null, input.current_password)))
+        throw invalid([{ path: '/current_password', message: 'is not your password' }])
+      const passwordHash = await hashPassword(input.new_password)
+      await ctx.db.tenant(scopeOf(ctx), async (tx) => {
+        await forgive(tx, attempt)
+        await store.setPassword(tx, ctx.person.user_id, passwordHash)
+        await store.deleteSessions(tx, ctx.person.user_id, ctx.credential.kind === 'session' ? ctx.credential.id : null)
+        await recordAudit(ctx, tx, { action: 'password.changed', workspaceId: null })
+      })
+    },
+  }
+}
+
+const needsClaim = () => problem('address_reserved', 'Send the claim_token that was printed when the service started.')
+
+export type People = ReturnType<typeof makePeople>
+
+/** A session in the first of the person's workspaces, with what the console shows first. */
+export async function enterAs(
+  ctx: Context,
+  tx: Tx,
+  exchange: Exchange,
+  person: Person,
+  action: string,
+): Promise<{ answer: SignedIn; cookie: string }> {
+  const { session, cookie } = await startSession(ctx, tx, exchange, person, null)
+  await recordAudit(actingAs(ctx, person, null), tx, { action, subject: toWire('ses', session.session_id) })
+  const [workspace = null] = await store.listOwnWorkspaces(tx, person.user_id)
+  const user = await store.findUser(tx, person.user_id)
+  return { answer: { user, workspace, session }, cookie }
+}

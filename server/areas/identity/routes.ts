@@ -1,0 +1,181 @@
+import { z } from 'zod'
+import { anyone, signedIn } from '#platform/access/words'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { listQuery, page } from '#platform/http/schema'
+import type { Accepting } from './accept.ts'
+import type { ApiKeys } from './api-keys.ts'
+import type { Oidc } from './oidc.ts'
+import type { People } from './people.ts'
+import {
+  Accepted,
+  AcceptInvitation,
+  ApiKey,
+  CreatedApiKey,
+  endSessionsQuery,
+  InvitationPreview,
+  Me,
+  NewApiKey,
+  NewPassword,
+  OidcProviders,
+  returnTo,
+  Session,
+  SignedIn,
+  SignIn,
+  SignUp,
+} from './schema.ts'
+import type { Sessions } from './sessions.ts'
+
+type Services = { people: People; sessions: Sessions; apiKeys: ApiKeys; accepting: Accepting; oidc: Oidc }
+
+const extension = true
+// Answers that begin a session are not stored for repetition: the store would hold the session's token.
+const comesIn = { extension, transaction: false, idempotency: 'none' } as const
+
+export const identityRoutes = ({ people, sessions, apiKeys, accepting, oidc }: Services): AnyRoute[] =>
+  routes(
+    'Identity',
+    {
+      signUp: ['POST', '/auth/sign-up', anyone],
+      signIn: ['POST', '/auth/sign-in', anyone],
+      signOut: ['POST', '/auth/sign-out', signedIn],
+      getMe: ['GET', '/auth/me', signedIn],
+      changePassword: ['POST', '/auth/password', signedIn],
+      listSessions: ['GET', '/auth/sessions', signedIn],
+      endSessions: ['DELETE', '/auth/sessions', signedIn],
+      endSession: ['DELETE', '/auth/sessions/:session_id', signedIn],
+      listApiKeys: ['GET', '/auth/api-keys', signedIn],
+      createApiKey: ['POST', '/auth/api-keys', signedIn],
+      deleteApiKey: ['DELETE', '/auth/api-keys/:key_id', signedIn],
+      previewInvitation: ['GET', '/auth/invitations/:token', anyone],
+      acceptInvitation: ['POST', '/auth/invitations/:token/accept', anyone],
+      listOidcProviders: ['GET', '/auth/oidc', anyone],
+      startOidc: ['GET', '/auth/oidc/:provider/start', anyone],
+      finishOidc: ['GET', '/auth/oidc/:provider/callback', anyone],
+      linkOidc: ['POST', '/auth/oidc/:provider/link', signedIn],
+      unlinkOidc: ['DELETE', '/auth/oidc/:provider/link', signedIn],
+    },
+    {
+      signUp: {
+        ...comesIn,
+        summary: 'Make an account with a company and a workspace of its own, and sign in',
+        description:
+          'An address that has an account is 409. Closed sign-up is 403 `sign_up_closed`; the address of an operator needs the `claim_token` printed at start, else 403 `address_reserved`.',
+        body: SignUp,
+        answer: SignedIn,
+        status: 201,
+        rate: 'sign_up',
+        examples: {
+          body: { email: 'ann@example.com', password: 'correct horse battery', name: 'Ann', workspace_name: 'Acme' },
+        },
+        run: people.signUp,
+      },
+      signIn: {
+        ...comesIn,
+        summary: 'Sign in; the session the browser had before ends',
+        description:
+          'Twenty wrong passwords for one account from one address lock it for that address for 15 minutes (429), whether or not the account exists.',
+        body: SignIn,
+        answer: SignedIn,
+        rate: 'sign_in',
+        examples: { body: { email: 'ann@example.com', password: 'correct horse battery' } },
+        run: people.signIn,
+      },
+      signOut: { extension, idempotency: 'none', summary: 'End this session', status: 204, run: sessions.signOut },
+      getMe: { extension, summary: 'Who is calling, and where', answer: Me, run: people.getMe },
+      changePassword: {
+        ...comesIn,
+        summary: 'Change the password; every other session ends',
+        body: NewPassword,
+        status: 204,
+        rate: 'sign_in',
+        run: people.changePassword,
+      },
+      listSessions: {
+        extension,
+        summary: "The caller's sessions",
+        query: listQuery,
+        answer: page(Session),
+        run: sessions.listSessions,
+      },
+      endSessions: {
+        extension,
+        summary: "End all the caller's sessions, or all but this one",
+        query: endSessionsQuery,
+        status: 204,
+        run: sessions.endSessions,
+      },
+      endSession: { extension, summary: 'End one session', status: 204, run: sessions.endSession },
+      listApiKeys: {
+        extension,
+        summary: "The caller's API keys",
+        query: listQuery,
+        answer: page(ApiKey),
+        run: apiKeys.listApiKeys,
+      },
+      createApiKey: {
+        extension,
+        summary: 'Make an API key, for all of the caller’s workspaces or for one; `key` is shown once',
+        description: 'A key made with a key reaches no further and lasts no longer than that one.',
+        body: NewApiKey,
+        answer: CreatedApiKey,
+        status: 201,
+        location: ({ key_id }) => `/auth/api-keys/${key_id}`,
+        examples: { body: { name: 'deploy script' } },
+        run: apiKeys.createApiKey,
+      },
+      deleteApiKey: { extension, summary: 'Delete an API key', status: 204, run: apiKeys.deleteApiKey },
+      previewInvitation: {
+        extension,
+        summary: 'What an invitation is to',
+        answer: InvitationPreview,
+        run: accepting.previewInvitation,
+      },
+      acceptInvitation: {
+        ...comesIn,
+        summary: 'Accept an invitation, signed in or with a new account',
+        description:
+          'Signed in with the invited address send `{}` (200). A new person sends `name` and `password` and gets a session (201), also where sign-up is closed.',
+        body: AcceptInvitation,
+        answer: Accepted,
+        status: 201,
+        alsoStatus: [200],
+        run: accepting.acceptInvitation,
+      },
+      listOidcProviders: {
+        extension,
+        summary: 'OpenID providers to sign in with',
+        answer: OidcProviders,
+        run: oidc.listOidcProviders,
+      },
+      startOidc: {
+        extension,
+        transaction: false,
+        summary: 'Send the browser to the provider (302)',
+        query: z.strictObject({ return_to: returnTo().default('/') }),
+        produces: ['text/html'],
+        run: oidc.startOidc,
+      },
+      finishOidc: {
+        extension,
+        transaction: false,
+        summary: 'Where the provider sends the browser back to (302); single use, bound to that browser',
+        query: z.looseObject({ state: z.string().max(200).optional() }),
+        produces: ['text/html'],
+        run: oidc.finishOidc,
+      },
+      linkOidc: {
+        ...comesIn,
+        summary: 'Begin to link a provider to the account; open `url` in the same browser',
+        body: z.strictObject({ return_to: returnTo().optional() }),
+        answer: z.object({ url: z.string() }),
+        run: oidc.linkOidc,
+      },
+      unlinkOidc: {
+        extension,
+        transaction: false,
+        summary: 'Unlink a provider from the account',
+        status: 204,
+        run: oidc.unlinkOidc,
+      },
+    },
+  )

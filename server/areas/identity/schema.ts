@@ -1,0 +1,131 @@
+import { z } from 'zod'
+import { passwordIn } from '#platform/auth/passwords'
+import { email, id, name, reference, timestamp, timestampIn } from '#platform/http/schema'
+
+export const User = z
+  .object({ user_id: id('usr'), email: z.string(), name: z.string(), created_at: timestamp() })
+  .meta({ id: 'User' })
+export type User = z.input<typeof User>
+
+/** A workspace as its people see it when they come in. */
+const OwnWorkspace = z
+  .object({
+    workspace_id: id('ws'),
+    company_id: id('co'),
+    name: z.string(),
+    role: z.enum(['owner', 'member', 'viewer', 'guest']),
+  })
+  .meta({ id: 'OwnWorkspace' })
+export type OwnWorkspace = z.input<typeof OwnWorkspace>
+
+export const Session = z
+  .object({
+    session_id: id('ses'),
+    current: z.boolean(),
+    user_agent: z.string().nullable(),
+    address: z.string().nullable(),
+    created_at: timestamp(),
+    last_seen_at: timestamp(),
+    expires_at: timestamp(),
+  })
+  .meta({ id: 'Session' })
+export type Session = z.input<typeof Session>
+
+export const SignUp = z.strictObject({
+  email: email(),
+  password: passwordIn(),
+  name: name(),
+  workspace_name: name().optional(),
+  claim_token: z.string().max(200).optional(),
+})
+export const SignIn = z.strictObject({ email: email(), password: z.string().min(1).max(256) })
+
+/** What comes with a new session; the session's token is in the cookie alone. */
+export const SignedIn = z
+  .object({ user: User, workspace: OwnWorkspace.nullable(), session: Session })
+  .meta({ id: 'SignedIn' })
+export type SignedIn = z.input<typeof SignedIn>
+
+export const Me = z
+  .object({
+    user: User,
+    workspaces: z.array(OwnWorkspace),
+    selected_workspace_id: id('ws').nullable(),
+    operator: z.boolean(),
+  })
+  .meta({ id: 'Me' })
+
+export const NewPassword = z.strictObject({
+  current_password: z.string().min(1).max(256),
+  new_password: passwordIn(),
+})
+
+export const endSessionsQuery = z.strictObject({
+  keep_current: z.enum(['true', 'false']).default('false').describe('`true` leaves the session of this request'),
+})
+
+export const ApiKey = z
+  .object({
+    key_id: id('key'),
+    name: z.string(),
+    prefix: z.string(),
+    workspace_id: id('ws').nullable(),
+    created_at: timestamp(),
+    last_used_at: timestamp().nullable(),
+    expires_at: timestamp().nullable(),
+  })
+  .meta({ id: 'ApiKey' })
+export type ApiKey = z.input<typeof ApiKey>
+export const CreatedApiKey = ApiKey.extend({ key: z.string().describe('Shown once') }).meta({ id: 'CreatedApiKey' })
+
+export const NewApiKey = z.strictObject({
+  name: name(),
+  workspace_id: reference('ws').nullable().optional(),
+  expires_at: timestampIn().nullable().optional(),
+})
+
+export const InvitationPreview = z
+  .object({
+    email: z.string(),
+    role: z.string(),
+    workspace_name: z.string(),
+    invited_by: z.string().nullable(),
+    resource_kind: z.enum(['thread', 'job']).nullable(),
+    expires_at: timestamp(),
+  })
+  .meta({ id: 'InvitationPreview' })
+
+export const AcceptInvitation = z.strictObject({ name: name().optional(), password: passwordIn().optional() })
+
+export const Accepted = z
+  .object({
+    user: User,
+    workspace: OwnWorkspace,
+    session: Session.nullable().describe('The new session of a new person'),
+    resource: z
+      .object({ kind: z.enum(['thread', 'job']), id: z.string() })
+      .nullable()
+      .describe('What the person was invited to, where it is not the whole workspace'),
+  })
+  .meta({ id: 'AcceptedInvitation' })
+export type Accepted = z.input<typeof Accepted>
+
+export const OidcProviders = z
+  .object({
+    items: z.array(
+      z.object({
+        provider: z.string(),
+        title: z.string(),
+        start_url: z.string(),
+        linked: z.boolean().describe('Whether the caller can sign in with it'),
+      }),
+    ),
+  })
+  .meta({ id: 'OidcProviders' })
+
+/** A path of this service and nothing else: `//host` and `/\\host` are other sites to a browser. */
+export const returnTo = () =>
+  z
+    .string()
+    .max(500)
+    .regex(/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/, 'must be a path of this service')

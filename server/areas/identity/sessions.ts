@@ -1,0 +1,110 @@
+import type { z } from 'zod'
+import { recordAudit } from '#platform/audit'
+import { noSessionCookie, sessionCookie } from '#platform/auth/cookies'
+import { enterScope, requireUnbound } from '#platform/auth/scope'
+import { DAY, SECOND } from '#platform/clock'
+import type { Tx } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import type { Context, Person } from '#platform/http/context'
+import { decodeIdCursor, toPage } from '#platform/http/page'
+import type { Exchange } from '#platform/http/route'
+import type { ListQuery } from '#platform/http/schema'
+import { hashSecret, newId, newSecret, toWire } from '#platform/ids'
+import type { endSessionsQuery, Session } from './schema.ts'
+import * as store from './store.ts'
+
+const LIFETIME_S = (30 * DAY) / SECOND
+const MOST_PER_PERSON = 100
+
+/** Whose action it is, for the audit log, where the request came in without a person. */
+export const actingAs = (ctx: Context, person: Person, workspaceId: string | null) => ({
+  maybePerson: person,
+  maybeWorkspace: workspaceId === null ? null : { workspace_id: workspaceId, role: 'owner' as const },
+  address: ctx.address,
+})
+
+/**
+ * A new session for this person, and its cookie. The session the browser came with ends: whoever knew its token before the
+ * sign-in knows nothing after it. Leaves the transaction in the person's scope.
+ */
+export async function startSession(
+  ctx: Context,
+  tx: Tx,
+  { request }: Exchange,
+  person: Person,
+  workspaceId: string | null,
+): Promise<{ session: Session; cookie: string }> {
+  if (ctx.credential.kind === 'session') {
+    await enterScope(tx, { workspaceId: null, userId: ctx.person.user_id })
+    await store.deleteSession(tx, ctx.person.user_id, ctx.credential.id)
+  }
+  await enterScope(tx, { workspaceId, userId: person.user_id })
+  const token = newSecret('ses')
+  const session = await store.insertSession(tx, {
+    session_id: newId(),
+    user_id: person.user_id,
+    token_hash: hashSecret(token),
+    selected_workspace_id: workspaceId,
+    user_agent: request.headers['user-agent']?.slice(0, 300) ?? null,
+    address: ctx.address,
+    lifetime_s: LIFETIME_S,
+  })
+  await store.trimSessions(tx, person.user_id, MOST_PER_PERSON)
+  return {
+    session: { ...session, current: true },
+    cookie: sessionCookie(token, { config: ctx.config, request, maxAgeS: LIFETIME_S }),
+  }
+}
+
+export function makeSessions() {
+  const currentId = (ctx: Context): string | null => (ctx.credential.kind === 'session' ? ctx.credential.id : null)
+  const clearCookie = (ctx: Context, { request }: Exchange): void =>
+    ctx.header('set-cookie', noSessionCookie({ config: ctx.config, request }))
+
+  return {
+    /** With an API key there is no session to end, and nothing happens: keys are deleted. */
+    async signOut(ctx: Context, _input: unknown, exchange: Exchange): Promise<void> {
+      clearCookie(ctx, exchange)
+      const sessionId = currentId(ctx)
+      if (sessionId === null) return
+      await store.deleteSession(ctx.tx, ctx.person.user_id, sessionId)
+      await recordAudit(ctx, ctx.tx, {
+        action: 'session.ended',
+        subject: toWire('ses', sessionId),
+        workspaceId: null,
+      })
+    },
+
+    async listSessions(ctx: Context, { cursor, limit }: ListQuery) {
+      requireUnbound(ctx)
+      const before = decodeIdCursor(cursor)
+      const rows = await store.listSessions(ctx.tx, ctx.person.user_id, currentId(ctx), before, limit)
+      return toPage(rows, limit, (row) => [row.session_id])
+    },
+
+    async endSessions(
+      ctx: Context,
+      { keep_current }: z.output<typeof endSessionsQuery>,
+      exchange: Exchange,
+    ): Promise<void> {
+      requireUnbound(ctx)
+      const kept = keep_current === 'true' ? currentId(ctx) : null
+      const ended = await store.deleteSessions(ctx.tx, ctx.person.user_id, kept)
+      await recordAudit(ctx, ctx.tx, { action: 'session.all_ended', workspaceId: null, data: { ended } })
+      if (kept === null) clearCookie(ctx, exchange)
+    },
+
+    async endSession(ctx: Context, { session_id }: { session_id: string }, exchange: Exchange): Promise<void> {
+      requireUnbound(ctx)
+      if ((await store.deleteSession(ctx.tx, ctx.person.user_id, session_id)) === 0) throw problem('not_found')
+      await recordAudit(ctx, ctx.tx, {
+        action: 'session.ended',
+        subject: toWire('ses', session_id),
+        workspaceId: null,
+      })
+      if (session_id === currentId(ctx)) clearCookie(ctx, exchange)
+    },
+  }
+}
+
+export type Sessions = ReturnType<typeof makeSessions>

@@ -1,0 +1,60 @@
+import type { Tx } from '#platform/db/pool'
+import type { WorkspaceRole } from '#platform/http/context'
+import type { PendingInvitation, WorkspaceMember } from './schema.ts'
+
+const columns = 'u.user_id, u.email, u.name, m.role, m.joined_at'
+
+export const findMember = (tx: Tx, workspaceId: string, userId: string): Promise<WorkspaceMember | undefined> =>
+  tx.maybe<WorkspaceMember>(
+    `select ${columns} from memberships m join users u using (user_id) where m.workspace_id = $1 and m.user_id = $2`,
+    [workspaceId, userId],
+  )
+
+export const listMembers = (
+  tx: Tx,
+  workspaceId: string,
+  before: string | null,
+  limit: number,
+): Promise<WorkspaceMember[]> =>
+  tx.rows<WorkspaceMember>(
+    `select ${columns} from memberships m join users u using (user_id)
+     where m.workspace_id = $1 and ($2::uuid is null or m.user_id < $2) order by m.user_id desc limit $3`,
+    [workspaceId, before, limit + 1],
+  )
+
+/**
+ * Changes of who owns a workspace take turns on its row. What is read afterwards is read by a new statement and so sees
+ * what the one before did: of fifty owners who leave at once, the last is told that it is the last.
+ */
+export const lockWorkspace = (tx: Tx, workspaceId: string): Promise<number> =>
+  tx.count('select from workspaces where workspace_id = $1 for no key update', [workspaceId])
+
+export const countOwners = async (tx: Tx, workspaceId: string): Promise<number> =>
+  (
+    await tx.row<{ owners: number }>(
+      `select count(*)::int as owners from memberships where workspace_id = $1 and role = 'owner'`,
+      [workspaceId],
+    )
+  ).owners
+
+export const updateRole = (tx: Tx, workspaceId: string, userId: string, role: WorkspaceRole): Promise<number> =>
+  tx.count('update memberships set role = $3 where workspace_id = $1 and user_id = $2', [workspaceId, userId, role])
+
+export const deleteMember = (tx: Tx, workspaceId: string, userId: string): Promise<number> =>
+  tx.count('delete from memberships where workspace_id = $1 and user_id = $2', [workspaceId, userId])
+
+export const deleteBoundKeys = (tx: Tx, workspaceId: string, userId: string): Promise<number> =>
+  tx.count('delete from api_keys where workspace_id = $1 and user_id = $2', [workspaceId, userId])
+
+export const listInvitations = (
+  tx: Tx,
+  workspaceId: string,
+  before: string | null,
+  limit: number,
+): Promise<PendingInvitation[]> =>
+  tx.rows<PendingInvitation>(
+    `select invitation_id, email, role, resource_kind, invited_by, created_at, expires_at from invitations
+     where workspace_id = $1 and accepted_at is null and expires_at > now() and ($2::uuid is null or invitation_id < $2)
+     order by invitation_id desc limit $3`,
+    [workspaceId, before, limit + 1],
+  )

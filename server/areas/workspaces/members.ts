@@ -1,0 +1,122 @@
+import type { z } from 'zod'
+import type { Invitations } from '#areas/identity/invitations'
+import { recordAudit } from '#platform/audit'
+import { enterWorkspace } from '#platform/auth/scope'
+import type { Tx } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import { deliverEvent } from '#platform/events'
+import type { Context } from '#platform/http/context'
+import { decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import { toWire } from '#platform/ids'
+import * as store from './members-store.ts'
+import type { Invitation, MemberPatch, NewInvitation, WorkspaceMember } from './schema.ts'
+import { findRole, findWorkspace } from './store.ts'
+
+type InWorkspace = { workspace_id: string }
+type ById = InWorkspace & { user_id: string }
+
+/** Lets an area pass on, or take away, what a person who leaves had in it; runs in the same transaction, before they go. */
+export type OnMemberRemoved = (
+  tx: Tx,
+  removed: { workspaceId: string; userId: string; byUserId: string },
+) => Promise<void>
+
+export function makeMembers(options: { invitations: Invitations; onRemoved: OnMemberRemoved[] }) {
+  const { invitations, onRemoved } = options
+
+  const getMember = async (ctx: Context, { workspace_id, user_id }: ById): Promise<WorkspaceMember> => {
+    await enterWorkspace(ctx.tx, workspace_id)
+    const member = await store.findMember(ctx.tx, workspace_id, user_id)
+    if (!member) throw problem('not_found')
+    return member
+  }
+
+  /** Takes the turn, and asks again whether the caller is still the owner that the access check saw. */
+  const lockAsOwner = async (ctx: Context, { workspace_id, user_id }: ById): Promise<void> => {
+    await enterWorkspace(ctx.tx, workspace_id)
+    await store.lockWorkspace(ctx.tx, workspace_id)
+    const role = await findRole(ctx.tx, workspace_id, ctx.person.user_id)
+    if (role === undefined) throw problem('not_found')
+    if (role !== 'owner' && user_id !== ctx.person.user_id)
+      throw problem('forbidden', 'Only an owner of the workspace may do this.')
+  }
+
+  const keepAnOwner = async (ctx: Context, workspaceId: string, member: WorkspaceMember): Promise<void> => {
+    if (member.role === 'owner' && (await store.countOwners(ctx.tx, workspaceId)) === 1)
+      throw problem('last_owner', 'Make somebody else an owner of the workspace first.')
+  }
+
+  return {
+    getMember,
+
+    async listMembers(ctx: Context, { workspace_id, cursor, limit }: InWorkspace & ListQuery) {
+      await enterWorkspace(ctx.tx, workspace_id)
+      const rows = await store.listMembers(ctx.tx, workspace_id, decodeIdCursor(cursor), limit)
+      return toPage(rows, limit, (row) => [row.user_id])
+    },
+
+    async inviteMember(ctx: Context, input: InWorkspace & z.output<typeof NewInvitation>): Promise<Invitation> {
+      const { workspace_id, email, role } = input
+      const workspace = await findWorkspace(ctx.tx, workspace_id, ctx.person.user_id)
+      return invitations.invite(ctx, { workspaceId: workspace_id, email, role, to: workspace!.name })
+    },
+
+    async listInvitations(ctx: Context, { workspace_id, cursor, limit }: InWorkspace & ListQuery) {
+      await enterWorkspace(ctx.tx, workspace_id)
+      const rows = await store.listInvitations(ctx.tx, workspace_id, decodeIdCursor(cursor), limit)
+      return toPage(rows, limit, (row) => [row.invitation_id])
+    },
+
+    async revokeInvitation(ctx: Context, input: InWorkspace & { invitation_id: string }): Promise<void> {
+      await enterWorkspace(ctx.tx, input.workspace_id)
+      await invitations.revoke(ctx, input.workspace_id, input.invitation_id)
+    },
+
+    async updateMember(ctx: Context, input: ById & z.output<typeof MemberPatch>): Promise<WorkspaceMember> {
+      const { workspace_id, user_id, role } = input
+      await lockAsOwner(ctx, input)
+      const before = await getMember(ctx, input)
+      if (before.role === role) return before
+      await keepAnOwner(ctx, workspace_id, before)
+      await store.updateRole(ctx.tx, workspace_id, user_id, role)
+      if (before.role === 'owner') await invitations.revokeOf(ctx.tx, workspace_id, user_id, 'workspace')
+      await recordAudit(ctx, ctx.tx, {
+        action: 'member.role_changed',
+        subject: toWire('usr', user_id),
+        workspaceId: workspace_id,
+        data: { from: before.role, to: role },
+      })
+      if (user_id !== ctx.person.user_id)
+        await deliverEvent(ctx.tx, {
+          workspaceId: workspace_id,
+          kind: 'member.role_changed',
+          title: `Your role is now ${role}`,
+          body: `${ctx.person.name} changed your role from ${before.role} to ${role}.`,
+          to: [user_id],
+        })
+      return { ...before, role }
+    },
+
+    /** The person's keys for this workspace and the invitations they sent go with them. */
+    async removeMember(ctx: Context, input: ById): Promise<void> {
+      const { workspace_id, user_id } = input
+      await lockAsOwner(ctx, input)
+      const member = await getMember(ctx, input)
+      await keepAnOwner(ctx, workspace_id, member)
+      await recordAudit(ctx, ctx.tx, {
+        action: user_id === ctx.person.user_id ? 'member.left' : 'member.removed',
+        subject: toWire('usr', user_id),
+        workspaceId: workspace_id,
+        data: { role: member.role },
+      })
+      for (const passOn of onRemoved)
+        await passOn(ctx.tx, { workspaceId: workspace_id, userId: user_id, byUserId: ctx.person.user_id })
+      await invitations.revokeOf(ctx.tx, workspace_id, user_id, 'everything')
+      await store.deleteBoundKeys(ctx.tx, workspace_id, user_id)
+      await store.deleteMember(ctx.tx, workspace_id, user_id)
+    },
+  }
+}
+
+export type Members = ReturnType<typeof makeMembers>

@@ -1,0 +1,138 @@
+import { orOneself, orOperator, owner, sees, signedIn, viewer, workspaceOwner } from '#platform/access/words'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { listQuery, page } from '#platform/http/schema'
+import type { AuditLog } from './audit-log.ts'
+import type { Members } from './members.ts'
+import {
+  AuditEntry,
+  auditQuery,
+  Invitation,
+  MemberPatch,
+  NewInvitation,
+  NewWorkspace,
+  PendingInvitation,
+  Workspace,
+  WorkspaceMember,
+  WorkspacePatch,
+} from './schema.ts'
+import type { Workspaces } from './service.ts'
+
+type Services = { workspaces: Workspaces; members: Members; auditLog: AuditLog }
+
+const extension = true
+
+export const workspaceRoutes = ({ workspaces, members, auditLog }: Services): AnyRoute[] =>
+  routes(
+    'Workspaces',
+    {
+      listWorkspaces: ['GET', '/api/workspaces', signedIn],
+      createWorkspace: ['POST', '/api/workspaces', signedIn],
+      getWorkspace: ['GET', '/api/workspaces/:workspace_id', sees('workspace')],
+      updateWorkspace: ['PATCH', '/api/workspaces/:workspace_id', owner('workspace')],
+      deleteWorkspace: ['DELETE', '/api/workspaces/:workspace_id', owner('workspace')],
+      selectWorkspace: ['POST', '/api/workspaces/:workspace_id/select', sees('workspace')],
+      listWorkspaceMembers: ['GET', '/api/workspaces/:workspace_id/members', viewer('workspace')],
+      inviteToWorkspace: ['POST', '/api/workspaces/:workspace_id/members/invite', owner('workspace')],
+      updateWorkspaceMember: ['PATCH', '/api/workspaces/:workspace_id/members/:user_id', owner('workspace')],
+      removeWorkspaceMember: [
+        'DELETE',
+        '/api/workspaces/:workspace_id/members/:user_id',
+        orOneself(owner('workspace')),
+      ],
+      listInvitations: ['GET', '/api/workspaces/:workspace_id/invitations', owner('workspace')],
+      revokeInvitation: ['DELETE', '/api/workspaces/:workspace_id/invitations/:invitation_id', owner('workspace')],
+      listAuditLog: ['GET', '/api/audit-log', orOperator(workspaceOwner)],
+    },
+    {
+      listWorkspaces: {
+        summary: "The caller's workspaces, with the role held in each",
+        extension,
+        query: listQuery,
+        answer: page(Workspace),
+        run: workspaces.listWorkspaces,
+      },
+      createWorkspace: {
+        summary: 'Open a workspace, in a company of its own unless one is named; the caller becomes its owner',
+        extension,
+        body: NewWorkspace,
+        answer: Workspace,
+        status: 201,
+        location: ({ workspace_id }) => `/api/workspaces/${workspace_id}`,
+        examples: { body: { name: 'Sales' } },
+        run: workspaces.createWorkspace,
+      },
+      getWorkspace: { summary: 'One workspace', extension, answer: Workspace, run: workspaces.getWorkspace },
+      updateWorkspace: {
+        summary: 'Rename a workspace, or move it to another company of the caller',
+        extension,
+        body: WorkspacePatch,
+        answer: Workspace,
+        current: workspaces.getWorkspace,
+        run: workspaces.updateWorkspace,
+      },
+      deleteWorkspace: {
+        summary: 'Delete a workspace and everything in it; its company stays',
+        extension,
+        status: 204,
+        current: workspaces.getWorkspace,
+        run: workspaces.deleteWorkspace,
+      },
+      selectWorkspace: {
+        summary: 'Make it the workspace of this session',
+        extension,
+        answer: Workspace,
+        run: workspaces.selectWorkspace,
+      },
+      listWorkspaceMembers: {
+        summary: 'The people of a workspace, guests included',
+        extension,
+        query: listQuery,
+        answer: page(WorkspaceMember),
+        run: members.listMembers,
+      },
+      inviteToWorkspace: {
+        summary: 'Invite somebody by e-mail; a guest of the workspace gets the role at once',
+        extension,
+        body: NewInvitation,
+        answer: Invitation,
+        status: 201,
+        examples: { body: { email: 'ann@example.com', role: 'member' } },
+        run: members.inviteMember,
+      },
+      updateWorkspaceMember: {
+        summary: "Change a person's role; the last owner stays owner",
+        extension,
+        body: MemberPatch,
+        answer: WorkspaceMember,
+        current: members.getMember,
+        run: members.updateMember,
+      },
+      removeWorkspaceMember: {
+        summary: 'Remove a person, or leave; the last owner cannot',
+        extension,
+        status: 204,
+        current: members.getMember,
+        run: members.removeMember,
+      },
+      listInvitations: {
+        summary: 'Invitations that nobody has accepted yet',
+        extension,
+        query: listQuery,
+        answer: page(PendingInvitation),
+        run: members.listInvitations,
+      },
+      revokeInvitation: {
+        summary: 'Take an invitation back; its link stops working',
+        extension,
+        status: 204,
+        run: members.revokeInvitation,
+      },
+      listAuditLog: {
+        summary: 'Changes of rights, credentials and operator access in the selected workspace (operators: all)',
+        extension,
+        query: auditQuery,
+        answer: page(AuditEntry),
+        run: auditLog.listAuditLog,
+      },
+    },
+  )

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { email, id, jsonObject, listQuery, name, reference, timestamp } from '#platform/http/schema'
+
+export const WorkspaceRole = z.enum(['owner', 'member', 'viewer', 'guest'])
+
+export const Workspace = z
+  .object({
+    workspace_id: id('ws'),
+    company_id: id('co'),
+    name: z.string(),
+    role: WorkspaceRole.describe("The caller's role in it"),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'Workspace' })
+export type Workspace = z.input<typeof Workspace>
+
+export const NewWorkspace = z.strictObject({ name: name(), company_id: reference('co').optional() })
+export const WorkspacePatch = z.strictObject({ name: name().optional(), company_id: reference('co').optional() })
+
+export const WorkspaceMember = z
+  .object({
+    user_id: id('usr'),
+    email: z.string(),
+    name: z.string(),
+    role: WorkspaceRole,
+    joined_at: timestamp(),
+  })
+  .meta({ id: 'WorkspaceMember' })
+export type WorkspaceMember = z.input<typeof WorkspaceMember>
+
+export const MemberPatch = z.strictObject({ role: WorkspaceRole })
+
+/** The body of every invite operation. */
+export const NewInvitation = z.strictObject({
+  email: email(),
+  role: z.enum(['owner', 'member', 'viewer']).default('member'),
+})
+
+/** The answer of every invite operation. */
+export const Invitation = z
+  .object({
+    invitation_id: id('ivt'),
+    email: z.string(),
+    role: z.string(),
+    state: z.enum(['added', 'invited']),
+    link: z.string().optional().describe('Whoever has that address and opens it can accept; shown once'),
+    expires_at: timestamp().optional(),
+  })
+  .meta({ id: 'Invitation' })
+export type Invitation = z.input<typeof Invitation>
+
+export const PendingInvitation = z
+  .object({
+    invitation_id: id('ivt'),
+    email: z.string(),
+    role: z.string(),
+    resource_kind: z.enum(['thread', 'job']).nullable(),
+    invited_by: id('usr').nullable(),
+    created_at: timestamp(),
+    expires_at: timestamp(),
+  })
+  .meta({ id: 'PendingInvitation' })
+export type PendingInvitation = z.input<typeof PendingInvitation>
+
+export const AuditEntry = z
+  .object({
+    entry_id: id('aul'),
+    workspace_id: id('ws').nullable(),
+    actor_id: id('usr').nullable(),
+    actor_kind: z.string(),
+    action: z.string(),
+    subject: z.string().nullable(),
+    data: jsonObject(),
+    address: z.string().nullable(),
+    at: timestamp(),
+  })
+  .meta({ id: 'AuditEntry' })
+export type AuditEntry = z.input<typeof AuditEntry>
+
+export const auditQuery = listQuery.extend({
+  action: z.string().max(100).optional().describe('Only entries of this action'),
+})

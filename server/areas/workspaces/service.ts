@@ -1,0 +1,126 @@
+import type { z } from 'zod'
+import { standingInCompany } from '#areas/companies/service'
+import type { StandingIn } from '#platform/access/check'
+import { recordAudit } from '#platform/audit'
+import { enterScope, enterWorkspace, requireUnbound } from '#platform/auth/scope'
+import type { Tx } from '#platform/db/pool'
+import { problem, unknownReference } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import { newId, toWire } from '#platform/ids'
+import type { NewWorkspace, Workspace, WorkspacePatch } from './schema.ts'
+import * as store from './store.ts'
+
+type ById = { workspace_id: string }
+
+/** A guest may know that the workspace exists, and holds no role in it. */
+export const standingInWorkspace: StandingIn = async (ctx, workspaceId) => {
+  const role = await store.findRole(ctx.tx, workspaceId, ctx.person.user_id)
+  return role === 'guest' ? 'visible' : role
+}
+
+export type OpenWorkspace = { orgId: string; userId: string; name: string; companyId?: string | undefined }
+
+/** A workspace and its first owner, in a company of its own where none is named. Leaves the transaction in its scope. */
+export async function openWorkspace(tx: Tx, { orgId, userId, name, companyId }: OpenWorkspace): Promise<string> {
+  const workspaceId = newId()
+  await enterScope(tx, { workspaceId, userId })
+  const company = companyId ?? newId()
+  if (companyId === undefined) await store.insertCompany(tx, { companyId: company, orgId, userId, name })
+  await store.insertWorkspace(tx, workspaceId, { companyId: company, orgId, name })
+  await store.insertOwner(tx, workspaceId, userId)
+  return workspaceId
+}
+
+export function makeWorkspaces() {
+  const getWorkspace = async (ctx: Context, { workspace_id }: ById): Promise<Workspace> => {
+    const workspace = await store.findWorkspace(ctx.tx, workspace_id, ctx.person.user_id)
+    if (!workspace) throw problem('not_found')
+    return workspace
+  }
+
+  return {
+    getWorkspace,
+
+    async listWorkspaces(ctx: Context, { cursor, limit }: ListQuery) {
+      const rows = await store.listWorkspaces(ctx.tx, ctx.person.user_id, decodeIdCursor(cursor), limit)
+      return toPage(rows, limit, (row) => [row.workspace_id])
+    },
+
+    async createWorkspace(ctx: Context, input: z.output<typeof NewWorkspace>): Promise<Workspace> {
+      requireUnbound(ctx)
+      await requireWorker(ctx)
+      if (input.company_id !== undefined) await requireCompany(ctx, input.company_id)
+      const workspace_id = await openWorkspace(ctx.tx, {
+        orgId: ctx.person.org_id,
+        userId: ctx.person.user_id,
+        name: input.name,
+        companyId: input.company_id,
+      })
+      await recordAudit(ctx, ctx.tx, {
+        action: 'workspace.created',
+        subject: toWire('ws', workspace_id),
+        workspaceId: workspace_id,
+        data: { name: input.name },
+      })
+      return getWorkspace(ctx, { workspace_id })
+    },
+
+    async updateWorkspace(ctx: Context, input: ById & z.output<typeof WorkspacePatch>): Promise<Workspace> {
+      const { workspace_id, ...patch } = input
+      const before = await getWorkspace(ctx, { workspace_id })
+      if (patch.company_id !== undefined && patch.company_id !== before.company_id) {
+        requireUnbound(ctx)
+        await requireCompany(ctx, patch.company_id)
+      }
+      await enterWorkspace(ctx.tx, workspace_id)
+      await store.updateWorkspace(ctx.tx, workspace_id, patch)
+      const after = await getWorkspace(ctx, { workspace_id })
+      await recordAudit(ctx, ctx.tx, {
+        action: 'workspace.updated',
+        subject: toWire('ws', workspace_id),
+        workspaceId: workspace_id,
+        data: { name: after.name, company_id: toWire('co', after.company_id) },
+      })
+      return after
+    },
+
+    /** What it holds goes with it, its audit log too; this one entry stays, for the operators. The company stays. */
+    async deleteWorkspace(ctx: Context, { workspace_id }: ById): Promise<void> {
+      const { name, company_id } = await getWorkspace(ctx, { workspace_id })
+      await enterWorkspace(ctx.tx, workspace_id)
+      await store.deleteWorkspace(ctx.tx, workspace_id)
+      await recordAudit(ctx, ctx.tx, {
+        action: 'workspace.deleted',
+        subject: toWire('ws', workspace_id),
+        workspaceId: null,
+        data: { name, company_id: toWire('co', company_id) },
+      })
+    },
+
+    async selectWorkspace(ctx: Context, { workspace_id }: ById): Promise<Workspace> {
+      if (ctx.credential.kind !== 'session')
+        throw problem('conflict', 'An API key keeps no selection: send X-Workspace-Id, or bind the key to a workspace.')
+      const workspace = await getWorkspace(ctx, { workspace_id })
+      await store.selectWorkspace(ctx.tx, workspace_id, ctx.credential.id)
+      return workspace
+    },
+  }
+}
+
+export type Workspaces = ReturnType<typeof makeWorkspaces>
+
+/** Where sign-up is closed, whoever was let in only to look, or to one thread, opens no workspace either. */
+async function requireWorker(ctx: Context): Promise<void> {
+  if (ctx.config.HEDDLE_SIGN_UP === 'open' || ctx.person.operator) return
+  if (!(await store.worksSomewhere(ctx.tx, ctx.person.user_id)))
+    throw problem('forbidden', 'Only owners and members of a workspace open further ones on this installation.')
+}
+
+async function requireCompany(ctx: Context, companyId: string): Promise<void> {
+  const standing = await standingInCompany(ctx, companyId)
+  if (standing === undefined) throw unknownReference('/company_id')
+  if (standing !== 'owner')
+    throw problem('forbidden', 'Only the owner of the company, or of one of its workspaces, may put a workspace there.')
+}

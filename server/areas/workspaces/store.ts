@@ -1,0 +1,101 @@
+import type { Tx } from '#platform/db/pool'
+import type { WorkspaceRole } from '#platform/http/context'
+import type { AuditEntry, Workspace } from './schema.ts'
+
+const columns = 'w.workspace_id, w.company_id, w.name, m.role, w.created_at, w.updated_at'
+
+export const findWorkspace = (tx: Tx, workspaceId: string, userId: string): Promise<Workspace | undefined> =>
+  tx.maybe<Workspace>(
+    `select ${columns} from workspaces w join memberships m using (workspace_id) where w.workspace_id = $1 and m.user_id = $2`,
+    [workspaceId, userId],
+  )
+
+export const listWorkspaces = (tx: Tx, userId: string, before: string | null, limit: number): Promise<Workspace[]> =>
+  tx.rows<Workspace>(
+    `select ${columns} from memberships m join workspaces w using (workspace_id)
+     where m.user_id = $1 and ($2::uuid is null or w.workspace_id < $2) order by w.workspace_id desc limit $3`,
+    [userId, before, limit + 1],
+  )
+
+export const insertCompany = (
+  tx: Tx,
+  company: { companyId: string; orgId: string; userId: string; name: string },
+): Promise<number> =>
+  tx.count('insert into companies (company_id, org_id, owner_id, name) values ($1, $2, $3, $4)', [
+    company.companyId,
+    company.orgId,
+    company.userId,
+    company.name,
+  ])
+
+export const insertWorkspace = (
+  tx: Tx,
+  workspaceId: string,
+  workspace: { companyId: string; orgId: string; name: string },
+): Promise<number> =>
+  tx.count('insert into workspaces (workspace_id, company_id, org_id, name) values ($1, $2, $3, $4)', [
+    workspaceId,
+    workspace.companyId,
+    workspace.orgId,
+    workspace.name,
+  ])
+
+export const insertOwner = (tx: Tx, workspaceId: string, userId: string): Promise<number> =>
+  tx.count(`insert into memberships (workspace_id, user_id, role) values ($1, $2, 'owner')`, [workspaceId, userId])
+
+export const updateWorkspace = (
+  tx: Tx,
+  workspaceId: string,
+  patch: { name?: string | undefined; company_id?: string | undefined },
+): Promise<number> =>
+  tx.count(
+    `update workspaces set name = coalesce($2, name), company_id = coalesce($3::uuid, company_id), updated_at = now()
+     where workspace_id = $1`,
+    [workspaceId, patch.name ?? null, patch.company_id ?? null],
+  )
+
+export const deleteWorkspace = (tx: Tx, workspaceId: string): Promise<number> =>
+  tx.count('delete from workspaces where workspace_id = $1', [workspaceId])
+
+export const selectWorkspace = (tx: Tx, workspaceId: string, sessionId: string): Promise<number> =>
+  tx.count('update sessions set selected_workspace_id = $1 where session_id = $2', [workspaceId, sessionId])
+
+export const findRole = async (tx: Tx, workspaceId: string, userId: string): Promise<WorkspaceRole | undefined> =>
+  (
+    await tx.maybe<{ role: WorkspaceRole }>('select role from memberships where workspace_id = $1 and user_id = $2', [
+      workspaceId,
+      userId,
+    ])
+  )?.role
+
+/** Whether the person is more than a guest or a viewer anywhere. */
+export const worksSomewhere = async (tx: Tx, userId: string): Promise<boolean> =>
+  (await tx.count(`select from memberships where user_id = $1 and role in ('owner', 'member') limit 1`, [userId])) > 0
+
+const auditColumns = 'entry_id, workspace_id, actor_id, actor_kind, action, subject, data, address, at'
+
+export const listAudit = (
+  tx: Tx,
+  workspaceId: string,
+  action: string | null,
+  before: string | null,
+  limit: number,
+): Promise<AuditEntry[]> =>
+  tx.rows<AuditEntry>(
+    `select ${auditColumns} from audit_log
+     where workspace_id = $1 and ($2::text is null or action = $2) and ($3::uuid is null or entry_id < $3)
+     order by entry_id desc limit $4`,
+    [workspaceId, action, before, limit + 1],
+  )
+
+export const listAllAudit = (
+  tx: Tx,
+  action: string | null,
+  before: string | null,
+  limit: number,
+): Promise<AuditEntry[]> =>
+  tx.rows<AuditEntry>(
+    `select ${auditColumns} from audit_log
+     where ($1::text is null or action = $1) and ($2::uuid is null or entry_id < $2) order by entry_id desc limit $3`,
+    [action, before, limit + 1],
+  )

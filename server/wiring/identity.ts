@@ -1,0 +1,50 @@
+import { makeAccepting } from '#areas/identity/accept'
+import { makeApiKeys } from '#areas/identity/api-keys'
+import { keepMail, makeInvitations, type OnAccepted, type SendMail } from '#areas/identity/invitations'
+import { makeOidc } from '#areas/identity/oidc'
+import { makeOidcClient } from '#areas/identity/oidc-client'
+import { makePeople } from '#areas/identity/people'
+import { identityRoutes } from '#areas/identity/routes'
+import { makeSessions } from '#areas/identity/sessions'
+import { makeAuditLog } from '#areas/workspaces/audit-log'
+import { makeMembers, type OnMemberRemoved } from '#areas/workspaces/members'
+import { workspaceRoutes } from '#areas/workspaces/routes'
+import { makeWorkspaces, standingInWorkspace } from '#areas/workspaces/service'
+import { hashOfNobody } from '#platform/auth/passwords'
+import type { Config } from '#platform/config'
+import type { Logger } from '#platform/log'
+import type { Vault } from '#platform/secrets'
+
+/**
+ * People and workspaces. Other areas invite with `invitations.invite`; what happens to their things when somebody accepts or
+ * leaves they say by adding to `onAccepted` and `onRemoved`.
+ */
+export function wireIdentity(options: { config: Config; vault: Vault; log: Logger; sendMail?: SendMail }) {
+  const { config, vault, log, sendMail = keepMail } = options
+  const onAccepted: OnAccepted = {}
+  const onRemoved: OnMemberRemoved[] = []
+  const invitations = makeInvitations({ sendMail, onAccepted })
+  const people = makePeople({ config })
+  const client = makeOidcClient({ providers: config.HEDDLE_OIDC, key: vault.derive('oidc'), log })
+  void hashOfNobody()
+  return {
+    invitations,
+    onAccepted,
+    onRemoved,
+    standings: { workspace: standingInWorkspace },
+    routes: [
+      ...identityRoutes({
+        people,
+        sessions: makeSessions(),
+        apiKeys: makeApiKeys(),
+        accepting: makeAccepting({ invitations, people }),
+        oidc: makeOidc({ config, client, people }),
+      }),
+      ...workspaceRoutes({
+        workspaces: makeWorkspaces(),
+        members: makeMembers({ invitations, onRemoved }),
+        auditLog: makeAuditLog(),
+      }),
+    ],
+  }
+}
