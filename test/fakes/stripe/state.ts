@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto'
+
+// The objects the fake keeps, in the shapes of the API version it speaks.
+
+export type Customer = {
+  id: string
+  object: 'customer'
+  name: string | null
+  email: string | null
+  balance: number
+  created: number
+  invoice_settings: { default_payment_method: string | null }
+  metadata: Record<string, string>
+  deleted?: true
+}
+export type PaymentMethod = {
+  id: string
+  object: 'payment_method'
+  type: 'card'
+  customer: string | null
+  created: number
+  card: { brand: string; last4: string; exp_month: number; exp_year: number }
+  /** What the bank does when it is charged. */
+  behaviour: 'pays' | 'declines' | 'wants_holder'
+}
+export type SetupIntent = {
+  id: string
+  object: 'setup_intent'
+  client_secret: string
+  customer: string
+  status: 'requires_payment_method' | 'requires_action' | 'succeeded'
+  payment_method: string | null
+  usage: string
+}
+export type Price = {
+  id: string
+  object: 'price'
+  active: boolean
+  lookup_key: string | null
+  currency: string
+  unit_amount: number
+  recurring: { interval: 'month' | 'year' }
+  product: string
+  metadata: Record<string, string>
+}
+export type Subscription = {
+  id: string
+  object: 'subscription'
+  customer: string
+  status: 'trialing' | 'active' | 'past_due' | 'canceled'
+  cancel_at_period_end: boolean
+  created: number
+  ended_at: number | null
+  metadata: Record<string, string>
+  items: {
+    object: 'list'
+    data: {
+      id: string
+      object: 'subscription_item'
+      price: Price
+      current_period_start: number
+      current_period_end: number
+    }[]
+  }
+}
+export type Line = {
+  description: string
+  amount: number
+  quantity: number
+  period: { start: number; end: number }
+  parent: { subscription_item_details: { proration: boolean } }
+}
+export type Invoice = {
+  id: string
+  object: 'invoice'
+  customer: string
+  number: string
+  status: 'open' | 'paid' | 'void'
+  amount_due: number
+  amount_paid: number
+  attempt_count: number
+  currency: string
+  created: number
+  period_start: number
+  period_end: number
+  hosted_invoice_url: string
+  lines: { object: 'list'; data: Line[] }
+  parent: { subscription_details: { subscription: string } }
+}
+
+export type State = ReturnType<typeof makeState>
+
+export function makeState() {
+  const state = {
+    customers: new Map<string, Customer>(),
+    methods: new Map<string, PaymentMethod>(),
+    intents: new Map<string, SetupIntent>(),
+    prices: new Map<string, Price>(),
+    subscriptions: new Map<string, Subscription>(),
+    invoices: new Map<string, Invoice>(),
+    /** Seconds; moved by tests. */
+    now: Math.floor(Date.now() / 1000),
+  }
+  return state
+}
+
+export const newRef = (prefix: string): string => `${prefix}_${randomBytes(12).toString('hex')}`
+
+export function addInterval(from: number, interval: 'month' | 'year'): number {
+  const date = new Date(from * 1000)
+  date.setUTCMonth(date.getUTCMonth() + (interval === 'year' ? 12 : 1))
+  return Math.floor(date.getTime() / 1000)
+}
