@@ -1,0 +1,45 @@
+import type { Json, JsonObject } from '#model/definition'
+import type { Database } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import { parseRecord, readChunks, readVersion } from './reading.ts'
+import type { Pointed } from './store.ts'
+
+export function exportStream(db: Database, dataset: Pointed, format: 'csv' | 'jsonl'): AsyncGenerator<Buffer | string> {
+  if (format === 'jsonl') return lines(db, dataset)
+  if (!dataset.columns_complete)
+    throw problem('conflict', 'The records have too many different keys for one table. Export them as jsonl.')
+  return table(db, dataset)
+}
+
+async function* lines(
+  db: Database,
+  { workspace_id, version_id, record_count }: Pointed,
+): AsyncGenerator<Buffer | string> {
+  for await (const { text } of readChunks(db, workspace_id, version_id, { from: 0, to: record_count })) {
+    yield text
+    yield '\n'
+  }
+}
+
+async function* table(db: Database, dataset: Pointed): AsyncGenerator<string> {
+  const names = dataset.columns.map(({ name }) => name)
+  yield `${names.map(cellOf).join(',')}\r\n`
+  const all = { from: 0, to: dataset.record_count }
+  for await (const { texts } of readVersion(db, dataset.workspace_id, dataset.version_id, all)) {
+    yield `${texts.map((text) => rowOf(parseRecord(text), names)).join('\r\n')}\r\n`
+  }
+}
+
+const rowOf = (record: JsonObject, names: string[]): string =>
+  names.map((name) => cellOf(Object.hasOwn(record, name) ? record[name]! : null)).join(',')
+
+/** What a spreadsheet would run as a formula (or read as one after a tab or return) gets an apostrophe in front. */
+const formula = /^[=+\-@\t\r]/
+
+export function cellOf(value: Json): string {
+  if (value === null) return ''
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const safe = formula.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) || safe !== safe.trim() ? `"${safe.replaceAll('"', '""')}"` : safe
+}

@@ -1,0 +1,135 @@
+import { type CsvError, parse } from 'csv-parse'
+import type { Json } from '#model/definition'
+import { byUnits, writeKey } from '../records/canonical.ts'
+import { MOST_KEYS, MOST_RECORD_BYTES } from '../records/limits.ts'
+import { refuse } from '../records/refused.ts'
+import type { Sink } from './json.ts'
+import { makeTextGate } from './text.ts'
+
+export type CsvOptions = { delimiter: string; infer: boolean }
+
+const number = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
+
+/** `infer=true`: what a cell means. A number that a double would not hold exactly as written stays text. */
+export function inferCell(cell: string): Json {
+  if (cell === '') return null
+  if (cell === 'true') return true
+  if (cell === 'false') return false
+  if (cell.length > 24 || !number.test(cell)) return cell
+  const value = Number(cell)
+  const digits = cell
+    .replace(/[eE].*$/, '')
+    .replaceAll(/[-.]/g, '')
+    .replace(/^0+/, '').length
+  return Number.isFinite(value) && digits <= 15 ? value : cell
+}
+
+/** Writes rows as canonical records: the keys are sorted and escaped once, for the header. */
+function makeRowWriter(header: string[], infer: boolean, { packer, profiler }: Sink): (row: string[]) => void {
+  checkHeader(header)
+  const order = header.map((_name, index) => index).sort((a, b) => byUnits(header[a]!, header[b]!))
+  const openings = order.map((index, at) => `${at === 0 ? '{' : ','}${writeKey(header[index]!)}:`)
+  const columns = header.map((name) => profiler.column(name))
+  return (row) => {
+    let text = ''
+    for (let at = 0; at < order.length; at++) {
+      const index = order[at]!
+      const value = infer ? inferCell(row[index]!) : row[index]!
+      profiler.note(columns[index], value)
+      text += openings[at]! + JSON.stringify(value)
+    }
+    packer.add(`${text}}`)
+  }
+}
+
+function checkHeader(header: string[]): void {
+  if (header.length > MOST_KEYS) throw refuse('record', `has more than ${MOST_KEYS} columns`, { line: 1 })
+  const seen = new Set<string>()
+  for (const [index, name] of header.entries()) {
+    if (name.trim() === '') throw refuse('record', `column ${index + 1} of the header has no name`, { line: 1 })
+    if (seen.has(name)) throw refuse('record', `the header names the column "${name.slice(0, 100)}" twice`, { line: 1 })
+    seen.add(name)
+  }
+}
+
+const reasons: Record<string, string> = {
+  CSV_QUOTE_NOT_CLOSED: 'a quote is never closed',
+  CSV_INVALID_CLOSING_QUOTE: 'something follows after a closing quote',
+  INVALID_OPENING_QUOTE: 'a quote stands inside a cell that is not quoted',
+  CSV_MAX_RECORD_SIZE: `the row is larger than ${MOST_RECORD_BYTES >> 20} MiB`,
+}
+
+function explain(error: CsvError & { lines?: number; record?: unknown[] }): Error {
+  if (error.code === undefined || error.lines === undefined) return error
+  const message = /^CSV_(RECORD_)?INCONSISTENT/.test(error.code)
+    ? `the row has ${Array.isArray(error.record) ? error.record.length : 'another number of'} cells, not as many as the header`
+    : (reasons[error.code] ?? error.message)
+  return refuse(error.code === 'CSV_MAX_RECORD_SIZE' ? 'large' : 'record', message, { line: error.lines })
+}
+
+/** RFC 4180 with a header row; empty lines are skipped. */
+export function makeCsvReader({ delimiter, infer }: CsvOptions, sink: Sink) {
+  const parser = parse({
+    delimiter,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    bom: true,
+    skip_empty_lines: true,
+    max_record_size: MOST_RECORD_BYTES,
+  })
+  const gate = makeTextGate(() => parser.info.lines)
+  let addRow: ((row: string[]) => void) | undefined
+  let failed: unknown
+  let unfinished: Buffer[] = []
+  let unfinishedBytes = 0
+
+  // Taken where the parser hands them over, without a second queue: 15 % faster, and `info.lines` is the row's own line.
+  const endOfRows = parser.push.bind(parser)
+  parser.push = (row: string[] | null): boolean => {
+    if (row === null) return endOfRows(null)
+    if (failed !== undefined) return true
+    try {
+      if (addRow === undefined) addRow = makeRowWriter(row, infer, sink)
+      else addRow(row)
+    } catch (error) {
+      failed = error
+    }
+    return true
+  }
+  parser.on('error', () => {})
+  parser.resume()
+
+  const write = (bytes: Buffer): Promise<void> =>
+    new Promise((resolve, reject) => {
+      parser.write(bytes, (error) => (error ? reject(explain(error as CsvError)) : resolve()))
+    })
+
+  return {
+    // Only whole lines reach the parser: one endless line cost it 6 s before it gave up, here it costs nothing.
+    async push(block: Buffer): Promise<void> {
+      const text = gate.push(block)
+      const end = Math.max(text.lastIndexOf(10), text.lastIndexOf(13)) + 1
+      unfinishedBytes += end === 0 ? text.length : 0
+      if (unfinishedBytes > MOST_RECORD_BYTES)
+        throw refuse('large', reasons.CSV_MAX_RECORD_SIZE!, { line: parser.info.lines })
+      if (end === 0) {
+        unfinished.push(text)
+        return
+      }
+      await write(Buffer.concat([...unfinished, text.subarray(0, end)]))
+      unfinished = [text.subarray(end)]
+      unfinishedBytes = text.length - end
+      if (failed !== undefined) throw failed
+    },
+    async end(): Promise<void> {
+      gate.end()
+      if (unfinishedBytes > 0) await write(Buffer.concat(unfinished))
+      await new Promise<void>((resolve, reject) => {
+        parser.once('error', (error) => reject(explain(error as CsvError)))
+        parser.once('end', () => resolve())
+        parser.end()
+      })
+      if (failed !== undefined) throw failed
+      if (addRow === undefined) throw refuse('record', 'The file is empty.')
+    },
+  }
+}

@@ -1,0 +1,100 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Database, Tx } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import { newId } from '#platform/ids'
+import { readChunks } from './reading.ts'
+import { canonicalRecord } from './records/canonical.ts'
+import { type Chunk, makePacker, type Packed } from './records/packer.ts'
+import { makeProfiler, type Profile } from './records/profile.ts'
+import { located } from './records/refused.ts'
+import * as store from './store.ts'
+
+/** Records on their way in: nobody sees them until `publish` in the transaction that points a dataset at them. */
+export type Draft = {
+  versionId: string
+  store(chunk: Chunk): Promise<void>
+  publish(tx: Tx): Promise<void>
+  /** Takes back what was stored; harmless after `publish`. */
+  discard(): Promise<void>
+}
+
+const stalled = () => problem('unavailable', 'The upload stood still for too long and was given up. Send it again.')
+
+export async function startDraft(db: Database, workspaceId: string): Promise<Draft> {
+  const scope = { workspaceId, userId: null }
+  const versionId = newId()
+  await db.tenant(scope, (tx) => store.insertVersion(tx, workspaceId, versionId))
+  return {
+    versionId,
+    async store(chunk) {
+      if ((await db.tenant(scope, (tx) => store.insertChunk(tx, workspaceId, versionId, chunk))) === 0) throw stalled()
+    },
+    async publish(tx) {
+      if ((await store.publishVersion(tx, workspaceId, versionId)) === 0) throw stalled()
+    },
+    // What a failure here leaves behind is swept within the hour.
+    discard: () =>
+      db
+        .tenant(scope, (tx) => store.deletePending(tx, workspaceId, versionId))
+        .then(
+          () => {},
+          () => {},
+        ),
+  }
+}
+
+export type Records = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>
+
+/** Milliseconds of work on the main thread before other requests get their turn. */
+const TURN_MS = 8
+
+/** Checks, fingerprints and stores records that are objects already, page by page. */
+export async function packRecords(
+  pages: Records,
+  draft: Pick<Draft, 'store'>,
+  kept?: { pointed: store.Pointed; db: Database },
+): Promise<{ packed: Packed; profile: Profile }> {
+  const ready: Chunk[] = []
+  const before = kept && (await countChunks(kept.db, kept.pointed))
+  const packer = makePacker((chunk) => ready.push(chunk), before)
+  const profiler = makeProfiler(
+    kept && {
+      profile: { columns: kept.pointed.columns as Profile['columns'], complete: kept.pointed.columns_complete },
+      record_count: kept.pointed.record_count,
+    },
+  )
+  if (kept) {
+    const { workspace_id, version_id, record_count } = kept.pointed
+    const all = { from: 0, to: record_count }
+    for await (const { text } of readChunks(kept.db, workspace_id, version_id, all)) packer.keep(commas(text))
+  }
+  let turn = performance.now()
+  for await (const page of pages) {
+    for (const record of page) {
+      packer.add(located({ record: packer.count() }, () => canonicalRecord(record).text))
+      profiler.add(record as Record<string, unknown>)
+      if (ready.length > 0) await draft.store(ready.shift()!)
+      if (performance.now() - turn > TURN_MS) {
+        await nextTurn()
+        turn = performance.now()
+      }
+    }
+  }
+  const packed = packer.finish()
+  for (const chunk of ready) await draft.store(chunk)
+  return { packed, profile: profiler.finish(packed.record_count) }
+}
+
+async function countChunks(db: Database, { workspace_id, version_id, record_count }: store.Pointed) {
+  if (record_count === 0) return { chunks: 0, record_count }
+  const last = await db.tenant({ workspaceId: workspace_id, userId: null }, (tx) =>
+    store.findChunk(tx, workspace_id, version_id, record_count - 1),
+  )
+  return { chunks: (last?.n ?? -1) + 1, record_count }
+}
+
+/** Lines of canonical JSON hold no line break of their own: each one is the end of a record. */
+export function commas(lines: Buffer): Buffer {
+  for (let at = lines.indexOf(10); at !== -1; at = lines.indexOf(10, at + 1)) lines[at] = 0x2c
+  return lines
+}
