@@ -210,3 +210,17 @@ begin atomic
 end;
 revoke execute on function watchable_executions(uuid[], uuid[], uuid[]), read_execution_feeds(uuid[], integer[], integer) from public;
 grant execute on function watchable_executions(uuid[], uuid[], uuid[]), read_execution_feeds(uuid[], integer[], integer) to heddle_app;
+
+-- What `notify` nodes have sent: an attempt that is repeated after a crash sends nothing twice.
+create table notify_receipts (
+  workspace_id uuid not null references workspaces on delete cascade,
+  key text not null,
+  user_ids uuid[] not null,
+  at timestamptz not null default now(),
+  primary key (workspace_id, key)
+);
+alter table notify_receipts enable row level security;
+alter table notify_receipts force row level security;
+create policy owner_all on notify_receipts to heddle_owner using (true) with check (true);
+create policy own on notify_receipts to heddle_app using (workspace_id = nullif(current_setting('app.ws', true), '')::uuid);
+grant select, insert on notify_receipts to heddle_app;

@@ -204,10 +204,10 @@ grant execute on function due_agent_reviews(integer), workspaces_to_recheck(inte
 
 -- Everybody who may answer a question now: those it names, else the owner and members of the workflow and whoever started
 -- the execution; once escalated, the owners of the workspace as well.
-create function question_answerers(workspace uuid, question uuid) returns table (user_id uuid)
+create function question_answerers(workspace uuid, asked_id uuid) returns table (user_id uuid)
 language sql stable security definer set search_path = public
 begin atomic
-  with asked as (select * from questions q where q.workspace_id = workspace and q.clarification_id = question and workspace = app_workspace()),
+  with asked as (select * from questions q where q.workspace_id = workspace and q.clarification_id = asked_id and workspace = app_workspace()),
   named as (select line ->> 'kind' as kind, line ->> 'id' as id from asked, jsonb_array_elements(coalesce(who, '[]')) as line),
   people as (
     select m.user_id from named n join memberships m on m.workspace_id = workspace and n.kind = 'user' and n.id = typeid('usr', m.user_id)

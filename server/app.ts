@@ -21,7 +21,11 @@ import { makeHttp } from '#platform/http/server'
 import type { Logger } from '#platform/log'
 import { makeRealtime } from '#platform/realtime/realtime'
 import type { Vault } from '#platform/secrets'
+import { wireData } from '#server/wiring/data'
 import { wireIdentity } from '#server/wiring/identity'
+import { wirePayments } from '#server/wiring/payments'
+import { wireProviders } from '#server/wiring/providers'
+import { wireWorkflows } from '#server/wiring/workflows'
 
 // The composition root: the only file that knows everything.
 
@@ -48,6 +52,29 @@ export async function makeApp(options: AppOptions): Promise<App> {
   const identifier = makeIdentifier({ db, operators: config.HEDDLE_OPERATORS })
 
   const identity = wireIdentity({ config, vault, log })
+  const data = wireData({ config, db, vault, log })
+  const payments = wirePayments({ config, db, vault, log })
+  const providers = wireProviders({ config, db })
+  const workflows = await wireWorkflows({
+    config,
+    db,
+    log,
+    providers,
+    quotas: payments.quotas,
+    orgOf: identifier.orgOf,
+    kinds: [],
+    references: new Map(),
+    onDeleted: [],
+    onEnded: [],
+    loadAdhoc: async () => undefined,
+    changedDatasets: async () => null,
+    review: async () => ({
+      decision: 'abstain',
+      rationale: 'No language model is configured.',
+      confidence: null,
+      evidence: null,
+    }),
+  })
 
   const kernel: Kernel = {
     config,
@@ -60,13 +87,16 @@ export async function makeApp(options: AppOptions): Promise<App> {
     onAnswered: metrics.observe,
     standings: {
       ...identity.standings,
+      ...payments.standings,
+      ...workflows.standings,
+      ...data.standings,
       company: standingInCompany,
       team: standingInTeam,
       subscription: standingInSubscription,
       notification: standingInNotification,
       presence: standingInPresence,
     },
-    tokens: {},
+    tokens: { ...workflows.tokens },
   }
 
   const routes: AnyRoute[] = [
@@ -76,11 +106,15 @@ export async function makeApp(options: AppOptions): Promise<App> {
     ...subscriptionRoutes(makeSubscriptions()),
     ...notificationRoutes(makeNotifications()),
     ...presenceRoutes(makePresence()),
+    ...workflows.routes,
+    ...payments.routes,
+    ...data.routes,
   ]
 
   const http = makeHttp(kernel)
   const realtime = makeRealtime({ db, log, server: http.server, baseUrl: options.baseUrl })
   realtime.addFeed('notifications', notificationFeed(db))
+  realtime.addFeed('execution', workflows.feed)
   addRoutes(http, routes, kernel)
   await addDocuments(http, { routes, db, metrics, log })
   await http.ready()
@@ -92,6 +126,10 @@ export async function makeApp(options: AppOptions): Promise<App> {
       // Open sockets would keep the server from closing.
       await realtime.stop()
       await http.close()
+      await workflows.stop()
+      await payments.stop()
+      await providers.stop()
+      data.stop()
     },
   }
 }

@@ -29,6 +29,8 @@ export const makeStandingInExecution =
     standingInWorkflow: StandingIn
     system: ReadonlyMap<string, SystemWorkflow>
     standingInJob?: AdhocStanding
+    /** Whoever an open question names sees that the execution exists. */
+    standingThroughQuestion?: AdhocStanding
   }): StandingIn =>
   async (ctx, executionId) => {
     if (ctx.maybeWorkspace === null) return undefined
@@ -42,7 +44,7 @@ export const makeStandingInExecution =
       const inJob = await options.standingInJob?.(ctx, whose.trigger_id)
       if (inJob !== undefined) return inJob
     }
-    return started ? 'viewer' : undefined
+    return started ? 'viewer' : options.standingThroughQuestion?.(ctx, executionId)
   }
 
 export function makeExecutions(options: {

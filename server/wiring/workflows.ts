@@ -1,0 +1,178 @@
+import type { FingerprintCheck } from '#areas/approvals/gates'
+import { makeGates } from '#areas/approvals/gates'
+import { makeQuestions } from '#areas/approvals/questions'
+import { makeReviews, type Review } from '#areas/approvals/reviews'
+import { approvalRoutes } from '#areas/approvals/routes'
+import { makeApprovals, makeStandingInGate } from '#areas/approvals/service'
+import { executionFeed } from '#areas/executions/feed'
+import { executionRoutes } from '#areas/executions/routes'
+import { type AdhocStanding, makeExecutions, makeStandingInExecution } from '#areas/executions/service'
+import { makeStarter } from '#areas/executions/start'
+import { makeViews } from '#areas/executions/view'
+import { oddsRoutes } from '#areas/odds/routes'
+import type { Quotas } from '#areas/payments/quotas'
+import { makeWebhookIdentifier } from '#areas/webhooks/identify'
+import { webhookRoutes } from '#areas/webhooks/routes'
+import { makeWebhooks } from '#areas/webhooks/service'
+import { type LoadAdhoc, makeWorkflowPorts } from '#areas/workflows/engine-ports'
+import { makeNotifier } from '#areas/workflows/notify'
+import { workflowRoutes } from '#areas/workflows/routes'
+import { makeScheduler } from '#areas/workflows/scheduler'
+import { makeSchedules } from '#areas/workflows/schedules'
+import {
+  makeStandingInWorkflow,
+  makeWorkflows,
+  type ReferenceCheck,
+  type WorkflowDependencies,
+} from '#areas/workflows/service'
+import { systemWorkflows } from '#areas/workflows/system'
+import { makeEmbedTokens } from '#areas/workflows/tokens'
+import { makeUsageNode } from '#areas/workflows/usage-node'
+import { startEngine } from '#engine/engine'
+import type { AnyKind } from '#engine/nodes/kind'
+import { describePalette, describeRegistry } from '#engine/nodes/registry'
+import { descriptorsOf, makeNodes, runnableOf } from '#engine/nodes/table'
+import type { EndedExecution, Engine } from '#engine/ports'
+import type { Config } from '#platform/config'
+import type { Database } from '#platform/db/pool'
+import type { Org } from '#platform/http/context'
+import { fromWire } from '#platform/ids'
+import type { Logger } from '#platform/log'
+import type { Providers } from './providers.ts'
+
+export type WorkflowWiringOptions = {
+  config: Config
+  db: Database
+  log: Logger
+  providers: Providers
+  quotas: Quotas
+  orgOf(host: string): Promise<Org>
+  /** What other areas bring along. */
+  kinds: AnyKind[]
+  references: ReadonlyMap<string, ReferenceCheck>
+  onDeleted: WorkflowDependencies['onDeleted']
+  onEnded: ((execution: EndedExecution) => Promise<void>)[]
+  loadAdhoc: LoadAdhoc
+  standingInJob?: AdhocStanding
+  changedDatasets: FingerprintCheck
+  review: Review
+}
+
+/** The engine, and everything that stands directly on it: workflows, executions, webhooks, approvals. */
+export async function wireWorkflows(options: WorkflowWiringOptions) {
+  const { config, db, log, providers } = options
+  const system = systemWorkflows
+  const nodes = makeNodes({ ...providers, notify: makeNotifier(db) }, [makeUsageNode(db), ...options.kinds])
+
+  // The gates tell the engine, and the engine opens gates: whichever is made second is looked up when it is needed.
+  const engineLater = (): Engine => engine
+  const gates = makeGates({
+    db,
+    engine: engineLater,
+    changedDatasets: options.changedDatasets,
+    onAgentsAsked: () => reviews.wake(),
+  })
+  const questions = makeQuestions({ db, engine: engineLater })
+  const approvals = makeApprovals({ gates, engine: engineLater })
+  const reviews = makeReviews({ db, log, approvals, gates, engine: engineLater, review: options.review })
+  const ports = makeWorkflowPorts({ db, system, loadAdhoc: options.loadAdhoc })
+
+  const engine: Engine = await startEngine({
+    db,
+    log,
+    role: config.role === 'api' ? 'api' : 'all',
+    ports: {
+      ...ports,
+      openGate: gates.openGate,
+      askQuestion: questions.askQuestion,
+      due: (wait) => (wait.kind === 'approval' ? gates.gateDue(wait) : questions.questionDue(wait)),
+      async ended(execution) {
+        await db.tenant({ workspaceId: execution.workspaceId, userId: null }, async (tx) => {
+          await gates.cancelOpen(tx, execution.workspaceId, execution.executionId)
+          await questions.cancelOpen(tx, execution.workspaceId, execution.executionId)
+        })
+        await ports.ended(execution)
+        for (const alsoDo of options.onEnded) await alsoDo(execution)
+      },
+      blobs: providers.blobs,
+      nodes: runnableOf(nodes),
+    },
+  })
+
+  const scheduler = makeScheduler({ db, log, onStarted: (executionId) => engine.nudge([executionId]) })
+  const startExecution = makeStarter({ engine, countRun: (workspaceId) => options.quotas.takeExecutions(workspaceId) })
+  const views = makeViews(providers.blobs)
+  const standingInWorkflow = makeStandingInWorkflow(system)
+  const standingInExecution = makeStandingInExecution({
+    standingInWorkflow,
+    system,
+    standingThroughQuestion: questions.standingThroughQuestion,
+    ...(options.standingInJob && { standingInJob: options.standingInJob }),
+  })
+  const workflows = makeWorkflows({
+    kinds: () => descriptorsOf(nodes),
+    system,
+    engine,
+    references: new Map([...options.references, ...peopleAndWorkflows]),
+    onDeleted: options.onDeleted,
+  })
+  const executions = makeExecutions({ engine, views, blobs: providers.blobs, system, startExecution })
+  const webhookTokens = makeWebhookIdentifier({ db, orgOf: options.orgOf, log })
+
+  if (config.role !== 'api') {
+    scheduler.start()
+    reviews.start()
+  }
+
+  return {
+    engine,
+    nodes,
+    workflows,
+    executions,
+    questions,
+    approvals,
+    views,
+    startExecution,
+    feed: executionFeed({ db, engine, views }),
+    tokens: { webhook: webhookTokens.identify },
+    standings: {
+      workflow: standingInWorkflow,
+      execution: standingInExecution,
+      gate: makeStandingInGate(standingInExecution),
+    },
+    routes: [
+      ...workflowRoutes({
+        workflows,
+        schedules: makeSchedules({ onChanged: scheduler.wake }),
+        embedTokens: makeEmbedTokens<{ workflow_id: string }>({ defaultOrigins: async () => [] }),
+        registry: () => describeRegistry(nodes),
+        palette: () => describePalette(nodes),
+      }),
+      ...executionRoutes(executions),
+      ...webhookRoutes(makeWebhooks({ engine, views, startExecution, tokens: webhookTokens })),
+      ...approvalRoutes({ approvals, questions }),
+      ...oddsRoutes(providers.odds),
+    ],
+    async stop(): Promise<void> {
+      webhookTokens.stop()
+      await scheduler.stop()
+      await reviews.stop()
+      await engine.stop()
+    },
+  }
+}
+
+/** Ids of people, teams and workflows that a definition names. */
+const peopleAndWorkflows = new Map<string, ReferenceCheck>([
+  ['usr', exists('usr', 'select from memberships where workspace_id = $1 and user_id = $2')],
+  ['team', exists('team', 'select from teams where workspace_id = $1 and team_id = $2')],
+  ['wf', exists('wf', 'select from workflows where workspace_id = $1 and workflow_id = $2 and deleted_at is null')],
+  ['wfv', exists('wfv', 'select from workflow_versions where workspace_id = $1 and version_id = $2')],
+])
+
+function exists(prefix: Parameters<typeof fromWire>[0], sql: string): ReferenceCheck {
+  return async (tx, workspaceId, text) => {
+    const uuid = fromWire(prefix, text)
+    return uuid !== undefined && (await tx.maybe(sql, [workspaceId, uuid])) !== undefined
+  }
+}
