@@ -1,0 +1,95 @@
+// Days without a clock, and the clock of a place. Nothing here rolls over: the 31st of February is no day.
+
+export type Day = { year: number; month: number; day: number }
+
+const MS = 86_400_000
+
+const stamp = ({ year, month, day }: Day) => Date.UTC(year, month - 1, day)
+
+export const fromStamp = (ms: number): Day => {
+  const date = new Date(ms)
+  return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() }
+}
+
+export const isDay = (day: Day): boolean => {
+  const back = fromStamp(stamp(day))
+  return (
+    day.year >= 1000 && day.year <= 9999 && back.year === day.year && back.month === day.month && back.day === day.day
+  )
+}
+
+export const plusDays = (day: Day, count: number): Day => fromStamp(stamp(day) + count * MS)
+
+/** The 31st plus a month is the last day of the next. */
+export const plusMonths = (day: Day, count: number): Day => {
+  const months = day.year * 12 + day.month - 1 + count
+  const [year, month] = [Math.floor(months / 12), (months % 12) + 1]
+  return { year, month, day: Math.min(day.day, lastOfMonth(year, month)) }
+}
+
+export const lastOfMonth = (year: number, month: number): number => new Date(Date.UTC(year, month, 0)).getUTCDate()
+
+/** Monday is 0. */
+export const weekdayOf = (day: Day): number => (new Date(stamp(day)).getUTCDay() + 6) % 7
+
+export const isBefore = (a: Day, b: Day): boolean => stamp(a) < stamp(b)
+
+const two = (value: number) => String(value).padStart(2, '0')
+
+export const showDay = ({ year, month, day }: Day): string => `${year}-${two(month)}-${two(day)}`
+
+export const showTime = (minutes: number): string => `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
+
+const partsIn = (timeZone: string, at: Date) => {
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  })
+  const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]))
+  return parts as { year: number; month: number; day: number; hour: number; minute: number; second: number }
+}
+
+export const todayIn = (timeZone: string, now: Date): Day => {
+  const { year, month, day } = partsIn(timeZone, now)
+  return { year, month, day }
+}
+
+const offsetMinutes = (timeZone: string, at: Date): number => {
+  const { year, month, day, hour, minute, second } = partsIn(timeZone, at)
+  return Math.round(
+    (Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at.getTime() / 1000) * 1000) / 60_000,
+  )
+}
+
+export const showOffset = (minutes: number): string =>
+  minutes === 0
+    ? 'Z'
+    : `${minutes < 0 ? '-' : '+'}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`
+
+/** The offset in force at a wall-clock time; in the gap of a clock change the one before it. */
+export const offsetAt = (timeZone: string, day: Day, minutes: number): number => {
+  const wall = stamp(day) + minutes * 60_000
+  const guess = offsetMinutes(timeZone, new Date(wall))
+  return offsetMinutes(timeZone, new Date(wall - guess * 60_000))
+}
+
+export const showInstant = (timeZone: string, day: Day, minutes: number): string =>
+  `${showDay(day)}T${showTime(minutes)}:00${showOffset(offsetAt(timeZone, day, minutes))}`
+
+/** A moment as the wall clock of the place shows it. */
+export const wallClock = (timeZone: string, at: Date): { day: Day; minutes: number } => {
+  const { year, month, day, hour, minute } = partsIn(timeZone, at)
+  return { day: { year, month, day }, minutes: hour * 60 + minute }
+}
+
+/** Where 3/12 is the 12th of March. Elsewhere it is the 3rd of December. */
+export const monthFirst = (timeZone: string): boolean =>
+  /^(?:US\/|America\/(?:New_York|Chicago|Denver|Los_Angeles|Phoenix|Anchorage|Detroit|Boise|Juneau|Adak|Indiana|Kentucky|North_Dakota)|Pacific\/Honolulu)/.test(
+    timeZone,
+  )

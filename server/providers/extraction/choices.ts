@@ -1,0 +1,179 @@
+import type { Candidate } from './index.ts'
+import { isNegated, isPlainQuestion, nearly, phrasesIn, stemOf, type Word, wordsOf } from './text.ts'
+import type { Option, Want } from './wants.ts'
+
+// One of several: the words of an option, a slip of them, the word that tells it from the others, its letter or its number.
+
+const everyday = new Set([
+  'other',
+  'none',
+  'all',
+  'any',
+  'no',
+  'yes',
+  'not',
+  'in',
+  'on',
+  'a',
+  'i',
+  'it',
+  'is',
+  'me',
+  'to',
+  'do',
+  'new',
+  'open',
+  'off',
+  'one',
+  'or',
+  'so',
+  'at',
+])
+const sizes: Record<string, string> = { xs: 'extra small', s: 'small', m: 'medium', l: 'large', xl: 'extra large' }
+const ordinals = 'first second third fourth fifth sixth'.split(' ')
+
+const stemsOf = (text: string): string[] => wordsOf(text.replace(/_/g, ' ')).map(({ stem }) => stem)
+
+const namesOf = (option: Option): string[] => {
+  const size = sizes[option.names[0]?.toLowerCase() ?? '']
+  return size ? [...option.names, size, size.replace('extra ', 'x-')] : option.names
+}
+
+const isBareAnswer = (message: string, words: Word[], stems: string[]): boolean =>
+  words.length <= stems.length + 2 && message.length < 60
+
+const matchOption = (message: string, words: Word[], option: Option, want: Want): Candidate[] => {
+  const found: Candidate[] = []
+  for (const name of namesOf(option)) {
+    const stems = stemsOf(name)
+    const risky =
+      stems.length === 1 &&
+      (everyday.has(stems[0] as string) || (stems[0] as string).length === 1 || /^\d+$/.test(stems[0] as string))
+    for (const span of phrasesIn(words, stems)) {
+      if (risky && !isBareAnswer(message, words, stems)) continue
+      // A single capital is a size or a grade; "a" and "I" are words.
+      if (name.length === 1 && message.slice(span.from, span.to) !== name) continue
+      found.push({ ...span, value: option.value, score: risky ? 0.85 : 0.93, named: false })
+    }
+  }
+  if (found.length > 0) return found
+  return [...byTellingWord(words, option, want), ...bySlip(words, option)]
+}
+
+/** "express" for Express delivery, where the other is Standard delivery. */
+const byTellingWord = (words: Word[], option: Option, want: Want): Candidate[] => {
+  const others = new Set(
+    want.options
+      .filter((other) => other !== option)
+      .flatMap(namesOf)
+      .flatMap(stemsOf),
+  )
+  const telling = namesOf(option)
+    .flatMap(stemsOf)
+    .filter((stem) => stem.length > 2 && !others.has(stem) && !everyday.has(stem) && !want.about.has(stem))
+  const several = namesOf(option).some((name) => stemsOf(name).length > 1)
+  if (!several) return []
+  return words
+    .filter((word) => telling.includes(word.stem))
+    .map((word) => ({ from: word.from, to: word.to, value: option.value, score: 0.87, named: false }))
+}
+
+const bySlip = (words: Word[], option: Option): Candidate[] => {
+  const names = namesOf(option).flatMap((name) =>
+    stemsOf(name).length === 1 ? [name.toLowerCase()] : stemsOf(name).filter((stem) => stem.length > 4),
+  )
+  return words
+    .filter((word) => names.some((name) => nearly(word.text.toLowerCase(), name) || nearly(word.stem, stemOf(name))))
+    .map((word) => ({ from: word.from, to: word.to, value: option.value, score: 0.78, named: false }))
+}
+
+/** "option 2", "the second one", or a bare "2" in answer to a list. */
+const byPlace = (message: string, want: Want): Candidate[] => {
+  if (want.options.some(({ value }) => typeof value === 'number' || /^\d+$/.test(String(value)))) return []
+  const match =
+    /\b(?:option|choice|number|no\.?|#)\s*(\d)\b|^\s*#?(\d)[.)]?\s*$|\bthe (first|second|third|fourth|fifth|sixth|last)(?: one| option)?\b(?!\s+\p{L})/iu.exec(
+      message,
+    )
+  if (!match) return []
+  const ordinal = match[3]?.toLowerCase()
+  const place =
+    ordinal === 'last' ? want.options.length : ordinal ? ordinals.indexOf(ordinal) + 1 : Number(match[1] ?? match[2])
+  const option = want.options[place - 1]
+  return option
+    ? [{ from: match.index, to: match.index + match[0].length, value: option.value, score: 0.84, named: false }]
+    : []
+}
+
+export const findChoices = (message: string, want: Want): Candidate[] => {
+  const words = wordsOf(message)
+  const found = want.options
+    .flatMap((option) => matchOption(message, words, option, want))
+    .filter(({ from }) => !isNegated(message, from))
+  // "extra large" is not also "large": the longest reading of the same words stands.
+  const longest = found.filter(
+    (a) => !found.some((b) => b !== a && b.from <= a.from && b.to >= a.to && b.to - b.from > a.to - a.from),
+  )
+  return longest.length > 0 ? longest : byPlace(message, want)
+}
+
+const yes =
+  /^\W*(?:yes|yep|yeah|yup|y|sure|ok|okay|of course|certainly|absolutely|definitely|please do|correct|right|true|that['’]?s right|affirmative|agreed|i do|i am|i have|i would|sounds good|go ahead|indeed)\b/i
+const no =
+  /^\W*(?:no|nope|nah|n|never|not (?:really|needed|required|at all|necessary)|false|incorrect|negative|i don['’]?t|i do not|i['’]?m not|i have not|i haven['’]?t|absolutely not|no way|of course not|certainly not|definitely not|don['’]?t)\b/i
+
+/** A plain yes or no at the start of the message, and how sure it is. */
+export const findAgreement = (message: string): Candidate | undefined => {
+  const refused = no.exec(message)
+  const agreed = refused ? undefined : yes.exec(message)
+  const match = refused ?? agreed
+  if (!match) return undefined
+  const rest = message.slice(match[0].length)
+  if (
+    /\b(?:but|unless|if|or|maybe|depends)\b/i.test(rest) ||
+    /^\s*(?:idea|clue|problem|worries|rush|matter|one)\b/i.test(rest)
+  )
+    return undefined
+  const bare = wordsOf(rest).length <= 4
+  return {
+    from: match.index,
+    to: match.index + match[0].length,
+    value: !refused,
+    score: bare ? 0.93 : 0.8,
+    named: false,
+  }
+}
+
+const filler = new Set(
+  'is has have want wants need needs include included including should can may will do does did flag required requested with wanted needed enabled allowed like add get a an the please'.split(
+    ' ',
+  ),
+)
+const refusing =
+  /\b(?:no|without|don['’]?t (?:want|need|have|require|like|include|add|bring|eat|use)|do not (?:want|need|have|require|include|add)|didn['’]?t|doesn['’]?t (?:need|want|have)|not|skip|exclude|excluding|never|no need for|not? interested in|cannot|can['’]?t|minus|hold|leave out|isn['’]?t|aren['’]?t|won['’]?t (?:need|want|have|be))\b(?:\s+(?:a|an|any|the|to|my|our|have|be|need|want|some|that|really|include|using|get)\b)*\s*$/i
+const asking =
+  /\b(?:with|include|including|includes|plus|add|adding|want|wants|need|needs|like|have|has|get|bring|order|is|are|am|i['’]m|we['’]re|it['’]s|require|requires|request|prefer|take|and|yes,?|yes to|subscribe (?:me )?to|sign me up for|bringing|using)\b(?:\s+(?:a|an|the|some|my|our|also|too|to|have|get|indeed|already)\b)*\s*$/i
+const after =
+  /^\s*(?:is |are |will be )?(?:(not|n't)\s+)?(?:included|needed|required|wanted|please|yes|too|requested|as well|necessary|necessary)\b/i
+const afterNo =
+  /^\s*(?:is |are |'s |isn['’]?t |aren['’]?t |not )+\s*(?:not\s+)?(?:needed|required|wanted|included|necessary)|^\s*(?::|=)?\s*no\b/i
+
+/** "with breakfast", "no parking needed", "I'm a member": yes or no by how the thing is mentioned. */
+export const findMentioned = (message: string, want: Want): Candidate[] => {
+  const words = wordsOf(message)
+  const keys = [want.label, want.title]
+    .map((stems) => stems.filter((stem) => !filler.has(stem)))
+    .filter((stems) => stems.length > 0)
+  return keys
+    .flatMap((stems) => phrasesIn(words, stems))
+    .flatMap((span): Candidate[] => {
+      const before = message.slice(Math.max(0, span.from - 50), span.from)
+      const rest = message.slice(span.to, span.to + 40)
+      const said = { ...span, named: true }
+      if (isPlainQuestion(message, span.from)) return []
+      if (/^\s*(?:or|\/)\s/.test(rest)) return []
+      if (refusing.test(before) || (afterNo.test(rest) && /n['’]?t\b|\bno\b|\bnot\b/i.test(rest)))
+        return [{ ...said, value: false, score: 0.91 }]
+      if (asking.test(before) || after.test(rest)) return [{ ...said, value: true, score: 0.9 }]
+      return []
+    })
+}

@@ -1,0 +1,135 @@
+import type { Span } from './index.ts'
+import { nearly, phrasesIn, stemOf, type Word, wordsOf } from './text.ts'
+import type { Want } from './wants.ts'
+
+// "name: value", "name = value", "the name is value", and where such a value ends.
+
+export type Labelled = Span & {
+  want: Want
+  /** `sign`: a colon or an equals sign; `verb`: "is", "should be"; `bare`: the value simply follows. */
+  link: 'sign' | 'verb' | 'bare'
+  labelFrom: number
+  exact: boolean
+}
+
+type Mention = Span & { want: Want; exact: boolean }
+
+const sign = /^(?:\s*\([^)\n]{0,30}\))?\s*(?::|=|→|->|\s[-–—]\s)\s*/
+const verb =
+  /^\s*(?:is|are|was|will be|would be|should be|shall be|must be|has to be|needs to be|can be|=|equals|to be|remains|'s|’s)\s+(?:going to be\s+|gonna be\s+)?/i
+const changeTo = /^\s+(?:to|into)\s+/i
+const otherLabel = /(?:^|[\n,;.]\s*|\s\/\s|\s\|\s)(?:and\s+|my\s+|the\s+|our\s+)*[\p{L}][\p{L}\p{N}_ '-]{0,30}[:=]\s/gu
+
+/** Which words of the message stand for this requirement. The last word of a name will do when no other requirement ends so. */
+const mentionsOf = (want: Want, words: Word[], others: Want[]): Mention[] => {
+  // firstName is one word in a message and two in a name
+  const joined = [stemOf(want.requirement.name.toLowerCase())]
+  const spans = [want.label, want.title, joined]
+    .flatMap((stems) => phrasesIn(words, stems))
+    .map((span) => ({
+      ...span,
+      want,
+      exact: true,
+    }))
+  if (spans.length > 0) return spans
+  const head = want.label.at(-1) as string
+  const generic = new Set([
+    'number',
+    'date',
+    'time',
+    'name',
+    'id',
+    'code',
+    'value',
+    'type',
+    'at',
+    'no',
+    'in',
+    'on',
+    'to',
+    'out',
+    'by',
+    'day',
+    's',
+    'h',
+    'm',
+  ])
+  const shared = others.some((other) => other !== want && (other.label.includes(head) || other.title.includes(head)))
+  if (want.label.length > 1 && !shared && !generic.has(head))
+    spans.push(...phrasesIn(words, [head]).map((span) => ({ ...span, want, exact: true })))
+  if (want.label.length > 1 && spans.length === 0) {
+    // "order" for order_number, "delivery" for delivery_date
+    const first = want.label.slice(0, -1)
+    const taken = others.some((other) => other !== want && first.every((stem) => other.label.includes(stem)))
+    if (generic.has(head) && !taken)
+      spans.push(...phrasesIn(words, first).map((span) => ({ ...span, want, exact: false })))
+  }
+  if (spans.length === 0 && want.label.length === 1 && head.length >= 5)
+    spans.push(
+      ...words
+        .filter((word) => nearly(word.text.toLowerCase(), want.requirement.name.toLowerCase()))
+        .map((word) => ({ from: word.from, to: word.to, want, exact: false })),
+    )
+  return spans
+}
+
+/** ", email …": the next of a row of labels needs no sign. */
+const listed = /[,;\n]\s*(?:and\s+)?(?:my\s+|the\s+|our\s+)?$/i
+
+const endOf = (message: string, from: number, link: Labelled['link'], next: number): number => {
+  const rest = message.slice(from, next)
+  const stops = [/\n|;|\s\|\s/]
+  if (link !== 'sign')
+    stops.push(
+      /[.!?](?=\s|$)/,
+      /,?\s+(?:and|but|so|because|while|for|which)\s+(?:my|the|i|i'm|our|it|its|we|his|her|their|you|please|that)\b/i,
+    )
+  const cut = stops.map((stop) => stop.exec(rest)?.index ?? rest.length)
+  return from + Math.min(rest.length, ...cut)
+}
+
+export const findLabelled = (message: string, wants: Want[]): Labelled[] => {
+  const words = wordsOf(message)
+  const mentions = wants
+    .flatMap((want) => mentionsOf(want, words, wants))
+    .sort((a, b) => a.from - b.from || b.to - a.to)
+  const foreign = Array.from(message.matchAll(otherLabel), (match) => match.index)
+  const linked = mentions.flatMap((mention): Omit<Labelled, 'to'>[] => {
+    const after = message.slice(mention.to)
+    const link = sign.test(after) ? 'sign' : verb.test(after) ? 'verb' : 'bare'
+    const length = (sign.exec(after) ?? verb.exec(after) ?? changeTo.exec(after) ?? [''])[0].length
+    return [{ want: mention.want, exact: mention.exact, link, labelFrom: mention.from, from: mention.to + length }]
+  })
+  return linked.map((label) => {
+    const later = [
+      ...linked
+        .filter((other) => other.labelFrom >= label.from && other.want !== label.want)
+        .filter((other) => other.link !== 'bare' || listed.test(message.slice(0, other.labelFrom)))
+        .map((other) => other.labelFrom),
+      ...foreign.filter((at) => at > label.from),
+    ]
+    return { ...label, to: endOf(message, label.from, label.link, Math.min(message.length, ...later)) }
+  })
+}
+
+const conjunctions = /[\s,;.|]*(?:\b(?:and|my|the|our|with|plus|also)\b[\s,]*)*$/i
+const courtesy = /[\s,.!]*\b(?:please|thanks|thank you|cheers|thx)\b[\s,.!]*$/i
+const unknown =
+  /^(?:not? (?:sure|known|yet|idea)|unknown|i (?:don['’]?t|do not) know|tbd|tba|n\/a|none|nothing|-+|\?+|to be (?:decided|defined|confirmed|determined)|still open|undecided|pending)\b/i
+
+const remark =
+  /^(?:wrong|right|correct|incorrect|fine|ok(?:ay)?|good|bad|missing|different|the same|unchanged|private|secret|below|above|attached|as follows|important|required|outdated|old|new|invalid|here|changing|changed)\W*$/i
+
+/** "my address is wrong" says something about the address, not what it is. */
+export const isRemark = (text: string): boolean => remark.test(text.trim())
+
+/** The words of a labelled value without what merely leads on to the next one. */
+export const plainValue = (text: string): string | undefined => {
+  const trimmed = text
+    .replace(courtesy, '')
+    .replace(conjunctions, '')
+    .trim()
+    .replace(/^["“'](.*)["”']$/s, '$1')
+    .trim()
+  return trimmed === '' || unknown.test(trimmed) || /^not\b/i.test(trimmed) ? undefined : trimmed
+}

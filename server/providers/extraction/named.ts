@@ -1,0 +1,118 @@
+import type { Json } from '#model/definition'
+import { findChoices } from './choices.ts'
+import type { Candidate } from './index.ts'
+import { isRemark, type Labelled, plainValue } from './labels.ts'
+import { unitOf } from './numbers.ts'
+import { fits, type Place, read, splitList } from './readers.ts'
+import { scan } from './scan.ts'
+import type { Want } from './wants.ts'
+
+// The value behind a label. The label has said what it is, so the first thing of the right kind counts.
+
+type Value = { value: Json; score: number; at: number; length: number }
+
+const agreeing =
+  /^\W*(?:yes|y|yep|yeah|true|on|1|sure|ok(?:ay)?|please|checked|x|✓|needed|required|included|of course)\b/i
+const refusing = /^\W*(?:no|n|nope|false|off|0|none|not|never)\b/i
+
+const firstOf = (candidates: Candidate[]): Value | undefined => {
+  const first = candidates.toSorted((a, b) => a.from - b.from || b.score - a.score)[0]
+  return (
+    first && {
+      value: first.value,
+      score: Math.min(0.97, Math.max(first.score, 0.96 * (first.score / 0.92))),
+      at: first.from,
+      length: first.to - first.from,
+    }
+  )
+}
+
+const readNumber = (text: string, want: Want, place: Place): Value | undefined => {
+  const number = scan(text, place.timeZone, place.now).numbers[0]
+  if (!number) return undefined
+  const unit = unitOf(number.noun[0])
+  const converted =
+    want.unit && unit?.dimension === want.unit.dimension
+      ? Math.round(((number.value * unit.size) / want.unit.size) * 1e6) / 1e6
+      : number.value
+  if (want.moneyObject && !number.currency) return undefined
+  const value = want.moneyObject ? { amount: number.value, currency: number.currency as string } : converted
+  return number.range
+    ? undefined
+    : { value, score: number.approximate ? 0.82 : 0.96, at: number.from, length: number.to - number.from }
+}
+
+const readText = (text: string, link: Labelled['link'], want: Want): Value | undefined => {
+  const plain = plainValue(text)
+  if (plain === undefined || link === 'bare' || (link === 'verb' && isRemark(plain))) return undefined
+  const certain = link === 'sign' || /^[\p{Lu}\p{N}]/u.test(plain) || /^\s*["“']/.test(text)
+  return fits(want, plain)
+    ? { value: plain, score: certain ? 0.95 : 0.86, at: Math.max(0, text.indexOf(plain)), length: plain.length }
+    : undefined
+}
+
+const readList = (text: string, link: Labelled['link'], want: Want, place: Place): Value | undefined => {
+  const plain = plainValue(text)
+  if (plain === undefined || link === 'bare') return undefined
+  const item = want.item as Want
+  const values = splitList(plain).map((part) => readValue(part, 'sign', item, place)?.value)
+  if (values.length === 0 || values.includes(undefined)) return undefined
+  return { value: values as Json[], score: 0.93, at: Math.max(0, text.indexOf(plain)), length: plain.length }
+}
+
+const readObject = (text: string): Value | undefined => {
+  const open = text.indexOf('{')
+  try {
+    return open < 0
+      ? undefined
+      : { value: JSON.parse(text.slice(open).trim()) as Json, score: 0.95, at: open, length: text.length - open }
+  } catch {
+    return undefined
+  }
+}
+
+const readValue = (text: string, link: Labelled['link'], want: Want, place: Place): Value | undefined => {
+  switch (want.kind) {
+    case 'string':
+      return readText(text, link, want)
+    case 'list':
+      return readList(text, link, want, place)
+    case 'boolean': {
+      const match = agreeing.exec(text) ?? refusing.exec(text)
+      return match && link !== 'bare'
+        ? { value: agreeing.test(text), score: 0.95, at: match.index, length: match[0].length }
+        : undefined
+    }
+    case 'number':
+    case 'money':
+      return readNumber(text, want, place)
+    case 'choice': {
+      const found = findChoices(text, want)
+      const best = firstOf(found)
+      return new Set(found.map(({ value }) => value)).size === 1 ? best : undefined
+    }
+    case 'other':
+      return readObject(text)
+    default:
+      return firstOf(read(scan(text, place.timeZone, place.now), { ...want, role: undefined }, place))
+  }
+}
+
+/** How far from its label a value may start. */
+const reach = { sign: 30, verb: 40, bare: 14 } as const
+const leading =
+  /^\s*(?:(?:of|for|to|about|on|by|at|around|from|with|until|the|a|an|no later than|my|like|roughly|approximately|will|be|it['’]s|as|in|under|number|no\.?|#)\s*)*$/i
+
+export const readLabelled = (message: string, label: Labelled, place: Place): Candidate | undefined => {
+  const text = message.slice(label.from, label.to)
+  if (/^\s*(?:is|are|was)?\s*(?:not|isn['’]t|n['’]t)\b/i.test(text) && label.want.kind !== 'boolean') return undefined
+  // In "two adults, three children" the words are what is counted, not labels of what follows.
+  const counted = scan(message.slice(0, label.labelFrom), place.timeZone, place.now).numbers.at(-1)
+  if (label.link === 'bare' && counted && label.labelFrom - counted.to <= 2) return undefined
+  const found = readValue(text, label.link, label.want, place)
+  if (!found || found.at > reach[label.link]) return undefined
+  if (label.link === 'bare' && !leading.test(text.slice(0, found.at))) return undefined
+  const sure = (label.link === 'bare' ? 0.97 : 1) * (label.exact ? 1 : 0.88)
+  const from = label.from + found.at
+  return { from, to: from + found.length, value: found.value, score: found.score * sure, named: label.exact }
+}

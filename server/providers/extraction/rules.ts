@@ -1,0 +1,140 @@
+import type { Json, JsonObject } from '#model/definition'
+import type { Candidate, Extraction, ExtractionRequest, Requirement, Span } from './index.ts'
+import { findLabelled } from './labels.ts'
+import { readLabelled } from './named.ts'
+import { fits, type Place, read } from './readers.ts'
+import { scan } from './scan.ts'
+import { isCorrected, isPlainQuestion, overlaps, wordsOf } from './text.ts'
+import { type Want, wantOf } from './wants.ts'
+
+// Values out of a message by rules alone. It never invents: what could be two things, or belong to two requirements, is
+// missing, and the same words serve two requirements only where the message names both.
+
+const LONGEST_MESSAGE = 10_000
+const DOUBT = 0.08
+const LEAST = 0.5
+
+type Claim = Candidate & { want: Want }
+
+const same = (a: Json, b: Json): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+const claimsOf = (message: string, wants: Want[], known: JsonObject, place: Place): Claim[] => {
+  const scanned = scan(message, place.timeZone, place.now)
+  const labelled = findLabelled(message, wants).flatMap((label): Claim[] => {
+    const candidate = readLabelled(message, label, place)
+    if (!candidate) return []
+    const score = isPlainQuestion(message, candidate.from) ? candidate.score * 0.7 : candidate.score
+    return [{ ...candidate, score, want: label.want }]
+  })
+  const told = new Set(labelled.filter(({ named, score }) => named && score >= 0.9).map(({ want }) => want))
+  const found = wants
+    .filter((want) => !told.has(want))
+    .flatMap((want) => read(scanned, want, place).map((candidate): Claim => ({ ...candidate, want })))
+  return [...labelled, ...found]
+    .filter(({ want, value, score }) => score >= LEAST && fits(want, value))
+    .filter(({ want, named }) => named || !Object.hasOwn(known, want.requirement.name))
+}
+
+/** What was said first and then taken back is no rival. */
+const withoutCorrected = (message: string, claims: Claim[]): Claim[] =>
+  claims.filter(
+    (claim) =>
+      !claims.some(
+        (later) => later.want === claim.want && !same(later.value, claim.value) && isCorrected(message, claim, later),
+      ),
+  )
+
+const assign = (claims: Claim[], asked: string | undefined): Map<Want, Claim> => {
+  const settled = new Map<Want, Claim>()
+  const doubtful = new Set<Want>()
+  const contested: Span[] = []
+  const isAsked = (want: Want) => want.requirement.name === asked
+  const open = (claim: Claim) => !settled.has(claim.want) && !doubtful.has(claim.want)
+  const free = (claim: Claim) =>
+    claim.named ||
+    (![...settled.values()].some((taken) => overlaps(taken, claim)) && !contested.some((span) => overlaps(span, claim)))
+  for (const claim of claims.toSorted((a, b) => b.score - a.score || Number(b.named) - Number(a.named))) {
+    if (!open(claim) || !free(claim)) continue
+    const near = claims.filter(
+      (other) => other !== claim && open(other) && free(other) && other.score > claim.score - DOUBT,
+    )
+    if (near.some((other) => other.want === claim.want && !same(other.value, claim.value))) {
+      doubtful.add(claim.want)
+      continue
+    }
+    const rivals = near.filter((other) => other.want !== claim.want && overlaps(other, claim) && !other.named)
+    if (!claim.named && rivals.length > 0 && !isAsked(claim.want)) {
+      // Whoever was asked for gets it; between equals nobody does.
+      if (!rivals.some((rival) => isAsked(rival.want))) contested.push(claim)
+      continue
+    }
+    settled.set(claim.want, claim)
+  }
+  return settled
+}
+
+const noAnswer =
+  /^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks|thank you|help|cancel|stop|skip|what|why|how|who|where|which|when|no idea|i don['’]?t know|i do not know|not sure|dunno|idk|later|never ?mind|none|nothing)\b/i
+
+/** A bare reply to a question is its answer, if it can be. */
+const bareAnswer = (message: string, want: Want, place: Place): Candidate | undefined => {
+  const text = message.trim()
+  const whole = { from: 0, to: message.length, named: false }
+  if (text === '' || text.endsWith('?') || noAnswer.test(text)) return undefined
+  if (want.kind === 'string') {
+    const value = text.replace(/[.!]+$/, '')
+    return value.length <= 500 && fits(want, value) ? { ...whole, value, score: 0.75 } : undefined
+  }
+  if (want.kind === 'list' && want.item?.kind === 'string') {
+    const values = text
+      .replace(/[.!]+$/, '')
+      .split(/\s*(?:,|;|\n|\band\b)\s*/)
+      .filter(Boolean)
+    return fits(want, values) ? { ...whole, value: values, score: 0.7 } : undefined
+  }
+  if (want.kind !== 'number' && want.kind !== 'money') return undefined
+  const numbers = scan(message, place.timeZone, place.now).numbers
+  const [number] = numbers
+  if (!number || numbers.length !== 1 || want.moneyObject || wordsOf(text).length > 6 || !fits(want, number.value))
+    return undefined
+  return { ...whole, value: number.value, score: number.approximate || number.weak ? 0.75 : 0.85 }
+}
+
+export const extractByRules = (request: ExtractionRequest): Extraction => {
+  const { timeZone, now, known = {}, asked } = request
+  const message = request.message.slice(0, LONGEST_MESSAGE).normalize('NFC')
+  const place = { timeZone, now }
+  const wants = request.requirements.map((each) => wantOf(typeof each === 'string' ? { name: each } : each))
+  const settled = assign(withoutCorrected(message, claimsOf(message, wants, known, place)), asked)
+  const askedWant = wants.find(({ requirement }) => requirement.name === asked)
+  if (askedWant && settled.size === 0 && !Object.hasOwn(known, askedWant.requirement.name)) {
+    const answer = bareAnswer(message, askedWant, place)
+    if (answer) settled.set(askedWant, { ...answer, want: askedWant })
+  }
+  return report(
+    wants.map(({ requirement }) => requirement),
+    known,
+    settled,
+  )
+}
+
+const report = (requirements: Requirement[], known: JsonObject, settled: Map<Want, Claim>): Extraction => {
+  const values: JsonObject = {}
+  const confidence: Record<string, number> = {}
+  const found = new Map([...settled.values()].map((claim) => [claim.want.requirement.name, claim]))
+  for (const { name } of requirements) {
+    const claim = found.get(name)
+    if (claim) set(values, confidence, name, claim.value, Math.round(claim.score * 100) / 100)
+    else if (Object.hasOwn(known, name)) set(values, confidence, name, known[name] as Json, 1)
+  }
+  const missing = requirements
+    .filter(({ name, required }) => required !== false && !Object.hasOwn(values, name))
+    .map(({ name }) => name)
+  return { values, missing, confidence, extracted_by: 'rules' }
+}
+
+/** A requirement may be called __proto__. */
+const set = (values: JsonObject, confidence: Record<string, number>, name: string, value: Json, sure: number) => {
+  Object.defineProperty(values, name, { value, enumerable: true, writable: true, configurable: true })
+  Object.defineProperty(confidence, name, { value: sure, enumerable: true, writable: true, configurable: true })
+}

@@ -1,0 +1,132 @@
+import type { Span } from './index.ts'
+
+export type Word = Span & { text: string; stem: string }
+
+const irregular: Record<string, string> = {
+  people: 'person',
+  children: 'child',
+  men: 'man',
+  women: 'woman',
+  days: 'day',
+}
+
+/** Crude on purpose: only ever compared with another stem. */
+export const stemOf = (word: string): string => {
+  const lower = word.toLowerCase().replace(/['’]s$/, '')
+  const known = irregular[lower]
+  if (known) return known
+  if (lower.length > 4 && lower.endsWith('ies')) return `${lower.slice(0, -3)}y`
+  if (lower.length > 4 && /(?:[sx]|ch|sh)es$/.test(lower)) return lower.slice(0, -2)
+  if (lower.length > 3 && lower.endsWith('s') && !lower.endsWith('ss')) return lower.slice(0, -1)
+  return lower
+}
+
+export const wordsOf = (text: string): Word[] =>
+  Array.from(text.matchAll(/[\p{L}\p{N}]+(?:['’][\p{L}]+)*/gu), (match) => ({
+    text: match[0],
+    stem: stemOf(match[0]),
+    from: match.index,
+    to: match.index + match[0].length,
+  }))
+
+/** checkIn, check_in, check-in and "Check in" are the same two words. */
+export const nameWords = (name: string): string[] =>
+  wordsOf(name.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').replace(/_/g, ' ')).map(({ text }) => text.toLowerCase())
+
+const stop = new Set(
+  'a an the of for to in on at by with and or is are be do does did will would should can could how many much what which who when where why whether if your you my our we i it its this that these those their please want wants need needs like have has give enter tell us me about any from as in'.split(
+    ' ',
+  ),
+)
+
+export const contentStems = (text: string): string[] =>
+  nameWords(text)
+    .filter((word) => !stop.has(word) && word.length > 1)
+    .map(stemOf)
+
+export const editDistance = (a: string, b: string): number => {
+  let previous = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      row.push(Math.min((previous[j - 1] as number) + same, (previous[j] as number) + 1, (row[j - 1] as number) + 1))
+      if (swapped && same) row[j] = Math.min(row[j] as number, previous[j - 1] as number)
+    }
+    previous = row
+  }
+  return previous[b.length] as number
+}
+
+/** A slip of the finger: one letter in words of four, two in words of eight. The first letter is right. */
+export const nearly = (word: string, wanted: string): boolean => {
+  const allowed = wanted.length >= 8 ? 2 : wanted.length >= 4 ? 1 : 0
+  return (
+    allowed > 0 &&
+    word[0] === wanted[0] &&
+    Math.abs(word.length - wanted.length) <= allowed &&
+    editDistance(word, wanted) <= allowed
+  )
+}
+
+/** Where these words stand one after another, compared by stem. */
+export const phrasesIn = (words: Word[], stems: string[]): Span[] => {
+  const found: Span[] = []
+  if (stems.length === 0) return found
+  for (let i = 0; i + stems.length <= words.length; i++) {
+    if (!stems.every((stem, j) => words[i + j]?.stem === stem)) continue
+    found.push({ from: (words[i] as Word).from, to: (words[i + stems.length - 1] as Word).to })
+  }
+  return found
+}
+
+const FILLER = '\u0001'
+
+/** What one reading has taken is hidden from the next, in place. */
+export const hide = (text: string, spans: Span[]): string =>
+  spans.reduce((current, { from, to }) => current.slice(0, from) + FILLER.repeat(to - from) + current.slice(to), text)
+
+export const overlaps = (a: Span, b: Span): boolean => a.from < b.to && b.from < a.to
+
+const negation =
+  /\b(?:not|never|except|excluding|without|isn['’]?t|aren['’]?t|wasn['’]?t|don['’]?t|doesn['’]?t|can['’]?t|cannot|instead of|rather than|other than|no longer)\b[^.,;!?\n]{0,24}$/i
+const reversal = /\bbut\b|\bhowever\b|\bjust\b|\bonly\b|\bis\b|\bare\b|\bforget\b/i
+
+const allBut = /\b(?:any\w*|every\w*|all)\b[\w\s]{0,15}\bbut\s+(?:on\s+|the\s+)?$/i
+
+/** "not on Friday", "anything but red"; in "not red but blue" only red is. */
+export const isNegated = (message: string, at: number): boolean => {
+  const before = message.slice(Math.max(0, at - 48), at)
+  const negated = negation.exec(before)
+  return allBut.test(before) || (negated !== null && !reversal.test(negated[0]))
+}
+
+/** The sentence around a place, with its closing mark. */
+export const sentenceAt = (message: string, at: number): string => {
+  const start = Math.max(
+    message.lastIndexOf('. ', at - 1) + 2,
+    message.lastIndexOf('\n', at - 1) + 1,
+    message.lastIndexOf('? ', at - 1) + 2,
+    message.lastIndexOf('! ', at - 1) + 2,
+    0,
+  )
+  const end = /[.!?](?=\s|$)|\n/.exec(message.slice(at))
+  return message.slice(start > at ? 0 : start, end ? at + end.index + 1 : message.length)
+}
+
+const asksForAction =
+  /^(?:hi|hello|hey|ok|okay|so|and|,|\s)*(?:can|could|would|will|may|might|shall|please|how about|what about|is it possible|do you have|any chance|i(?:'d| would| want| need))\b/i
+
+/** "Is it due on Friday?" states nothing; "Could you come on Friday?" does. */
+export const isPlainQuestion = (message: string, at: number): boolean => {
+  const sentence = sentenceAt(message, at).trim()
+  return sentence.endsWith('?') && !asksForAction.test(sentence)
+}
+
+const correction =
+  /\b(?:sorry|actually|i mean|i meant|no,? wait|wait|make (?:that|it)|correction|scratch that|or rather|rather|no,)\b/i
+
+/** "five, sorry, six": the second replaces the first. */
+export const isCorrected = (message: string, first: Span, second: Span): boolean =>
+  first.to <= second.from && second.from - first.to < 60 && correction.test(message.slice(first.to, second.from))

@@ -1,0 +1,183 @@
+import type { Json, JsonObject } from '#model/definition'
+import type { Requirement } from './index.ts'
+import { type Unit, unitOf } from './numbers.ts'
+import { contentStems, nameWords, stemOf } from './text.ts'
+
+// What a requirement asks for, in the words of the readers: from its schema first, from its name where the schema is silent.
+
+export type Kind =
+  | 'date'
+  | 'time'
+  | 'date-time'
+  | 'number'
+  | 'money'
+  | 'email'
+  | 'phone'
+  | 'url'
+  | 'choice'
+  | 'boolean'
+  | 'list'
+  | 'string'
+  | 'other'
+
+export type Option = { value: Json; names: string[] }
+
+export type Want = {
+  requirement: Requirement
+  kind: Kind
+  schema: JsonObject
+  /** Words of the name, and of the title, as stems. */
+  label: string[]
+  title: string[]
+  /** Content words of name, title and description. */
+  about: Set<string>
+  options: Option[]
+  unit: Unit | undefined
+  /** Money as `{amount, currency}` rather than a number. */
+  moneyObject: boolean
+  role: 'start' | 'end' | undefined
+  past: boolean
+  item: Want | undefined
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+
+const typeOf = (schema: JsonObject): string => {
+  const type = schema.type
+  if (typeof type === 'string') return type
+  // ["string", "null"] and the like
+  return Array.isArray(type) ? textOf(type.find((each) => each !== 'null')) : ''
+}
+
+const optionsOf = (schema: JsonObject): Option[] => {
+  if (Array.isArray(schema.enum))
+    return schema.enum
+      .filter((value) => value !== null && !isObject(value))
+      .map((value) => ({ value, names: [String(value)] }))
+  const branches = [schema.oneOf, schema.anyOf].find(Array.isArray) ?? []
+  const constants = branches.filter((branch) => isObject(branch) && branch.const !== undefined) as JsonObject[]
+  if (constants.length !== branches.length) return []
+  return constants.map((branch) => ({
+    value: branch.const as Json,
+    names: [String(branch.const), textOf(branch.title)].filter(Boolean),
+  }))
+}
+
+const formats: Record<string, Kind> = {
+  date: 'date',
+  time: 'time',
+  'date-time': 'date-time',
+  email: 'email',
+  'idn-email': 'email',
+  uri: 'url',
+  url: 'url',
+  iri: 'url',
+  'uri-reference': 'url',
+  phone: 'phone',
+  tel: 'phone',
+}
+
+const byName: [Kind, RegExp][] = [
+  ['email', /\be ?mail\b/],
+  ['phone', /\b(?:phone|telephone|mobile|cell|whatsapp)\b|\bcontact number\b/],
+  ['url', /\b(?:url|website|link|homepage|web ?site)\b/],
+  ['date', /\b(?:date|birthday|deadline|due|day|check ?in|check ?out|arrival|departure|dob)\b/],
+  ['time', /\btime\b/],
+  ['money', /\b(?:price|budget|cost|salary|fee|total amount)\b/],
+  [
+    'number',
+    /\b(?:number of|how many|count|quantity|qty|age|guests|people|persons|attendees|adults|children|nights|participants|seats|tickets|headcount|percentage)\b/,
+  ],
+]
+
+const moneyWords = new Set(
+  [
+    'price',
+    'budget',
+    'cost',
+    'amount',
+    'salary',
+    'fee',
+    'payment',
+    'refund',
+    'total',
+    'money',
+    'donation',
+    'spend',
+    'expense',
+    'value',
+    'fare',
+    'rent',
+    'deposit',
+  ].map(stemOf),
+)
+
+const kindOf = (requirement: Requirement, schema: JsonObject, options: Option[], about: Set<string>): Kind => {
+  const type = typeOf(schema)
+  const name = nameWords(requirement.name).join(' ')
+  if (type === 'array') return 'list'
+  if (options.length > 0 && type !== 'boolean') return 'choice'
+  if (type === 'boolean') return 'boolean'
+  if (type === 'number' || type === 'integer')
+    return [...moneyWords].some((word) => about.has(word)) ? 'money' : 'number'
+  if (type === 'object') {
+    const properties = isObject(schema.properties) ? schema.properties : {}
+    return 'amount' in properties && 'currency' in properties ? 'money' : 'other'
+  }
+  const format = formats[textOf(schema.format)]
+  if (format) return format
+  if (type === 'string' && (schema.pattern !== undefined || schema.format !== undefined)) return 'string'
+  if (type === '' && /^(?:is|has|wants?|needs?|include|includes)\b/.test(name)) return 'boolean'
+  const guess = byName.find(([, pattern]) => pattern.test(name))?.[0] ?? 'string'
+  // A text that is asked for stays a text: only kinds that are written as text are read out of it.
+  if (type === 'string' && (guess === 'money' || guess === 'number')) return 'string'
+  if (/\b(?:order|invoice|ticket|account|reference|customer|serial|tracking) (?:number|no|id|code)\b/.test(name))
+    return 'string'
+  return guess
+}
+
+const starts =
+  /\b(?:start|starts|begin|from|check ?in|arrival|arrive|arriving|depart|departure|outbound|pick ?up|since|opening|min|minimum|first day)\b/
+const ends =
+  /\b(?:end|ends|until|till|check ?out|return|returning|leave|leaving|inbound|drop ?off|finish|closing|max|maximum|last day|expiry|expires)\b/
+const pasts =
+  /\b(?:birth|born|birthday|dob|purchase|purchased|bought|incident|occurred|happened|issued|hired|joined|paid|ordered|since|received|accident|visited)\b/
+
+const unitIn = (words: string[]): Unit | undefined => {
+  const long = words.filter((word) => word.length > 1 || ['s', 'h', 'm', 'g'].includes(word))
+  return long.map(unitOf).findLast(Boolean)
+}
+
+export const wantOf = (requirement: Requirement): Want => {
+  const schema = requirement.schema ?? {}
+  const options = optionsOf(schema)
+  const title = textOf(schema.title)
+  const description = [requirement.description ?? '', textOf(schema.description)].join(' ')
+  const words = nameWords(requirement.name)
+  const about = new Set([...contentStems(requirement.name), ...contentStems(title), ...contentStems(description)])
+  const kind = kindOf(requirement, schema, options, about)
+  const spoken = `${words.join(' ')} ${nameWords(title).join(' ')} ${nameWords(description).join(' ')}`
+  const named = words.join(' ')
+  const first = starts.test(named) || (!ends.test(named) && starts.test(spoken) && !ends.test(spoken))
+  return {
+    requirement,
+    kind,
+    schema,
+    label: words.map(stemOf),
+    title: nameWords(title).map(stemOf),
+    about,
+    options,
+    unit: kind === 'number' ? (unitIn(words) ?? unitIn(nameWords(`${title} ${description}`))) : undefined,
+    moneyObject: typeOf(schema) === 'object',
+    role:
+      first && !ends.test(named)
+        ? 'start'
+        : ends.test(named) || (ends.test(spoken) && !starts.test(spoken))
+          ? 'end'
+          : undefined,
+    past: pasts.test(spoken),
+    item: kind === 'list' ? wantOf({ ...requirement, schema: isObject(schema.items) ? schema.items : {} }) : undefined,
+  }
+}
