@@ -3,6 +3,7 @@ import type { Cases } from './matrix.ts'
 import { notificationCases, presenceCases } from './notifications.ts'
 import { subscriptionCases } from './subscriptions.ts'
 import { teamCases } from './teams.ts'
+import { workflowCases } from './workflows.ts'
 
 /** Every area's cases. A new operation is added to its area's file. */
 export const cases: Cases = {
@@ -11,4 +12,5 @@ export const cases: Cases = {
   ...subscriptionCases,
   ...notificationCases,
   ...presenceCases,
+  ...workflowCases,
 }

@@ -1,0 +1,220 @@
+import { type Cases, type Cast, type Prepared, rows, withChanges } from './matrix.ts'
+
+const definition = {
+  nodes: [{ id: 'one', type: 'set', args: { values: { a: 1 } } }],
+  edges: [],
+  output: { $ref: 'nodes.one.output' },
+}
+const asking = {
+  nodes: [{ id: 'ask', type: 'clarification', args: { question: 'Which colour?', schema: { type: 'string' } } }],
+  edges: [],
+  output: { $ref: 'nodes.ask.output' },
+}
+const gated = (approver: string) => ({
+  nodes: [
+    {
+      id: 'gate',
+      type: 'approval',
+      args: {
+        title: 'Go?',
+        payload: { amount: 5 },
+        policy: { approvers: [{ kind: 'user', id: approver }], quorum: 'any', allow_self: true },
+      },
+    },
+    { id: 'after', type: 'set', args: { values: { done: true } } },
+  ],
+  edges: [{ from: { node: 'gate', port: 'approved' }, to: 'after' }],
+  output: null,
+})
+
+/** A workflow of the author's, with a member and a viewer. */
+export async function makeWorkflow(
+  { author, resourceMember, resourceViewer }: Cast,
+  graph: unknown = definition,
+): Promise<string> {
+  const members = [
+    { user_id: resourceMember.id, role: 'member' },
+    { user_id: resourceViewer.id, role: 'viewer' },
+  ].filter(({ user_id }) => user_id !== author.id)
+  const { body, text } = await author.call('POST', '/api/workflows', {
+    body: { name: 'Case', definition: graph, members },
+  })
+  if (!body?.workflow_id) throw new Error(text)
+  return body.workflow_id
+}
+
+const workflow = async (cast: Cast): Promise<Prepared> => ({ params: { workflow_id: await makeWorkflow(cast) } })
+const withBody =
+  (body: unknown) =>
+  async (cast: Cast): Promise<Prepared> => ({ ...(await workflow(cast)), body })
+
+async function version(cast: Cast): Promise<Prepared> {
+  const { params } = await workflow(cast)
+  const { body } = await cast.author.call('POST', `/api/workflows/${params!.workflow_id}/versions`, {
+    body: { definition },
+  })
+  return { params: { ...params, version_id: body.version_id } }
+}
+
+async function diff(cast: Cast): Promise<Prepared> {
+  const { params } = await version(cast)
+  const { body } = await cast.author.call('POST', `/api/workflows/${params!.workflow_id}/versions`, {
+    body: { definition },
+  })
+  return { params: { workflow_id: params!.workflow_id!, version_a: params!.version_id!, version_b: body.version_id } }
+}
+
+const token =
+  (path: string, more: Partial<Prepared> = {}) =>
+  async (cast: Cast): Promise<Prepared> => {
+    const { params } = await workflow(cast)
+    const { body } = await cast.author.call('POST', `/api/workflows/${params!.workflow_id}/${path}`, { body: {} })
+    return { params: { ...params, token_id: body.token_id }, ...more }
+  }
+
+const schedule = { cron: '0 9 * * *', timezone: 'UTC' }
+async function scheduled(cast: Cast): Promise<Prepared> {
+  const { params } = await workflow(cast)
+  await cast.author.call('PUT', `/api/workflows/${params!.workflow_id}/schedule`, { body: schedule })
+  return { params: params! }
+}
+
+async function ended(cast: Cast): Promise<Prepared> {
+  const { params } = await workflow(cast)
+  const { body } = await cast.author.call('POST', `/api/workflows/${params!.workflow_id}/run?wait_s=30`, { body: {} })
+  return { params: { execution_id: body.execution_id } }
+}
+
+async function waiting(cast: Cast, graph: unknown = asking): Promise<Prepared> {
+  const workflowId = await makeWorkflow(cast, graph)
+  const { body } = await cast.author.call('POST', `/api/workflows/${workflowId}/run`, { body: {} })
+  await untilWaiting(cast, body.execution_id)
+  return { params: { execution_id: body.execution_id } }
+}
+
+async function untilWaiting(cast: Cast, executionId: string): Promise<void> {
+  for (let look = 0; look < 500; look++) {
+    const { body } = await cast.author.call('GET', `/api/workflows/executions/${executionId}`)
+    if (body.status === 'waiting') return
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  throw new Error(`${executionId} does not wait`)
+}
+
+async function gate(cast: Cast): Promise<Prepared> {
+  const { params } = await waiting(cast, gated(cast.author.id))
+  const { body } = await cast.author.call('GET', `/api/workflows/executions/${params!.execution_id}/approvals`)
+  const [request] = body.items
+  return {
+    params: { request_id: request.request_id },
+    body: { decision: 'approve', payload_sha256: request.payload_sha256 },
+  }
+}
+
+async function blob(cast: Cast): Promise<Prepared> {
+  const large = {
+    nodes: [{ id: 'big', type: 'set', args: { values: { text: 'x'.repeat(40_000) } } }],
+    edges: [],
+    output: null,
+  }
+  const workflowId = await makeWorkflow(cast, large)
+  const { body } = await cast.author.call('POST', `/api/workflows/${workflowId}/run?wait_s=30`, { body: {} })
+  const sha256 = body.nodes[0].output.$blob.split('/').at(-1)
+  return { params: { execution_id: body.execution_id, sha256 } }
+}
+
+async function hook(cast: Cast): Promise<Prepared> {
+  const { params } = await workflow(cast)
+  const { body } = await cast.author.call('POST', `/api/workflows/${params!.workflow_id}/tokens`, { body: {} })
+  return { params: params!, token: body.token, body: {} }
+}
+async function hooked(cast: Cast): Promise<Prepared> {
+  const prepared = await hook(cast)
+  const { body } = await cast.service.call('POST', `/api/webhooks/workflow/${prepared.params!.workflow_id}/trigger`, {
+    token: prepared.token!,
+    body: {},
+  })
+  return { params: { ...prepared.params, execution_id: body.execution_id }, token: prepared.token! }
+}
+
+/** Readable in the whole workspace; guests see only what they were invited to. */
+const seenByWorkspace = withChanges(rows.workspaceRead, { guest: 404 })
+const unseen = { guest: 404 } as const
+/** Executions: members of the workflow and who started it; for other colleagues there is no such execution. */
+const execution = { viewers: rows.hiddenAnyMember, members: rows.hiddenOwnerOrMember }
+
+export const workflowCases: Cases = {
+  listWorkflows: { expect: rows.selectedRead },
+  createWorkflow: { expect: rows.selectedWrite, prepare: async () => ({ body: { name: 'Made', definition } }) },
+  getRegistry: { expect: rows.selectedRead },
+  getPalette: { expect: rows.selectedRead },
+  fetchOdds: {
+    expect: Object.fromEntries(
+      Object.entries(rows.selectedRead).map(([kind, status]) => [kind, status === 'ok' ? 503 : status]),
+    ) as typeof rows.selectedRead,
+    prepare: async () => ({ body: { date: '2026-01-31' } }),
+  },
+  getWorkflow: { expect: seenByWorkspace, prepare: workflow },
+  updateWorkflow: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody({ name: 'Renamed' }) },
+  deleteWorkflow: { expect: withChanges(rows.ownerOnly, unseen), prepare: workflow },
+  listVersions: { expect: withChanges(rows.anyMember, unseen), prepare: workflow },
+  createVersion: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody({ definition }) },
+  activateVersion: { expect: withChanges(rows.ownerOnly, unseen), prepare: version },
+  diffVersions: { expect: withChanges(rows.anyMember, unseen), prepare: diff },
+  listWebhookTokens: { expect: withChanges(rows.ownerOrMember, unseen), prepare: workflow },
+  createWebhookToken: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody({}) },
+  updateWebhookToken: {
+    expect: withChanges(rows.ownerOnly, unseen),
+    prepare: token('tokens', { body: { enabled: false } }),
+  },
+  deleteWebhookToken: { expect: withChanges(rows.ownerOnly, unseen), prepare: token('tokens') },
+  listEmbedTokens: { expect: withChanges(rows.ownerOrMember, unseen), prepare: workflow },
+  createEmbedToken: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody({}) },
+  updateEmbedToken: {
+    expect: withChanges(rows.ownerOnly, unseen),
+    prepare: token('embed-tokens', { body: { enabled: false } }),
+  },
+  deleteEmbedToken: { expect: withChanges(rows.ownerOnly, unseen), prepare: token('embed-tokens') },
+  getSchedule: { expect: withChanges(rows.anyMember, unseen), prepare: scheduled },
+  putSchedule: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody(schedule) },
+  deleteSchedule: { expect: withChanges(rows.ownerOnly, unseen), prepare: scheduled },
+  runWorkflow: { expect: withChanges(rows.ownerOrMember, unseen), prepare: withBody({ input: {} }) },
+  listExecutions: { expect: withChanges(rows.anyMember, unseen), prepare: workflow },
+  getExecution: { expect: execution.viewers, prepare: ended },
+  runSystemWorkflow: {
+    expect: rows.selectedWrite,
+    prepare: async () => ({ params: { workflow_id: 'echo' }, body: {} }),
+    plainParameters: ['workflow_id'],
+  },
+  listSystemExecutions: {
+    expect: rows.selectedRead,
+    prepare: async () => ({ params: { workflow_id: 'echo' } }),
+    plainParameters: ['workflow_id'],
+  },
+  searchExecutions: { expect: rows.selectedRead },
+  cancelExecution: { expect: execution.members, prepare: waiting },
+  retryExecution: { expect: execution.members, prepare: ended },
+  listExecutionEvents: { expect: execution.viewers, prepare: ended },
+  createWorkflowTicket: { expect: execution.viewers, prepare: ended },
+  readExecutionBlob: { expect: execution.viewers, prepare: blob, plainParameters: ['sha256'] },
+  triggerWebhook: { expect: rows.byToken, prepare: hook },
+  getWebhookExecution: { expect: rows.byToken, prepare: hooked },
+  listInbox: { expect: rows.selectedRead },
+  listQuestionInbox: { expect: rows.selectedRead },
+  listAgreement: { expect: rows.selectedRead },
+  // Whoever sees the execution sees its gates; only those the policy names may vote.
+  getApproval: { expect: rows.hiddenAnyMember, prepare: async (cast) => ({ params: (await gate(cast)).params! }) },
+  castVote: { expect: rows.hiddenOwnerOnly, prepare: gate },
+  delegateVote: {
+    expect: rows.hiddenOwnerOnly,
+    prepare: async (cast) => ({
+      params: (await gate(cast)).params!,
+      body: { user_id: cast.member.id === cast.author.id ? cast.author.id : cast.member.id },
+    }),
+  },
+  listExecutionApprovals: { expect: execution.viewers, prepare: ended },
+  respondToExecution: {
+    expect: execution.members,
+    prepare: async (cast) => ({ ...(await waiting(cast)), body: { response: 'green' } }),
+  },
+}
