@@ -59,7 +59,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     newId(),
   ])
   let base = ''
-  const app = await makeApp({ config, db, vault, log, baseUrl: () => base, checkAnswers: true })
+  const app = await makeApp({ config, db, vault, log, baseUrl: () => config.HEDDLE_BASE_URL ?? base, checkAnswers: true })
   base = await app.http.listen({ host: '127.0.0.1', port: 0 })
 
   return {

@@ -1,0 +1,202 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { freshEmail, makeBrowser, PASSWORD, signUp } from '#test/harness/browser'
+import { useService } from '#test/harness/service'
+import { makePerson, makeWorld, type World } from '#test/harness/world'
+
+const service = useService({
+  env: { HEDDLE_SIGN_UP: 'invite', HEDDLE_OPERATORS: 'op@example.com', HEDDLE_BASE_URL: 'https://heddle.example' },
+})
+let world: World
+beforeAll(async () => {
+  world = await makeWorld(service())
+})
+
+const invite = (body: Record<string, unknown>, headers: Record<string, string> = {}) =>
+  world.owner.call('POST', `/api/workspaces/${world.workspace.id}/members/invite`, { body, headers })
+const tokenOf = (answer: { body: { link: string } }) => answer.body.link.split('/').at(-1)!
+const accept = (token: string, body: Record<string, unknown> = {}) =>
+  service().call('POST', `/auth/invitations/${token}/accept`, { body })
+const newcomer = { name: 'Nel', password: PASSWORD }
+
+describe('an invitation', () => {
+  test('answers with a link under the configured address, whatever Host was sent, and is mailed', async () => {
+    const email = freshEmail()
+    const answer = await invite({ email: email.toUpperCase() }, { 'x-forwarded-host': 'evil.example' })
+    expect(answer.status).toBe(201)
+    expect(answer.body).toMatchObject({ email, role: 'member', state: 'invited' })
+    expect(answer.body.link).toMatch(/^https:\/\/heddle\.example\/invitations\/inv_\w+$/)
+    const days = (Date.parse(answer.body.expires_at) - Date.now()) / 86_400_000
+    expect(Math.round(days)).toBe(7)
+    const [mail] = await service().sql<{ body_text: string }>(
+      'select body_text from mail_outbox where $1 = any(recipient)',
+      [email],
+    )
+    expect(mail!.body_text).toContain(answer.body.link)
+    const stored = await service().sql('select invitations::text as row from invitations')
+    expect(JSON.stringify(stored)).not.toContain(tokenOf(answer))
+  })
+
+  test('is the same answer for an address with an account and one without', async () => {
+    const person = await makePerson(service())
+    const shape = ({ body }: { body: Record<string, unknown> }) => Object.keys(body).sort()
+    const [known, unknown] = [await invite({ email: person.email }), await invite({ email: freshEmail() })]
+    expect(shape(known)).toEqual(shape(unknown))
+    expect([known.status, known.body.state]).toEqual([unknown.status, unknown.body.state])
+    const nobody = await Promise.all([known, unknown].map((answer) => accept(tokenOf(answer))))
+    expect(nobody.map(({ status }) => status)).toEqual([401, 401])
+  })
+
+  test('lets a new person in although sign-up is closed, once, with a session', async () => {
+    const email = freshEmail()
+    const made = await invite({ email, role: 'viewer' })
+    const browser = makeBrowser(service().base)
+    const preview = await browser.call('GET', `/auth/invitations/${tokenOf(made)}`)
+    expect(preview.body).toMatchObject({ email, role: 'viewer', workspace_name: 'Home', invited_by: 'Olga Owner' })
+    const answer = await browser.call('POST', `/auth/invitations/${tokenOf(made)}/accept`, { body: newcomer })
+    expect(answer.status).toBe(201)
+    expect(answer.body).toMatchObject({
+      user: { email, name: 'Nel' },
+      workspace: { workspace_id: world.workspace.id, role: 'viewer' },
+      session: { current: true },
+      resource: null,
+    })
+    const me = await browser.call('GET', '/auth/me')
+    expect(me.body.selected_workspace_id).toBe(world.workspace.id)
+    expect(me.body.workspaces).toHaveLength(1)
+    expect((await accept(tokenOf(made), newcomer)).status).toBe(404)
+    expect((await service().call('GET', `/auth/invitations/${tokenOf(made)}`)).status).toBe(404)
+  })
+
+  test('is accepted by the signed-in person with that address, and by no other', async () => {
+    const person = await makePerson(service())
+    const token = tokenOf(await invite({ email: person.email }))
+    const path = `/auth/invitations/${token}/accept`
+    const other = await world.stranger.call('POST', path, { headers: { 'x-request-id': 'same' } })
+    const random = await world.stranger.call('POST', '/auth/invitations/inv_nonsense/accept', {
+      headers: { 'x-request-id': 'same' },
+    })
+    expect([other.status, other.text]).toEqual([404, random.text])
+    expect((await person.call('POST', path, { body: newcomer })).status).toBe(422)
+    const answer = await person.call('POST', path)
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatchObject({
+      workspace: { workspace_id: world.workspace.id, role: 'member' },
+      session: null,
+    })
+    expect((await person.call('POST', path)).status).toBe(404)
+    const heard = await world.owner.call('GET', '/api/notifications?limit=1')
+    expect(heard.body.items[0]).toMatchObject({ kind: 'invitation.accepted', body: person.email })
+  })
+
+  test('fifty at once: one accepts, signed in or new', async () => {
+    const person = await makePerson(service())
+    const known = tokenOf(await invite({ email: person.email }))
+    const signedIn = await Promise.all(
+      Array.from({ length: 50 }, () => person.call('POST', `/auth/invitations/${known}/accept`)),
+    )
+    expect(signedIn.map(({ status }) => status).sort()).toEqual([200, ...Array(49).fill(404)])
+    const fresh = tokenOf(await invite({ email: freshEmail() }))
+    const asNew = await Promise.all(Array.from({ length: 50 }, () => accept(fresh, newcomer)))
+    expect(asNew.map(({ status }) => status).sort()).toEqual([201, ...Array(49).fill(404)])
+  })
+
+  test('does not take over an account: the person must sign in', async () => {
+    const person = await makePerson(service())
+    const token = tokenOf(await invite({ email: person.email }))
+    const refused = await accept(token, newcomer)
+    expect([refused.status, refused.body.code]).toEqual([409, 'already_exists'])
+    expect(refused.headers.getSetCookie()).toEqual([])
+    expect((await person.call('POST', `/auth/invitations/${token}/accept`)).status).toBe(200)
+  })
+
+  test('expired, revoked, replaced or made up is not found', async () => {
+    const email = freshEmail()
+    const expired = tokenOf(await invite({ email: freshEmail() }))
+    await service().sql(
+      `update invitations set expires_at = now() - interval '1 second' where token_hash = sha256($1)`,
+      [expired],
+    )
+    const revoked = await invite({ email: freshEmail() })
+    const invitations = `/api/workspaces/${world.workspace.id}/invitations`
+    const list = await world.owner.call('GET', invitations)
+    expect(list.body.items[0]).toMatchObject({ invitation_id: revoked.body.invitation_id, invited_by: world.owner.id })
+    expect((await world.member.call('DELETE', `${invitations}/${revoked.body.invitation_id}`)).status).toBe(403)
+    expect((await world.owner.call('DELETE', `${invitations}/${revoked.body.invitation_id}`)).status).toBe(204)
+    expect((await world.owner.call('DELETE', `${invitations}/${revoked.body.invitation_id}`)).status).toBe(404)
+    const replaced = tokenOf(await invite({ email, role: 'owner' }))
+    await invite({ email, role: 'viewer' })
+    for (const token of [expired, tokenOf(revoked), replaced, 'x', 'inv_', `inv_${'a'.repeat(1000)}`, 'null'])
+      expect((await accept(token, newcomer)).status).toBe(404)
+  })
+
+  test('sent by an owner who was removed or demoted is void', async () => {
+    const rogue = await makePerson(service())
+    await service().sql(`insert into memberships (workspace_id, user_id, role) values ($1, $2, 'owner')`, [
+      world.workspace.uuid,
+      rogue.uuid,
+    ])
+    const path = `/api/workspaces/${world.workspace.id}/members`
+    const send = async () =>
+      tokenOf(await rogue.call('POST', `${path}/invite`, { body: { email: freshEmail(), role: 'owner' } }))
+    const first = await send()
+    await world.owner.call('PATCH', `${path}/${rogue.id}`, { body: { role: 'member' } })
+    expect((await accept(first, newcomer)).status).toBe(404)
+    await world.owner.call('PATCH', `${path}/${rogue.id}`, { body: { role: 'owner' } })
+    const second = await send()
+    await world.owner.call('DELETE', `${path}/${rogue.id}`)
+    expect((await accept(second, newcomer)).status).toBe(404)
+  })
+
+  test('of a member is refused, of a guest gives the role at once', async () => {
+    expect((await invite({ email: world.member.email })).body.code).toBe('already_exists')
+    const guest = await makePerson(service())
+    await service().sql(`insert into memberships (workspace_id, user_id, role) values ($1, $2, 'guest')`, [
+      world.workspace.uuid,
+      guest.uuid,
+    ])
+    const answer = await invite({ email: guest.email, role: 'viewer' })
+    expect(answer.status).toBe(201)
+    expect(answer.body).toEqual({
+      invitation_id: expect.any(String),
+      email: guest.email,
+      role: 'viewer',
+      state: 'added',
+    })
+    expect((await guest.call('GET', '/auth/me')).body.workspaces[0].role).toBe('viewer')
+  })
+
+  test('does not let the address of an operator in', async () => {
+    const token = tokenOf(await invite({ email: 'op@example.com' }))
+    expect((await accept(token, newcomer)).body.code).toBe('address_reserved')
+  })
+
+  test('bad input is refused by field', async () => {
+    for (const body of [
+      {},
+      { email: 'no' },
+      { email: null },
+      { email: freshEmail(), role: 'guest' },
+      { email: freshEmail(), role: 'admin' },
+      { email: freshEmail(), workspace_id: 'x' },
+    ])
+      expect((await invite(body)).status).toBe(422)
+    const token = tokenOf(await invite({ email: freshEmail() }))
+    expect((await accept(token, { name: 'Nel' })).body.errors[0].path).toBe('/password')
+    expect((await accept(token, { password: PASSWORD })).body.errors[0].path).toBe('/name')
+    expect((await accept(token, { ...newcomer, email: 'other@example.com' })).status).toBe(422)
+    expect((await accept(token, { ...newcomer, role: 'owner' })).status).toBe(422)
+    expect((await accept(token, newcomer)).status).toBe(201)
+  })
+
+  test('only owners send them', async () => {
+    const path = `/api/workspaces/${world.workspace.id}/members/invite`
+    for (const [person, status] of [
+      [world.member, 403],
+      [world.viewer, 403],
+      [world.guest, 403],
+      [world.stranger, 404],
+    ] as const)
+      expect((await person.call('POST', path, { body: { email: freshEmail() } })).status).toBe(status)
+    expect((await signUp(service().base)).answer.body.code).toBe('sign_up_closed')
+  })
+})
