@@ -13,8 +13,13 @@ export class Duration {
 
 export type CelValue = Json | Date | Duration | CelValue[] | { [key: string]: CelValue }
 
-/** Steps of one evaluation: about 20 ns each, so that the largest allowed expression holds the thread for some 20 ms. */
-export const MAX_STEPS = 1_000_000
+/**
+ * Steps an evaluation may still take, some 30 ns each: a condition holds the thread for 5 ms at most, all the values of
+ * a node together for 15 ms. What needs more belongs in a transform or code node, which run elsewhere.
+ */
+export type Budget = { steps: number }
+export const conditionBudget = (): Budget => ({ steps: 150_000 })
+export const valuesBudget = (): Budget => ({ steps: 500_000 })
 const MAX_TEXT = 1024 * 1024
 
 export class BudgetExceeded extends ExpressionFailure {}
@@ -22,15 +27,16 @@ export class BudgetExceeded extends ExpressionFailure {}
 export class Run {
   readonly variables: object
   readonly slots: CelValue[] = []
-  private left = MAX_STEPS
+  private readonly budget: Budget
 
-  constructor(variables: object) {
+  constructor(variables: object, budget: Budget) {
     this.variables = variables
+    this.budget = budget
   }
 
   spend(steps: number): void {
-    this.left -= steps
-    if (this.left < 0) {
+    this.budget.steps -= steps
+    if (this.budget.steps < 0) {
       throw new BudgetExceeded(
         'expression_too_costly',
         'the expression does too much work; use a transform or code node',

@@ -10,6 +10,7 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js'
 import { type CelFunction, FUNCTIONS, MATH, METHODS } from './cel-functions.ts'
 import {
+  type Budget,
   BudgetExceeded,
   type CelValue,
   compare,
@@ -58,8 +59,8 @@ export function compileCel(text: string, roots: ReadonlySet<string>): CelProgram
   return { step: compile(parseCel(text), { roots, locals: new Map(), depth: 0 }) }
 }
 
-export function evaluateCel(program: CelProgram, variables: object): Json {
-  const run = new Run(variables)
+export function evaluateCel(program: CelProgram, variables: object, budget: Budget): Json {
+  const run = new Run(variables, budget)
   return toJson(run, program.step(run))
 }
 

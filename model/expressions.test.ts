@@ -265,6 +265,12 @@ describe('attacks on CEL', () => {
     expect(performance.now() - started).toBeLessThan(1_000)
   })
 
+  it('many costly values of one node count together', () => {
+    const costly = { $cel: 'input.list.map(a, a + 1).size() == 0 || input.list.all(a, a >= 0)' }
+    expect(resolveValue([costly], { ...scope, input })).toEqual([true])
+    expect(codeOf(() => resolveValue(Array(900).fill(costly), { ...scope, input }))).toBe('expression_too_costly')
+  })
+
   it.each([
     ['a long expression', `1${' + 1'.repeat(3_000)}`],
     ['many brackets', `${'('.repeat(2_000)}1${')'.repeat(2_000)}`],

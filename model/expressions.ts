@@ -7,6 +7,7 @@
 // text, number or boolean is a failure. In CEL an absent key is a failure, as the language says; ask with `has()`.
 
 import { type CelProgram, compileCel, evaluateCel } from './cel.ts'
+import { type Budget, conditionBudget, valuesBudget } from './cel-runtime.ts'
 import type { Json, JsonObject, Node } from './definition.ts'
 import { ExpressionFailure } from './expression-failure.ts'
 import { isObject, own } from './json.ts'
@@ -60,22 +61,22 @@ export function checkExpression(cel: string, roots: ReadonlySet<string> = ROOT_N
 
 /** Replaces every expression in `value` by what it stands for. Shares structure with the scope: treat it as read-only. */
 export function resolveValue(value: Json, scope: Scope): Json {
-  return resolve(value, { scope, deferred: [], replaced: 0 }, '')
+  return resolve(value, { scope, deferred: [], replaced: 0, budget: valuesBudget() }, '')
 }
 
 /** The arguments of a node as its `run` gets them; `DEFERRED_ARGS` of its type are left alone. */
 export function resolveArgs(node: Pick<Node, 'type' | 'args'>, scope: Scope): JsonObject {
   const deferred = DEFERRED_ARGS[node.type] ?? []
-  return resolve(node.args ?? {}, { scope, deferred, replaced: 0 }, '') as JsonObject
+  return resolve(node.args ?? {}, { scope, deferred, replaced: 0, budget: valuesBudget() }, '') as JsonObject
 }
 
 export function evaluateCondition(cel: string, scope: Scope): boolean {
-  return toBoolean(evaluateProgram(cel, ROOT_NAMES, scope))
+  return toBoolean(evaluateProgram(cel, ROOT_NAMES, scope, conditionBudget()))
 }
 
 /** A condition over other names than a scope's: the quorum of a gate, over `approvals`, `rejections` and the like. */
 export function evaluateConditionOver(cel: string, variables: JsonObject): boolean {
-  return toBoolean(evaluateProgram(cel, new Set(Object.keys(variables)), variables))
+  return toBoolean(evaluateProgram(cel, new Set(Object.keys(variables)), variables, conditionBudget()))
 }
 
 function toBoolean(result: Json): boolean {
@@ -83,23 +84,23 @@ function toBoolean(result: Json): boolean {
   throw new ExpressionFailure('condition_not_boolean', 'the condition must be true or false')
 }
 
-function evaluateProgram(cel: string, roots: ReadonlySet<string>, variables: object): Json {
+function evaluateProgram(cel: string, roots: ReadonlySet<string>, variables: object, budget: Budget): Json {
   const key = roots === ROOT_NAMES ? cel : `${[...roots].sort().join()}|${cel}`
   let program = programs.get(key)
   if (!program) {
     program = compileCel(cel, roots)
     programs.set(key, program)
   }
-  return evaluateCel(program, variables)
+  return evaluateCel(program, variables, budget)
 }
 
-type Resolving = { scope: Scope; deferred: readonly string[]; replaced: number }
+type Resolving = { scope: Scope; deferred: readonly string[]; replaced: number; budget: Budget }
 
 function resolve(value: Json, context: Resolving, path: string): Json {
   if (typeof value !== 'object' || value === null) return value
   if (context.deferred.includes(path)) return value
   if (isReference(value)) return counted(followReference(value.$ref, context.scope), context)
-  if (isCel(value)) return counted(evaluateProgram(value.$cel, ROOT_NAMES, context.scope), context)
+  if (isCel(value)) return counted(evaluateProgram(value.$cel, ROOT_NAMES, context.scope, context.budget), context)
   const tracked = context.deferred.length > 0
   if (Array.isArray(value)) return value.map((item, index) => resolve(item, context, tracked ? `${path}/${index}` : ''))
   const result: JsonObject = {}

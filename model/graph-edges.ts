@@ -10,6 +10,9 @@ export function portsOf(node: Node, kind: Pick<NodeDescriptor, 'ports'>): string
   return [...named, ...kind.ports, ...(node.on_error === 'route' ? ['error'] : [])]
 }
 
+/** The conditions of a node's edges are evaluated together when it settles. */
+const MAX_CONDITIONS_PER_NODE = 50
+
 export function checkEdges(
   graph: Graph,
   path: string,
@@ -18,6 +21,7 @@ export function checkEdges(
 ): void {
   const nodes = new Map(graph.nodes.map((node) => [node.id, node]))
   const ids = new Set<string>()
+  const conditions = new Map<string, number>()
   for (const [index, edge] of graph.edges.entries()) {
     const where = `${path}/edges/${index}`
     if (edge.id !== undefined) {
@@ -29,6 +33,16 @@ export function checkEdges(
     if (!from) {
       errors.push({ path: `${where}/from/node`, message: `there is no node "${edge.from.node.slice(0, 64)}"` })
       continue
+    }
+    if (edge.when) {
+      const count = (conditions.get(from.id) ?? 0) + 1
+      conditions.set(from.id, count)
+      if (count === MAX_CONDITIONS_PER_NODE + 1) {
+        errors.push({
+          path: `${where}/when`,
+          message: `"${from.id}" has more than ${MAX_CONDITIONS_PER_NODE} edges with a condition`,
+        })
+      }
     }
     const kind = kinds.get(from.type)
     if (kind) checkPort(edge.from.port, from, kind, `${where}/from/port`, errors)

@@ -230,6 +230,11 @@ describe('a definition', () => {
     expect(ask({ type: 'integer', pattern: '(' })).toEqual(['/nodes/0/args/schema/pattern'])
   })
 
+  it('has a bounded number of conditions after one node', () => {
+    const edges = Array.from({ length: 51 }, () => ({ ...edge('a', 'b'), when: { $cel: 'true' } }))
+    expect(pathsOf({ nodes: [set('a'), set('b')], edges })).toEqual(['/edges/50/when'])
+  })
+
   it('is bounded', () => {
     const many = (count: number) => Array.from({ length: count }, (_, i) => set(`n${i}`))
     expect(pathsOf({ nodes: many(501) })).toEqual(['/nodes'])

@@ -12,10 +12,9 @@ import {
   type QuickJSWASMModule,
   RELEASE_SYNC,
 } from 'quickjs-emscripten'
-import { Refused } from './inside-refused.ts'
+import { Refused, withinSize } from './inside-refused.ts'
 
 const MAX_SOURCE = 256 * 1024
-const MAX_RESULT = 8 * 1024 * 1024
 const MAX_LOG_LINES = 100
 const MAX_LOG_LINE = 1_000
 const STACK_BYTES = 256 * 1024
@@ -107,9 +106,7 @@ function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, script: stri
       : entry
   const text = check(context, context.callMethod(json, 'stringify', [value]))
   if (context.typeof(text) !== 'string') return 'null'
-  const result = context.getString(text)
-  if (result.length > MAX_RESULT) throw new Refused('result_too_large', 'the result is too large')
-  return result
+  return withinSize(context.getString(text))
 }
 
 type Outcome = { value: QuickJSHandle; error?: undefined } | { error: QuickJSHandle; value?: undefined }

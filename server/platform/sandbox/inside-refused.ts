@@ -7,3 +7,10 @@ export class Refused extends Error {
     this.code = code
   }
 }
+
+const MAX_RESULT = 4 * 1024 * 1024
+
+export function withinSize(text: string): string {
+  if (text.length > MAX_RESULT) throw new Refused('result_too_large', 'the result is larger than 4 MiB')
+  return text
+}

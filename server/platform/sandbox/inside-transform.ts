@@ -1,5 +1,5 @@
 import jsonata from 'jsonata'
-import { Refused } from './inside-refused.ts'
+import { Refused, withinSize } from './inside-refused.ts'
 
 const MAX_DEPTH = 2_000
 const MAX_EXPRESSION = 64 * 1024
@@ -13,8 +13,9 @@ export async function runTransform(source: string, inputText: string): Promise<s
     const expression = jsonata(source)
     limitDepth(expression)
     result = await expression.evaluate(input)
-    return JSON.stringify(result, (_key, value) => (isFunction(value) ? null : value)) ?? 'null'
+    return withinSize(JSON.stringify(result, (_key, value) => (isFunction(value) ? null : value)) ?? 'null')
   } catch (error) {
+    if (error instanceof Refused) throw error
     throw new Refused('transform_failed', describe(error))
   }
 }

@@ -24,7 +24,7 @@ export class Ended extends Error {
   }
 }
 
-const MAX_REPLY = 16 * 1024 * 1024
+const MAX_REPLY = 14 * 1024 * 1024
 const HEAP_MB = 192
 /** Processor seconds after which the kernel ends the process, should its parent die while an expression never ends. */
 const CPU_SECONDS = 600

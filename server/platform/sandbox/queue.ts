@@ -7,6 +7,8 @@ export type FairQueue<W> = {
   release(key: string): void
   /** A worker is free. */
   offer(worker: W): void
+  /** Everybody who waits gets nothing. */
+  turnAway(): void
   close(): void
 }
 
@@ -44,7 +46,14 @@ export function makeFairQueue<W>(limits: Limits): FairQueue<W> {
     return true
   }
 
+  const turnAway = (): void => {
+    for (const line of waiting.values()) for (const waiter of line) waiter.give(undefined)
+    waiting.clear()
+    waitingCount = 0
+  }
+
   return {
+    turnAway,
     take(key, signal) {
       signal?.throwIfAborted()
       const line = waiting.get(key) ?? []
@@ -77,9 +86,7 @@ export function makeFairQueue<W>(limits: Limits): FairQueue<W> {
       dispatch()
     },
     close() {
-      for (const line of waiting.values()) for (const waiter of line) waiter.give(undefined)
-      waiting.clear()
-      waitingCount = 0
+      turnAway()
       idle.length = 0
     },
   }

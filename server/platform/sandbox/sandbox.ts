@@ -50,7 +50,8 @@ export type SandboxOptions = {
   queuePerWorkspace?: number
 }
 
-const MAX_INPUT = 8 * 1024 * 1024
+/** Writing or reading JSON of this size takes the main thread some 30 ms. */
+const MAX_INPUT = 4 * 1024 * 1024
 const RESULT_LIMITS = { depth: 64, nodes: 1_000_000 }
 const TRANSFORM = { timeMs: 250, memoryMb: 64 }
 const CODE = { timeMs: 1_000, memoryMb: 64 }
@@ -70,14 +71,24 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
   })
   const live = new Set<SandboxProcess>()
   let closed = false
+  let failedStarts = 0
 
   const start = (): void => {
     const process = startProcess()
     live.add(process)
     process.onEnd(() => live.delete(process))
     process.ready.then(
-      () => queue.offer(process),
-      () => !closed && live.size < size && setTimeout(start, 500).unref(),
+      () => {
+        failedStarts = 0
+        queue.offer(process)
+      },
+      () => {
+        if (closed) return
+        failedStarts += 1
+        // Whoever waits is told instead of waiting for ever; the next call tries again.
+        if (failedStarts >= 3) queue.turnAway()
+        if (live.size < size) setTimeout(start, 500).unref()
+      },
     )
   }
   const finish = (process: SandboxProcess): void => {
@@ -97,7 +108,7 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
   const run = async (workspaceId: string, request: SandboxRequest, input: Json, signal?: AbortSignal) => {
     if (closed) throw new SandboxFailure('sandbox_busy', 'the service is stopping')
     const inputText = JSON.stringify(input) ?? 'null'
-    if (inputText.length > MAX_INPUT) throw new SandboxFailure('input_too_large', 'the input is larger than 8 MiB')
+    if (inputText.length > MAX_INPUT) throw new SandboxFailure('input_too_large', 'the input is larger than 4 MiB')
     warmUp()
     const process = await queue.take(workspaceId, signal)
     if (!process) throw new SandboxFailure('sandbox_busy', 'too many expressions are waiting; try again')
