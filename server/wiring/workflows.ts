@@ -116,7 +116,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     references: new Map([...options.references, ...peopleAndWorkflows]),
     onDeleted: options.onDeleted,
   })
-  const executions = makeExecutions({ engine, views, blobs: providers.blobs, system, startExecution })
+  const executions = makeExecutions({ engine, views, system, startExecution })
   const webhookTokens = makeWebhookIdentifier({ db, orgOf: options.orgOf, log })
 
   if (config.role !== 'api') {

@@ -16,7 +16,9 @@ const greet = {
 }
 
 async function makeWorkflow(definition: unknown = greet, more: Record<string, unknown> = {}): Promise<string> {
-  const { status, body, text } = await world.owner.call('POST', '/api/workflows', { body: { name: 'Test', definition, ...more } })
+  const { status, body, text } = await world.owner.call('POST', '/api/workflows', {
+    body: { name: 'Test', definition, ...more },
+  })
   expect(status, text).toBe(201)
   return body.workflow_id
 }
@@ -27,15 +29,29 @@ describe('running a workflow', () => {
     const accepted = await world.owner.call('POST', `/api/workflows/${id}/run`, { body: { input: { name: 'Ada' } } })
     expect(accepted.status, accepted.text).toBe(202)
     expect(accepted.body).toEqual({ execution_id: expect.stringMatching(/^exe_/), status: 'queued' })
-    const done = await world.owner.call('POST', `/api/workflows/${id}/run?wait_s=20`, { body: { input: { name: 'Bob' } } })
+    const done = await world.owner.call('POST', `/api/workflows/${id}/run?wait_s=20`, {
+      body: { input: { name: 'Bob' } },
+    })
     expect(done.status, done.text).toBe(200)
-    expect(done.body).toMatchObject({ status: 'succeeded', results: 'Hello Bob', workflow_id: id, trigger: { kind: 'user', id: world.owner.id }, waiting_for: [] })
-    expect(done.body.nodes).toMatchObject([{ node_id: 'greet', status: 'succeeded', attempt: 1, output: { text: 'Hello Bob' } }])
+    expect(done.body).toMatchObject({
+      status: 'succeeded',
+      results: 'Hello Bob',
+      workflow_id: id,
+      trigger: { kind: 'user', id: world.owner.id },
+      waiting_for: [],
+    })
+    expect(done.body.nodes).toMatchObject([
+      { node_id: 'greet', status: 'succeeded', attempt: 1, output: { text: 'Hello Bob' } },
+    ])
     const list = await world.owner.call('GET', `/api/workflows/${id}/executions`)
     expect(list.body.items).toHaveLength(2)
     const one = await world.owner.call('GET', `/api/workflows/executions/${done.body.execution_id}`)
     expect(one.body).toEqual(done.body)
     const events = await world.owner.call('GET', `/api/workflows/executions/${done.body.execution_id}/events`)
-    expect(events.body.items.map(({ type }: { type: string }) => type)).toEqual(['execution.started', 'node.succeeded', 'execution.succeeded'])
+    expect(events.body.items.map(({ type }: { type: string }) => type)).toEqual([
+      'execution.started',
+      'node.succeeded',
+      'execution.succeeded',
+    ])
   })
 })

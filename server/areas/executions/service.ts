@@ -12,7 +12,6 @@ import type { Exchange } from '#platform/http/route'
 import type { ListQuery } from '#platform/http/schema'
 import { fromWire, NOWHERE, toWire } from '#platform/ids'
 import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
-import type { Blobs } from '#providers/blobs/index'
 import type { Execution, eventsQuery, RetryBody, RunBody } from './schema.ts'
 import { findTarget, idempotencyOf, type StartExecution, systemTarget, type Target } from './start.ts'
 import * as store from './store.ts'
@@ -50,7 +49,6 @@ export const makeStandingInExecution =
 export function makeExecutions(options: {
   engine: Engine
   views: Views
-  blobs: Blobs
   system: ReadonlyMap<string, SystemWorkflow>
   startExecution: StartExecution
 }) {
@@ -237,11 +235,7 @@ export function makeExecutions(options: {
       { execution_id, sha256 }: ById & { sha256: string },
       { reply }: Exchange,
     ): Promise<void> {
-      const view = await read(ctx, execution_id)
-      const known = [view.results_blob, ...view.nodes.map(({ blob }) => blob ?? null)].find(
-        (blob) => blob?.sha256 === sha256,
-      )
-      const bytes = known && (await options.blobs.get(known.key))
+      const bytes = await views.blob(await read(ctx, execution_id), sha256)
       if (bytes === undefined) throw problem('not_found')
       reply
         .header('content-type', 'application/json; charset=utf-8')
