@@ -6,7 +6,8 @@ import { setTimeout as after } from 'node:timers/promises'
 import pg from 'pg'
 import { WebSocket } from 'ws'
 import { notificationFeed } from '#areas/notifications/feed'
-import { type DatabaseUrls, openDatabase } from '#platform/db/pool'
+import { type Database, type DatabaseUrls, openDatabase } from '#platform/db/pool'
+import { deliverEvent } from '#platform/events'
 import { hashSecret, newId, newSecret } from '#platform/ids'
 import { makeLogger } from '#platform/log'
 import type { Feed } from '#platform/realtime/feed'
@@ -50,6 +51,7 @@ async function measure(): Promise<void> {
   const seconds = Number(process.env.SECONDS ?? 10)
   const database = await startBenchDatabase()
   const owner = new pg.Pool({ connectionString: database.urls.owner, max: 16 })
+  const writer = openDatabase({ urls: database.urls, log: makeLogger('warn') })
   const child = fork(import.meta.filename, ['server', JSON.stringify(database.urls)], { execArgv: ['--expose-gc'] })
   const [{ port }] = (await once(child, 'message')) as [{ port: number }]
   const report = async (): Promise<Report> => {
@@ -103,7 +105,7 @@ async function measure(): Promise<void> {
     for (let n = 0; n < total; n++) {
       const due = from + (n * 1000) / rate
       if (due > performance.now()) await after(due - performance.now())
-      writes.push(deliver(owner, busy[Math.floor(Math.random() * active)]!, `event ${n}`, pending))
+      writes.push(deliver(writer, busy[Math.floor(Math.random() * active)]!, `event ${n}`, pending))
     }
     await Promise.all(writes)
     await after(500)
@@ -122,7 +124,7 @@ async function measure(): Promise<void> {
   pending.clear()
   const storm = await report()
   const burst = performance.now()
-  await Promise.all(busy.map((person, n) => deliver(owner, person, `event ${n}`, pending)))
+  await Promise.all(busy.map((person, n) => deliver(writer, person, `event ${n}`, pending)))
   while ([...pending.values()].some(({ seen }) => seen === 0)) await after(1)
   console.log(
     `${active} events at once: last frame after ${(performance.now() - burst).toFixed(0)} ms, ${(await report()).reads - storm.reads} queries`,
@@ -131,6 +133,7 @@ async function measure(): Promise<void> {
   for (const socket of sockets) socket.terminate()
   child.kill()
   await once(child, 'exit')
+  await writer.close()
   await owner.end()
   await database.stop()
 }
@@ -207,18 +210,16 @@ async function openAll(
 }
 
 async function deliver(
-  owner: pg.Pool,
+  writer: Database,
   person: Person,
   title: string,
   pending: Map<string, { begun: number; committed: number; seen: number }>,
 ): Promise<void> {
   const event = { begun: performance.now(), committed: 0, seen: 0 }
   pending.set(title, event)
-  await owner.query({
-    name: 'deliver',
-    text: `select deliver_event($1, 'bench.event', $2, null, null, null, $3, $4)`,
-    values: [person.workspace, title, [person.user], [newId()]],
-  })
+  await writer.tenant({ workspaceId: person.workspace, userId: person.user }, (tx) =>
+    deliverEvent(tx, { workspaceId: person.workspace, kind: 'bench.event', title, to: [person.user] }),
+  )
   event.committed = performance.now()
 }
 

@@ -475,6 +475,7 @@ end;
 
 -- The one way a platform event reaches people: called inside the transaction that made the event true. Recipients who
 -- are not in the workspace are left out. Counter rows are taken in the order of their ids, so that two calls never deadlock.
+-- Answers whom it told; the caller hints at their feeds after the commit.
 create function deliver_event(workspace uuid, event_kind text, event_title text, event_body text, event_data jsonb,
   event_link text, recipients uuid[], notification_ids uuid[])
 returns setof uuid language plpgsql security definer set search_path = public as $$
@@ -488,7 +489,6 @@ begin
     insert into notifications (notification_id, user_id, workspace_id, kind, title, body, data, link)
       values (notification, recipient, workspace, event_kind, event_title, event_body, coalesce(event_data, '{}'), event_link);
     perform append_feed(recipient, 'notification.created', jsonb_build_object('notification_id', notification));
-    perform pg_notify('feed', recipient::text);
     return next recipient;
   end loop;
 end $$;
@@ -507,7 +507,6 @@ $$;
 create function append_own_feed(entry_type text, entry_data jsonb)
 returns void language sql security definer set search_path = public as $$
   select append_feed(app_user(), entry_type, entry_data);
-  select pg_notify('feed', app_user()::text);
 $$;
 
 -- What follows each position, for many recipients at once. A row without seq says only where the numbering stands: entries
@@ -596,4 +595,5 @@ grant execute on function is_member(uuid), reaches_company(uuid), shares_workspa
   read_feeds(uuid[], bigint[], integer), prune_feeds(timestamptz, integer), prune_tickets(), redeem_ticket(bytea),
   tickets_hold(uuid[], uuid[], text[], uuid[]), hold_colleagues(uuid, uuid[]) to heddle_app;
 grant execute on function deliver_event(uuid, text, text, text, jsonb, text, uuid[], uuid[]) to heddle_app, heddle_engine;
-alter default privileges in schema public revoke execute on functions from public;
+-- Not `in schema public`: per schema a default can be added, never taken away, and the statement would do nothing.
+alter default privileges revoke execute on functions from public;

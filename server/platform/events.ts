@@ -14,12 +14,15 @@ export type PlatformEvent = {
   to: readonly string[]
 }
 
+/** The channel of hints that a person's feed has grown. */
+export const FEED_HINTS = 'feed'
+
 export type DeliverEvent = (tx: Tx, event: PlatformEvent) => Promise<void>
 
 /** The one way platform events reach people; called in the transaction that made the event true. */
 export const deliverEvent: DeliverEvent = async (tx, event) => {
   if (event.to.length === 0) return
-  await tx.rows('select deliver_event($1, $2, $3, $4, $5, $6, $7, $8)', [
+  const told = await tx.rows<{ user_id: string }>('select deliver_event($1, $2, $3, $4, $5, $6, $7, $8) as user_id', [
     event.workspaceId,
     event.kind,
     event.title,
@@ -29,4 +32,5 @@ export const deliverEvent: DeliverEvent = async (tx, event) => {
     event.to,
     event.to.map(() => newId()),
   ])
+  for (const { user_id } of told) tx.hint(FEED_HINTS, user_id)
 }

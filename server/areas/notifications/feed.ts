@@ -1,4 +1,5 @@
 import type { Database } from '#platform/db/pool'
+import { FEED_HINTS } from '#platform/events'
 import { compileEncoder } from '#platform/http/schema'
 import { toWire } from '#platform/ids'
 import { type Feed, type Frame, withGaps } from '#platform/realtime/feed'
@@ -25,7 +26,7 @@ type Row = Omit<Notification, 'read' | 'notification_id'> & {
 export function notificationFeed(db: Database): Feed {
   return {
     path: '/ws/notifications',
-    hintChannel: 'feed',
+    hintChannel: FEED_HINTS,
 
     authorise: async (viewers) =>
       viewers.map((viewer) => (viewer.resource === viewer.user_id ? 'allowed' : 'withdrawn')),

@@ -52,7 +52,7 @@ export function makeNotifications() {
         data: input.data ?? {},
         link: input.link ?? null,
       })
-      await store.appendToFeed(ctx.tx, 'notification.created', made.notification_id)
+      await store.appendToFeed(ctx.tx, ctx.person.user_id, 'notification.created', made.notification_id)
       return made
     },
 
@@ -62,13 +62,13 @@ export function makeNotifications() {
     ): Promise<Notification> {
       const changed = read !== undefined && (await store.setRead(ctx.tx, ctx.person.user_id, notification_id, read))
       if (!changed) return getNotification(ctx, { notification_id })
-      await store.appendToFeed(ctx.tx, 'notification.updated', notification_id)
+      await store.appendToFeed(ctx.tx, ctx.person.user_id, 'notification.updated', notification_id)
       return changed
     },
 
     async deleteNotification(ctx: Context, { notification_id }: ById): Promise<void> {
       if ((await store.deleteNotification(ctx.tx, ctx.person.user_id, notification_id)) > 0)
-        await store.appendToFeed(ctx.tx, 'notification.deleted', notification_id)
+        await store.appendToFeed(ctx.tx, ctx.person.user_id, 'notification.deleted', notification_id)
     },
 
     async createTicket(ctx: Context) {

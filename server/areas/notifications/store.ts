@@ -1,4 +1,5 @@
 import type { Tx } from '#platform/db/pool'
+import { FEED_HINTS } from '#platform/events'
 import type { Notification } from './schema.ts'
 
 // A person's own, from all their workspaces; those of a workspace they have left are no longer shown. Row security narrows
@@ -71,8 +72,10 @@ export const deleteNotification = (tx: Tx, userId: string, notificationId: strin
   tx.count('delete from notifications where user_id = $1 and notification_id = $2', [userId, notificationId])
 
 /** In the transaction that made it true, so that the numbering is in commit order. */
-export const appendToFeed = (tx: Tx, type: string, notificationId: string): Promise<unknown> =>
-  tx.rows('select append_own_feed($1, $2)', [type, { notification_id: notificationId }])
+export async function appendToFeed(tx: Tx, userId: string, type: string, notificationId: string): Promise<void> {
+  await tx.rows('select append_own_feed($1, $2)', [type, { notification_id: notificationId }])
+  tx.hint(FEED_HINTS, userId)
+}
 
 export type FeedState = { seq: number; unread: number; items: Notification[] | null }
 

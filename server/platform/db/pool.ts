@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { problem } from '../errors.ts'
 import type { Logger } from '../log.ts'
+import { type Hint, makeHinter } from './hints.ts'
 
 export type Values = readonly unknown[]
 
@@ -10,6 +11,8 @@ export type Tx = {
   maybe<Row>(sql: string, values?: Values): Promise<Row | undefined>
   /** How many rows the statement touched. */
   count(sql: string, values?: Values): Promise<number>
+  /** NOTIFY after the commit and outside the transaction. A hint: it can be lost with the process. */
+  hint(channel: string, payload: string): void
 }
 
 /** `boundTo`: the only workspace that the caller's credential reaches, where it is bound to one. */
@@ -68,7 +71,7 @@ function nameOf(sql: string): string {
   return name
 }
 
-export function txOf(client: pg.ClientBase): Tx {
+export function txOf(client: pg.ClientBase, hints: Hint[] = []): Tx {
   const run = <Row>(sql: string, values: Values = []): Promise<pg.QueryResult<Row & pg.QueryResultRow>> =>
     client.query<Row & pg.QueryResultRow>({ name: nameOf(sql), text: sql, values: values as unknown[] })
   const maybe = async <Row>(sql: string, values?: Values): Promise<Row | undefined> =>
@@ -82,6 +85,7 @@ export function txOf(client: pg.ClientBase): Tx {
       return row
     },
     count: async (sql, values) => (await run(sql, values)).rowCount ?? 0,
+    hint: (channel, payload) => void hints.push([channel, payload]),
   }
 }
 
@@ -91,6 +95,7 @@ async function transaction<T>(
   pool: pg.Pool,
   begin: (client: pg.PoolClient) => Promise<unknown>[],
   work: (tx: Tx) => Promise<T>,
+  onCommitted: (hints: Hint[]) => void,
 ): Promise<T> {
   let client: pg.PoolClient
   try {
@@ -110,9 +115,11 @@ async function transaction<T>(
     // Sent without waiting: BEGIN and the scope travel in the same packet as the first statement of the work.
     const opening = Promise.all(begin(client))
     opening.catch(ignored)
-    const result = await work(txOf(client))
+    const hints: Hint[] = []
+    const result = await work(txOf(client, hints))
     await opening
     await client.query('commit')
+    onCommitted(hints)
     return result
   } catch (error) {
     if (isConnectionLost(error)) {
@@ -152,6 +159,7 @@ export function openDatabase(options: { urls: DatabaseUrls; log: Logger; poolSiz
   const enginePool = open(urls.engine, 8, ENGINE_PLANS)
   const operatorPool = open(urls.operator, 2)
   const listeners = new Set<() => Promise<void>>()
+  const hinter = makeHinter(appPool, log)
 
   return {
     appPool,
@@ -168,9 +176,10 @@ export function openDatabase(options: { urls: DatabaseUrls; log: Logger; poolSiz
           }),
         ],
         work,
+        hinter.add,
       ),
-    engine: (work) => transaction(enginePool, (client) => [client.query('begin')], work),
-    operator: (work) => transaction(operatorPool, (client) => [client.query('begin')], work),
+    engine: (work) => transaction(enginePool, (client) => [client.query('begin')], work, hinter.add),
+    operator: (work) => transaction(operatorPool, (client) => [client.query('begin')], work, hinter.add),
     async listen(channel, onHint) {
       const stop = await listenForever(urls.app, channel, onHint, log)
       listeners.add(stop)
@@ -181,6 +190,7 @@ export function openDatabase(options: { urls: DatabaseUrls; log: Logger; poolSiz
     },
     async close() {
       await Promise.all([...listeners].map((stop) => stop()))
+      await hinter.settled()
       await Promise.all([appPool.end(), enginePool.end(), operatorPool.end()])
     },
   }

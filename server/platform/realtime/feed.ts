@@ -11,10 +11,11 @@ import type { Prefix } from '../ids.ts'
 // What a feed promises:
 // - seq rises in commit order: an entry that becomes visible later has a higher number (a database sequence does not).
 // - `read` answers many requests with one query. It is called once per wake for all sockets of the kind.
-// - After the commit of an entry somebody sends NOTIFY on `hintChannel` with the resource's uuid as payload. That is a hint:
-//   a lost one delays a frame until the next look (POLL_EVERY), an unneeded one costs a query. Coalesce them.
-// - Whoever withdraws access to a resource sends NOTIFY access with the person's uuid; without it the sockets are closed
-//   by the next check (CHECK_EVERY).
+// - After the commit of an entry somebody hints at the resource: `tx.hint(hintChannel, resource)` in the transaction, which
+//   sends NOTIFY once it has committed; or the feed's own `hints`. A lost hint delays a frame until the next look
+//   (pollEvery, 10 s); one too many costs a query. Those that come together are answered together.
+// - Whoever withdraws access to a resource says `tx.hint('access', userId)`; without it the sockets are closed by the next
+//   check (checkEvery, 2.5 s). Memberships, sessions and keys say it by themselves.
 //
 // A route hands out tickets with `issueTicket(ctx, { kind, resource, path })` after it has checked access.
 
@@ -41,7 +42,7 @@ export type Feed = {
   /** Calls `wake` with the resource, or with an empty text for all of them; gives back how to stop. */
   hints?(wake: (resource: string) => void): () => void
   /**
-   * For each viewer in turn whether they may see the resource; asked when a socket opens and then every CHECK_EVERY. That
+   * For each viewer in turn whether they may see the resource; asked when a socket opens and then every checkEvery. That
    * they are in the workspace and that their credential holds has been checked.
    */
   authorise(viewers: readonly Viewer[]): Promise<Verdict[]>
