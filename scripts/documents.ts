@@ -1,0 +1,52 @@
+import { describeAccess } from '#platform/access/words'
+import { settings } from '#platform/config'
+import { makeOpenApi } from '#platform/http/openapi'
+import type { AnyRoute } from '#platform/http/route'
+
+// The documents that are printed from the program: whoever changes a route table or a setting prints them again with
+// `npm run generate`, and a test fails until then.
+
+const braces = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
+
+export const printOpenApi = (routes: AnyRoute[]): string => `${JSON.stringify(makeOpenApi(routes), null, 1)}\n`
+
+export function printAccess(routes: AnyRoute[]): string {
+  const areas = [...new Set(routes.map(({ area }) => area))].sort()
+  const sections = areas.map((area) => {
+    const rows = routes
+      .filter((route) => route.area === area)
+      .map(
+        (route) =>
+          `| ${route.method} | \`${braces(route.path)}\` | ${route.operation}${route.extension ? ' (addition)' : ''} | ${describeAccess(route.access)} |`,
+      )
+    return `## ${area}\n\n| method | path | operation | who |\n|---|---|---|---|\n${rows.join('\n')}\n`
+  })
+  return `# Who may call what
+
+Printed from the route tables by \`npm run generate\`. Refusals come in the order 401 (no or a bad credential), 404 (unknown, of another workspace, or
+invisible), 403 (seen, but not allowed by role), 422. "(addition)" marks operations beyond the base interface.
+
+${sections.join('\n')}`
+}
+
+export function printSettings(): string {
+  const rows = Object.entries(settings).map(
+    ([name, { shown, meaning, parser }]) =>
+      `| \`${name}\` | ${shown} | ${meaning}. Allowed: ${parser.allowed.replaceAll('|', '\\|')} |`,
+  )
+  return `# Settings
+
+Printed from the program by \`npm run generate\`. All come from the environment and are read once at the start; a wrong value is refused with its name.
+\`--role all|api|worker\` chooses which part of the program runs.
+
+| name | default | meaning |
+|---|---|---|
+${rows.join('\n')}
+`
+}
+
+export const documents: Record<string, (routes: AnyRoute[]) => string> = {
+  'openapi.json': printOpenApi,
+  'docs/access.md': printAccess,
+  'docs/settings.md': printSettings,
+}

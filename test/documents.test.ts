@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { useService } from '#test/harness/service'
+import { documents } from '../scripts/documents.ts'
+
+const service = useService()
+const root = join(import.meta.dirname, '..')
+
+type Operation = {
+  operationId: string
+  summary?: string
+  responses: Record<string, unknown>
+  requestBody?: unknown
+  security?: unknown[]
+}
+const methods = ['get', 'post', 'put', 'patch', 'delete']
+
+describe('documents printed from the program', () => {
+  for (const path of Object.keys(documents)) {
+    test(`${path} says what the program does now (npm run generate)`, async () => {
+      expect(await readFile(join(root, path), 'utf8')).toBe(documents[path]!(service().app.routes))
+    })
+  }
+
+  test('every operation of the interface is in the OpenAPI document, with its exact method and path', async () => {
+    const interfaceOperations = (await readFile(join(root, 'test', 'interface-operations.tsv'), 'utf8'))
+      .trim()
+      .split('\n')
+    const { body } = await service().call('GET', '/openapi.json')
+    const served = new Set(
+      Object.entries(body.paths as Record<string, object>).flatMap(([path, operations]) =>
+        Object.keys(operations).map((method) => `${method.toUpperCase()}\t${path}`),
+      ),
+    )
+    expect(interfaceOperations.filter((line) => !served.has(line))).toEqual([])
+  })
+
+  test('every operation says what it does, what it answers, how it refuses and who may call it', async () => {
+    const { body } = await service().call('GET', '/openapi.json')
+    const ids = new Set<string>()
+    for (const [path, operations] of Object.entries(body.paths as Record<string, Record<string, Operation>>)) {
+      for (const method of methods) {
+        const operation = operations[method]
+        if (!operation) continue
+        const place = `${method} ${path}`
+        expect(ids.has(operation.operationId), `${operation.operationId} is used twice`).toBe(false)
+        ids.add(operation.operationId)
+        expect(operation.summary, place).toBeTruthy()
+        expect(
+          Object.keys(operation.responses).some((status) => status.startsWith('2') || status.startsWith('3')),
+          place,
+        ).toBe(true)
+        expect(Object.keys(operation.responses), place).toContain('429')
+        expect(operation.security, place).toBeDefined()
+      }
+    }
+    expect(ids.size).toBe(service().app.routes.length)
+  })
+
+  test('every reference in the OpenAPI document resolves', async () => {
+    const { body } = await service().call('GET', '/openapi.json')
+    const dangling: string[] = []
+    const visit = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return
+      for (const [key, inner] of Object.entries(value)) {
+        if (key === '$ref' && typeof inner === 'string' && inner.startsWith('#/')) {
+          const found = inner
+            .slice(2)
+            .split('/')
+            .reduce<unknown>((at, part) => (at as Record<string, unknown> | undefined)?.[part], body)
+          if (found === undefined) dangling.push(inner)
+        } else visit(inner)
+      }
+    }
+    visit(body)
+    expect(dangling).toEqual([])
+  })
+})
