@@ -55,9 +55,11 @@ const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Throws an ExpressionFailure that says where the text is wrong. */
-export function compileCel(text: string, roots: ReadonlySet<string>): CelProgram {
-  return { step: compile(parseCel(text), { roots, locals: new Map(), depth: 0 }) }
-}
+export const compileCel = (text: string, roots: ReadonlySet<string>): CelProgram => compileTree(parseCel(text), roots)
+
+export const compileTree = (tree: ASTNode, roots: ReadonlySet<string>): CelProgram => ({
+  step: compile(tree, { roots, locals: new Map(), depth: 0 }),
+})
 
 export function evaluateCel(program: CelProgram, variables: object, budget: Budget): Json {
   const run = new Run(variables, budget)

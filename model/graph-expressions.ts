@@ -1,18 +1,26 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
-import { parseCel } from './cel.ts'
+import { compileTree, parseCel } from './cel.ts'
 import type { Json } from './definition.ts'
-import { checkExpression, isCel, isReference } from './expressions.ts'
+import { ExpressionFailure } from './expression-failure.ts'
+import { isCel, isReference } from './expressions.ts'
 import { at, isObject } from './json.ts'
 import type { Issue } from './json-schema.ts'
 import { parseReference } from './reference.ts'
 
 /** What an expression at one place of the graph may name. */
 export type Visible = {
-  nodes: ReadonlySet<string>
+  hasNode(id: string): boolean
   inMap: boolean
+  tally: Tally
   /** Other names than those of an execution, for a quorum. */
   roots?: ReadonlySet<string>
 }
+
+/** Expressions seen so far in the definition. Checking them happens on the main thread, a microsecond per character. */
+export type Tally = { expressions: number; celCharacters: number; exceeded: boolean }
+export const newTally = (): Tally => ({ expressions: 0, celCharacters: 0, exceeded: false })
+export const MAX_EXPRESSIONS = 5_000
+export const MAX_CEL_CHARACTERS = 100_000
 
 const OUTSIDE_MAP: ReadonlySet<string> = new Set(['input', 'nodes', 'execution'])
 const INSIDE_MAP: ReadonlySet<string> = new Set([...OUTSIDE_MAP, 'item', 'index'])
@@ -29,6 +37,8 @@ export function checkValue(value: Json, path: string, visible: Visible, errors: 
   const marker = isReference(value) ? '$ref' : isCel(value) ? '$cel' : undefined
   if (marker && Object.keys(value).length > 1) {
     errors.push({ path, message: `an object with ${marker} has no other field` })
+  } else if (marker && !counts(value[marker] as string, path, visible.tally, errors)) {
+    return
   } else if (isReference(value)) {
     checkReference(value.$ref, path, visible, errors)
   } else if (isCel(value)) {
@@ -38,6 +48,18 @@ export function checkValue(value: Json, path: string, visible: Visible, errors: 
   } else {
     for (const [key, item] of Object.entries(value)) checkValue(item, at(path, key), visible, errors)
   }
+}
+
+function counts(text: string, path: string, tally: Tally, errors: Issue[]): boolean {
+  tally.expressions += 1
+  tally.celCharacters += text.length
+  if (tally.expressions <= MAX_EXPRESSIONS && tally.celCharacters <= MAX_CEL_CHARACTERS) return true
+  if (!tally.exceeded) {
+    const message = `a workflow holds at most ${MAX_EXPRESSIONS} expressions of ${MAX_CEL_CHARACTERS} characters together`
+    errors.push({ path, message })
+  }
+  tally.exceeded = true
+  return false
 }
 
 function checkReference(text: string, path: string, visible: Visible, errors: Issue[]): void {
@@ -67,7 +89,7 @@ function checkNodeName(
   errors: Issue[],
 ): void {
   if (node === undefined) errors.push({ path, message: 'name a node: nodes.<id>.output' })
-  else if (!visible.nodes.has(node)) {
+  else if (!visible.hasNode(node)) {
     errors.push({
       path,
       message: `node "${node.slice(0, 64)}" cannot have run before; it is not on a path that leads here`,
@@ -76,12 +98,14 @@ function checkNodeName(
 }
 
 function checkCel(text: string, path: string, visible: Visible, errors: Issue[]): void {
-  const problem = checkExpression(text, rootsOf(visible))
-  if (problem !== null) {
-    errors.push({ path, message: problem })
-    return
+  try {
+    const tree = parseCel(text)
+    compileTree(tree, rootsOf(visible))
+    if (!visible.roots) checkNodesNamed(tree, path, visible, errors)
+  } catch (error) {
+    if (!(error instanceof ExpressionFailure)) throw error
+    errors.push({ path, message: error.message })
   }
-  if (!visible.roots) checkNodesNamed(parseCel(text), path, visible, errors)
 }
 
 /** `nodes` may only be used as `nodes.id.output`, so that what an expression depends on is known from its text. */

@@ -235,6 +235,21 @@ describe('a definition', () => {
     expect(pathsOf({ nodes: [set('a'), set('b')], edges })).toEqual(['/edges/50/when'])
   })
 
+  it('holds a bounded number of expressions', () => {
+    const refs = (count: number) => ({
+      nodes: [
+        set(
+          'a',
+          Array.from({ length: count }, (_, i) => ({ $ref: `input.f${i}` })),
+        ),
+      ],
+    })
+    expect(pathsOf(refs(5_000))).toEqual([])
+    expect(pathsOf(refs(5_001))).toEqual(['/nodes/0/args/values/v/5000'])
+    const text = `"${'x'.repeat(4_000)}"`
+    expect(pathsOf({ nodes: [set('a', Array(30).fill({ $cel: text }))] })).toEqual(['/nodes/0/args/values/v/24'])
+  })
+
   it('is bounded', () => {
     const many = (count: number) => Array.from({ length: count }, (_, i) => set(`n${i}`))
     expect(pathsOf({ nodes: many(501) })).toEqual(['/nodes'])

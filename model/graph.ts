@@ -3,7 +3,7 @@
 import type { Definition, Edge, Graph, Json, JsonObject, Node } from './definition.ts'
 import { isCel, isExpression } from './expressions.ts'
 import { checkEdges } from './graph-edges.ts'
-import { checkValue, type Visible } from './graph-expressions.ts'
+import { checkValue, newTally, type Tally, type Visible } from './graph-expressions.ts'
 import { makeOrder, type Order } from './graph-order.ts'
 import { readGraph, readObject } from './graph-shape.ts'
 import { at, isObject, measureJson } from './json.ts'
@@ -33,8 +33,8 @@ export function validateDefinition(definition: unknown, kinds: Kinds): Validated
   if (definition.layout !== undefined && !isObject(definition.layout)) {
     errors.push({ path: '/layout', message: 'must be an object' })
   }
-  const context: Context = { kinds, errors, total: 0 }
-  const graph = checkGraph(definition, '', { nodes: new Set(), inMap: false, depth: 0 }, context)
+  const context: Context = { kinds, errors, total: 0, tally: newTally() }
+  const graph = checkGraph(definition, '', { hasNode: () => false, inMap: false, depth: 0 }, context)
   if (!graph || errors.length > 0) return finish()
   return { ok: true, definition: { ...definition, ...graph } as Definition }
 }
@@ -45,9 +45,9 @@ function checkInputs(definition: JsonObject, errors: Issue[]): void {
   else errors.push(...checkSchema(definition.inputs).map((issue) => ({ ...issue, path: `/inputs${issue.path}` })))
 }
 
-type Context = { kinds: Kinds; errors: Issue[]; total: number }
+type Context = { kinds: Kinds; errors: Issue[]; total: number; tally: Tally }
 /** What surrounds a graph: for a map's body, the outer nodes that have run before the map does. */
-type Surrounding = { nodes: ReadonlySet<string>; inMap: boolean; depth: number }
+type Surrounding = { hasNode(id: string): boolean; inMap: boolean; depth: number }
 
 function checkGraph(source: JsonObject, path: string, outer: Surrounding, context: Context): Graph | undefined {
   const { errors } = context
@@ -68,14 +68,15 @@ function checkGraph(source: JsonObject, path: string, outer: Surrounding, contex
   if (order.cycle) errors.push({ path: `${path}/edges/${order.cycle.edge}`, message: cycleMessage(order.cycle.nodes) })
 
   const nodes = graph.nodes.map((node, index) =>
-    checkNode(node, `${path}/nodes/${index}`, visibleBefore(node.id, order, outer), outer, context),
+    checkNode(node, `${path}/nodes/${index}`, visibleBefore(node.id, order, outer, context.tally), outer, context),
   )
   for (const [index, edge] of graph.edges.entries()) {
-    checkCondition(edge, `${path}/edges/${index}`, order, outer, errors)
+    checkCondition(edge, `${path}/edges/${index}`, order, outer, context)
   }
   if (graph.output !== undefined) {
-    const all = new Set([...outer.nodes, ...graph.nodes.map((node) => node.id)])
-    checkValue(graph.output, `${path}/output`, { nodes: all, inMap: outer.inMap }, errors)
+    const inside = new Set(graph.nodes.map((node) => node.id))
+    const hasNode = (id: string): boolean => inside.has(id) || outer.hasNode(id)
+    checkValue(graph.output, `${path}/output`, { hasNode, inMap: outer.inMap, tally: context.tally }, errors)
   }
   return { ...graph, nodes }
 }
@@ -87,22 +88,23 @@ function checkIds(graph: Graph, path: string, outer: Surrounding, errors: Issue[
   const seen = new Set<string>()
   for (const [index, node] of graph.nodes.entries()) {
     if (seen.has(node.id)) errors.push({ path: `${path}/nodes/${index}/id`, message: `"${node.id}" is used twice` })
-    else if (outer.nodes.has(node.id)) {
+    else if (outer.hasNode(node.id)) {
       errors.push({ path: `${path}/nodes/${index}/id`, message: `"${node.id}" is already a node outside this body` })
     }
     seen.add(node.id)
   }
 }
 
-function visibleBefore(id: string, order: Order, outer: Surrounding): Visible {
-  return { nodes: new Set([...outer.nodes, ...order.before(id)]), inMap: outer.inMap }
+function visibleBefore(id: string, order: Order, outer: Surrounding, tally: Tally): Visible {
+  const hasNode = (other: string): boolean => order.before(id).has(other) || outer.hasNode(other)
+  return { hasNode, inMap: outer.inMap, tally }
 }
 
-function checkCondition(edge: Edge, path: string, order: Order, outer: Surrounding, errors: Issue[]): void {
+function checkCondition(edge: Edge, path: string, order: Order, outer: Surrounding, context: Context): void {
   if (!edge.when) return
-  const visible = visibleBefore(edge.from.node, order, outer)
-  const nodes = new Set([...visible.nodes, edge.from.node])
-  checkValue(edge.when, `${path}/when`, { nodes, inMap: outer.inMap }, errors)
+  const before = visibleBefore(edge.from.node, order, outer, context.tally)
+  const hasNode = (id: string): boolean => id === edge.from.node || before.hasNode(id)
+  checkValue(edge.when, `${path}/when`, { ...before, hasNode }, context.errors)
 }
 
 /** The node, with the body of a map completed. */
@@ -147,7 +149,7 @@ function checkBody(
     return undefined
   }
   readObject(body, BODY_FIELDS, path, context.errors)
-  return checkGraph(body, path, { nodes: visible.nodes, inMap: true, depth: outer.depth + 1 }, context)
+  return checkGraph(body, path, { hasNode: visible.hasNode, inMap: true, depth: outer.depth + 1 }, context)
 }
 
 const QUORUM_NAMES: ReadonlySet<string> = new Set(['approvals', 'rejections', 'abstentions', 'outstanding', 'votes'])

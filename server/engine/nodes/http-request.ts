@@ -1,6 +1,6 @@
 import { NodeFailure, type NodeKind } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
-import { isObject } from '#model/json'
+import { isObject, measureJson } from '#model/json'
 import { SECOND } from '#platform/clock'
 import { OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing, OutgoingResponse } from '#platform/outgoing/outgoing'
@@ -13,6 +13,7 @@ const TIMEOUT = 120 * SECOND
 /** JSON of this size takes the main thread some 40 ms to parse. */
 const MAX_BYTES = 5 * 1024 * 1024
 const MAX_ERROR_BODY = 2_000
+const JSON_LIMITS = { depth: 64, nodes: 1_000_000 }
 
 const scalar = { type: ['string', 'number', 'boolean', 'null'] }
 
@@ -122,17 +123,27 @@ function bodyOf({ headers, body }: OutgoingResponse): Json {
   if (body.length === 0) return null
   const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
   if (/^application\/(.+\+)?json$/.test(type)) {
-    try {
-      return JSON.parse(body.toString('utf8')) as Json
-    } catch {
-      throw new NodeFailure('response_unreadable', 'the answer says it is JSON and is not', { retryable: false })
-    }
+    return parseJson(body.toString('utf8'))
   }
   const isText =
     type === '' ||
     type.startsWith('text/') ||
     /^application\/(.+\+)?(xml|javascript|x-www-form-urlencoded|yaml|x-ndjson|jsonl)$/.test(type)
   return isText ? body.toString('utf8') : { base64: body.toString('base64'), content_type: type }
+}
+
+function parseJson(text: string): Json {
+  const unreadable = (message: string): NodeFailure =>
+    new NodeFailure('response_unreadable', message, { retryable: false })
+  let value: Json
+  try {
+    value = JSON.parse(text) as Json
+  } catch {
+    throw unreadable('the answer says it is JSON and is not')
+  }
+  if (measureJson(value, JSON_LIMITS) !== 'ok')
+    throw unreadable('the JSON of the answer is nested too deeply or too large')
+  return value
 }
 
 function statusFailure(answer: OutgoingResponse): NodeFailure {

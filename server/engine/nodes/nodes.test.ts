@@ -259,6 +259,8 @@ describe('http.request', () => {
     expect(await body('application/problem+json', '{"a":1}')).toEqual({ a: 1 })
     expect(await body('application/json', '')).toBe(null)
     expect(await body('image/png', Buffer.from([1, 2]))).toEqual({ base64: 'AQI=', content_type: 'image/png' })
+    reply = { body: '['.repeat(100_000) + ']'.repeat(100_000) }
+    expect((await failureOf('http.request', { url: at('/') })).code).toBe('response_unreadable')
     reply = { body: '{not json' }
     expect(await failureOf('http.request', { url: at('/') })).toMatchObject({
       code: 'response_unreadable',

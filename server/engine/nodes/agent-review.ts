@@ -1,0 +1,63 @@
+import { reviewByAgent } from '#engine/agents/review'
+import type { NodeKind } from '#engine/node'
+import type { JsonObject } from '#model/definition'
+import type { LanguageModel } from '#providers/llm/index'
+import { checked, fields } from './kind.ts'
+import { modelField, usageSchema } from './language-fields.ts'
+
+/** The same judgement as in a gate, as a step of its own: it votes nowhere. */
+export const makeAgentReview = ({ llm }: { llm: LanguageModel }): NodeKind =>
+  checked({
+    descriptor: {
+      type: 'agent.review',
+      kind: 'agent',
+      group: 'agents',
+      title: 'Review by an agent',
+      description:
+        'A language model judges a payload by instructions and says why. Agents named as approvers of a gate vote in the same way.',
+      icon: 'scale',
+      colour: '#be185d',
+      keywords: ['ai', 'agent', 'review', 'approve', 'reject', 'vote', 'judge', 'policy'],
+      args_schema: fields(
+        {
+          title: { type: 'string', title: 'Title', maxLength: 1_000 },
+          payload: { title: 'Payload' },
+          instructions: { type: 'string', title: 'Policy', minLength: 1, maxLength: 32_000, 'x-editor': 'text' },
+          name: { type: 'string', title: 'Name of the agent', maxLength: 200 },
+          model: modelField,
+        },
+        ['payload', 'instructions'],
+      ),
+      output_schema: {
+        type: 'object',
+        properties: {
+          decision: { enum: ['approve', 'reject', 'abstain'] },
+          rationale: { type: 'string' },
+          confidence: { type: ['number', 'null'] },
+          evidence: { type: 'array', items: { type: 'string' } },
+          usage: { anyOf: [usageSchema, { type: 'null' }] },
+        },
+      },
+      ports: ['out'],
+      effect: 'idempotent',
+      defaults: { payload: {}, instructions: '' },
+    },
+    unavailable: () => llm.available(),
+    async run({ args, signal, nodePath }) {
+      const name = typeof args.name === 'string' ? args.name : nodePath
+      const review = await reviewByAgent({
+        llm,
+        agent: {
+          id: nodePath,
+          name,
+          instructions: String(args.instructions),
+          model: typeof args.model === 'string' ? args.model : null,
+        },
+        title: typeof args.title === 'string' ? args.title : name,
+        payload: args.payload ?? null,
+        signal,
+      })
+      const usage: JsonObject | null = review.usage
+      return { output: { ...review, usage }, ...(usage && { usage }) }
+    },
+  })

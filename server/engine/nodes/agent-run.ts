@@ -1,0 +1,117 @@
+import { asNode } from '#engine/agents/failures'
+import { runAgent } from '#engine/agents/loop'
+import { type KindLookup, type McpGrant, toolsOfKinds, toolsOfServer, withDistinctNames } from '#engine/agents/tools'
+import type { NodeKind } from '#engine/node'
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import type { Outgoing } from '#platform/outgoing/outgoing'
+import type { LanguageModel } from '#providers/llm/index'
+import { checked, fields } from './kind.ts'
+import { maxTokensField, modelField, usageSchema } from './language-fields.ts'
+import { serverOf } from './mcp-call.ts'
+
+const USUAL_STEPS = 10
+const USUAL_TOKENS = 50_000
+
+const serverGrant: JsonObject = fields(
+  {
+    url: { type: 'string', title: 'Address', minLength: 1, maxLength: 8_000 },
+    headers: { type: 'object', title: 'Headers', maxProperties: 50, additionalProperties: { type: 'string' } },
+    tools: { type: 'array', title: 'Only these tools', items: { type: 'string' }, maxItems: 64 },
+  },
+  ['url'],
+)
+
+export type AgentRunDeps = { llm: LanguageModel; outgoing: Pick<Outgoing, 'fetch'>; kindOf: KindLookup }
+
+export const makeAgentRun = ({ llm, outgoing, kindOf }: AgentRunDeps): NodeKind =>
+  checked({
+    descriptor: {
+      type: 'agent.run',
+      kind: 'agent',
+      group: 'agents',
+      title: 'Run an agent',
+      description:
+        'A language model works towards a goal with the tools granted here. Every turn and tool call is recorded; none is repeated after a crash.',
+      icon: 'bot',
+      colour: '#be185d',
+      keywords: ['ai', 'agent', 'tools', 'goal', 'autonomous', 'assistant'],
+      args_schema: fields(
+        {
+          goal: { type: 'string', title: 'Goal', minLength: 1, maxLength: 200_000, 'x-editor': 'text' },
+          instructions: { type: 'string', title: 'Instructions', maxLength: 100_000, 'x-editor': 'text' },
+          tools: {
+            type: 'array',
+            title: 'Tools',
+            description: 'Types of the tools it may call, such as http.request',
+            items: { type: 'string', maxLength: 100 },
+            maxItems: 64,
+            'x-editor': 'tools',
+          },
+          mcp: {
+            title: 'Tool servers',
+            anyOf: [{ type: 'array', items: serverGrant, maxItems: 8 }, serverGrant],
+          },
+          max_steps: { type: 'integer', title: 'Most turns', minimum: 1, maximum: 100, default: USUAL_STEPS },
+          max_tokens: {
+            ...maxTokensField,
+            default: USUAL_TOKENS,
+            description: 'Of all turns together, input and output',
+          },
+          model: modelField,
+        },
+        ['goal'],
+      ),
+      output_schema: {
+        type: 'object',
+        properties: {
+          answer: { type: 'string' },
+          steps: {
+            type: 'array',
+            items: {
+              type: 'object',
+              properties: {
+                turn: { type: 'integer' },
+                text: { type: 'string' },
+                calls: {
+                  type: 'array',
+                  items: {
+                    type: 'object',
+                    properties: { tool: { type: 'string' }, arguments: {}, ok: { type: 'boolean' }, result: {} },
+                  },
+                },
+              },
+            },
+          },
+          usage: usageSchema,
+        },
+      },
+      ports: ['out'],
+      // What repeating it would do is decided step by step, by the journal and by the tools' own effects.
+      effect: 'idempotent',
+      defaults: { goal: '', tools: [], max_steps: USUAL_STEPS, max_tokens: USUAL_TOKENS },
+    },
+    unavailable: () => llm.available(),
+    run: (call) =>
+      asNode(call.signal, async () => {
+        const { args } = call
+        const types = (Array.isArray(args.tools) ? args.tools : []).map(String)
+        const tools = toolsOfKinds(types, kindOf)
+        for (const [index, grant] of grantsOf(args.mcp).entries())
+          tools.push(...(await toolsOfServer(grant, index, call, outgoing)))
+        const { answer, steps, usage } = await runAgent(call, llm, withDistinctNames(tools), {
+          goal: String(args.goal),
+          maxSteps: Number(args.max_steps ?? USUAL_STEPS),
+          maxTokens: Number(args.max_tokens ?? USUAL_TOKENS),
+          ...(typeof args.instructions === 'string' && { instructions: args.instructions }),
+          ...(typeof args.model === 'string' && { model: args.model }),
+        })
+        return { output: { answer, steps: steps as unknown as Json[], usage }, usage }
+      }),
+  })
+
+const grantsOf = (value: Json | undefined): McpGrant[] =>
+  (Array.isArray(value) ? value : value === undefined ? [] : [value]).map((grant) => ({
+    ...serverOf(grant),
+    ...(isObject(grant) && Array.isArray(grant.tools) && { tools: grant.tools.map(String) }),
+  }))

@@ -1,0 +1,68 @@
+import { asNode } from '#engine/agents/failures'
+import { type McpServer, openMcpSession } from '#engine/agents/mcp-client'
+import type { NodeKind } from '#engine/node'
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import type { Outgoing } from '#platform/outgoing/outgoing'
+import { checked, fields } from './kind.ts'
+
+const address: JsonObject = { type: 'string', title: 'Address', minLength: 1, maxLength: 8_000 }
+const headers: JsonObject = {
+  type: 'object',
+  title: 'Headers',
+  maxProperties: 50,
+  additionalProperties: { type: 'string' },
+}
+
+export const serverField: JsonObject = {
+  title: 'Tool server',
+  description: 'The address of an MCP server (streamable HTTP), and the headers it wants',
+  anyOf: [fields({ url: address, headers }, ['url']), address],
+}
+
+export const serverOf = (value: Json): McpServer => {
+  if (!isObject(value)) return { url: String(value) }
+  const given = isObject(value.headers) ? value.headers : undefined
+  return { url: String(value.url), ...(given && { headers: given as Record<string, string> }) }
+}
+
+export const makeMcpCall = ({ outgoing }: { outgoing: Pick<Outgoing, 'fetch'> }): NodeKind =>
+  checked({
+    descriptor: {
+      type: 'mcp.call',
+      kind: 'tool',
+      group: 'tools',
+      title: 'Call a tool server',
+      description:
+        'Calls a tool of an MCP server over streamable HTTP. It is never called twice: an attempt that broke off in the middle is not repeated.',
+      icon: 'plug',
+      colour: '#4338ca',
+      keywords: ['mcp', 'tool', 'server', 'model context protocol'],
+      args_schema: fields(
+        {
+          server: serverField,
+          tool: { type: 'string', title: 'Tool', minLength: 1, maxLength: 128 },
+          arguments: { type: 'object', title: 'Arguments' },
+        },
+        ['server', 'tool'],
+      ),
+      output_schema: {
+        type: 'object',
+        description: "The tool's result",
+        properties: { content: { type: 'array' }, structuredContent: { type: 'object' } },
+      },
+      ports: ['out'],
+      effect: 'at_most_once',
+      defaults: { server: { url: 'https://example.com/mcp' }, tool: '', arguments: {} },
+    },
+    run: ({ args, effectKey, signal }) =>
+      asNode(signal, async () => {
+        const session = await openMcpSession(outgoing, serverOf(args.server as Json), signal)
+        try {
+          const given = isObject(args.arguments) ? args.arguments : {}
+          return { output: await session.callTool(String(args.tool), given, effectKey) }
+        } finally {
+          await session.close()
+        }
+      }),
+  })
