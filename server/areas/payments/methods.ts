@@ -37,7 +37,7 @@ export function makeMethods(parts: BillingParts) {
       const { workspace_id } = ctx.workspace
       await cache.refreshIfOld(workspace_id)
       return {
-        items: await inTransaction(ctx, (tx) => store.listMethods(tx, workspace_id, provider.name)),
+        items: (await inTransaction(ctx, (tx) => store.listMethods(tx, workspace_id, provider.name))).map(shown),
         next_cursor: null,
       }
     },
@@ -81,19 +81,19 @@ export function makeMethods(parts: BillingParts) {
       return changing(ctx, parts, async ({ customer }) => {
         const outcome = await confirm(customer, { id: setup_intent_id, client_secret, card })
         if (outcome.status === 'requires_action') return { status: outcome.status }
-        return { status: outcome.status, payment_method: await findMethod(ctx, outcome.methodRef) }
+        return { status: outcome.status, payment_method: shown(await findMethod(ctx, outcome.methodRef)) }
       })
     },
 
-    getMethod: (ctx: Context, { payment_method_id }: ById): Promise<PaymentMethod> =>
-      findMethod(ctx, payment_method_id),
+    getMethod: async (ctx: Context, { payment_method_id }: ById): Promise<PaymentMethod> =>
+      shown(await findMethod(ctx, payment_method_id)),
 
     async setDefaultMethod(ctx: Context, { payment_method_id }: ById): Promise<PaymentMethod> {
       return changing(ctx, parts, async ({ customer, requestKey }) => {
         const method = await findMethod(ctx, payment_method_id)
         await provider.setDefaultMethod(customer, method.provider_ref, requestKey)
         await cache.refresh(customer.workspaceId)
-        return findMethod(ctx, payment_method_id)
+        return shown(await findMethod(ctx, payment_method_id))
       })
     },
 
@@ -119,5 +119,8 @@ export function makeMethods(parts: BillingParts) {
     },
   }
 }
+
+/** What people see: not the provider's reference. */
+const shown = ({ provider_ref: _ref, ...method }: store.MethodRow): PaymentMethod => method
 
 export type Methods = ReturnType<typeof makeMethods>

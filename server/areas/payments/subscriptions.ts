@@ -39,24 +39,24 @@ export function makeSubscriptions(parts: BillingParts & { quotas: Quotas }) {
     if (!(await has())) throw problem('payment_method_required', 'Add a card first: POST /api/payments/setup-intent.')
   }
 
-  /** Subscribes once. A known refusal closes the attempt, so that the next one is not answered with the old refusal. */
+  /**
+   * Subscribes once. With a provider outside, the attempt is noted first, so that whatever is sent under its number is the same
+   * every time; a known refusal closes it, so that the next one is not answered with the old refusal.
+   */
   async function subscribe(ctx: Context, { customer, row, requestKey }: Change, plan: Plan): Promise<void> {
     const { workspaceId } = customer
-    const begun = await inTransaction(ctx, (tx) => store.beginAttempt(tx, workspaceId, provider.name, requestKey))
+    const trialDays = row.trial_used ? 0 : plan.trial_days
+    if (!provider.cached) return provider.subscribe(customer, { plan, trialDays, requestKey, attempt: row.attempt })
+    const { attempt, attempt_request } = await inTransaction(ctx, (tx) =>
+      store.beginAttempt(tx, workspaceId, provider.name, requestKey),
+    )
     try {
-      await provider.subscribe(customer, {
-        plan,
-        trialDays: row.trial_used ? 0 : plan.trial_days,
-        requestKey: begun.attempt_request,
-        attempt: begun.attempt,
-      })
+      await provider.subscribe(customer, { plan, trialDays, requestKey: attempt_request, attempt })
     } catch (error) {
       if (isProblem(error, 'card_declined') || isProblem(error, 'conflict'))
-        await inTransaction(ctx, (tx) => store.closeAttempt(tx, workspaceId, provider.name, begun.attempt))
+        await inTransaction(ctx, (tx) => store.closeAttempt(tx, workspaceId, provider.name, attempt))
       throw error
     }
-    if (!provider.cached)
-      await inTransaction(ctx, (tx) => store.closeAttempt(tx, workspaceId, provider.name, begun.attempt))
   }
 
   /** The subscription as it is, after asking the provider where an earlier attempt may have arrived unseen. */
@@ -78,7 +78,7 @@ export function makeSubscriptions(parts: BillingParts & { quotas: Quotas }) {
 
   async function getMySubscription(ctx: Context): Promise<BillingSubscription> {
     await cache.refreshIfOld(ctx.workspace.workspace_id)
-    return requireLive(ctx)
+    return shown(await requireLive(ctx))
   }
 
   return {
@@ -92,7 +92,7 @@ export function makeSubscriptions(parts: BillingParts & { quotas: Quotas }) {
       return changing(ctx, parts, async (change) => {
         const present = await findCertain(ctx, change.row)
         // The same request, repeated after its answer was lost.
-        if (present && present.request_key === change.requestKey) return present
+        if (present && present.request_key === change.requestKey) return shown(present)
         if (present) throw problem('subscription_exists', 'Change it with PATCH /api/payments/subscriptions/me.')
         if (plan.amount > 0) await requireMethod(ctx)
         await quotas.checkFit(ctx, plan)
@@ -102,7 +102,7 @@ export function makeSubscriptions(parts: BillingParts & { quotas: Quotas }) {
         const made = await findLive(ctx)
         if (!made) throw problem('provider_unavailable', 'The subscription did not come to be. Try again.')
         await audit(ctx, 'billing.subscribed', made)
-        return made
+        return shown(made)
       })
     },
 
@@ -127,7 +127,7 @@ export function makeSubscriptions(parts: BillingParts & { quotas: Quotas }) {
         quotas.forget(customer.workspaceId)
         const changed = await requireLive(ctx)
         await audit(ctx, 'billing.changed', changed)
-        return changed
+        return shown(changed)
       })
     },
 
@@ -149,5 +149,12 @@ export function makeSubscriptions(parts: BillingParts & { quotas: Quotas }) {
     return present?.plan_id === planId ? undefined : planOnOffer(ctx, planId)
   }
 }
+
+/** What people see: neither the provider's reference nor the name of the request. */
+const shown = ({
+  provider_ref: _ref,
+  request_key: _key,
+  ...subscription
+}: store.SubscriptionRow): BillingSubscription => subscription
 
 export type Subscriptions = ReturnType<typeof makeSubscriptions>
