@@ -166,6 +166,13 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     expect(turn.tool_calls).toMatchObject([{ name: 'weather', arguments: {}, malformed: true }])
   })
 
+  test('says so when the model calls a tool where none can be called', async () => {
+    fake.script(callTools([{ name: 'weather', arguments: { city: 'Oslo' } }]))
+    const problem = await problemOf(model.turn({ ...hello, tools: [weather], toolChoice: 'none' }))
+    expect(problem.code).toBe('tool_choice_ignored')
+    expect(fake.count()).toBe(1)
+  })
+
   test('hands back a call of a tool that was not offered', async () => {
     fake.script(callTools([{ name: 'launch', arguments: { at: 'once' } }]))
     const turn = await model.turn({ ...hello, tools: [weather] })

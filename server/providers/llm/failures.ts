@@ -1,4 +1,4 @@
-import { APICallError } from 'ai'
+import { APICallError, ToolChoiceViolationError } from 'ai'
 import { SECOND } from '#platform/clock'
 import { ModelProblem } from './problem.ts'
 
@@ -7,6 +7,8 @@ const LONGEST_WAIT = 20 * SECOND
 /** What the library threw, in our words. `told` is what may be said of the provider's own: a short code, never a sentence. */
 export const modelProblemOf = (error: unknown, secret: string | null): ModelProblem => {
   if (error instanceof ModelProblem) return error
+  if (ToolChoiceViolationError.isInstance(error))
+    return new ModelProblem('tool_choice_ignored', 'the language model called a tool where none could be called')
   const call = apiCallIn(error)
   if (call === undefined)
     return new ModelProblem('provider_unavailable', 'the language model gave an unreadable answer')

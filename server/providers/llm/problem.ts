@@ -9,6 +9,7 @@ export const modelProblemCodes = [
   'model_timeout',
   'model_refused', // the model, or a filter of its provider, declined to answer
   'model_output_invalid', // empty, cut off, or not what the schema asks for
+  'tool_choice_ignored', // it called a tool where none could be called
   'model_name_invalid',
 ] as const
 

@@ -1,0 +1,17 @@
+import { NodeFailure } from '#engine/node'
+import { ModelProblem } from '#providers/llm/problem'
+
+/** What a model call threw, as the error of a node. */
+export const asNodeFailure = (error: unknown, signal: AbortSignal): unknown => {
+  if (error instanceof ModelProblem) return new NodeFailure(error.code, error.message, { retryable: error.retryable })
+  if (error instanceof NodeFailure) return error
+  return signal.aborted ? new NodeFailure('aborted', 'this attempt is over') : error
+}
+
+export const asNode = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    throw asNodeFailure(error, signal)
+  }
+}

@@ -1,0 +1,147 @@
+import { NodeFailure } from '#engine/node'
+import type { Json, JsonObject } from '#model/definition'
+import { isObject, own } from '#model/json'
+import { SECOND } from '#platform/clock'
+import { asOutgoingFailure } from '#platform/outgoing/failure'
+import type { Outgoing } from '#platform/outgoing/outgoing'
+import { readAnswer } from './mcp-answers.ts'
+
+// A session with a tool server over MCP's streamable HTTP. Its address is the tenant's, so every request goes through the
+// guarded client. Only what a call needs is spoken: initialize, tools/list, tools/call, and the end of the session.
+
+export type McpServer = { url: string; headers?: Record<string, string> }
+export type McpTool = { name: string; description: string; schema: JsonObject }
+
+export type McpSession = {
+  listTools(): Promise<McpTool[]>
+  /** The tool's result as the server gave it. A result that says it is an error is thrown as `mcp_tool_error`. */
+  callTool(name: string, args: JsonObject, idempotencyKey: string): Promise<JsonObject>
+  close(): Promise<void>
+}
+
+const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
+const TIMEOUT = 120 * SECOND
+const MOST_PAGES = 20
+const MOST_TOOLS = 200
+
+const broken = (message: string): NodeFailure => new NodeFailure('mcp_protocol', message, { retryable: false })
+
+export const openMcpSession = async (
+  outgoing: Pick<Outgoing, 'fetch'>,
+  server: McpServer,
+  outer: AbortSignal,
+): Promise<McpSession> => {
+  const signal = AbortSignal.any([outer, AbortSignal.timeout(TIMEOUT)])
+  let session: string | null = null
+  let version: string | undefined
+  let lastId = 0
+
+  const send = async (method: 'POST' | 'DELETE', body: JsonObject | null): Promise<Response> => {
+    const headers: Record<string, string> = {
+      ...server.headers,
+      ...(body !== null && { 'content-type': 'application/json' }),
+      accept: 'application/json, text/event-stream',
+      ...(version !== undefined && { 'mcp-protocol-version': version }),
+      ...(session !== null && { 'mcp-session-id': session }),
+    }
+    try {
+      return await outgoing.fetch(server.url, { method, headers, signal, ...(body && { body: JSON.stringify(body) }) })
+    } catch (error) {
+      outer.throwIfAborted()
+      const failure = asOutgoingFailure(error)
+      throw new NodeFailure(failure.code, `the tool server: ${failure.message}`, { retryable: failure.retryable })
+    }
+  }
+
+  const ask = async (method: string, params: JsonObject): Promise<JsonObject> => {
+    lastId += 1
+    const response = await send('POST', { jsonrpc: '2.0', id: lastId, method, params })
+    session ??= response.headers.get('mcp-session-id')
+    if (!response.ok) throw await refusedWith(response)
+    const answer = await readAnswer(response, lastId).catch((error: unknown) => {
+      outer.throwIfAborted()
+      if (error instanceof NodeFailure) throw error
+      const failure = asOutgoingFailure(error)
+      throw new NodeFailure(failure.code, `the tool server: ${failure.message}`, { retryable: failure.retryable })
+    })
+    const error = own(answer, 'error')
+    if (error !== undefined) throw rpcFailure(error)
+    const result = own(answer, 'result')
+    if (!isObject(result)) throw broken(`the tool server gave no result for ${method}`)
+    return result
+  }
+
+  const hello = await ask('initialize', {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'heddle', version: '1' },
+  })
+  version = VERSIONS.find((known) => known === hello.protocolVersion)
+  if (version === undefined) throw broken('the tool server speaks a version of the protocol that is not known here')
+  const noted = await send('POST', { jsonrpc: '2.0', method: 'notifications/initialized' })
+  await noted.body?.cancel()
+
+  return {
+    listTools: async () => {
+      const tools: McpTool[] = []
+      let cursor: Json | undefined
+      for (let page = 0; page < MOST_PAGES && tools.length < MOST_TOOLS; page += 1) {
+        const answer = await ask('tools/list', typeof cursor === 'string' ? { cursor } : {})
+        const listed = own(answer, 'tools')
+        if (!Array.isArray(listed)) throw broken('the tool server gave no list of tools')
+        tools.push(...listed.flatMap(toolOf))
+        cursor = own(answer, 'nextCursor')
+        if (typeof cursor !== 'string') break
+      }
+      return tools.slice(0, MOST_TOOLS)
+    },
+    callTool: async (name, args, idempotencyKey) => {
+      const _meta = { 'heddle/idempotency-key': idempotencyKey }
+      const result = await ask('tools/call', { name, arguments: args, _meta })
+      if (result.isError === true)
+        throw new NodeFailure('mcp_tool_error', textOf(result) || `the tool ${name} failed`, {
+          retryable: false,
+          details: { content: own(result, 'content') ?? [] },
+        })
+      return result
+    },
+    close: async () => {
+      if (session === null) return
+      await send('DELETE', null).then(
+        (response) => response.body?.cancel(),
+        () => {},
+      )
+    },
+  }
+}
+
+const toolOf = (tool: Json): McpTool[] => {
+  if (!isObject(tool) || typeof tool.name !== 'string' || tool.name === '' || tool.name.length > 128) return []
+  const description = typeof tool.description === 'string' ? tool.description.slice(0, 1_000) : tool.name
+  return [{ name: tool.name, description, schema: isObject(tool.inputSchema) ? tool.inputSchema : { type: 'object' } }]
+}
+
+/** The text parts of a tool's result. */
+export const textOf = (result: JsonObject): string => {
+  const content = own(result, 'content')
+  if (!Array.isArray(content)) return ''
+  return content
+    .flatMap((part) => (isObject(part) && typeof part.text === 'string' ? [part.text] : []))
+    .join('\n')
+    .slice(0, 2_000)
+}
+
+const refusedWith = async (response: Response): Promise<NodeFailure> => {
+  await response.body?.cancel()
+  const retryable = response.status === 429 || response.status >= 500
+  return new NodeFailure('mcp_status', `the tool server answered with status ${response.status}`, { retryable })
+}
+
+const rpcFailure = (error: Json): NodeFailure => {
+  const { code, message } = isObject(error) ? error : {}
+  const words = typeof message === 'string' ? message.slice(0, 500) : 'it does not say why'
+  return new NodeFailure('mcp_error', `the tool server refused: ${words}`, {
+    retryable: false,
+    ...(typeof code === 'number' && { details: { code } }),
+  })
+}

@@ -1,0 +1,114 @@
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import { SECOND } from '#platform/clock'
+import type { LanguageModel, Usage } from '#providers/llm/index'
+import { ModelProblem } from '#providers/llm/problem'
+import { buildReviewPrompt, POLICY_LIMIT, reviewSchema } from './review-prompt.ts'
+
+// An agent's vote on a gate. It is blind to the votes of others, the payload reaches it as data, and this code, not the
+// model, decides what counts: anything but a clear decision with a reason is an abstention that says why.
+
+export type ReviewingAgent = { id: string; name: string; instructions?: string | null; model?: string | null }
+
+export type ReviewRequest = {
+  llm: LanguageModel
+  agent: ReviewingAgent
+  title: string
+  payload: Json
+  /** What the author of the workflow wants judged, beside the agent's own instructions. Never cut. */
+  policyText?: string | null
+  signal?: AbortSignal
+  timeoutMs?: number
+}
+
+export type AgentReview = {
+  decision: 'approve' | 'reject' | 'abstain'
+  rationale: string
+  confidence: number | null
+  /** Quotations of the payload; those that do not stand in it were dropped. */
+  evidence: string[]
+  usage: Usage | null
+}
+
+const TIMEOUT = 90 * SECOND
+const ANSWER_TOKENS = 2_048
+const LONGEST_RATIONALE = 4_000
+const LONGEST_EVIDENCE = 500
+const MOST_EVIDENCE = 10
+
+/** Throws only when `signal` was aborted for another reason than a time limit: then somebody will ask again. */
+export const reviewByAgent = async (request: ReviewRequest): Promise<AgentReview> => {
+  const { llm, agent, signal } = request
+  const absent = llm.available()
+  if (absent !== null) return abstain(absent)
+  const prompt = buildReviewPrompt(request)
+  if (prompt === 'policy_too_long')
+    return abstain(`The instructions are longer than ${POLICY_LIMIT} characters, so the payload was not looked at.`)
+  try {
+    const { value, usage } = await llm.generateObject({
+      system: prompt.system,
+      messages: [{ role: 'user', text: prompt.text }],
+      schema: reviewSchema,
+      schemaName: 'review',
+      repairs: 0,
+      maxTokens: ANSWER_TOKENS,
+      timeoutMs: request.timeoutMs ?? TIMEOUT,
+      ...(agent.model && { model: agent.model }),
+      ...(signal && { signal }),
+    })
+    return judge(value, prompt, usage)
+  } catch (error) {
+    if (error instanceof ModelProblem) return abstain(whyNot(error))
+    if (signal?.aborted && !isTimeout(signal.reason)) throw error
+    return abstain(signal?.aborted ? 'The model did not answer in time.' : 'The model gave no usable answer.')
+  }
+}
+
+const judge = (
+  value: Json,
+  prompt: { payload: string; leftOut: number; marks: string[] },
+  usage: Usage,
+): AgentReview => {
+  const answer: JsonObject = isObject(value) ? value : {}
+  const { decision, confidence } = answer
+  const rationale = plainText(answer.rationale, LONGEST_RATIONALE)
+  const evidence = (Array.isArray(answer.evidence) ? answer.evidence : [])
+    .map((quote) => plainText(quote, LONGEST_EVIDENCE))
+    .filter((quote) => quote !== '' && flat(prompt.payload).includes(flat(quote)))
+    .slice(0, MOST_EVIDENCE)
+  const sure = typeof confidence === 'number' && confidence >= 0 && confidence <= 1 ? confidence : null
+  const without = (why: string) => ({ ...abstain(why), usage })
+  if (decision !== 'approve' && decision !== 'reject' && decision !== 'abstain')
+    return without('The model gave a decision that does not exist.')
+  if (rationale === '') return without('The model gave no reason for its decision.')
+  if (prompt.marks.some((mark) => rationale.includes(mark)))
+    return without('The model repeated the frame of its instructions instead of judging.')
+  if (decision === 'approve' && prompt.leftOut > 0)
+    return without(
+      `The payload is too long to be read whole (${prompt.leftOut} characters were left out), and what was not read cannot be approved. The model said: ${rationale}`,
+    )
+  return { decision, rationale, confidence: sure, evidence, usage }
+}
+
+const abstain = (rationale: string): AgentReview => ({
+  decision: 'abstain',
+  rationale,
+  confidence: null,
+  evidence: [],
+  usage: null,
+})
+
+const whyNot = ({ code, message }: ModelProblem): string => {
+  if (code === 'model_refused') return 'The model refused to judge this.'
+  if (code === 'model_timeout') return 'The model did not answer in time.'
+  if (code === 'model_output_invalid') return `The model gave no usable answer: ${message}.`
+  return `The model could not be asked: ${message}.`
+}
+
+const isTimeout = (reason: unknown): boolean => reason instanceof Error && reason.name === 'TimeoutError'
+
+const plainText = (value: Json | undefined, longest: number): string =>
+  typeof value === 'string' ? value.replaceAll('\0', '').slice(0, longest).toWellFormed().trim() : ''
+
+/** Line breaks and spaces are no difference between a quotation and its source. */
+const flat = (text: string): string => text.replace(/[\s"\\]+/g, ' ').trim()

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto'
+import { type NodeCall, NodeFailure } from '#engine/node'
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import { clip } from '#providers/llm/fence'
+import type { ToolCall } from '#providers/llm/index'
+import type { AgentTool } from './tools.ts'
+
+// One tool call of an agent. What the model is told of it is journalled, once; an attempt that takes over reads it there.
+
+export type ToolOutcome = { ok: true; text: string } | { ok: false; code: string; text: string }
+
+const LONGEST_RESULT = 16_000
+
+const failed = (code: string, text: string): ToolOutcome => ({ ok: false, code, text: clip(text, LONGEST_RESULT).text })
+
+/** `key` names the step (`tool:2.0`): the same on every attempt, and part of the effect key of what the tool does. */
+export const runTool = async (
+  call: NodeCall,
+  key: string,
+  wanted: ToolCall,
+  tool: AgentTool | undefined,
+): Promise<ToolOutcome> => {
+  const refusal = refusalOf(wanted, tool)
+  if (tool === undefined || refusal !== undefined) {
+    const outcome = refusal ?? failed('unknown_tool', 'there is no such tool')
+    return call.step(key, async () => outcome)
+  }
+  const begun = tool.effect === 'at_most_once' ? await markBegun(call, key) : true
+  return call.step(key, async (): Promise<ToolOutcome> => {
+    if (!begun)
+      return failed(
+        'outcome_unknown',
+        'The call was begun and then interrupted. Whether it took effect is not known, so it was not done again.',
+      )
+    try {
+      const output = await tool.run({
+        ...call,
+        args: wanted.arguments as JsonObject,
+        effectKey: `${call.effectKey}:${key}`,
+        step: (name, work) => call.step(`${key}/${name}`, work),
+      })
+      return { ok: true, text: clip(asText(output), LONGEST_RESULT).text }
+    } catch (error) {
+      if (call.signal.aborted) throw error
+      if (error instanceof NodeFailure) return failed(error.code, `${error.code}: ${error.message}${detailsOf(error)}`)
+      call.log.warn({ err: error, execution_id: call.executionId, tool: tool.title }, 'a tool of an agent threw')
+      return failed('internal', 'the tool failed for a reason on our side')
+    }
+  })
+}
+
+/** False when an earlier attempt had begun it: the journal then holds another's mark. */
+const markBegun = async (call: NodeCall, key: string): Promise<boolean> => {
+  const mark = randomUUID()
+  return (await call.step(`${key}:begun`, async () => mark)) === mark
+}
+
+const refusalOf = (wanted: ToolCall, tool: AgentTool | undefined): ToolOutcome | undefined => {
+  if (tool === undefined) return failed('unknown_tool', `there is no tool "${wanted.name.slice(0, 100)}"`)
+  if (wanted.malformed || !isObject(wanted.arguments))
+    return failed('args_invalid', 'the arguments are not a JSON object; nothing was done')
+  const problems = tool.check(wanted.arguments)
+  if (problems.length === 0) return undefined
+  return failed(
+    'args_invalid',
+    `the arguments do not fit; nothing was done:\n${problems.map((line) => `- ${line}`).join('\n')}`,
+  )
+}
+
+const asText = (output: Json): string => {
+  const text = typeof output === 'string' ? output : JSON.stringify(output)
+  return text.toWellFormed().replaceAll('\0', '')
+}
+
+const detailsOf = ({ details }: NodeFailure): string => {
+  if (details === undefined) return ''
+  return `\n${clip(asText(details), 2_000).text}`
+}

@@ -1,0 +1,122 @@
+import { type NodeCall, NodeFailure, type NodeKind } from '#engine/node'
+import type { Json, JsonObject } from '#model/definition'
+import { validateJson } from '#model/json-schema'
+import { checkSchema } from '#model/json-schema-check'
+import type { Effect } from '#model/node'
+import type { Outgoing } from '#platform/outgoing/outgoing'
+import type { Tool } from '#providers/llm/index'
+import { type McpServer, type McpTool, openMcpSession } from './mcp-client.ts'
+
+// The tools an agent was granted: node kinds of the registry, and those of tool servers. Nothing else can be called.
+
+export type AgentTool = Tool & {
+  /** What people call it: `http.request`, or the name at its tool server. */
+  title: string
+  effect: Effect
+  /** What is wrong with the arguments, before anything runs. */
+  check(args: JsonObject): string[]
+  run(call: NodeCall): Promise<Json>
+}
+
+/** Any kind of the registry; only those that run and are tools can be granted. */
+export type KindLookup = (
+  type: string,
+) => { descriptor: NodeKind['descriptor']; run?: NodeKind['run']; unavailable?(): string | null } | undefined
+
+const refused = (message: string): NodeFailure => new NodeFailure('tool_not_grantable', message, { retryable: false })
+
+export const toolsOfKinds = (types: string[], kindOf: KindLookup): AgentTool[] =>
+  [...new Set(types)].map((type) => {
+    const kind = kindOf(type)
+    if (kind === undefined) throw refused(`there is no tool "${type}"`)
+    const { descriptor, run } = kind
+    if (descriptor.kind !== 'tool' || run === undefined)
+      throw refused(`"${type}" is not a tool; an agent can be granted tools only`)
+    const missing = kind.unavailable?.()
+    if (missing) throw new NodeFailure('provider_not_configured', `${type}: ${missing}`, { retryable: false })
+    return {
+      name: safeName(type),
+      title: type,
+      description: `${descriptor.title}. ${descriptor.description}`.slice(0, 1_000),
+      schema: descriptor.args_schema,
+      effect: descriptor.effect,
+      check: (args) => problemsOf(descriptor.args_schema, args),
+      run: async (call) => (await run(call)).output,
+    }
+  })
+
+export type McpGrant = McpServer & { tools?: string[] }
+
+/** The list is journalled: an attempt that takes over offers the model the same tools. */
+export const toolsOfServer = async (
+  grant: McpGrant,
+  index: number,
+  call: NodeCall,
+  outgoing: Pick<Outgoing, 'fetch'>,
+): Promise<AgentTool[]> => {
+  const listed = (await call.step(`mcp:${index}:tools`, () =>
+    withSession(grant, call.signal, outgoing, async (session) => {
+      const all = await session.listTools()
+      const wanted = grant.tools === undefined ? all : all.filter(({ name }) => grant.tools?.includes(name))
+      return bounded(wanted) as unknown as Json
+    }),
+  )) as unknown as McpTool[]
+  return listed.map((tool) => {
+    const usable = checkSchema(tool.schema).length === 0
+    return {
+      name: safeName(`mcp${index + 1}_${tool.name}`),
+      title: tool.name,
+      description: tool.description,
+      schema: tool.schema,
+      effect: 'at_most_once',
+      // A schema in a dialect that is not ours is the server's to check.
+      check: (args) => (usable ? problemsOf(tool.schema, args) : []),
+      run: ({ args, effectKey, signal }) =>
+        withSession(grant, signal, outgoing, (session) => session.callTool(tool.name, args, effectKey)),
+    }
+  })
+}
+
+const MOST_TOOLS = 64
+const MOST_CHARACTERS = 200_000
+
+const bounded = (tools: McpTool[]): McpTool[] => {
+  let size = 0
+  return tools.slice(0, MOST_TOOLS).filter((tool) => {
+    size += JSON.stringify(tool).length
+    return size <= MOST_CHARACTERS
+  })
+}
+
+const withSession = async <T>(
+  server: McpServer,
+  signal: AbortSignal,
+  outgoing: Pick<Outgoing, 'fetch'>,
+  work: (session: Awaited<ReturnType<typeof openMcpSession>>) => Promise<T>,
+): Promise<T> => {
+  const session = await openMcpSession(outgoing, server, signal)
+  try {
+    return await work(session)
+  } finally {
+    await session.close()
+  }
+}
+
+const problemsOf = (schema: JsonObject, args: JsonObject): string[] =>
+  validateJson(schema, args)
+    .slice(0, 8)
+    .map(({ path, message }) => `${path === '' ? 'the arguments' : path} ${message}`)
+
+/** Vendors take letters, digits, `_` and `-`, at most 64. */
+const safeName = (name: string): string => name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64)
+
+/** Two names that differ only in what vendors do not take are told apart by a number. */
+export const withDistinctNames = (tools: AgentTool[]): AgentTool[] => {
+  const taken = new Set<string>()
+  return tools.map((tool) => {
+    let name = tool.name
+    for (let n = 2; taken.has(name); n += 1) name = `${tool.name.slice(0, 60)}_${n}`
+    taken.add(name)
+    return { ...tool, name }
+  })
+}
