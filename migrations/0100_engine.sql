@@ -339,21 +339,22 @@ end $$;
 select engine.close_partition('events_default');
 
 -- One partition a week, a few weeks ahead.
+create function engine.ensure_week(p_start timestamptz) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare v_name text := 'events_' || to_char(p_start at time zone 'utc', 'YYYYMMDD');
+begin
+  if to_regclass(v_name) is not null then return; end if;
+  execute format('create table %I partition of events for values from (%L) to (%L)',
+    v_name, engine.first_id(p_start), engine.first_id(p_start + interval '7 days'));
+  perform engine.close_partition(v_name);
+end $$;
+
 create function engine.ensure_partitions(p_weeks integer default 4) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
-declare
-  v_start timestamptz;
-  v_name text;
 begin
   perform pg_advisory_xact_lock(7101);
   for v_week in 0..p_weeks loop
-    v_start := date_trunc('week', now() at time zone 'utc') at time zone 'utc' + v_week * interval '7 days';
-    v_name := 'events_' || to_char(v_start at time zone 'utc', 'YYYYMMDD');
-    if to_regclass(v_name) is null then
-      execute format('create table %I partition of events for values from (%L) to (%L)',
-        v_name, engine.first_id(v_start), engine.first_id(v_start + interval '7 days'));
-      perform engine.close_partition(v_name);
-    end if;
+    perform engine.ensure_week(date_trunc('week', now() at time zone 'utc') at time zone 'utc' + v_week * interval '7 days');
   end loop;
 end $$;
 select engine.ensure_partitions();
@@ -394,6 +395,20 @@ begin
   return v_gone;
 end $$;
 
+-- Weeks whose journal is kept, and whether a live execution still needs it.
+create function engine.weeks() returns table (start_at timestamptz, live boolean)
+language sql stable security definer set search_path = public, pg_temp
+begin atomic
+  select week.start_at, exists (select from public.executions e
+      where e.status in ('queued', 'running', 'waiting')
+        and e.execution_id >= engine.first_id(week.start_at)
+        and e.execution_id < engine.first_id(week.start_at + interval '7 days'))
+  from (select to_date(right(c.relname, 8), 'YYYYMMDD')::timestamp at time zone 'utc' as start_at
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'public.events'::regclass and c.relname ~ '^events_[0-9]{8}$') as week
+  order by 1;
+end;
+
 -- Every live execution has a living worker or exactly one thing it waits for; these have not.
 create function engine.unaccounted() returns table (execution_id uuid, workspace_id uuid, status text, why text)
 language sql stable
@@ -417,5 +432,5 @@ grant execute on function engine.may_touch(uuid), engine.signal(uuid, uuid, text
   engine.start(uuid, uuid, json, json, integer) to heddle_app, heddle_engine;
 grant execute on function engine.claim(uuid, uuid, integer, integer, integer, integer), engine.grant_slots(integer),
   engine.bury(uuid, boolean), engine.wake_due(integer), engine.ensure_partitions(integer), engine.drop_week(timestamptz),
-  engine.first_id(timestamptz) to heddle_engine;
+  engine.weeks(), engine.first_id(timestamptz) to heddle_engine;
 grant execute on function engine.unaccounted() to heddle_engine, heddle_operator;

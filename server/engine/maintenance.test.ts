@@ -1,0 +1,77 @@
+import pg from 'pg'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { DAY } from '#platform/clock'
+import { type Database, openDatabase } from '#platform/db/pool'
+import { newId } from '#platform/ids'
+import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { makeMaintenance } from './maintenance.ts'
+import { partitionOf } from './outputs.ts'
+
+let database: TestDatabase
+let db: Database
+let owner: pg.Client
+beforeAll(async () => {
+  database = await makeTestDatabase()
+  db = openDatabase({ urls: database.urls, log: pino({ level: 'fatal' }) })
+  owner = new pg.Client({ connectionString: database.superuserUrl })
+  await owner.connect()
+})
+afterAll(async () => {
+  await owner?.end()
+  await db?.close()
+  await database?.drop()
+})
+
+/** A UUIDv7 of another time; `newId` itself only goes forward. */
+const idAt = (ms: number): string => {
+  const time = ms.toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`
+}
+
+const add = async (executionId: string, status: string): Promise<void> => {
+  const workspaceId = newId()
+  await owner.query(
+    `insert into executions (execution_id, workspace_id, definition_ref, status, trigger_kind, waiting_for, snapshot)
+     values ($1, $2, 'adhoc:x', $3, 'user', case when $3 = 'waiting' then '[{"kind": "timer"}]'::jsonb else '[]' end, '{}')`,
+    [executionId, workspaceId, status],
+  )
+  await owner.query(`insert into events values ($1, 1, $2, now(), 'execution.started', '{}')`, [
+    executionId,
+    workspaceId,
+  ])
+}
+
+const count = async (table: string, id: string): Promise<number> =>
+  (await owner.query(`select from ${table} where execution_id = $1`, [id])).rowCount ?? 0
+
+test('an old week is forgotten, except executions that still live', async () => {
+  const old = Date.now() - 60 * DAY
+  const monday = partitionOf(idAt(old))
+  await owner.query(`select engine.ensure_week(to_timestamp($1, 'YYYYMMDD')::timestamp at time zone 'utc')`, [monday])
+  const [ended, live, recent] = [idAt(old), idAt(old + 1), newId()] as const
+  await add(ended, 'succeeded')
+  await add(live, 'waiting')
+  await add(recent, 'succeeded')
+  expect((await owner.query(`select from events_${monday}`)).rowCount).toBe(2)
+
+  const removed: string[] = []
+  const blobs = {
+    put: async () => {},
+    get: async () => undefined,
+    remove: async () => {},
+    removeUnder: async (prefix: string) => void removed.push(prefix),
+  }
+  const maintenance = makeMaintenance({ db, blobs, log: pino({ level: 'fatal' }), retentionDays: 30 })
+  expect(await maintenance.run()).toEqual({ droppedWeeks: 0, executions: 1 })
+  expect([await count('executions', ended), await count('events', ended)]).toEqual([0, 0])
+  expect([await count('executions', live), await count('events', live)]).toEqual([1, 1])
+  expect([await count('executions', recent), await count('events', recent)]).toEqual([1, 1])
+  expect(removed).toEqual([])
+
+  await owner.query(`update executions set status = 'succeeded', waiting_for = '[]' where execution_id = $1`, [live])
+  expect(await maintenance.run()).toEqual({ droppedWeeks: 1, executions: 1 })
+  expect(await count('events', live)).toBe(0)
+  expect(removed).toEqual([`runs/${monday}/`])
+  maintenance.stop()
+})

@@ -1,0 +1,66 @@
+import { DAY, HOUR } from '#platform/clock'
+import type { Database } from '#platform/db/pool'
+import type { Logger } from '#platform/log'
+import type { Blobs } from '#providers/blobs/index'
+
+// What keeps the engine's tables from growing for ever. Any number of processes may do it; the database takes them in turn.
+
+export type Maintenance = { run(): Promise<{ droppedWeeks: number; executions: number }>; stop(): void }
+
+const WEEK = 7 * DAY
+const KEYS_AT_ONCE = 10_000
+
+const nameOf = (week: Date): string => week.toISOString().slice(0, 10).replaceAll('-', '')
+
+export const makeMaintenance = (deps: {
+  db: Database
+  blobs: Blobs
+  log: Logger
+  /** How long the journal of an ended execution is kept, at least. */
+  retentionDays: number
+}): Maintenance => {
+  const { db, blobs, log, retentionDays } = deps
+
+  const run: Maintenance['run'] = async () => {
+    await db.engine((tx) => tx.rows('select engine.ensure_partitions()'))
+    const weeks = await db.engine((tx) =>
+      tx.rows<{ start_at: Date; live: boolean; age: number }>(
+        'select start_at, live, extract(epoch from now() - start_at) * 1000 as age from engine.weeks()',
+      ),
+    )
+    let droppedWeeks = 0
+    let executions = 0
+    for (const { start_at, live, age } of weeks) {
+      if (Number(age) < WEEK + retentionDays * DAY) continue
+      const [gone] = await db.engine((tx) =>
+        tx.rows<{ gone: number }>('select engine.drop_week($1) as gone', [start_at]),
+      )
+      executions += gone?.gone ?? 0
+      // A live execution of that week may still read its blobs; they go with the week once it has ended.
+      if (live) continue
+      await blobs.removeUnder(`runs/${nameOf(start_at)}/`)
+      droppedWeeks += 1
+    }
+    for (;;) {
+      const gone = await db.engine((tx) =>
+        tx.count(
+          `delete from start_keys where (credential_hash, key_hash) in (
+             select credential_hash, key_hash from start_keys where created_at < now() - interval '24 hours' limit $1)`,
+          [KEYS_AT_ONCE],
+        ),
+      )
+      if (gone < KEYS_AT_ONCE) break
+    }
+    await db.engine((tx) =>
+      tx.count(`delete from workers w where dead and started_at < now() - interval '1 day'
+        and not exists (select from executions e where e.status = 'running' and e.worker_id = w.worker_id)`),
+    )
+    return { droppedWeeks, executions }
+  }
+
+  const timer = setInterval(() => {
+    run().catch((error: Error) => log.warn({ err: error }, 'the maintenance of the engine failed'))
+  }, HOUR).unref()
+
+  return { run, stop: () => clearInterval(timer) }
+}
