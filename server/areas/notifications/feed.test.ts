@@ -244,13 +244,15 @@ describe('cut connections', () => {
     const seen: number[] = []
     let second: Service = await startService({ database: service().database })
     let writing = true
-    const writer = (async () => {
+    // Several at once, so that transactions overlap and commit in another order than they began.
+    const writers = Array.from({ length: 4 }, async () => {
       for (let n = 0; writing; n++) {
-        const title = `note ${n}`
         const via = n % 2 === 0 ? service() : second
-        await via.call('POST', '/api/notifications', { token: person.key, body: { title } }).catch(() => {})
+        await via
+          .call('POST', '/api/notifications', { token: person.key, body: { title: `note ${n}` } })
+          .catch(() => {})
       }
-    })()
+    })
     const cutAfter = async (frames: number, at: Service): Promise<void> => {
       const { body } = await person.call('POST', '/auth/notification-ticket')
       const live = openSocket(
@@ -278,7 +280,7 @@ describe('cut connections', () => {
       await cutAfter(random(5), random(2) === 0 ? service() : second)
     }
     writing = false
-    await writer
+    await Promise.all(writers)
     const journal = await journalOf(person)
     const last = await connect(person, `?after=${seen.at(-1) ?? 0}`)
     if (seen.at(-1) !== journal.at(-1)) await last.frame(({ seq }) => seq === journal.at(-1))
@@ -287,5 +289,5 @@ describe('cut connections', () => {
     expect(seen).toEqual(journal)
     expect(journal.length).toBeGreaterThan(200)
     await second.stop()
-  }, 60_000)
+  }, 120_000)
 })

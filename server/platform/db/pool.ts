@@ -150,7 +150,8 @@ export function openDatabase(options: { urls: DatabaseUrls; log: Logger; poolSiz
       options: `-c plan_cache_mode=force_generic_plan ${extra}`,
     } as pg.PoolConfig)
     // Without a listener an idle connection that breaks would end the process.
-    pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'))
+    // Not the error itself: it carries the connection, and with it the key that cancels its queries.
+    pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle database connection broke'))
     return pool
   }
   const appPool = open(urls.app, poolSize)

@@ -185,7 +185,7 @@ describe('sockets', () => {
   })
 
   test('a client that does not read is closed with 4408, with a bounded buffer; others go on', async () => {
-    await start({ timing: { tick: 20, slowAfter: 200 }, mostBuffered: 64 * 1024 })
+    await start({ timing: { tick: 20, checkEvery: 20, slowAfter: 200 }, mostBuffered: 64 * 1024 })
     const resource = newId()
     const slow = await opened(resource)
     const quick = await opened(resource)

@@ -7,7 +7,7 @@ export type Timing = {
   /** How often the wheel turns; the others are multiples of it. */
   tick: number
   pingEvery: number
-  /** How often it is asked whether a socket's person may still see what it shows. */
+  /** How often it is asked whether a socket's person may still see what it shows, and whether it is read at all. */
   checkEvery: number
   /** How often the feed is looked at without a hint. */
   pollEvery: number
@@ -39,9 +39,6 @@ export function makeWheel(options: {
   function turnOnce(): void {
     turn += 1
     const now = performance.now()
-    for (const connection of due(timing.tick)) {
-      if (connection.fullSince !== null && now - connection.fullSince > timing.slowAfter) onSlow(connection)
-    }
     for (const connection of due(timing.pingEvery)) {
       if (!connection.alive) connection.socket.terminate()
       else {
@@ -51,6 +48,9 @@ export function makeWheel(options: {
     }
     const toCheck = [...due(timing.checkEvery)]
     if (toCheck.length > 0) check(toCheck)
+    for (const connection of toCheck) {
+      if (connection.fullSince !== null && now - connection.fullSince > timing.slowAfter) onSlow(connection)
+    }
     for (const connection of due(timing.pollEvery)) poll(connection)
   }
 
