@@ -11,6 +11,8 @@ export type SandboxProcess = {
   call(request: SandboxRequest, inputText: string, wallMs: number): Promise<Frame<SandboxReply>>
   ready: Promise<void>
   readonly calls: number
+  /** Time spent in calls so far: an upper bound of the processor time used. */
+  readonly busyMs: number
   end(): void
   onEnd(listener: () => void): void
 }
@@ -65,6 +67,7 @@ export function startProcess(): SandboxProcess {
     stdio: ['pipe', 'pipe', 'ignore'],
   })
   let calls = 0
+  let busyMs = 0
   let pending: { resolve(frame: Frame<SandboxReply>): void; reject(error: Error): void } | undefined
   let endedFor: 'time' | 'died' | undefined
   let gone = false
@@ -109,8 +112,12 @@ export function startProcess(): SandboxProcess {
     get calls() {
       return calls
     },
+    get busyMs() {
+      return busyMs
+    },
     async call(request, inputText, wallMs) {
       calls += 1
+      const startedAt = performance.now()
       const reply = Promise.withResolvers<Frame<SandboxReply>>()
       pending = reply
       const stop = keepTime(child, wallMs, () => kill('time'))
@@ -119,6 +126,7 @@ export function startProcess(): SandboxProcess {
         return await reply.promise
       } finally {
         stop()
+        busyMs += performance.now() - startedAt
       }
     },
     end: () => kill('died'),

@@ -58,6 +58,8 @@ const CODE = { timeMs: 1_000, memoryMb: 64 }
 export const MAX_LIMITS = { timeMs: 60_000, memoryMb: 256 }
 /** A process is replaced after so many calls, so that nothing in it can grow for ever. */
 const CALLS_PER_PROCESS = 1_000
+/** Well before the kernel's own limit of processor time, even if the last call is a long one. */
+const BUSY_MS_PER_PROCESS = 240_000
 /** Beyond the code's own clock, for starting the engine and reading the input. */
 const GRACE_MS = 200
 
@@ -93,7 +95,7 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
   }
   const finish = (process: SandboxProcess): void => {
     if (closed) return
-    if (live.has(process) && process.calls < CALLS_PER_PROCESS) {
+    if (live.has(process) && process.calls < CALLS_PER_PROCESS && process.busyMs < BUSY_MS_PER_PROCESS) {
       queue.offer(process)
       return
     }
