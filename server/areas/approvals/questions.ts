@@ -65,7 +65,7 @@ export function makeQuestions({ db, engine }: { db: Database; engine: () => Pick
       if (present) return opened(present)
       const row = await tx.row<Row>(
         `insert into questions (workspace_id, clarification_id, execution_id, workflow_id, node_path, node_id, question, schema, who, on_due, default_answer, started_by, due_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13)) returning *`,
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, date_trunc('milliseconds', now() + make_interval(secs => $13))) returning *`,
         [
           wait.workspaceId,
           newId(),
@@ -148,7 +148,7 @@ export function makeQuestions({ db, engine }: { db: Database; engine: () => Pick
         ? open[0]
         : rows.find(({ clarification_id }) => clarification_id === given.clarificationId)
     if (given.clarificationId !== undefined && !wanted) throw unknownReference('/clarification_id')
-    if (!wanted || wanted.status !== 'open') throw problem('not_waiting', whyNotWaiting(wanted ?? rows.at(-1)))
+    if (wanted?.status !== 'open') throw problem('not_waiting', whyNotWaiting(wanted ?? rows.at(-1)))
     if (given.clarificationId === undefined && open.length > 1) {
       throw invalid([{ path: '/clarification_id', message: `must be given: ${open.length} questions are open` }])
     }
@@ -178,7 +178,7 @@ export function makeQuestions({ db, engine }: { db: Database; engine: () => Pick
       }
       if (row.on_due === 'escalate' && !row.escalated) {
         const escalated = await tx.row<Row>(
-          `update questions set escalated = true, due_at = now() + (due_at - asked_at) where workspace_id = $1 and clarification_id = $2 returning *`,
+          `update questions set escalated = true, due_at = date_trunc('milliseconds', now() + (due_at - asked_at)) where workspace_id = $1 and clarification_id = $2 returning *`,
           [row.workspace_id, row.clarification_id],
         )
         await tell(tx, escalated, 'clarification.escalated', `Nobody has answered yet: ${row.question}`)

@@ -126,7 +126,7 @@ export async function insertGate(
   return tx.row<Gate>(
     `insert into approval_requests (workspace_id, request_id, execution_id, workflow_id, version_id, node_path, node_id, title, payload, payload_sha256,
        policy, started_by, due_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13)) returning ${columns}`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, date_trunc('milliseconds', now() + make_interval(secs => $13))) returning ${columns}`,
     [
       gate.workspace_id,
       gate.request_id,

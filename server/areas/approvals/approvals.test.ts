@@ -1,0 +1,329 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+
+const service = useService()
+let world: World
+beforeAll(async () => {
+  world = await makeWorld(service())
+})
+
+type Gate = {
+  request_id: string
+  status: string
+  payload_sha256: string
+  votes: { decision: string; voter: { kind: string; id: string } }[]
+  outstanding: { id: string }[]
+  unsatisfiable: boolean
+  due_at: string | null
+}
+
+const gated = (policy: Record<string, unknown>, payload: unknown = { amount: 5 }) => ({
+  nodes: [
+    { id: 'gate', type: 'approval', args: { title: 'Pay?', payload, policy } },
+    { id: 'yes', type: 'set', args: { values: { paid: true } } },
+    { id: 'no', type: 'set', args: { values: { paid: false } } },
+  ],
+  edges: [
+    { from: { node: 'gate', port: 'approved' }, to: 'yes' },
+    { from: { node: 'gate', port: 'rejected' }, to: 'no' },
+  ],
+  output: { $cel: 'nodes.yes.output != null ? "paid" : "refused"' },
+})
+const person = (who: TestPerson) => ({ kind: 'user', id: who.id })
+
+async function run(definition: unknown, as: TestPerson = world.owner): Promise<string> {
+  const made = await as.call('POST', '/api/workflows', { body: { name: 'Gated', definition } })
+  expect(made.status, made.text).toBe(201)
+  const { body } = await as.call('POST', `/api/workflows/${made.body.workflow_id}/run`, { body: {} })
+  return body.execution_id
+}
+
+async function openGate(
+  policy: Record<string, unknown>,
+  as: TestPerson = world.owner,
+): Promise<{ execution: string; gate: Gate }> {
+  const execution = await run(gated(policy), as)
+  const gate = await until(async () => {
+    const { body } = await as.call('GET', `/api/workflows/executions/${execution}/approvals`)
+    return body.items[0] as Gate | undefined
+  }, 'the gate')
+  return { execution, gate }
+}
+
+const vote = (who: TestPerson, gate: Gate, decision = 'approve', more: Record<string, unknown> = {}) =>
+  who.call('POST', `/api/approvals/${gate.request_id}/votes`, {
+    body: { decision, payload_sha256: gate.payload_sha256, ...more },
+  })
+
+const ended = (execution: string, as: TestPerson = world.owner) =>
+  until(async () => {
+    const { body } = await as.call('GET', `/api/workflows/executions/${execution}`)
+    return ['succeeded', 'failed', 'cancelled', 'timed_out'].includes(body.status) ? body : undefined
+  }, 'the end')
+
+const read = async (gate: Gate, as: TestPerson = world.owner): Promise<Gate> =>
+  (await as.call('GET', `/api/approvals/${gate.request_id}`)).body
+
+describe('gates', () => {
+  test('one vote opens an `any` gate, and the execution goes on through its port', async () => {
+    const { execution, gate } = await openGate({ approvers: [person(world.member)], quorum: 'any' })
+    expect(gate).toMatchObject({ status: 'open', outstanding: [{ id: world.member.id }], unsatisfiable: false })
+    const waiting = await until(async () => {
+      const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution}`)
+      return body.status === 'waiting' ? body : undefined
+    }, 'waiting')
+    expect(waiting.waiting_for).toMatchObject([{ kind: 'approval', request_id: gate.request_id }])
+    const cast = await vote(world.member, gate, 'approve', { comment: 'fine' })
+    expect(cast.status, cast.text).toBe(201)
+    expect(cast.body).toMatchObject({
+      decision: 'approve',
+      comment: 'fine',
+      voter: { kind: 'human', id: world.member.id, name: world.member.name },
+    })
+    expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'paid' })
+    expect(await read(gate)).toMatchObject({ status: 'approved', votes: [{ decision: 'approve' }], outstanding: [] })
+    const events = await world.owner.call('GET', `/api/workflows/executions/${execution}/events?limit=200`)
+    const types = events.body.items.map(({ type }: { type: string }) => type)
+    expect(types.filter((type: string) => type.startsWith('approval.'))).toEqual([
+      'approval.opened',
+      'approval.voted',
+      'approval.resolved',
+    ])
+  })
+
+  test('a rejection that makes the quorum unreachable rejects at once; `all` needs everybody', async () => {
+    const both = { approvers: [person(world.member), person(world.viewer)], quorum: 'all' }
+    const { execution, gate } = await openGate(both)
+    await vote(world.viewer, gate, 'reject')
+    expect(await ended(execution)).toMatchObject({ results: 'refused' })
+    const second = await openGate(both)
+    await vote(world.viewer, second.gate)
+    expect(await read(second.gate)).toMatchObject({ status: 'open', outstanding: [{ id: world.member.id }] })
+    await vote(world.member, second.gate)
+    expect(await ended(second.execution)).toMatchObject({ results: 'paid' })
+  })
+
+  test('a CEL quorum counts people; whoever has a veto role rejects alone', async () => {
+    const third = await makePerson(service())
+    await join(service(), world.workspace, third, 'member')
+    const approvers = [person(world.member), person(world.viewer), person(third)]
+    const { execution, gate } = await openGate({
+      approvers,
+      quorum: { $cel: 'approvals.human >= 2 && rejections.total == 0' },
+    })
+    await vote(world.member, gate)
+    await vote(third, gate)
+    expect(await ended(execution)).toMatchObject({ results: 'paid' })
+    const vetoed = await openGate({ approvers, quorum: 'any', veto: ['viewer'] })
+    await vote(world.viewer, vetoed.gate, 'reject')
+    expect(await ended(vetoed.execution)).toMatchObject({ results: 'refused' })
+  })
+
+  test('whoever started the execution may not approve it, unless the policy says so', async () => {
+    const { gate } = await openGate({ approvers: [person(world.owner), person(world.member)], quorum: 'any' })
+    const refused = await vote(world.owner, gate)
+    expect(refused.status).toBe(403)
+    expect(refused.body.detail).toContain('started this execution')
+    const allowed = await openGate({ approvers: [person(world.owner)], quorum: 'any', allow_self: true })
+    expect((await vote(world.owner, allowed.gate)).status).toBe(201)
+  })
+
+  test('fifty parallel votes of one person are one vote and one resume', async () => {
+    const { execution, gate } = await openGate({ approvers: [person(world.member)], quorum: 'any' })
+    const answers = await Promise.all(Array.from({ length: 50 }, () => vote(world.member, gate)))
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(49)
+    await ended(execution)
+    const events = await world.owner.call('GET', `/api/workflows/executions/${execution}/events?limit=200`)
+    expect(events.body.items.filter(({ type }: { type: string }) => type === 'approval.resolved')).toHaveLength(1)
+  })
+
+  test('a vote is bound to the payload that was seen', async () => {
+    const { gate } = await openGate({ approvers: [person(world.member)], quorum: 'any' })
+    const { status, body } = await vote(world.member, { ...gate, payload_sha256: 'f'.repeat(64) })
+    expect([status, body.code]).toEqual([409, 'payload_changed'])
+    expect((await read(gate)).votes).toEqual([])
+  })
+
+  test('a closed gate takes no vote, and a cancelled execution closes its gate', async () => {
+    const { execution, gate } = await openGate({ approvers: [person(world.member)], quorum: 'any' })
+    await world.owner.call('POST', `/api/workflows/executions/${execution}/cancel`)
+    await until(async () => (await read(gate)).status === 'cancelled', 'the gate to close')
+    expect((await vote(world.member, gate)).body.code).toBe('gate_closed')
+  })
+
+  test('a due gate is expired and counts as its policy says', async () => {
+    const { execution, gate } = await openGate({
+      approvers: [person(world.member)],
+      quorum: 'any',
+      due_in_s: 0.3,
+      on_due: 'approve',
+    })
+    expect(await ended(execution)).toMatchObject({ results: 'paid' })
+    expect(await read(gate)).toMatchObject({ status: 'expired', outcome: 'approved' })
+    const told = await world.member.call('GET', '/api/notifications?limit=200')
+    const kinds = told.body.items
+      .filter(({ data }: { data: { request_id?: string } }) => data.request_id === gate.request_id)
+      .map(({ kind }: { kind: string }) => kind)
+    expect(kinds.sort()).toEqual(['approval.reminder', 'approval.requested'])
+  })
+
+  test('an escalated gate asks the second list', async () => {
+    const { execution, gate } = await openGate({
+      approvers: [person(world.viewer)],
+      quorum: 'any',
+      due_in_s: 2,
+      on_due: 'escalate',
+      escalate_to: [person(world.member)],
+    })
+    expect((await vote(world.member, gate)).status).toBe(404)
+    await until(async () => (await read(gate)).outstanding.some(({ id }) => id === world.member.id), 'the escalation')
+    expect((await vote(world.member, gate)).status).toBe(201)
+    expect(await ended(execution)).toMatchObject({ results: 'paid' })
+  })
+
+  test('a vote can be handed to a colleague, once', async () => {
+    const { gate } = await openGate({ approvers: [person(world.viewer)], quorum: 'any' })
+    const handed = await world.viewer.call('POST', `/api/approvals/${gate.request_id}/delegate`, {
+      body: { user_id: world.member.id },
+    })
+    expect(handed.body.outstanding).toMatchObject([{ id: world.member.id }])
+    expect((await vote(world.viewer, gate)).status).toBe(404)
+    const foreign = await world.member.call('POST', `/api/approvals/${gate.request_id}/delegate`, {
+      body: { user_id: world.stranger.id },
+    })
+    expect(foreign.body.code).toBe('unknown_reference')
+    expect((await vote(world.member, gate)).status).toBe(201)
+  })
+
+  test('approvers by team and by role; who leaves drops out, and a gate nobody can open is reported', async () => {
+    const leaver = await makePerson(service())
+    await join(service(), world.workspace, leaver, 'member')
+    const team = (await world.owner.call('POST', '/api/teams', { body: { name: 'Finance' } })).body
+    await world.owner.call('POST', `/api/teams/${team.team_id}/add_users`, { body: { user_ids: [leaver.id] } })
+    const { gate } = await openGate({ approvers: [{ kind: 'team', id: team.team_id }], quorum: 'any' })
+    expect(gate.outstanding).toMatchObject([{ id: leaver.id }])
+    await service().sql('delete from memberships where user_id = $1', [leaver.uuid])
+    await until(async () => (await read(gate)).unsatisfiable, 'the report', 30_000)
+    const told = await world.owner.call('GET', '/api/notifications?limit=200')
+    expect(
+      told.body.items.some(
+        ({ kind, data }: { kind: string; data: { request_id: string } }) =>
+          kind === 'approval.unsatisfiable' && data.request_id === gate.request_id,
+      ),
+    ).toBe(true)
+    const byRole = await openGate({ approvers: [{ kind: 'role', id: 'viewer' }], quorum: 'any' })
+    expect(byRole.gate.outstanding).toMatchObject([{ id: world.viewer.id }])
+  })
+
+  test('the inbox holds what waits on me, soonest due first, without a due time last', async () => {
+    const me = await makePerson(service())
+    await join(service(), world.workspace, me, 'member')
+    const late = await openGate({ approvers: [person(me)], quorum: 'any', due_in_s: 9000 })
+    const never = await openGate({ approvers: [person(me)], quorum: 'any' })
+    const soon = await openGate({ approvers: [person(me)], quorum: 'any', due_in_s: 3000 })
+    const ids = async (query = '') => (await me.call('GET', `/api/approvals/inbox${query}`)).body
+    expect((await ids()).items.map(({ request_id }: Gate) => request_id)).toEqual(
+      [soon, late, never].map(({ gate }) => gate.request_id),
+    )
+    const first = await ids('?limit=2')
+    const rest = await ids(`?limit=2&cursor=${first.next_cursor}`)
+    expect(rest.items.map(({ request_id }: Gate) => request_id)).toEqual([never.gate.request_id])
+    await vote(me, soon.gate)
+    expect((await ids()).items).toHaveLength(2)
+  })
+})
+
+describe('questions', () => {
+  const asking = (args: Record<string, unknown> = {}) => ({
+    nodes: [
+      {
+        id: 'ask',
+        type: 'clarification',
+        args: { question: 'Which colour?', schema: { type: 'string', enum: ['red', 'green'] }, ...args },
+      },
+    ],
+    edges: [],
+    output: { $ref: 'nodes.ask.output' },
+  })
+  const asked = async (
+    args: Record<string, unknown> = {},
+    as: TestPerson = world.owner,
+  ): Promise<{ execution: string; clarification_id: string }> => {
+    const execution = await run(asking(args), as)
+    const waiting = await until(async () => {
+      const { body } = await as.call('GET', `/api/workflows/executions/${execution}`)
+      return body.status === 'waiting' ? body : undefined
+    }, 'the question')
+    expect(waiting.waiting_for).toMatchObject([{ kind: 'clarification', question: 'Which colour?' }])
+    return { execution, clarification_id: waiting.waiting_for[0].clarification_id }
+  }
+  const respond = (who: TestPerson, execution: string, response: unknown, more: Record<string, unknown> = {}) =>
+    who.call('POST', `/api/workflows/executions/${execution}/respond`, { body: { response, ...more } })
+
+  test('the answer goes to the node; a wrong one is refused with its path', async () => {
+    const { execution } = await asked()
+    const wrong = await respond(world.owner, execution, 'blue')
+    expect([wrong.status, wrong.body.errors[0].path]).toEqual([422, '/response'])
+    const right = await respond(world.owner, execution, 'green')
+    expect(right.status, right.text).toBe(202)
+    expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'green' })
+    const late = await respond(world.owner, execution, 'red')
+    expect([late.status, late.body.code]).toEqual([409, 'not_waiting'])
+    expect(late.body.detail).toContain(world.owner.name)
+  })
+
+  test('of fifty parallel answers one wins', async () => {
+    const { execution } = await asked()
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => respond(world.owner, execution, n % 2 ? 'red' : 'green')),
+    )
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(1)
+    expect(answers.filter(({ body }) => body.code === 'not_waiting')).toHaveLength(49)
+  })
+
+  test('a question that names somebody is theirs alone to answer', async () => {
+    const { execution } = await asked({ who: [{ kind: 'user', id: world.viewer.id }] })
+    expect((await respond(world.owner, execution, 'red')).status).toBe(403)
+    expect((await respond(world.member, execution, 'red')).status).toBe(404)
+    const inbox = await world.viewer.call('GET', '/api/clarifications/inbox')
+    expect(inbox.body.items).toMatchObject([{ execution_id: execution, question: 'Which colour?' }])
+    expect((await respond(world.viewer, execution, 'red')).status).toBe(202)
+  })
+
+  test('an execution may wait on two questions; the id says which', async () => {
+    const execution = await run({
+      nodes: ['a', 'b'].map((id) => ({
+        id,
+        type: 'clarification',
+        args: { question: id, schema: { type: 'string' } },
+      })),
+      edges: [],
+      output: { a: { $ref: 'nodes.a.output' }, b: { $ref: 'nodes.b.output' } },
+    })
+    const waiting = await until(async () => {
+      const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution}`)
+      return body.waiting_for.length === 2 ? body.waiting_for : undefined
+    }, 'two questions')
+    const ambiguous = await respond(world.owner, execution, 'x')
+    expect([ambiguous.status, ambiguous.body.errors[0].path]).toEqual([422, '/clarification_id'])
+    expect(
+      (await respond(world.owner, execution, 'x', { clarification_id: 'clr_01kf3v6h2he3wtpk1fw5c0wz9d' })).body.code,
+    ).toBe('unknown_reference')
+    for (const { question, clarification_id } of waiting)
+      expect((await respond(world.owner, execution, `to ${question}`, { clarification_id })).status).toBe(202)
+    expect(await ended(execution)).toMatchObject({ results: { a: 'to a', b: 'to b' } })
+  })
+
+  test('past its due time a question takes the default, or fails the node', async () => {
+    const defaulted = await run(asking({ due_in_s: 0.2, on_due: 'default', default: 'red' }))
+    expect(await ended(defaulted)).toMatchObject({ status: 'succeeded', results: 'red' })
+    const failing = await run(asking({ due_in_s: 0.2, on_due: 'fail' }))
+    expect(await ended(failing)).toMatchObject({
+      status: 'failed',
+      error: { code: 'question_expired', node_id: 'ask' },
+    })
+  })
+})

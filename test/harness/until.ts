@@ -1,0 +1,14 @@
+/** Looks again and again until the condition gives something; fails after `within` milliseconds. */
+export async function until<T>(
+  look: () => Promise<T | undefined | false | null>,
+  what: string,
+  within = 20_000,
+): Promise<T> {
+  const end = performance.now() + within
+  for (;;) {
+    const found = await look()
+    if (found !== undefined && found !== false && found !== null) return found
+    if (performance.now() > end) throw new Error(`waited in vain for ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 15))
+  }
+}
