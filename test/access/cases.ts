@@ -1,13 +1,17 @@
 import { companyCases } from './companies.ts'
+import { identityCases } from './identity.ts'
 import type { Cases } from './matrix.ts'
 import { notificationCases, presenceCases } from './notifications.ts'
 import { subscriptionCases } from './subscriptions.ts'
 import { teamCases } from './teams.ts'
 import { workflowCases } from './workflows.ts'
+import { workspaceCases } from './workspaces.ts'
 
 /** Every area's cases. A new operation is added to its area's file. */
 export const cases: Cases = {
   ...companyCases,
+  ...identityCases,
+  ...workspaceCases,
   ...teamCases,
   ...subscriptionCases,
   ...notificationCases,

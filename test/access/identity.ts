@@ -1,0 +1,67 @@
+import { hashSecret, newId, newSecret, toWire } from '#platform/ids'
+import { freshEmail } from '#test/harness/browser'
+import { type Cases, type Cast, type Expected, kinds, rows, withChanges } from './matrix.ts'
+
+const everybody = (status: number): Expected => Object.fromEntries(kinds.map((kind) => [kind, status])) as Expected
+/** Signed in, and told `status`; the others are not let in. */
+const signedInGets = (status: number): Expected => withChanges(everybody(status), { nobody: 401, wrongToken: 401 })
+
+const account = async () => ({ body: { email: freshEmail(), password: 'correct horse', name: 'Somebody' } })
+
+const sessionOfAuthor = async ({ author, service }: Cast) => {
+  const session = newId()
+  await service.sql(
+    `insert into sessions (session_id, user_id, token_hash, expires_at) values ($1, $2, $3, now() + interval '1 day')`,
+    [session, author.uuid, hashSecret(newSecret('ses'))],
+  )
+  return { params: { session_id: toWire('ses', session) } }
+}
+
+const keyOfAuthor = async ({ author }: Cast) => {
+  const { body } = await author.call('POST', '/auth/api-keys', { body: { name: 'case' } })
+  return { params: { key_id: body.key_id as string } }
+}
+
+const invitation = async ({ workspace, workspaceOwner }: Cast) => {
+  const { body } = await workspaceOwner.call('POST', `/api/workspaces/${workspace.id}/members/invite`, {
+    body: { email: freshEmail() },
+    headers: { 'x-workspace-id': workspace.id },
+  })
+  return { params: { token: (body.link as string).split('/').at(-1)! } }
+}
+
+const unknownProvider = async () => ({ params: { provider: 'none' } })
+
+export const identityCases: Cases = {
+  signUp: { expect: rows.anyone, prepare: account },
+  signIn: {
+    expect: everybody(401),
+    prepare: async () => ({ body: { email: freshEmail(), password: 'not a password' } }),
+  },
+  signOut: { expect: rows.signedIn },
+  getMe: { expect: rows.signedIn },
+  // The people of the cast have no password that could be the present one.
+  changePassword: {
+    expect: signedInGets(422),
+    prepare: async () => ({ body: { current_password: 'none', new_password: 'a new password' } }),
+  },
+  listSessions: { expect: rows.signedIn },
+  endSessions: { expect: rows.signedIn },
+  endSession: { expect: rows.ownOnly, prepare: sessionOfAuthor },
+  listApiKeys: { expect: rows.signedIn },
+  createApiKey: { expect: rows.signedIn, prepare: async () => ({ body: { name: 'case' } }) },
+  deleteApiKey: { expect: rows.ownOnly, prepare: keyOfAuthor },
+  previewInvitation: { expect: rows.anyone, prepare: invitation, plainParameters: ['token'] },
+  // Whoever is signed in with another address may not have it; whoever is new may.
+  acceptInvitation: {
+    expect: withChanges(everybody(404), { nobody: 'ok', wrongToken: 'ok' }),
+    prepare: async (cast) => ({ ...(await invitation(cast)), body: { name: 'New', password: 'correct horse' } }),
+    plainParameters: ['token'],
+  },
+  listOidcProviders: { expect: rows.anyone },
+  startOidc: { expect: everybody(404), prepare: unknownProvider, plainParameters: ['provider'] },
+  finishOidc: { expect: everybody(404), prepare: unknownProvider, plainParameters: ['provider'] },
+  // Linking is for browsers; with an API key it is 409 before the provider is looked for.
+  linkOidc: { expect: signedInGets(409), prepare: unknownProvider, plainParameters: ['provider'] },
+  unlinkOidc: { expect: signedInGets(404), prepare: unknownProvider, plainParameters: ['provider'] },
+}
