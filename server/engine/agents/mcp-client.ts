@@ -21,6 +21,8 @@ export type McpSession = {
 
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
 const TIMEOUT = 120 * SECOND
+/** For the end of a session, which is said also when the call was stopped. */
+const FAREWELL = 3 * SECOND
 const MOST_PAGES = 20
 const MOST_TOOLS = 200
 
@@ -36,7 +38,7 @@ export const openMcpSession = async (
   let version: string | undefined
   let lastId = 0
 
-  const send = async (method: 'POST' | 'DELETE', body: JsonObject | null): Promise<Response> => {
+  const send = async (method: 'POST' | 'DELETE', body: JsonObject | null, within = signal): Promise<Response> => {
     const headers: Record<string, string> = {
       ...server.headers,
       ...(body !== null && { 'content-type': 'application/json' }),
@@ -45,7 +47,12 @@ export const openMcpSession = async (
       ...(session !== null && { 'mcp-session-id': session }),
     }
     try {
-      return await outgoing.fetch(server.url, { method, headers, signal, ...(body && { body: JSON.stringify(body) }) })
+      return await outgoing.fetch(server.url, {
+        method,
+        headers,
+        signal: within,
+        ...(body && { body: JSON.stringify(body) }),
+      })
     } catch (error) {
       outer.throwIfAborted()
       const failure = asOutgoingFailure(error)
@@ -71,15 +78,29 @@ export const openMcpSession = async (
     return result
   }
 
-  const hello = await ask('initialize', {
-    protocolVersion: '2025-06-18',
-    capabilities: {},
-    clientInfo: { name: 'heddle', version: '1' },
+  const close = async (): Promise<void> => {
+    if (session === null) return
+    await send('DELETE', null, AbortSignal.timeout(FAREWELL)).then(
+      (response) => response.body?.cancel(),
+      () => {},
+    )
+  }
+
+  const greet = async (): Promise<void> => {
+    const hello = await ask('initialize', {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'heddle', version: '1' },
+    })
+    version = VERSIONS.find((known) => known === hello.protocolVersion)
+    if (version === undefined) throw broken('the tool server speaks a version of the protocol that is not known here')
+    const noted = await send('POST', { jsonrpc: '2.0', method: 'notifications/initialized' })
+    await noted.body?.cancel()
+  }
+  await greet().catch(async (error: unknown) => {
+    await close()
+    throw error
   })
-  version = VERSIONS.find((known) => known === hello.protocolVersion)
-  if (version === undefined) throw broken('the tool server speaks a version of the protocol that is not known here')
-  const noted = await send('POST', { jsonrpc: '2.0', method: 'notifications/initialized' })
-  await noted.body?.cancel()
 
   return {
     listTools: async () => {
@@ -105,13 +126,7 @@ export const openMcpSession = async (
         })
       return result
     },
-    close: async () => {
-      if (session === null) return
-      await send('DELETE', null).then(
-        (response) => response.body?.cancel(),
-        () => {},
-      )
-    },
+    close,
   }
 }
 
