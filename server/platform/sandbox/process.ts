@@ -48,7 +48,7 @@ function readable(): string[] {
 }
 
 /** Tenant text can neither become code, nor read files, start programs or threads; the environment is empty. */
-const nodeFlags = (): string[] => [
+export const nodeFlags = (): string[] => [
   '--permission',
   ...readable().map((path) => `--allow-fs-read=${path}`),
   '--disallow-code-generation-from-strings',
