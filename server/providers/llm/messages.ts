@@ -43,8 +43,26 @@ export const toSdkTools = (tools: Tool[]): ToolSet =>
 /** Vendors want an object at the top, without alternatives; whether the arguments fit is checked by us in any case. */
 const plainSchema = (schema: JsonObject): JsonObject => {
   const { anyOf: _any, oneOf: _one, allOf: _all, not: _not, if: _if, $schema: _dialect, ...rest } = schema
-  return { properties: {}, ...rest, type: 'object' }
+  return { properties: {}, ...withoutNotes(rest), type: 'object' }
 }
+
+const OF_NAMES: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions'])
+
+/** Notes for our editor (`x-…`) are nothing a vendor knows. Below `properties` a name may begin so too. */
+const withoutNotes = (schema: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(schema)
+      .filter(([keyword]) => !keyword.startsWith('x-'))
+      .map(([keyword, value]) => [keyword, OF_NAMES.has(keyword) ? mapValues(value, cleaned) : cleaned(value)]),
+  )
+
+const cleaned = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(cleaned)
+  return isObject(value) ? withoutNotes(value) : value
+}
+
+const mapValues = (value: Json, change: (inner: Json) => Json): Json =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, change(inner)])) : value
 
 type SdkToolCall = { toolCallId: string; toolName: string; input: unknown; providerMetadata?: unknown }
 

@@ -46,6 +46,7 @@ export const checkFunction = (value: Fields, where: string): string => {
   need(parameters.type === 'object', `${where}.parameters must have type object`)
   for (const keyword of ['oneOf', 'anyOf', 'allOf', 'enum', 'not'])
     need(!(keyword in parameters), `${where}.parameters may not have ${keyword} at the top`)
+  need(!/"x-(?:editor|value)"/.test(JSON.stringify(parameters)), `${where}.parameters has unknown keywords`)
   need(value.strict !== true, `${where} is strict, but its schema was not made for that`)
   return name
 }
