@@ -9,13 +9,13 @@
 
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js'
 import { type CelFunction, FUNCTIONS, MATH, METHODS } from './cel-functions.ts'
+import { MACROS, type Macro, truth } from './cel-macros.ts'
+import { OPERATIONS, type Operation } from './cel-operators.ts'
 import {
   type Budget,
   BudgetExceeded,
   type CelValue,
-  compare,
   Duration,
-  equal,
   failure,
   isMap,
   mapKey,
@@ -85,8 +85,6 @@ export function parseCel(text: string): ASTNode {
 
 const place = (start: number | undefined): string => (start === undefined ? '' : ` (at character ${start + 1})`)
 
-const isBinary = new Set(['==', '!=', 'in', '+', '-', '*', '/', '%', '<', '<=', '>', '>='])
-
 function compile(node: ASTNode, outer: Names): Step {
   if (outer.depth > MAX_TREE_DEPTH) throw invalid('the expression is nested too deeply')
   const names = { ...outer, depth: outer.depth + 1 }
@@ -118,7 +116,7 @@ function compile(node: ASTNode, outer: Names): Step {
     case '-_':
       return negate(compile(node.args, names))
     default: {
-      if (!isBinary.has(node.op)) throw invalid(`"${node.op}" is not supported`)
+      if (!OPERATIONS.has(node.op)) throw invalid(`"${node.op}" is not supported`)
       const [left, right] = node.args as [ASTNode, ASTNode]
       return binary(node.op, compile(left, names), compile(right, names))
     }
@@ -190,11 +188,6 @@ function mapOf(entries: [Step, Step][]): Step {
   }
 }
 
-function truth(value: CelValue): boolean {
-  if (typeof value === 'boolean') return value
-  throw failure(`true or false is expected, not a ${typeOf(value)}`)
-}
-
 function choose(condition: Step, yes: Step, no: Step): Step {
   return (run) => {
     run.spend(1)
@@ -243,71 +236,6 @@ function binary(op: string, left: Step, right: Step): Step {
     return operate(run, left(run), right(run))
   }
 }
-
-type Operation = (run: Run, a: CelValue, b: CelValue) => CelValue
-
-const arithmetic =
-  (op: string, compute: (a: number, b: number) => number): Operation =>
-  (_run, a, b) => {
-    if (typeof a === 'number' && typeof b === 'number') return compute(a, b)
-    throw failure(`${typeOf(a)} ${op} ${typeOf(b)} is not defined`)
-  }
-
-function add(run: Run, a: CelValue, b: CelValue): CelValue {
-  if (typeof a === 'number' && typeof b === 'number') return a + b
-  if (typeof a === 'string' && typeof b === 'string') {
-    run.spend((a.length + b.length) >> 3)
-    return run.text(a + b)
-  }
-  if (Array.isArray(a) && Array.isArray(b)) {
-    run.spend(a.length + b.length)
-    return [...a, ...b]
-  }
-  if (a instanceof Date && b instanceof Duration) return validDate(a.getTime() + b.ms)
-  if (a instanceof Duration && b instanceof Date) return validDate(b.getTime() + a.ms)
-  if (a instanceof Duration && b instanceof Duration) return new Duration(a.ms + b.ms)
-  throw failure(`${typeOf(a)} + ${typeOf(b)} is not defined; use string() to join a number to a text`)
-}
-
-function subtract(_run: Run, a: CelValue, b: CelValue): CelValue {
-  if (typeof a === 'number' && typeof b === 'number') return a - b
-  if (a instanceof Date && b instanceof Date) return new Duration(a.getTime() - b.getTime())
-  if (a instanceof Date && b instanceof Duration) return validDate(a.getTime() - b.ms)
-  if (a instanceof Duration && b instanceof Duration) return new Duration(a.ms - b.ms)
-  throw failure(`${typeOf(a)} - ${typeOf(b)} is not defined`)
-}
-
-function validDate(ms: number): Date {
-  const date = new Date(ms)
-  if (Number.isNaN(date.getTime())) throw failure('the time is out of range')
-  return date
-}
-
-function isIn(run: Run, item: CelValue, collection: CelValue): boolean {
-  if (Array.isArray(collection)) return collection.some((other) => equal(run, item, other))
-  if (isMap(collection)) return Object.hasOwn(collection, mapKey(item))
-  throw failure(`"in" needs a list or a map, not a ${typeOf(collection)}`)
-}
-
-function nonZero(value: number): number {
-  if (value === 0) throw failure('division by zero')
-  return value
-}
-
-const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
-  ['+', add],
-  ['-', subtract],
-  ['*', arithmetic('*', (a, b) => a * b)],
-  ['/', arithmetic('/', (a, b) => a / nonZero(b))],
-  ['%', arithmetic('%', (a, b) => a % nonZero(b))],
-  ['==', equal],
-  ['!=', (run, a, b) => !equal(run, a, b)],
-  ['<', (run, a, b) => compare(run, a, b) < 0],
-  ['<=', (run, a, b) => compare(run, a, b) <= 0],
-  ['>', (run, a, b) => compare(run, a, b) > 0],
-  ['>=', (run, a, b) => compare(run, a, b) >= 0],
-  ['in', isIn],
-])
 
 function invoke(target: CelFunction, name: string, args: Step[], start: number): Step {
   if (!target.arity.includes(args.length)) throw invalid(`${name}() has the wrong number of arguments${place(start)}`)
@@ -376,31 +304,6 @@ function bind(args: ASTNode[], names: Names): Step {
     run.slots[local.slot] = evaluate(run)
     return use(run)
   }
-}
-
-type Each = (step: (item: CelValue) => CelValue, items: CelValue[], filter: (item: CelValue) => boolean) => CelValue
-type Macro = { arity: readonly number[]; each: Each }
-
-const MACROS: ReadonlyMap<string, Macro> = new Map<string, Macro>([
-  ['all', { arity: [2], each: (step, items) => quantify(false, step, items) }],
-  ['exists', { arity: [2], each: (step, items) => quantify(true, step, items) }],
-  ['exists_one', { arity: [2], each: (step, items) => items.filter((item) => truth(step(item))).length === 1 }],
-  ['filter', { arity: [2], each: (step, items) => items.filter((item) => truth(step(item))) }],
-  ['map', { arity: [2, 3], each: (step, items, filter) => items.filter(filter).map(step) }],
-])
-
-function quantify(deciding: boolean, step: (item: CelValue) => CelValue, items: CelValue[]): boolean {
-  let first: ExpressionFailure | undefined
-  for (const item of items) {
-    try {
-      if (truth(step(item)) === deciding) return deciding
-    } catch (error) {
-      if (!(error instanceof ExpressionFailure) || error instanceof BudgetExceeded) throw error
-      first ??= error
-    }
-  }
-  if (first) throw first
-  return !deciding
 }
 
 function comprehension(macro: Macro, receiver: ASTNode, args: ASTNode[], names: Names): Step {
