@@ -28,10 +28,12 @@ import {
 import { systemWorkflows } from '#areas/workflows/system'
 import { makeEmbedTokens } from '#areas/workflows/tokens'
 import { makeUsageNode } from '#areas/workflows/usage-node'
+import { reviewByAgent } from '#engine/agents/review'
 import { startEngine } from '#engine/engine'
 import type { AnyKind } from '#engine/nodes/kind'
+import { makeLanguageNodes } from '#engine/nodes/language'
 import { describePalette, describeRegistry } from '#engine/nodes/registry'
-import { descriptorsOf, makeNodes, runnableOf } from '#engine/nodes/table'
+import { descriptorsOf, makeNodes, type NodeTable, runnableOf } from '#engine/nodes/table'
 import type { EndedExecution, Engine } from '#engine/ports'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
@@ -55,14 +57,20 @@ export type WorkflowWiringOptions = {
   loadAdhoc: LoadAdhoc
   standingInJob?: AdhocStanding
   changedDatasets: FingerprintCheck
-  review: Review
+  /** By the installation's language model where absent. */
+  review?: Review
 }
 
 /** The engine, and everything that stands directly on it: workflows, executions, webhooks, approvals. */
 export async function wireWorkflows(options: WorkflowWiringOptions) {
   const { config, db, log, providers } = options
   const system = systemWorkflows
-  const nodes = makeNodes({ ...providers, notify: makeNotifier(db) }, [makeUsageNode(db), ...options.kinds])
+  const nodes: NodeTable = makeNodes({ ...providers, notify: makeNotifier(db) }, [
+    makeUsageNode(db),
+    ...makeLanguageNodes({ ...providers, kindOf: (type) => nodes.get(type) }),
+    ...options.kinds,
+  ])
+  const review: Review = options.review ?? ((request) => reviewByAgent({ llm: providers.llm, ...request }))
 
   // The gates tell the engine, and the engine opens gates: whichever is made second is looked up when it is needed.
   const engineLater = (): Engine => engine
@@ -74,7 +82,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   })
   const questions = makeQuestions({ db, engine: engineLater })
   const approvals = makeApprovals({ gates, engine: engineLater })
-  const reviews = makeReviews({ db, log, approvals, gates, engine: engineLater, review: options.review })
+  const reviews = makeReviews({ db, log, approvals, gates, engine: engineLater, review })
   const ports = makeWorkflowPorts({ db, system, loadAdhoc: options.loadAdhoc })
 
   const engine: Engine = await startEngine({
