@@ -1,0 +1,88 @@
+import { member, viewer } from '#platform/access/words'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { listQuery, page } from '#platform/http/schema'
+import { Connection, ConnectionList, Credential, NewConnection, NewSource, Source } from './schema.ts'
+import type { Connections } from './service.ts'
+
+export const connectionRoutes = (connections: Connections): AnyRoute[] =>
+  routes(
+    'Connections',
+    {
+      listConnections: ['GET', '/api/connections', viewer('workspace')],
+      createConnection: ['POST', '/api/connections', member('workspace')],
+      verifyConnection: ['POST', '/api/connections/:connection_id/verify', member('connection')],
+      revokeConnection: ['DELETE', '/api/connections/:connection_id', member('connection')],
+      rearmConnection: ['PUT', '/api/connections/:connection_id/credential', member('connection')],
+      listSources: ['GET', '/api/connections/:connection_id/sources', viewer('connection')],
+      createSource: ['POST', '/api/connections/:connection_id/sources', member('connection')],
+      deleteSource: ['DELETE', '/api/sources/:source_id', member('source')],
+    },
+    {
+      listConnections: {
+        summary: 'Every connection of the workspace, plus the kinds the org offers',
+        answer: ConnectionList,
+        run: connections.listConnections,
+      },
+      createConnection: {
+        summary: 'Probe the credential against the warehouse, then store it',
+        description:
+          'The probe goes step by step: resolve, connect, TLS, sign in, read. Where one fails nothing is stored and the answer is 422 `probe_failed`, naming it.',
+        body: NewConnection,
+        answer: Connection,
+        status: 201,
+        location: ({ connection_id }) => `/api/connections/${connection_id}`,
+        transaction: false,
+        examples: {
+          body: {
+            name: 'Sales',
+            kind: 'postgres',
+            config: { host: 'warehouse.example.com', port: 5432, database: 'sales', user: 'reader', ssl: 'verify' },
+            secrets: { password: '…' },
+          },
+        },
+        run: connections.createConnection,
+      },
+      verifyConnection: {
+        summary: 'Re-probe and update the status',
+        answer: Connection,
+        transaction: false,
+        run: connections.verifyConnection,
+      },
+      revokeConnection: {
+        summary: 'Revoke the credential; the connection and its sources stay, jobs using it pause',
+        status: 204,
+        run: connections.revokeConnection,
+      },
+      rearmConnection: {
+        summary: 'Store a new credential, and resume what had paused for want of one',
+        extension: true,
+        body: Credential,
+        answer: Connection,
+        transaction: false,
+        run: connections.rearmConnection,
+      },
+      listSources: {
+        summary: 'The sources attached to a connection',
+        extension: true,
+        query: listQuery,
+        answer: page(Source),
+        run: connections.listSources,
+      },
+      createSource: {
+        summary: 'Attach a table or a query as a source',
+        extension: true,
+        body: NewSource,
+        answer: Source,
+        status: 201,
+        location: ({ source_id }) => `/api/sources/${source_id}`,
+        examples: { body: { name: 'Open orders', query: 'select * from orders where open' } },
+        run: connections.createSource,
+      },
+      deleteSource: {
+        summary: 'Detach a source',
+        extension: true,
+        status: 204,
+        run: connections.deleteSource,
+      },
+    },
+  )

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { id, jsonObject, name, timestamp } from '#platform/http/schema'
+import { warehouseKinds } from '#providers/warehouse/index'
+
+export const Source = z
+  .object({
+    source_id: id('src'),
+    connection_id: id('conn'),
+    name: z.string(),
+    table: z.string().nullable(),
+    query: z.string().nullable(),
+    created_at: timestamp(),
+  })
+  .meta({ id: 'Source' })
+export type Source = z.input<typeof Source>
+
+export const Connection = z
+  .object({
+    connection_id: id('conn'),
+    name: z.string(),
+    kind: z.enum(warehouseKinds),
+    config: jsonObject(),
+    status: z.enum(['active', 'failing', 'revoked']),
+    problem: z.object({ step: z.string(), message: z.string() }).nullable(),
+    credential: z.object({ state: z.enum(['stored', 'revoked']) }),
+    sources: z.array(Source),
+    owner_id: id('usr').nullable(),
+    checked_at: timestamp(),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'Connection' })
+export type Connection = z.input<typeof Connection>
+
+export const ConnectionList = z
+  .object({
+    items: z.array(Connection),
+    kinds: z.array(
+      z.object({
+        kind: z.enum(warehouseKinds),
+        title: z.string(),
+        config_schema: jsonObject(),
+        secret_fields: z.array(
+          z.object({ name: z.string(), title: z.string(), required: z.boolean(), multiline: z.boolean().optional() }),
+        ),
+      }),
+    ),
+  })
+  .meta({ id: 'ConnectionList' })
+
+const secrets = z.record(z.string().max(64), z.string().max(65_536))
+
+export const NewConnection = z
+  .strictObject({ name: name(), kind: z.enum(warehouseKinds), config: jsonObject(), secrets: secrets.optional() })
+  .meta({ id: 'NewConnection' })
+
+export const Credential = z
+  .strictObject({ secrets: secrets.optional(), config: jsonObject().optional() })
+  .meta({ id: 'ConnectionCredential' })
+
+export const NewSource = z
+  .strictObject({
+    name: name(),
+    table: z.string().trim().min(1).max(400).optional(),
+    query: z.string().trim().min(1).max(100_000).optional(),
+  })
+  .refine(({ table, query }) => (table === undefined) !== (query === undefined), {
+    message: 'name either a table or a query',
+    path: ['table'],
+  })
+  .meta({ id: 'NewSource' })

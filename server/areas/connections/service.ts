@@ -1,0 +1,268 @@
+import type { z } from 'zod'
+import type { Json, JsonObject } from '#model/definition'
+import { validateJson } from '#model/json-schema'
+import type { StandingIn } from '#platform/access/check'
+import { recordAudit } from '#platform/audit'
+import { MINUTE } from '#platform/clock'
+import type { Tx } from '#platform/db/pool'
+import { type FieldError, invalid, problem, unknownReference } from '#platform/errors'
+import { deliverEvent } from '#platform/events'
+import { type Context, scopeOf } from '#platform/http/context'
+import { decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import { newId, toWire } from '#platform/ids'
+import { type Warehouse, WarehouseFailure, type Warehouses, warehouseKinds } from '#providers/warehouse/index'
+import type { Connection, Credential, NewConnection, NewSource, Source } from './schema.ts'
+import * as store from './store.ts'
+import { type ConnectionUse, failedAt, PROBE_WITHIN, revoked } from './using.ts'
+
+type ById = { connection_id: string }
+type Secrets = Record<string, string>
+
+const standing =
+  (find: (tx: Tx, workspaceId: string, id: string) => Promise<unknown>): StandingIn =>
+  async (ctx, id) => {
+    if (ctx.maybeWorkspace === null || ctx.workspace.role === 'guest') return undefined
+    return (await find(ctx.tx, ctx.workspace.workspace_id, id)) === undefined ? undefined : ctx.workspace.role
+  }
+export const standingInConnection = standing(store.findUsable)
+export const standingInSource = standing(store.findSource)
+
+export type PausedJob = { job_id: string; name: string; owner_id: string }
+
+/** What the jobs do about a connection, inside the transaction that changed it. Filled in by the composition root. */
+export type JobHooks = {
+  /** Pauses the jobs that read through the connection, with `connection_revoked`, and tells which. */
+  pauseJobsUsing(tx: Tx, workspaceId: string, connectionId: string): Promise<PausedJob[]>
+  /** Lets those go on that this very connection had paused. */
+  resumeJobsUsing(tx: Tx, workspaceId: string, connectionId: string): Promise<PausedJob[]>
+}
+
+/** How long a source may take to be captured. */
+const CAPTURE_WITHIN = 15 * MINUTE
+const MOST_CAPTURED = 1_000_000
+
+export type ConnectionsOptions = { use: ConnectionUse; warehouses: Warehouses; jobs: JobHooks }
+
+export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
+  const inScope = <T>(ctx: Context, work: (tx: Tx) => Promise<T>): Promise<T> => ctx.db.tenant(scopeOf(ctx), work)
+  const found = async (ctx: Context, tx: Tx, connectionId: string): Promise<Connection> => {
+    const connection = await store.findConnection(tx, ctx.workspace.workspace_id, connectionId)
+    if (!connection) throw problem('not_found')
+    return connection
+  }
+  const usable = async (ctx: Context, connectionId: string): Promise<store.Usable> => {
+    const connection = await inScope(ctx, (tx) => store.findUsable(tx, ctx.workspace.workspace_id, connectionId))
+    if (!connection) throw problem('not_found')
+    return connection
+  }
+  const offered = async (tx: Tx, orgId: string): Promise<Warehouse[]> => {
+    const chosen = await store.listOfferedKinds(tx, orgId)
+    return warehouseKinds.filter((kind) => chosen.length === 0 || chosen.includes(kind)).map((kind) => warehouses[kind])
+  }
+
+  /** Nothing is stored that has not just been seen working. */
+  async function requireWorking(
+    ctx: Context,
+    warehouse: Warehouse,
+    config: JsonObject,
+    secrets: Secrets,
+  ): Promise<void> {
+    const { workspace_id: workspaceId } = ctx.workspace
+    try {
+      await warehouse.probe({ workspaceId, config, secrets }, { timeoutMs: PROBE_WITHIN, signal: ctx.signal })
+    } catch (error) {
+      throw error instanceof WarehouseFailure ? failedAt(error) : error
+    }
+  }
+
+  return {
+    async listConnections(ctx: Context) {
+      const items = await store.listConnections(ctx.tx, ctx.workspace.workspace_id)
+      const kinds = (await offered(ctx.tx, ctx.org.org_id)).map(({ kind, title, config_schema, secret_fields }) => ({
+        kind,
+        title,
+        config_schema,
+        secret_fields,
+      }))
+      return { items, kinds }
+    },
+
+    async createConnection(ctx: Context, input: z.output<typeof NewConnection>): Promise<Connection> {
+      const workspaceId = ctx.workspace.workspace_id
+      const kinds = await inScope(ctx, (tx) => offered(tx, ctx.org.org_id))
+      const warehouse = kinds.find(({ kind }) => kind === input.kind)
+      if (!warehouse) throw invalid([{ path: '/kind', message: 'is not offered here' }])
+      const config = input.config as JsonObject
+      const secrets = input.secrets ?? {}
+      check(warehouse, config, secrets)
+      await requireWorking(ctx, warehouse, config, secrets)
+      const connectionId = newId()
+      return inScope(ctx, async (tx) => {
+        await store.insertConnection(tx, workspaceId, {
+          connection_id: connectionId,
+          name: input.name,
+          kind: input.kind,
+          config,
+          secrets: use.seal(workspaceId, connectionId, warehouse, { config, secrets }),
+          owner_id: ctx.person.user_id,
+        })
+        await recordAudit(ctx, tx, { action: 'connection.created', subject: toWire('conn', connectionId) })
+        return found(ctx, tx, connectionId)
+      })
+    },
+
+    /** A fresh probe; the answer is 200 whether it works or not. */
+    async verifyConnection(ctx: Context, { connection_id }: ById): Promise<Connection> {
+      const connection = await usable(ctx, connection_id)
+      if (connection.status === 'revoked') throw revoked(connection.name)
+      const { workspace_id } = ctx.workspace
+      const failure = await use.probe(workspace_id, connection, ctx.signal)
+      return inScope(ctx, async (tx) => {
+        const outcome = failure && { step: failure.step, message: failure.message }
+        await store.recordProbe(tx, workspace_id, connection_id, outcome)
+        return found(ctx, tx, connection_id)
+      })
+    },
+
+    /** Erases the secret; the connection and its sources stay, and what reads through it pauses. */
+    async revokeConnection(ctx: Context, { connection_id }: ById): Promise<void> {
+      const { workspace_id } = ctx.workspace
+      const connection = await found(ctx, ctx.tx, connection_id)
+      if ((await store.revokeConnection(ctx.tx, workspace_id, connection_id)) === 0) return
+      const paused = await jobs.pauseJobsUsing(ctx.tx, workspace_id, connection_id)
+      await recordAudit(ctx, ctx.tx, {
+        action: 'connection.revoked',
+        subject: toWire('conn', connection_id),
+        data: { paused_jobs: paused.length },
+      })
+      await tellRevoked(ctx, connection, paused)
+    },
+
+    /** A new credential, seen working, stored in place of the old one or of none. */
+    async rearmConnection(ctx: Context, input: ById & z.output<typeof Credential>): Promise<Connection> {
+      const { workspace_id } = ctx.workspace
+      const { connection_id } = input
+      const connection = await usable(ctx, connection_id)
+      const warehouse = warehouses[connection.kind]
+      // The secrets come anew with every change of the config: what was stored is never sent to another host.
+      const config = (input.config as JsonObject | undefined) ?? connection.config
+      const secrets = input.secrets ?? {}
+      check(warehouse, config, secrets)
+      await requireWorking(ctx, warehouse, config, secrets)
+      return inScope(ctx, async (tx) => {
+        const sealed = use.seal(workspace_id, connection_id, warehouse, { config, secrets })
+        await store.rearmConnection(tx, workspace_id, connection_id, { config, secrets: sealed })
+        const resumed = await jobs.resumeJobsUsing(tx, workspace_id, connection_id)
+        await recordAudit(ctx, tx, {
+          action: 'connection.credential_stored',
+          subject: toWire('conn', connection_id),
+          data: { resumed_jobs: resumed.length },
+        })
+        return found(ctx, tx, connection_id)
+      })
+    },
+
+    async listSources(ctx: Context, { connection_id, cursor, limit }: ById & ListQuery) {
+      const before = decodeIdCursor(cursor)
+      const rows = await store.pageSources(ctx.tx, ctx.workspace.workspace_id, connection_id, before, limit)
+      return toPage(rows, limit, (row) => [row.source_id])
+    },
+
+    async createSource(ctx: Context, input: ById & z.output<typeof NewSource>): Promise<Source> {
+      const { workspace_id } = ctx.workspace
+      const connection = await found(ctx, ctx.tx, input.connection_id)
+      if (connection.status === 'revoked') throw revoked(connection.name)
+      if (input.table !== undefined) requireTable(warehouses[connection.kind], input.table)
+      return store.insertSource(ctx.tx, workspace_id, {
+        source_id: newId(),
+        connection_id: input.connection_id,
+        name: input.name,
+        table: input.table ?? null,
+        query: input.query ?? null,
+        created_by: ctx.person.user_id,
+      })
+    },
+
+    async deleteSource(ctx: Context, { source_id }: { source_id: string }): Promise<void> {
+      await store.deleteSource(ctx.tx, ctx.workspace.workspace_id, source_id)
+    },
+
+    /** A source as it stands now, for capture: refuses in the words of an HTTP request. */
+    async readSource(ctx: Context, sourceId: string, options: { limit?: number; signal: AbortSignal }) {
+      const { workspace_id } = ctx.workspace
+      const source = await inScope(ctx, (tx) => store.findSource(tx, workspace_id, sourceId))
+      if (!source) throw unknownReference('/source_id')
+      try {
+        const result = await use.queryConnection(workspace_id, source.connection_id, {
+          ...(source.query !== null ? { text: source.query } : { table: source.table! }),
+          limit: Math.min(options.limit ?? MOST_CAPTURED, MOST_CAPTURED),
+          timeoutMs: CAPTURE_WITHIN,
+          signal: options.signal,
+        })
+        if (!result) throw unknownReference('/source_id')
+        return { name: source.name, pages: told(result.pages) }
+      } catch (error) {
+        throw error instanceof WarehouseFailure ? failedAt(error) : error
+      }
+    },
+  }
+}
+
+export type Connections = ReturnType<typeof makeConnections>
+
+async function* told<T>(pages: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* pages
+  } catch (error) {
+    throw error instanceof WarehouseFailure ? failedAt(error) : error
+  }
+}
+
+function check(warehouse: Warehouse, config: JsonObject, secrets: Secrets): void {
+  const errors: FieldError[] = validateJson(warehouse.config_schema as Json, config).map(({ path, message }) => ({
+    path: `/config${path}`,
+    message,
+  }))
+  const known = new Set(warehouse.secret_fields.map(({ name }) => name))
+  for (const name of Object.keys(secrets))
+    if (!known.has(name)) errors.push({ path: `/secrets/${name}`, message: 'is not a known field' })
+  for (const { name, required } of warehouse.secret_fields)
+    if (required && !secrets[name]) errors.push({ path: `/secrets/${name}`, message: 'is required' })
+  if (errors.length > 0) throw invalid(errors)
+}
+
+function requireTable(warehouse: Warehouse, table: string): void {
+  try {
+    warehouse.readTable(table)
+  } catch (error) {
+    throw invalid([{ path: '/table', message: (error as Error).message }])
+  }
+}
+
+/** Those who own a job that paused, the connection or the workspace; not the person who did it. */
+async function tellRevoked(ctx: Context, connection: Connection, paused: PausedJob[]): Promise<void> {
+  const { workspace_id } = ctx.workspace
+  const owners = await store.listWorkspaceOwners(ctx.tx, workspace_id)
+  const everybody = new Set([...paused.map(({ owner_id }) => owner_id), ...owners, connection.owner_id ?? ''])
+  everybody.delete('')
+  everybody.delete(ctx.person.user_id)
+  await deliverEvent(ctx.tx, {
+    workspaceId: workspace_id,
+    kind: 'connection.revoked',
+    title: `The connection "${connection.name}" was revoked`,
+    body:
+      paused.length === 0
+        ? 'Its credential was erased. Store a new one to use it again.'
+        : `Paused: ${paused
+            .map(({ name }) => name)
+            .join(', ')
+            .slice(0, 500)}. Store a new credential to resume them.`,
+    data: {
+      connection_id: toWire('conn', connection.connection_id),
+      job_ids: paused.map(({ job_id }) => toWire('job', job_id)),
+    },
+    link: '/connections',
+    to: [...everybody],
+  })
+}

@@ -1,0 +1,125 @@
+import type { JsonObject } from '#model/definition'
+import { SECOND } from '#platform/clock'
+import type { Database } from '#platform/db/pool'
+import { Problem, problem } from '#platform/errors'
+import type { Vault } from '#platform/secrets'
+import {
+  type Query,
+  type QueryResult,
+  type Step,
+  type Target,
+  type Warehouse,
+  WarehouseFailure,
+  type Warehouses,
+} from '#providers/warehouse/index'
+import * as store from './store.ts'
+
+// The one place where a stored secret is opened: for its workspace, its row and the destination it was stored for.
+
+export const PROBE_WITHIN = 20 * SECOND
+
+export const steps: Record<Step, string> = {
+  resolve: 'resolve',
+  connect: 'connect',
+  tls: 'TLS',
+  sign_in: 'sign in',
+  read: 'read',
+}
+
+/** A failed probe or query, told so that whoever must act knows where to look. */
+export const failedAt = (
+  failure: WarehouseFailure,
+  detail = 'Correct it and try again; nothing was stored.',
+): Problem =>
+  new Problem('probe_failed', `The step "${steps[failure.step]}" failed: ${failure.message}. ${detail}`, {
+    errors: [{ path: `/${failure.step}`, message: failure.message }],
+  })
+
+export const revoked = (name: string): Problem =>
+  problem('connection_revoked', `The connection "${name}" was revoked. Store a new credential to use it again.`)
+
+export type QueryOptions = Omit<Query, 'text'> & ({ text: string } | { table: string })
+
+export function makeConnectionUse({ db, vault, warehouses }: { db: Database; vault: Vault; warehouses: Warehouses }) {
+  const placeOf = (workspaceId: string, connectionId: string, warehouse: Warehouse, config: JsonObject) =>
+    [
+      workspaceId,
+      'connections',
+      connectionId,
+      `secrets for ${warehouse.kind} at ${warehouse.destination(config)}`,
+    ] as const
+
+  function seal(
+    workspaceId: string,
+    connectionId: string,
+    warehouse: Warehouse,
+    target: Omit<Target, 'workspaceId'>,
+  ): Buffer {
+    return vault.seal(placeOf(workspaceId, connectionId, warehouse, target.config), JSON.stringify(target.secrets))
+  }
+
+  function open(workspaceId: string, connection: store.Usable): Target {
+    const { kind, config, secrets, connection_id } = connection
+    if (secrets === null) throw revoked(connection.name)
+    try {
+      const opened = vault.open(placeOf(workspaceId, connection_id, warehouses[kind], config), secrets)
+      return { workspaceId, config, secrets: JSON.parse(opened) as Record<string, string> }
+    } catch {
+      throw new WarehouseFailure('sign_in', 'the stored credential belongs to another host; store it again')
+    }
+  }
+
+  const find = async (workspaceId: string, connectionId: string): Promise<store.Usable | undefined> =>
+    db.tenant({ workspaceId, userId: null }, (tx) => store.findUsable(tx, workspaceId, connectionId))
+
+  return {
+    seal,
+
+    async probe(workspaceId: string, connection: store.Usable, signal: AbortSignal): Promise<WarehouseFailure | null> {
+      try {
+        const target = open(workspaceId, connection)
+        await warehouses[connection.kind].probe(target, { timeoutMs: PROBE_WITHIN, signal })
+        return null
+      } catch (error) {
+        if (error instanceof WarehouseFailure) return error
+        throw error
+      }
+    },
+
+    /**
+     * Rows of a connection, streamed. Undefined where the workspace has no such connection; `connection_revoked` where
+     * its credential is gone; a WarehouseFailure where the warehouse refuses. A credential that stopped working is noted.
+     */
+    async queryConnection(
+      workspaceId: string,
+      connectionId: string,
+      options: QueryOptions,
+    ): Promise<QueryResult | undefined> {
+      const connection = await find(workspaceId, connectionId)
+      if (connection === undefined) return undefined
+      const warehouse = warehouses[connection.kind]
+      try {
+        const target = open(workspaceId, connection)
+        const text = 'text' in options ? options.text : warehouse.readTable(options.table)
+        const { params, limit, timeoutMs, signal } = options
+        return await warehouse.query(target, {
+          text,
+          limit,
+          timeoutMs,
+          signal,
+          ...(params !== undefined && { params }),
+        })
+      } catch (error) {
+        if (error instanceof WarehouseFailure && error.step !== 'read') {
+          const { step, message } = error
+          await db.tenant({ workspaceId, userId: null }, (tx) =>
+            store.recordProbe(tx, workspaceId, connectionId, { step, message }),
+          )
+        }
+        throw error
+      }
+    },
+  }
+}
+
+export type ConnectionUse = ReturnType<typeof makeConnectionUse>

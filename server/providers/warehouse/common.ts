@@ -1,0 +1,206 @@
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import { connect, isIP, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { Json, JsonObject } from '#model/definition'
+import { OutgoingFailure } from '#platform/outgoing/failure'
+import type { Outgoing } from '#platform/outgoing/outgoing'
+import { type Step, WarehouseFailure } from './index.ts'
+
+export type Reach = Pick<Outgoing, 'resolveTarget' | 'lookupFor' | 'checkLiteral'>
+
+const CONNECT_MS = 10_000
+
+/** Names the step a failure belongs to, unless something deeper has named it. */
+export async function inStep<T>(step: Step, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof WarehouseFailure) throw error
+    throw new WarehouseFailure(step, messageOf(error))
+  }
+}
+
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0])
+  const { message, code } = error as { message?: string; code?: unknown }
+  return (message || String(code ?? error)).slice(0, 500)
+}
+
+/** Gives the promise up after a time, or when the caller does. */
+export async function within<T>(
+  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  const given = new Promise<never>((_resolve, reject) => {
+    const giveUp = (): void =>
+      reject(new Error(signal.aborted ? 'it was cancelled' : `no answer within ${Math.round(timeoutMs / 1000)} s`))
+    if (both.aborted) giveUp()
+    else both.addEventListener('abort', giveUp, { once: true })
+  })
+  return Promise.race([work(both), given])
+}
+
+/** An address of the host that tenants may reach. Dial this one, not the name: the name may answer differently next time. */
+export async function resolveAddress(reach: Reach, host: string, port: number): Promise<string> {
+  const [first] = await inStep('resolve', () =>
+    reach.resolveTarget(host, port).catch((error: unknown) => {
+      if (error instanceof OutgoingFailure) throw error
+      throw new Error(`the name "${host}" could not be resolved`)
+    }),
+  )
+  return first!.address
+}
+
+export const openSocket = (address: string, port: number): Promise<Socket> =>
+  inStep(
+    'connect',
+    () =>
+      new Promise((resolve, reject) => {
+        const socket = connect({ host: address, port })
+        socket.setTimeout(CONNECT_MS, () => socket.destroy(new Error('the connection took too long')))
+        socket.once('error', reject)
+        socket.once('connect', () => {
+          socket.setTimeout(0)
+          resolve(socket)
+        })
+      }),
+  )
+
+export const startTls = (
+  socket: Socket,
+  options: { servername: string; ca?: string; verify: boolean },
+): Promise<void> =>
+  inStep(
+    'tls',
+    () =>
+      new Promise((resolve, reject) => {
+        const secure = connectTls({
+          socket,
+          ...(isIP(options.servername) === 0 && { servername: options.servername }),
+          ...(options.ca && { ca: options.ca }),
+          rejectUnauthorized: options.verify,
+        })
+        secure.once('error', reject)
+        secure.once('secureConnect', () => {
+          secure.destroy()
+          resolve()
+        })
+      }),
+  )
+
+export type Web = { host: string; port: number; https: boolean; ca?: string }
+
+/** The first three steps towards a service that speaks HTTP. */
+export async function probeWeb(reach: Reach, { host, port, https, ca }: Web): Promise<void> {
+  const socket = await openSocket(await resolveAddress(reach, host, port), port)
+  try {
+    if (https) await startTls(socket, { servername: host, verify: true, ...(ca && { ca }) })
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** An agent that dials this host and port and nothing else, through the guarded look-up. */
+export function webAgent(reach: Reach, { host, port, https, ca }: Web): HttpAgent {
+  const Base = https ? HttpsAgent : HttpAgent
+  const agent = new Base({ keepAlive: false, lookup: reach.lookupFor(host, port), ...(ca && { ca }) })
+  const dial = agent.createConnection.bind(agent)
+  agent.createConnection = (options, callback) => {
+    const wanted = String((options as { host?: string }).host ?? '')
+    if (wanted !== host || Number((options as { port?: unknown }).port) !== port)
+      throw new OutgoingFailure('target_refused', `"${wanted.slice(0, 100)}" is not the host of this connection`)
+    reach.checkLiteral(host, port)
+    return dial(options, callback)
+  }
+  return agent
+}
+
+/** Two columns of the same name would hide each other in an object. */
+export function uniqueNames(names: string[]): string[] {
+  const seen = new Map<string, number>()
+  return names.map((name) => {
+    const count = (seen.get(name) ?? 0) + 1
+    seen.set(name, count)
+    return count === 1 ? name : `${name}_${count}`
+  })
+}
+
+export const rowOf = (names: string[], cells: readonly unknown[]): JsonObject =>
+  Object.fromEntries(names.map((name, index) => [name, toJson(cells[index])]))
+
+/** What a driver gave, as JSON. Integers and decimals stay numbers while a double holds them exactly, else they are text. */
+export function toJson(value: unknown): Json {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value
+    case 'number':
+      return Number.isFinite(value) ? value : String(value)
+    case 'bigint':
+      return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value)
+    case 'object':
+      if (value === null) return null
+      if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
+      if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+      if (Array.isArray(value)) return value.map(toJson)
+      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toJson(inner)]))
+    default:
+      return null
+  }
+}
+
+/** A number written as text, if reading and writing it again gives the same. */
+export function exactNumber(text: string): Json {
+  const value = Number(text)
+  if (!Number.isFinite(value) || text.trim() === '') return text
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return text
+  const digits = text
+    .replace(/[eE].*$/, '')
+    .replaceAll(/[-+.]/g, '')
+    .replace(/^0+/, '').length
+  return digits <= 15 || String(value) === text ? value : text
+}
+
+const part = /^[\p{L}_][\p{L}\p{N}_$ -]{0,127}$/u
+
+/** `schema.table`, each part quoted; anything that is not a plain name is refused before it meets SQL. */
+export function quoteTable(table: string, quote: '"' | '`', mostParts = 3): string {
+  const parts = table.split('.')
+  if (parts.length > mostParts || !parts.every((name) => part.test(name)))
+    throw new WarehouseFailure('read', `"${table.slice(0, 100)}" is not the name of a table`)
+  return parts.map((name) => `${quote}${name}${quote}`).join('.')
+}
+
+/** Without the semicolon that people put at the end; a statement after it is refused by every kind. */
+export const bareStatement = (text: string): string => text.replace(/[\s;]+$/, '')
+
+/** Takes at most `limit` rows off a stream of pages. */
+export async function* limited(pages: AsyncIterable<JsonObject[]>, limit: number): AsyncGenerator<JsonObject[]> {
+  let left = limit
+  for await (const page of pages) {
+    if (left <= 0) return
+    yield page.length > left ? page.slice(0, left) : page
+    left -= page.length
+    if (left <= 0) return
+  }
+}
+
+export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+
+export const hostSchema = {
+  type: 'string',
+  title: 'Host',
+  minLength: 1,
+  maxLength: 253,
+  pattern: '^[A-Za-z0-9._:\\-\\[\\]]+$',
+}
+export const portSchema = (standard: number): JsonObject => ({
+  type: 'integer',
+  title: 'Port',
+  minimum: 1,
+  maximum: 65_535,
+  default: standard,
+})
+export const nameSchema = (title: string): JsonObject => ({ type: 'string', title, minLength: 1, maxLength: 256 })

@@ -1,0 +1,262 @@
+import pg from 'pg'
+import type { Json, JsonObject } from '#model/definition'
+import {
+  bareStatement,
+  exactNumber,
+  hostSchema,
+  inStep,
+  limited,
+  messageOf,
+  nameSchema,
+  openSocket,
+  portSchema,
+  quoteTable,
+  type Reach,
+  resolveAddress,
+  rowOf,
+  startTls,
+  textOf,
+  uniqueNames,
+} from './common.ts'
+import { type Query, type QueryResult, type Target, type Warehouse, WarehouseFailure } from './index.ts'
+
+// PostgreSQL, and Redshift, which speaks the same protocol.
+
+type Encryption = 'off' | 'prefer' | 'require' | 'verify'
+type Place = { host: string; port: number; database: string; user: string; encryption: Encryption; ca?: string }
+
+const PAGE_ROWS = 500
+const CONNECT_MS = 10_000
+
+function placeOf(config: JsonObject, standardPort: number, standardEncryption: Encryption): Place {
+  const { ssl } = config
+  const encryption =
+    ssl === true ? 'verify' : ssl === false ? 'off' : ssl === undefined ? standardEncryption : (ssl as Encryption)
+  return {
+    host: textOf(config.host).replace(/^\[|\]$/g, ''),
+    port: Number(config.port ?? standardPort),
+    database: textOf(config.database),
+    user: textOf(config.user),
+    encryption,
+    ...(typeof config.ca === 'string' && { ca: config.ca }),
+  }
+}
+
+const tlsOf = ({ host, encryption, ca }: Place) => ({
+  servername: host,
+  rejectUnauthorized: encryption === 'verify',
+  ...(ca && { ca }),
+})
+
+/** Signs in at the address that was checked, under the name that the certificate must carry. */
+async function signIn(place: Place, address: string, password: string, encrypted: boolean): Promise<pg.Client> {
+  const client = new pg.Client({
+    host: address,
+    port: place.port,
+    database: place.database,
+    user: place.user,
+    password,
+    ssl: encrypted ? tlsOf(place) : false,
+    connectionTimeoutMillis: CONNECT_MS,
+    application_name: 'heddle',
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    await client.end().catch(() => {})
+    throw error
+  }
+}
+
+async function open(reach: Reach, place: Place, password: string): Promise<pg.Client> {
+  const address = await resolveAddress(reach, place.host, place.port)
+  const encrypted = place.encryption !== 'off'
+  try {
+    return await signIn(place, address, password, encrypted)
+  } catch (error) {
+    if (place.encryption === 'prefer' && /does not support SSL/.test(messageOf(error)))
+      return await inStep('sign_in', () => signIn(place, address, password, false))
+    const { code } = error as { code?: string }
+    const step = /ECONN|EHOST|ENET|timeout/i.test(`${code} ${messageOf(error)}`)
+      ? 'connect'
+      : /SSL|certificate|CERT|TLS|self.signed/i.test(`${code} ${messageOf(error)}`)
+        ? 'tls'
+        : 'sign_in'
+    throw new WarehouseFailure(step, messageOf(error))
+  }
+}
+
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
+
+/** Resolve, connect and encrypt by hand, so that a failure can name the step; nothing secret is sent. */
+async function probeTransport(reach: Reach, place: Place): Promise<void> {
+  const socket = await openSocket(await resolveAddress(reach, place.host, place.port), place.port)
+  try {
+    if (place.encryption === 'off') return
+    const answer = await inStep(
+      'tls',
+      () =>
+        new Promise<string>((resolve, reject) => {
+          socket.setTimeout(CONNECT_MS, () => reject(new Error('the server does not answer; is it PostgreSQL?')))
+          socket.once('error', reject)
+          socket.once('close', () => reject(new Error('the server closed the connection; is it PostgreSQL?')))
+          socket.once('data', (data) => resolve(data.toString('latin1', 0, 1)))
+          socket.write(SSL_REQUEST)
+        }),
+    )
+    socket.removeAllListeners()
+    if (answer === 'S') {
+      const verify = place.encryption === 'verify'
+      await startTls(socket, { servername: place.host, verify, ...(place.ca && { ca: place.ca }) })
+    } else if (place.encryption !== 'prefer')
+      throw new WarehouseFailure('tls', 'the server does not offer TLS, and the connection asks for it')
+  } finally {
+    socket.on('error', () => {}).destroy()
+  }
+}
+
+const { builtins } = pg.types
+const exact = new Set<number>([builtins.INT8, builtins.NUMERIC])
+const plain = new Set<number>([
+  builtins.INT2,
+  builtins.INT4,
+  builtins.OID,
+  builtins.FLOAT4,
+  builtins.FLOAT8,
+  builtins.BOOL,
+])
+const parsed = new Set<number>([builtins.JSON, builtins.JSONB])
+
+/** Dates, times and all other types stay as the server writes them. */
+const types = {
+  getTypeParser(oid: number): (text: string) => unknown {
+    if (exact.has(oid)) return exactNumber
+    if (parsed.has(oid)) return (text) => JSON.parse(text) as Json
+    if (plain.has(oid)) return pg.types.getTypeParser(oid) as (text: string) => unknown
+    if (oid === builtins.BYTEA) return (text) => Buffer.from(text.slice(2), 'hex')
+    return (text) => text
+  },
+}
+
+async function* fetchPages(
+  client: pg.Client,
+  names: string[],
+  first: unknown[][],
+  limit: number,
+): AsyncGenerator<JsonObject[]> {
+  let rows = first
+  let left = limit
+  while (rows.length > 0) {
+    yield rows.map((cells) => rowOf(names, cells))
+    left -= rows.length
+    if (rows.length < PAGE_ROWS || left <= 0) return
+    rows = (await fetchRows(client, Math.min(PAGE_ROWS, left))).rows
+  }
+}
+
+const fetchRows = (client: pg.Client, count: number): Promise<pg.QueryArrayResult<unknown[]>> =>
+  client.query({ text: `fetch forward ${count} from heddle_rows`, rowMode: 'array', types: types as never })
+
+/** A read-only transaction and a cursor: nothing can be changed, and only what is asked for is fetched. */
+async function runQuery(client: pg.Client, { text, params, limit, timeoutMs, signal }: Query): Promise<QueryResult> {
+  // Ending the socket is the one way to stop a statement that needs no second connection.
+  const stop = (): void => {
+    client.end().catch(() => {})
+    ;(client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
+  }
+  signal.addEventListener('abort', stop, { once: true })
+  const close = async (): Promise<void> => {
+    signal.removeEventListener('abort', stop)
+    await client.end().catch(() => {})
+  }
+  const told = (error: unknown): WarehouseFailure =>
+    error instanceof WarehouseFailure
+      ? error
+      : new WarehouseFailure('read', signal.aborted ? 'it was cancelled' : messageOf(error))
+  try {
+    await client.query('begin transaction read only')
+    await client.query(`set statement_timeout to ${Math.ceil(timeoutMs)}`)
+    // With the extended protocol the server itself refuses a second statement in the text.
+    await client.query({
+      text: `declare heddle_rows no scroll cursor for ${bareStatement(text)}`,
+      values: Array.isArray(params) ? params.map(toParameter) : [],
+      queryMode: 'extended',
+    } as pg.QueryConfig)
+    const first = await fetchRows(client, Math.min(PAGE_ROWS, limit))
+    const names = uniqueNames(first.fields.map(({ name }) => name))
+    const columns = first.fields.map(({ dataTypeID }, index) => ({ name: names[index]!, type: typeName(dataTypeID) }))
+    async function* pages(): AsyncGenerator<JsonObject[]> {
+      try {
+        yield* limited(fetchPages(client, names, first.rows, limit), limit)
+      } catch (error) {
+        throw told(error)
+      } finally {
+        await close()
+      }
+    }
+    return { columns, pages: pages() }
+  } catch (error) {
+    await close()
+    throw told(error)
+  }
+}
+
+const toParameter = (value: Json): unknown =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : value
+
+const typeNames = new Map(Object.entries(builtins).map(([name, oid]) => [oid as number, name.toLowerCase()]))
+const typeName = (oid: number): string => typeNames.get(oid) ?? 'text'
+
+type Flavour = Pick<Warehouse, 'kind' | 'title'> & { port: number; encryption: Encryption }
+
+function makeFlavour(reach: Reach, { kind, title, port, encryption }: Flavour): Warehouse {
+  const place = (target: Target): Place => placeOf(target.config, port, encryption)
+  const password = (target: Target): string => target.secrets.password ?? ''
+  return {
+    kind,
+    title,
+    config_schema: {
+      type: 'object',
+      required: ['host', 'database', 'user'],
+      additionalProperties: false,
+      properties: {
+        host: hostSchema,
+        port: portSchema(port),
+        database: nameSchema('Database'),
+        user: nameSchema('User'),
+        ssl: {
+          title: 'Encryption',
+          enum: [true, false, 'off', 'prefer', 'require', 'verify'],
+          default: encryption,
+          description:
+            '`verify` (or true) checks the certificate, `require` only encrypts, `prefer` encrypts where offered',
+        },
+        ca: { type: 'string', title: 'Certificate authority (PEM)', maxLength: 65_536 },
+      },
+    },
+    secret_fields: [{ name: 'password', title: 'Password', required: false }],
+    destination: (config) => {
+      const { host, port: at } = placeOf(config, port, encryption)
+      return `${host.toLowerCase()}:${at}`
+    },
+    async probe(target) {
+      await probeTransport(reach, place(target))
+      const client = await open(reach, place(target), password(target))
+      try {
+        await inStep('read', () => client.query('select 1'))
+      } finally {
+        await client.end().catch(() => {})
+      }
+    },
+    query: async (target, query) => runQuery(await open(reach, place(target), password(target)), query),
+    readTable: (table) => `select * from ${quoteTable(table, '"')}`,
+  }
+}
+
+export const makePostgres = (reach: Reach): Warehouse =>
+  makeFlavour(reach, { kind: 'postgres', title: 'PostgreSQL', port: 5432, encryption: 'prefer' })
+
+export const makeRedshift = (reach: Reach): Warehouse =>
+  makeFlavour(reach, { kind: 'redshift', title: 'Amazon Redshift', port: 5439, encryption: 'verify' })

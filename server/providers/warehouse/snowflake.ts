@@ -1,0 +1,161 @@
+import type { Readable } from 'node:stream'
+import type { Connection, RowStatement } from 'snowflake-sdk'
+import type { JsonObject } from '#model/definition'
+import {
+  bareStatement,
+  limited,
+  messageOf,
+  nameSchema,
+  probeWeb,
+  quoteTable,
+  type Reach,
+  rowOf,
+  textOf,
+  uniqueNames,
+  type Web,
+} from './common.ts'
+import { type Query, type QueryResult, type Target, type Warehouse, WarehouseFailure } from './index.ts'
+import { openProxy } from './proxy.ts'
+
+const PAGE_ROWS = 500
+
+const addressOf = (config: JsonObject): URL =>
+  new URL(textOf(config.endpoint) || `https://${textOf(config.account)}.snowflakecomputing.com`)
+
+function webOf(config: JsonObject): Web {
+  const { protocol, hostname, port } = addressOf(config)
+  const https = protocol === 'https:'
+  return { host: hostname, port: Number(port || (https ? 443 : 80)), https }
+}
+
+function told(error: unknown): WarehouseFailure {
+  if (error instanceof WarehouseFailure) return error
+  const { code } = error as { code?: unknown }
+  // 390xxx: the session or the credential; 394xxx: the second factor.
+  return new WarehouseFailure(/^39[04]\d{3}$/.test(String(code)) ? 'sign_in' : 'read', messageOf(error))
+}
+
+export function makeSnowflake(reach: Reach): Warehouse {
+  async function query(target: Target, { text, params, limit, timeoutMs, signal }: Query): Promise<QueryResult> {
+    const { default: snowflake } = await import('snowflake-sdk')
+    snowflake.configure({ logLevel: 'OFF', disableOCSPChecks: true })
+    const { config, secrets } = target
+    // Large results come from the storage of Snowflake, on hosts of its own: any public host, never a private one.
+    const proxy = await openProxy(reach)
+    const address = addressOf(config)
+    const connection: Connection = snowflake.createConnection({
+      account: textOf(config.account),
+      accessUrl: address.origin,
+      username: textOf(config.user),
+      ...(secrets.private_key
+        ? { authenticator: 'SNOWFLAKE_JWT', privateKey: secrets.private_key }
+        : { password: secrets.password ?? '' }),
+      ...(config.warehouse !== undefined && { warehouse: textOf(config.warehouse) }),
+      ...(config.database !== undefined && { database: textOf(config.database) }),
+      ...(config.schema !== undefined && { schema: textOf(config.schema) }),
+      ...(config.role !== undefined && { role: textOf(config.role) }),
+      application: 'heddle',
+      timeout: timeoutMs,
+      sfRetryMaxLoginRetries: 0,
+      retryTimeout: 0,
+      proxyHost: proxy.host,
+      proxyPort: proxy.port,
+      proxyUser: proxy.user,
+      proxyPassword: proxy.password,
+      proxyProtocol: 'http',
+      clientSessionKeepAlive: false,
+      disableSamlURLCheck: true,
+    } as never)
+    const giveUp = (): void => proxy.close()
+    signal.addEventListener('abort', giveUp, { once: true })
+    const over = setTimeout(giveUp, timeoutMs)
+    const close = async (): Promise<void> => {
+      clearTimeout(over)
+      signal.removeEventListener('abort', giveUp)
+      await new Promise<void>((resolve) => connection.destroy(() => resolve()))
+      proxy.close()
+    }
+    try {
+      await new Promise<void>((resolve, reject) =>
+        connection.connect((error) =>
+          error ? reject(new WarehouseFailure(stepOf(error), messageOf(error))) : resolve(),
+        ),
+      )
+      const statement = await new Promise<RowStatement>((resolve, reject) =>
+        connection.execute({
+          // There is no read-only session. As a subquery the text can be nothing but a query.
+          sqlText: `select * from (\n${bareStatement(text)}\n) limit ${limit}`,
+          ...(Array.isArray(params) && { binds: params as never }),
+          streamResult: true,
+          parameters: { STATEMENT_TIMEOUT_IN_SECONDS: Math.ceil(timeoutMs / 1000), MULTI_STATEMENT_COUNT: 1 },
+          complete: (error, done) => (error ? reject(error) : resolve(done as RowStatement)),
+        }),
+      )
+      const found = statement.getColumns() ?? []
+      const names = uniqueNames(found.map((column) => column.getName()))
+      const columns = found.map((column, index) => ({ name: names[index]!, type: column.getType() }))
+      const pages = readRows(statement.streamRows() as Readable, names, close)
+      return { columns, pages: limited(pages, limit) }
+    } catch (error) {
+      await close()
+      throw told(error)
+    }
+  }
+
+  return {
+    kind: 'snowflake',
+    title: 'Snowflake',
+    config_schema: {
+      type: 'object',
+      required: ['account', 'user'],
+      additionalProperties: false,
+      properties: {
+        account: { type: 'string', title: 'Account', pattern: '^[A-Za-z0-9_.\\-]{1,255}$' },
+        user: nameSchema('User'),
+        warehouse: nameSchema('Warehouse'),
+        database: nameSchema('Database'),
+        schema: nameSchema('Schema'),
+        role: nameSchema('Role'),
+        endpoint: {
+          type: 'string',
+          title: 'Endpoint',
+          description: 'Only for a private endpoint',
+          pattern: '^https?://[A-Za-z0-9.\\-\\[\\]:]+$',
+          maxLength: 300,
+        },
+      },
+    },
+    secret_fields: [
+      { name: 'password', title: 'Password', required: false },
+      { name: 'private_key', title: 'Private key (PEM)', required: false, multiline: true },
+    ],
+    destination: (config) => addressOf(config).host.toLowerCase(),
+    async probe(target, options) {
+      await probeWeb(reach, webOf(target.config))
+      const { pages } = await query(target, { text: 'select 1 as one', limit: 1, ...options })
+      for await (const _page of pages);
+    },
+    query,
+    readTable: (table) => `select * from ${quoteTable(table, '"')}`,
+  }
+}
+
+const stepOf = (error: unknown): 'connect' | 'sign_in' =>
+  /network|ECONN|socket|proxy/i.test(messageOf(error)) ? 'connect' : 'sign_in'
+
+async function* readRows(stream: Readable, names: string[], close: () => Promise<void>): AsyncGenerator<JsonObject[]> {
+  let page: JsonObject[] = []
+  try {
+    for await (const row of stream as AsyncIterable<Record<string, unknown>>) {
+      page.push(rowOf(names, Object.values(row)))
+      if (page.length < PAGE_ROWS) continue
+      yield page
+      page = []
+    }
+    if (page.length > 0) yield page
+  } catch (error) {
+    throw told(error)
+  } finally {
+    await close()
+  }
+}

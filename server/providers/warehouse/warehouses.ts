@@ -1,0 +1,78 @@
+import { join } from 'node:path'
+import type { Outgoing } from '#platform/outgoing/outgoing'
+import { makeBigquery } from './bigquery.ts'
+import { makeClickhouse } from './clickhouse.ts'
+import { messageOf, within } from './common.ts'
+import { makeDatabricks } from './databricks.ts'
+import { makeDuckdb } from './duckdb.ts'
+import { type Target, type Warehouse, WarehouseFailure, type Warehouses } from './index.ts'
+import { makePostgres, makeRedshift } from './postgres.ts'
+import { makeSnowflake } from './snowflake.ts'
+
+export function makeWarehouses({ outgoing, dataDir }: { outgoing: Outgoing; dataDir: string }): Warehouses {
+  return {
+    postgres: discreet(makePostgres(outgoing)),
+    redshift: discreet(makeRedshift(outgoing)),
+    snowflake: discreet(makeSnowflake(outgoing)),
+    bigquery: discreet(makeBigquery(outgoing)),
+    databricks: discreet(makeDatabricks(outgoing)),
+    clickhouse: discreet(makeClickhouse(outgoing)),
+    duckdb: discreet(makeDuckdb(join(dataDir, 'warehouses'))),
+  }
+}
+
+/**
+ * No word of a secret leaves a vendor's file: servers and drivers quote what they were sent, so each failure is searched
+ * for the secrets by value. Every probe has a time limit here, whatever its driver thinks of one.
+ */
+function discreet(warehouse: Warehouse): Warehouse {
+  return {
+    ...warehouse,
+    probe: (target, options) =>
+      within(options, (signal) => warehouse.probe(target, { ...options, signal })).catch((error: unknown) => {
+        throw withoutSecrets(error, target)
+      }),
+    async query(target, query) {
+      try {
+        const { columns, pages } = await warehouse.query(target, query)
+        return { columns, pages: guarded(pages, target) }
+      } catch (error) {
+        throw withoutSecrets(error, target)
+      }
+    },
+  }
+}
+
+async function* guarded<T>(pages: AsyncIterable<T>, target: Target): AsyncGenerator<T> {
+  try {
+    yield* pages
+  } catch (error) {
+    throw withoutSecrets(error, target)
+  }
+}
+
+export function withoutSecrets(error: unknown, { secrets }: Pick<Target, 'secrets'>): WarehouseFailure {
+  const step = error instanceof WarehouseFailure ? error.step : 'read'
+  let message = messageOf(error)
+  for (const secret of Object.values(secrets).flatMap(partsOf)) {
+    const spellings = [
+      secret,
+      encodeURIComponent(secret),
+      Buffer.from(secret).toString('base64'),
+      JSON.stringify(secret).slice(1, -1),
+    ]
+    for (const spelling of spellings) message = message.replaceAll(spelling, '[redacted]')
+  }
+  return new WarehouseFailure(step, message)
+}
+
+/** A key file is many secrets in one. Shorter texts than these would only tear words apart. */
+function partsOf(secret: string): string[] {
+  if (!secret.startsWith('{')) return secret.length < 4 ? [] : [secret]
+  try {
+    const values = Object.values(JSON.parse(secret) as Record<string, unknown>)
+    return [secret, ...values.filter((value): value is string => typeof value === 'string' && value.length >= 16)]
+  } catch {
+    return [secret]
+  }
+}
