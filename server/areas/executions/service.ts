@@ -180,7 +180,10 @@ export function makeExecutions(options: {
         toWire('usr', ctx.person.user_id),
       )
       if (outcome === 'unknown') throw problem('not_found')
-      if (outcome === 'ended') throw problem('already_finished', 'There is nothing left to cancel.')
+      const over =
+        outcome === 'ended' ||
+        (outcome === 'duplicate' && (await store.hasEnded(ctx.tx, ctx.workspace.workspace_id, execution_id)))
+      if (over) throw problem('already_finished', 'There is nothing left to cancel.')
       ctx.afterCommit(() => engine.nudge([execution_id]))
       return { execution_id, status: 'running' }
     },

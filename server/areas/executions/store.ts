@@ -90,3 +90,9 @@ export const findWhose = (tx: Tx, workspaceId: string, executionId: string): Pro
     'select workflow_id, system_slug, started_by, trigger_kind, trigger_id, definition_ref from executions where workspace_id = $1 and execution_id = $2',
     [workspaceId, executionId],
   )
+
+export const hasEnded = async (tx: Tx, workspaceId: string, executionId: string): Promise<boolean> =>
+  (await tx.maybe('select from executions where workspace_id = $1 and execution_id = $2 and finished_at is not null', [
+    workspaceId,
+    executionId,
+  ])) !== undefined

@@ -1,0 +1,150 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { startService, useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type World } from '#test/harness/world'
+
+const service = useService()
+let world: World
+beforeAll(async () => {
+  world = await makeWorld(service())
+})
+
+const echo = {
+  nodes: [{ id: 'a', type: 'set', args: { values: { got: { $ref: 'input' } } } }],
+  edges: [],
+  output: { $ref: 'nodes.a.output.got' },
+}
+
+async function makeHook(definition: unknown = echo) {
+  const workflow = (await world.owner.call('POST', '/api/workflows', { body: { name: 'Hook', definition } })).body
+    .workflow_id as string
+  const { body } = await world.owner.call('POST', `/api/workflows/${workflow}/tokens`, { body: { name: 'Shop' } })
+  return { workflow, token: body.token as string, tokenId: body.token_id as string }
+}
+type Hook = Awaited<ReturnType<typeof makeHook>>
+const trigger = (hook: Hook, options: Parameters<ReturnType<typeof service>['call']>[2] = {}, query = '') =>
+  service().call('POST', `/api/webhooks/workflow/${hook.workflow}/trigger${query}`, { token: hook.token, ...options })
+
+describe('webhooks', () => {
+  test('the body is the input; 202 comes with an address for the status', async () => {
+    const hook = await makeHook()
+    const accepted = await trigger(hook, { body: { order: 7, workspace_id: 'x', workflow_id: 'y' } })
+    expect(accepted.status, accepted.text).toBe(202)
+    expect(accepted.body).toMatchObject({ execution_id: expect.stringMatching(/^exe_/), status: 'queued' })
+    const path = new URL(accepted.body.status_url).pathname
+    const done = await until(async () => {
+      const { body } = await service().call('GET', path, { token: hook.token })
+      return body.status === 'succeeded' ? body : undefined
+    }, 'the end')
+    expect(Object.keys(done).sort()).toEqual([
+      'error',
+      'execution_id',
+      'finished_at',
+      'question',
+      'results',
+      'started_at',
+      'status',
+    ])
+    expect(done.results).toEqual({ order: 7, workspace_id: 'x', workflow_id: 'y' })
+  })
+
+  test('with wait_s the answer is the result; other content arrives as body and content_type', async () => {
+    const hook = await makeHook()
+    expect((await trigger(hook, { body: { a: 1 } }, '?wait_s=20')).body.results).toEqual({ a: 1 })
+    const text = await trigger(
+      hook,
+      { raw: 'a=1&b=2', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+      '?wait_s=20',
+    )
+    expect(text.body.results).toEqual({ body: 'a=1&b=2', content_type: 'application/x-www-form-urlencoded' })
+    expect((await trigger(hook, {}, '?wait_s=20')).body.results).toEqual({})
+    expect((await trigger(hook, { body: [1, 2] }, '?wait_s=20')).body.results).toEqual({
+      body: [1, 2],
+      content_type: 'application/json',
+    })
+  })
+
+  test('unknown, deleted and foreign tokens are 401, a disabled one 403 on every server within a second', async () => {
+    const hook = await makeHook()
+    const other = await makeHook()
+    expect((await trigger({ ...hook, token: other.token })).status).toBe(401)
+    expect((await trigger({ ...hook, token: `whs_${'x'.repeat(38)}` })).status).toBe(401)
+    expect(
+      (await service().call('POST', `/api/webhooks/workflow/${hook.workflow}/trigger?token=${hook.token}`)).status,
+    ).toBe(401)
+    const second = await startService({ database: service().database })
+    try {
+      const there = () =>
+        second.call('POST', `/api/webhooks/workflow/${hook.workflow}/trigger`, { token: hook.token, body: {} })
+      expect((await there()).status).toBe(202)
+      await world.owner.call('PATCH', `/api/workflows/${hook.workflow}/tokens/${hook.tokenId}`, {
+        body: { enabled: false },
+      })
+      await until(async () => (await there()).status === 403, 'the other server to notice', 2000)
+      await until(async () => (await trigger(hook)).body.code === 'token_disabled', 'this server to notice', 2000)
+    } finally {
+      await second.stop()
+    }
+    await world.owner.call('DELETE', `/api/workflows/${hook.workflow}/tokens/${hook.tokenId}`)
+    await until(async () => (await trigger(hook)).status === 401, 'the deletion to be noticed', 2000)
+  })
+
+  test('a token sees only what it started', async () => {
+    const hook = await makeHook()
+    const sibling = (await world.owner.call('POST', `/api/workflows/${hook.workflow}/tokens`, { body: {} })).body
+      .token as string
+    const { body } = await trigger(hook, { body: {} })
+    const byUser = (await world.owner.call('POST', `/api/workflows/${hook.workflow}/run`, { body: {} })).body
+      .execution_id
+    const status = (execution: string, token: string) =>
+      service().call('GET', `/api/webhooks/workflow/${hook.workflow}/executions/${execution}`, { token })
+    expect((await status(body.execution_id, hook.token)).status).toBe(200)
+    expect((await status(body.execution_id, sibling)).status).toBe(404)
+    expect((await status(byUser, hook.token)).status).toBe(404)
+  })
+
+  test('a hundred parallel deliveries with one key start one execution, over a restart too', async () => {
+    const hook = await makeHook()
+    const call = () => trigger(hook, { body: { n: 1 }, headers: { 'idempotency-key': 'delivery-1' } })
+    const answers = await Promise.all(Array.from({ length: 100 }, call))
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+    const again = await startService({ database: service().database })
+    try {
+      const repeated = await again.call('POST', `/api/webhooks/workflow/${hook.workflow}/trigger`, {
+        token: hook.token,
+        body: { n: 1 },
+        headers: { 'idempotency-key': 'delivery-1' },
+      })
+      expect(repeated.body.execution_id).toBe(answers[0]!.body.execution_id)
+    } finally {
+      await again.stop()
+    }
+    expect((await world.owner.call('GET', `/api/workflows/${hook.workflow}/executions`)).body.items).toHaveLength(1)
+  })
+
+  test('text that cannot be stored is refused, and the neighbour notices nothing', async () => {
+    const hook = await makeHook()
+    const bad = trigger(hook, { raw: '{"a":"\\u0000"}', headers: { 'content-type': 'application/json' } })
+    const half = trigger(hook, { raw: '{"a":"\\ud800"}', headers: { 'content-type': 'application/json' } })
+    const good = trigger(hook, { body: { a: 'fine' } }, '?wait_s=20')
+    expect((await bad).status).toBe(422)
+    expect((await half).status).toBe(422)
+    expect((await good).body.results).toEqual({ a: 'fine' })
+  })
+
+  test('the list of tokens shows when one was used and never the secret; only its hash is stored', async () => {
+    const hook = await makeHook()
+    await trigger(hook, { body: {} })
+    const item = await until(async () => {
+      const { body } = await world.owner.call('GET', `/api/workflows/${hook.workflow}/tokens`)
+      return body.items[0].last_used_at ? body.items[0] : undefined
+    }, 'last_used_at')
+    expect(item).toMatchObject({ name: 'Shop', prefix: hook.token.slice(0, 10), enabled: true })
+    expect(JSON.stringify(item)).not.toContain(hook.token)
+    const [row] = await service().sql<{ text: string }>(
+      'select t::text as text from webhook_tokens t where token_hash = sha256($1)',
+      [Buffer.from(hook.token)],
+    )
+    expect(row!.text).not.toContain(hook.token)
+  })
+})

@@ -1,0 +1,367 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type TestPerson, type World } from '#test/harness/world'
+
+const service = useService()
+let world: World
+beforeAll(async () => {
+  world = await makeWorld(service())
+})
+
+const constant = (value: unknown) => ({
+  nodes: [{ id: 'a', type: 'set', args: { values: { value } } }],
+  edges: [],
+  output: { $ref: 'nodes.a.output.value' },
+})
+const waiting = { nodes: [{ id: 'w', type: 'wait', args: { for_s: 3600 } }], edges: [] }
+
+async function make(
+  definition?: unknown,
+  more: Record<string, unknown> = {},
+  as: TestPerson = world.owner,
+): Promise<string> {
+  const { status, body, text } = await as.call('POST', '/api/workflows', {
+    body: { name: 'W', ...(definition !== undefined && { definition }), ...more },
+  })
+  expect(status, text).toBe(201)
+  return body.workflow_id
+}
+const get = async (path: string, as: TestPerson = world.owner) => (await as.call('GET', path)).body
+const run = (id: string, body: unknown = {}, query = '?wait_s=20', as: TestPerson = world.owner) =>
+  as.call('POST', `/api/workflows/${id}/run${query}`, { body })
+
+describe('workflows', () => {
+  test('a workflow with a definition has version 1, active; without one it cannot run', async () => {
+    const id = await make(constant(1))
+    const workflow = await get(`/api/workflows/${id}`)
+    expect(workflow).toMatchObject({
+      kind: 'user',
+      owner_id: world.owner.id,
+      members: [],
+      active_version_id: expect.stringMatching(/^wfv_/),
+    })
+    expect((await get(`/api/workflows/${id}/versions`)).items).toMatchObject([
+      { number: 1, active: true, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    ])
+    const empty = await make()
+    expect((await run(empty)).body.code).toBe('no_active_version')
+  })
+
+  test('a wrong definition is refused with the path of every mistake, and nothing is stored', async () => {
+    const before = (await get('/api/workflows?limit=200')).items.length
+    const { status, body } = await world.owner.call('POST', '/api/workflows', {
+      body: {
+        name: 'Bad',
+        definition: {
+          nodes: [
+            { id: 'a', type: 'no.such', args: {} },
+            { id: 'b', type: 'http.request', args: { method: 'GET' } },
+            { id: 'c', type: 'set', args: { values: { x: { $ref: 'nodes.later.output' } } } },
+          ],
+          edges: [{ from: { node: 'a' }, to: 'nowhere' }],
+        },
+      },
+    })
+    expect(status).toBe(422)
+    const paths = body.errors.map(({ path }: { path: string }) => path)
+    expect(paths).toContain('/definition/nodes/0/type')
+    expect(paths.some((path: string) => path.startsWith('/definition/nodes/1/args'))).toBe(true)
+    expect(paths.some((path: string) => path.startsWith('/definition/edges/0'))).toBe(true)
+    expect((await get('/api/workflows?limit=200')).items).toHaveLength(before)
+  })
+
+  test('an id of another workspace inside a definition is refused exactly as a random one', async () => {
+    const foreign = await world.stranger.call('POST', '/api/workflows', {
+      body: { name: 'Theirs', definition: constant(1) },
+    })
+    const using = (workflow_id: string) =>
+      world.owner.call('POST', '/api/workflows', {
+        body: {
+          name: 'Uses',
+          definition: { nodes: [{ id: 's', type: 'subworkflow', args: { workflow_id, input: {} } }], edges: [] },
+        },
+        headers: { 'x-request-id': 'same' },
+      })
+    const answers = [
+      await using(foreign.body.workflow_id),
+      await using('wf_01kf3v6h2he3wtpk1fw5c0wz9d'),
+      await using('wf_nonsense'),
+    ]
+    expect(answers[0]!.body.code).toBe('unknown_reference')
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+  })
+
+  test('the list holds my own and those I am a member of, the system ones first', async () => {
+    const mine = await make(constant(1), {}, world.member)
+    const shared = await make(constant(1), { members: [{ user_id: world.member.id, role: 'viewer' }] })
+    const other = await make(constant(1))
+    const ids = (await get('/api/workflows?limit=200', world.member)).items.map(
+      ({ workflow_id }: { workflow_id: string }) => workflow_id,
+    )
+    expect(ids[0]).toBe('echo')
+    expect(ids).toContain(mine)
+    expect(ids).toContain(shared)
+    expect(ids).not.toContain(other)
+    const all = (await get('/api/workflows?limit=200&scope=workspace', world.member)).items.map(
+      ({ workflow_id }: { workflow_id: string }) => workflow_id,
+    )
+    expect(all).toContain(other)
+  })
+
+  test('members are replaced as a whole, only by people of the workspace; ownership can be passed on', async () => {
+    const id = await make(constant(1), { members: [{ user_id: world.member.id }] })
+    const foreign = await world.owner.call('PATCH', `/api/workflows/${id}`, {
+      body: { members: [{ user_id: world.member.id }, { user_id: world.stranger.id }] },
+    })
+    expect([foreign.status, foreign.body.code, foreign.body.errors[0].path]).toEqual([
+      422,
+      'unknown_reference',
+      '/members/1/user_id',
+    ])
+    const replaced = await world.owner.call('PATCH', `/api/workflows/${id}`, {
+      body: { members: [{ user_id: world.viewer.id, role: 'viewer' }] },
+    })
+    expect(replaced.body.members).toEqual([{ user_id: world.viewer.id, role: 'viewer' }])
+    const passed = await world.owner.call('PATCH', `/api/workflows/${id}`, { body: { owner_id: world.viewer.id } })
+    expect(passed.body).toMatchObject({ owner_id: world.viewer.id, members: [] })
+    expect((await world.owner.call('PATCH', `/api/workflows/${id}`, { body: { name: 'x' } })).status).toBe(403)
+  })
+
+  test('concurrent activations leave exactly one version active', async () => {
+    const id = await make(constant(1))
+    const versions = await Promise.all(
+      Array.from({ length: 8 }, (_, n) =>
+        world.owner.call('POST', `/api/workflows/${id}/versions`, { body: { definition: constant(n) } }),
+      ),
+    )
+    expect(versions.map(({ body }) => body.number).sort()).toEqual([2, 3, 4, 5, 6, 7, 8, 9])
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) =>
+        world.owner.call('POST', `/api/workflows/${id}/versions/${versions[n % 8]!.body.version_id}/activate`),
+      ),
+    )
+    expect(answers.every(({ status }) => status === 200)).toBe(true)
+    const active = (await get(`/api/workflows/${id}/versions?limit=200`)).items.filter(
+      (version: { active: boolean }) => version.active,
+    )
+    expect(active).toHaveLength(1)
+  })
+
+  test('a run uses the active version unless one is named; the layout is outside the fingerprint', async () => {
+    const id = await make({ ...constant('old'), layout: { a: { x: 1 } } })
+    const first = (await get(`/api/workflows/${id}/versions`)).items[0]
+    const same = await world.owner.call('POST', `/api/workflows/${id}/versions`, {
+      body: { definition: { ...constant('old'), layout: { a: { x: 99 } } } },
+    })
+    expect(same.body.sha256).toBe(first.sha256)
+    await world.owner.call('POST', `/api/workflows/${id}/versions`, {
+      body: { definition: constant('new'), activate: true, note: 'Better' },
+    })
+    expect((await run(id)).body.results).toBe('new')
+    expect((await run(id, { version_id: first.version_id })).body.results).toBe('old')
+    const elsewhere = await make(constant('x'))
+    const theirs = (await get(`/api/workflows/${elsewhere}/versions`)).items[0].version_id
+    expect((await run(id, { version_id: theirs })).body.code).toBe('unknown_reference')
+    const diff = await get(
+      `/api/workflows/${id}/versions/${first.version_id}/diff/${(await get(`/api/workflows/${id}`)).active_version_id}`,
+    )
+    expect(diff.nodes.changed).toMatchObject([{ node_id: 'a' }])
+  })
+
+  test('the input is checked against the inputs of the version', async () => {
+    const id = await make({
+      ...constant(1),
+      inputs: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'], additionalProperties: false },
+    })
+    const { status, body } = await run(id, { input: { n: 'five', more: 1 } })
+    expect(status).toBe(422)
+    expect(body.errors.map(({ path }: { path: string }) => path)).toEqual(
+      expect.arrayContaining(['/input/n', '/input/more']),
+    )
+    expect((await get(`/api/workflows/${id}/executions`)).items).toEqual([])
+  })
+
+  test('one idempotency key is one execution and the same bytes, over a hundred parallel repetitions', async () => {
+    const id = await make(constant(1))
+    const call = (body: unknown, key = 'once') =>
+      world.owner.call('POST', `/api/workflows/${id}/run`, { body, headers: { 'idempotency-key': key } })
+    const answers = await Promise.all(Array.from({ length: 100 }, () => call({ input: { a: 1 } })))
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+    expect((await get(`/api/workflows/${id}/executions`)).items).toHaveLength(1)
+    expect((await call({ input: { a: 2 } })).body.code).toBe('idempotency_key_reused')
+    expect((await call({ input: { a: 1 } }, 'k'.repeat(256))).status).toBe(400)
+  })
+
+  test('deleting a workflow with live executions needs a word, and cancels them', async () => {
+    const id = await make(waiting)
+    const { body } = await run(id, {}, '')
+    await until(
+      async () => (await get(`/api/workflows/executions/${body.execution_id}`)).status === 'waiting',
+      'waiting',
+    )
+    expect((await world.owner.call('DELETE', `/api/workflows/${id}`)).body.code).toBe('runs_live')
+    expect((await world.owner.call('DELETE', `/api/workflows/${id}?cancel_runs=true`)).status).toBe(204)
+    expect((await world.owner.call('GET', `/api/workflows/${id}`)).status).toBe(404)
+    await until(
+      async () => (await get(`/api/workflows/executions/${body.execution_id}`)).status === 'cancelled',
+      'cancelled',
+    )
+  })
+})
+
+describe('executions', () => {
+  const failing = (succeed: boolean) => ({
+    nodes: [
+      { id: 'one', type: 'set', args: { values: { at: { $cel: 'execution.execution_id' } } } },
+      {
+        id: 'two',
+        type: succeed ? 'set' : 'fail',
+        args: succeed ? { values: { ok: true } } : { code: 'broken', message: 'as told' },
+      },
+    ],
+    edges: [{ from: { node: 'one' }, to: 'two' }],
+    output: { $ref: 'nodes.one.output.at' },
+  })
+
+  test('a failed execution says which node failed and why; a retry from there keeps what went before', async () => {
+    const id = await make(failing(false))
+    const failed = (await run(id)).body
+    expect(failed).toMatchObject({ status: 'failed', error: { code: 'broken', message: 'as told', node_id: 'two' } })
+    await world.owner.call('POST', `/api/workflows/${id}/versions`, {
+      body: { definition: failing(true), activate: true },
+    })
+    const retried = await world.owner.call('POST', `/api/workflows/executions/${failed.execution_id}/retry`, {
+      body: { from: 'failed', version: 'active' },
+    })
+    expect(retried.status, retried.text).toBe(202)
+    const again = await until(async () => {
+      const view = await get(`/api/workflows/executions/${retried.body.execution_id}`)
+      return view.status === 'succeeded' ? view : undefined
+    }, 'the retry')
+    expect(again).toMatchObject({ retry_of: failed.execution_id, results: failed.execution_id })
+    const fromStart = await world.owner.call('POST', `/api/workflows/executions/${failed.execution_id}/retry`, {
+      body: { version: 'active' },
+    })
+    const fresh = await until(async () => {
+      const view = await get(`/api/workflows/executions/${fromStart.body.execution_id}`)
+      return view.status === 'succeeded' ? view : undefined
+    }, 'the retry from the start')
+    expect(fresh.results).toBe(fromStart.body.execution_id)
+    expect(
+      (
+        await world.owner.call('POST', `/api/workflows/executions/${failed.execution_id}/retry`, {
+          body: { from: 'no-such-node' },
+        })
+      ).status,
+    ).toBeGreaterThanOrEqual(409)
+  })
+
+  test('a cancelled execution ends; a finished one cannot be cancelled', async () => {
+    const id = await make(waiting)
+    const { body } = await run(id, {}, '')
+    expect((await world.owner.call('POST', `/api/workflows/executions/${body.execution_id}/cancel`)).status).toBe(202)
+    await until(
+      async () => (await get(`/api/workflows/executions/${body.execution_id}`)).status === 'cancelled',
+      'cancelled',
+    )
+    expect((await world.owner.call('POST', `/api/workflows/executions/${body.execution_id}/cancel`)).body.code).toBe(
+      'already_finished',
+    )
+  })
+
+  test('the search finds by status, workflow and time, and only what the caller may see', async () => {
+    const id = await make(constant(1))
+    const { body } = await run(id)
+    const found = await get(`/api/executions?workflow_id=${id}&status=succeeded,failed&from=2020-01-01T00:00:00Z`)
+    expect(found.items).toMatchObject([{ execution_id: body.execution_id, status: 'succeeded' }])
+    expect((await get(`/api/executions?workflow_id=${id}&to=2020-01-01T00:00:00Z`)).items).toEqual([])
+    expect((await get(`/api/executions?workflow_id=${id}`, world.member)).items).toEqual([])
+    expect((await world.owner.call('GET', '/api/executions?status=nonsense')).status).toBe(422)
+  })
+
+  test('an error workflow is started once with what failed, and the owner is told', async () => {
+    const handler = await make({
+      nodes: [{ id: 'h', type: 'set', args: { values: { code: { $ref: 'input.error.code' } } } }],
+      edges: [],
+      output: { $ref: 'nodes.h.output.code' },
+    })
+    const id = await make(failing(false), { settings: { error_workflow_id: handler } })
+    await run(id)
+    const handled = await until(
+      async () => (await get(`/api/workflows/${handler}/executions`)).items[0],
+      'the error workflow',
+    )
+    await until(
+      async () => (await get(`/api/workflows/executions/${handled.execution_id}`)).results === 'broken',
+      'its result',
+    )
+    expect((await get(`/api/workflows/${handler}/executions`)).items).toHaveLength(1)
+    const told = (await get('/api/notifications?limit=200')).items
+    expect(
+      told.some(
+        ({ kind, data }: { kind: string; data: { workflow_id: string } }) =>
+          kind === 'execution.failed' && data.workflow_id === id,
+      ),
+    ).toBe(true)
+  })
+})
+
+describe('system workflows', () => {
+  test('any member runs them, and sees only their own history', async () => {
+    const ran = await world.member.call('POST', '/api/workflows/system/echo/run?wait_s=20', {
+      body: { input: { hi: 5 } },
+    })
+    expect(ran.body).toMatchObject({
+      status: 'succeeded',
+      results: { hi: 5 },
+      workflow_id: 'echo',
+      trigger: { kind: 'system' },
+    })
+    expect((await get('/api/workflows/system/echo/executions', world.member)).items).toHaveLength(1)
+    expect((await get('/api/workflows/system/echo/executions')).items).toHaveLength(0)
+    expect((await world.owner.call('GET', `/api/workflows/executions/${ran.body.execution_id}`)).status).toBe(404)
+    expect((await world.owner.call('PATCH', '/api/workflows/echo', { body: { name: 'x' } })).status).toBe(403)
+    expect((await world.owner.call('POST', '/api/workflows/system/no-such/run', { body: {} })).status).toBe(404)
+    expect(await get('/api/workflows/echo')).toMatchObject({ kind: 'system', name: 'Echo' })
+  })
+
+  test('without a key the odds digest fails with a clear code', async () => {
+    const ran = await world.member.call('POST', '/api/workflows/system/nhl-odds-digest/run?wait_s=30', {
+      body: { input: { date: '2026-01-31' } },
+    })
+    expect(ran.body.error?.code).toBe('provider_not_configured')
+  })
+})
+
+describe('schedules', () => {
+  test('a due schedule starts the workflow once and moves on to its next time', async () => {
+    const id = await make(constant('tick'))
+    const put = await world.owner.call('PUT', `/api/workflows/${id}/schedule`, {
+      body: { cron: '0 9 * * 1', timezone: 'Europe/Amsterdam', input: {} },
+    })
+    expect(put.status, put.text).toBe(200)
+    expect(new Date(put.body.next_run_at).getTime()).toBeGreaterThan(Date.now())
+    await service().sql(
+      `update schedules set next_run_at = now() - interval '3 weeks' where workflow_id = (select workflow_id from workflows order by created_at desc limit 1)`,
+    )
+    const [execution] = await until(async () => {
+      const { items } = await get(`/api/workflows/${id}/executions`)
+      return items.length > 0 ? items : undefined
+    }, 'the start')
+    expect(execution.trigger).toEqual({ kind: 'schedule', id: null })
+    const moved = await get(`/api/workflows/${id}/schedule`)
+    expect(new Date(moved.next_run_at).getTime()).toBeGreaterThan(Date.now())
+    expect(moved.last_execution_id).toBe(execution.execution_id)
+    expect((await get(`/api/workflows/${id}/executions`)).items).toHaveLength(1)
+  })
+
+  test('a cron that means nothing, never fires, or names no time zone is refused', async () => {
+    const id = await make(constant(1))
+    const put = (body: unknown) => world.owner.call('PUT', `/api/workflows/${id}/schedule`, { body })
+    expect((await put({ cron: 'every day' })).body.errors[0].path).toBe('/cron')
+    expect((await put({ cron: '0 0 30 2 *' })).body.errors[0]).toEqual({ path: '/cron', message: 'never fires' })
+    expect((await put({ cron: '0 9 * * *', timezone: 'Mars/Olympus' })).body.errors[0].path).toBe('/timezone')
+    expect((await world.owner.call('GET', `/api/workflows/${id}/schedule`)).status).toBe(404)
+  })
+})
