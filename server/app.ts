@@ -51,10 +51,10 @@ export async function makeApp(options: AppOptions): Promise<App> {
   const metrics = makeMetrics()
   const identifier = makeIdentifier({ db, operators: config.HEDDLE_OPERATORS })
 
-  const identity = wireIdentity({ config, vault, log })
   const data = wireData({ config, db, vault, log })
   const payments = wirePayments({ config, db, vault, log })
   const providers = wireProviders({ config, db })
+  const identity = wireIdentity({ config, vault, log, mail: providers.mail })
   const workflows = await wireWorkflows({
     config,
     db,
@@ -68,12 +68,6 @@ export async function makeApp(options: AppOptions): Promise<App> {
     onEnded: [],
     loadAdhoc: async () => undefined,
     changedDatasets: async () => null,
-    review: async () => ({
-      decision: 'abstain',
-      rationale: 'No language model is configured.',
-      confidence: null,
-      evidence: null,
-    }),
   })
 
   const kernel: Kernel = {

@@ -1,6 +1,7 @@
 import { makeAccepting } from '#areas/identity/accept'
 import { makeApiKeys } from '#areas/identity/api-keys'
-import { keepMail, makeInvitations, type OnAccepted, type SendMail } from '#areas/identity/invitations'
+import { makeInvitations, type OnAccepted } from '#areas/identity/invitations'
+import { sendThrough } from '#areas/identity/mail'
 import { makeOidc } from '#areas/identity/oidc'
 import { makeOidcClient } from '#areas/identity/oidc-client'
 import { makePeople } from '#areas/identity/people'
@@ -14,16 +15,17 @@ import { hashOfNobody } from '#platform/auth/passwords'
 import type { Config } from '#platform/config'
 import type { Logger } from '#platform/log'
 import type { Vault } from '#platform/secrets'
+import type { Mail } from '#providers/mail/index'
 
 /**
  * People and workspaces. Other areas invite with `invitations.invite`; what happens to their things when somebody accepts or
  * leaves they say by adding to `onAccepted` and `onRemoved`.
  */
-export function wireIdentity(options: { config: Config; vault: Vault; log: Logger; sendMail?: SendMail }) {
-  const { config, vault, log, sendMail = keepMail } = options
+export function wireIdentity(options: { config: Config; vault: Vault; log: Logger; mail: Mail }) {
+  const { config, vault, log, mail } = options
   const onAccepted: OnAccepted = {}
   const onRemoved: OnMemberRemoved[] = []
-  const invitations = makeInvitations({ sendMail, onAccepted })
+  const invitations = makeInvitations({ sendMail: sendThrough(mail, log), onAccepted })
   const people = makePeople({ config })
   const client = makeOidcClient({ providers: config.HEDDLE_OIDC, key: vault.derive('oidc'), log })
   void hashOfNobody()

@@ -8,6 +8,7 @@ import type { Context, WorkspaceRole } from '#platform/http/context'
 import { hashSecret, newId, newSecret, toWire } from '#platform/ids'
 import * as store from './invitations-store.ts'
 import { orgBaseUrl } from './links.ts'
+import type { SendMail } from './mail.ts'
 
 // One way into a workspace, a thread or a job for whoever is not there yet. The answer and its time do not tell whether the
 // address has an account: nothing but the workspace's own members is looked at.
@@ -23,10 +24,6 @@ export type OnAccepted = Partial<
     (tx: Tx, accepted: { workspaceId: string; resourceId: string; userId: string; role: string }) => Promise<void>
   >
 >
-
-export type Mail = { workspaceId: string | null; to: string; subject: string; text: string; idempotencyKey: string }
-/** Hands a mail over in the transaction that made it necessary. */
-export type SendMail = (tx: Tx, mail: Mail) => Promise<void>
 
 export type Invite = {
   /** The selected one unless said. */
@@ -108,12 +105,13 @@ export function makeInvitations(options: { sendMail: SendMail; onAccepted: OnAcc
         return { invitation_id, email, role, state: 'added' }
       }
       const link = `${await orgBaseUrl(ctx, ctx.tx)}/invitations/${token}`
-      await sendMail(ctx.tx, {
+      const invites = `${inSubject(ctx.person.name)} invites you to ${inSubject(input.to)}`
+      await sendMail(ctx, {
         workspaceId,
         to: email,
-        subject: `${ctx.person.name} invites you to ${input.to}`,
-        text: `${ctx.person.name} invites you to ${input.to}.\n\nOpen this link to accept; it works once, for 7 days:\n${link}\n`,
-        idempotencyKey: `invitation:${invitation_id}`,
+        subject: invites,
+        text: `${invites}.\n\nOpen this link to accept; it works once, for 7 days:\n${link}\n`,
+        key: `invitation:${invitation_id}`,
       })
       return { invitation_id, email, role, state: 'invited', link, expires_at }
     },
@@ -151,10 +149,5 @@ export type Invitations = ReturnType<typeof makeInvitations>
 export const wireIdOf = ({ kind, id }: { kind: ResourceToShare; id: string }): string =>
   toWire(kind === 'thread' ? 'thr' : 'job', id)
 
-/** Without a mail server mails are kept for the operators to read. */
-export const keepMail: SendMail = async (tx, mail) => {
-  await tx.count(
-    `insert into mail_outbox (mail_id, workspace_id, idempotency_key, recipient, subject, body_text) values ($1, $2, $3, $4, $5, $6)`,
-    [newId(), mail.workspaceId, mail.idempotencyKey, [mail.to], mail.subject, mail.text],
-  )
-}
+/** On one line and not too long: what people call themselves and their things goes into the subject of a mail. */
+const inSubject = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, 100)

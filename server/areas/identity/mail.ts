@@ -1,0 +1,49 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { SECOND } from '#platform/clock'
+import type { Context } from '#platform/http/context'
+import { newId } from '#platform/ids'
+import type { Logger } from '#platform/log'
+import { type Mail, MailFailure } from '#providers/mail/index'
+import { insertIntoOutbox } from '#providers/mail/outbox'
+
+export type Letter = { workspaceId: string; to: string; subject: string; text: string; key: string }
+
+/** Hands a letter over: with the transaction that made it necessary, or after it where a mail server must be asked. */
+export type SendMail = (ctx: Pick<Context, 'tx' | 'afterCommit'>, letter: Letter) => Promise<void>
+
+/** Without a mail server letters are kept for the operators to read. */
+export const keepMail: SendMail = (ctx, letter) =>
+  insertIntoOutbox(ctx.tx, {
+    mail_id: newId(),
+    workspace_id: letter.workspaceId,
+    idempotency_key: letter.key,
+    recipient: [letter.to],
+    subject: letter.subject,
+    body_text: letter.text,
+    body_html: null,
+  })
+
+const RETRY_AFTER = [2 * SECOND, 30 * SECOND]
+
+/** A letter that no server takes is logged and given up: what it says is also in the answer to whoever sent it. */
+export function sendThrough(mail: Mail, log: Logger): SendMail {
+  if (mail.provider === 'outbox') return keepMail
+
+  const deliver = async ({ to, ...letter }: Letter): Promise<void> => {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        await mail.send({ ...letter, to: [to] })
+        return
+      } catch (error) {
+        const wait = RETRY_AFTER[attempt]
+        if (wait === undefined || !(error instanceof MailFailure && error.retryable)) throw error
+        await pause(wait, undefined, { ref: false })
+      }
+    }
+  }
+  return async (ctx, letter) => {
+    ctx.afterCommit(() => {
+      deliver(letter).catch((error: unknown) => log.warn({ err: error, mail: letter.key }, 'a mail was not sent'))
+    })
+  }
+}
