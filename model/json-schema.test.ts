@@ -218,8 +218,8 @@ describe('against another implementation', () => {
         if (expected) valid += 1
         expect(validateJson(anySchema, anyValue).length === 0).toBe(expected)
       }),
-      { numRuns: 1_500 },
+      { numRuns: 800 },
     )
-    expect(valid).toBeGreaterThan(150)
+    expect(valid).toBeGreaterThan(80)
   })
 })
