@@ -121,13 +121,15 @@ export const makeJournal = (deps: { pool: pg.Pool; workerId: string; log: Logger
         await commit(client, batch)
         batch = []
       }
-      clients.push(client)
+      if (closed) client.release(true)
+      else clients.push(client)
     } catch (error) {
       client?.release(error as Error)
       const unknown = new Unknown('the connection to the database broke', { cause: error })
       closed = unknown
       for (const waiting of [...batch, ...queue]) waiting.reject(unknown)
       queue = []
+      for (const left of clients.splice(0)) left.release(true)
     } finally {
       free += 1
       if (free === LANES) idle?.()

@@ -113,6 +113,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     renewing ??= (async () => {
       const old = identity
       for (const live of [...lives.values()]) live.abandon()
+      void old.journal.close()
       for (let wait = 50; ; wait = Math.min(SECOND, wait * 2)) {
         try {
           // Waits for statements of ours that may still be under way.

@@ -1,0 +1,164 @@
+import pg from 'pg'
+import { pino } from 'pino'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Database, openDatabase } from '#platform/db/pool'
+import { newId } from '#platform/ids'
+import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { type Append, COMMIT } from './batch.ts'
+import { encode, valuesOf } from './encode.ts'
+import { Fenced, type Journal, makeJournal, Refused, Unknown } from './journal.ts'
+
+let database: TestDatabase
+let db: Database
+let superuser: pg.Client
+let workerId: string
+let journal: Journal
+const log = pino({ level: 'fatal' })
+const workspaceId = newId()
+
+beforeAll(async () => {
+  database = await makeTestDatabase()
+  db = openDatabase({ urls: database.urls, log })
+  superuser = new pg.Client({ connectionString: database.superuserUrl })
+  superuser.on('error', () => {})
+  await superuser.connect()
+})
+beforeEach(async () => {
+  workerId = newId()
+  await superuser.query(`insert into workers (worker_id, host, pid) values ($1, 'test', 0)`, [workerId])
+  journal = makeJournal({ pool: db.enginePool, workerId, log })
+})
+afterEach(() => journal.close())
+afterAll(async () => {
+  await superuser?.end()
+  await db?.close()
+  await database?.drop()
+})
+
+const start = (more: Partial<Append> = {}): Append => ({
+  workspaceId,
+  executionId: newId(),
+  epoch: 0,
+  seq: 1,
+  facts: [{ type: 'execution.started', at: Date.now(), data: {} }],
+  start: {
+    definitionRef: 'adhoc:x',
+    workflowId: null,
+    versionId: null,
+    input: {},
+    trigger: { kind: 'user', id: null },
+    startedBy: null,
+    depth: 0,
+    tellEnd: false,
+  },
+  ...more,
+})
+
+const next = ({ executionId }: Append, more: Partial<Append> = {}): Append => ({
+  workspaceId,
+  executionId,
+  epoch: 0,
+  seq: 2,
+  facts: [{ type: 'node.started', at: Date.now(), data: { node_id: 'a' } }],
+  ...more,
+})
+
+const eventsOf = async (executionId: string): Promise<number> =>
+  (await superuser.query('select from events where execution_id = $1', [executionId])).rowCount ?? 0
+
+const rowOf = async (executionId: string) =>
+  (await superuser.query('select status, epoch, worker_id from executions where execution_id = $1', [executionId]))
+    .rows[0]
+
+test('a worker that was declared dead writes nothing, and what it owned is released', async () => {
+  const append = start()
+  expect(await journal.append(append)).toEqual({ moved: false, started: true })
+  await superuser.query('select engine.bury($1)', [workerId])
+  const end = { status: 'succeeded' as const, seen: 0, results: 1, finishedAt: Date.now() }
+  await expect(journal.append(next(append, { move: end }))).rejects.toBeInstanceOf(Fenced)
+  await expect(journal.append(start())).rejects.toBeInstanceOf(Fenced)
+  expect(await eventsOf(append.executionId)).toBe(1)
+  expect(await rowOf(append.executionId)).toEqual({ status: 'queued', epoch: 1, worker_id: null })
+})
+
+test('whoever declares a worker dead waits for its statements that are under way', async () => {
+  const append = start()
+  await journal.append(append)
+  const slow = new pg.Client({ connectionString: database.superuserUrl })
+  await slow.connect()
+  await slow.query('begin')
+  await slow.query(COMMIT.text, valuesOf(workerId, [encode(next(append))]).values)
+  let buried = false
+  const burying = superuser.query('select engine.bury($1)', [workerId]).then(() => {
+    buried = true
+  })
+  const watcher = new pg.Client({ connectionString: database.superuserUrl })
+  await watcher.connect()
+  await expect
+    .poll(
+      async () =>
+        (
+          await watcher.query(
+            `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%engine.bury%'`,
+          )
+        ).rowCount,
+    )
+    .toBe(1)
+  expect(buried).toBe(false)
+  await slow.query('commit')
+  await burying
+  expect(await eventsOf(append.executionId)).toBe(2)
+  await slow.end()
+  await watcher.end()
+})
+
+test('an append that the database refuses fails alone; the others of its batch are written', async () => {
+  const appends = Array.from({ length: 20 }, () => start())
+  const bad = start({
+    move: { status: 'waiting', seen: 0, waitingFor: [{ kind: 'timer', since: 'half \ud800 and \0' }] },
+  })
+  const outcomes = await Promise.allSettled(
+    [...appends.slice(0, 10), bad, ...appends.slice(10)].map((append) => journal.append(append)),
+  )
+  expect(outcomes[10]).toMatchObject({ status: 'rejected', reason: expect.any(Refused) })
+  expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(20)
+  for (const { executionId } of appends) expect(await eventsOf(executionId)).toBe(1)
+  expect(await rowOf(bad.executionId)).toBeUndefined()
+})
+
+test('a connection that breaks in the middle leaves the outcome unknown', async () => {
+  const append = start()
+  await journal.append(append)
+  // The row is locked, so the statement is still under way when its connection goes.
+  await superuser.query('begin')
+  await superuser.query('select from executions where execution_id = $1 for update', [append.executionId])
+  const end = { status: 'succeeded' as const, seen: 0, results: 1, finishedAt: Date.now() }
+  const appending = journal.append(next(append, { move: end }))
+  appending.catch(() => {})
+  await expect
+    .poll(async () => {
+      const { rowCount } = await superuser.query(`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`)
+      return rowCount
+    })
+    .toBeGreaterThan(0)
+  await expect(appending).rejects.toBeInstanceOf(Unknown)
+  await superuser.query('rollback')
+  await expect(journal.append(start())).rejects.toBeInstanceOf(Unknown)
+})
+
+test('parking holds only when every message was taken in', async () => {
+  const append = start()
+  await journal.append(append)
+  await superuser.query(`select engine.signal($1, $2, 'k', '{}')`, [workspaceId, append.executionId])
+  const park = {
+    status: 'waiting' as const,
+    parking: true,
+    seen: 0,
+    waitingFor: [{ kind: 'timer' as const, since: '' }],
+  }
+  expect(await journal.append(next(append, { move: park }))).toMatchObject({ moved: false })
+  expect(await rowOf(append.executionId)).toMatchObject({ status: 'running' })
+  expect(await journal.append(next(append, { seq: 3, move: { ...park, seen: 1 } }))).toMatchObject({ moved: true })
+  expect(await rowOf(append.executionId)).toMatchObject({ status: 'waiting' })
+})
