@@ -45,11 +45,15 @@ export const findTeamIdBySlug = async (
 /** One page from each workspace, by its index, then the newest of them: a workspace with many teams is not read through. */
 export const listTeams = (tx: Tx, userId: string, before: string | null, limit: number): Promise<TeamSummary[]> =>
   tx.rows<TeamSummary>(
-    `select t.* from memberships m cross join lateral (
-       select ${summary} from teams t where t.workspace_id = m.workspace_id and ($2::uuid is null or t.team_id < $2)
-       order by t.team_id desc limit $3) t
-     where m.user_id = $1 and m.role <> 'guest'
-     order by t.team_id desc limit $3`,
+    `select ${summary} from (
+       select n.* from memberships m cross join lateral (
+         select workspace_id, team_id from teams
+         where workspace_id = m.workspace_id and ($2::uuid is null or team_id < $2)
+         order by team_id desc limit $3) n
+       where m.user_id = $1 and m.role <> 'guest'
+       order by n.team_id desc limit $3) newest
+     join teams t using (workspace_id, team_id)
+     order by t.team_id desc`,
     [userId, before, limit + 1],
   )
 
