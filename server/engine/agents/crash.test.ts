@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { ExecutionView } from '#engine/ports'
+import { type Bench, startTestEngine } from '#engine/testing'
+import type { Definition } from '#model/definition'
+import { SECOND } from '#platform/clock'
+import { callTools, say } from '#test/fakes/llm/answers'
+import { FAKE_KEY, type FakeLlm, startFakeLlm } from '#test/fakes/llm/server'
+import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+
+// Workers that run an agent are killed at its worst moments.
+
+let database: TestDatabase
+let api: Bench
+let fake: FakeLlm
+let server: Server
+let effects: string
+const counted = new Map<string, number>()
+/** Answers a tool; until then it hangs. */
+let onEffect: (type: string, answer: () => void) => void = (_type, answer) => answer()
+const workers = new Set<ChildProcess>()
+
+const args = { goal: 'Pay it', tools: ['look', 'pay'], max_steps: 5 }
+const definitions = new Map<string, Definition>([
+  ['adhoc:agent', { nodes: [{ id: 'a', type: 'agent.run', args }], edges: [], output: { $ref: 'nodes.a.output' } }],
+])
+
+beforeAll(async () => {
+  database = await makeTestDatabase()
+  fake = await startFakeLlm()
+  server = createServer((request, response: ServerResponse) => {
+    const [, type = ''] = (request.url ?? '').split('/')
+    counted.set(type, (counted.get(type) ?? 0) + 1)
+    onEffect(type, () => response.end())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  effects = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  api = await startTestEngine(database.urls, { definitions, engine: { role: 'api' } })
+})
+afterEach(() => {
+  for (const worker of workers) worker.kill('SIGKILL')
+  workers.clear()
+  onEffect = (_type, answer) => answer()
+  counted.clear()
+  fake.reset()
+})
+afterAll(async () => {
+  await api?.stop()
+  await fake?.close()
+  server?.closeAllConnections()
+  server?.close()
+  await database?.drop()
+})
+
+const startWorker = async (): Promise<ChildProcess> => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'testing-worker.ts')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  workers.add(child)
+  const llm = { baseUrl: fake.baseUrl, apiKey: FAKE_KEY }
+  child.stdin?.end(JSON.stringify({ urls: database.urls, definitions: [...definitions], effects, llm }))
+  await new Promise<void>((resolve, reject) => {
+    child.stdout?.once('data', () => resolve())
+    child.once('exit', () => reject(new Error('the worker ended')))
+  })
+  child.removeAllListeners('exit')
+  return child
+}
+
+const ended = async (executionId: string): Promise<ExecutionView> =>
+  (await api.engine.waitFor(api.workspaceId, executionId, 25 * SECOND)) as ExecutionView
+
+/** Looks, pays, and answers with what paying said. */
+const script = (): void =>
+  fake.otherwise((asked) => {
+    const results = asked.messages.filter(({ role }) => role === 'tool')
+    if (results.length === 0) return callTools([{ name: 'look', arguments: {} }])
+    if (results.length === 1) return callTools([{ name: 'pay', arguments: {} }])
+    return say(results[1]?.text ?? '')
+  })
+
+test('a worker killed between two turns of an agent: no recorded turn or tool call is repeated', async () => {
+  script()
+  const first = await startWorker()
+  // The second turn has been asked for, and its answer does not come.
+  const hanging = new Promise<void>((resolve) => {
+    fake.script(callTools([{ name: 'look', arguments: {} }]), () => {
+      resolve()
+      return { kind: 'hang' }
+    })
+  })
+  const id = await api.run('adhoc:agent')
+  await hanging
+  first.kill('SIGKILL')
+  await startWorker()
+  expect(await ended(id)).toMatchObject({ status: 'succeeded', results: { answer: 'pay done' } })
+  expect(Object.fromEntries(counted)).toEqual({ look: 1, pay: 1 })
+  // Three turns, and the one whose answer nobody heard.
+  expect(fake.count()).toBe(4)
+  const events = await api.engine.readEvents(api.workspaceId, id, 0, 1_000)
+  const steps = events.flatMap(({ data }) => (typeof data.step === 'string' ? [data.step] : []))
+  expect(steps).toEqual(['turn:1', 'tool:1.0', 'turn:2', 'tool:2.0:begun', 'tool:2.0', 'turn:3'])
+})
+
+test('a worker killed while a tool that must not be repeated was at work: it is not repeated, and the model is told', async () => {
+  script()
+  const first = await startWorker()
+  const paying = new Promise<void>((resolve) => {
+    onEffect = (type, answer) => (type === 'pay' ? resolve() : answer())
+  })
+  const id = await api.run('adhoc:agent')
+  await paying
+  first.kill('SIGKILL')
+  await startWorker()
+  const view = await ended(id)
+  expect(view.status).toBe('succeeded')
+  expect((view.results as { answer: string }).answer).toContain('Whether it took effect is not known')
+  expect(Object.fromEntries(counted)).toEqual({ look: 1, pay: 1 })
+})
