@@ -67,10 +67,11 @@ export function makeCache({ db, provider, log }: { db: Database; provider: Billi
   /** The customer was deleted at the provider: nothing of it can be charged any more. */
   async function forget(tx: Tx, workspaceId: string): Promise<void> {
     await apply(tx, workspaceId, { methods: [], subscriptions: [], invoices: [] })
-    await tx.count('update billing_customers set provider_ref = null where workspace_id = $1 and provider = $2', [
-      workspaceId,
-      name,
-    ])
+    await tx.count(
+      `update billing_customers set provider_ref = null, attempt = attempt + 1, attempt_request = null
+       where workspace_id = $1 and provider = $2`,
+      [workspaceId, name],
+    )
   }
 
   return {

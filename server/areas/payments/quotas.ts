@@ -17,6 +17,9 @@ export type CountedQuota = Exclude<QuotaName, 'members'>
 
 type Known = { at: number; plan_id: string | null; name: string | null; quotas: PlanQuotas; executions: number }
 
+type Ask = (values: string[]) => Promise<Omit<Known, 'at'>[]>
+const QUOTAS = 'select plan_id, name, quotas, executions from workspace_quotas($1, $2, $3)'
+
 export const monthOf = (now: Date): string => now.toISOString().slice(0, 7)
 const periodOf = (quota: CountedQuota): string => (quota === 'runs_per_month' ? monthOf(new Date()) : '')
 
@@ -38,23 +41,26 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
   /** Counted here since the last flush: `workspace|month` → executions. */
   let pending = new Map<string, number>()
 
-  async function learn(workspaceId: string): Promise<Known> {
-    const fresh = known.get(workspaceId)
-    if (fresh && performance.now() - fresh.at < BELIEVED_FOR) return fresh
-    const { rows } = await db.appPool.query<Omit<Known, 'at'>>({
-      name: 'workspace_quotas',
-      text: 'select plan_id, name, quotas, executions from workspace_quotas($1, $2, $3)',
-      values: [workspaceId, provider, monthOf(new Date())],
-    })
+  /** Asked with the connection at hand: taking a second one inside a transaction can leave everybody waiting for everybody. */
+  async function learn(workspaceId: string, ask: Ask): Promise<Known> {
+    const believed = known.get(workspaceId)
+    if (believed && performance.now() - believed.at < BELIEVED_FOR) return believed
+    const [found] = await ask([workspaceId, provider, monthOf(new Date())])
     const learnt: Known = {
       at: performance.now(),
-      ...(rows[0] ?? { plan_id: null, name: null, quotas: {}, executions: 0 }),
+      ...(found ?? { plan_id: null, name: null, quotas: {}, executions: 0 }),
     }
     known.delete(workspaceId)
     known.set(workspaceId, learnt)
     if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!)
     return learnt
   }
+  const askIn =
+    (tx: Tx): Ask =>
+    (values) =>
+      tx.rows<Omit<Known, 'at'>>(QUOTAS, values)
+  const askAlone: Ask = async (values) =>
+    (await db.appPool.query<Omit<Known, 'at'>>({ name: 'workspace_quotas', text: QUOTAS, values })).rows
 
   const used = async (tx: Tx, workspaceId: string, quota: QuotaName): Promise<number> => {
     if (quota === 'members') {
@@ -102,7 +108,7 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
      * resource: where there is a limit it holds a lock until the commit, so that two at once cannot both be the last.
      */
     async check(tx: Tx, workspaceId: string, quota: QuotaName, adding: number): Promise<void> {
-      const limit = (await learn(workspaceId)).quotas[quota]
+      const limit = (await learn(workspaceId, askIn(tx))).quotas[quota]
       if (limit === undefined || limit === null || adding <= 0) return
       await tx.rows('select pg_advisory_xact_lock(hashtextextended($1, 6))', [`${workspaceId} ${quota}`])
       if ((await used(tx, workspaceId, quota)) + adding > limit) throw exceeded(quota, limit)
@@ -121,10 +127,10 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
 
     /**
      * For starts of executions: checks and counts in memory, written once a second. Over several servers a quota can be passed by
-     * what they start within a second.
+     * what they start within a second. Not inside a transaction.
      */
     async takeExecutions(workspaceId: string, count = 1): Promise<void> {
-      const { quotas, executions } = await learn(workspaceId)
+      const { quotas, executions } = await learn(workspaceId, askAlone)
       const key = `${workspaceId}|${monthOf(new Date())}`
       const here = pending.get(key) ?? 0
       const limit = quotas.runs_per_month
@@ -159,18 +165,20 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
       await flush()
       const { workspace_id } = ctx.workspace
       known.delete(workspace_id)
-      const { plan_id, name, quotas } = await learn(workspace_id)
       const now = new Date()
-      const items = []
-      for (const quota of quotaNames)
-        items.push({ quota, used: await used(ctx.tx, workspace_id, quota), limit: quotas[quota] ?? null })
-      return {
-        plan_id,
-        plan: name,
-        period_start: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)),
-        period_end: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)),
-        quotas: items,
-      }
+      return ctx.db.tenant(scopeOf(ctx), async (tx) => {
+        const { plan_id, name, quotas } = await learn(workspace_id, askIn(tx))
+        const items = []
+        for (const quota of quotaNames)
+          items.push({ quota, used: await used(tx, workspace_id, quota), limit: quotas[quota] ?? null })
+        return {
+          plan_id,
+          plan: name,
+          period_start: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)),
+          period_end: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)),
+          quotas: items,
+        }
+      })
     },
 
     flush,

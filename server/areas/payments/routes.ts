@@ -189,6 +189,7 @@ export const paymentRoutes = ({
       getUsage: {
         summary: 'What the workspace uses of the quotas of its plan',
         answer: Usage,
+        transaction: false,
         extension: true,
         run: quotas.getUsage,
       },

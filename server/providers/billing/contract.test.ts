@@ -52,7 +52,7 @@ async function makeBuiltinBench(): Promise<Bench> {
     provider,
     async newCustomer() {
       const { uuid } = await makeWorkspace(service(), owner)
-      const ref = await provider.createCustomer({ workspaceId: uuid, name: 'Acme', email: owner.email })
+      const ref = await provider.createCustomer({ workspaceId: uuid, name: 'Acme', email: owner.email, key: uuid })
       const customerId = newId()
       await sql(
         `insert into billing_customers (workspace_id, provider, customer_id, provider_ref, invoice_prefix) values ($1, 'builtin', $2, $3, $4)`,
@@ -95,7 +95,7 @@ async function makeStripeBench(): Promise<Bench> {
     provider,
     async newCustomer() {
       const workspaceId = newId()
-      const ref = await provider.createCustomer({ workspaceId, name: 'Acme', email: 'owner@example.com' })
+      const ref = await provider.createCustomer({ workspaceId, name: 'Acme', email: 'owner@example.com', key: 'k' })
       return { workspaceId, customerId: newId(), ref }
     },
     async addCard(customer, number) {

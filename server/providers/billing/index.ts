@@ -90,7 +90,7 @@ export type BillingProvider = {
   /** false: our tables are the ledger itself. true: they are a cache, to be re-read after every change. */
   readonly cached: boolean
   /** The provider's reference of the customer. */
-  createCustomer(customer: { workspaceId: string; name: string; email: string }): Promise<string>
+  createCustomer(customer: { workspaceId: string; name: string; email: string; key: string }): Promise<string>
   createSetupIntent(customer: Customer, intent: { id: string; key: string }): Promise<SetupIntent>
   /** Only where no browser library of the provider does it. */
   readonly confirmSetupIntent:

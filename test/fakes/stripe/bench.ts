@@ -17,7 +17,7 @@ export type PlanRow = { plan_id: string; uuid: string; name: string; amount: num
 
 export async function startBilling(provider: 'builtin' | 'stripe', env: Record<string, string> = {}) {
   const fake = provider === 'stripe' ? await startFakeStripe() : null
-  const service = await startService({ env: { ...env, ...fake?.env } })
+  const service = await startService({ env: { ...fake?.env, ...env } })
 
   /** Sends what Stripe has to say, in order; nothing where there is no Stripe. */
   async function deliver(): Promise<Answer[]> {

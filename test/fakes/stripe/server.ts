@@ -43,6 +43,7 @@ export async function startFakeStripe() {
   const events: StripeEvent[] = []
   const seen: Seen[] = []
   const faults: Fault[] = []
+  const waiting: { match: RegExp; resolve(): void }[] = []
   const answers = new Map<string, { fingerprint: string; status: number; body: string }>()
 
   const emit = (type: string, object: object, before?: object): void => {
@@ -163,6 +164,10 @@ export async function startFakeStripe() {
     }
     const fault = takeFault(`${method} ${url.pathname}`)
     if (fault?.when === 'after') once(method, url, key, body)
+    for (const one of waiting.splice(0)) {
+      if (one.match.test(`${method} ${url.pathname}`)) one.resolve()
+      else waiting.push(one)
+    }
     if (fault) {
       if (fault.what === 'hang') return
       if (fault.what === 'drop') return void request.socket.destroy()
@@ -190,6 +195,8 @@ export async function startFakeStripe() {
     /** Environment of a service that bills through this server. */
     env: { STRIPE_SECRET_KEY: SECRET_KEY, STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, STRIPE_API_BASE: base },
     fail: (fault: Fault): void => void faults.push({ ...fault }),
+    /** Resolves when such a request has come, and had its effect where it has one before its fault. */
+    nextRequest: (match: RegExp): Promise<void> => new Promise((resolve) => waiting.push({ match, resolve })),
     heal: (): void => void faults.splice(0),
 
     /** What Stripe.js does in the browser with the client_secret. */

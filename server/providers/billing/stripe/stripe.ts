@@ -124,12 +124,12 @@ export function makeStripe(stripe: Stripe): StripeProvider {
     name: 'stripe',
     cached: true,
     confirmSetupIntent: null,
-    createCustomer: ({ workspaceId, name, email }) =>
+    createCustomer: ({ workspaceId, name, email, key }) =>
       inOurWords(async () => {
         const params = { name, email, metadata: { heddle_workspace: toWire('ws', workspaceId) } }
         // The parameters stand in the key: after a crash and a change of name it is another request to Stripe.
         const digest = createHash('sha256').update(JSON.stringify(params)).digest('base64url')
-        const customer = await stripe.customers.create(params, { idempotencyKey: `customer:${digest}` })
+        const customer = await stripe.customers.create(params, { idempotencyKey: `customer:${key}:${digest}` })
         return customer.id
       }),
     createSetupIntent: (customer, { key }) =>

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '#platform/ids'
+import { type Billing, startBilling } from '#test/fakes/stripe/bench'
+import { join, makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
+import { makeQuotas, type Quotas } from './quotas.ts'
+
+let billing: Billing
+let quotas: Quotas
+beforeAll(async () => {
+  billing = await startBilling('builtin', { HEDDLE_OPERATORS: 'op@example.com' })
+  quotas = makeQuotas({ db: billing.service.db, provider: 'builtin' })
+})
+afterAll(async () => {
+  await quotas.stop()
+  await billing.stop()
+})
+
+async function workspaceWith(
+  limits: object,
+): Promise<{ owner: TestPerson; workspace: TestWorkspace; plan_id: string }> {
+  const owner = await makePerson(billing.service)
+  const workspace = await makeWorkspace(billing.service, owner)
+  await billing.addCard(owner)
+  const { plan_id } = await billing.addPlan({ name: `Plan ${newId()}`, amount: 100, quotas: limits })
+  expect((await owner.call('POST', '/api/payments/subscriptions', { body: { plan_id } })).status).toBe(201)
+  return { owner, workspace, plan_id }
+}
+const within = <T>(workspaceId: string, work: Parameters<typeof billing.service.db.tenant<T>>[1]): Promise<T> =>
+  billing.service.db.tenant({ workspaceId, userId: null }, work)
+const usageOf = async (owner: TestPerson) => {
+  const { body } = await owner.call('GET', '/api/payments/usage')
+  return Object.fromEntries(
+    body.quotas.map(({ quota, used, limit }: { quota: string; used: number; limit: number | null }) => [
+      quota,
+      [used, limit],
+    ]),
+  )
+}
+
+describe('quotas', () => {
+  test('a workspace without a plan in an org without a free one is unlimited', async () => {
+    const owner = await makePerson(billing.service)
+    const { uuid } = await makeWorkspace(billing.service, owner)
+    await within(uuid, (tx) => quotas.check(tx, uuid, 'records', Number.MAX_SAFE_INTEGER))
+    await quotas.takeExecutions(uuid, 1_000_000)
+    expect((await owner.call('GET', '/api/payments/usage')).body).toMatchObject({ plan_id: null, plan: null })
+  })
+
+  test('what is added is shown, and one more than the quota is refused by its name', async () => {
+    const { owner, workspace } = await workspaceWith({ records: 10, members: 1, storage_bytes: 5 })
+    const { uuid } = workspace
+    await within(uuid, async (tx) => {
+      await quotas.check(tx, uuid, 'records', 10)
+      await quotas.add(tx, uuid, 'records', 10)
+    })
+    expect(await usageOf(owner)).toEqual({
+      runs_per_month: [0, null],
+      members: [1, 1],
+      storage_bytes: [0, 5],
+      records: [10, 10],
+    })
+    for (const quota of ['records', 'members'] as const)
+      await expect(within(uuid, (tx) => quotas.check(tx, uuid, quota, 1))).rejects.toMatchObject({
+        code: 'quota_exceeded',
+        message: expect.stringContaining(quota),
+      })
+    await expect(within(uuid, (tx) => quotas.check(tx, uuid, 'storage_bytes', 6))).rejects.toMatchObject({
+      code: 'quota_exceeded',
+    })
+    await within(uuid, async (tx) => {
+      await quotas.add(tx, uuid, 'records', -4)
+      await quotas.check(tx, uuid, 'records', 4)
+    })
+    expect((await usageOf(owner)).records).toEqual([6, 10])
+  })
+
+  test('fifty at once for the last place: one gets it', async () => {
+    const { workspace, owner } = await workspaceWith({ records: 1 })
+    const { uuid } = workspace
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 50 }, () =>
+        within(uuid, async (tx) => {
+          await quotas.check(tx, uuid, 'records', 1)
+          await quotas.add(tx, uuid, 'records', 1)
+        }),
+      ),
+    )
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect((await usageOf(owner)).records).toEqual([1, 1])
+  })
+
+  test('a thing whose making is rolled back does not count', async () => {
+    const { workspace, owner } = await workspaceWith({ records: 5 })
+    const { uuid } = workspace
+    await within(uuid, async (tx) => {
+      await quotas.add(tx, uuid, 'records', 5)
+      throw new Error('no')
+    }).catch(() => {})
+    expect((await usageOf(owner)).records).toEqual([0, 5])
+  })
+
+  test('executions are counted in memory, written together, and stop exactly at the quota', async () => {
+    const { workspace, owner } = await workspaceWith({ runs_per_month: 100 })
+    const { uuid } = workspace
+    const outcomes = await Promise.allSettled(Array.from({ length: 150 }, () => quotas.takeExecutions(uuid)))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(100)
+    await quotas.flush()
+    await expect(quotas.takeExecutions(uuid)).rejects.toMatchObject({
+      code: 'quota_exceeded',
+      message: expect.stringContaining('runs_per_month'),
+    })
+    expect((await usageOf(owner)).runs_per_month).toEqual([100, 100])
+  })
+
+  test('executions of a workspace that was deleted in between fail nobody else’s', async () => {
+    const { workspace, owner } = await workspaceWith({})
+    await quotas.takeExecutions(newId())
+    await quotas.takeExecutions(workspace.uuid)
+    await quotas.flush()
+    expect((await usageOf(owner)).runs_per_month).toEqual([1, null])
+  })
+
+  test('a larger plan counts at once, the free plan where a subscription has ended', async () => {
+    const free = await billing.addPlan({ name: 'Free', amount: 0, quotas: { members: 7 } })
+    const { owner, workspace } = await workspaceWith({ members: 2 })
+    expect((await usageOf(owner)).members).toEqual([1, 2])
+    const larger = await billing.addPlan({ name: 'Larger', amount: 200, quotas: { members: 9 } })
+    await owner.call('PATCH', '/api/payments/subscriptions/me', { body: { plan_id: larger.plan_id } })
+    expect((await usageOf(owner)).members).toEqual([1, 9])
+    await owner.call('DELETE', '/api/payments/subscriptions/me?at=now')
+    const { body } = await owner.call('GET', '/api/payments/usage')
+    expect(body).toMatchObject({ plan_id: free.plan_id, plan: 'Free' })
+    const guest = await makePerson(billing.service)
+    await join(billing.service, workspace, guest, 'guest')
+    expect((await usageOf(owner)).members).toEqual([1, 7])
+  })
+
+  test('a workspace sees and changes its own counters only', async () => {
+    const one = await workspaceWith({ records: 5 })
+    const two = await workspaceWith({ records: 5 })
+    await within(one.workspace.uuid, (tx) => quotas.add(tx, one.workspace.uuid, 'records', 3))
+    expect((await usageOf(two.owner)).records).toEqual([0, 5])
+    const seen = await within(two.workspace.uuid, (tx) => tx.rows('select * from usage_counters'))
+    expect(seen).toEqual([])
+    const nobody = await billing.service.db.tenant({ workspaceId: null, userId: null }, (tx) =>
+      tx.rows('select from usage_counters union all select from invoices union all select from payment_methods'),
+    )
+    expect(nobody).toEqual([])
+  })
+})

@@ -1,0 +1,360 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { makeLogger } from '#platform/log'
+import { type Billing, cards, eventsOf, type PlanRow, startBilling } from '#test/fakes/stripe/bench'
+import { WEBHOOK_SECRET } from '#test/fakes/stripe/server'
+import { makePerson, makeWorkspace, type TestPerson } from '#test/harness/world'
+import { makePayments } from './payments.ts'
+
+// Stripe through its real SDK, failing in the ways it fails.
+
+const ME = '/api/payments/subscriptions/me'
+const SUBSCRIPTIONS = '/api/payments/subscriptions'
+const METHODS = '/api/payments/methods'
+const WEBHOOK = '/api/payments/webhooks/stripe'
+
+let billing: Billing
+let team: PlanRow
+let business: PlanRow
+beforeAll(async () => {
+  billing = await startBilling('stripe')
+  team = await billing.addPlan({ name: 'Team', amount: 3000 })
+  business = await billing.addPlan({ name: 'Business', amount: 9000 })
+})
+afterAll(() => billing.stop())
+afterEach(() => billing.fake.heal())
+
+async function newOwner(options: { card?: string } = { card: cards.works }) {
+  const owner = await makePerson(billing.service)
+  const workspace = await makeWorkspace(billing.service, owner)
+  if (options.card) await billing.addCard(owner, options.card)
+  const [row] = await billing.service.sql<{ ref: string }>(
+    'select provider_ref as ref from billing_customers where workspace_id = $1',
+    [workspace.uuid],
+  )
+  return Object.assign(owner, { workspace, ref: row?.ref ?? '' })
+}
+const subscribe = (owner: TestPerson, plan = team, key?: string) =>
+  owner.call('POST', SUBSCRIPTIONS, {
+    body: { plan_id: plan.plan_id },
+    headers: key === undefined ? {} : { 'idempotency-key': key },
+  })
+const subscriptionsOf = (ref: string) =>
+  [...billing.fake.state.subscriptions.values()].filter(({ customer }) => customer === ref)
+/** Past the time during which what we have is believed. */
+const makeOld = () => billing.service.sql(`update billing_customers set synced_at = now() - interval '1 hour'`)
+const clock = () => {
+  const { config, db, vault } = billing.service
+  const payments = makePayments({ config, db, vault, log: makeLogger('silent') })
+  return payments.clock
+}
+
+describe('requests to Stripe', () => {
+  test('every write carries a key, and every request the pinned version', async () => {
+    const owner = await newOwner()
+    await subscribe(owner)
+    const writes = billing.fake.seen.filter(({ method }) => method === 'POST')
+    expect(writes.length).toBeGreaterThan(3)
+    // The fake refuses writes without a key and other versions, so a success is the proof; keys also differ by purpose.
+    expect(writes.every(({ key }) => key !== undefined && /^[a-z]+:/.test(key))).toBe(true)
+  })
+
+  test('no card number and no key of ours is in any of them', () => {
+    const sent = JSON.stringify(billing.fake.seen)
+    expect(sent).not.toContain(cards.works)
+    expect(sent).not.toContain(WEBHOOK_SECRET)
+  })
+
+  test('the fake refuses what Stripe would refuse', async () => {
+    const ask = (body: string, headers: Record<string, string> = {}) =>
+      fetch(`${billing.fake.base}/v1/setup_intents`, {
+        method: 'POST',
+        body,
+        headers: {
+          authorization: 'Bearer sk_test_fake',
+          'stripe-version': '2026-10-28.endive',
+          'idempotency-key': body,
+          'content-type': 'application/x-www-form-urlencoded',
+          ...headers,
+        },
+      })
+    expect(await (await ask('customer=x&colour=red')).json()).toMatchObject({ error: { code: 'parameter_unknown' } })
+    expect(await (await ask('usage=off_session')).json()).toMatchObject({ error: { code: 'parameter_missing' } })
+    expect((await ask('customer=x', { authorization: 'Bearer other' })).status).toBe(401)
+    expect((await ask('customer=x', { 'stripe-version': '2020-01-01' })).status).toBe(400)
+  })
+})
+
+describe('Stripe in trouble', () => {
+  test('a failure of Stripe is repeated by the SDK with the same key, and the person notices nothing', async () => {
+    const owner = await newOwner()
+    billing.fake.fail({ match: /POST \/v1\/subscriptions/, what: { status: 500 } })
+    billing.fake.fail({ match: /POST \/v1\/subscriptions/, what: { status: 503 } })
+    const from = billing.fake.seen.length
+    expect((await subscribe(owner)).status).toBe(201)
+    const attempts = billing.fake.seen
+      .slice(from)
+      .filter(({ path, method }) => method === 'POST' && path === '/v1/subscriptions')
+    expect(attempts).toHaveLength(3)
+    expect(new Set(attempts.map(({ key }) => key)).size).toBe(1)
+  })
+
+  test('an answer that is lost after the effect ends in one subscription', async () => {
+    const owner = await newOwner()
+    billing.fake.fail({ match: /POST \/v1\/subscriptions/, when: 'after', what: 'drop' })
+    expect((await subscribe(owner)).status).toBe(201)
+    expect(subscriptionsOf(owner.ref)).toHaveLength(1)
+  })
+
+  test('Stripe down in the middle: 503 with Retry-After, nothing half-done, and the same key then ends in one', async () => {
+    const owner = await newOwner()
+    billing.fake.fail({ match: /POST \/v1\/subscriptions/, times: 3, when: 'after', what: { status: 500 } })
+    const failed = await subscribe(owner, team, 'k')
+    expect([failed.status, failed.body.code]).toEqual([503, 'provider_unavailable'])
+    expect(Number(failed.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(failed.text).not.toContain('sk_test')
+    const again = await subscribe(owner, team, 'k')
+    expect(again.status).toBe(201)
+    expect((await subscribe(owner, team, 'k')).text).toBe(again.text)
+    expect(subscriptionsOf(owner.ref)).toHaveLength(1)
+    expect((await owner.call('GET', '/api/payments/invoices')).body.items).toHaveLength(1)
+  })
+
+  test('without a key the repetition finds what the lost one made, and makes no second', async () => {
+    const owner = await newOwner()
+    billing.fake.fail({ match: /POST \/v1\/subscriptions/, times: 3, when: 'after', what: { status: 500 } })
+    expect((await subscribe(owner)).status).toBe(503)
+    expect((await subscribe(owner, business)).body.code).toBe('subscription_exists')
+    expect(subscriptionsOf(owner.ref)).toHaveLength(1)
+    expect((await owner.call('GET', ME)).body.plan_id).toBe(team.plan_id)
+  })
+
+  test('a process killed between the call and our commit: the same key goes on and ends in one', async () => {
+    const owner = await newOwner()
+    // What a dead process leaves: the attempt and its lease, and at Stripe a subscription that we have never seen.
+    billing.fake.fail({ match: /GET \/v1\/subscriptions/, times: 3, what: { status: 500 } })
+    expect((await subscribe(owner, team, 'killed')).status).toBe(503)
+    expect(subscriptionsOf(owner.ref)).toHaveLength(1)
+    await billing.service.sql(
+      `update billing_customers set lease = 'dead', leased_until = now() - interval '1 second' where workspace_id = $1`,
+      [owner.workspace.uuid],
+    )
+    expect((await subscribe(owner, team, 'killed')).status).toBe(201)
+    expect(subscriptionsOf(owner.ref)).toHaveLength(1)
+    const [row] = await billing.service.sql<{ n: number }>(
+      'select count(*)::int as n from billing_subscriptions where workspace_id = $1',
+      [owner.workspace.uuid],
+    )
+    expect(row!.n).toBe(1)
+  })
+
+  test('too many requests are said as such', async () => {
+    const owner = await newOwner()
+    billing.fake.fail({
+      match: /POST \/v1\/setup_intents/,
+      what: { status: 429, body: { type: 'invalid_request_error', code: 'rate_limit', message: 'Too many requests' } },
+    })
+    const refused = await owner.call('POST', '/api/payments/setup-intent')
+    expect([refused.status, refused.body.code]).toEqual([503, 'provider_unavailable'])
+    expect(refused.headers.get('retry-after')).toBe('5')
+  })
+
+  test('a key that Stripe refuses is the operator’s to mend', async () => {
+    const owner = await newOwner()
+    billing.fake.fail({
+      match: /POST \/v1\/setup_intents/,
+      what: { status: 401, body: { type: 'invalid_request_error', message: 'Invalid API Key provided: sk_test_fake' } },
+    })
+    const refused = await owner.call('POST', '/api/payments/setup-intent')
+    expect([refused.status, refused.body.code]).toEqual([503, 'provider_not_configured'])
+    expect(refused.text).not.toContain('sk_')
+  })
+
+  test('what is known is still shown while Stripe is away', async () => {
+    const owner = await newOwner()
+    await subscribe(owner)
+    await makeOld()
+    billing.fake.fail({ times: 100, what: { status: 500, headers: { 'stripe-should-retry': 'false' } } })
+    expect((await owner.call('GET', ME)).status).toBe(200)
+    expect((await owner.call('GET', METHODS)).body.items).toHaveLength(1)
+  })
+
+  test('a card whose bank wants the holder is refused with what to do', async () => {
+    const owner = await newOwner({ card: '4000002760003184' })
+    const refused = await subscribe(owner)
+    expect([refused.status, refused.body.code]).toEqual([402, 'card_declined'])
+    expect(refused.body.detail).toContain('setup intent')
+    expect(subscriptionsOf(owner.ref)).toEqual([])
+  })
+
+  test('two servers that make the same price end with one', async () => {
+    const fresh = await billing.addPlan({ name: 'Fresh', amount: 1234 })
+    const owners = await Promise.all([newOwner(), newOwner(), newOwner()])
+    const answers = await Promise.all(owners.map((owner) => subscribe(owner, fresh)))
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
+    expect([...billing.fake.state.prices.values()].filter(({ unit_amount }) => unit_amount === 1234)).toHaveLength(1)
+  })
+})
+
+describe('webhooks', () => {
+  const send = (payload: string, options?: { timestamp?: number; secret?: string }) =>
+    billing.service.call('POST', WEBHOOK, billing.fake.sign(payload, options))
+
+  test('forged, unsigned, old and altered ones are 401 and start nothing', async () => {
+    const owner = await newOwner()
+    await subscribe(owner)
+    billing.fake.events.splice(0)
+    billing.fake.passPeriod(owner.ref)
+    const { payload } = billing.fake.events[0]!
+    const from = billing.fake.seen.length
+    const now = Math.floor(Date.now() / 1000)
+    const signed = billing.fake.sign(payload)
+    const refused = [
+      await billing.service.call('POST', WEBHOOK, { raw: payload }),
+      await billing.service.call('POST', WEBHOOK, { raw: payload, headers: { 'stripe-signature': '' } }),
+      await billing.service.call('POST', WEBHOOK, { raw: payload, headers: { 'stripe-signature': 't=1,v1=00' } }),
+      await billing.service.call('POST', WEBHOOK, { raw: payload, headers: { 'stripe-signature': `t=${now}` } }),
+      await send(payload, { secret: 'whsec_other' }),
+      await send(payload, { timestamp: now - 301 }),
+      await billing.service.call('POST', WEBHOOK, { ...signed, raw: `${payload} ` }),
+      await billing.service.call('POST', WEBHOOK, { ...signed, raw: payload.replace('invoice', 'voice') }),
+    ]
+    expect(refused.map(({ status, body }) => [status, body.code])).toEqual(refused.map(() => [401, 'bad_signature']))
+    expect(billing.fake.seen.length).toBe(from)
+    expect((await send(payload)).body).toEqual({ received: true })
+  })
+
+  test('without a secret in the settings none is good', async () => {
+    const closed = await startBilling('stripe', { STRIPE_WEBHOOK_SECRET: '' })
+    const payload = '{"id":"evt_1","object":"event","type":"x.y","data":{"object":{}}}'
+    for (const secret of ['x', WEBHOOK_SECRET]) {
+      const { status } = await closed.service.call('POST', WEBHOOK, closed.fake.sign(payload, { secret }))
+      expect(status).toBe(401)
+    }
+    await closed.stop()
+  })
+
+  test('in any order and any number they end in what Stripe says now, told once', async () => {
+    const owner = await newOwner()
+    await subscribe(owner)
+    billing.fake.events.splice(0)
+    const before = await eventsOf(billing.service, owner)
+    billing.fake.passPeriod(owner.ref)
+    billing.fake.passPeriod(owner.ref)
+    const events = billing.fake.events.splice(0)
+    const storm = [...events.toReversed(), ...events, ...events.toReversed()]
+    const answers = await Promise.all(storm.map(({ payload }) => send(payload)))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    const { body } = await owner.call('GET', '/api/payments/invoices')
+    expect(body.items.map(({ status }: { status: string }) => status)).toEqual(['paid', 'paid', 'paid'])
+    const told = (await eventsOf(billing.service, owner)).slice(before.length)
+    expect(told).toEqual(['invoice.paid', 'invoice.paid'])
+  })
+
+  test('a renewal that fails is past due, and the owner is told', async () => {
+    const owner = await newOwner()
+    const bad = (await billing.addCard(owner, cards.chargesFail))!
+    await subscribe(owner)
+    await owner.call('POST', `${METHODS}/${bad}/default`)
+    await billing.deliver()
+    billing.fake.passPeriod(owner.ref)
+    await billing.deliver()
+    expect((await owner.call('GET', ME)).body.status).toBe('past_due')
+    expect((await eventsOf(billing.service, owner)).slice(-2).sort()).toEqual([
+      'invoice.failed',
+      'subscription.changed',
+    ])
+    const refused = await owner.call('PATCH', ME, { body: { plan_id: business.plan_id } })
+    expect(refused.status).toBe(409)
+    const good = (await billing.addCard(owner, cards.other))!
+    await owner.call('POST', `${METHODS}/${good}/default`)
+    expect((await owner.call('GET', ME)).body.status).toBe('active')
+  })
+
+  test("another account's event, one of an unknown kind and one about nobody are taken and ignored", async () => {
+    const from = billing.fake.seen.length
+    for (const object of [{ object: 'invoice', customer: 'cus_of_somebody_else' }, { object: 'balance' }, {}]) {
+      const payload = JSON.stringify({ id: `evt_${Math.random()}`, object: 'event', type: 'x.y', data: { object } })
+      expect((await send(payload)).status).toBe(200)
+    }
+    expect(billing.fake.seen.length).toBe(from)
+  })
+
+  test('one whose work failed is not remembered, so that it works when Stripe sends it again', async () => {
+    const owner = await newOwner()
+    await subscribe(owner)
+    billing.fake.events.splice(0)
+    billing.fake.passPeriod(owner.ref)
+    const [event] = billing.fake.events.splice(0)
+    billing.fake.fail({ match: /GET/, times: 1, what: { status: 500, headers: { 'stripe-should-retry': 'false' } } })
+    expect((await send(event!.payload)).status).toBe(503)
+    expect((await send(event!.payload)).status).toBe(200)
+    expect((await owner.call('GET', '/api/payments/invoices')).body.items).toHaveLength(2)
+  })
+})
+
+describe('the copy', () => {
+  test('what webhooks missed is found when somebody looks, and by the clock', async () => {
+    const [looked, ticked] = [await newOwner(), await newOwner()]
+    for (const owner of [looked, ticked]) {
+      await subscribe(owner)
+      billing.fake.passPeriod(owner.ref)
+    }
+    billing.fake.events.splice(0)
+    await makeOld()
+    expect((await looked.call('GET', '/api/payments/invoices')).body.items).toHaveLength(2)
+    await billing.service.sql(
+      `update billing_customers set synced_at = now() - interval '1 day' where workspace_id = $1`,
+      [ticked.workspace.uuid],
+    )
+    await clock().runBillingClock(new Date())
+    const [row] = await billing.service.sql<{ n: number }>(
+      'select count(*)::int as n from invoices where workspace_id = $1',
+      [ticked.workspace.uuid],
+    )
+    expect(row!.n).toBe(2)
+  })
+
+  test('a card added in the browser is there without any webhook', async () => {
+    const owner = await newOwner()
+    const { body } = await owner.call('POST', '/api/payments/setup-intent')
+    billing.fake.confirmSetup(body.client_secret, cards.other)
+    billing.fake.events.splice(0)
+    await makeOld()
+    const { items } = (await owner.call('GET', METHODS)).body
+    expect(items.map(({ last4, default: chosen }: { last4: string; default: boolean }) => [last4, chosen])).toEqual([
+      ['4444', false],
+      ['4242', true],
+    ])
+  })
+
+  test('a customer deleted at Stripe leaves no card and no subscription, and can begin anew', async () => {
+    const owner = await newOwner()
+    await subscribe(owner)
+    billing.fake.state.customers.get(owner.ref)!.deleted = true
+    await makeOld()
+    expect((await owner.call('GET', ME)).body.code).toBe('no_subscription')
+    expect((await owner.call('GET', METHODS)).body.items).toEqual([])
+    await billing.addCard(owner)
+    expect((await subscribe(owner)).status).toBe(201)
+  })
+
+  test('the subscription of a deleted workspace is ended at Stripe', async () => {
+    const owner = await newOwner()
+    await subscribe(owner)
+    await billing.service.sql('delete from workspaces where workspace_id = $1', [owner.workspace.uuid])
+    expect(subscriptionsOf(owner.ref)).toMatchObject([{ status: 'active' }])
+    await clock().runBillingClock(new Date())
+    expect(subscriptionsOf(owner.ref)).toMatchObject([{ status: 'canceled' }])
+    const left = await billing.service.sql('select from billing_orphans')
+    expect(left).toEqual([])
+  })
+
+  test('a card is not confirmed here but with Stripe', async () => {
+    const owner = await newOwner()
+    const { setup_intent_id, client_secret } = (await owner.call('POST', '/api/payments/setup-intent')).body
+    const refused = await owner.call('POST', `/api/payments/setup-intents/${setup_intent_id}/confirm`, {
+      body: { client_secret, card: { number: cards.works, exp_month: 1, exp_year: 2090, cvc: '123' } },
+    })
+    expect(refused.status).toBe(409)
+  })
+})
