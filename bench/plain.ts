@@ -16,7 +16,8 @@ const STATEMENT = `with started as (
     select id, seq, $1, now(), type, data::json from unnest($4::uuid[], $5::integer[], $6::text[], $7::text[]) as r (id, seq, type, data)),
   moved as (
     update executions e set status = 'succeeded', worker_id = null, finished_at = now(), results = '7'
-    from unnest($8::uuid[]) as id where e.workspace_id = $1 and e.execution_id = id)
+    from unnest($8::uuid[], $9::uuid[]) as r (workspace_id, id)
+    where e.workspace_id = r.workspace_id and e.execution_id = r.id)
   select 1`
 
 const NODES = 5
@@ -62,7 +63,7 @@ export const makePlain = (url: string) => {
     await pool.query({
       name: 'plain',
       text: STATEMENT,
-      values: [workspaceId, workerId, starts, ids, seqs, types, texts, ends],
+      values: [workspaceId, workerId, starts, ids, seqs, types, texts, ends.map(() => workspaceId), ends],
     })
     for (const entry of batch) entry.done()
   }

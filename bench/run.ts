@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+// `npm run bench [names…]`: runs the benchmarks one after the other and compares their ratios with the committed baseline.
+// A ratio that has fallen by more than a fifth is a failure. `-- --update` writes the baseline anew.
+
+const benches = ['http', 'engine', 'trigger', 'signal', 'history', 'sockets', 'import', 'jobs', 'speech'].filter(
+  (name) => existsSync(join(import.meta.dirname, `${name}.ts`)),
+)
+const WORSE_BY = 0.2
+
+type Figures = { [name: string]: number | string | Figures }
+const baselineFile = join(import.meta.dirname, 'baseline.json')
+const baseline: Record<string, Figures> = existsSync(baselineFile) ? JSON.parse(readFileSync(baselineFile, 'utf8')) : {}
+
+function run(name: string): Promise<Figures> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [join(import.meta.dirname, `${name}.ts`)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+    child.once('close', (code) => {
+      const json = output.slice(output.lastIndexOf('\n{') + 1)
+      if (code !== 0) reject(new Error(`${name} ended with ${code}\n${output}`))
+      else resolve(JSON.parse(json.startsWith('{') ? json : output) as Figures)
+    })
+  })
+}
+
+/** Every `…ratio` there is, by its path. */
+function ratios(figures: Figures, path = ''): Record<string, number> {
+  return Object.assign(
+    {},
+    ...Object.entries(figures).map(([key, value]) => {
+      const at = path ? `${path}.${key}` : key
+      if (typeof value === 'object') return ratios(value, at)
+      return typeof value === 'number' && key.endsWith('ratio') ? { [at]: value } : {}
+    }),
+  )
+}
+
+const update = process.argv.includes('--update')
+const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'))
+let worse = 0
+for (const name of wanted.length > 0 ? wanted : benches) {
+  console.log(`— ${name}`)
+  const figures = await run(name)
+  console.log(JSON.stringify(figures, null, 2))
+  if (update) baseline[name] = ratios(figures)
+  for (const [path, now] of Object.entries(ratios(figures))) {
+    const before = baseline[name]?.[path]
+    if (typeof before !== 'number') continue
+    const fell = now < before * (1 - WORSE_BY)
+    if (fell) worse += 1
+    console.log(`${fell ? '✗' : '✓'} ${name} ${path}: ${now} (baseline ${before})`)
+  }
+}
+if (update) writeFileSync(baselineFile, `${JSON.stringify(baseline, null, 2)}\n`)
+process.exitCode = worse > 0 ? 1 : 0
