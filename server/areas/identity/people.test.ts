@@ -117,6 +117,17 @@ describe('closed sign-up and operators', () => {
       expect((await guest.member.call('POST', '/api/workspaces', { body: { name: 'Own' } })).status).toBe(201)
     }))
 
+  test('the eleventh sign-up in a minute from one address waits', () =>
+    withService({ HEDDLE_RATE_LIMITS: 'on' }, async (limited) => {
+      const statuses: number[] = []
+      for (let at = 0; at < 11; at++) {
+        const { answer } = await signUp(limited.base, { password: 'short' })
+        statuses.push(answer.status)
+        if (answer.status === 429) expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+      }
+      expect(statuses).toEqual([...Array(10).fill(422), 429])
+    }))
+
   test('on a public address the cookie is Secure', () =>
     withService({ HEDDLE_BASE_URL: 'https://heddle.example' }, async (open) => {
       const { answer } = await signUp(open.base)
