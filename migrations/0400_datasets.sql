@@ -95,7 +95,8 @@ begin
   where (state = 'retired' and touched_at < now() - interval '15 minutes')
      or (state = 'pending' and touched_at < now() - interval '1 hour');
   get diagnostics swept = row_count;
-  delete from dataset_pins where pinned_at < now() - interval '400 days';
+  delete from dataset_pins p where pinned_at < now() - interval '1 hour' and not exists (
+    select from executions e where e.execution_id = p.execution_id and e.status in ('queued', 'running', 'waiting'));
   delete from dataset_writes where written_at < now() - interval '90 days';
   return swept;
 end $$;

@@ -51,9 +51,9 @@ export async function makeApp(options: AppOptions): Promise<App> {
   const metrics = makeMetrics()
   const identifier = makeIdentifier({ db, operators: config.HEDDLE_OPERATORS })
 
-  const data = wireData({ config, db, vault, log })
   const payments = wirePayments({ config, db, vault, log })
   const providers = wireProviders({ config, db })
+  const data = wireData({ config, db, vault, log, outgoing: providers.outgoing })
   const identity = wireIdentity({ config, vault, log, mail: providers.mail })
   const workflows = await wireWorkflows({
     config,
@@ -62,12 +62,14 @@ export async function makeApp(options: AppOptions): Promise<App> {
     providers,
     quotas: payments.quotas,
     orgOf: identifier.orgOf,
-    kinds: [],
-    references: new Map(),
+    kinds: data.kinds,
+    references: data.references,
     onDeleted: [],
-    onEnded: [],
+    onEnded: [
+      async ({ workspaceId, executionId }) => void (await data.datasetUse.forgetExecution(workspaceId, executionId)),
+    ],
     loadAdhoc: async () => undefined,
-    changedDatasets: async () => null,
+    changedDatasets: data.datasetUse.changedDatasets,
   })
 
   const kernel: Kernel = {

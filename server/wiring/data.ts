@@ -1,27 +1,42 @@
+import { makeQueryWarehouse } from '#areas/connections/node'
 import { connectionRoutes } from '#areas/connections/routes'
 import { type JobHooks, makeConnections, standingInConnection, standingInSource } from '#areas/connections/service'
 import { makeConnectionUse } from '#areas/connections/using'
 import { datasetRoutes } from '#areas/datasets/routes'
 import { makeDatasets, standingInDataset } from '#areas/datasets/service'
+import { makeDatasetUse } from '#areas/datasets/use'
+import type { ReferenceCheck } from '#areas/workflows/service'
+import { makeDatasetRead } from '#engine/nodes/dataset-read'
+import { makeDatasetWrite } from '#engine/nodes/dataset-write'
+import type { AnyKind } from '#engine/nodes/kind'
+import { makeWarehouseQuery } from '#engine/nodes/warehouse-query'
 import type { Standings } from '#platform/access/check'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
 import type { AnyRoute } from '#platform/http/route'
+import { fromWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
-import { makeOutgoing } from '#platform/outgoing/outgoing'
+import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { Vault } from '#platform/secrets'
 import { makeWarehouses } from '#providers/warehouse/warehouses'
 
-export type DataOptions = { config: Config; db: Database; vault: Vault; log: Logger; jobs?: JobHooks }
+export type DataOptions = {
+  config: Config
+  db: Database
+  vault: Vault
+  log: Logger
+  outgoing: Outgoing
+  jobs?: JobHooks
+}
 
 const noJobs: JobHooks = { pauseJobsUsing: async () => [], resumeJobsUsing: async () => [] }
 
 /** Datasets and connections, and what the engine and the jobs need of them. */
-export function wireData({ config, db, vault, log, jobs = noJobs }: DataOptions) {
-  const outgoing = makeOutgoing({ allowTargets: config.HEDDLE_ALLOW_TARGETS })
+export function wireData({ config, db, vault, log, outgoing, jobs = noJobs }: DataOptions) {
   const warehouses = makeWarehouses({ outgoing, dataDir: config.HEDDLE_DATA_DIR })
-  const use = makeConnectionUse({ db, vault, warehouses })
-  const connections = makeConnections({ use, warehouses, jobs })
+  const connectionUse = makeConnectionUse({ db, vault, warehouses })
+  const datasetUse = makeDatasetUse({ db })
+  const connections = makeConnections({ use: connectionUse, warehouses, jobs })
   const datasets = makeDatasets({ db, vault, log, readSource: connections.readSource })
   const routes: AnyRoute[] = [...datasetRoutes(datasets), ...connectionRoutes(connections)]
   const standings: Standings = {
@@ -29,15 +44,35 @@ export function wireData({ config, db, vault, log, jobs = noJobs }: DataOptions)
     connection: standingInConnection,
     source: standingInSource,
   }
+  const kinds: AnyKind[] = [
+    makeDatasetRead(datasetUse),
+    makeDatasetWrite(datasetUse),
+    makeWarehouseQuery({ queryWarehouse: makeQueryWarehouse(connectionUse) }),
+  ]
   return {
-    datasets,
+    /** For jobs and suites: records, fingerprints, new datasets. */
+    datasetUse,
+    /** For jobs: rows of a connection, streamed. */
+    connectionUse,
     connections,
-    queryConnection: use.queryConnection,
     routes,
     standings,
-    async stop(): Promise<void> {
-      datasets.stop()
-      await outgoing.close()
-    },
+    kinds,
+    references,
+    stop: datasets.stop,
+  }
+}
+
+/** Ids that a definition names: refused when it is saved, and looked up again when it runs. */
+const references: ReadonlyMap<string, ReferenceCheck> = new Map([
+  ['ds', exists('ds', 'select from datasets where workspace_id = $1 and dataset_id = $2')],
+  ['conn', exists('conn', 'select from connections where workspace_id = $1 and connection_id = $2')],
+  ['src', exists('src', 'select from sources where workspace_id = $1 and source_id = $2')],
+])
+
+function exists(prefix: Parameters<typeof fromWire>[0], sql: string): ReferenceCheck {
+  return async (tx, workspaceId, text) => {
+    const uuid = fromWire(prefix, text)
+    return uuid !== undefined && (await tx.maybe(sql, [workspaceId, uuid])) !== undefined
   }
 }

@@ -1,0 +1,46 @@
+import { NodeFailure } from '#engine/node'
+import type { QueryWarehouse } from '#engine/nodes/warehouse-query'
+import type { JsonObject } from '#model/definition'
+import { MINUTE } from '#platform/clock'
+import { isProblem } from '#platform/errors'
+import { WarehouseFailure } from '#providers/warehouse/index'
+import { type ConnectionUse, steps } from './using.ts'
+
+const MOST_ROW_BYTES = 8 << 20
+
+/** One statement of a `warehouse.query` node: bounded in rows, bytes and time. */
+export const makeQueryWarehouse =
+  ({ queryConnection }: Pick<ConnectionUse, 'queryConnection'>): QueryWarehouse =>
+  async ({ workspaceId, connectionId, query, params, limit, signal }) => {
+    try {
+      const result = await queryConnection(workspaceId, connectionId, {
+        text: query,
+        limit,
+        timeoutMs: 5 * MINUTE,
+        signal,
+        ...(params !== undefined && { params }),
+      })
+      if (!result) throw new NodeFailure('unknown_reference', 'There is no such connection in this workspace.', final)
+      const rows: JsonObject[] = []
+      let bytes = 0
+      for await (const page of result.pages) {
+        for (const row of page) {
+          bytes += JSON.stringify(row).length
+          if (bytes > MOST_ROW_BYTES)
+            throw new NodeFailure('result_too_large', 'The rows are too large for one node. Ask for fewer.', final)
+          rows.push(row)
+        }
+      }
+      return { rows, columns: result.columns }
+    } catch (error) {
+      if (isProblem(error, 'connection_revoked')) throw new NodeFailure('connection_revoked', error.message, final)
+      if (!(error instanceof WarehouseFailure)) throw error
+      // A statement that is wrong stays wrong; a warehouse that cannot be reached may come back.
+      throw new NodeFailure('warehouse_failed', `${steps[error.step]}: ${error.message}`, {
+        retryable: error.step === 'resolve' || error.step === 'connect',
+        details: { step: error.step },
+      })
+    }
+  }
+
+const final = { retryable: false }

@@ -1,0 +1,227 @@
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import type { Json } from '#model/definition'
+import { type Answer, useService } from '#test/harness/service'
+import { makeWorld, type TestPerson, type World } from '#test/harness/world'
+
+const cluster = new URL(inject('postgres').superuserUrl)
+const service = useService({ env: { HEDDLE_ALLOW_TARGETS: `${cluster.hostname}:${cluster.port}` } })
+let world: World
+beforeAll(async () => {
+  world = await makeWorld(service())
+})
+
+const makeDataset = async (records: Json[], person: TestPerson = world.owner): Promise<string> => {
+  const { body } = await person.call('POST', '/api/datasets', { body: { name: 'Records', records } })
+  return body.dataset_id
+}
+const save = (nodes: Json[], edges: Json[] = [], output: Json = { $ref: 'nodes.n.output' }): Promise<Answer> =>
+  world.owner.call('POST', '/api/workflows', { body: { name: 'Data', definition: { nodes, edges, output } } })
+const run = async (workflowId: string, input: Json = {}): Promise<Answer> =>
+  world.owner.call('POST', `/api/workflows/${workflowId}/run?wait_s=30`, { body: { input } })
+const runNode = async (type: string, args: Json, input: Json = {}): Promise<Answer['body']> => {
+  const saved = await save([{ id: 'n', type, args }])
+  expect(saved.status, saved.text).toBe(201)
+  const done = await run(saved.body.workflow_id, input)
+  expect(done.status, done.text).toBe(200)
+  return done.body
+}
+
+describe('dataset.read', () => {
+  test('gives records and their fingerprint, all or those that fit', async () => {
+    const id = await makeDataset([
+      { n: 1, tags: ['a', 'b'], ok: true },
+      { n: 2, tags: ['b', 'a'], ok: true },
+      { n: 3, tags: ['a', 'b'] },
+    ])
+    const { sha256 } = (await world.owner.call('GET', `/api/datasets/${id}`)).body
+    const all = await runNode('dataset.read', { dataset_id: id, limit: 2 })
+    expect(all.results).toEqual({
+      records: [
+        { n: 1, tags: ['a', 'b'], ok: true },
+        { n: 2, tags: ['b', 'a'], ok: true },
+      ],
+      sha256,
+    })
+    const some = await runNode('dataset.read', { dataset_id: id, where: { tags: ['a', 'b'], ok: true } })
+    expect(some.results.records).toEqual([{ n: 1, tags: ['a', 'b'], ok: true }])
+  })
+
+  test('of a dataset that was replaced since the first look fails, naming both fingerprints', async () => {
+    const id = await makeDataset([{ n: 1 }])
+    const saved = await save(
+      [
+        { id: 'first', type: 'dataset.read', args: { dataset_id: id } },
+        { id: 'ask', type: 'clarification', args: { question: 'Go on?', schema: { type: 'boolean' } } },
+        { id: 'n', type: 'dataset.read', args: { dataset_id: id } },
+      ],
+      [
+        { id: 'a', from: { node: 'first' }, to: 'ask' },
+        { id: 'b', from: { node: 'ask' }, to: 'n' },
+      ],
+    )
+    const started = await world.owner.call('POST', `/api/workflows/${saved.body.workflow_id}/run`, { body: {} })
+    const path = `/api/workflows/executions/${started.body.execution_id}`
+    const status = async (): Promise<string> => (await world.owner.call('GET', path)).body.status
+    await expect.poll(status, { timeout: 15_000 }).toBe('waiting')
+    const was = (await world.owner.call('GET', `/api/datasets/${id}`)).body.sha256
+    const is = (await world.owner.call('PATCH', `/api/datasets/${id}`, { body: { records: [{ n: 2 }] } })).body.sha256
+    expect((await world.owner.call('POST', `${path}/respond`, { body: { response: true } })).status).toBe(202)
+    await expect.poll(status, { timeout: 15_000 }).toBe('failed')
+    const { error } = (await world.owner.call('GET', path)).body
+    expect(error).toMatchObject({ code: 'dataset_changed', node_id: 'n', details: { was, is } })
+    expect(error.message).toContain(was)
+    expect(error.message).toContain(is)
+  })
+
+  test('of another workspace is refused when saved and again when run', async () => {
+    const foreign = await makeDataset([{ secret: 1 }], world.stranger)
+    const answers = await Promise.all(
+      [foreign, 'ds_01kf3v6h2he3wtpk1fw5c0wz9d'].map((dataset_id) =>
+        save([{ id: 'n', type: 'dataset.read', args: { dataset_id } }]),
+      ),
+    )
+    for (const refused of answers) expect([refused.status, refused.body.code]).toEqual([422, 'unknown_reference'])
+    const nodes: [string, Record<string, Json>][] = [
+      ['dataset.read', {}],
+      ['dataset.write', { records: [{ stolen: 1 }] }],
+    ]
+    for (const [type, more] of nodes) {
+      const failed = await runNode(type, { dataset_id: { $ref: 'input.id' }, ...more }, { id: foreign })
+      expect([type, failed.status, failed.error.code]).toEqual([type, 'failed', 'unknown_reference'])
+    }
+    expect((await world.stranger.call('GET', `/api/datasets/${foreign}`)).body.records).toEqual([{ secret: 1 }])
+  })
+})
+
+describe('dataset.write', () => {
+  test('makes a dataset by its name, replaces it the next time, and appends', async () => {
+    const write = (records: Json[], more: Record<string, Json> = {}) =>
+      runNode('dataset.write', { name: 'Written', records, ...more })
+    const made = (await write([{ n: 1 }, { n: 2 }])).results
+    expect(made).toMatchObject({ record_count: 2 })
+    const replaced = (await write([{ n: 3 }])).results
+    expect(replaced).toMatchObject({ dataset_id: made.dataset_id, record_count: 1 })
+    const appended = (await write([{ n: 4, late: 'x' }], { mode: 'append' })).results
+    const read = (await world.owner.call('GET', `/api/datasets/${made.dataset_id}`)).body
+    expect(read).toMatchObject({ sha256: appended.sha256, record_count: 2, records: [{ n: 3 }, { n: 4, late: 'x' }] })
+    expect(read.columns).toEqual([
+      { name: 'n', types: ['number'], nulls: 0 },
+      { name: 'late', types: ['string'], nulls: 1 },
+    ])
+    const same = await world.owner.call('POST', '/api/datasets', { body: { name: 'Same', records: read.records } })
+    expect(same.body.sha256).toBe(appended.sha256)
+  })
+
+  test('twenty executions that append at once lose and double nothing', async () => {
+    const saved = await save([
+      {
+        id: 'n',
+        type: 'dataset.write',
+        args: { name: 'Log', records: [{ who: { $ref: 'input.who' } }], mode: 'append' },
+        retry: { max_attempts: 10, backoff_s: 0.1 },
+      },
+    ])
+    const done = await Promise.all(Array.from({ length: 20 }, (_, who) => run(saved.body.workflow_id, { who })))
+    expect(done.map(({ body }) => body.status)).toEqual(Array(20).fill('succeeded'))
+    const { dataset_id } = done[0]!.body.results
+    const { records } = (await world.owner.call('GET', `/api/datasets/${dataset_id}`)).body
+    expect(records.map(({ who }: { who: number }) => who).sort((a: number, b: number) => a - b)).toEqual(
+      Array.from({ length: 20 }, (_, who) => who),
+    )
+  })
+
+  test('of something that is no record fails and leaves the dataset as it was', async () => {
+    const id = await makeDataset([{ n: 1 }])
+    const failed = await runNode(
+      'dataset.write',
+      { dataset_id: id, records: { $ref: 'input.records' } },
+      { records: [{ n: 2 }, { constructor: 1 }] },
+    )
+    expect(failed.error).toMatchObject({ code: 'bad_record' })
+    expect((await world.owner.call('GET', `/api/datasets/${id}`)).body.records).toEqual([{ n: 1 }])
+  })
+
+  test('does not make its own execution fail when it reads again', async () => {
+    const id = await makeDataset([{ n: 1 }])
+    const saved = await save(
+      [
+        { id: 'first', type: 'dataset.read', args: { dataset_id: id } },
+        { id: 'write', type: 'dataset.write', args: { dataset_id: id, records: [{ n: 2 }] } },
+        { id: 'n', type: 'dataset.read', args: { dataset_id: id } },
+      ],
+      [
+        { id: 'a', from: { node: 'first' }, to: 'write' },
+        { id: 'b', from: { node: 'write' }, to: 'n' },
+      ],
+    )
+    expect((await run(saved.body.workflow_id)).body).toMatchObject({
+      status: 'succeeded',
+      results: { records: [{ n: 2 }] },
+    })
+  })
+})
+
+describe('warehouse.query', () => {
+  const connect = async (person: TestPerson = world.owner): Promise<string> => {
+    const { body } = await person.call('POST', '/api/connections', {
+      body: {
+        name: 'Own',
+        kind: 'postgres',
+        config: {
+          host: cluster.hostname,
+          port: Number(cluster.port),
+          database: service().database.name,
+          user: decodeURIComponent(cluster.username),
+        },
+        secrets: { password: decodeURIComponent(cluster.password) },
+      },
+    })
+    return body.connection_id
+  }
+
+  test('gives rows and columns, with parameters apart from the text', async () => {
+    const done = await runNode(
+      'warehouse.query',
+      {
+        connection_id: await connect(),
+        query: 'select n, $1::text as said from generate_series(1, 100) n order by n',
+        params: [{ $ref: 'input.said' }],
+        limit: 2,
+      },
+      { said: "'; drop table users; --" },
+    )
+    expect(done.results).toEqual({
+      rows: [
+        { n: 1, said: "'; drop table users; --" },
+        { n: 2, said: "'; drop table users; --" },
+      ],
+      columns: [
+        { name: 'n', type: 'int4' },
+        { name: 'said', type: 'text' },
+      ],
+    })
+  })
+
+  test('only reads, names what failed, and stops when the credential is revoked', async () => {
+    const connection_id = await connect()
+    const written = await runNode('warehouse.query', { connection_id, query: 'create table x (a int)' })
+    expect(written.error).toMatchObject({ code: 'warehouse_failed', details: { step: 'read' } })
+    await world.owner.call('DELETE', `/api/connections/${connection_id}`)
+    const revoked = await runNode('warehouse.query', { connection_id, query: 'select 1' })
+    expect(revoked.error.code).toBe('connection_revoked')
+  })
+
+  test('through a connection of another workspace is refused when saved and again when run', async () => {
+    const foreign = await connect(world.stranger)
+    const saved = await save([
+      { id: 'n', type: 'warehouse.query', args: { connection_id: foreign, query: 'select 1' } },
+    ])
+    expect([saved.status, saved.body.code]).toEqual([422, 'unknown_reference'])
+    const failed = await runNode(
+      'warehouse.query',
+      { connection_id: { $ref: 'input.id' }, query: 'select 1' },
+      { id: foreign },
+    )
+    expect(failed.error.code).toBe('unknown_reference')
+  })
+})

@@ -1,0 +1,213 @@
+import { NodeFailure } from '#engine/node'
+import type { ReadDataset } from '#engine/nodes/dataset-read'
+import type { WriteDataset } from '#engine/nodes/dataset-write'
+import { canonicalText } from '#model/canonical'
+import type { Json, JsonObject } from '#model/definition'
+import type { Database, Tx } from '#platform/db/pool'
+import { isProblem, problem } from '#platform/errors'
+import { newId, toWire } from '#platform/ids'
+import { changedFrom, parseRecord, readRecords, readVersion } from './reading.ts'
+import { RecordsRefused } from './records/refused.ts'
+import type { Dataset } from './schema.ts'
+import * as store from './store.ts'
+import { type Draft, packRecords, type Records, startDraft } from './writing.ts'
+
+// What executions, jobs and suites do with datasets. The HTTP surface is in service.ts.
+
+/** What one node may hold of a dataset. */
+const MOST_READ_BYTES = 8 << 20
+const MOST_TRIES = 5
+
+export function makeDatasetUse({ db }: { db: Database }) {
+  const within = <T>(workspaceId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
+    db.tenant({ workspaceId, userId: null }, work)
+
+  async function withDraft<T>(workspaceId: string, work: (draft: Draft) => Promise<T>): Promise<T> {
+    const draft = await startDraft(db, workspaceId)
+    try {
+      return await work(draft)
+    } catch (error) {
+      await draft.discard()
+      throw error
+    }
+  }
+
+  /** Points an existing dataset at new records; `expected` is the version they were made from. */
+  async function replace(
+    tx: Tx,
+    workspaceId: string,
+    datasetId: string,
+    draft: Draft,
+    content: Omit<store.Content, 'versionId'>,
+    expected?: string,
+  ): Promise<Dataset | 'moved' | undefined> {
+    const present = await store.lockDataset(tx, workspaceId, datasetId)
+    if (!present) return undefined
+    if (expected !== undefined && present.version_id !== expected) return 'moved'
+    await draft.publish(tx)
+    const dataset = await store.pointDataset(tx, workspaceId, datasetId, { versionId: draft.versionId, ...content })
+    await store.retireVersion(tx, workspaceId, present.version_id)
+    return dataset
+  }
+
+  return {
+    /** The present fingerprint; undefined where the workspace has no such dataset. */
+    fingerprintOf: store.findFingerprint,
+    findDataset: store.findDataset,
+    readRecords: (
+      workspaceId: string,
+      datasetId: string,
+      options?: { after?: number; limit?: number; sha256?: string },
+    ) => readRecords(db, workspaceId, datasetId, options),
+
+    /** A new dataset from pages of records; nothing is seen of it until all of them are stored. */
+    createDatasetFrom: (
+      workspaceId: string,
+      fields: { name: string; description?: string | null; createdBy: string | null },
+      records: Records,
+    ): Promise<Dataset> =>
+      withDraft(workspaceId, async (draft) => {
+        const content = await packRecords(records, draft)
+        return within(workspaceId, async (tx) => {
+          await draft.publish(tx)
+          const { name, description = null, createdBy } = fields
+          const dataset = { dataset_id: newId(), name, description, created_by: createdBy }
+          return store.insertDataset(tx, workspaceId, dataset, { versionId: draft.versionId, ...content })
+        })
+      }),
+
+    /** Replaces all records of a dataset at once; `dataset_unbound` where it is gone. */
+    replaceRecordsOf: (workspaceId: string, datasetId: string, records: Records): Promise<Dataset> =>
+      withDraft(workspaceId, async (draft) => {
+        const content = await packRecords(records, draft)
+        const dataset = await within(workspaceId, (tx) => replace(tx, workspaceId, datasetId, draft, content))
+        if (dataset === undefined || dataset === 'moved')
+          throw problem('dataset_unbound', 'The dataset was deleted. Bind another one.')
+        return dataset
+      }),
+
+    /** For a gate about to resolve, and a record about to be claimed: has anything this execution saw changed since? */
+    async changedDatasets(
+      tx: Tx,
+      workspaceId: string,
+      executionId: string,
+    ): Promise<{ message: string; details: Json } | null> {
+      const [moved] = await store.findMoved(tx, workspaceId, executionId)
+      if (moved === undefined) return null
+      const dataset_id = toWire('ds', moved.dataset_id)
+      const { message } = changedFrom(dataset_id, moved.pinned, moved.present)
+      return { message, details: { dataset_id, was: moved.pinned, is: moved.present } }
+    },
+
+    forgetExecution: (workspaceId: string, executionId: string): Promise<number> =>
+      within(workspaceId, (tx) => store.deletePins(tx, workspaceId, executionId)),
+
+    readDataset: (async ({ workspaceId, executionId, datasetId, where, limit, signal }) => {
+      const dataset = await within(workspaceId, async (tx) => {
+        const found = await store.findPointed(tx, workspaceId, datasetId)
+        if (!found) throw unknown()
+        const pinned = await store.pinFingerprint(tx, workspaceId, executionId, datasetId, found.sha256)
+        if (pinned !== found.sha256) throw changed(datasetId, pinned, found.sha256)
+        return found
+      })
+      const wanted = Object.entries(where).map(([field, value]) => [field, canonicalText(value)] as const)
+      const records: JsonObject[] = []
+      let bytes = 0
+      const all = { from: 0, to: wanted.length === 0 ? Math.min(limit, dataset.record_count) : dataset.record_count }
+      try {
+        for await (const { texts } of readVersion(db, workspaceId, dataset.version_id, all)) {
+          signal.throwIfAborted()
+          for (const text of texts) {
+            const record = parseRecord(text)
+            if (
+              !wanted.every(([field, value]) => Object.hasOwn(record, field) && canonicalText(record[field]!) === value)
+            )
+              continue
+            bytes += text.length
+            if (bytes > MOST_READ_BYTES) throw tooLarge()
+            records.push(record)
+            if (records.length === limit) return { records, sha256: dataset.sha256 }
+          }
+        }
+      } catch (error) {
+        throw isProblem(error, 'dataset_changed') ? new NodeFailure('dataset_changed', error.message, final) : error
+      }
+      return { records, sha256: dataset.sha256 }
+    }) satisfies ReadDataset,
+
+    writeDataset: (async ({ workspaceId, executionId, key, target, records, mode, startedBy }) => {
+      for (let tries = 1; ; tries++) {
+        const earlier = await within(workspaceId, (tx) => store.findWrite(tx, workspaceId, key))
+        if (earlier) return answerOf(earlier)
+        const found = await within(workspaceId, async (tx) => {
+          const id =
+            'datasetId' in target ? target.datasetId : await store.findNewestNamed(tx, workspaceId, target.name)
+          return id === undefined ? undefined : store.findPointed(tx, workspaceId, id)
+        })
+        if (found === undefined && 'datasetId' in target) throw unknown()
+        const kept = mode === 'append' && found !== undefined ? found : undefined
+        const written = await withDraft(workspaceId, async (draft) => {
+          if (kept)
+            await within(workspaceId, (tx) => store.copyChunks(tx, workspaceId, kept.version_id, draft.versionId))
+          const content = await packRecords([records], draft, kept && { pointed: kept, db }).catch(refused)
+          return within(workspaceId, async (tx) => {
+            await store.lockName(tx, workspaceId, key)
+            const done = await store.findWrite(tx, workspaceId, key)
+            if (done) return { done, stored: false }
+            let dataset: Dataset
+            if (found) {
+              const replaced = await replace(tx, workspaceId, found.dataset_id, draft, content, kept?.version_id)
+              if (replaced === undefined || replaced === 'moved') return undefined
+              dataset = replaced
+            } else {
+              const { name } = target as { name: string }
+              await store.lockName(tx, workspaceId, name)
+              if ((await store.findNewestNamed(tx, workspaceId, name)) !== undefined) return undefined
+              await draft.publish(tx)
+              const made = { dataset_id: newId(), name, description: null, created_by: startedBy }
+              dataset = await store.insertDataset(tx, workspaceId, made, { versionId: draft.versionId, ...content })
+            }
+            const { dataset_id, sha256, record_count } = dataset
+            const result = { dataset_id, sha256, record_count }
+            await store.insertWrite(tx, workspaceId, key, result)
+            await store.movePin(tx, workspaceId, executionId, dataset_id, sha256)
+            return { done: result, stored: true }
+          }).then(async (outcome) => {
+            if (outcome?.stored !== true) await draft.discard()
+            return outcome
+          })
+        })
+        if (written) return answerOf(written.done)
+        if (tries === MOST_TRIES)
+          throw new NodeFailure('dataset_busy', 'Others kept changing the dataset at the same time.')
+      }
+    }) satisfies WriteDataset,
+  }
+}
+
+export type DatasetUse = ReturnType<typeof makeDatasetUse>
+
+const final = { retryable: false }
+
+const unknown = () => new NodeFailure('unknown_reference', 'There is no such dataset in this workspace.', final)
+
+const changed = (datasetId: string, was: string, is: string) =>
+  new NodeFailure('dataset_changed', changedFrom(toWire('ds', datasetId), was, is).message, {
+    ...final,
+    details: { dataset_id: toWire('ds', datasetId), was, is },
+  })
+
+const tooLarge = () =>
+  new NodeFailure('dataset_too_large', 'The records are too large for one node. Ask for fewer, or use a job.', final)
+
+function refused(error: unknown): never {
+  if (!(error instanceof RecordsRefused)) throw error
+  const { record, message } = error.refusal
+  throw new NodeFailure('bad_record', record === undefined ? message : `Record ${record} ${message}.`, final)
+}
+
+const answerOf = ({ dataset_id, sha256, record_count }: store.Written) => ({
+  datasetId: dataset_id,
+  sha256,
+  recordCount: record_count,
+})

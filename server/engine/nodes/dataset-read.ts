@@ -1,0 +1,61 @@
+import type { NodeKind } from '#engine/node'
+import type { JsonObject } from '#model/definition'
+import { fromWire, NOWHERE } from '#platform/ids'
+import { checked, fields } from './kind.ts'
+
+/**
+ * What the area of datasets does for the node. The first look of an execution at a dataset pins its fingerprint; a later
+ * look that finds another one fails with `dataset_changed`. Throws NodeFailure.
+ */
+export type ReadDataset = (wanted: {
+  workspaceId: string
+  executionId: string
+  datasetId: string
+  /** Only records whose fields equal these. */
+  where: JsonObject
+  limit: number
+  signal: AbortSignal
+}) => Promise<{ records: JsonObject[]; sha256: string }>
+
+const MOST_RECORDS = 10_000
+const USUAL_RECORDS = 1_000
+
+export const makeDatasetRead = ({ readDataset }: { readDataset: ReadDataset }): NodeKind =>
+  checked({
+    descriptor: {
+      type: 'dataset.read',
+      kind: 'tool',
+      group: 'data',
+      title: 'Read a dataset',
+      description: 'Takes records out of a dataset of the workspace, all or those whose fields equal what is given.',
+      icon: 'table',
+      colour: '#0f766e',
+      keywords: ['records', 'rows', 'table', 'csv', 'load', 'look up'],
+      args_schema: fields(
+        {
+          dataset_id: { type: 'string', title: 'Dataset', minLength: 1, 'x-id': 'ds' },
+          where: { type: 'object', title: 'Where', description: 'Field and the value it must have' },
+          limit: { type: 'integer', title: 'At most', minimum: 1, maximum: MOST_RECORDS, default: USUAL_RECORDS },
+        },
+        ['dataset_id'],
+      ),
+      output_schema: {
+        type: 'object',
+        properties: { records: { type: 'array', items: { type: 'object' } }, sha256: { type: 'string' } },
+      },
+      ports: ['out'],
+      effect: 'pure',
+      defaults: { dataset_id: '' },
+    },
+    async run({ args, workspaceId, executionId, signal }) {
+      const { records, sha256 } = await readDataset({
+        workspaceId,
+        executionId,
+        datasetId: fromWire('ds', String(args.dataset_id)) ?? NOWHERE,
+        where: (args.where ?? {}) as JsonObject,
+        limit: Number(args.limit ?? USUAL_RECORDS),
+        signal,
+      })
+      return { output: { records, sha256 } }
+    },
+  })

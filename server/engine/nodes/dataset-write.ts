@@ -1,0 +1,66 @@
+import type { NodeKind } from '#engine/node'
+import type { Json } from '#model/definition'
+import { fromWire, NOWHERE, toWire } from '#platform/ids'
+import { checked, fields } from './kind.ts'
+
+/** What the area of datasets does for the node. The same key writes once, however often it is called. Throws NodeFailure. */
+export type WriteDataset = (wanted: {
+  workspaceId: string
+  executionId: string
+  key: string
+  /** An existing dataset; or a name: the newest dataset of that name, made if there is none. */
+  target: { datasetId: string } | { name: string }
+  records: Json[]
+  mode: 'replace' | 'append'
+  startedBy: string | null
+}) => Promise<{ datasetId: string; sha256: string; recordCount: number }>
+
+export const makeDatasetWrite = ({ writeDataset }: { writeDataset: WriteDataset }): NodeKind =>
+  checked({
+    descriptor: {
+      type: 'dataset.write',
+      kind: 'tool',
+      group: 'data',
+      title: 'Write a dataset',
+      description: 'Replaces the records of a dataset, or adds to them. A name that no dataset has makes one.',
+      icon: 'table',
+      colour: '#0f766e',
+      keywords: ['records', 'rows', 'table', 'store', 'save', 'append'],
+      args_schema: fields(
+        {
+          dataset_id: { type: 'string', title: 'Dataset', minLength: 1, 'x-id': 'ds' },
+          name: { type: 'string', title: 'Name', minLength: 1, maxLength: 200 },
+          records: { type: 'array', title: 'Records', items: { type: 'object' } },
+          mode: { title: 'Mode', enum: ['replace', 'append'], default: 'replace' },
+        },
+        ['records'],
+        { oneOf: [{ required: ['dataset_id'] }, { required: ['name'] }] },
+      ),
+      output_schema: {
+        type: 'object',
+        properties: {
+          dataset_id: { type: 'string' },
+          sha256: { type: 'string' },
+          record_count: { type: 'integer' },
+        },
+      },
+      ports: ['out'],
+      effect: 'idempotent',
+      defaults: { name: 'Results', records: [], mode: 'replace' },
+    },
+    async run({ args, workspaceId, executionId, effectKey, startedBy }) {
+      const { datasetId, sha256, recordCount } = await writeDataset({
+        workspaceId,
+        executionId,
+        key: effectKey,
+        target:
+          typeof args.dataset_id === 'string'
+            ? { datasetId: fromWire('ds', args.dataset_id) ?? NOWHERE }
+            : { name: String(args.name).trim() },
+        records: args.records as Json[],
+        mode: args.mode === 'append' ? 'append' : 'replace',
+        startedBy,
+      })
+      return { output: { dataset_id: toWire('ds', datasetId), sha256, record_count: recordCount } }
+    },
+  })

@@ -1,0 +1,76 @@
+import type { NodeKind } from '#engine/node'
+import type { Json, JsonObject } from '#model/definition'
+import { fromWire, NOWHERE } from '#platform/ids'
+import { checked, codeText, fields } from './kind.ts'
+
+/** What the area of connections does for the node: one statement that reads. Throws NodeFailure. */
+export type QueryWarehouse = (wanted: {
+  workspaceId: string
+  connectionId: string
+  query: string
+  params?: Json[] | JsonObject
+  limit: number
+  signal: AbortSignal
+}) => Promise<{ rows: JsonObject[]; columns: { name: string; type: string }[] }>
+
+const MOST_ROWS = 10_000
+const USUAL_ROWS = 1_000
+
+export const makeWarehouseQuery = ({ queryWarehouse }: { queryWarehouse: QueryWarehouse }): NodeKind =>
+  checked({
+    descriptor: {
+      type: 'warehouse.query',
+      kind: 'tool',
+      group: 'data',
+      title: 'Query a warehouse',
+      description: 'Runs one statement that reads through a stored connection.',
+      icon: 'database',
+      colour: '#0f766e',
+      keywords: [
+        'sql',
+        'postgres',
+        'snowflake',
+        'bigquery',
+        'databricks',
+        'clickhouse',
+        'duckdb',
+        'redshift',
+        'select',
+      ],
+      args_schema: fields(
+        {
+          connection_id: { type: 'string', title: 'Connection', minLength: 1, 'x-id': 'conn' },
+          // Values come in through `params`; the text itself is never put together from data.
+          query: codeText('sql', { title: 'Query', minLength: 1, maxLength: 100_000 }),
+          params: {
+            title: 'Parameters',
+            description: 'A list for $1, $2 …, or names and values, as the warehouse has it',
+          },
+          limit: { type: 'integer', title: 'At most', minimum: 1, maximum: MOST_ROWS, default: USUAL_ROWS },
+        },
+        ['connection_id', 'query'],
+      ),
+      output_schema: {
+        type: 'object',
+        properties: {
+          rows: { type: 'array', items: { type: 'object' } },
+          columns: { type: 'array', items: { type: 'object' } },
+        },
+      },
+      ports: ['out'],
+      effect: 'pure',
+      defaults: { connection_id: '', query: 'select 1' },
+    },
+    async run({ args, workspaceId, signal }) {
+      const { params } = args
+      const { rows, columns } = await queryWarehouse({
+        workspaceId,
+        connectionId: fromWire('conn', String(args.connection_id)) ?? NOWHERE,
+        query: String(args.query),
+        ...(typeof params === 'object' && params !== null && { params: params as Json[] | JsonObject }),
+        limit: Number(args.limit ?? USUAL_ROWS),
+        signal,
+      })
+      return { output: { rows, columns } }
+    },
+  })
