@@ -89,18 +89,18 @@ const EVENTS = `insert into events (execution_id, seq, workspace_id, at, type, d
   from fence, unnest($2::uuid[], $3::integer[], $4::uuid[], $5::double precision[], $6::text[], $7::text[])
     as r (execution_id, seq, workspace_id, at, type, data)`
 
-const STARTS = `json_to_recordset($10::json) as r (execution_id uuid, workspace_id uuid, workflow_id uuid,
+const STARTS = `starts as materialized (select * from json_to_recordset($10::json) as r (execution_id uuid, workspace_id uuid, workflow_id uuid,
     system_slug text, version_id uuid, definition_ref text, status text, input json, results json, results_blob json,
     error json, waiting_for jsonb, trigger_kind text, trigger_id text, started_by uuid, retry_of uuid,
     parent_execution_id uuid, parent_node text, finished_at double precision, timeout_s double precision,
     max_concurrency integer, due_at double precision, snapshot json, snapshot_seq integer, tell_end boolean,
-    depth smallint, credential_hash bytea, key_hash bytea, body_sha256 bytea)`
+    depth smallint, credential_hash bytea, key_hash bytea, body_sha256 bytea))`
 
 // A start and its first events are inserts: inside one statement a row just inserted cannot be updated. Keys come sorted,
 // or two batches could wait for each other.
-const STARTED = `keyed as (
+const STARTED = `${STARTS}, keyed as (
   insert into start_keys (credential_hash, key_hash, body_sha256, workspace_id, execution_id)
-  select r.credential_hash, r.key_hash, r.body_sha256, r.workspace_id, r.execution_id from fence, ${STARTS}
+  select r.credential_hash, r.key_hash, r.body_sha256, r.workspace_id, r.execution_id from fence, starts r
   where r.key_hash is not null
   on conflict (credential_hash, key_hash) do update set body_sha256 = excluded.body_sha256,
     workspace_id = excluded.workspace_id, execution_id = excluded.execution_id, created_at = now()
@@ -117,7 +117,7 @@ started as (
     r.max_concurrency, case when r.status = 'queued' then now() else to_timestamp(r.due_at / 1000) end,
     case when r.status = 'running' then $1::uuid end, r.snapshot, coalesce(r.snapshot_seq, 0),
     coalesce(r.tell_end, false), r.depth
-  from fence, ${STARTS}
+  from fence, starts r
   where r.key_hash is null or r.execution_id in (select execution_id from keyed)
   on conflict do nothing returning execution_id)`
 
@@ -133,7 +133,7 @@ export const COMMIT = {
 export const COMMIT_WITH_STARTS = {
   name: 'engine-commit-starts',
   text: `with ${FENCE}, ${STARTED}, added as (${EVENTS}
-    where r.execution_id not in (select s.execution_id from json_to_recordset($10::json) as s (execution_id uuid))
+    where r.execution_id not in (select execution_id from starts)
       or r.execution_id in (select execution_id from started)), ${MOVED}, ${ITEMS}
     ${RESULT}, array(select execution_id::text from started) as started`,
 }

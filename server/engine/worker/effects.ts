@@ -74,7 +74,9 @@ export const makeEffects = (deps: EffectDeps) => {
       nodePath: path,
       attempt: command.attempt,
       args: command.args,
-      effectKey: `${toWire('exe', owned.executionId)}:${path}`,
+      get effectKey() {
+        return `${toWire('exe', owned.executionId)}:${path}`
+      },
       startedBy: owned.startedBy,
       signal,
       log,
