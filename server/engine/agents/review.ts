@@ -31,7 +31,8 @@ export type AgentReview = {
 }
 
 const TIMEOUT = 90 * SECOND
-const ANSWER_TOKENS = 2_048
+/** Models that think count their thoughts too. */
+const ANSWER_TOKENS = 8_192
 const LONGEST_RATIONALE = 4_000
 const LONGEST_EVIDENCE = 500
 const MOST_EVIDENCE = 10

@@ -4,7 +4,7 @@ import type { LanguageModel } from '#providers/llm/index'
 import { checked, fields } from './kind.ts'
 import { maxTokensField, modelField, usageSchema } from './language-fields.ts'
 
-const USUAL_TOKENS = 2_048
+const USUAL_TOKENS = 4_096
 
 export const makeLlmGenerate = ({ llm }: { llm: LanguageModel }): NodeKind =>
   checked({

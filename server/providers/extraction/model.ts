@@ -10,7 +10,7 @@ import type { Extraction, ExtractionRequest, Requirement } from './index.ts'
 // from, a value whose words do not stand in the message is dropped, and so is one that does not fit its schema.
 
 const LONGEST_MESSAGE = 10_000
-const ANSWER_TOKENS = 4_096
+const ANSWER_TOKENS = 8_192
 /** The value itself stands in its quotation, or was made of it (a date out of "tomorrow"). */
 const LITERAL = 0.95
 const DERIVED = 0.8

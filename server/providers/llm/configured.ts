@@ -2,8 +2,7 @@ import type { Config } from '#platform/config'
 import type { CallLimits } from './calls.ts'
 import type { LanguageModel } from './index.ts'
 import { ModelProblem } from './problem.ts'
-import { makeSdkModel } from './sdk.ts'
-import { isModelName } from './vendors.ts'
+import { isModelName, modelName, type VendorSettings } from './vendors.ts'
 
 type LlmConfig = Pick<Config, 'LLM_PROVIDER' | 'LLM_MODEL' | 'LLM_API_KEY' | 'LLM_BASE_URL'>
 
@@ -12,7 +11,23 @@ export const makeLanguageModel = (config: LlmConfig, limits: Partial<CallLimits>
   const { LLM_PROVIDER: provider, LLM_MODEL: model, LLM_API_KEY: apiKey, LLM_BASE_URL: baseUrl } = config
   const reason = whyNot(config)
   if (reason !== null || provider === null || model === null) return absentModel(reason ?? '')
-  return makeSdkModel({ provider, model, apiKey, baseUrl }, limits)
+  return lazyModel({ provider, model, apiKey, baseUrl }, limits)
+}
+
+/** The libraries are loaded with the first call (0.3 s and 10 MB): most processes never make one. */
+const lazyModel = (settings: VendorSettings, limits: Partial<CallLimits>): LanguageModel => {
+  let loading: Promise<LanguageModel> | undefined
+  const load = (): Promise<LanguageModel> => {
+    loading ??= import('./sdk.ts').then(({ makeSdkModel }) => makeSdkModel(settings, limits))
+    return loading
+  }
+  return {
+    name: modelName(settings),
+    available: () => null,
+    generate: async (prompt) => (await load()).generate(prompt),
+    generateObject: async (prompt) => (await load()).generateObject(prompt),
+    turn: async (prompt) => (await load()).turn(prompt),
+  }
 }
 
 const whyNot = ({ LLM_PROVIDER, LLM_MODEL, LLM_API_KEY, LLM_BASE_URL }: LlmConfig): string | null => {

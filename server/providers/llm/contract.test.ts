@@ -276,8 +276,11 @@ describe.each(ways)('a language model over %s', (_name, way) => {
   })
 
   test('text that could not be stored is cleaned', async () => {
-    fake.script(say('a\u0000b\ud800c'))
+    const bad = 'a\u0000b\ud800c'
+    fake.script(say(bad), json({ name: bad }), callTools([{ name: 'weather', arguments: { city: bad } }]))
     expect((await model.generate(hello)).text).toBe('ab\ufffdc')
+    expect((await model.generateObject({ ...hello, schema: person })).value).toEqual({ name: 'ab\ufffdc' })
+    expect((await model.turn({ ...hello, tools: [weather] })).tool_calls[0]?.arguments).toEqual({ city: 'ab\ufffdc' })
   })
 
   test('an unreachable provider is unavailable', async () => {

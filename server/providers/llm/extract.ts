@@ -20,7 +20,7 @@ export type ExtractRequest = {
 
 export type Extracted = { value: JsonObject; missing: string[]; usage: Usage }
 
-const USUAL_TOKENS = 4_096
+const USUAL_TOKENS = 8_192
 
 export const extractObject = async (llm: LanguageModel, request: ExtractRequest): Promise<Extracted> => {
   const { text, schema, instructions, model, signal } = request

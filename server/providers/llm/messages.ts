@@ -2,6 +2,7 @@ import { type AssistantContent, type JSONValue, jsonSchema, type ModelMessage, t
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import type { Message, Tool, ToolCall } from './index.ts'
+import { readStorable, storable } from './storable.ts'
 
 // Our messages and tools in the words of the library, and its tool calls in ours.
 
@@ -70,9 +71,9 @@ export const fromSdkToolCall = (call: SdkToolCall): ToolCall => {
   const signature = signatureIn(call.providerMetadata)
   const wellFormed = isObject(call.input)
   return {
-    id: call.toolCallId,
-    name: call.toolName,
-    arguments: wellFormed ? (call.input as Json) : {},
+    id: storable(call.toolCallId),
+    name: storable(call.toolName),
+    arguments: wellFormed ? readStorable(JSON.stringify(call.input)) : {},
     ...(!wellFormed && { malformed: true }),
     ...(signature !== undefined && { signature }),
   }

@@ -4,8 +4,9 @@ import { type CallLimits, callModel, USUAL_LIMITS } from './calls.ts'
 import type { Finish, LanguageModel, Prompt, Tool, Turn, Usage } from './index.ts'
 import { fromSdkToolCall, type ProviderOptions, toSdkMessages, toSdkTools } from './messages.ts'
 import { ModelProblem } from './problem.ts'
+import { storable } from './storable.ts'
 import { objectFrom } from './structured.ts'
-import { openVendor, type VendorSettings } from './vendors.ts'
+import { modelName, openVendor, type VendorSettings } from './vendors.ts'
 
 // The interface over the AI SDK. One call of ours is one request to the provider: its loop over tools, its retries and its
 // parsing of objects are not used, because turns are journalled by the engine and answers are checked by us.
@@ -33,7 +34,7 @@ export const makeSdkModel = (settings: VendorSettings, usual: Partial<CallLimits
   }
 
   return {
-    name: `${settings.provider}/${settings.model}`,
+    name: modelName(settings),
     available: () => null,
     generate: async (prompt) => {
       const { text, finish, usage } = await ask(prompt, {})
@@ -75,7 +76,7 @@ const once = async (model: SdkModel, prompt: Prompt, wanted: Wanted, abortSignal
     ...(tools.length > 0 && { tools: toSdkTools(tools), toolChoice: wanted.toolChoice ?? 'auto' }),
   })
   const refused = result.finishReason === 'content-filter' || result.providerMetadata?.heddle?.refused === true
-  const text = clean(result.text)
+  const text = storable(result.text)
   const tool_calls = refused ? [] : result.toolCalls.map(fromSdkToolCall)
   const finish = refused ? 'refused' : finishOf(result.finishReason, tool_calls.length > 0)
   return { text, tool_calls, finish, usage: usageOf(result.usage, prompt, text, tool_calls) }
@@ -100,9 +101,6 @@ const finishOf = (reason: string, calls: boolean): Finish => {
   if (calls) return 'tools'
   return reason === 'stop' || reason === 'length' ? reason : 'other'
 }
-
-/** NUL and half surrogates cannot be stored; a model that writes one must not fail the execution. */
-const clean = (text: string): string => text.toWellFormed().replaceAll('\0', '')
 
 const usageOf = (usage: LanguageModelUsage, prompt: Prompt, text: string, calls: unknown[]): Usage => {
   const cost = usage.raw?.cost

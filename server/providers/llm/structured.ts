@@ -3,6 +3,7 @@ import { measureJson } from '#model/json'
 import { validateJson } from '#model/json-schema'
 import { addUsage, type Finish, type Message, type ObjectPrompt, type Usage } from './index.ts'
 import { ModelProblem } from './problem.ts'
+import { readStorable } from './storable.ts'
 
 // A value of a given schema from a model. Some providers promise it, some ignore the schema; what counts is our own check.
 
@@ -47,7 +48,7 @@ export const readObject = (text: string): { value: Json } | undefined => {
   const trimmed = text.trim()
   const fenced = /^```(?:json)?\s*\n([\s\S]*?)\n?```$/.exec(trimmed)
   try {
-    const value = JSON.parse(fenced?.[1] ?? trimmed) as Json
+    const value = readStorable(fenced?.[1] ?? trimmed)
     return measureJson(value, { depth: 64, nodes: 100_000 }) === 'ok' ? { value } : undefined
   } catch {
     return undefined

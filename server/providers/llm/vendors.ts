@@ -29,6 +29,8 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._:@+-]*(?:\/[A-Za-z0-9][A-Za-z0-9._:@+-]*){
 
 export const isModelName = (name: string): boolean => name.length <= 128 && NAME.test(name) && !name.includes('..')
 
+export const modelName = ({ provider, model }: VendorSettings): string => `${provider}/${model}`
+
 export const openVendor = (settings: VendorSettings): ((model: string) => Promise<SdkModel>) => {
   const { provider, apiKey, baseUrl } = settings
   // Both are always given, because the libraries would otherwise look for them in the environment.
