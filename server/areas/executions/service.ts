@@ -20,6 +20,9 @@ import type { Views } from './view.ts'
 type ById = { execution_id: string }
 const finished = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
 
+/** What started an execution and what it belongs to; undefined where the workspace has no such execution. */
+export const originOf = store.findWhose
+
 /** What the caller may do with an execution that belongs to a job and to no workflow. */
 export type AdhocStanding = (ctx: Context, triggerId: string) => Promise<Standing | undefined>
 

@@ -1,5 +1,5 @@
+import { originOf } from '#areas/executions/service'
 import { idempotencyOf, type StartExecution, targetOf } from '#areas/executions/start'
-import { findWhose } from '#areas/executions/store'
 import type { Views } from '#areas/executions/view'
 import type { Engine } from '#engine/ports'
 import type { JsonObject } from '#model/definition'
@@ -76,7 +76,7 @@ export function makeWebhooks(options: {
     async status(ctx: Context, { workflow_id, execution_id }: { workflow_id: string; execution_id: string }) {
       if (ctx.credential.kind !== 'webhook') throw problem('unauthenticated')
       const { id, workspace_id } = ctx.credential
-      const whose = await ctx.db.tenant(scopeOf(ctx), (tx) => findWhose(tx, workspace_id, execution_id))
+      const whose = await ctx.db.tenant(scopeOf(ctx), (tx) => originOf(tx, workspace_id, execution_id))
       if (
         !whose ||
         whose.workflow_id !== workflow_id ||
