@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -46,13 +46,24 @@ async function serve(urls: DatabaseUrls): Promise<void> {
 }
 
 async function measure(): Promise<void> {
-  const idle = Number(process.env.IDLE ?? 10_000)
-  const active = Number(process.env.ACTIVE ?? 500)
-  const seconds = Number(process.env.SECONDS ?? 10)
   const database = await startBenchDatabase()
   const owner = new pg.Pool({ connectionString: database.urls.owner, max: 16 })
   const writer = openDatabase({ urls: database.urls, log: makeLogger('silent') })
   const child = fork(import.meta.filename, ['server', JSON.stringify(database.urls)], { execArgv: ['--expose-gc'] })
+  try {
+    await measureWith(owner, writer, child)
+  } finally {
+    child.kill()
+    await writer.close()
+    await owner.end()
+    await database.stop()
+  }
+}
+
+async function measureWith(owner: pg.Pool, writer: Database, child: ChildProcess): Promise<void> {
+  const idle = Number(process.env.IDLE ?? 10_000)
+  const active = Number(process.env.ACTIVE ?? 500)
+  const seconds = Number(process.env.SECONDS ?? 10)
   const [{ port }] = (await once(child, 'message')) as [{ port: number }]
   const report = async (): Promise<Report> => {
     child.send('report')
@@ -111,7 +122,7 @@ async function measure(): Promise<void> {
       writes.push(deliver(writer, busy[Math.floor(Math.random() * active)]!, `event ${n}`, pending))
     }
     await Promise.all(writes)
-    await after(500)
+    for (let n = 0; n < 100 && [...pending.values()].some(({ seen }) => seen === 0); n++) await after(100)
     const end = await report()
     const events = [...pending.values()]
     const lost = events.filter(({ seen }) => seen === 0).length
@@ -134,11 +145,6 @@ async function measure(): Promise<void> {
   )
 
   for (const socket of sockets) socket.terminate()
-  child.kill()
-  await once(child, 'exit')
-  await writer.close()
-  await owner.end()
-  await database.stop()
 }
 
 type Person = { user: string; workspace: string; key: string }
