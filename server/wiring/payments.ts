@@ -18,7 +18,7 @@ export function wirePayments(options: PaymentsOptions): PaymentsWiring {
   const stopClock = options.config.role === 'api' ? undefined : payments.clock.start()
   return {
     routes: paymentRoutes(payments),
-    standings: { payment_method: payments.standingInMethod },
+    standings: payments.standings,
     quotas: payments.quotas,
     async stop() {
       await stopClock?.()

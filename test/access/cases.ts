@@ -2,6 +2,7 @@ import { companyCases } from './companies.ts'
 import { identityCases } from './identity.ts'
 import type { Cases } from './matrix.ts'
 import { notificationCases, presenceCases } from './notifications.ts'
+import { paymentCases } from './payments.ts'
 import { subscriptionCases } from './subscriptions.ts'
 import { teamCases } from './teams.ts'
 import { workflowCases } from './workflows.ts'
@@ -16,5 +17,6 @@ export const cases: Cases = {
   ...subscriptionCases,
   ...notificationCases,
   ...presenceCases,
+  ...paymentCases,
   ...workflowCases,
 }

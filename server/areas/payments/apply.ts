@@ -27,6 +27,20 @@ export async function applyMethods(tx: Tx, { workspaceId, provider }: Place, met
      where workspace_id = $1 and provider = $2 and is_default and provider_ref is distinct from $3`,
     [workspaceId, provider, defaultRef],
   )
+  const known = new Set(
+    (
+      await tx.rows<{ provider_ref: string }>(
+        'select provider_ref from payment_methods where workspace_id = $1 and provider = $2',
+        [workspaceId, provider],
+      )
+    ).map((row) => row.provider_ref),
+  )
+  // A card has come: nobody waits for one any more.
+  if (methods.some(({ ref }) => !known.has(ref)))
+    await tx.count(`update setup_intents set status = 'succeeded' where workspace_id = $1 and provider = $2`, [
+      workspaceId,
+      provider,
+    ])
   for (const method of methods) {
     await tx.count(
       `insert into payment_methods (workspace_id, payment_method_id, provider, provider_ref, brand, last4, exp_month, exp_year,

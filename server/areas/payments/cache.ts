@@ -74,6 +74,16 @@ export function makeCache({ db, provider, log }: { db: Database; provider: Billi
     )
   }
 
+  /** People who look at the same time wait for the same look. */
+  const looking = new Map<string, Promise<void>>()
+  const lookOnce = (workspaceId: string): Promise<void> => {
+    const present = looking.get(workspaceId)
+    if (present) return present
+    const look = refresh(workspaceId).finally(() => looking.delete(workspaceId))
+    looking.set(workspaceId, look)
+    return look
+  }
+
   return {
     refresh,
 
@@ -88,7 +98,7 @@ export function makeCache({ db, provider, log }: { db: Database; provider: Billi
       })
       if (age === null || Date.now() - age.synced < age.most) return
       try {
-        await refresh(workspaceId)
+        await lookOnce(workspaceId)
       } catch (error) {
         if (!isProblem(error, 'provider_unavailable') && !isProblem(error, 'provider_not_configured')) throw error
         log.warn({ err: error, workspace_id: workspaceId }, 'billing data could not be read again')

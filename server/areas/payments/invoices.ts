@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { HOUR, SECOND } from '#platform/clock'
-import { invalid, problem } from '#platform/errors'
+import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeCursor, toPage } from '#platform/http/page'
+import { toPage } from '#platform/http/page'
 import type { Exchange } from '#platform/http/route'
 import type { ListQuery } from '#platform/http/schema'
 import { fromWire, toWire } from '#platform/ids'
 import type { Vault } from '#platform/secrets'
-import { isUuid } from './cursor.ts'
+import { decodeTimeCursor, timeCursor } from './cursor.ts'
 import { type BillingParts, inTransaction } from './customers.ts'
 import { renderInvoice } from './page.ts'
 import * as store from './store.ts'
@@ -34,10 +34,10 @@ export function makeInvoices(parts: BillingParts & { vault: Vault }) {
   return {
     async listInvoices(ctx: Context, { cursor, limit }: ListQuery) {
       const { workspace_id } = ctx.workspace
-      const before = checkedKey(decodeCursor(cursor, 2))
+      const before = decodeTimeCursor(cursor)
       await cache.refreshIfOld(workspace_id)
       const rows = await inTransaction(ctx, (tx) => store.listInvoices(tx, workspace_id, provider.name, before, limit))
-      const page = toPage(rows, limit, (row) => [row.created_at.toISOString(), row.invoice_id])
+      const page = toPage(rows, limit, (row) => timeCursor(row.created_at, row.invoice_id))
       return {
         ...page,
         items: page.items.map(({ hosted_url, ...row }) => ({
@@ -78,14 +78,6 @@ export function makeInvoices(parts: BillingParts & { vault: Vault }) {
         .send(html)
     },
   }
-}
-
-function checkedKey(key: readonly (string | number | null)[] | undefined): readonly [string, string] | null {
-  if (key === undefined) return null
-  const [createdAt, invoiceId] = key
-  if (typeof createdAt === 'string' && !Number.isNaN(Date.parse(createdAt)) && isUuid(invoiceId))
-    return [new Date(createdAt).toISOString(), invoiceId]
-  throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
 }
 
 export type Invoices = ReturnType<typeof makeInvoices>

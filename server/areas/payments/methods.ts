@@ -1,25 +1,35 @@
 import type { z } from 'zod'
-import type { StandingIn } from '#platform/access/check'
+import type { StandingIn, Standings } from '#platform/access/check'
 import { recordAudit } from '#platform/audit'
+import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
+import { toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
 import { newId, toWire } from '#platform/ids'
 import type { ProviderName } from '#providers/billing/index'
+import { decodeTimeCursor, timeCursor } from './cursor.ts'
 import { type BillingParts, changing, inTransaction } from './customers.ts'
 import type { ConfirmSetupIntent, PaymentMethod } from './schema.ts'
 import * as store from './store.ts'
 
 type ById = { payment_method_id: string }
 
-/** Payment methods are seen by the people of the workspace, not by its guests. */
-export const standingInMethod =
-  (provider: ProviderName): StandingIn =>
-  async (ctx, methodId) => {
+/** Payment methods and setup intents are seen by the people of the workspace, not by its guests. */
+const standingIn =
+  (exists: (tx: Tx, workspaceId: string, id: string) => Promise<boolean>): StandingIn =>
+  async (ctx, id) => {
     const workspace = ctx.maybeWorkspace
     if (workspace === null || workspace.role === 'guest') return undefined
-    const method = await store.findMethod(ctx.tx, workspace.workspace_id, provider, methodId)
-    return method && workspace.role
+    return (await exists(ctx.tx, workspace.workspace_id, id)) ? workspace.role : undefined
   }
+
+export const paymentStandings = (provider: ProviderName): Standings => ({
+  payment_method: standingIn(
+    async (tx, workspaceId, id) => (await store.findMethod(tx, workspaceId, provider, id)) !== undefined,
+  ),
+  setup_intent: standingIn((tx, workspaceId, id) => store.hasSetupIntent(tx, workspaceId, provider, id)),
+})
 
 export function makeMethods(parts: BillingParts) {
   const { provider, cache } = parts
@@ -33,13 +43,13 @@ export function makeMethods(parts: BillingParts) {
   }
 
   return {
-    async listMethods(ctx: Context) {
+    async listMethods(ctx: Context, { cursor, limit }: ListQuery) {
       const { workspace_id } = ctx.workspace
+      const before = decodeTimeCursor(cursor)
       await cache.refreshIfOld(workspace_id)
-      return {
-        items: (await inTransaction(ctx, (tx) => store.listMethods(tx, workspace_id, provider.name))).map(shown),
-        next_cursor: null,
-      }
+      const rows = await inTransaction(ctx, (tx) => store.pageMethods(tx, workspace_id, provider.name, before, limit))
+      const page = toPage(rows, limit, (row) => timeCursor(row.created_at, row.payment_method_id))
+      return { ...page, items: page.items.map(shown) }
     },
 
     async createSetupIntent(ctx: Context) {
@@ -70,14 +80,6 @@ export function makeMethods(parts: BillingParts) {
       const confirm = provider.confirmSetupIntent
       if (confirm === null)
         throw problem('conflict', 'Cards are confirmed with Stripe itself: use the client_secret with Stripe.js.')
-      const known = await inTransaction(ctx, (tx) =>
-        tx.count('select from setup_intents where workspace_id = $1 and setup_intent_id = $2 and provider = $3', [
-          ctx.workspace.workspace_id,
-          setup_intent_id,
-          provider.name,
-        ]),
-      )
-      if (known === 0) throw problem('not_found')
       return changing(ctx, parts, async ({ customer }) => {
         const outcome = await confirm(customer, { id: setup_intent_id, client_secret, card })
         if (outcome.status === 'requires_action') return { status: outcome.status }

@@ -14,7 +14,7 @@ import { makeBillingClock } from './clock.ts'
 import { changing } from './customers.ts'
 import { makeInvoices } from './invoices.ts'
 import { makeLeases } from './lease.ts'
-import { makeMethods, standingInMethod } from './methods.ts'
+import { makeMethods, paymentStandings } from './methods.ts'
 import { makePlans } from './plans.ts'
 import { makeQuotas } from './quotas.ts'
 import { makeSubscriptions } from './subscriptions.ts'
@@ -61,7 +61,7 @@ export function makePayments({ config, db, vault, log, clock = systemClock }: Pa
       },
     },
     clock: makeBillingClock({ db, log, clock, cache, builtin, stripe }),
-    standingInMethod: standingInMethod(provider.name),
+    standings: paymentStandings(provider.name),
   }
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Tx } from '#platform/db/pool'
 import { newId, toWire } from '#platform/ids'
 import { type Billing, cards, startBilling } from '#test/fakes/stripe/bench'
 import { makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
@@ -8,13 +9,16 @@ const PLANS = '/api/payments/plans'
 let otherOrg: string
 
 let billing: Billing
+const asTx: Pick<Tx, 'count'> = {
+  count: async (text, values) => (await billing.service.sql(text, values as unknown[])).length,
+}
 let world: World
 let operator: TestPerson
 beforeAll(async () => {
   billing = await startBilling('builtin', { HEDDLE_OPERATORS: 'op@example.com' })
   const { sql } = billing.service
   const [org] = await sql<{ org_id: string }>('select org_id from orgs')
-  await seedPlans({ query: sql }, org!.org_id)
+  await seedPlans(asTx, org!.org_id)
   // A second org: hosts decide from now on.
   otherOrg = newId()
   await sql(`insert into org_hosts (host, org_id) values ('127.0.0.1', $1), ('heddle.example', $1)`, [org!.org_id])
@@ -54,8 +58,7 @@ describe('the plans on offer', () => {
   })
 
   test('seeding twice is seeding once', async () => {
-    const { sql } = billing.service
-    await seedPlans({ query: sql }, otherOrg)
+    await seedPlans(asTx, otherOrg)
     expect(await namesAt({ host: 'other.example' })).toEqual(['Elsewhere'])
   })
 

@@ -44,7 +44,7 @@ export const paymentRoutes = ({
       updatePlan: ['PATCH', '/api/payments/plans/:plan_id', operator],
       deletePlan: ['DELETE', '/api/payments/plans/:plan_id', operator],
       createSetupIntent: ['POST', '/api/payments/setup-intent', workspaceOwner],
-      confirmSetupIntent: ['POST', '/api/payments/setup-intents/:setup_intent_id/confirm', workspaceOwner],
+      confirmSetupIntent: ['POST', '/api/payments/setup-intents/:setup_intent_id/confirm', owner('setup_intent')],
       createBillingSubscription: ['POST', '/api/payments/subscriptions', workspaceOwner],
       getMyBillingSubscription: ['GET', '/api/payments/subscriptions/me', viewer('workspace')],
       updateMyBillingSubscription: ['PATCH', '/api/payments/subscriptions/me', workspaceOwner],
@@ -72,6 +72,7 @@ export const paymentRoutes = ({
       },
       listPaymentMethods: {
         summary: 'All payment methods of the workspace, newest first',
+        query: listQuery,
         answer: page(PaymentMethod),
         transaction: false,
         run: methods.listMethods,

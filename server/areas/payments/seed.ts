@@ -1,3 +1,4 @@
+import type { Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 
 // Plans of a new org. They are generous on purpose: whoever runs the service for themselves should never meet a quota, and
@@ -27,12 +28,9 @@ const plans = [
 ]
 
 /** Gives an org without plans its first ones; an org that has or had any keeps what it has. */
-export async function seedPlans(
-  client: { query(sql: string, values?: unknown[]): Promise<unknown> },
-  orgId: string,
-): Promise<void> {
+export async function seedPlans(tx: Pick<Tx, 'count'>, orgId: string): Promise<void> {
   const rows = plans.map((plan) => ({ ...plan, plan_id: newId(), org_id: orgId, currency: 'eur', interval: 'month' }))
-  await client.query(
+  await tx.count(
     `insert into plans (plan_id, org_id, name, amount, currency, "interval", quotas, features)
      select plan_id, org_id, name, amount, currency, "interval", quotas, features
      from jsonb_to_recordset($1::jsonb) as row (plan_id uuid, org_id uuid, name text, amount integer, currency text,

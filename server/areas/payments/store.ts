@@ -1,6 +1,7 @@
 import type { Tx } from '#platform/db/pool'
 import type { InvoiceLine, InvoiceStatus, ProviderName } from '#providers/billing/index'
 import { newInvoicePrefix } from '#providers/billing/invoice-number'
+import type { TimeKey } from './cursor.ts'
 import type { BillingSubscription, PaymentMethod } from './schema.ts'
 
 export type CustomerRow = {
@@ -77,6 +78,20 @@ export const listMethods = (tx: Tx, workspaceId: string, provider: ProviderName)
     [workspaceId, provider],
   )
 
+export const pageMethods = (
+  tx: Tx,
+  workspaceId: string,
+  provider: ProviderName,
+  before: TimeKey,
+  limit: number,
+): Promise<MethodRow[]> =>
+  tx.rows<MethodRow>(
+    `select ${methodColumns} from payment_methods where workspace_id = $1 and provider = $2
+       and ($3::timestamptz is null or (created_at, payment_method_id) < ($3, $4::uuid))
+     order by created_at desc, payment_method_id desc limit $5`,
+    [workspaceId, provider, before?.[0] ?? null, before?.[1] ?? null, limit + 1],
+  )
+
 export const findMethod = (
   tx: Tx,
   workspaceId: string,
@@ -122,7 +137,7 @@ export const listInvoices = (
   tx: Tx,
   workspaceId: string,
   provider: ProviderName,
-  before: readonly [createdAt: string, invoiceId: string] | null,
+  before: TimeKey,
   limit: number,
 ): Promise<InvoiceRow[]> =>
   tx.rows<InvoiceRow>(
@@ -168,9 +183,22 @@ export const setIntentRef = (tx: Tx, workspaceId: string, intentId: string, ref:
     ref,
   ])
 
-/** A card may be on its way: an intent was made a short while ago. */
+export const hasSetupIntent = async (
+  tx: Tx,
+  workspaceId: string,
+  provider: ProviderName,
+  intentId: string,
+): Promise<boolean> =>
+  (await tx.count('select from setup_intents where workspace_id = $1 and provider = $2 and setup_intent_id = $3', [
+    workspaceId,
+    provider,
+    intentId,
+  ])) > 0
+
+/** A card may be on its way: an intent was made a short while ago, and no card has come since. */
 export const awaitsCard = async (tx: Tx, workspaceId: string, provider: ProviderName): Promise<boolean> =>
   (await tx.count(
-    `select from setup_intents where workspace_id = $1 and provider = $2 and created_at > now() - interval '30 minutes' limit 1`,
+    `select from setup_intents where workspace_id = $1 and provider = $2 and status <> 'succeeded'
+       and created_at > now() - interval '30 minutes' limit 1`,
     [workspaceId, provider],
   )) > 0

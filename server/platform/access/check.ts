@@ -28,6 +28,7 @@ export const parameterOf: Record<ResourceKind, string> = {
   api_key: 'key_id',
   auth_session: 'session_id',
   payment_method: 'payment_method_id',
+  setup_intent: 'setup_intent_id',
 }
 
 /** Refuses, in the order 401, 404, 403, whoever the route's word does not let in. */

@@ -25,6 +25,7 @@ export type ResourceKind =
   | 'api_key'
   | 'auth_session'
   | 'payment_method'
+  | 'setup_intent'
 
 export type TokenScope = 'webhook' | 'template' | 'workflow'
 

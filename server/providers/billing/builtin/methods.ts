@@ -74,11 +74,22 @@ const saveIntent = (
 async function insertMethod(tx: Tx, customer: LedgerCustomer, card: StoredCard): Promise<string> {
   const id = newId()
   const { is_default } = await tx.row<{ is_default: boolean }>(
-    `insert into payment_methods (workspace_id, payment_method_id, provider, provider_ref, brand, last4, exp_month, exp_year, charge, is_default)
-     values ($1, $2, $3, $2::uuid::text, $4, $5, $6, $7, $8,
+    `insert into payment_methods (workspace_id, payment_method_id, provider, provider_ref, brand, last4, exp_month, exp_year, charge, created_at,
+       is_default)
+     values ($1, $2, $3, $2::uuid::text, $4, $5, $6, $7, $8, $9,
        not exists (select from payment_methods where workspace_id = $1 and provider = $3 and is_default))
      returning is_default`,
-    [customer.workspace_id, id, PROVIDER, card.brand, card.last4, card.exp_month, card.exp_year, card.charge],
+    [
+      customer.workspace_id,
+      id,
+      PROVIDER,
+      card.brand,
+      card.last4,
+      card.exp_month,
+      card.exp_year,
+      card.charge,
+      new Date(),
+    ],
   )
   if (is_default) await payOpenInvoice(tx, customer)
   return id
