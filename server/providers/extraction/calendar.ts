@@ -40,8 +40,13 @@ export const showDay = ({ year, month, day }: Day): string => `${year}-${two(mon
 
 export const showTime = (minutes: number): string => `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
 
-const partsIn = (timeZone: string, at: Date) => {
-  const format = new Intl.DateTimeFormat('en-US', {
+// Making one takes longer than reading a whole message.
+const clocks = new Map<string, Intl.DateTimeFormat>()
+
+const clockOf = (timeZone: string): Intl.DateTimeFormat => {
+  const known = clocks.get(timeZone)
+  if (known) return known
+  const made = new Intl.DateTimeFormat('en-US', {
     timeZone,
     hourCycle: 'h23',
     year: 'numeric',
@@ -51,7 +56,17 @@ const partsIn = (timeZone: string, at: Date) => {
     minute: 'numeric',
     second: 'numeric',
   })
-  const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]))
+  if (clocks.size >= 500) clocks.clear() // the same zone can be spelled in many cases
+  clocks.set(timeZone, made)
+  return made
+}
+
+const partsIn = (timeZone: string, at: Date) => {
+  const parts = Object.fromEntries(
+    clockOf(timeZone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, Number(value)]),
+  )
   return parts as { year: number; month: number; day: number; hour: number; minute: number; second: number }
 }
 

@@ -1,5 +1,5 @@
 import type { Candidate } from './index.ts'
-import { isNegated, isPlainQuestion, nearly, phrasesIn, stemOf, type Word, wordsOf } from './text.ts'
+import { isNegated, isPlainQuestion, nearly, phrasesIn, type Word, wordsOf } from './text.ts'
 import type { Option, Want } from './wants.ts'
 
 // One of several: the words of an option, a slip of them, the word that tells it from the others, its letter or its number.
@@ -29,23 +29,15 @@ const everyday = new Set([
   'so',
   'at',
 ])
-const sizes: Record<string, string> = { xs: 'extra small', s: 'small', m: 'medium', l: 'large', xl: 'extra large' }
+const MANY_WORDS = 100
 const ordinals = 'first second third fourth fifth sixth'.split(' ')
-
-const stemsOf = (text: string): string[] => wordsOf(text.replace(/_/g, ' ')).map(({ stem }) => stem)
-
-const namesOf = (option: Option): string[] => {
-  const size = sizes[option.names[0]?.toLowerCase() ?? '']
-  return size ? [...option.names, size, size.replace('extra ', 'x-')] : option.names
-}
 
 const isBareAnswer = (message: string, words: Word[], stems: string[]): boolean =>
   words.length <= stems.length + 2 && message.length < 60
 
 const matchOption = (message: string, words: Word[], option: Option, want: Want): Candidate[] => {
   const found: Candidate[] = []
-  for (const name of namesOf(option)) {
-    const stems = stemsOf(name)
+  for (const { text: name, stems } of option.names) {
     const risky =
       stems.length === 1 &&
       (everyday.has(stems[0] as string) || (stems[0] as string).length === 1 || /^\d+$/.test(stems[0] as string))
@@ -62,28 +54,18 @@ const matchOption = (message: string, words: Word[], option: Option, want: Want)
 
 /** "express" for Express delivery, where the other is Standard delivery. */
 const byTellingWord = (words: Word[], option: Option, want: Want): Candidate[] => {
-  const others = new Set(
-    want.options
-      .filter((other) => other !== option)
-      .flatMap(namesOf)
-      .flatMap(stemsOf),
-  )
-  const telling = namesOf(option)
-    .flatMap(stemsOf)
-    .filter((stem) => stem.length > 2 && !others.has(stem) && !everyday.has(stem) && !want.about.has(stem))
-  const several = namesOf(option).some((name) => stemsOf(name).length > 1)
-  if (!several) return []
+  const telling = option.telling.filter((stem) => !everyday.has(stem) && !want.about.has(stem))
   return words
     .filter((word) => telling.includes(word.stem))
     .map((word) => ({ from: word.from, to: word.to, value: option.value, score: 0.87, named: false }))
 }
 
 const bySlip = (words: Word[], option: Option): Candidate[] => {
-  const names = namesOf(option).flatMap((name) =>
-    stemsOf(name).length === 1 ? [name.toLowerCase()] : stemsOf(name).filter((stem) => stem.length > 4),
+  const wanted = option.names.flatMap(({ text, stems }) =>
+    stems.length === 1 ? [text.toLowerCase(), stems[0] as string] : stems.filter((stem) => stem.length > 4),
   )
   return words
-    .filter((word) => names.some((name) => nearly(word.text.toLowerCase(), name) || nearly(word.stem, stemOf(name))))
+    .filter((word) => wanted.some((name) => nearly(word.text.toLowerCase(), name) || nearly(word.stem, name)))
     .map((word) => ({ from: word.from, to: word.to, value: option.value, score: 0.78, named: false }))
 }
 
@@ -104,8 +86,13 @@ const byPlace = (message: string, want: Want): Candidate[] => {
     : []
 }
 
+/** Saying a word a hundred times adds nothing. */
+const distinct = (words: Word[]): Word[] =>
+  [...new Map(words.toReversed().map((word) => [word.stem, word])).values()].reverse()
+
 export const findChoices = (message: string, want: Want): Candidate[] => {
-  const words = wordsOf(message)
+  const spoken = wordsOf(message)
+  const words = spoken.length > MANY_WORDS ? distinct(spoken) : spoken
   const found = want.options
     .flatMap((option) => matchOption(message, words, option, want))
     .filter(({ from }) => !isNegated(message, from))

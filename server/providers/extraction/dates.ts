@@ -11,7 +11,7 @@ import {
 } from './calendar.ts'
 import type { Span } from './index.ts'
 import { findNumbers } from './numbers.ts'
-import { hide } from './text.ts'
+import { hide, matches } from './text.ts'
 
 export type FoundDay = Span & { day: Day; sure: number; yearSaid: boolean; weekday: boolean }
 
@@ -58,7 +58,7 @@ const shifted = (today: Day, count: number, unit: string): Day | undefined => {
 
 const ahead = (today: Day, weekday: number): number => (weekday - weekdayOf(today) + 7) % 7
 
-const rules: Rule[] = [
+const written: Rule[] = [
   {
     pattern: /(?<![\d-])(?<y>\d{4})[-/.](?<m>\d{1,2})[-/.](?<d>\d{1,2})(?![\d-])/,
     read: ({ y, m, d }, today) => dated(y, Number(m), Number(d), today, 1),
@@ -192,12 +192,14 @@ const rules: Rule[] = [
   },
 ]
 
+const rules = written.map((rule) => ({ ...rule, pattern: new RegExp(rule.pattern.source, 'giu') }))
+
 export const findDays = (text: string, place: Place): FoundDay[] => {
   const today = todayIn(place.timeZone, place.now)
   const found: FoundDay[] = []
   let open = text
   for (const { pattern, read } of rules) {
-    for (const match of open.matchAll(new RegExp(pattern.source, 'giu'))) {
+    for (const match of matches(open, pattern)) {
       const span = { from: match.index, to: match.index + match[0].length }
       const reading = read(match.groups ?? {}, today, place)
       if (reading)

@@ -1,5 +1,5 @@
 import type { Span } from './index.ts'
-import { nearly, phrasesIn, stemOf, type Word, wordsOf } from './text.ts'
+import { before, matches, nearly, phrasesIn, stemOf, type Word, wordsOf } from './text.ts'
 import type { Want } from './wants.ts'
 
 // "name: value", "name = value", "the name is value", and where such a value ends.
@@ -11,6 +11,9 @@ export type Labelled = Span & {
   labelFrom: number
   exact: boolean
 }
+
+// A message that repeats a name a thousand times would otherwise be read a thousand times.
+const MOST_MENTIONS = 8
 
 type Mention = Span & { want: Want; exact: boolean }
 
@@ -24,7 +27,8 @@ const otherLabel = /(?:^|[\n,;.]\s*|\s\/\s|\s\|\s)(?:and\s+|my\s+|the\s+|our\s+)
 const mentionsOf = (want: Want, words: Word[], others: Want[]): Mention[] => {
   // firstName is one word in a message and two in a name
   const joined = [stemOf(want.requirement.name.toLowerCase())]
-  const spans = [want.label, want.title, joined]
+  const hyphenated = want.label.includes('email') ? ['e', 'mail'] : []
+  const spans = [want.label, want.title, joined, hyphenated]
     .flatMap((stems) => phrasesIn(words, stems))
     .map((span) => ({
       ...span,
@@ -91,11 +95,11 @@ const endOf = (message: string, from: number, link: Labelled['link'], next: numb
 export const findLabelled = (message: string, wants: Want[]): Labelled[] => {
   const words = wordsOf(message)
   const mentions = wants
-    .flatMap((want) => mentionsOf(want, words, wants))
+    .flatMap((want) => mentionsOf(want, words, wants).slice(0, MOST_MENTIONS))
     .sort((a, b) => a.from - b.from || b.to - a.to)
-  const foreign = Array.from(message.matchAll(otherLabel), (match) => match.index)
+  const foreign = matches(message, otherLabel).map((match) => match.index)
   const linked = mentions.flatMap((mention): Omit<Labelled, 'to'>[] => {
-    const after = message.slice(mention.to)
+    const after = message.slice(mention.to, mention.to + 60)
     const link = sign.test(after) ? 'sign' : verb.test(after) ? 'verb' : 'bare'
     const length = (sign.exec(after) ?? verb.exec(after) ?? changeTo.exec(after) ?? [''])[0].length
     return [{ want: mention.want, exact: mention.exact, link, labelFrom: mention.from, from: mention.to + length }]
@@ -104,7 +108,7 @@ export const findLabelled = (message: string, wants: Want[]): Labelled[] => {
     const later = [
       ...linked
         .filter((other) => other.labelFrom >= label.from && other.want !== label.want)
-        .filter((other) => other.link !== 'bare' || listed.test(message.slice(0, other.labelFrom)))
+        .filter((other) => other.link !== 'bare' || listed.test(before(message, other.labelFrom)))
         .map((other) => other.labelFrom),
       ...foreign.filter((at) => at > label.from),
     ]

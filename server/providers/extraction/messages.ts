@@ -3,6 +3,7 @@ import type { Requirement } from './index.ts'
 
 // Two hundred messages and what a careful person would write into the form. Said on Wednesday, 12 November 2025, at 10:30
 // in Berlin unless a zone is given. An expected value that is absent means: ask again rather than guess.
+// At first sight the rules got 196 of 216 right; like the other table it has since been used to mend them.
 
 export const SAID_AT = new Date('2025-11-12T09:30:00Z')
 export const USUAL_ZONE = 'Europe/Berlin'
@@ -16,21 +17,21 @@ export type Case = {
   asked?: string
 }
 
-const field = (name: string, schema?: JsonObject, description?: string): Requirement => ({
+export const field = (name: string, schema?: JsonObject, description?: string): Requirement => ({
   name,
   ...(schema ? { schema } : {}),
   ...(description ? { description } : {}),
 })
-const text: JsonObject = { type: 'string' }
-const number: JsonObject = { type: 'number' }
-const integer: JsonObject = { type: 'integer' }
-const flag: JsonObject = { type: 'boolean' }
-const date: JsonObject = { type: 'string', format: 'date' }
-const moment: JsonObject = { type: 'string', format: 'date-time' }
-const email: JsonObject = { type: 'string', format: 'email' }
+export const text: JsonObject = { type: 'string' }
+export const number: JsonObject = { type: 'number' }
+export const integer: JsonObject = { type: 'integer' }
+export const flag: JsonObject = { type: 'boolean' }
+export const date: JsonObject = { type: 'string', format: 'date' }
+export const moment: JsonObject = { type: 'string', format: 'date-time' }
+export const email: JsonObject = { type: 'string', format: 'email' }
 const uri: JsonObject = { type: 'string', format: 'uri' }
-const oneOf = (...options: Json[]): JsonObject => ({ enum: options })
-const money: JsonObject = {
+export const oneOf = (...options: Json[]): JsonObject => ({ enum: options })
+export const money: JsonObject = {
   type: 'object',
   properties: { amount: number, currency: text },
   required: ['amount', 'currency'],
@@ -65,7 +66,7 @@ const inZone = (timeZone: string, message: string, wants: Case['wants'], values:
   values,
   timeZone,
 })
-const say = (message: string, wants: Case['wants'], values: JsonObject): Case => ({ message, wants, values })
+export const say = (message: string, wants: Case['wants'], values: JsonObject): Case => ({ message, wants, values })
 const reply = (asked: string, message: string, wants: Case['wants'], values: JsonObject, known?: JsonObject): Case => ({
   message,
   wants,

@@ -3,8 +3,8 @@ import { findChoices } from './choices.ts'
 import type { Candidate } from './index.ts'
 import { isRemark, type Labelled, plainValue } from './labels.ts'
 import { unitOf } from './numbers.ts'
-import { fits, type Place, read, splitList } from './readers.ts'
-import { scan } from './scan.ts'
+import { fits, isCounted, nounFit, type Place, read, splitList } from './readers.ts'
+import { type Scan, scan } from './scan.ts'
 import type { Want } from './wants.ts'
 
 // The value behind a label. The label has said what it is, so the first thing of the right kind counts.
@@ -27,9 +27,12 @@ const firstOf = (candidates: Candidate[]): Value | undefined => {
   )
 }
 
-const readNumber = (text: string, want: Want, place: Place): Value | undefined => {
+const readNumber = (text: string, link: Labelled['link'], want: Want, place: Place): Value | undefined => {
   const number = scan(text, place.timeZone, place.now).numbers[0]
   if (!number) return undefined
+  // "the price for 10 seats"
+  const other = want.kind === 'money' ? !number.currency && isCounted(number) : nounFit(number, want, text) === 0
+  if (link === 'bare' && other) return undefined
   const unit = unitOf(number.noun[0])
   const converted =
     want.unit && unit?.dimension === want.unit.dimension
@@ -85,7 +88,7 @@ const readValue = (text: string, link: Labelled['link'], want: Want, place: Plac
     }
     case 'number':
     case 'money':
-      return readNumber(text, want, place)
+      return readNumber(text, link, want, place)
     case 'choice': {
       const found = findChoices(text, want)
       const best = firstOf(found)
@@ -98,17 +101,19 @@ const readValue = (text: string, link: Labelled['link'], want: Want, place: Plac
   }
 }
 
+const LONGEST_VALUE = 1000
+
 /** How far from its label a value may start. */
 const reach = { sign: 30, verb: 40, bare: 14 } as const
 const leading =
   /^\s*(?:(?:of|for|to|about|on|by|at|around|from|with|until|the|a|an|no later than|my|like|roughly|approximately|will|be|it['’]s|as|in|under|number|no\.?|#)\s*)*$/i
 
-export const readLabelled = (message: string, label: Labelled, place: Place): Candidate | undefined => {
-  const text = message.slice(label.from, label.to)
+export const readLabelled = ({ message, numbers }: Scan, label: Labelled, place: Place): Candidate | undefined => {
+  const text = message.slice(label.from, Math.min(label.to, label.from + LONGEST_VALUE))
   if (/^\s*(?:is|are|was)?\s*(?:not|isn['’]t|n['’]t)\b/i.test(text) && label.want.kind !== 'boolean') return undefined
   // In "two adults, three children" the words are what is counted, not labels of what follows.
-  const counted = scan(message.slice(0, label.labelFrom), place.timeZone, place.now).numbers.at(-1)
-  if (label.link === 'bare' && counted && label.labelFrom - counted.to <= 2) return undefined
+  const counted = numbers.some(({ to }) => to <= label.labelFrom && label.labelFrom - to <= 2)
+  if (label.link === 'bare' && counted) return undefined
   const found = readValue(text, label.link, label.want, place)
   if (!found || found.at > reach[label.link]) return undefined
   if (label.link === 'bare' && !leading.test(text.slice(0, found.at))) return undefined

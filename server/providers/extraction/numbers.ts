@@ -1,5 +1,5 @@
 import type { Span } from './index.ts'
-import { wordsOf } from './text.ts'
+import { before, matches, wordsOf } from './text.ts'
 
 // Numbers as people write them: 1,234.50 · 1.234,50 · 3k · 1.5 million · twenty-five · a dozen · half a million.
 
@@ -105,26 +105,34 @@ const finish = (text: string, span: Span, value: number, more: Partial<FoundNumb
   }
 }
 
+/** In "flight LH 123" the number is part of a name. */
 const findNumerals = (text: string): FoundNumber[] =>
-  Array.from(text.matchAll(numeral), (match) => {
-    const [whole, sign, minus, digits, suffix, scale, sign2, percent] = match
-    const span = { from: match.index, to: match.index + whole.trimEnd().length }
-    const before = text.slice(Math.max(0, match.index - 5), match.index).trim()
-    const code = currencyCodes.find(
-      (each) => before.toUpperCase().endsWith(each) && !/\p{L}$/u.test(before.slice(0, -3)),
+  matches(text, numeral)
+    .map((match) => {
+      const [whole, sign, minus, digits, suffix, scale, sign2, percent] = match
+      const span = { from: match.index, to: match.index + whole.trimEnd().length }
+      const earlier = text.slice(Math.max(0, match.index - 5), match.index).trim()
+      const code = currencyCodes.find(
+        (each) => earlier.toUpperCase().endsWith(each) && !/\p{L}$/u.test(earlier.slice(0, -3)),
+      )
+      const currency = signs[(sign ?? sign2 ?? '').trim()] ?? code
+      const value =
+        readDigits(digits as string) * (suffixes[suffix ?? ''] ?? 1) * (scales[scale?.toLowerCase() ?? ''] ?? 1)
+      const signed = Math.round((minus && minus !== '+' ? -value : value) * 1e6) / 1e6
+      return finish(text, span, signed, { percent: Boolean(percent), ...(currency ? { currency } : {}) })
+    })
+    .filter(({ value }) => Number.isFinite(value))
+    .filter(
+      (number) => number.currency !== undefined || !/(?<![\p{L}\p{N}])\p{Lu}{2,4}\s?$/u.test(before(text, number.from)),
     )
-    const currency = signs[(sign ?? sign2 ?? '').trim()] ?? code
-    const value =
-      readDigits(digits as string) * (suffixes[suffix ?? ''] ?? 1) * (scales[scale?.toLowerCase() ?? ''] ?? 1)
-    const signed = Math.round((minus && minus !== '+' ? -value : value) * 1e6) / 1e6
-    return finish(text, span, signed, { percent: Boolean(percent), ...(currency ? { currency } : {}) })
-  }).filter(({ value }) => Number.isFinite(value))
+
+const MOST_WRITTEN = 60
 
 const findWritten = (text: string): FoundNumber[] => {
   const found: FoundNumber[] = []
   const words = wordsOf(text.replace(/-/g, ' '))
   let i = 0
-  while (i < words.length) {
+  while (i < words.length && found.length < MOST_WRITTEN) {
     const read = readWords(words.slice(i, i + 12).map((word) => word.text.toLowerCase()))
     const first = words[i] as Span
     if (!read) {
@@ -134,7 +142,7 @@ const findWritten = (text: string): FoundNumber[] => {
     const last = words[i + read.length - 1] as Span
     // "one of", "this one", "no one"
     const weak = read.weak || (read.length === 1 && read.value <= 1)
-    const minus = /\bminus\s+$/i.test(text.slice(0, first.from))
+    const minus = /\bminus\s+$/i.test(before(text, first.from))
     found.push(finish(text, { from: first.from, to: last.to }, minus ? -read.value : read.value, { weak }))
     i += read.length
   }
@@ -184,8 +192,9 @@ const readWords = (words: string[]): Read | undefined => {
 const joins = /^[\s€$£]*(?:or|to|-|–|—|bis|\/)[\s€$£]*$/i
 
 const isRange = (text: string, first: FoundNumber, second: FoundNumber): boolean => {
-  const between = text.slice(first.to, second.from)
-  const opened = /\b(?:between|from|either)\s+[€$£]?\s?$/i.test(text.slice(0, first.from))
+  const between = text.slice(first.to, Math.min(second.from, first.to + 20))
+  if (second.from - first.to > 20) return false
+  const opened = /\b(?:between|from|either)\s+[€$£]?\s?$/i.test(before(text, first.from))
   return joins.test(between) || (opened && /^[\s€$£]*(?:and|to|or)[\s€$£]*$/i.test(between))
 }
 
@@ -196,11 +205,10 @@ export const findNumbers = (text: string): FoundNumber[] => {
   )
   const all = [...numerals, ...written].sort((a, b) => a.from - b.from)
   return all.map((number, i) => {
-    const [before, after] = [all[i - 1], all[i + 1]]
-    return {
-      ...number,
-      range: Boolean((before && isRange(text, before, number)) || (after && isRange(text, number, after))),
-    }
+    const [previous, next] = [all[i - 1], all[i + 1]]
+    const scale = previous && /^\s*(?:out of|\/)\s*$/i.test(text.slice(previous.to, number.from))
+    const joined = (previous && isRange(text, previous, number)) || (next && isRange(text, number, next))
+    return { ...number, range: Boolean(scale || joined) }
   })
 }
 

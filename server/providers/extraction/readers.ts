@@ -7,7 +7,7 @@ import type { Candidate, Span } from './index.ts'
 import { type FoundNumber, unitOf } from './numbers.ts'
 import type { Scan } from './scan.ts'
 import { findStrings } from './strings.ts'
-import { isNegated, isPlainQuestion, stemOf } from './text.ts'
+import { before, isNegated, isPlainQuestion, matches, stemOf, wordsOf } from './text.ts'
 import type { Want } from './wants.ts'
 
 // For every kind of requirement: what in the message could be its value, and how well it fits.
@@ -23,7 +23,6 @@ const groups = [
   'ticket seat pass',
   'item unit piece copy product quantity',
   'room bedroom',
-  'year age old',
   'child kid',
   'temperature degree celsius fahrenheit',
 ].map((group) => new Set(group.split(' ').map(stemOf)))
@@ -35,14 +34,23 @@ const generic = new Set(
 const related = (stem: string, about: Set<string>): boolean =>
   about.has(stem) || groups.some((group) => group.has(stem) && [...about].some((word) => group.has(word)))
 
+const partOfName =
+  /\b(?:room|page|floor|version|windows|gate|flight|chapter|level|line|step|unit|apartment|suite|extension|terminal|seat|row|ending in|ends in|ending with)\s+(?:no\.?|number)?\s*$/i
+
+/** A number that stands for itself answers only a message that is hardly more than it: others name rooms, years and versions. */
+const isBare = (message: string): boolean => wordsOf(message).length <= 6
+
 /** 1: the message counts exactly this; 0.7: it does not say what it counts; 0: it counts something else. */
-const nounFit = (number: FoundNumber, want: Want, message: string): number => {
+export const nounFit = (number: FoundNumber, want: Want, message: string): number => {
   const stems = number.noun.slice(0, 3).map(stemOf)
   const narrow = new Set([...want.label, ...want.title])
   if (stems.slice(0, 2).some((stem) => !generic.has(stem) && related(stem, narrow))) return 1
   if (stems.some((stem) => !generic.has(stem) && related(stem, want.about))) return 0.97
-  if (/^years? old\b/.test(number.noun.join(' '))) return want.about.has('age') ? 1 : 0
-  if (want.about.has('age') && /\b(?:i['’]?m|i am|aged?|turned|turning)\s+$/i.test(message.slice(0, number.from)))
+  if (/^years?(?: old|$)/.test(number.noun.join(' '))) return want.about.has('age') ? 1 : want.unit ? 0.98 : 0
+  if (
+    want.about.has('age') &&
+    /\b(?:i['’]?m|i am|(?:he|she)(?: is|['’]s)|aged?|turned|turning)\s+$/i.test(before(message, number.from))
+  )
     return 1
   const unit = unitOf(number.noun[0])
   if (want.unit)
@@ -62,7 +70,7 @@ const nounFit = (number: FoundNumber, want: Want, message: string): number => {
   if (
     [...narrow].some((stem) => people.has(stem)) &&
     /\b(?:for|party of|we are|we['’]re|there are|there will be|group of|table of)\s+(?:about\s+)?$/i.test(
-      message.slice(0, number.from),
+      before(message, number.from),
     ) &&
     (stems.length === 0 ||
       /^(?:on|at|in|for|tomorrow|tonight|today|next|this|please|and|from|to|by|around|near)$/.test(
@@ -76,7 +84,7 @@ const nounFit = (number: FoundNumber, want: Want, message: string): number => {
       number.noun[0] as string,
     )
   if (counted) return [...narrow].some((stem) => generic.has(stem)) ? 0.88 : 0
-  return 0.85
+  return isBare(message) && !partOfName.test(before(message, number.from)) ? 0.85 : 0
 }
 
 const convert = (number: FoundNumber, want: Want): number => {
@@ -103,7 +111,7 @@ const readNumbers = (scan: Scan, want: Want): Candidate[] =>
 const readMoney = (scan: Scan, want: Want): Candidate[] =>
   scan.numbers.flatMap((number): Candidate[] => {
     if (number.weak || number.percent || number.range) return []
-    const fit = number.currency ? 0.97 : number.noun.length === 0 || !isCounted(number) ? 0.82 : 0
+    const fit = number.currency ? 0.97 : isBare(scan.message) && !isCounted(number) ? 0.82 : 0
     if (fit === 0 || (want.moneyObject && !number.currency)) return []
     const value = want.moneyObject ? { amount: number.value, currency: number.currency as string } : number.value
     return [
@@ -111,10 +119,10 @@ const readMoney = (scan: Scan, want: Want): Candidate[] =>
     ]
   })
 
-const isCounted = (number: FoundNumber): boolean =>
-  unitOf(number.noun[0]) !== undefined ||
+export const isCounted = (number: FoundNumber): boolean =>
+  number.noun[0] !== undefined &&
   !/^(?:please|and|or|is|are|would|should|will|in|on|at|for|to|by|from|if|then|but|max|maximum|total|per|tops|or)$/.test(
-    number.noun[0] as string,
+    number.noun[0],
   )
 
 const dayFor = (found: FoundDay, want: Want, place: Place): Day | undefined => {
@@ -126,15 +134,20 @@ const dayFor = (found: FoundDay, want: Want, place: Place): Day | undefined => {
 }
 
 const startCue =
-  /\b(?:from|starting|start|starts|begin|beginning|between|since|arriv\w+|check(?:ing)?[ -]?in|leav\w+|depart\w+|pick(?:ing)?[ -]?(?:it )?up)\b(?:\s+(?:on|at|the|is|date|of|in|me|it|us|:))*\s*$/i
+  /\b(?:from|starting|start|starts|begin|beginning|between|since|arriv\w+|check(?:ing)?[ -]?in|depart\w+|pick(?:ing)?[ -]?(?:it )?up)\b(?:\s+(?:on|at|the|is|date|of|in|me|it|us|:))*\s*$/i
 const endCue =
   /(?:\b(?:to|until|till|til|through|end|ends|ending|return\w*|back|check(?:ing)?[ -]?out|drop(?:ping)?[ -]?(?:it )?off|by|finish\w*)\b|[-–—])(?:\s+(?:on|at|the|is|date|of|in|me|it|:))*\s*$/i
 
+const leaveCue = /\bleav(?:e|es|ing)\b(?:\s+(?:on|at|the))*\s*$/i
+
 /** "from Monday to Friday", "check in on the 3rd": which end of a stretch this is. */
 const roleOf = (scan: Scan, span: Span, others: Span[]): 'start' | 'end' | undefined => {
-  const before = scan.message.slice(Math.max(0, span.from - 40), span.from)
-  if (startCue.test(before)) return 'start'
-  if (endCue.test(before)) return 'end'
+  const earlier = before(scan.message, span.from)
+  // Guests leave at the end, travellers at the start.
+  if (leaveCue.test(earlier))
+    return /\b(?:arriv\w+|check|from|stay\w*)\b/i.test(before(scan.message, span.from)) ? 'end' : 'start'
+  if (startCue.test(earlier)) return 'start'
+  if (endCue.test(earlier)) return 'end'
   const previous = others.filter(({ to }) => to <= span.from).at(-1)
   if (
     previous &&
@@ -147,8 +160,8 @@ const roleOf = (scan: Scan, span: Span, others: Span[]): 'start' | 'end' | undef
   return undefined
 }
 
-const roleFit = (want: Want, role: 'start' | 'end' | undefined, only: boolean): number => {
-  if (!want.role) return role && !only ? 0.9 : 1
+const roleFit = (want: Want, role: 'start' | 'end' | undefined): number => {
+  if (!want.role) return 1
   if (!role) return 0.93
   return role === want.role ? 1.03 : 0
 }
@@ -156,17 +169,19 @@ const roleFit = (want: Want, role: 'start' | 'end' | undefined, only: boolean): 
 /** Two days and not a word about which is which: the earlier one comes first. */
 const byOrder = (scan: Scan, want: Want, found: FoundDay): number => {
   const [first, second] = scan.days
-  if (!want.role || !first || !second || scan.days.length !== 2) return roleFit(want, undefined, true)
+  if (!want.role || !first || !second || scan.days.length !== 2) return roleFit(want, undefined)
   if (roleOf(scan, first, scan.days) || roleOf(scan, second, scan.days) || !isBefore(first.day, second.day))
-    return roleFit(want, undefined, true)
+    return roleFit(want, undefined)
   return (found === first) === (want.role === 'start') ? 0.9 : 0
 }
 
 const readDays = (scan: Scan, want: Want, place: Place): Candidate[] =>
   scan.days.flatMap((found): Candidate[] => {
+    // "before Christmas" is not a day yet.
+    if (/\b(?:before|after)\s+(?:the\s+)?$/i.test(before(scan.message, found.from))) return []
     const day = dayFor(found, want, place)
     const role = roleOf(scan, found, scan.days)
-    const fit = role ? roleFit(want, role, scan.days.length === 1) : byOrder(scan, want, found)
+    const fit = role ? roleFit(want, role) : byOrder(scan, want, found)
     if (!day || fit === 0) return []
     return [
       {
@@ -181,7 +196,7 @@ const readDays = (scan: Scan, want: Want, place: Place): Candidate[] =>
 
 const readTimes = (scan: Scan, want: Want, place: Place): Candidate[] =>
   scan.times.flatMap((found): Candidate[] => {
-    const fit = roleFit(want, roleOf(scan, found, scan.times), scan.times.length === 1)
+    const fit = roleFit(want, roleOf(scan, found, scan.times))
     if (fit === 0) return []
     const plain = showTime(found.minutes)
     const full = `${plain}:00${showOffset(offsetAt(place.timeZone, todayIn(place.timeZone, place.now), found.minutes))}`
@@ -197,7 +212,7 @@ const readMoments = (scan: Scan, want: Want, place: Place): Candidate[] => {
       const between = scan.message.slice(first.to, second.from)
       if (between.length > 25 || /[.!?\n;]\s/.test(between)) return []
       const span = { from: first.from, to: second.to }
-      const fit = roleFit(want, roleOf(scan, first, scan.days), true)
+      const fit = roleFit(want, roleOf(scan, first, scan.days))
       const distance = between.length > 12 ? 0.95 : 1
       return fit === 0
         ? []
@@ -237,10 +252,11 @@ const readTokens = (tokens: Scan['emails'], score: number): Candidate[] =>
 const readPattern = (scan: Scan, want: Want): Candidate[] =>
   want.schema.pattern === undefined
     ? []
-    : Array.from(scan.message.slice(0, 2000).matchAll(/[^\s,;!?"'()]{1,64}/gu), (match) => ({
-        text: match[0].replace(/[.:]+$/, ''),
-        from: match.index,
-      }))
+    : matches(scan.message, /[^\s,;!?"'()]{1,64}/gu)
+        .map((match) => ({
+          text: match[0].replace(/[.:]+$/, ''),
+          from: match.index,
+        }))
         .filter(({ text }) => text !== '' && fits(want, text))
         .map(({ text, from }) => ({ from, to: from + text.length, value: text, score: 0.87, named: false }))
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Json } from '#model/definition'
+import { harderCases } from './harder-messages.ts'
 import { type Case, cases, SAID_AT, USUAL_ZONE } from './messages.ts'
 import { extractByRules } from './rules.ts'
 
@@ -15,10 +16,13 @@ const extract = ({ message, wants, known, asked, timeZone = USUAL_ZONE }: Case) 
 
 const show = (value: Json | undefined) => JSON.stringify(value)
 
-test('two hundred messages: how many give exactly the values a careful person would take', () => {
+test.each([
+  ['two hundred messages', cases, 200],
+  ['a hundred messages meant to mislead', harderCases, 100],
+])('%s: nearly all give exactly the values a careful person would take', (what, table, least) => {
   const wrong: string[] = []
   const overconfident: string[] = []
-  for (const each of cases) {
+  for (const each of table) {
     const { values, confidence } = extract(each)
     const names = new Set([...Object.keys(values), ...Object.keys(each.values)])
     const differing = [...names].filter((name) => show(values[name]) !== show(each.values[name]))
@@ -26,10 +30,84 @@ test('two hundred messages: how many give exactly the values a careful person wo
     for (const name of differing)
       if ((confidence[name] ?? 0) >= 0.9) overconfident.push(`${show(each.message)}: ${name} ${confidence[name]}`)
   }
-  const accuracy = 1 - wrong.length / cases.length
-  console.log(`rules extractor: ${(accuracy * 100).toFixed(1)} % of ${cases.length} messages exactly right`)
+  const accuracy = 1 - wrong.length / table.length
+  console.log(`rules extractor, ${what}: ${(accuracy * 100).toFixed(1)} % of ${table.length} exactly right`)
   for (const line of wrong) console.log(`  not: ${line}`)
-  expect(cases.length).toBeGreaterThanOrEqual(200)
+  expect(table.length).toBeGreaterThanOrEqual(least)
   expect(accuracy).toBeGreaterThanOrEqual(0.95)
   expect(overconfident).toEqual([])
+})
+
+const at = { timeZone: USUAL_ZONE, now: SAID_AT }
+const date = { type: 'string', format: 'date' }
+
+test('what is missing are the required names without a value; each value has its confidence; the extractor says its name', () => {
+  const requirements = [{ name: 'day', schema: date }, { name: 'note', required: false }, 'email', 'guests']
+  const extraction = extractByRules({ message: 'on Friday for 3 guests', requirements, ...at })
+  expect(extraction).toEqual({
+    values: { day: '2025-11-14', guests: 3 },
+    missing: ['email'],
+    confidence: { day: expect.any(Number), guests: expect.any(Number) },
+    extracted_by: 'rules',
+  })
+})
+
+test('one value never serves two requirements, unless both are named', () => {
+  const requirements = [
+    { name: 'pickup', schema: date },
+    { name: 'delivery', schema: date },
+  ]
+  expect(extractByRules({ message: '5 December', requirements, ...at }).missing).toEqual(['pickup', 'delivery'])
+  expect(extractByRules({ message: 'pickup: 5 December', requirements, ...at }).values).toEqual({
+    pickup: '2025-12-05',
+  })
+  expect(extractByRules({ message: 'pickup: 5 December, delivery: 5 December', requirements, ...at }).missing).toEqual(
+    [],
+  )
+})
+
+test('a value that breaks its schema is missing, not bent', () => {
+  const requirements = [{ name: 'guests', schema: { type: 'integer', minimum: 1, maximum: 8 } }]
+  for (const message of ['12 guests', '0 guests', '2.5 guests'])
+    expect(extractByRules({ message, requirements, ...at }).values).toEqual({})
+})
+
+test('a known value stays unless the message names it again', () => {
+  const request = { requirements: ['guests', 'email'], known: { guests: 4 }, ...at }
+  expect(extractByRules({ ...request, message: 'a@example.com' })).toMatchObject({
+    values: { guests: 4, email: 'a@example.com' },
+    confidence: { guests: 1 },
+  })
+  expect(extractByRules({ ...request, message: 'guests: 6' }).values).toEqual({ guests: 6 })
+})
+
+test('the same words on both sides of midnight give the day of the caller', () => {
+  const late = new Date('2025-11-12T23:30:00Z')
+  const ask = (timeZone: string) =>
+    extractByRules({ message: 'tomorrow', requirements: ['date'], timeZone, now: late }).values
+  expect(ask('Europe/London')).toEqual({ date: '2025-11-13' })
+  expect(ask('Europe/Berlin')).toEqual({ date: '2025-11-14' })
+})
+
+test('names and messages that mean harm do none', () => {
+  const requirements = ['__proto__', 'constructor', 'toString', '', '(', { name: 'a'.repeat(5000) }]
+  const messages = [
+    '__proto__: polluted',
+    '\0\ud800',
+    '\u0001'.repeat(100),
+    '{"__proto__": 1}',
+    '{"a":',
+    '('.repeat(5000),
+    '1 '.repeat(50_000),
+  ]
+  for (const message of messages) expect(extractByRules({ message, requirements, ...at }).extracted_by).toBe('rules')
+  expect(extractByRules({ message: '__proto__: polluted', requirements, ...at }).values).not.toHaveProperty('polluted')
+  expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+})
+
+test('a pattern written to take forever does not', () => {
+  const requirements = [{ name: 'code', schema: { type: 'string', pattern: '^(a+)+$' } }]
+  expect(
+    extractByRules({ message: `${'a'.repeat(60)}! ${'a'.repeat(60)}b`, requirements, ...at }).missing,
+  ).toBeDefined()
 })

@@ -10,7 +10,7 @@ import { type Want, wantOf } from './wants.ts'
 // Values out of a message by rules alone. It never invents: what could be two things, or belong to two requirements, is
 // missing, and the same words serve two requirements only where the message names both.
 
-const LONGEST_MESSAGE = 10_000
+const LONGEST_MESSAGE = 4000
 const DOUBT = 0.08
 const LEAST = 0.5
 
@@ -21,7 +21,7 @@ const same = (a: Json, b: Json): boolean => JSON.stringify(a) === JSON.stringify
 const claimsOf = (message: string, wants: Want[], known: JsonObject, place: Place): Claim[] => {
   const scanned = scan(message, place.timeZone, place.now)
   const labelled = findLabelled(message, wants).flatMap((label): Claim[] => {
-    const candidate = readLabelled(message, label, place)
+    const candidate = readLabelled(scanned, label, place)
     if (!candidate) return []
     const score = isPlainQuestion(message, candidate.from) ? candidate.score * 0.7 : candidate.score
     return [{ ...candidate, score, want: label.want }]
@@ -73,6 +73,21 @@ const assign = (claims: Claim[], asked: string | undefined): Map<Want, Claim> =>
   return settled
 }
 
+/** A program, or a person who thinks like one, may answer in JSON. */
+const readJson = (message: string, wants: Want[]): Map<Want, Claim> | undefined => {
+  if (!/^\s*\{[\s\S]*\}\s*$/.test(message)) return undefined
+  try {
+    const given = JSON.parse(message) as JsonObject
+    const whole = { from: 0, to: message.length, score: 0.97, named: true }
+    const claims = wants
+      .filter((want) => Object.hasOwn(given, want.requirement.name))
+      .map((want): Claim => ({ ...whole, want, value: given[want.requirement.name] as Json }))
+    return new Map(claims.filter(({ want, value }) => fits(want, value)).map((claim) => [claim.want, claim]))
+  } catch {
+    return undefined
+  }
+}
+
 const noAnswer =
   /^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks|thank you|help|cancel|stop|skip|what|why|how|who|where|which|when|no idea|i don['’]?t know|i do not know|not sure|dunno|idk|later|never ?mind|none|nothing)\b/i
 
@@ -105,7 +120,8 @@ export const extractByRules = (request: ExtractionRequest): Extraction => {
   const message = request.message.slice(0, LONGEST_MESSAGE).normalize('NFC')
   const place = { timeZone, now }
   const wants = request.requirements.map((each) => wantOf(typeof each === 'string' ? { name: each } : each))
-  const settled = assign(withoutCorrected(message, claimsOf(message, wants, known, place)), asked)
+  const written = readJson(message, wants)
+  const settled = written ?? assign(withoutCorrected(message, claimsOf(message, wants, known, place)), asked)
   const askedWant = wants.find(({ requirement }) => requirement.name === asked)
   if (askedWant && settled.size === 0 && !Object.hasOwn(known, askedWant.requirement.name)) {
     const answer = bareAnswer(message, askedWant, place)

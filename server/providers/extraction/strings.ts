@@ -1,5 +1,5 @@
 import type { Candidate } from './index.ts'
-import { stemOf } from './text.ts'
+import { matches, stemOf } from './text.ts'
 import type { Want } from './wants.ts'
 
 // Free text that people give without naming it: who they are, where, why, and references that look like references.
@@ -28,6 +28,8 @@ const lastPart = (text: string) => (/\s/.test(text) ? text.split(/\s+/).slice(1)
 const introduced = `(?:[Mm]y (?:full )?name is|[Mm]y name['’]s|[Nn]ame['’]s|[Cc]all me|[Tt]his is|[Ii] am|[Ii]['’]m|[Ii]t['’]s)\\s+(?<value>${PROPER})`
 const myNameIs =
   "(?:[Mm]y (?:full )?name is|[Mm]y name['’]s|[Nn]ame['’]s|[Cc]all me)\\s+(?<value>\\p{L}[\\p{L}'’-]*(?:\\s+\\p{L}[\\p{L}'’-]*)??)(?=\\s*(?:$|[.,;!?\\n]|and\\b|from\\b|but\\b|i\\b))"
+
+const reasons = /\b(?:reason|cause|why|justification|explanation)\b/
 
 const cues: Cue[] = [
   cue(/\b(?:first|given|fore) ?name\b/, introduced, 0.88, firstPart),
@@ -59,11 +61,7 @@ const cues: Cue[] = [
     `(?<value>\\d{1,5}[a-z]?\\s+(?:${NAME_PART}\\s+){1,4}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Boulevard|Blvd|Way|Court|Square|Place|Terrace|Row)\\b\\.?(?:,\\s*${PROPER}(?:\\s+\\d{4,6})?)?)`,
     0.88,
   ),
-  cue(
-    /\b(?:reason|cause|why|justification|explanation)\b/,
-    '\\b(?:because(?: of)?|since|due to|as)\\s+(?<value>[^.!?\\n]{3,300})',
-    0.84,
-  ),
+  cue(reasons, '\\b(?:because(?: of)?|since|due to|as)\\s+(?<value>[^.!?\\n]{3,300})', 0.84),
 ]
 
 /** For "order_number": what follows "order", "order number", "order #". */
@@ -74,15 +72,20 @@ const references = (message: string, want: Want): Candidate[] => {
   if (nouns.length === 0) nouns.push(...want.label)
   const noun = nouns.map((stem) => `${stem.replace(/[^\p{L}\p{N}]/gu, '')}s?`).join('[\\s_-]+')
   const pattern = new RegExp(
-    `\\b${noun}(?:\\s*(?:number|no\\.?|id|code|ref(?:erence)?|#))*\\s*(?:is|was|:|#|=)?\\s*#?(?<value>(?=[\\p{L}\\p{N}/-]*\\d)[\\p{L}\\p{N}][\\p{L}\\p{N}/_-]{1,30})(?![\\p{L}\\p{N}])`,
+    `\\b${noun}(?:\\s*(?:number|no\\.?|id|code|ref(?:erence)?|#))*\\s*(?:is|was|:|#|=)?\\s*#?(?<value>(?:[A-Z]{2,3}\\s(?=\\d))?(?=[\\p{L}\\p{N}/-]*\\d)[\\p{L}\\p{N}][\\p{L}\\p{N}/_-]{1,30})(?![\\p{L}\\p{N}])`,
     'giu',
   )
-  return Array.from(message.matchAll(pattern), (match) => at(match, match.groups?.value as string, 0.92, true))
+  return matches(message, pattern).map((match) => at(match, match.groups?.value as string, 0.92, true))
 }
 
 const at = (match: RegExpMatchArray, value: string, score: number, named = false): Candidate => {
   const from = (match.index ?? 0) + match[0].indexOf(value)
   return { from, to: from + value.length, value, score, named }
+}
+
+const isEveryday = (name: string): boolean => {
+  const first = (name.split(/\s+/)[0] as string).toLowerCase()
+  return notNames.has(first) || notNames.has(stemOf(first))
 }
 
 const tidy = (text: string): string => text.replace(/[\s.,;!?]+$/, '').trim()
@@ -91,15 +94,10 @@ export const findStrings = (message: string, want: Want): Candidate[] => {
   const name = want.label.join(' ')
   const found = cues
     .filter(({ about }) => about.test(name) || about.test(want.title.join(' ')))
-    .flatMap(({ pattern, score, part }) =>
-      Array.from(message.matchAll(pattern)).flatMap((match): Candidate[] => {
+    .flatMap(({ about, pattern, score, part }) =>
+      matches(message, pattern).flatMap((match): Candidate[] => {
         const whole = tidy(match.groups?.value ?? '')
-        if (
-          whole === '' ||
-          notNames.has(stemOf(whole.split(/\s+/)[0] as string).toLowerCase()) ||
-          notNames.has((whole.split(/\s+/)[0] as string).toLowerCase())
-        )
-          return []
+        if (whole === '' || (about !== reasons && isEveryday(whole))) return []
         const value = part ? part(whole) : whole
         return value ? [at(match, value, score)] : []
       }),

@@ -81,6 +81,23 @@ export const phrasesIn = (words: Word[], stems: string[]): Span[] => {
   return found
 }
 
+// A message is read on the thread that serves everybody, so its cost must grow with its length and no faster: what stands
+// before a place is looked at for sixty signs only, and of anything repeated only the first forty count.
+
+const NEAR = 60
+const MOST = 40
+
+export const before = (text: string, at: number): string => text.slice(Math.max(0, at - NEAR), at)
+
+export const matches = (text: string, pattern: RegExp): RegExpExecArray[] => {
+  const found: RegExpExecArray[] = []
+  for (const match of text.matchAll(pattern)) {
+    found.push(match)
+    if (found.length === MOST) break
+  }
+  return found
+}
+
 const FILLER = '\u0001'
 
 /** What one reading has taken is hidden from the next, in place. */
@@ -97,22 +114,24 @@ const allBut = /\b(?:any\w*|every\w*|all)\b[\w\s]{0,15}\bbut\s+(?:on\s+|the\s+)?
 
 /** "not on Friday", "anything but red"; in "not red but blue" only red is. */
 export const isNegated = (message: string, at: number): boolean => {
-  const before = message.slice(Math.max(0, at - 48), at)
-  const negated = negation.exec(before)
-  return allBut.test(before) || (negated !== null && !reversal.test(negated[0]))
+  const earlier = before(message, at)
+  const negated = negation.exec(earlier)
+  return allBut.test(earlier) || (negated !== null && !reversal.test(negated[0]))
 }
+
+const LONGEST_SENTENCE = 400
 
 /** The sentence around a place, with its closing mark. */
 export const sentenceAt = (message: string, at: number): string => {
-  const start = Math.max(
-    message.lastIndexOf('. ', at - 1) + 2,
-    message.lastIndexOf('\n', at - 1) + 1,
-    message.lastIndexOf('? ', at - 1) + 2,
-    message.lastIndexOf('! ', at - 1) + 2,
-    0,
-  )
-  const end = /[.!?](?=\s|$)|\n/.exec(message.slice(at))
-  return message.slice(start > at ? 0 : start, end ? at + end.index + 1 : message.length)
+  const from = Math.max(0, at - LONGEST_SENTENCE)
+  const earlier = message.slice(from, at)
+  const starts = ['. ', '? ', '! ', '\n'].map((mark) => {
+    const found = earlier.lastIndexOf(mark)
+    return found < 0 ? from : from + found + mark.length
+  })
+  const later = message.slice(at, at + LONGEST_SENTENCE)
+  const end = /[.!?](?=\s|$)|\n/.exec(later)
+  return message.slice(Math.max(...starts), at + (end ? end.index + 1 : later.length))
 }
 
 const asksForAction =

@@ -1,5 +1,6 @@
 import { type Day, wallClock } from './calendar.ts'
 import type { Span } from './index.ts'
+import { matches } from './text.ts'
 
 export type FoundTime = Span & { minutes: number; sure: number }
 export type FoundMoment = Span & { day: Day; minutes: number; sure: number }
@@ -35,7 +36,7 @@ type Rule = {
   read(groups: Record<string, string | undefined>): { minutes: number; sure: number } | undefined
 }
 
-const rules: Rule[] = [
+const written: Rule[] = [
   {
     pattern: /(?<![\d:])(?<h>\d{1,2})(?:[:.](?<m>\d{2}))?\s?(?<half>[ap])\.?m\b\.?/,
     read: ({ h, m, half }) => clock(Number(h), Number(m ?? 0), half),
@@ -81,16 +82,18 @@ const rules: Rule[] = [
   { pattern: /\b(?:at\s+)?midnight\b/, read: () => ({ minutes: 0, sure: 0.9 }) },
   {
     pattern: new RegExp(
-      `(?<=\\bat\\s)(?<h>${HOUR})(?=\\s*(?:$|[.,;!?]|on\\b|tomorrow\\b|today\\b|tonight\\b|sharp\\b|please\\b))`,
+      `(?<=\\bat\\s)(?<h>${HOUR})(?=\\s*(?:$|[.,;!?](?!\\d)|on\\b|tomorrow\\b|today\\b|tonight\\b|sharp\\b|please\\b))`,
     ),
     read: ({ h }) => clock(hourOf(h as string), 0, undefined),
   },
 ]
 
+const rules = written.map((rule) => ({ ...rule, pattern: new RegExp(rule.pattern.source, 'giu') }))
+
 export const findTimes = (text: string): FoundTime[] => {
   const found: FoundTime[] = []
   for (const { pattern, read } of rules) {
-    for (const match of text.matchAll(new RegExp(pattern.source, 'giu'))) {
+    for (const match of matches(text, pattern)) {
       const span = { from: match.index, to: match.index + match[0].length }
       const reading = read(match.groups ?? {})
       if (!reading || found.some((other) => other.from < span.to && span.from < other.to)) continue
@@ -104,8 +107,7 @@ export const findTimes = (text: string): FoundTime[] => {
 
 /** "in 2 hours", "in half an hour": a moment, not a time of day. */
 export const findMoments = (text: string, timeZone: string, now: Date): FoundMoment[] =>
-  Array.from(
-    text.matchAll(/\bin\s+(?:(\d{1,3})|(an?|one|two|three|four)|(half\s+an))\s+(minutes?|mins?|hours?|hrs?)\b/giu),
+  matches(text, /\bin\s+(?:(\d{1,3})|(an?|one|two|three|four)|(half\s+an))\s+(minutes?|mins?|hours?|hrs?)\b/giu).map(
     (match) => {
       const [, digits, word, half, unit] = match
       const count = half

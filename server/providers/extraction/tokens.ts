@@ -1,4 +1,5 @@
 import type { Span } from './index.ts'
+import { before, matches } from './text.ts'
 
 // Things that are recognised by their own shape, whatever is asked for.
 
@@ -7,12 +8,14 @@ export type Token = Span & { text: string; sure: number }
 const all = (
   text: string,
   pattern: RegExp,
-  read: (match: RegExpMatchArray) => { text: string; sure: number } | undefined,
+  read: (match: RegExpExecArray) => { text: string; sure: number } | undefined,
 ): Token[] =>
-  Array.from(text.matchAll(pattern), (match) => {
-    const token = read(match)
-    return token && { ...token, from: match.index, to: match.index + match[0].length }
-  }).filter((token) => token !== undefined)
+  matches(text, pattern)
+    .map((match) => {
+      const token = read(match)
+      return token && { ...token, from: match.index, to: match.index + match[0].length }
+    })
+    .filter((token) => token !== undefined)
 
 export const findEmails = (text: string): Token[] =>
   all(
@@ -47,7 +50,7 @@ export const findPhones = (text: string): Token[] =>
     const raw = match[0]
     const digits = raw.replace(/\D/g, '')
     const said = /\b(?:phone|tel(?:ephone)?|mobile|cell|call|reach|ring|text|whatsapp|dial|fax)\b[^.\n]{0,30}$/i.test(
-      text.slice(0, match.index),
+      before(text, match.index),
     )
     const grouped = /\d[\s().-]+\d{2,}[\s().-]+\d{2,}/.test(raw) || /^\(/.test(raw)
     if (/^(?:19|20)\d{2}[-/.]\d{1,2}[-/.]\d{1,2}$/.test(raw) || /^\d{1,3}(?:[ .]\d{3})+$/.test(raw)) return undefined

@@ -20,7 +20,8 @@ export type Kind =
   | 'string'
   | 'other'
 
-export type Option = { value: Json; names: string[] }
+/** What an option is called, and the words of it that no other option has. */
+export type Option = { value: Json; names: { text: string; stems: string[] }[]; telling: string[] }
 
 export type Want = {
   requirement: Requirement
@@ -51,10 +52,12 @@ const typeOf = (schema: JsonObject): string => {
   return Array.isArray(type) ? textOf(type.find((each) => each !== 'null')) : ''
 }
 
-const optionsOf = (schema: JsonObject): Option[] => {
+const sizes: Record<string, string> = { xs: 'extra small', s: 'small', m: 'medium', l: 'large', xl: 'extra large' }
+
+const namedOptions = (schema: JsonObject): { value: Json; names: string[] }[] => {
   if (Array.isArray(schema.enum))
     return schema.enum
-      .filter((value) => value !== null && !isObject(value))
+      .filter((value) => value !== null && typeof value !== 'object')
       .map((value) => ({ value, names: [String(value)] }))
   const branches = [schema.oneOf, schema.anyOf].find(Array.isArray) ?? []
   const constants = branches.filter((branch) => isObject(branch) && branch.const !== undefined) as JsonObject[]
@@ -63,6 +66,22 @@ const optionsOf = (schema: JsonObject): Option[] => {
     value: branch.const as Json,
     names: [String(branch.const), textOf(branch.title)].filter(Boolean),
   }))
+}
+
+const optionsOf = (schema: JsonObject): Option[] => {
+  const options = namedOptions(schema).map(({ value, names }) => {
+    const size = sizes[names[0]?.toLowerCase() ?? '']
+    const all = size ? [...names, size, size.replace('extra ', 'x-')] : names
+    return { value, names: all.map((text) => ({ text, stems: nameWords(text).map(stemOf) })) }
+  })
+  const uses = new Map<string, number>()
+  for (const { names } of options)
+    for (const stem of new Set(names.flatMap(({ stems }) => stems))) uses.set(stem, (uses.get(stem) ?? 0) + 1)
+  return options.map((option) => {
+    const several = option.names.some(({ stems }) => stems.length > 1)
+    const own = option.names.flatMap(({ stems }) => stems).filter((stem) => stem.length > 2 && uses.get(stem) === 1)
+    return { ...option, telling: several ? own : [] }
+  })
 }
 
 const formats: Record<string, Kind> = {
@@ -141,7 +160,7 @@ const kindOf = (requirement: Requirement, schema: JsonObject, options: Option[],
 const starts =
   /\b(?:start|starts|begin|from|check ?in|arrival|arrive|arriving|depart|departure|outbound|pick ?up|since|opening|min|minimum|first day)\b/
 const ends =
-  /\b(?:end|ends|until|till|check ?out|return|returning|leave|leaving|inbound|drop ?off|finish|closing|max|maximum|last day|expiry|expires)\b/
+  /^to\b|\b(?:end|ends|until|till|check ?out|return|returning|leave|leaving|inbound|drop ?off|finish|closing|max|maximum|last day|expiry|expires)\b/
 const pasts =
   /\b(?:birth|born|birthday|dob|purchase|purchased|bought|incident|occurred|happened|issued|hired|joined|paid|ordered|since|received|accident|visited)\b/
 
