@@ -2,6 +2,7 @@ import { describeAccess } from '#platform/access/words'
 import { settings } from '#platform/config'
 import { makeOpenApi } from '#platform/http/openapi'
 import type { AnyRoute } from '#platform/http/route'
+import { printSdk } from './sdk.ts'
 
 // The documents that are printed from the program: whoever changes a route table or a setting prints them again with
 // `npm run generate`, and a test fails until then.
@@ -49,4 +50,6 @@ export const documents: Record<string, (routes: AnyRoute[]) => string> = {
   'openapi.json': printOpenApi,
   'docs/access.md': printAccess,
   'docs/settings.md': printSettings,
+  'sdk/types.generated.ts': (routes) => printSdk(printOpenApi(routes)).types,
+  'sdk/operations.generated.ts': (routes) => printSdk(printOpenApi(routes)).operations,
 }

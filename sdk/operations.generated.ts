@@ -1,0 +1,490 @@
+// Printed from openapi.json by `npm run generate`. Do not edit.
+
+import type {
+  AcceptedInvitation,
+  AgentAgreement,
+  ApiKey,
+  Approval,
+  ApprovalVote,
+  AuditEntry,
+  BillingSubscription,
+  Capture,
+  Clarification,
+  ClarificationAnswered,
+  Company,
+  Connection,
+  ConnectionCredential,
+  ConnectionList,
+  CreatedApiKey,
+  Dataset,
+  DatasetPatch,
+  DatasetWithRecords,
+  EmbedToken,
+  EmbedTokenMade,
+  Execution,
+  ExecutionAccepted,
+  ExecutionEvent,
+  ExecutionSummary,
+  Invitation,
+  InvitationPreview,
+  Invoice,
+  Me,
+  NewConnection,
+  NewDataset,
+  NewSource,
+  Notification,
+  OddsOfDay,
+  OidcProviders,
+  Palette,
+  PaymentMethod,
+  PendingInvitation,
+  Plan,
+  Presence,
+  PresentColleague,
+  Registry,
+  Schedule,
+  Session,
+  SetupConfirmation,
+  SetupIntent,
+  SignedIn,
+  SimpleExecution,
+  Source,
+  Subscription,
+  Team,
+  TeamSummary,
+  TestClock,
+  Ticket,
+  Usage,
+  WebhookAccepted,
+  WebhookReceipt,
+  WebhookToken,
+  WebhookTokenMade,
+  Workflow,
+  WorkflowVersion,
+  WorkflowVersionDiff,
+  Workspace,
+  WorkspaceMember,
+} from './types.generated.ts'
+
+export type Operations = {
+  /** Make an account with a company and a workspace of its own, and sign in */
+  signUp: { input: { email: string; password: string; name: string; workspace_name?: string; claim_token?: string }; answer: SignedIn; required: true }
+  /** Sign in; the session the browser had before ends */
+  signIn: { input: { email: string; password: string }; answer: SignedIn; required: true }
+  /** End this session */
+  signOut: { input: Record<string, never>; answer: undefined; required: false }
+  /** Who is calling, and where */
+  getMe: { input: Record<string, never>; answer: Me; required: false }
+  /** Change the password; every other session ends */
+  changePassword: { input: { current_password: string; new_password: string }; answer: undefined; required: true }
+  /** The caller's sessions */
+  listSessions: { input: { limit?: number; cursor?: string }; answer: { items: Array<Session>; next_cursor: string | null }; required: false }
+  /** End all the caller's sessions, or all but this one */
+  endSessions: { input: { keep_current?: "true" | "false" }; answer: undefined; required: false }
+  /** End one session */
+  endSession: { input: { session_id: string }; answer: undefined; required: true }
+  /** The caller's API keys */
+  listApiKeys: { input: { limit?: number; cursor?: string }; answer: { items: Array<ApiKey>; next_cursor: string | null }; required: false }
+  /** Make an API key, for all of the caller’s workspaces or for one; `key` is shown once */
+  createApiKey: { input: { name: string; workspace_id?: string | null; expires_at?: string | null }; answer: CreatedApiKey; required: true }
+  /** Delete an API key */
+  deleteApiKey: { input: { key_id: string }; answer: undefined; required: true }
+  /** What an invitation is to */
+  previewInvitation: { input: { token: string }; answer: InvitationPreview; required: true }
+  /** Accept an invitation, signed in or with a new account */
+  acceptInvitation: { input: { token: string } & { name?: string; password?: string }; answer: AcceptedInvitation; required: true }
+  /** OpenID providers to sign in with */
+  listOidcProviders: { input: Record<string, never>; answer: OidcProviders; required: false }
+  /** Send the browser to the provider (302) */
+  startOidc: { input: { provider: string; return_to?: string }; answer: Blob; required: true }
+  /** Where the provider sends the browser back to (302); single use, bound to that browser */
+  finishOidc: { input: { provider: string; state?: string }; answer: Blob; required: true }
+  /** Begin to link a provider to the account; open `url` in the same browser */
+  linkOidc: { input: { provider: string } & { return_to?: string }; answer: { url: string }; required: true }
+  /** Unlink a provider from the account */
+  unlinkOidc: { input: { provider: string }; answer: undefined; required: true }
+  /** The caller's workspaces, with the role held in each */
+  listWorkspaces: { input: { limit?: number; cursor?: string }; answer: { items: Array<Workspace>; next_cursor: string | null }; required: false }
+  /** Open a workspace, in a company of its own unless one is named; the caller becomes its owner */
+  createWorkspace: { input: { name: string; company_id?: string }; answer: Workspace; required: true }
+  /** One workspace */
+  getWorkspace: { input: { workspace_id: string }; answer: Workspace; required: true }
+  /** Rename a workspace, or move it to another company of the caller */
+  updateWorkspace: { input: { workspace_id: string } & { name?: string; company_id?: string }; answer: Workspace; required: true }
+  /** Delete a workspace and everything in it; its company stays */
+  deleteWorkspace: { input: { workspace_id: string }; answer: undefined; required: true }
+  /** Make it the workspace of this session */
+  selectWorkspace: { input: { workspace_id: string }; answer: Workspace; required: true }
+  /** The people of a workspace, guests included */
+  listWorkspaceMembers: { input: { workspace_id: string; limit?: number; cursor?: string }; answer: { items: Array<WorkspaceMember>; next_cursor: string | null }; required: true }
+  /** Invite somebody by e-mail; a guest of the workspace gets the role at once */
+  inviteToWorkspace: { input: { workspace_id: string } & { email: string; role?: "owner" | "member" | "viewer" }; answer: Invitation; required: true }
+  /** Change a person's role; the last owner stays owner */
+  updateWorkspaceMember: { input: { workspace_id: string; user_id: string } & { role: "owner" | "member" | "viewer" | "guest" }; answer: WorkspaceMember; required: true }
+  /** Remove a person, or leave; the last owner cannot */
+  removeWorkspaceMember: { input: { workspace_id: string; user_id: string }; answer: undefined; required: true }
+  /** Invitations that nobody has accepted yet */
+  listInvitations: { input: { workspace_id: string; limit?: number; cursor?: string }; answer: { items: Array<PendingInvitation>; next_cursor: string | null }; required: true }
+  /** Take an invitation back; its link stops working */
+  revokeInvitation: { input: { workspace_id: string; invitation_id: string }; answer: undefined; required: true }
+  /** Changes of rights, credentials and operator access in the selected workspace (operators: all) */
+  listAuditLog: { input: { limit?: number; cursor?: string; action?: string }; answer: { items: Array<AuditEntry>; next_cursor: string | null }; required: false }
+  /** Companies reached through the caller's workspaces, and those the caller owns (operators: all) */
+  listCompanies: { input: { limit?: number; cursor?: string }; answer: { items: Array<Company>; next_cursor: string | null }; required: false }
+  /** Create a company in the caller's own org */
+  createCompany: { input: { name: string; metadata?: Record<string, unknown> }; answer: Company; required: true }
+  /** One company */
+  getCompany: { input: { company_id: string }; answer: Company; required: true }
+  /** Change a company */
+  updateCompany: { input: { company_id: string } & { name?: string; metadata?: Record<string, unknown> | null }; answer: Company; required: true }
+  /** Delete a company that has no workspace left */
+  deleteCompany: { input: { company_id: string }; answer: undefined; required: true }
+  /** Teams of the caller's workspaces (operators: all) */
+  listTeams: { input: { limit?: number; cursor?: string }; answer: { items: Array<TeamSummary>; next_cursor: string | null }; required: false }
+  /** Create a team in the selected workspace */
+  createTeam: { input: { name: string; slug?: string; description?: string | null }; answer: Team; required: true }
+  /** A team of the caller's workspaces by its slug; the selected workspace is looked at first */
+  getTeamBySlug: { input: { slug: string }; answer: Team; required: true }
+  /** One team with its members */
+  getTeam: { input: { team_id: string }; answer: Team; required: true }
+  /** Change a team: its creator or a workspace owner */
+  updateTeam: { input: { team_id: string } & { name?: string; slug?: string; description?: string | null }; answer: Team; required: true }
+  /** Delete a team: its creator or a workspace owner */
+  deleteTeam: { input: { team_id: string }; answer: undefined; required: true }
+  /** Add people of the workspace to the team, all of them or none */
+  addTeamUsers: { input: { team_id: string } & { user_ids: Array<string> }; answer: Team; required: true }
+  /** Subscriptions of the caller's workspaces (operators: all) */
+  listSubscriptions: { input: { limit?: number; cursor?: string }; answer: { items: Array<Subscription>; next_cursor: string | null }; required: false }
+  /** Create a subscription in the selected workspace */
+  createSubscription: { input: { name: string; status?: "active" | "paused" | "ended"; quantity?: number; starts_at?: string; ends_at?: string | null; metadata?: Record<string, unknown> }; answer: Subscription; required: true }
+  /** One subscription */
+  getSubscription: { input: { subscription_id: string }; answer: Subscription; required: true }
+  /** Change a subscription: an owner of its workspace */
+  updateSubscription: { input: { subscription_id: string } & { name?: string; status?: "active" | "paused" | "ended"; quantity?: number; starts_at?: string; ends_at?: string | null; metadata?: Record<string, unknown> | null }; answer: Subscription; required: true }
+  /** Delete a subscription: an owner of its workspace */
+  deleteSubscription: { input: { subscription_id: string }; answer: undefined; required: true }
+  /** The caller's own notifications (operators: all) */
+  listNotifications: { input: { limit?: number; cursor?: string; unread?: "true" | "false" }; answer: { items: Array<Notification>; next_cursor: string | null }; required: false }
+  /** Create a notification for oneself */
+  createNotification: { input: { kind?: string; title?: string; body?: string | null; data?: Record<string, unknown>; link?: string | null; user_id?: string }; answer: Notification; required: false }
+  /** One of the caller's own */
+  getNotification: { input: { notification_id: string }; answer: Notification; required: true }
+  /** Mark a notification as read or unread */
+  updateNotification: { input: { notification_id: string } & { read?: boolean }; answer: Notification; required: true }
+  /** Delete one of the caller's own */
+  deleteNotification: { input: { notification_id: string }; answer: undefined; required: true }
+  /** A ticket for the socket /ws/notifications: 30 seconds, single use */
+  createNotificationTicket: { input: Record<string, never>; answer: Ticket; required: false }
+  /** The caller's own presence, one entry for each workspace (operators: all) */
+  listPresence: { input: { limit?: number; cursor?: string }; answer: { items: Array<Presence>; next_cursor: string | null }; required: false }
+  /** Record one's own presence in the selected workspace; it holds for 60 seconds */
+  recordPresence: { input: { status?: "online" | "away" | "busy" | "offline"; context?: string | Record<string, unknown> | null; user_id?: string }; answer: Presence; required: false }
+  /** One of the caller's own */
+  getPresence: { input: { presence_id: string }; answer: Presence; required: true }
+  /** Delete one of the caller's own */
+  deletePresence: { input: { presence_id: string }; answer: undefined; required: true }
+  /** Who is there: the presence of everybody in the workspace who has recorded one */
+  listColleagues: { input: { workspace_id: string; limit?: number; cursor?: string }; answer: { items: Array<PresentColleague>; next_cursor: string | null }; required: true }
+  /** Workflows the caller owns or is a member of, the system ones first */
+  listWorkflows: { input: { limit?: number; cursor?: string; scope?: "own" | "workspace" }; answer: { items: Array<Workflow>; next_cursor: string | null }; required: false }
+  /** Create a workflow; a definition becomes version 1, active */
+  createWorkflow: { input: { name: string; description?: string | null; definition?: unknown; members?: Array<{ user_id: string; role?: "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string } }; answer: Workflow; required: true }
+  /** Tools, capabilities and agents for the nodes of a workflow */
+  getRegistry: { input: Record<string, never>; answer: Registry; required: false }
+  /** The same, grouped for an editor */
+  getPalette: { input: Record<string, never>; answer: Palette; required: false }
+  /** One workflow */
+  getWorkflow: { input: { workflow_id: string }; answer: Workflow; required: true }
+  /** Change name, description, members, settings or owner */
+  updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "member" | "viewer" }> | null; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string } | null; owner_id?: string }; answer: Workflow; required: true }
+  /** Delete a workflow */
+  deleteWorkflow: { input: { workflow_id: string; cancel_runs?: "true" | "false" }; answer: undefined; required: true }
+  /** Versions, newest first */
+  listVersions: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<WorkflowVersion>; next_cursor: string | null }; required: true }
+  /** Create a version; the first is active at once, a later one with `activate` */
+  createVersion: { input: { workflow_id: string } & { definition: unknown; note?: string | null; activate?: boolean }; answer: WorkflowVersion; required: true }
+  /** Make this version the active one */
+  activateVersion: { input: { workflow_id: string; version_id: string }; answer: WorkflowVersion; required: true }
+  /** What changed between two versions */
+  diffVersions: { input: { workflow_id: string; version_a: string; version_b: string }; answer: WorkflowVersionDiff; required: true }
+  /** Webhook tokens, without their secrets */
+  listWebhookTokens: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<WebhookToken>; next_cursor: string | null }; required: true }
+  /** Create a webhook token; `token` is shown this once */
+  createWebhookToken: { input: { workflow_id: string } & { name?: string | null; expires_at?: string | null }; answer: WebhookTokenMade; required: true }
+  /** Rename, enable or disable a webhook token */
+  updateWebhookToken: { input: { workflow_id: string; token_id: string } & { name?: string | null; enabled?: boolean }; answer: WebhookToken; required: true }
+  /** Delete a webhook token */
+  deleteWebhookToken: { input: { workflow_id: string; token_id: string }; answer: undefined; required: true }
+  /** Embed tokens, without their secrets */
+  listEmbedTokens: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<EmbedToken>; next_cursor: string | null }; required: true }
+  /** Create an embed token for a widget on another site; `token` is shown this once */
+  createEmbedToken: { input: { workflow_id: string } & { name?: string | null; allowed_origins?: Array<string>; require_origin?: boolean }; answer: EmbedTokenMade; required: true }
+  /** Change name, origins or state of an embed token */
+  updateEmbedToken: { input: { workflow_id: string; token_id: string } & { name?: string | null; allowed_origins?: Array<string> | null; require_origin?: boolean; enabled?: boolean }; answer: EmbedToken; required: true }
+  /** Delete an embed token */
+  deleteEmbedToken: { input: { workflow_id: string; token_id: string }; answer: undefined; required: true }
+  /** When the workflow starts by itself */
+  getSchedule: { input: { workflow_id: string }; answer: Schedule; required: true }
+  /** Set the schedule: cron of five fields in a time zone */
+  putSchedule: { input: { workflow_id: string } & { cron: string; timezone?: string; input?: Record<string, unknown> }; answer: Schedule; required: true }
+  /** Remove the schedule */
+  deleteSchedule: { input: { workflow_id: string }; answer: undefined; required: true }
+  /** Run a workflow: its active version unless version_id is given */
+  runWorkflow: { input: { workflow_id: string; wait_s?: number } & { input?: Record<string, unknown>; version_id?: string }; answer: Execution | ExecutionAccepted; required: true }
+  /** Recent executions, newest first */
+  listExecutions: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
+  /** Status and results of an execution, with its nodes */
+  getExecution: { input: { execution_id: string }; answer: Execution; required: true }
+  /** Run a system workflow */
+  runSystemWorkflow: { input: { workflow_id: string; wait_s?: number } & { input?: Record<string, unknown> }; answer: Execution | ExecutionAccepted; required: true }
+  /** The caller's own executions of a system workflow */
+  listSystemExecutions: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
+  /** Executions the caller may see, by status, workflow and time */
+  searchExecutions: { input: { limit?: number; cursor?: string; status?: string; workflow_id?: string; from?: string; to?: string }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: false }
+  /** Cancel an execution */
+  cancelExecution: { input: { execution_id: string }; answer: ExecutionAccepted; required: true }
+  /** Start it again from the start, the failed node or a chosen one, on the same or the active version */
+  retryExecution: { input: { execution_id: string } & { from?: string; version?: "same" | "active" }; answer: ExecutionAccepted; required: true }
+  /** The journal of an execution, oldest first */
+  listExecutionEvents: { input: { execution_id: string; after?: number; limit?: number; cursor?: string }; answer: { items: Array<ExecutionEvent>; next_cursor: string | null }; required: true }
+  /** A ticket for the socket that shows the execution live: 30 s, single use */
+  createWorkflowTicket: { input: { execution_id: string }; answer: Ticket; required: true }
+  /** An output too large to stand in the execution itself */
+  readExecutionBlob: { input: { execution_id: string; sha256: string }; answer: Blob; required: true }
+  /** Start the workflow with the body as its input */
+  triggerWebhook: { input: { workflow_id: string; wait_s?: number } & { body?: unknown }; answer: SimpleExecution | WebhookAccepted; required: true }
+  /** Status of an execution that this token started */
+  getWebhookExecution: { input: { workflow_id: string; execution_id: string }; answer: SimpleExecution; required: true }
+  /** Open gates waiting on the caller's vote, soonest due first, those without a due time last */
+  listInbox: { input: { limit?: number; cursor?: string }; answer: { items: Array<Approval>; next_cursor: string | null }; required: false }
+  /** One gate with every vote and the rationale of agents */
+  getApproval: { input: { request_id: string }; answer: Approval; required: true }
+  /** Vote on a gate, bound to the payload that was seen */
+  castVote: { input: { request_id: string } & { decision: "approve" | "reject" | "abstain"; comment?: string | null; payload_sha256: string }; answer: ApprovalVote; required: true }
+  /** Hand one's vote to a colleague */
+  delegateVote: { input: { request_id: string } & { user_id: string }; answer: Approval; required: true }
+  /** All gates opened on an execution, with who can still vote */
+  listExecutionApprovals: { input: { execution_id: string; limit?: number; cursor?: string }; answer: { items: Array<Approval>; next_cursor: string | null }; required: true }
+  /** Answer a question of a waiting execution */
+  respondToExecution: { input: { execution_id: string } & { response: unknown; clarification_id?: string }; answer: ClarificationAnswered; required: true }
+  /** Open questions the caller may answer, soonest due first */
+  listQuestionInbox: { input: { limit?: number; cursor?: string }; answer: { items: Array<Clarification>; next_cursor: string | null }; required: false }
+  /** How often each agent's blind vote matched the final decision, by gate */
+  listAgreement: { input: { workflow_id?: string }; answer: { items: Array<AgentAgreement>; next_cursor: string | null }; required: false }
+  /** Odds of the NHL for a date */
+  fetchOdds: { input: { date: string; regions?: Array<"us" | "us2" | "us_dfs" | "us_ex" | "uk" | "eu" | "fr" | "se" | "au">; markets?: Array<"h2h" | "spreads" | "totals" | "outrights" | "h2h_lay" | "outrights_lay"> }; answer: OddsOfDay; required: true }
+  /** Invoices of the workspace, newest first */
+  listInvoices: { input: { limit?: number; cursor?: string }; answer: { items: Array<Invoice>; next_cursor: string | null }; required: false }
+  /** The printable page of an invoice of the built-in provider */
+  showInvoice: { input: { invoice_id: string; workspace: string; expires: string; signature: string }; answer: Blob; required: true }
+  /** All payment methods of the workspace, newest first */
+  listPaymentMethods: { input: { limit?: number; cursor?: string }; answer: { items: Array<PaymentMethod>; next_cursor: string | null }; required: false }
+  /** Delete a payment method */
+  deletePaymentMethod: { input: { payment_method_id: string }; answer: undefined; required: true }
+  /** Make a payment method the default one */
+  setDefaultPaymentMethod: { input: { payment_method_id: string }; answer: PaymentMethod; required: true }
+  /** Billing plans of the org of the request host, cheapest first */
+  listPlans: { input: { limit?: number; cursor?: string }; answer: { items: Array<Plan>; next_cursor: string | null }; required: false }
+  /** Make a plan in the org of the request host */
+  createPlan: { input: { name: string; amount: number; currency: string; interval: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
+  /** Change a plan */
+  updatePlan: { input: { plan_id: string } & { name?: string; amount?: number; currency?: string; interval?: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
+  /** Take a plan off the list; refused while somebody is subscribed to it */
+  deletePlan: { input: { plan_id: string }; answer: undefined; required: true }
+  /** Create or reuse the billing customer of the workspace, then return the client_secret of a setup intent */
+  createSetupIntent: { input: Record<string, never>; answer: SetupIntent; required: false }
+  /** Confirm a setup intent of the built-in provider with a test card */
+  confirmSetupIntent: { input: { setup_intent_id: string } & { client_secret: string; card: { number: string; exp_month: number; exp_year: number; cvc: string } }; answer: SetupConfirmation; required: true }
+  /** Subscribe the workspace to a plan */
+  createBillingSubscription: { input: { plan_id: string }; answer: BillingSubscription; required: true }
+  /** The active subscription of the workspace */
+  getMyBillingSubscription: { input: Record<string, never>; answer: BillingSubscription; required: false }
+  /** Change the plan, or take a cancellation back */
+  updateMyBillingSubscription: { input: { plan_id?: string; cancel_at_period_end?: boolean }; answer: BillingSubscription; required: false }
+  /** Cancel the subscription at the end of its period, or at once with `at=now` */
+  cancelMyBillingSubscription: { input: { at?: "period_end" | "now" }; answer: undefined; required: false }
+  /** What the workspace uses of the quotas of its plan */
+  getUsage: { input: Record<string, never>; answer: Usage; required: false }
+  /** Move the billing clock of the selected workspace forward (built-in provider) */
+  moveTestClock: { input: { now: string }; answer: TestClock; required: true }
+  /** Webhooks of Stripe; signed with STRIPE_WEBHOOK_SECRET */
+  receiveStripeWebhook: { input: { body?: unknown }; answer: WebhookReceipt; required: false }
+  /** Workspace datasets, summaries only (no records) */
+  listDatasets: { input: { limit?: number; cursor?: string }; answer: { items: Array<Dataset>; next_cursor: string | null }; required: false }
+  /** Create a dataset; sha256 and record_count are computed by the service */
+  createDataset: { input: NewDataset; answer: Dataset; required: true }
+  /** Snapshot an attached source into a new dataset */
+  captureDataset: { input: Capture; answer: Dataset; required: true }
+  /** Import a CSV or JSON file as a dataset */
+  importDataset: { input: { infer?: "true" | "false" } & { body?: unknown }; answer: Dataset; required: false }
+  /** One dataset with its records, as a stream */
+  getDataset: { input: { dataset_id: string }; answer: DatasetWithRecords; required: true }
+  /** Rename, re-describe, or replace records (re-fingerprints) */
+  updateDataset: { input: { dataset_id: string } & DatasetPatch; answer: Dataset; required: true }
+  /** Delete a dataset; what was bound to it stays, unbound */
+  deleteDataset: { input: { dataset_id: string }; answer: undefined; required: true }
+  /** The records of a dataset, page by page, in order */
+  listRecords: { input: { dataset_id: string; limit?: number; cursor?: string }; answer: { items: Array<Record<string, unknown>>; next_cursor: string | null }; required: true }
+  /** The records as a file */
+  exportDataset: { input: { dataset_id: string; format?: "csv" | "jsonl" }; answer: Blob; required: true }
+  /** Every connection of the workspace, plus the kinds the org offers */
+  listConnections: { input: Record<string, never>; answer: ConnectionList; required: false }
+  /** Probe the credential against the warehouse, then store it */
+  createConnection: { input: NewConnection; answer: Connection; required: true }
+  /** Re-probe and update the status */
+  verifyConnection: { input: { connection_id: string }; answer: Connection; required: true }
+  /** Revoke the credential; the connection and its sources stay, jobs using it pause */
+  revokeConnection: { input: { connection_id: string }; answer: undefined; required: true }
+  /** Store a new credential, and resume what had paused for want of one */
+  rearmConnection: { input: { connection_id: string } & ConnectionCredential; answer: Connection; required: true }
+  /** The sources attached to a connection */
+  listSources: { input: { connection_id: string; limit?: number; cursor?: string }; answer: { items: Array<Source>; next_cursor: string | null }; required: true }
+  /** Attach a table or a query as a source */
+  createSource: { input: { connection_id: string } & NewSource; answer: Source; required: true }
+  /** Detach a source */
+  deleteSource: { input: { source_id: string }; answer: undefined; required: true }
+}
+
+/** Method, path, the names that go into the query, and whether the body is sent as it is. */
+export type Entry = readonly [method: string, path: string, query?: readonly string[], raw?: true]
+
+export const operations: { readonly [Name in keyof Operations]: Entry } = {
+  signUp: ["POST", "/auth/sign-up"],
+  signIn: ["POST", "/auth/sign-in"],
+  signOut: ["POST", "/auth/sign-out"],
+  getMe: ["GET", "/auth/me"],
+  changePassword: ["POST", "/auth/password"],
+  listSessions: ["GET", "/auth/sessions", ["limit","cursor"]],
+  endSessions: ["DELETE", "/auth/sessions", ["keep_current"]],
+  endSession: ["DELETE", "/auth/sessions/{session_id}"],
+  listApiKeys: ["GET", "/auth/api-keys", ["limit","cursor"]],
+  createApiKey: ["POST", "/auth/api-keys"],
+  deleteApiKey: ["DELETE", "/auth/api-keys/{key_id}"],
+  previewInvitation: ["GET", "/auth/invitations/{token}"],
+  acceptInvitation: ["POST", "/auth/invitations/{token}/accept"],
+  listOidcProviders: ["GET", "/auth/oidc"],
+  startOidc: ["GET", "/auth/oidc/{provider}/start", ["return_to"]],
+  finishOidc: ["GET", "/auth/oidc/{provider}/callback", ["state"]],
+  linkOidc: ["POST", "/auth/oidc/{provider}/link"],
+  unlinkOidc: ["DELETE", "/auth/oidc/{provider}/link"],
+  listWorkspaces: ["GET", "/api/workspaces", ["limit","cursor"]],
+  createWorkspace: ["POST", "/api/workspaces"],
+  getWorkspace: ["GET", "/api/workspaces/{workspace_id}"],
+  updateWorkspace: ["PATCH", "/api/workspaces/{workspace_id}"],
+  deleteWorkspace: ["DELETE", "/api/workspaces/{workspace_id}"],
+  selectWorkspace: ["POST", "/api/workspaces/{workspace_id}/select"],
+  listWorkspaceMembers: ["GET", "/api/workspaces/{workspace_id}/members", ["limit","cursor"]],
+  inviteToWorkspace: ["POST", "/api/workspaces/{workspace_id}/members/invite"],
+  updateWorkspaceMember: ["PATCH", "/api/workspaces/{workspace_id}/members/{user_id}"],
+  removeWorkspaceMember: ["DELETE", "/api/workspaces/{workspace_id}/members/{user_id}"],
+  listInvitations: ["GET", "/api/workspaces/{workspace_id}/invitations", ["limit","cursor"]],
+  revokeInvitation: ["DELETE", "/api/workspaces/{workspace_id}/invitations/{invitation_id}"],
+  listAuditLog: ["GET", "/api/audit-log", ["limit","cursor","action"]],
+  listCompanies: ["GET", "/api/companies", ["limit","cursor"]],
+  createCompany: ["POST", "/api/companies"],
+  getCompany: ["GET", "/api/companies/{company_id}"],
+  updateCompany: ["PATCH", "/api/companies/{company_id}"],
+  deleteCompany: ["DELETE", "/api/companies/{company_id}"],
+  listTeams: ["GET", "/api/teams", ["limit","cursor"]],
+  createTeam: ["POST", "/api/teams"],
+  getTeamBySlug: ["GET", "/api/teams/slug/{slug}"],
+  getTeam: ["GET", "/api/teams/{team_id}"],
+  updateTeam: ["PATCH", "/api/teams/{team_id}"],
+  deleteTeam: ["DELETE", "/api/teams/{team_id}"],
+  addTeamUsers: ["POST", "/api/teams/{team_id}/add_users"],
+  listSubscriptions: ["GET", "/api/subscriptions", ["limit","cursor"]],
+  createSubscription: ["POST", "/api/subscriptions"],
+  getSubscription: ["GET", "/api/subscriptions/{subscription_id}"],
+  updateSubscription: ["PATCH", "/api/subscriptions/{subscription_id}"],
+  deleteSubscription: ["DELETE", "/api/subscriptions/{subscription_id}"],
+  listNotifications: ["GET", "/api/notifications", ["limit","cursor","unread"]],
+  createNotification: ["POST", "/api/notifications"],
+  getNotification: ["GET", "/api/notifications/{notification_id}"],
+  updateNotification: ["PATCH", "/api/notifications/{notification_id}"],
+  deleteNotification: ["DELETE", "/api/notifications/{notification_id}"],
+  createNotificationTicket: ["POST", "/auth/notification-ticket"],
+  listPresence: ["GET", "/api/presence", ["limit","cursor"]],
+  recordPresence: ["POST", "/api/presence"],
+  getPresence: ["GET", "/api/presence/{presence_id}"],
+  deletePresence: ["DELETE", "/api/presence/{presence_id}"],
+  listColleagues: ["GET", "/api/workspaces/{workspace_id}/presence", ["limit","cursor"]],
+  listWorkflows: ["GET", "/api/workflows", ["limit","cursor","scope"]],
+  createWorkflow: ["POST", "/api/workflows"],
+  getRegistry: ["GET", "/api/workflows/registry"],
+  getPalette: ["GET", "/api/workflows/palette"],
+  getWorkflow: ["GET", "/api/workflows/{workflow_id}"],
+  updateWorkflow: ["PATCH", "/api/workflows/{workflow_id}"],
+  deleteWorkflow: ["DELETE", "/api/workflows/{workflow_id}", ["cancel_runs"]],
+  listVersions: ["GET", "/api/workflows/{workflow_id}/versions", ["limit","cursor"]],
+  createVersion: ["POST", "/api/workflows/{workflow_id}/versions"],
+  activateVersion: ["POST", "/api/workflows/{workflow_id}/versions/{version_id}/activate"],
+  diffVersions: ["GET", "/api/workflows/{workflow_id}/versions/{version_a}/diff/{version_b}"],
+  listWebhookTokens: ["GET", "/api/workflows/{workflow_id}/tokens", ["limit","cursor"]],
+  createWebhookToken: ["POST", "/api/workflows/{workflow_id}/tokens"],
+  updateWebhookToken: ["PATCH", "/api/workflows/{workflow_id}/tokens/{token_id}"],
+  deleteWebhookToken: ["DELETE", "/api/workflows/{workflow_id}/tokens/{token_id}"],
+  listEmbedTokens: ["GET", "/api/workflows/{workflow_id}/embed-tokens", ["limit","cursor"]],
+  createEmbedToken: ["POST", "/api/workflows/{workflow_id}/embed-tokens"],
+  updateEmbedToken: ["PATCH", "/api/workflows/{workflow_id}/embed-tokens/{token_id}"],
+  deleteEmbedToken: ["DELETE", "/api/workflows/{workflow_id}/embed-tokens/{token_id}"],
+  getSchedule: ["GET", "/api/workflows/{workflow_id}/schedule"],
+  putSchedule: ["PUT", "/api/workflows/{workflow_id}/schedule"],
+  deleteSchedule: ["DELETE", "/api/workflows/{workflow_id}/schedule"],
+  runWorkflow: ["POST", "/api/workflows/{workflow_id}/run", ["wait_s"]],
+  listExecutions: ["GET", "/api/workflows/{workflow_id}/executions", ["limit","cursor"]],
+  getExecution: ["GET", "/api/workflows/executions/{execution_id}"],
+  runSystemWorkflow: ["POST", "/api/workflows/system/{workflow_id}/run", ["wait_s"]],
+  listSystemExecutions: ["GET", "/api/workflows/system/{workflow_id}/executions", ["limit","cursor"]],
+  searchExecutions: ["GET", "/api/executions", ["limit","cursor","status","workflow_id","from","to"]],
+  cancelExecution: ["POST", "/api/workflows/executions/{execution_id}/cancel"],
+  retryExecution: ["POST", "/api/workflows/executions/{execution_id}/retry"],
+  listExecutionEvents: ["GET", "/api/workflows/executions/{execution_id}/events", ["after","limit","cursor"]],
+  createWorkflowTicket: ["POST", "/auth/workflow-ticket/{execution_id}"],
+  readExecutionBlob: ["GET", "/api/workflows/executions/{execution_id}/blobs/{sha256}"],
+  triggerWebhook: ["POST", "/api/webhooks/workflow/{workflow_id}/trigger", ["wait_s"], true],
+  getWebhookExecution: ["GET", "/api/webhooks/workflow/{workflow_id}/executions/{execution_id}"],
+  listInbox: ["GET", "/api/approvals/inbox", ["limit","cursor"]],
+  getApproval: ["GET", "/api/approvals/{request_id}"],
+  castVote: ["POST", "/api/approvals/{request_id}/votes"],
+  delegateVote: ["POST", "/api/approvals/{request_id}/delegate"],
+  listExecutionApprovals: ["GET", "/api/workflows/executions/{execution_id}/approvals", ["limit","cursor"]],
+  respondToExecution: ["POST", "/api/workflows/executions/{execution_id}/respond"],
+  listQuestionInbox: ["GET", "/api/clarifications/inbox", ["limit","cursor"]],
+  listAgreement: ["GET", "/api/approvals/agreement", ["workflow_id"]],
+  fetchOdds: ["POST", "/api/workflows/odds"],
+  listInvoices: ["GET", "/api/payments/invoices", ["limit","cursor"]],
+  showInvoice: ["GET", "/api/payments/invoices/{invoice_id}/page", ["workspace","expires","signature"]],
+  listPaymentMethods: ["GET", "/api/payments/methods", ["limit","cursor"]],
+  deletePaymentMethod: ["DELETE", "/api/payments/methods/{payment_method_id}"],
+  setDefaultPaymentMethod: ["POST", "/api/payments/methods/{payment_method_id}/default"],
+  listPlans: ["GET", "/api/payments/plans", ["limit","cursor"]],
+  createPlan: ["POST", "/api/payments/plans"],
+  updatePlan: ["PATCH", "/api/payments/plans/{plan_id}"],
+  deletePlan: ["DELETE", "/api/payments/plans/{plan_id}"],
+  createSetupIntent: ["POST", "/api/payments/setup-intent"],
+  confirmSetupIntent: ["POST", "/api/payments/setup-intents/{setup_intent_id}/confirm"],
+  createBillingSubscription: ["POST", "/api/payments/subscriptions"],
+  getMyBillingSubscription: ["GET", "/api/payments/subscriptions/me"],
+  updateMyBillingSubscription: ["PATCH", "/api/payments/subscriptions/me"],
+  cancelMyBillingSubscription: ["DELETE", "/api/payments/subscriptions/me", ["at"]],
+  getUsage: ["GET", "/api/payments/usage"],
+  moveTestClock: ["POST", "/api/payments/test-clock"],
+  receiveStripeWebhook: ["POST", "/api/payments/webhooks/stripe", [], true],
+  listDatasets: ["GET", "/api/datasets", ["limit","cursor"]],
+  createDataset: ["POST", "/api/datasets"],
+  captureDataset: ["POST", "/api/datasets/capture"],
+  importDataset: ["POST", "/api/datasets/import", ["infer"], true],
+  getDataset: ["GET", "/api/datasets/{dataset_id}"],
+  updateDataset: ["PATCH", "/api/datasets/{dataset_id}"],
+  deleteDataset: ["DELETE", "/api/datasets/{dataset_id}"],
+  listRecords: ["GET", "/api/datasets/{dataset_id}/records", ["limit","cursor"]],
+  exportDataset: ["GET", "/api/datasets/{dataset_id}/export", ["format"]],
+  listConnections: ["GET", "/api/connections"],
+  createConnection: ["POST", "/api/connections"],
+  verifyConnection: ["POST", "/api/connections/{connection_id}/verify"],
+  revokeConnection: ["DELETE", "/api/connections/{connection_id}"],
+  rearmConnection: ["PUT", "/api/connections/{connection_id}/credential"],
+  listSources: ["GET", "/api/connections/{connection_id}/sources", ["limit","cursor"]],
+  createSource: ["POST", "/api/connections/{connection_id}/sources"],
+  deleteSource: ["DELETE", "/api/sources/{source_id}"],
+}

@@ -1,0 +1,79 @@
+import type { Client } from './client.ts'
+
+// Live feeds. A lost connection is opened again with a new ticket where it stopped: no event is lost or seen twice.
+
+export type Frame = { seq: number; type: string; at: string; data: unknown }
+export type Watching = { close(): void }
+export type WatchOptions = {
+  onFrame(frame: Frame): void
+  /** `live` while the socket is open; `lost` while it is being opened again; `ended` when the service closed it for good. */
+  onState?(state: 'live' | 'lost' | 'ended', reason?: string): void
+  /** Continue after this event instead of beginning with a snapshot. */
+  after?: number
+}
+
+type Ticket = { ticket: string; url: string }
+
+/** Closing codes after which trying again is useless: access withdrawn, or gone. */
+const forGood: Record<number, string> = { 4403: 'Your access was withdrawn.', 4404: 'It does not exist any more.' }
+
+function watch(makeTicket: () => Promise<Ticket>, { onFrame, onState, after }: WatchOptions): Watching {
+  let last = after
+  let closed = false
+  let socket: WebSocket | undefined
+  let attempt = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  const again = (): void => {
+    if (closed) return
+    onState?.('lost')
+    attempt += 1
+    timer = setTimeout(open, Math.min(10_000, 250 * 2 ** Math.min(attempt, 6)) * (0.75 + Math.random() / 2))
+  }
+
+  async function open(): Promise<void> {
+    try {
+      const { ticket, url } = await makeTicket()
+      if (closed) return
+      const address = new URL(url)
+      if (last !== undefined) address.searchParams.set('after', String(last))
+      socket = new WebSocket(address, ['heddle.v1', `ticket.${ticket}`])
+      socket.onopen = () => {
+        attempt = 0
+        onState?.('live')
+      }
+      socket.onmessage = ({ data }) => {
+        const frame = JSON.parse(String(data)) as Frame
+        last = frame.seq
+        onFrame(frame)
+      }
+      socket.onclose = ({ code }) => {
+        const reason = forGood[code]
+        if (reason === undefined) return again()
+        closed = true
+        onState?.('ended', reason)
+      }
+    } catch (error) {
+      const status = (error as { status?: number }).status
+      if (status === 401 || status === 403 || status === 404) {
+        closed = true
+        onState?.('ended', (error as Error).message)
+      } else again()
+    }
+  }
+
+  void open()
+  return {
+    close() {
+      closed = true
+      clearTimeout(timer)
+      socket?.close()
+    },
+  }
+}
+
+export const watchExecution = (client: Client, execution_id: string, options: WatchOptions): Watching =>
+  watch(() => client.createWorkflowTicket({ execution_id }), options)
+
+export const watchNotifications = (client: Client, options: WatchOptions): Watching =>
+  watch(() => client.createNotificationTicket(), options)

@@ -1,0 +1,135 @@
+// Printed from openapi.json by `npm run generate`. Do not edit.
+
+export type Problem = { type: string; title: string; status: number; detail: string; code: "malformed" | "too_deep" | "unauthenticated" | "bad_credentials" | "sign_in_failed" | "visitor_token_required" | "bad_signature" | "card_declined" | "forbidden" | "foreign_origin" | "origin_refused" | "address_reserved" | "sign_up_closed" | "token_disabled" | "quota_exceeded" | "not_found" | "route_not_found" | "unknown_host" | "no_subscription" | "method_not_allowed" | "conflict" | "already_exists" | "last_owner" | "not_empty" | "idempotency_key_reused" | "no_active_version" | "runs_live" | "not_waiting" | "not_retryable" | "already_finished" | "already_voted" | "payload_changed" | "gate_closed" | "dataset_unbound" | "dataset_changed" | "workflow_deleted" | "connection_revoked" | "job_running" | "form_closed" | "payment_method_required" | "method_in_use" | "subscription_exists" | "plan_in_use" | "precondition_failed" | "too_large" | "unsupported_media_type" | "invalid" | "read_only" | "unknown_reference" | "probe_failed" | "bad_record" | "audio_unreadable" | "audio_silent" | "audio_too_long" | "rate_limited" | "queue_full" | "internal" | "provider_not_configured" | "provider_unavailable" | "unavailable" | "overloaded" | "storage_full"; request_id: string; errors?: Array<{ path: string; message: string }> }
+
+export type SignedIn = { user: User; workspace: OwnWorkspace | null; session: Session }
+
+export type User = { user_id: string; email: string; name: string; created_at: string }
+
+export type OwnWorkspace = { workspace_id: string; company_id: string; name: string; role: "owner" | "member" | "viewer" | "guest" }
+
+export type Session = { session_id: string; current: boolean; user_agent: string | null; address: string | null; created_at: string; last_seen_at: string; expires_at: string }
+
+export type Me = { user: User; workspaces: Array<OwnWorkspace>; selected_workspace_id: string | null; operator: boolean }
+
+export type ApiKey = { key_id: string; name: string; prefix: string; workspace_id: string | null; created_at: string; last_used_at: string | null; expires_at: string | null }
+
+export type CreatedApiKey = { key_id: string; name: string; prefix: string; workspace_id: string | null; created_at: string; last_used_at: string | null; expires_at: string | null; key: string }
+
+export type InvitationPreview = { email: string; role: string; workspace_name: string; invited_by: string | null; resource_kind: "thread" | "job" | null; expires_at: string }
+
+export type AcceptedInvitation = { user: User; workspace: OwnWorkspace; session: Session | null; resource: { kind: "thread" | "job"; id: string } | null }
+
+export type OidcProviders = { items: Array<{ provider: string; title: string; start_url: string; linked: boolean }> }
+
+export type Workspace = { workspace_id: string; company_id: string; name: string; role: "owner" | "member" | "viewer" | "guest"; created_at: string; updated_at: string }
+
+export type WorkspaceMember = { user_id: string; email: string; name: string; role: "owner" | "member" | "viewer" | "guest"; joined_at: string }
+
+export type Invitation = { invitation_id: string; email: string; role: string; state: "added" | "invited"; link?: string; expires_at?: string }
+
+export type PendingInvitation = { invitation_id: string; email: string; role: string; resource_kind: "thread" | "job" | null; invited_by: string | null; created_at: string; expires_at: string }
+
+export type AuditEntry = { entry_id: string; workspace_id: string | null; actor_id: string | null; actor_kind: string; action: string; subject: string | null; data: Record<string, unknown>; address: string | null; at: string }
+
+export type Company = { company_id: string; name: string; owner_id: string; metadata: Record<string, unknown>; created_at: string; updated_at: string }
+
+export type TeamSummary = { team_id: string; workspace_id: string; owner_id: string; name: string; slug: string; description: string | null; member_count: number; created_at: string; updated_at: string }
+
+export type Team = { team_id: string; workspace_id: string; owner_id: string; name: string; slug: string; description: string | null; member_count: number; members: Array<TeamMember>; created_at: string; updated_at: string }
+
+export type TeamMember = { user_id: string; name: string; added_at: string }
+
+export type Subscription = { subscription_id: string; workspace_id: string; name: string; status: "active" | "paused" | "ended"; quantity: number; starts_at: string; ends_at: string | null; metadata: Record<string, unknown>; created_at: string; updated_at: string }
+
+export type Notification = { notification_id: string; user_id: string; workspace_id: string | null; kind: string; title: string; body: string | null; data: Record<string, unknown>; link: string | null; read: boolean; read_at: string | null; created_at: string }
+
+export type Ticket = { ticket: string; url: string; expires_at: string }
+
+export type Presence = { presence_id: string; workspace_id: string; user_id: string; status: "online" | "away" | "busy" | "offline"; context: string | Record<string, unknown> | null; last_seen_at: string; expires_at: string }
+
+export type PresentColleague = { presence_id: string; workspace_id: string; user_id: string; status: "online" | "away" | "busy" | "offline"; context: string | Record<string, unknown> | null; last_seen_at: string; expires_at: string; name: string }
+
+export type Workflow = { workflow_id: string; kind: "user" | "system"; name: string; description: string | null; owner_id: string | null; members: Array<{ user_id: string; role: "member" | "viewer" }>; active_version_id: string | null; settings: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string }; created_at: string | null; updated_at: string | null }
+
+export type Registry = { tools: Array<{ type: string; title: string; description: string; args_schema: Record<string, unknown>; output_schema: Record<string, unknown>; ports: Array<string>; available: boolean; unavailable_reason: string | null }>; capabilities: Array<{ type: string; title: string; description: string; args_schema: Record<string, unknown>; output_schema: Record<string, unknown>; ports: Array<string>; available: boolean; unavailable_reason: string | null }>; agents: Array<{ type: string; title: string; description: string; args_schema: Record<string, unknown>; output_schema: Record<string, unknown>; ports: Array<string>; available: boolean; unavailable_reason: string | null }> }
+
+export type Palette = { groups: Array<{ title: string; nodes: Array<{ type: string; title: string; description: string; args_schema: Record<string, unknown>; output_schema: Record<string, unknown>; ports: Array<string>; available: boolean; unavailable_reason: string | null }> }> }
+
+export type WorkflowVersion = { version_id: string; workflow_id: string; number: number; active: boolean; definition: Record<string, unknown>; sha256: string; note: string | null; created_by: string | null; created_at: string }
+
+export type WorkflowVersionDiff = { from: string; to: string }
+
+export type WebhookToken = { token_id: string; workflow_id: string; name: string | null; prefix: string; enabled: boolean; expires_at: string | null; last_used_at: string | null; created_at: string }
+
+export type WebhookTokenMade = { token_id: string; workflow_id: string; name: string | null; prefix: string; enabled: boolean; expires_at: string | null; last_used_at: string | null; created_at: string; token: string }
+
+export type EmbedToken = { token_id: string; workflow_id: string | null; template_id: string | null; name: string | null; prefix: string; allowed_origins: Array<string>; require_origin: boolean; enabled: boolean; last_used_at: string | null; created_at: string }
+
+export type EmbedTokenMade = { token_id: string; workflow_id: string | null; template_id: string | null; name: string | null; prefix: string; allowed_origins: Array<string>; require_origin: boolean; enabled: boolean; last_used_at: string | null; created_at: string; token: string }
+
+export type Schedule = { workflow_id: string; cron: string; timezone: string; input: unknown; next_run_at: string | null; last_run_at: string | null; last_execution_id: string | null; last_error: string | null }
+
+export type Execution = { execution_id: string; workflow_id: string | null; version_id: string | null; status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "timed_out"; error: { code: string; message: string } | null; waiting_for: Array<{ kind: "clarification" | "approval" | "timer" | "slot" | "execution"; since: string; until?: string }>; trigger: { kind: "user" | "webhook" | "embed" | "schedule" | "job" | "channel" | "workflow" | "system"; id: string | null }; started_by: string | null; retry_of: string | null; created_at: string; started_at: string | null; finished_at: string | null; input: unknown; results: unknown; nodes: Array<{ node_id: string; status: "pending" | "running" | "waiting" | "succeeded" | "failed" | "skipped"; attempt: number; started_at: string | null; finished_at: string | null; output?: unknown; error?: { code: string; message: string } }>; parent_execution_id: string | null; seq: number }
+
+export type ExecutionAccepted = { execution_id: string; status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "timed_out" }
+
+export type ExecutionSummary = { execution_id: string; workflow_id: string | null; version_id: string | null; status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "timed_out"; error: { code: string; message: string } | null; waiting_for: Array<{ kind: "clarification" | "approval" | "timer" | "slot" | "execution"; since: string; until?: string }>; trigger: { kind: "user" | "webhook" | "embed" | "schedule" | "job" | "channel" | "workflow" | "system"; id: string | null }; started_by: string | null; retry_of: string | null; created_at: string; started_at: string | null; finished_at: string | null }
+
+export type ExecutionEvent = { seq: number; type: string; at: string; data: Record<string, unknown> }
+
+export type SimpleExecution = { execution_id: string; status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "timed_out"; results: unknown; error: { code: string; message: string } | null; question: { clarification_id: string; question: string; schema: unknown } | null; started_at: string | null; finished_at: string | null }
+
+export type WebhookAccepted = { execution_id: string; status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "timed_out"; status_url: string }
+
+export type Approval = { request_id: string; execution_id: string; workflow_id: string | null; version_id: string | null; node_id: string; title: string; payload: unknown; payload_sha256: string; policy: Record<string, unknown>; status: "open" | "approved" | "rejected" | "expired" | "cancelled"; outcome: "approved" | "rejected" | null; votes: Array<ApprovalVote>; outstanding: Array<{ kind: "human" | "agent"; id: string; name: string }>; unsatisfiable: boolean; agents: Array<{ agent: string; name: string; votes: number; agreed: number }>; due_at: string | null; opened_at: string; resolved_at: string | null }
+
+export type ApprovalVote = { vote_id: string; voter: { kind: "human" | "agent"; id: string; name: string }; decision: "approve" | "reject" | "abstain"; comment: string | null; rationale: string | null; confidence: number | null; evidence?: unknown; payload_sha256: string; voted_at: string }
+
+export type ClarificationAnswered = { clarification_id: string; execution_id: string; status: "answered" }
+
+export type Clarification = { clarification_id: string; execution_id: string; workflow_id: string | null; node_id: string; question: string; schema: unknown; status: "open" | "answered" | "expired" | "cancelled"; asked_at: string; due_at: string | null }
+
+export type AgentAgreement = { agent: string; workflow_id: string; node_id: string; votes: number; agreed: number }
+
+export type OddsOfDay = { date: string; games: Array<{ game_id: string; home: string; away: string; starts_at: string; bookmakers: Array<{ name: string; markets: Array<{ market: string; outcomes: Array<{ name: string; price: number; point?: number }> }> }> }>; provider: string; fetched_at: string }
+
+export type Invoice = { invoice_id: string; number: string | null; status: "draft" | "open" | "paid" | "void" | "uncollectible"; amount_due: number; amount_paid: number; currency: string; lines: Array<{ description: string; amount: number; quantity: number; proration: boolean; period_start: string; period_end: string }>; period_start: string; period_end: string; created_at: string; url: string | null }
+
+export type PaymentMethod = { payment_method_id: string; brand: string; last4: string; exp_month: number; exp_year: number; default: boolean; created_at: string }
+
+export type Plan = { plan_id: string; name: string; amount: number; currency: string; interval: "month" | "year"; quotas: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null }; features: Array<string>; trial_days: number; created_at: string; updated_at: string }
+
+export type SetupIntent = { setup_intent_id: string; client_secret: string; customer_id: string; provider: "builtin" | "stripe" }
+
+export type SetupConfirmation = { status: "succeeded" | "requires_action"; payment_method?: PaymentMethod }
+
+export type BillingSubscription = { subscription_id: string; plan_id: string; status: "trialing" | "active" | "past_due" | "cancelled"; current_period_start: string; current_period_end: string; cancel_at_period_end: boolean; created_at: string }
+
+export type Usage = { plan_id: string | null; plan: string | null; period_start: string; period_end: string; quotas: Array<{ quota: "runs_per_month" | "members" | "storage_bytes" | "records"; used: number; limit: number | null }> }
+
+export type TestClock = { now: string }
+
+export type WebhookReceipt = { received: true }
+
+export type Dataset = { dataset_id: string; workspace_id: string; name: string; description: string | null; sha256: string; record_count: number; size_bytes: number; columns: Array<{ name: string; types: Array<"string" | "number" | "boolean" | "object" | "array">; nulls: number }>; created_by: string | null; created_at: string; updated_at: string }
+
+export type NewDataset = { name: string; description?: string | null; records: Array<Record<string, unknown>> }
+
+export type Capture = { source_id: string; name?: string; limit?: number }
+
+export type DatasetWithRecords = { dataset_id: string; workspace_id: string; name: string; description: string | null; sha256: string; record_count: number; size_bytes: number; columns: Array<{ name: string; types: Array<"string" | "number" | "boolean" | "object" | "array">; nulls: number }>; created_by: string | null; created_at: string; updated_at: string; records: Array<Record<string, unknown>> }
+
+export type DatasetPatch = { name?: string; description?: string | null; records?: Array<Record<string, unknown>> }
+
+export type ConnectionList = { items: Array<Connection>; kinds: Array<{ kind: "postgres" | "redshift" | "snowflake" | "bigquery" | "databricks" | "clickhouse" | "duckdb"; title: string; config_schema: Record<string, unknown>; secret_fields: Array<{ name: string; title: string; required: boolean; multiline?: boolean }> }> }
+
+export type Connection = { connection_id: string; name: string; kind: "postgres" | "redshift" | "snowflake" | "bigquery" | "databricks" | "clickhouse" | "duckdb"; config: Record<string, unknown>; status: "active" | "failing" | "revoked"; problem: { step: string; message: string } | null; credential: { state: "stored" | "revoked" }; sources: Array<Source>; owner_id: string | null; checked_at: string; created_at: string; updated_at: string }
+
+export type Source = { source_id: string; connection_id: string; name: string; table: string | null; query: string | null; created_at: string }
+
+export type NewConnection = { name: string; kind: "postgres" | "redshift" | "snowflake" | "bigquery" | "databricks" | "clickhouse" | "duckdb"; config: Record<string, unknown>; secrets?: Record<string, string> }
+
+export type ConnectionCredential = { secrets?: Record<string, string>; config?: Record<string, unknown> }
+
+export type NewSource = { name: string; table?: string; query?: string }
