@@ -1,0 +1,113 @@
+import type { Json, JsonObject } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+
+// A conversation, wherever it is held: a widget on somebody's site, a thread of colleagues, a messaging channel, or the
+// guided gathering of a workflow's inputs. One engine answers all of them.
+
+export type ThreadKind = 'thread' | 'embed' | 'channel' | 'gather'
+
+/** Who says something. Whether they may was settled before. */
+export type Author =
+  | { kind: 'person'; userId: string; name: string }
+  | { kind: 'visitor'; visitorId: string }
+  /** Somebody on the other side of a gateway channel. */
+  | { kind: 'external'; id: string; name: string }
+
+/** What executions that the conversation starts say about their origin. `id` is a wire id (`emb_…`, `chan_…`, `usr_…`). */
+export type Origin = { kind: 'embed' | 'channel' | 'user'; id: string | null }
+
+export type Incoming = {
+  workspaceId: string
+  threadId: string
+  author: Author
+  origin: Origin
+  text: string
+  /** A persisted clip that belongs to the message. */
+  audioId?: string
+  /** Identifies the delivery; the same key again is answered with the same turn, and nothing happens twice. */
+  requestKey?: Buffer
+  /** For "tomorrow at nine"; UTC where the author's is unknown. */
+  timeZone?: string
+  signal?: AbortSignal
+}
+
+export type FormAction = Omit<Incoming, 'text' | 'audioId' | 'timeZone'> & {
+  action: 'submit' | 'cancel'
+  formId: string
+  values?: JsonObject
+}
+
+export type MessageRole = 'assistant' | 'visitor' | 'user' | 'system'
+
+export type Message = {
+  message_id: string
+  role: MessageRole
+  /** The person, where one of the workspace wrote it. */
+  author_id: string | null
+  author_name: string | null
+  text: string
+  audio_id: string | null
+  execution_id: string | null
+  created_at: Date
+}
+
+/** `schema` is a JSON Schema of an object; `values` is what is known already. */
+export type Form = { form_id: string; title: string; schema: Json; values: JsonObject }
+
+/** What came of a message: what was stored of it, what is answered, and what stands open now. */
+export type Turn = {
+  /** The message as stored; null for an action on a form. */
+  message: Message | null
+  messages: Message[]
+  form: Form | null
+  execution_id: string | null
+}
+
+export type Thread = {
+  workspace_id: string
+  thread_id: string
+  kind: ThreadKind
+  title: string | null
+  template_id: string | null
+  workflow_id: string | null
+  visitor_id: string | null
+  config_id: string | null
+  external_id: string | null
+  created_by: string | null
+  created_at: Date
+  updated_at: Date
+}
+
+export type NewThread = { workspaceId: string } & (
+  | { kind: 'thread'; title: string; templateId: string | null; createdBy: string }
+  | { kind: 'embed'; templateId: string; visitorId: string }
+  | { kind: 'gather'; workflowId: string; visitorId: string }
+  | { kind: 'channel'; templateId: string; configId: string; externalId: string; title?: string }
+)
+
+/** Something the assistant said outside a turn (a question, a gate, a result). In the transaction that makes it true. */
+export type Posted = { thread: Thread; message: Message; form: Form | null }
+
+/** What the other areas use. Who may call was settled by them. */
+export type Conversations = {
+  /** A new thread with its greeting; for a channel, the one that exists for (config, external id). */
+  openThread(tx: Tx, thread: NewThread): Promise<Thread>
+  findThread(tx: Tx, workspaceId: string, threadId: string): Promise<Thread | undefined>
+  /**
+   * Stores a message and answers it, both in one transaction; opens its own transactions. Turns of one thread happen one
+   * after the other. A thread without a template only stores. Throws `not_found` where the thread is gone.
+   */
+  takeMessage(incoming: Incoming): Promise<Turn>
+  /** Submits or cancels a form: `form_closed`, `invalid` with paths under `/values`, `unknown_reference` at `/form_id`. */
+  takeAction(action: FormAction): Promise<Turn>
+  /** Oldest first, after `seq`. */
+  listMessages(
+    tx: Tx,
+    workspaceId: string,
+    threadId: string,
+    page: { after: number; limit: number },
+  ): Promise<(Message & { seq: number })[]>
+  openForm(tx: Tx, workspaceId: string, threadId: string): Promise<Form | null>
+  /** Gateway channels send what is posted outside a turn: the listener writes its outbox row in the same transaction. */
+  onPosted(listener: (tx: Tx, posted: Posted) => Promise<void>): void
+}
