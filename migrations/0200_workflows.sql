@@ -224,3 +224,15 @@ alter table notify_receipts force row level security;
 create policy owner_all on notify_receipts to heddle_owner using (true) with check (true);
 create policy own on notify_receipts to heddle_app using (workspace_id = nullif(current_setting('app.ws', true), '')::uuid);
 grant select, insert on notify_receipts to heddle_app;
+
+-- What is only needed for a while: receipts against repetition, sessions and invitations that have run out.
+create function forget_old() returns void language sql security definer set search_path = public
+begin atomic
+  delete from told_failures where told_at < now() - interval '30 days';
+  delete from notify_receipts where at < now() - interval '30 days';
+  delete from sessions where expires_at < now();
+  delete from invitations where expires_at < now() - interval '30 days';
+  delete from presence where expires_at < now() - interval '1 day';
+end;
+revoke execute on function forget_old() from public;
+grant execute on function forget_old() to heddle_app;

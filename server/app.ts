@@ -4,6 +4,7 @@ import { makeCompanies, standingInCompany } from '#areas/companies/service'
 import { notificationFeed } from '#areas/notifications/feed'
 import { notificationRoutes } from '#areas/notifications/routes'
 import { makeNotifications, standingInNotification } from '#areas/notifications/service'
+import { operationRoutes } from '#areas/operations/routes'
 import { presenceRoutes } from '#areas/presence/routes'
 import { makePresence, standingInPresence } from '#areas/presence/service'
 import { subscriptionRoutes } from '#areas/subscriptions/routes'
@@ -23,6 +24,7 @@ import { makeRealtime } from '#platform/realtime/realtime'
 import type { Vault } from '#platform/secrets'
 import { wireData } from '#server/wiring/data'
 import { wireIdentity } from '#server/wiring/identity'
+import { startMaintenance } from '#server/wiring/maintenance'
 import { wirePayments } from '#server/wiring/payments'
 import { wireProviders } from '#server/wiring/providers'
 import { wireWorkflows } from '#server/wiring/workflows'
@@ -104,6 +106,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     ...presenceRoutes(makePresence()),
     ...workflows.routes,
     ...payments.routes,
+    ...operationRoutes({ engine: workflows.engine }),
     ...data.routes,
   ]
 
@@ -114,6 +117,10 @@ export async function makeApp(options: AppOptions): Promise<App> {
   addRoutes(http, routes, kernel)
   await addDocuments(http, { routes, db, metrics, log })
   await http.ready()
+  const maintenance =
+    config.role === 'api'
+      ? undefined
+      : startMaintenance({ db, log, tasks: { 'journal of executions': workflows.maintain } })
 
   return {
     http,
@@ -122,6 +129,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       // Open sockets would keep the server from closing.
       await realtime.stop()
       await http.close()
+      await maintenance?.stop()
       await workflows.stop()
       await payments.stop()
       await providers.stop()

@@ -62,7 +62,7 @@ test('an old week is forgotten, except executions that still live', async () => 
     remove: async () => {},
     removeUnder: async (prefix: string) => void removed.push(prefix),
   }
-  const maintenance = makeMaintenance({ db, blobs, log: pino({ level: 'fatal' }), retentionDays: 30 })
+  const maintenance = makeMaintenance({ db, blobs, retentionDays: 30 })
   expect(await maintenance.run()).toEqual({ droppedWeeks: 0, executions: 1 })
   expect([await count('executions', ended), await count('events', ended)]).toEqual([0, 0])
   expect([await count('executions', live), await count('events', live)]).toEqual([1, 1])
@@ -73,5 +73,4 @@ test('an old week is forgotten, except executions that still live', async () => 
   expect(await maintenance.run()).toEqual({ droppedWeeks: 1, executions: 1 })
   expect(await count('events', live)).toBe(0)
   expect(removed).toEqual([`runs/${monday}/`])
-  maintenance.stop()
 })

@@ -1,11 +1,10 @@
-import { DAY, HOUR } from '#platform/clock'
+import { DAY } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
-import type { Logger } from '#platform/log'
 import type { Blobs } from '#providers/blobs/index'
 
 // What keeps the engine's tables from growing for ever. Any number of processes may do it; the database takes them in turn.
 
-export type Maintenance = { run(): Promise<{ droppedWeeks: number; executions: number }>; stop(): void }
+export type Maintenance = { run(): Promise<{ droppedWeeks: number; executions: number }> }
 
 const WEEK = 7 * DAY
 const KEYS_AT_ONCE = 10_000
@@ -15,11 +14,10 @@ const nameOf = (week: Date): string => week.toISOString().slice(0, 10).replaceAl
 export const makeMaintenance = (deps: {
   db: Database
   blobs: Blobs
-  log: Logger
   /** How long the journal of an ended execution is kept, at least. */
   retentionDays: number
 }): Maintenance => {
-  const { db, blobs, log, retentionDays } = deps
+  const { db, blobs, retentionDays } = deps
 
   const run: Maintenance['run'] = async () => {
     await db.engine((tx) => tx.rows('select engine.ensure_partitions()'))
@@ -58,9 +56,5 @@ export const makeMaintenance = (deps: {
     return { droppedWeeks, executions }
   }
 
-  const timer = setInterval(() => {
-    run().catch((error: Error) => log.warn({ err: error }, 'the maintenance of the engine failed'))
-  }, HOUR).unref()
-
-  return { run, stop: () => clearInterval(timer) }
+  return { run }
 }

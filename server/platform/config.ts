@@ -12,11 +12,16 @@ const oneOf = <const T extends string>(...values: T[]): Parser<T> => ({
 })
 const integer = (least: number, most: number): Parser<number> => ({
   allowed: `a whole number from ${least} to ${most}`,
-  parse: (value) => (/^\d+$/.test(value) && Number(value) >= least && Number(value) <= most ? Number(value) : undefined),
+  parse: (value) =>
+    /^\d+$/.test(value) && Number(value) >= least && Number(value) <= most ? Number(value) : undefined,
 })
 const list: Parser<string[]> = {
   allowed: 'a list separated by commas',
-  parse: (value) => value.split(',').map((entry) => entry.trim()).filter((entry) => entry !== ''),
+  parse: (value) =>
+    value
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== ''),
 }
 const emails: Parser<string[]> = {
   allowed: 'e-mail addresses separated by commas',
@@ -41,7 +46,8 @@ const proxies: Parser<string[]> = {
 }
 const webAddress: Parser<string> = {
   allowed: 'an http or https address',
-  parse: (value) => (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) ? value.replace(/\/+$/, '') : undefined),
+  parse: (value) =>
+    URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) ? value.replace(/\/+$/, '') : undefined,
 }
 const addressWith = (...protocols: string[]): Parser<string> => ({
   allowed: `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
@@ -66,8 +72,11 @@ const oidcProviders: Parser<OidcProvider[]> = {
   },
 }
 const isOidcProvider = (value: unknown): value is OidcProvider =>
-  typeof value === 'object' && value !== null &&
-  ['id', 'title', 'issuer', 'client_id', 'client_secret'].every((name) => typeof (value as Record<string, unknown>)[name] === 'string') &&
+  typeof value === 'object' &&
+  value !== null &&
+  ['id', 'title', 'issuer', 'client_id', 'client_secret'].every(
+    (name) => typeof (value as Record<string, unknown>)[name] === 'string',
+  ) &&
   /^[a-z0-9-]+$/.test((value as OidcProvider).id)
 
 export type OidcProvider = { id: string; title: string; issuer: string; client_id: string; client_secret: string }
@@ -89,17 +98,38 @@ const optional = <T>(parser: Parser<T>, meaning: string, shown = 'none'): Settin
 export const settings = {
   HOST: setting(text, '127.0.0.1', 'Address to listen on'),
   PORT: setting(integer(0, 65_535), 4100, 'Port to listen on; 0 picks a free one and prints it'),
-  HEDDLE_BASE_URL: optional(webAddress, 'Address people reach the service under, for links in invitations and mails', 'http://HOST:PORT'),
-  DATABASE_URL: optional(addressWith('postgres:', 'postgresql:'), 'An external PostgreSQL 16 or newer; its user may create roles', 'none: the program runs its own PostgreSQL'),
+  HEDDLE_BASE_URL: optional(
+    webAddress,
+    'Address people reach the service under, for links in invitations and mails',
+    'http://HOST:PORT',
+  ),
+  DATABASE_URL: optional(
+    addressWith('postgres:', 'postgresql:'),
+    'An external PostgreSQL 16 or newer; its user may create roles',
+    'none: the program runs its own PostgreSQL',
+  ),
   HEDDLE_DATA_DIR: setting(text, './data', 'Embedded database, blobs and the generated key'),
-  HEDDLE_SECRET_KEY: optional(key32, 'Key that encrypts stored secrets; keep a copy of it', 'generated into the data directory, mode 0600'),
-  HEDDLE_SIGN_UP: setting(oneOf('open', 'invite'), 'open', '`invite` closes sign-up: people then come in by invitation only'),
+  HEDDLE_SECRET_KEY: optional(
+    key32,
+    'Key that encrypts stored secrets; keep a copy of it',
+    'generated into the data directory, mode 0600',
+  ),
+  HEDDLE_SIGN_UP: setting(
+    oneOf('open', 'invite'),
+    'open',
+    '`invite` closes sign-up: people then come in by invitation only',
+  ),
   HEDDLE_OPERATORS: setting(emails, [], 'E-mail addresses of operators'),
   HEDDLE_RATE_LIMITS: setting(oneOf('on', 'off'), 'on', '`off` for benchmarks'),
   HEDDLE_ALLOW_TARGETS: setting(targets, [], 'Private addresses that requests chosen by tenants may reach'),
   HEDDLE_TRUSTED_PROXIES: setting(proxies, [], 'Proxies whose `X-Forwarded-*` headers are believed'),
   HEDDLE_DEMO: setting(oneOf('on', 'off'), 'on', '`off` leaves out the demo workspace at the first start'),
-  HEDDLE_LOG_LEVEL: setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info', 'Least severe line that is logged'),
+  HEDDLE_LOG_LEVEL: setting(
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'info',
+    'Least severe line that is logged',
+  ),
+  HEDDLE_RETENTION_DAYS: setting(integer(1, 36_500), 400, 'How long ended executions are kept, at least'),
   HEDDLE_OIDC: setting(oidcProviders, [], 'OpenID Connect providers people may sign in with'),
   HEDDLE_MAX_JSON_BYTES: setting(integer(1024, 1 << 30), 1 << 20, 'Largest JSON body'),
   HEDDLE_MAX_DATASET_BYTES: setting(integer(1024, 1 << 30), 64 << 20, 'Largest body of a dataset created or replaced'),
@@ -127,7 +157,13 @@ export const settings = {
 }
 
 type Settings = typeof settings
-export type Config = { readonly [Name in keyof Settings]: Settings[Name] extends Setting<infer T> ? (Settings[Name] extends { default: null } ? T | null : T) : never } & {
+export type Config = {
+  readonly [Name in keyof Settings]: Settings[Name] extends Setting<infer T>
+    ? Settings[Name] extends { default: null }
+      ? T | null
+      : T
+    : never
+} & {
   readonly role: Role
 }
 export type Role = 'all' | 'api' | 'worker'
@@ -143,7 +179,8 @@ export function readConfig(env: NodeJS.ProcessEnv, argv: string[] = []): Config 
       continue
     }
     const value = parser.parse(given)
-    if (value === undefined) throw new SettingRefused(`${name} is not valid. Allowed: ${parser.allowed}. Default: ${shown}.`)
+    if (value === undefined)
+      throw new SettingRefused(`${name} is not valid. Allowed: ${parser.allowed}. Default: ${shown}.`)
     values[name] = value
   }
   values.HEDDLE_DATA_DIR = resolve(values.HEDDLE_DATA_DIR as string)
@@ -156,7 +193,8 @@ function readRole(argv: string[]): Role {
   if (at === -1) return 'all'
   const word = argv[at]!
   const role = word.includes('=') ? word.slice('--role='.length) : argv[at + 1]
-  if (role !== 'all' && role !== 'api' && role !== 'worker') throw new SettingRefused('--role is not valid. Allowed: all | api | worker.')
+  if (role !== 'all' && role !== 'api' && role !== 'worker')
+    throw new SettingRefused('--role is not valid. Allowed: all | api | worker.')
   return role
 }
 

@@ -30,6 +30,7 @@ import { makeEmbedTokens } from '#areas/workflows/tokens'
 import { makeUsageNode } from '#areas/workflows/usage-node'
 import { reviewByAgent } from '#engine/agents/review'
 import { startEngine } from '#engine/engine'
+import { makeMaintenance } from '#engine/maintenance'
 import type { AnyKind } from '#engine/nodes/kind'
 import { makeLanguageNodes } from '#engine/nodes/language'
 import { describePalette, describeRegistry } from '#engine/nodes/registry'
@@ -141,6 +142,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     approvals,
     views,
     startExecution,
+    maintain: makeMaintenance({ db, blobs: providers.blobs, retentionDays: config.HEDDLE_RETENTION_DAYS }).run,
     feed: executionFeed({ db, engine, views }),
     tokens: { webhook: webhookTokens.identify },
     standings: {

@@ -144,6 +144,8 @@ const unseen = { guest: 404 } as const
 const execution = { viewers: rows.hiddenAnyMember, members: rows.hiddenOwnerOrMember }
 
 export const workflowCases: Cases = {
+  getEngineHealth: { expect: rows.operators },
+  listOutbox: { expect: rows.operators },
   listWorkflows: { expect: rows.selectedRead },
   createWorkflow: { expect: rows.selectedWrite, prepare: async () => ({ body: { name: 'Made', definition } }) },
   getRegistry: { expect: rows.selectedRead },

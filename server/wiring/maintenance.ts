@@ -1,0 +1,47 @@
+import { HOUR } from '#platform/clock'
+import type { Database } from '#platform/db/pool'
+import type { Logger } from '#platform/log'
+import { pruneRealtime } from '#platform/realtime/prune'
+
+/**
+ * What must be done now and then: at the start and every hour. Each task can be repeated at any time and by several
+ * programs at once; one that fails does not keep the others from being done.
+ */
+export function startMaintenance(options: {
+  db: Database
+  log: Logger
+  tasks: Record<string, () => Promise<unknown>>
+}) {
+  const { db, log } = options
+  const tasks: Record<string, () => Promise<unknown>> = {
+    'days of idempotency keys': () => db.appPool.query('select ensure_idempotency_days()'),
+    'feeds and tickets': () => pruneRealtime(db),
+    'what has run out': () => db.appPool.query('select forget_old()'),
+    ...options.tasks,
+  }
+  let running: Promise<void> = Promise.resolve()
+  let stopped = false
+
+  const doAll = async (): Promise<void> => {
+    for (const [name, work] of Object.entries(tasks)) {
+      if (stopped) return
+      await work().catch((error: unknown) =>
+        log.warn({ err: error, task: name }, 'maintenance failed; it is tried again in an hour'),
+      )
+    }
+  }
+  const turn = (): void => {
+    running = running.then(doAll)
+  }
+  turn()
+  const timer = setInterval(turn, HOUR)
+  timer.unref()
+
+  return {
+    async stop(): Promise<void> {
+      stopped = true
+      clearInterval(timer)
+      await running
+    },
+  }
+}
