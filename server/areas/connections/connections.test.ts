@@ -145,7 +145,7 @@ describe('a connection', () => {
       },
       {
         kind: 'snowflake',
-        config: { account: 'a', user: 'u', endpoint: `http://127.0.0.1:${canaryPort}` },
+        config: { account: 'a', user: 'u', endpoint: `https://127.0.0.1:${canaryPort}` },
         secrets: { password: SECRET },
       },
     ])

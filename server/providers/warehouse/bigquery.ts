@@ -99,15 +99,10 @@ async function connect(token: string, target: Target, proxyUrl: string): Promise
     apiEndpoint: endpointOf(target.config).origin,
     autoRetry: false,
     maxRetries: 0,
+    // Without this the client would look for a credential of the machine itself, and use it.
+    authClient: { getRequestHeaders: async () => new Headers({ authorization: `Bearer ${token}` }) } as never,
   })
-  client.interceptors.push({
-    request: (options) =>
-      ({
-        ...options,
-        proxy: proxyUrl,
-        headers: { ...options.headers, Authorization: `Bearer ${token}` },
-      }) as never,
-  })
+  client.interceptors.push({ request: (options) => ({ ...options, proxy: proxyUrl }) as never })
   return client
 }
 

@@ -85,7 +85,8 @@ async function readChild(task: DuckTask, { timeoutMs, signal }: Query): Promise<
     wake()
   })
   child.on('error', (error) => end(error.message))
-  child.on('exit', () => end('the database ended unexpectedly, most likely for lack of memory'))
+  // The channel ends after the last message came through; the process may be seen to end before that.
+  child.on('disconnect', () => end('the database ended unexpectedly, most likely for lack of memory'))
   child.send(task)
 
   const next = async (): Promise<FromDuck> => {

@@ -62,7 +62,7 @@ export function makeSnowflake(reach: Reach): Warehouse {
       proxyPort: proxy.port,
       proxyUser: proxy.user,
       proxyPassword: proxy.password,
-      proxyProtocol: 'http',
+      proxyProtocol: 'http:',
       clientSessionKeepAlive: false,
       disableSamlURLCheck: true,
     } as never)
@@ -120,7 +120,7 @@ export function makeSnowflake(reach: Reach): Warehouse {
           type: 'string',
           title: 'Endpoint',
           description: 'Only for a private endpoint',
-          pattern: '^https?://[A-Za-z0-9.\\-\\[\\]:]+$',
+          pattern: '^https://[A-Za-z0-9.\\-\\[\\]:]+$',
           maxLength: 300,
         },
       },

@@ -1,0 +1,201 @@
+import { randomBytes } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import { createServer, type Server } from 'node:net'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import type { JsonObject } from '#model/definition'
+import { makeOutgoing, type Outgoing } from '#platform/outgoing/outgoing'
+import { makeTemporaryDirectory } from '#test/harness/temporary'
+import { type Query, type Target, WarehouseFailure, type WarehouseKind, type Warehouses } from './index.ts'
+import { startBigquery } from './testing/bigquery.ts'
+import { makeCertificate } from './testing/certificate.ts'
+import { startClickhouse } from './testing/clickhouse.ts'
+import { makePersonalWarehouse } from './testing/postgres.ts'
+import { startSnowflake } from './testing/snowflake.ts'
+import { makeWarehouses } from './warehouses.ts'
+
+// Every kind passes the same contract. PostgreSQL and DuckDB are the real ones; the others are the vendors' own clients
+// talking to stand-ins that speak as much of the protocol as they use.
+
+const SECRET = `s3cret-${randomBytes(8).toString('hex')}`
+
+type Subject = {
+  kind: WarehouseKind
+  target: Target
+  /** The same with a credential that is wrong; undefined where there is none. */
+  wrong?: Target
+  /** A statement that gives 2,500 rows with `n` from 1. */
+  many: string
+  changing: string
+  n: string
+}
+
+const subjects: Partial<Record<WarehouseKind, Subject>> = {}
+const closers: (() => Promise<unknown>)[] = []
+let outgoing: Outgoing
+let warehouses: Warehouses
+let canary: Server
+let caught = 0
+
+const targetOf = (config: JsonObject, secrets: Record<string, string>): Target => ({
+  workspaceId: 'w1',
+  config,
+  secrets,
+})
+
+beforeAll(async () => {
+  const cluster = new URL(inject('postgres').superuserUrl)
+  const clickhouse = await startClickhouse('reader', SECRET)
+  const bigquery = await startBigquery()
+  const certificate = makeCertificate()
+  setDefaultCACertificates([...getCACertificates(), certificate.cert])
+  const snowflake = await startSnowflake('reader', SECRET, certificate)
+  const directory = await makeTemporaryDirectory()
+  const postgres = await makePersonalWarehouse(cluster.href, SECRET)
+  canary = createServer((socket) => {
+    caught += 1
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => canary.listen(0, '127.0.0.1', resolve))
+  const at = (port: number): string => `127.0.0.1:${port}`
+  outgoing = makeOutgoing({
+    allowTargets: [`${cluster.hostname}:${cluster.port}`, at(clickhouse.port), at(bigquery.port), at(snowflake.port)],
+  })
+  warehouses = makeWarehouses({ outgoing, dataDir: directory.path })
+  closers.push(clickhouse.close, bigquery.close, snowflake.close, postgres.drop, directory.remove, outgoing.close)
+
+  const pgConfig = { host: cluster.hostname, port: Number(cluster.port), database: 'postgres', user: postgres.user }
+  subjects.postgres = {
+    kind: 'postgres',
+    target: targetOf(pgConfig, { password: SECRET }),
+    wrong: targetOf(pgConfig, { password: `${SECRET}!` }),
+    many: `select n, 'number ' || n as name from generate_series(1, 2500) n order by n`,
+    changing: 'create table x (a int)',
+    n: 'n',
+  }
+  subjects.duckdb = {
+    kind: 'duckdb',
+    target: targetOf({ file: 'contract' }, {}),
+    many: `select i + 1 as n, 'number ' || (i + 1) as name from range(2500) r(i) order by n`,
+    changing: 'create table x (a int)',
+    n: 'n',
+  }
+  const clickhouseConfig = { host: '127.0.0.1', port: clickhouse.port, https: false, user: 'reader' }
+  subjects.clickhouse = {
+    kind: 'clickhouse',
+    target: targetOf(clickhouseConfig, { password: SECRET }),
+    wrong: targetOf(clickhouseConfig, { password: `${SECRET}!` }),
+    many: 'select n, name from numbers',
+    changing: 'insert into numbers values (1)',
+    n: 'n',
+  }
+  const endpoint = `http://127.0.0.1:${bigquery.port}`
+  const other = await startBigquery()
+  closers.push(other.close)
+  subjects.bigquery = {
+    kind: 'bigquery',
+    target: targetOf({ project_id: 'p', endpoint }, { service_account: bigquery.serviceAccount(`${endpoint}/token`) }),
+    wrong: targetOf({ project_id: 'p', endpoint }, { service_account: other.serviceAccount(`${endpoint}/token`) }),
+    many: 'select n, name from d.numbers',
+    changing: 'insert into d.numbers values (1)',
+    n: 'n',
+  }
+  const snowflakeConfig = { account: 'acme', user: 'reader', endpoint: `https://127.0.0.1:${snowflake.port}` }
+  subjects.snowflake = {
+    kind: 'snowflake',
+    target: targetOf(snowflakeConfig, { password: SECRET }),
+    wrong: targetOf(snowflakeConfig, { password: `${SECRET}!` }),
+    many: 'select n, name from numbers',
+    changing: 'insert into numbers values (1)',
+    n: 'N',
+  }
+})
+afterAll(async () => {
+  for (const close of closers) await close()
+  canary.close()
+})
+
+const options = () => ({ timeoutMs: 20_000, signal: new AbortController().signal })
+
+async function rowsOf(subject: Subject, query: Partial<Query> & { text: string }): Promise<JsonObject[]> {
+  const { pages } = await warehouses[subject.kind].query(subject.target, { limit: 100_000, ...options(), ...query })
+  const rows: JsonObject[] = []
+  for await (const page of pages) rows.push(...page)
+  return rows
+}
+const failureOf = (work: Promise<unknown>): Promise<WarehouseFailure> =>
+  work.then(
+    () => expect.fail('it worked'),
+    (error: unknown) => {
+      expect(error).toBeInstanceOf(WarehouseFailure)
+      return error as WarehouseFailure
+    },
+  )
+
+describe.each<WarehouseKind>(['postgres', 'duckdb', 'clickhouse', 'bigquery', 'snowflake'])('%s', (kind) => {
+  const subject = (): Subject => subjects[kind]!
+
+  test('is probed', async () => {
+    await warehouses[kind].probe(subject().target, options())
+  })
+
+  test('gives all rows in order, page by page, or as many as are asked for', async () => {
+    const { n, many } = subject()
+    const rows = await rowsOf(subject(), { text: many })
+    expect(rows.map((row) => row[n])).toEqual(Array.from({ length: 2_500 }, (_, index) => index + 1))
+    expect(await rowsOf(subject(), { text: `${many};`, limit: 3 })).toHaveLength(3)
+    const { columns, pages } = await warehouses[kind].query(subject().target, { text: many, limit: 1, ...options() })
+    expect(columns.map(({ name }) => name).slice(0, 2)).toEqual([n, n === 'N' ? 'NAME' : 'name'])
+    // Whoever leaves in the middle leaves nothing open.
+    for await (const _page of pages) break
+  })
+
+  test('changes nothing', async () => {
+    expect((await failureOf(rowsOf(subject(), { text: subject().changing }))).step).toBe('read')
+  })
+
+  test('tells of a table that is not there', async () => {
+    const failure = await failureOf(rowsOf(subject(), { text: warehouses[kind].readTable('gone') }))
+    expect([failure.step, failure.message]).toEqual(['read', expect.stringMatching(/gone/i)])
+    expect(() => warehouses[kind].readTable('x"`; drop table y')).toThrow(WarehouseFailure)
+  })
+
+  test('refuses a wrong credential without a word of it', async () => {
+    const { wrong } = subject()
+    if (!wrong) return
+    const failure = await failureOf(warehouses[kind].probe(wrong, options()))
+    expect(failure.step).toBe('sign_in')
+    for (const secret of Object.values(wrong.secrets)) expect(failure.message).not.toContain(secret)
+    expect(failure.message).not.toContain(SECRET)
+  })
+
+  test('stops when it is cancelled', async () => {
+    const cancel = new AbortController()
+    cancel.abort()
+    await failureOf(warehouses[kind].probe(subject().target, { timeoutMs: 20_000, signal: cancel.signal }))
+  })
+
+  test('never dials a private address that is not allowed', async () => {
+    if (kind === 'duckdb') return
+    const { port } = canary.address() as AddressInfo
+    const config: JsonObject = { ...subject().target.config }
+    if ('endpoint' in config) config.endpoint = String(config.endpoint).replace(/\d+$/, String(port))
+    else config.port = port
+    const moved = { ...subject().target, config }
+    expect((await failureOf(warehouses[kind].probe(moved, options()))).step).toBe('resolve')
+    await failureOf(warehouses[kind].query(moved, { text: 'select 1', limit: 1, ...options() }))
+    expect(caught).toBe(0)
+  })
+})
+
+test('a BigQuery key that names another token address is refused before anything is sent', async () => {
+  const { target } = subjects.bigquery!
+  const account = JSON.parse(target.secrets.service_account!) as JsonObject
+  const { port } = canary.address() as AddressInfo
+  const lured = {
+    ...target,
+    secrets: { service_account: JSON.stringify({ ...account, token_uri: `http://127.0.0.1:${port}/token` }) },
+  }
+  expect((await failureOf(warehouses.bigquery.probe(lured, options()))).step).toBe('sign_in')
+  expect(caught).toBe(0)
+})

@@ -1,0 +1,43 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+
+export type Asked = { method: string; url: URL; headers: IncomingMessage['headers']; body: Buffer }
+export type StandIn = { port: number; asked: Asked[]; close(): Promise<void> }
+export type Answering = (asked: Asked, response: ServerResponse) => void
+
+/** A small server that keeps what it was asked; for stand-ins of vendors that speak HTTP. */
+export async function serve(answer: Answering, tls?: { key: string; cert: string }): Promise<StandIn> {
+  const asked: Asked[] = []
+  const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part as Buffer)
+    const one = {
+      method: request.method ?? '',
+      url: new URL(request.url ?? '/', 'http://stand-in'),
+      headers: request.headers,
+      body: Buffer.concat(parts),
+    }
+    asked.push(one)
+    answer(one, response)
+  }
+  const server = tls
+    ? createSecureServer(tls, (a, b) => void onRequest(a, b))
+    : createServer((a, b) => void onRequest(a, b))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    asked,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+export const sendJson = (response: ServerResponse, status: number, body: unknown): void => {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+/** The rows that every stand-in answers with for a statement that names `numbers`. */
+export const numbers = Array.from({ length: 2_500 }, (_, n) => ({ n: n + 1, name: `number ${n + 1}` }))
