@@ -102,5 +102,3 @@ export function makeBillingClock({ db, log, clock, cache, builtin, stripe }: Clo
     },
   }
 }
-
-export type BillingClock = ReturnType<typeof makeBillingClock>

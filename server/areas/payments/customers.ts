@@ -13,7 +13,7 @@ export type BillingParts = { provider: BillingProvider; cache: Cache; leases: Le
  * Names a request to the provider. The same request repeated with its Idempotency-Key has the same name, on every server and
  * after every crash; a request without a key has one of its own.
  */
-export const requestKeyOf = (ctx: Context): string =>
+const requestKeyOf = (ctx: Context): string =>
   ctx.idempotencyKey === null
     ? newId()
     : createHash('sha256')
@@ -39,7 +39,14 @@ export async function changing<T>(ctx: Context, parts: BillingParts, work: (chan
     const ref = row.provider_ref ?? (await createCustomer(ctx, provider, row))
     return work({ customer: { workspaceId, customerId: row.customer_id, ref }, row, requestKey })
   }
-  return provider.cached ? leases.hold(workspaceId, requestKey, perform) : perform()
+  if (!provider.cached) return perform()
+  try {
+    return await leases.hold(workspaceId, requestKey, perform)
+  } catch (error) {
+    // What came of it is not known here: whoever looks next reads it from the provider.
+    await inTransaction(ctx, (tx) => store.distrustCopy(tx, workspaceId, provider.name)).catch(() => {})
+    throw error
+  }
 }
 
 async function createCustomer(ctx: Context, provider: BillingProvider, row: store.CustomerRow): Promise<string> {

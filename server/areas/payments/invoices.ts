@@ -79,5 +79,3 @@ export function makeInvoices(parts: BillingParts & { vault: Vault }) {
     },
   }
 }
-
-export type Invoices = ReturnType<typeof makeInvoices>

@@ -124,5 +124,3 @@ export function makeMethods(parts: BillingParts) {
 
 /** What people see: not the provider's reference. */
 const shown = ({ provider_ref: _ref, ...method }: store.MethodRow): PaymentMethod => method
-
-export type Methods = ReturnType<typeof makeMethods>

@@ -6,7 +6,6 @@ import type { Context } from '#platform/http/context'
 import type { Logger } from '#platform/log'
 import type { Vault } from '#platform/secrets'
 import { makeBuiltin } from '#providers/billing/builtin/builtin'
-import type { ProviderName } from '#providers/billing/index'
 import { connectStripe, makeStripe } from '#providers/billing/stripe/stripe'
 import { makeWebhookReader } from '#providers/billing/stripe/webhook'
 import { makeCache } from './cache.ts'
@@ -20,13 +19,9 @@ import { makeQuotas } from './quotas.ts'
 import { makeSubscriptions } from './subscriptions.ts'
 import { makeWebhooks } from './webhooks.ts'
 
-/** Stripe where its key is set, else the ledger of our own. */
-export const billingProviderOf = (config: Config): ProviderName =>
-  config.STRIPE_SECRET_KEY === null ? 'builtin' : 'stripe'
-
 export type PaymentsOptions = { config: Config; db: Database; vault: Vault; log: Logger; clock?: Clock }
 
-/** The area, put together. `quotas` is what other areas check and count with. */
+/** The area, put together: Stripe where its key is set, else the ledger of our own. `quotas` is what other areas check and count with. */
 export function makePayments({ config, db, vault, log, clock = systemClock }: PaymentsOptions) {
   const connection =
     config.STRIPE_SECRET_KEY === null

@@ -118,5 +118,3 @@ function checkedKey(key: readonly (string | number | null)[] | undefined): [numb
     return [amount, planId]
   throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
 }
-
-export type Plans = ReturnType<typeof makePlans>

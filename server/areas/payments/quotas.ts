@@ -20,7 +20,7 @@ type Known = { at: number; plan_id: string | null; name: string | null; quotas: 
 type Ask = (values: string[]) => Promise<Omit<Known, 'at'>[]>
 const QUOTAS = 'select plan_id, name, quotas, executions from workspace_quotas($1, $2, $3)'
 
-export const monthOf = (now: Date): string => now.toISOString().slice(0, 7)
+const monthOf = (now: Date): string => now.toISOString().slice(0, 7)
 const periodOf = (quota: CountedQuota): string => (quota === 'runs_per_month' ? monthOf(new Date()) : '')
 
 const titles: Record<QuotaName, string> = {

@@ -43,6 +43,13 @@ export const setCustomerRef = (tx: Tx, workspaceId: string, provider: ProviderNa
     ref,
   ])
 
+/** The next look at our copy is a look at the provider. */
+export const distrustCopy = (tx: Tx, workspaceId: string, provider: ProviderName): Promise<number> =>
+  tx.count('update billing_customers set synced_at = null where workspace_id = $1 and provider = $2', [
+    workspaceId,
+    provider,
+  ])
+
 /**
  * Begins an attempt to subscribe, or goes on with the one whose outcome is unknown. Answers with the request that began it: what
  * is sent to the provider under the attempt's number must be the same every time.

@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '#platform/ids'
 import { makeLogger } from '#platform/log'
+import { connectStripe, makeStripe } from '#providers/billing/stripe/stripe'
 import { type Billing, cards, eventsOf, type PlanRow, startBilling } from '#test/fakes/stripe/bench'
-import { WEBHOOK_SECRET } from '#test/fakes/stripe/server'
+import { SECRET_KEY, WEBHOOK_SECRET } from '#test/fakes/stripe/server'
 import { makePerson, makeWorkspace, type TestPerson } from '#test/harness/world'
 import { makePayments } from './payments.ts'
 
@@ -145,6 +147,25 @@ describe('Stripe in trouble', () => {
       [owner.workspace.uuid],
     )
     expect(row!.n).toBe(1)
+  })
+
+  test('a request that hangs is given up and repeated; one that hangs for good is 503 to the caller', async () => {
+    const provider = makeStripe(
+      connectStripe({ secretKey: SECRET_KEY, apiBase: billing.fake.base, timeoutMs: 150, retries: 1 }),
+    )
+    const make = (key: string) =>
+      provider.createCustomer({ workspaceId: newId(), name: 'A', email: 'a@example.com', key })
+    billing.fake.fail({ match: /POST \/v1\/customers/, what: 'hang' })
+    expect(await make('one')).toMatch(/^cus_/)
+    billing.fake.fail({ match: /POST \/v1\/customers/, times: 2, what: 'hang' })
+    await expect(make('two')).rejects.toMatchObject({ code: 'provider_unavailable', retryAfterS: 5 })
+  })
+
+  test('after a failure the next look is a look at Stripe', async () => {
+    const owner = await newOwner()
+    billing.fake.fail({ match: /POST \/v1\/subscriptions/, times: 3, when: 'after', what: { status: 500 } })
+    expect((await subscribe(owner)).status).toBe(503)
+    expect((await owner.call('GET', ME)).body.plan_id).toBe(team.plan_id)
   })
 
   test('too many requests are said as such', async () => {

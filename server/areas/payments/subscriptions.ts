@@ -114,15 +114,17 @@ export function makeSubscriptions(parts: BillingParts & { quotas: Quotas }) {
       return changing(ctx, parts, async ({ customer, requestKey }) => {
         const present = await requireLive(ctx)
         const ref = present.provider_ref
-        if (plan && plan.plan_id !== present.plan_id) {
-          if (plan.amount > 0) await requireMethod(ctx)
-          await quotas.checkFit(ctx, plan)
-          await provider.changePlan(customer, ref, plan, requestKey)
+        const wanted = patch.cancel_at_period_end ?? present.cancel_at_period_end
+        const newPlan = plan && plan.plan_id !== present.plan_id ? plan : undefined
+        if (!newPlan && wanted === present.cancel_at_period_end) return shown(present)
+        // The change that can be declined comes first: what follows it hardly ever fails.
+        if (newPlan) {
+          if (newPlan.amount > 0) await requireMethod(ctx)
+          await quotas.checkFit(ctx, newPlan)
+          await provider.changePlan(customer, ref, newPlan, requestKey)
         }
-        if (patch.cancel_at_period_end === true && !present.cancel_at_period_end)
-          await provider.cancel(customer, ref, 'period_end', requestKey)
-        if (patch.cancel_at_period_end === false && present.cancel_at_period_end)
-          await provider.resume(customer, ref, requestKey)
+        if (wanted && !present.cancel_at_period_end) await provider.cancel(customer, ref, 'period_end', requestKey)
+        if (!wanted && present.cancel_at_period_end) await provider.resume(customer, ref, requestKey)
         await cache.refresh(customer.workspaceId)
         quotas.forget(customer.workspaceId)
         const changed = await requireLive(ctx)
@@ -156,5 +158,3 @@ const shown = ({
   request_key: _key,
   ...subscription
 }: store.SubscriptionRow): BillingSubscription => subscription
-
-export type Subscriptions = ReturnType<typeof makeSubscriptions>

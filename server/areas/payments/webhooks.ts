@@ -52,5 +52,3 @@ export function makeWebhooks({
     },
   }
 }
-
-export type Webhooks = ReturnType<typeof makeWebhooks>

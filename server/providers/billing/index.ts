@@ -70,7 +70,7 @@ export type ProviderInvoice = {
 /** Everything the provider knows of one customer, newest first. */
 export type Snapshot = { methods: Method[]; subscriptions: ProviderSubscription[]; invoices: ProviderInvoice[] }
 
-export type SetupIntent = { ref: string; client_secret: string }
+type SetupIntent = { ref: string; client_secret: string }
 
 export type Card = { number: string; exp_month: number; exp_year: number; cvc: string }
 

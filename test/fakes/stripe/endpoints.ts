@@ -5,7 +5,7 @@ import { addInterval, type Customer, newRef, type State, type Subscription } fro
 
 // The endpoints the service uses, each with exactly the parameters it may send.
 
-export type Emit = (type: string, object: { customer: string | null }, before?: object) => void
+type Emit = (type: string, object: { customer: string | null }, before?: object) => void
 export type Endpoint = {
   method: string
   path: RegExp

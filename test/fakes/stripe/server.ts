@@ -10,7 +10,7 @@ import { makeState, newRef, type PaymentMethod } from './state.ts'
 // A Stripe of our own for tests: keeps state, takes exactly the parameters of the API, replays idempotency keys, signs its
 // webhooks, and fails in every way the real one can.
 
-export const API_VERSION = '2026-10-28.endive'
+const API_VERSION = '2026-10-28.endive'
 export const SECRET_KEY = 'sk_test_fake'
 export const WEBHOOK_SECRET = 'whsec_fake_secret_of_the_tests'
 

@@ -17,7 +17,7 @@ import { periodEndAfter } from './periods.ts'
 import { end } from './subscriptions.ts'
 
 /** A payment that failed is tried again this long after the first failure; after the last one the subscription ends. */
-export const DUNNING = [1 * DAY, 3 * DAY, 7 * DAY]
+const DUNNING = [1 * DAY, 3 * DAY, 7 * DAY]
 
 /** Periods caught up in one go; a ledger that slept for years goes on at the next tick. */
 const MOST_STEPS = 50

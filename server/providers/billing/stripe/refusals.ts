@@ -2,7 +2,7 @@ import Stripe from 'stripe'
 import { type Problem, problem } from '#platform/errors'
 
 /** Stripe's errors in our words. Its messages stay out of answers, except what it says about a card. */
-export function toRefusal(error: unknown): unknown {
+function toRefusal(error: unknown): unknown {
   if (error instanceof Stripe.errors.StripeCardError) return cardRefusal(error)
   if (error instanceof Stripe.errors.StripeRateLimitError)
     return problem('provider_unavailable', 'Stripe takes no more requests at the moment. Try again shortly.', {

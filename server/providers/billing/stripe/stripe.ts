@@ -9,7 +9,7 @@ import { inOurWords, isKeyConflict, isMissing } from './refusals.ts'
 import { defaultMethodOf, invoiceOf, methodOf, subscriptionOf } from './snapshot.ts'
 
 /** The shapes this file reads are those of this version; an upgrade of the SDK must be a decision. */
-export const API_VERSION = '2026-10-28.endive'
+const API_VERSION = '2026-10-28.endive'
 
 export type StripeOptions = {
   secretKey: string

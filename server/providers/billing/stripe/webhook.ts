@@ -3,7 +3,7 @@ import { problem } from '#platform/errors'
 import type { ProviderEvent, WebhookReader } from '../index.ts'
 
 /** Older signatures are refused: a webhook that was overheard cannot be sent again later. */
-export const TOLERANCE_S = 300
+const TOLERANCE_S = 300
 
 /** Fails closed: without a secret, without a signature, with a wrong or an old one there is no event. */
 export function makeWebhookReader(stripe: Stripe | null, secret: string | null): WebhookReader {
