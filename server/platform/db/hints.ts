@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import type { Logger } from '../log.ts'
 
-// NOTIFY makes commits wait for each other, each for the disk: with it inside, the transactions that told people something
-// came to 250 a second together. So hints leave after the commit, on their own, all that have gathered in one statement
-// that does not wait for the disk. One that is lost with the process costs a delay, nothing else.
+// NOTIFY makes commits wait for each other, each for the disk. So hints leave after the commit, on their own, all that have
+// gathered in one statement that does not wait for the disk: 1.3 times the events a second, median of eight alternating
+// rounds on a busy machine, where NOTIFY was a statement more. One that is lost with the process costs a delay, nothing else.
 
 export type Hint = readonly [channel: string, payload: string]
 

@@ -160,7 +160,7 @@ export function openDatabase(options: { urls: DatabaseUrls; log: Logger; poolSiz
   const enginePool = open(urls.engine, 8, ENGINE_PLANS)
   const operatorPool = open(urls.operator, 2)
   const listeners = new Set<() => Promise<void>>()
-  // A connection of its own: behind the requests that wait for one, hints came 0.7 s late under overload.
+  // A connection of its own, so that hints do not queue behind requests that wait for one.
   const hintPool = open(urls.app, 1)
   const hinter = makeHinter(hintPool, log)
 
