@@ -1,4 +1,6 @@
 import { companyCases } from './companies.ts'
+import { connectionCases } from './connections.ts'
+import { datasetCases } from './datasets.ts'
 import { identityCases } from './identity.ts'
 import type { Cases } from './matrix.ts'
 import { notificationCases, presenceCases } from './notifications.ts'
@@ -19,4 +21,6 @@ export const cases: Cases = {
   ...presenceCases,
   ...paymentCases,
   ...workflowCases,
+  ...datasetCases,
+  ...connectionCases,
 }

@@ -1,0 +1,54 @@
+import { type Cases, type Cast, rows, withChanges } from './matrix.ts'
+
+/** Guests see no connection; viewers read, members change. */
+const reading = withChanges(rows.workspaceRead, { guest: 404 })
+const changing = withChanges(rows.workspaceWrite, { guest: 404 })
+
+const newConnection = { name: 'Case', kind: 'duckdb', config: {} }
+
+const made = new Map<string, Promise<string>>()
+
+/** One connection per workspace and purpose: each probe of DuckDB starts a process of its own. */
+function madeConnection({ author, workspace }: Cast, purpose: string): Promise<string> {
+  const key = `${workspace.id} ${purpose}`
+  let connection = made.get(key)
+  if (connection === undefined) {
+    connection = author
+      .call('POST', '/api/connections', { body: newConnection })
+      .then(({ body }) => body.connection_id as string)
+    made.set(key, connection)
+  }
+  return connection
+}
+
+export async function madeSource(cast: Cast, purpose: string): Promise<string> {
+  const connectionId = await madeConnection(cast, purpose)
+  const { body } = await cast.author.call('POST', `/api/connections/${connectionId}/sources`, {
+    body: { name: 'Case', query: 'select 1 as a' },
+  })
+  return body.source_id as string
+}
+
+const connection = (purpose: string) => async (cast: Cast) => ({
+  params: { connection_id: await madeConnection(cast, purpose) },
+})
+
+export const connectionCases: Cases = {
+  listConnections: { expect: rows.selectedRead },
+  createConnection: { expect: rows.selectedWrite, prepare: async () => ({ body: newConnection }) },
+  verifyConnection: { expect: changing, prepare: connection('verify') },
+  revokeConnection: { expect: changing, prepare: connection('revoke') },
+  rearmConnection: {
+    expect: changing,
+    prepare: async (cast) => ({ ...(await connection('rearm')(cast)), body: { secrets: {} } }),
+  },
+  listSources: { expect: reading, prepare: connection('sources') },
+  createSource: {
+    expect: changing,
+    prepare: async (cast) => ({ ...(await connection('sources')(cast)), body: { name: 'Made', table: 'orders' } }),
+  },
+  deleteSource: {
+    expect: changing,
+    prepare: async (cast) => ({ params: { source_id: await madeSource(cast, 'sources') } }),
+  },
+}
