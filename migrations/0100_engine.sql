@@ -61,7 +61,8 @@ create table executions (
   check (status = 'waiting' or waiting_for = '[]')
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
 
-create index executions_by_workflow on executions (workspace_id, workflow_id, execution_id);
+-- Without the workspace: with it, a look-up by workspace and execution could go by this index instead of the key.
+create index executions_by_workflow on executions (workflow_id, execution_id);
 create index executions_by_system on executions (workspace_id, system_slug, started_by, execution_id) where system_slug is not null;
 create index executions_queued on executions (workspace_id, due_at) where status = 'queued';
 create index executions_running on executions (workspace_id, workflow_id) where status = 'running';
@@ -269,7 +270,7 @@ declare
   v_group record;
   v_free integer;
   v_granted integer := 0;
-  v_now integer;
+  v_chosen uuid;
 begin
   for v_group in
     select workspace_id, workflow_id, min(max_concurrency) as most from (
@@ -280,14 +281,16 @@ begin
   loop
     select v_group.most - count(*) into v_free from executions
       where workspace_id = v_group.workspace_id and workflow_id = v_group.workflow_id and status = 'running';
-    update executions e set status = 'queued', due_at = now(), waiting_for = '[]'
-      from (select workspace_id, execution_id from executions
+    for v_chosen in
+      select execution_id from executions
         where status = 'waiting' and waiting_for @> '[{"kind": "slot"}]' and workspace_id = v_group.workspace_id
           and workflow_id = v_group.workflow_id and max_concurrency is not null and crashes < 5
-        order by execution_id limit greatest(v_free, 0) for no key update skip locked) as chosen
-      where e.workspace_id = chosen.workspace_id and e.execution_id = chosen.execution_id;
-    get diagnostics v_now = row_count;
-    v_granted := v_granted + v_now;
+        order by execution_id limit greatest(v_free, 0) for no key update skip locked
+    loop
+      update executions set status = 'queued', due_at = now(), waiting_for = '[]'
+        where workspace_id = v_group.workspace_id and execution_id = v_chosen;
+      v_granted := v_granted + 1;
+    end loop;
   end loop;
   return v_granted;
 end $$;
@@ -314,13 +317,18 @@ end $$;
 
 -- Waiting executions whose time has come, by the database's clock alone.
 create function engine.wake_due(p_limit integer) returns integer language plpgsql as $$
-declare v_woken integer;
+declare
+  v_due record;
+  v_woken integer := 0;
 begin
-  update executions e set status = 'queued', waiting_for = '[]', due_at = now()
-    from (select workspace_id, execution_id from executions
-      where status = 'waiting' and due_at <= now() order by due_at limit p_limit for no key update skip locked) as due
-    where e.workspace_id = due.workspace_id and e.execution_id = due.execution_id;
-  get diagnostics v_woken = row_count;
+  for v_due in
+    select workspace_id, execution_id from executions
+      where status = 'waiting' and due_at <= now() order by due_at limit p_limit for no key update skip locked
+  loop
+    update executions set status = 'queued', waiting_for = '[]', due_at = now()
+      where workspace_id = v_due.workspace_id and execution_id = v_due.execution_id;
+    v_woken := v_woken + 1;
+  end loop;
   return v_woken;
 end $$;
 

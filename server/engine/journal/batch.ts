@@ -59,6 +59,9 @@ export type Encoded = Append & { bytes: number; texts: string[] }
 // The fence: nothing is written unless the worker's row is there, alive, and locked against whoever would declare it dead.
 const FENCE = 'fence as materialized (select worker_id from workers where worker_id = $1 and not dead for share)'
 
+// `one` is always 1. It makes the planner expect a single row, and so look each execution up by its key, however small the
+// table was when the plan was made. Without it a plan made on an empty database read the whole key for each batch, and the
+// cost of a commit grew with every execution that had ended. (A function that updates row by row costs 80 µs a row.)
 const MOVED = `moved as (
   update executions e set status = r.status, seen = r.seen, crashes = 0,
       worker_id = case when r.status = 'running' then e.worker_id end,
@@ -69,11 +72,11 @@ const MOVED = `moved as (
         else r.snapshot_seq end,
       results = r.results, results_blob = r.results_blob, error = r.error,
       finished_at = to_timestamp(r.finished_at / 1000), tell_end = e.tell_end or coalesce(r.tell_end, false)
-  from fence, json_to_recordset($8::json) as r (workspace_id uuid, execution_id uuid, epoch integer, status text,
-    seen integer, parking boolean, due_at double precision, waiting_for jsonb, snapshot json, snapshot_seq integer,
-    results json, results_blob json, error json, finished_at double precision, tell_end boolean)
-  where e.workspace_id = r.workspace_id and e.execution_id = r.execution_id and e.epoch = r.epoch
-    and e.worker_id = $1 and (not coalesce(r.parking, false) or e.inbox = r.seen)
+  from fence, json_to_recordset($8::json) as r (one integer, workspace_id uuid, execution_id uuid, epoch integer,
+    status text, seen integer, parking boolean, due_at double precision, waiting_for jsonb, snapshot json,
+    snapshot_seq integer, results json, results_blob json, error json, finished_at double precision, tell_end boolean)
+  where r.one = 1 and e.workspace_id = r.workspace_id and e.execution_id = r.execution_id and e.epoch = r.epoch
+    and case when e.worker_id = $1 then true end and (not coalesce(r.parking, false) or e.inbox = r.seen)
   returning e.execution_id)`
 
 const ITEMS = `items as (

@@ -111,7 +111,7 @@ export const valuesOf = (workerId: string, batch: Encoded[]): Values => {
     }
     const owner = { workspace_id: append.workspaceId, execution_id: append.executionId }
     if (append.start) starts.push(append)
-    else if (append.move) moves.push({ ...owner, epoch: append.epoch, ...moveFields(append.move) })
+    else if (append.move) moves.push({ one: 1, ...owner, epoch: append.epoch, ...moveFields(append.move) })
     for (const item of append.items ?? []) {
       items.push({ ...owner, ...item, state: item.state && withoutBlobs(item.state), due_at: item.dueAt })
     }

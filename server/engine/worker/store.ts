@@ -111,7 +111,7 @@ export const makeStore = (db: Database) => {
       const found = await query<{ execution_id: string; type: Fact['type']; at: Date; data: Fact['data'] }>(
         'events',
         `select e.execution_id, e.type, e.at, e.data from unnest($1::uuid[], $2::integer[]) as r (id, seq)
-           cross join lateral (select * from events where execution_id = r.id and seq > r.seq) e
+           cross join lateral (select * from events where execution_id = r.id and seq > r.seq offset 0) e
          order by e.execution_id, e.seq`,
         [rows.map((row) => row.execution_id), rows.map((row) => row.snapshot_seq)],
       )
@@ -127,7 +127,7 @@ export const makeStore = (db: Database) => {
       const found = await query<{ execution_id: string; n: number; payload: Signal }>(
         'inbox',
         `select i.execution_id, i.n, i.payload from unnest($1::uuid[], $2::integer[]) as r (id, seen)
-           join inbox i on i.execution_id = r.id and i.n > r.seen order by i.execution_id, i.n`,
+           cross join lateral (select * from inbox where execution_id = r.id and n > r.seen offset 0) i order by i.execution_id, i.n`,
         [rows.map((row) => row.execution_id), rows.map((row) => row.seen)],
       )
       const messages = new Map<string, InboxMessage[]>()

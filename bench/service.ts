@@ -1,0 +1,37 @@
+import { echo } from '#engine/testing'
+import { readConfig } from '#platform/config'
+import { type DatabaseUrls, openDatabase } from '#platform/db/pool'
+import { makeLogger } from '#platform/log'
+import { makeVault } from '#platform/secrets'
+import { makeApp } from '#server/app'
+
+// The service as a process of its own, for benches: `node bench/service.ts URLS [role]` prints where it listens and ends
+// with its parent.
+
+const urls = JSON.parse(process.argv[2]!) as DatabaseUrls
+const role = process.argv[3] ?? 'all'
+const config = readConfig(
+  {
+    HEDDLE_RATE_LIMITS: 'off',
+    HEDDLE_LOG_LEVEL: 'error',
+    HEDDLE_DATA_DIR: process.env.HEDDLE_DATA_DIR ?? '/tmp/heddle-bench-service',
+  },
+  ['--role', role],
+)
+const log = makeLogger('error')
+const db = openDatabase({ urls, log })
+let address = ''
+const app = await makeApp({
+  config,
+  db,
+  vault: makeVault(Buffer.alloc(32, 1)),
+  log,
+  baseUrl: () => address,
+  kinds: [echo],
+})
+address = await app.http.listen({ host: '127.0.0.1', port: 0 })
+console.log(`listening ${address}`)
+process.on('message', (message) => {
+  if (message === 'memory') process.send?.({ rss: process.memoryUsage().rss, heap: process.memoryUsage().heapUsed })
+})
+process.on('disconnect', () => process.exit(0))

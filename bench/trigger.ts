@@ -1,0 +1,82 @@
+import autocannon from 'autocannon'
+import pg from 'pg'
+import { chain } from '#engine/testing'
+import { median, startBenchDatabase } from './database.ts'
+import { makePlain } from './plain.ts'
+import { makeBenchPerson, makeHook, startBenchService } from './world.ts'
+
+// Five-node executions completed a second through `POST …/trigger`: the service is one process, the load comes from a thread
+// of this one over 64 connections. The ratio is to the plain program in the same run.
+
+const CONNECTIONS = 64
+const ROUNDS = 5
+const PER_ROUND = Number(process.env.PER_ROUND ?? 4000)
+
+const database = await startBenchDatabase()
+const { key } = await makeBenchPerson(database)
+const service = await startBenchService(database)
+const hook = await makeHook(service.base, key, chain(5))
+const plain = makePlain(database.urls.engine)
+const reader = new pg.Client({ connectionString: database.urls.engine })
+await reader.connect()
+
+const unfinished = async (): Promise<number> =>
+  Number(
+    (
+      await reader.query(
+        `select count(*) as n from executions where status in ('queued', 'running', 'waiting') and workflow_id is not null`,
+      )
+    ).rows[0].n,
+  )
+
+async function throughHttp(): Promise<{ rate: number; p99: number }> {
+  const begunAt = performance.now()
+  const result = await autocannon({
+    url: hook.url,
+    method: 'POST',
+    headers: { authorization: `Bearer ${hook.token}`, 'content-type': 'application/json' },
+    body: '{"value":7}',
+    connections: CONNECTIONS,
+    amount: PER_ROUND,
+    workers: 1,
+  })
+  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} refusals, ${result.errors} errors`)
+  while ((await unfinished()) > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  return { rate: (result.requests.total / (performance.now() - begunAt)) * 1000, p99: result.latency.p99 }
+}
+
+async function throughPlain(): Promise<number> {
+  let left = PER_ROUND
+  const begunAt = performance.now()
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      while (left-- > 0) await plain.execute()
+    }),
+  )
+  return (PER_ROUND / (performance.now() - begunAt)) * 1000
+}
+
+await throughHttp()
+await throughPlain()
+const [http, bare]: [{ rate: number; p99: number }[], number[]] = [[], []]
+for (let round = 0; round < ROUNDS; round++) {
+  bare.push(await throughPlain())
+  http.push(await throughHttp())
+}
+console.log(
+  JSON.stringify(
+    {
+      plain_runs_s: Math.round(median(bare)),
+      trigger_runs_s: Math.round(median(http.map(({ rate }) => rate))),
+      ratio: Number(median(http.map(({ rate }, round) => rate / bare[round]!)).toFixed(3)),
+      accepted_p99_ms: median(http.map(({ p99 }) => p99)),
+    },
+    null,
+    2,
+  ),
+)
+await reader.end()
+await plain.stop()
+service.stop()
+await database.stop()
+process.exit(0)
