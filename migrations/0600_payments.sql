@@ -36,6 +36,7 @@ create table billing_customers (
   leased_until timestamptz,
   attempt integer not null default 0,
   attempt_request text,
+  attempt_at timestamptz,
   reads_begun bigint not null default 0,
   read_applied bigint not null default 0,
   synced_at timestamptz,

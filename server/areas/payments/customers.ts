@@ -36,7 +36,7 @@ export async function changing<T>(ctx: Context, parts: BillingParts, work: (chan
   await inTransaction(ctx, (tx) => store.ensureCustomer(tx, workspaceId, provider.name, newId()))
   const perform = async (): Promise<T> => {
     const row = (await inTransaction(ctx, (tx) => store.findCustomer(tx, workspaceId, provider.name)))!
-    const ref = row.provider_ref ?? (await createCustomer(ctx, provider, row))
+    const ref = row.provider_ref ?? (await createCustomer(ctx, provider, requestKey))
     return work({ customer: { workspaceId, customerId: row.customer_id, ref }, row, requestKey })
   }
   if (!provider.cached) return perform()
@@ -49,13 +49,11 @@ export async function changing<T>(ctx: Context, parts: BillingParts, work: (chan
   }
 }
 
-async function createCustomer(ctx: Context, provider: BillingProvider, row: store.CustomerRow): Promise<string> {
+async function createCustomer(ctx: Context, provider: BillingProvider, key: string): Promise<string> {
   const { workspace_id: workspaceId } = ctx.workspace
   const { name } = await inTransaction(ctx, (tx) =>
     tx.row<{ name: string }>('select name from workspaces where workspace_id = $1', [workspaceId]),
   )
-  // The attempt is counted on when a customer is gone at the provider: without it, Stripe would answer with the old one.
-  const key = `${row.customer_id}:${row.attempt}`
   const ref = await provider.createCustomer({ workspaceId, name, email: ctx.person.email, key })
   await inTransaction(ctx, (tx) => store.setCustomerRef(tx, workspaceId, provider.name, ref))
   return ref

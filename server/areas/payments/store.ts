@@ -61,8 +61,9 @@ export const beginAttempt = (
   requestKey: string,
 ): Promise<{ attempt: number; attempt_request: string }> =>
   tx.row<{ attempt: number; attempt_request: string }>(
-    `update billing_customers set attempt_request = coalesce(attempt_request, $3) where workspace_id = $1 and provider = $2
-     returning attempt, attempt_request`,
+    `update billing_customers set attempt_request = coalesce(attempt_request, $3),
+       attempt_at = case when attempt_request is null then now() else attempt_at end
+     where workspace_id = $1 and provider = $2 returning attempt, attempt_request`,
     [workspaceId, provider, requestKey],
   )
 
@@ -72,6 +73,17 @@ export const closeAttempt = (tx: Tx, workspaceId: string, provider: ProviderName
     `update billing_customers set attempt = attempt + 1, attempt_request = null
      where workspace_id = $1 and provider = $2 and attempt = $3`,
     [workspaceId, provider, attempt],
+  )
+
+/**
+ * Of an attempt that is not at the provider after this long nothing will come any more. It must be counted on: Stripe repeats a
+ * failure of its own for as long as it remembers the key.
+ */
+export const closeOldAttempt = (tx: Tx, workspaceId: string, provider: ProviderName): Promise<number> =>
+  tx.count(
+    `update billing_customers set attempt = attempt + 1, attempt_request = null
+     where workspace_id = $1 and provider = $2 and attempt_request is not null and attempt_at < now() - interval '2 minutes'`,
+    [workspaceId, provider],
   )
 
 export type MethodRow = PaymentMethod & { provider_ref: string }

@@ -161,6 +161,19 @@ describe('Stripe in trouble', () => {
     await expect(make('two')).rejects.toMatchObject({ code: 'provider_unavailable', retryAfterS: 5 })
   })
 
+  test('a failure that Stripe remembers does not lock the workspace out', async () => {
+    const owner = await newOwner()
+    billing.fake.fail({ match: /POST \/v1\/subscriptions/, remembered: true, what: { status: 500 } })
+    expect((await subscribe(owner)).status).toBe(503)
+    expect((await subscribe(owner)).status).toBe(503)
+    await billing.service.sql(
+      `update billing_customers set attempt_at = attempt_at - interval '3 minutes' where workspace_id = $1`,
+      [owner.workspace.uuid],
+    )
+    expect((await subscribe(owner)).status).toBe(201)
+    expect(subscriptionsOf(owner.ref)).toHaveLength(1)
+  })
+
   test('after a failure the next look is a look at Stripe', async () => {
     const owner = await newOwner()
     billing.fake.fail({ match: /POST \/v1\/subscriptions/, times: 3, when: 'after', what: { status: 500 } })

@@ -63,8 +63,11 @@ export function makeSubscriptions(parts: BillingParts & { quotas: Quotas }) {
   async function findCertain(ctx: Context, row: store.CustomerRow): Promise<store.SubscriptionRow | undefined> {
     const present = await findLive(ctx)
     if (present || row.attempt_request === null) return present
-    await cache.refresh(ctx.workspace.workspace_id)
-    return findLive(ctx)
+    const { workspace_id } = ctx.workspace
+    await cache.refresh(workspace_id)
+    const found = await findLive(ctx)
+    if (!found) await inTransaction(ctx, (tx) => store.closeOldAttempt(tx, workspace_id, provider.name))
+    return found
   }
 
   const audit = (ctx: Context, action: string, subscription: BillingSubscription): Promise<void> =>

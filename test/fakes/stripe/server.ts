@@ -14,13 +14,19 @@ const API_VERSION = '2026-10-28.endive'
 export const SECRET_KEY = 'sk_test_fake'
 export const WEBHOOK_SECRET = 'whsec_fake_secret_of_the_tests'
 
+type Failure = { status: number; headers?: Record<string, string>; body?: Record<string, unknown> }
+const failure = ({ body }: Failure): string =>
+  JSON.stringify({ error: body ?? { type: 'api_error', message: 'Something went wrong on our end.' } })
+
 /** What goes wrong with the next requests that match. */
 export type Fault = {
   match?: RegExp
   times?: number
   /** Before: nothing happened. After: it happened, and the answer is lost. */
   when?: 'before' | 'after'
-  what: { status: number; headers?: Record<string, string>; body?: Record<string, unknown> } | 'hang' | 'drop'
+  /** The failure is kept under the request's key and answered again, as Stripe does with a 500. */
+  remembered?: true
+  what: Failure | 'hang' | 'drop'
 }
 
 export type StripeEvent = { id: string; type: string; payload: string }
@@ -164,6 +170,12 @@ export async function startFakeStripe() {
     }
     const fault = takeFault(`${method} ${url.pathname}`)
     if (fault?.when === 'after') once(method, url, key, body)
+    if (fault?.remembered && key !== undefined && typeof fault.what === 'object')
+      answers.set(key, {
+        fingerprint: `${method} ${url.pathname}\n${body}`,
+        status: fault.what.status,
+        body: failure(fault.what),
+      })
     for (const one of waiting.splice(0)) {
       if (one.match.test(`${method} ${url.pathname}`)) one.resolve()
       else waiting.push(one)
@@ -171,13 +183,7 @@ export async function startFakeStripe() {
     if (fault) {
       if (fault.what === 'hang') return
       if (fault.what === 'drop') return void request.socket.destroy()
-      return send(
-        fault.what.status,
-        JSON.stringify({
-          error: fault.what.body ?? { type: 'api_error', message: 'Something went wrong on our end.' },
-        }),
-        fault.what.headers,
-      )
+      return send(fault.what.status, failure(fault.what), fault.what.headers)
     }
     const answer = once(method, url, key, body)
     send(answer.status, answer.body)

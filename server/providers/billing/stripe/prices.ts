@@ -1,5 +1,5 @@
 import type Stripe from 'stripe'
-import { toWire } from '#platform/ids'
+import { newId, toWire } from '#platform/ids'
 import type { BillingPlan } from '../index.ts'
 
 /**
@@ -25,7 +25,8 @@ export async function ensurePrice(stripe: Stripe, plan: BillingPlan): Promise<st
         product_data: { name: plan.name },
         metadata: { heddle_plan: toWire('plan', plan.plan_id) },
       },
-      { idempotencyKey: `price:${key}:${plan.name}` },
+      // One per call: the look-up key already lets no second price be, and Stripe would remember a failure of its own.
+      { idempotencyKey: `price:${newId()}` },
     )
     return price.id
   } catch (error) {
