@@ -7,6 +7,10 @@ export type MailMessage = {
   subject: string
   text?: string | undefined
   html?: string | undefined
+  /** Where answers go; the sender's own address where absent. */
+  replyTo?: string
+  /** The Message-ID of the mail that this one answers. */
+  inReplyTo?: string
   /** The same key means the same mail: it is kept once, and carries the same Message-ID when sent again. */
   key: string
 }
@@ -48,6 +52,9 @@ export function checkMessage(message: MailMessage): MailMessage {
   for (const address of message.to) {
     if (!ADDRESS.test(address)) throw wrong(`"${address.slice(0, 100)}" is not an e-mail address`)
   }
+  if (message.replyTo !== undefined && !ADDRESS.test(message.replyTo)) throw wrong('replyTo is not an e-mail address')
+  if (message.inReplyTo !== undefined && !/^<[^<>\s]{1,500}>$/.test(message.inReplyTo))
+    throw wrong('inReplyTo is not a Message-ID')
   if (message.subject.length > MAX_SUBJECT || /[\r\n\0]/.test(message.subject)) {
     throw wrong(`the subject is one line of at most ${MAX_SUBJECT} characters`)
   }

@@ -28,6 +28,8 @@ export function makeSmtpMail({ url, from, timeoutMs = 20_000 }: SmtpOptions): Ma
           subject: message.subject,
           text: message.text,
           html: message.html,
+          ...(message.replyTo !== undefined && { replyTo: message.replyTo }),
+          ...(message.inReplyTo !== undefined && { inReplyTo: message.inReplyTo, references: message.inReplyTo }),
           messageId: `<${id}@heddle>`,
         })
         return {

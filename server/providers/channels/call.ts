@@ -1,0 +1,73 @@
+import { SECOND } from '#platform/clock'
+import { ChannelFailure } from './index.ts'
+
+// One request to a vendor's API. What it says in words is not passed on: it may quote the token.
+
+const TIMEOUT = 15 * SECOND
+const LARGEST_ANSWER = 256 * 1024
+
+export type VendorAnswer = { status: number; body: Record<string, unknown> }
+
+export async function callVendor(request: {
+  vendor: string
+  url: string
+  headers?: Record<string, string>
+  body: unknown
+  signal: AbortSignal | undefined
+}): Promise<VendorAnswer> {
+  const { vendor } = request
+  const timeout = AbortSignal.timeout(TIMEOUT)
+  let response: Response
+  let text: string
+  try {
+    response = await fetch(request.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...request.headers },
+      body: JSON.stringify(request.body),
+      redirect: 'error', // a token goes to the vendor's host alone
+      signal: request.signal ? AbortSignal.any([request.signal, timeout]) : timeout,
+    })
+    text = await readAtMost(response)
+  } catch (cause) {
+    request.signal?.throwIfAborted()
+    throw new ChannelFailure('unavailable', `${vendor} cannot be reached`, { cause: nameOf(cause) })
+  }
+  const body = parse(text)
+  if (response.status === 429) throw rateLimited(vendor, retryAfterOf(response, body))
+  if (response.status >= 500)
+    throw new ChannelFailure('unavailable', `${vendor} answered with status ${response.status}`)
+  return { status: response.status, body }
+}
+
+export const rateLimited = (vendor: string, retryAfterS: number): ChannelFailure =>
+  new ChannelFailure('rate_limited', `${vendor} asks for fewer messages`, { retryAfterS: Math.min(retryAfterS, 3600) })
+
+/** The failure's name alone: its message can hold the address, and the address can hold the token. */
+const nameOf = (cause: unknown): string => (cause instanceof Error ? cause.name : 'unknown')
+
+function retryAfterOf(response: Response, body: Record<string, unknown>): number {
+  const parameters = body.parameters as { retry_after?: unknown } | undefined
+  const said = [response.headers.get('retry-after'), body.retry_after, parameters?.retry_after]
+  const seconds = said.map(Number).filter((value) => Number.isFinite(value) && value > 0)
+  return seconds.length === 0 ? 1 : Math.max(...seconds)
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+async function readAtMost(response: Response): Promise<string> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const part of response.body ?? []) {
+    parts.push(part)
+    length += part.length
+    if (length > LARGEST_ANSWER) throw new Error('the answer is too large')
+  }
+  return Buffer.concat(parts).toString()
+}

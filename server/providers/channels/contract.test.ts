@@ -1,0 +1,370 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { makeOutgoing } from '#platform/outgoing/outgoing'
+import { makeOutboxMail, type OutboxRow } from '#providers/mail/outbox'
+import * as discord from '#test/fakes/channels/discord'
+import * as receiver from '#test/fakes/channels/receiver'
+import type { FakeVendor, Sent } from '#test/fakes/channels/server'
+import * as slack from '#test/fakes/channels/slack'
+import * as telegram from '#test/fakes/channels/telegram'
+import * as whatsapp from '#test/fakes/channels/whatsapp'
+import { type Channels, makeChannels } from './channels.ts'
+import { type ChannelConfig, type ChannelName, channelNames, type InboundMessage, SignatureRefused } from './index.ts'
+import { splitText, storable } from './text.ts'
+
+type Request = { raw: string | Buffer; headers: Record<string, string> }
+
+/** How each vendor is set up, how its service speaks to us, and what a lie looks like. */
+type Vendor = {
+  config: ChannelConfig
+  /** A credential without which nothing may come in. */
+  secret: string
+  says(text: string, options?: { forged?: boolean; ago?: number }): Request
+  expected: Partial<InboundMessage>
+  /** The signature carries a time. */
+  timed: boolean
+  /** Somebody whom the vendor will not deliver to. */
+  gone: string
+  someone: string
+}
+
+const ago = (seconds = 0): number => Math.floor(Date.now() / 1000) - seconds
+
+let fakes: Record<'slack' | 'telegram' | 'whatsapp' | 'discord' | 'webhook', FakeVendor>
+let channels: Channels
+let vendors: Record<ChannelName, Vendor>
+const mails: OutboxRow[] = []
+
+beforeAll(async () => {
+  fakes = {
+    slack: await slack.startSlack(),
+    telegram: await telegram.startTelegram(),
+    whatsapp: await whatsapp.startWhatsapp(),
+    discord: await discord.startDiscord(),
+    webhook: await receiver.startReceiver(),
+  }
+  const outgoing = makeOutgoing({ allowTargets: [new URL(fakes.webhook.base).host] })
+  channels = makeChannels({
+    bases: {
+      slack: fakes.slack.base,
+      telegram: fakes.telegram.base,
+      whatsapp: fakes.whatsapp.base,
+      discord: fakes.discord.base,
+    },
+    mail: makeOutboxMail({ store: async (row) => void mails.push(row) }),
+    outgoing,
+  })
+  vendors = {
+    slack: {
+      config: {
+        external_id: 'T0HOME',
+        credentials: { bot_token: slack.SLACK_TOKEN, signing_secret: slack.SLACK_SECRET },
+      },
+      secret: 'signing_secret',
+      says: (text, { forged, ago: seconds } = {}) =>
+        slack.fromSlack(slack.slackMessage(text), { at: ago(seconds), ...(forged && { secret: 'another' }) }),
+      expected: { conversation: 'D0DIRECT:U0PERSON', address: { channel: 'D0DIRECT' } },
+      timed: true,
+      gone: 'CGONE',
+      someone: 'C0CHANNEL',
+    },
+    telegram: {
+      config: {
+        external_id: 'heddle_bot',
+        credentials: { bot_token: telegram.TELEGRAM_TOKEN, secret_token: telegram.TELEGRAM_SECRET },
+      },
+      secret: 'secret_token',
+      says: (text, { forged } = {}) =>
+        telegram.fromTelegram(telegram.telegramMessage(text), forged ? 'another' : telegram.TELEGRAM_SECRET),
+      expected: { conversation: '77:77', sender: { id: '77', name: 'Ada' }, address: { chat_id: '77' } },
+      timed: false,
+      gone: '403',
+      someone: '77',
+    },
+    whatsapp: {
+      config: {
+        external_id: whatsapp.PHONE_ID,
+        credentials: {
+          access_token: whatsapp.WHATSAPP_TOKEN,
+          app_secret: whatsapp.WHATSAPP_SECRET,
+          verify_token: whatsapp.WHATSAPP_VERIFY,
+        },
+      },
+      secret: 'app_secret',
+      says: (text, { forged } = {}) =>
+        whatsapp.fromWhatsapp(whatsapp.whatsappMessage(text), forged ? 'another' : whatsapp.WHATSAPP_SECRET),
+      expected: { conversation: '16505551234', sender: { id: '16505551234', name: 'Sheena' } },
+      timed: false,
+      gone: '4900000',
+      someone: '16505551234',
+    },
+    discord: {
+      config: {
+        external_id: '845027738276462632',
+        credentials: { bot_token: discord.DISCORD_TOKEN, public_key: discord.DISCORD_PUBLIC_KEY },
+      },
+      secret: 'public_key',
+      says: (text, { forged, ago: seconds } = {}) =>
+        discord.fromDiscord(discord.discordCommand(text), { at: ago(seconds), ...(forged && { forged }) }),
+      expected: {
+        conversation: '772908445358620702:53908232506183680',
+        sender: { id: '53908232506183680', name: 'Mason' },
+      },
+      timed: true,
+      gone: '404404',
+      someone: '772908445358620702',
+    },
+    email: {
+      config: { external_id: 'help@acme.example', credentials: { inbound_secret: 'inbound-secret-1' } },
+      secret: 'inbound_secret',
+      says: (text, { forged } = {}) => ({
+        raw: `From: Ada Lovelace <Ada@Example.org>\r\nTo: help@acme.example\r\nSubject: A question\r\nMessage-ID: <${Math.random()}@example.org>\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${text}\r\n\r\nOn Monday somebody wrote:\r\n> earlier words\r\n`,
+        headers: { 'content-type': 'message/rfc822', 'x-inbound-secret': forged ? 'another' : 'inbound-secret-1' },
+      }),
+      expected: { conversation: 'ada@example.org', sender: { id: 'ada@example.org', name: 'Ada Lovelace' } },
+      timed: false,
+      gone: 'not an address@',
+      someone: 'ada@example.org',
+    },
+    webhook: {
+      config: { external_id: fakes.webhook.base, credentials: { signing_secret: receiver.WEBHOOK_SECRET } },
+      secret: 'signing_secret',
+      says: (text, { forged, ago: seconds } = {}) =>
+        receiver.fromWebhook(
+          { sender_id: 'u1', sender_name: 'Ada', conversation_id: 'c1', text },
+          { at: new Date(ago(seconds) * 1000), ...(forged && { secret: 'whsec_YW5vdGhlcg==' }) },
+        ),
+      expected: { sender: { id: 'u1', name: 'Ada' }, address: { sender_id: 'u1', conversation_id: 'c1' } },
+      timed: true,
+      gone: '',
+      someone: 'u1',
+    },
+  }
+})
+afterAll(() => Promise.all(Object.values(fakes).map((fake) => fake.close())))
+beforeEach(() => {
+  mails.length = 0
+  for (const fake of Object.values(fakes)) {
+    fake.sent.length = 0
+    fake.refused.length = 0
+  }
+})
+
+const receive = (name: ChannelName, { raw, headers }: Request, config = vendors[name].config, now = new Date()) =>
+  channels[name].receive({ headers, body: Buffer.from(raw), now }, config)
+
+const sentBy = (name: ChannelName): Sent[] =>
+  name === 'email'
+    ? mails.map((mail) => ({ to: mail.recipient[0]!, text: mail.body_text!, key: mail.idempotency_key }))
+    : fakes[name].sent
+
+const send = (name: ChannelName, text: string, more: { to?: string; key?: string } = {}) => {
+  const { config, someone } = vendors[name]
+  const address = channels[name].addressOf(more.to ?? someone)
+  return channels[name].send(config, {
+    address: address!,
+    text,
+    key: more.key ?? `key-${Math.random()}`,
+    workspaceId: 'w',
+  })
+}
+
+describe.each(channelNames)('%s', (name) => {
+  test('brings what a person wrote', async () => {
+    const { messages } = await receive(name, vendors[name].says('How are you? <3 & 😀'))
+    expect(messages).toHaveLength(1)
+    expect(messages[0]).toMatchObject({ text: 'How are you? <3 & 😀', ...vendors[name].expected })
+    expect(messages[0]!.deliveryId).not.toBe('')
+  })
+
+  test('gives the same message the same id, and another one another', async () => {
+    const request = vendors[name].says('again')
+    const [first, second, third] = await Promise.all([
+      receive(name, request),
+      receive(name, request),
+      receive(name, vendors[name].says('again')),
+    ])
+    expect(first!.messages[0]!.deliveryId).toBe(second!.messages[0]!.deliveryId)
+    expect(first!.messages[0]!.deliveryId).not.toBe(third!.messages[0]!.deliveryId)
+  })
+
+  test('refuses a wrong, an empty, a cut and a missing signature, and any body but the signed one', async () => {
+    const { says } = vendors[name]
+    await expect(receive(name, says('hello', { forged: true }))).rejects.toThrow(SignatureRefused)
+    const right = says('hello')
+    const unsigned = { ...right, headers: { 'content-type': right.headers['content-type']! } }
+    await expect(receive(name, unsigned)).rejects.toThrow(SignatureRefused)
+    for (const header of Object.keys(right.headers).filter((key) => key !== 'content-type')) {
+      for (const value of ['', right.headers[header]!.slice(0, -1), `${right.headers[header]}0`]) {
+        await expect(receive(name, { ...right, headers: { ...right.headers, [header]: value } })).rejects.toThrow(
+          SignatureRefused,
+        )
+      }
+    }
+    if (name === 'telegram' || name === 'email') return
+    await expect(receive(name, { ...right, raw: `${right.raw} ` })).rejects.toThrow(SignatureRefused)
+  })
+
+  test('refuses everything while its secret is missing or empty, however the request is signed', async () => {
+    const { config, secret, says } = vendors[name]
+    const { [secret]: _gone, ...rest } = config.credentials
+    for (const credentials of [rest, { ...rest, [secret]: '' }])
+      await expect(receive(name, says('hello'), { ...config, credentials })).rejects.toThrow(SignatureRefused)
+  })
+
+  test('refuses what was signed more than 300 s ago, or ahead', async () => {
+    const { timed, says } = vendors[name]
+    if (!timed) return
+    await expect(receive(name, says('old', { ago: 310 }))).rejects.toThrow(SignatureRefused)
+    await expect(receive(name, says('early', { ago: -310 }))).rejects.toThrow(SignatureRefused)
+    expect((await receive(name, says('just in time', { ago: 290 }))).messages).toHaveLength(1)
+  })
+
+  test('sends an answer to where the message came from', async () => {
+    const { config, says } = vendors[name]
+    const { messages } = await receive(name, says('hello'))
+    await channels[name].send(config, { address: messages[0]!.address, text: 'Hi & <b>', key: 'k1', workspaceId: 'w' })
+    const text = name === 'slack' ? 'Hi &amp; &lt;b&gt;' : 'Hi & <b>'
+    expect(sentBy(name)).toMatchObject([{ text }])
+    if (name !== 'email') expect(fakes[name].refused).toEqual([])
+  })
+
+  test('tells a person who cannot be reached from a vendor who cannot', async () => {
+    if (name === 'email') {
+      expect(channels.email.addressOf('not an address@')).toBeUndefined()
+      return
+    }
+    const fake = fakes[name]
+    if (name === 'webhook') fake.next({ status: 410, body: {} })
+    await expect(send(name, 'hello', name === 'webhook' ? {} : { to: vendors[name].gone })).rejects.toMatchObject({
+      code: 'refused',
+      retryable: false,
+    })
+    fake.next({ status: 503, body: 'busy' })
+    await expect(send(name, 'hello')).rejects.toMatchObject({ code: 'unavailable', retryable: true })
+    fake.next('hang up')
+    await expect(send(name, 'hello')).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  test('waits as long as the vendor asks', async () => {
+    if (name === 'email') return
+    const busy =
+      name === 'telegram'
+        ? telegram.telegramBusy(7)
+        : { status: 429, body: { ok: false, error: 'ratelimited' }, headers: { 'retry-after': '7' } }
+    fakes[name].next(busy)
+    await expect(send(name, 'hello')).rejects.toMatchObject({ code: 'rate_limited', retryAfterS: 7, retryable: true })
+  })
+
+  test('a wrong token is a refusal that does not name it', async () => {
+    if (name === 'email' || name === 'webhook') return
+    const { config, someone } = vendors[name]
+    const credentials = Object.fromEntries(Object.keys(config.credentials).map((key) => [key, 'wrong-token']))
+    const error = await channels[name]
+      .send(
+        { ...config, credentials },
+        { address: channels[name].addressOf(someone)!, text: 'x', key: 'k', workspaceId: 'w' },
+      )
+      .catch((reason: Error) => reason)
+    expect(error).toMatchObject({ code: 'refused' })
+    expect(String((error as Error).message)).not.toContain('wrong-token')
+  })
+})
+
+describe('the peculiarities', () => {
+  test('Slack asks for its challenge, and its own bots are not answered', async () => {
+    const challenge = await receive(
+      'slack',
+      slack.fromSlack({ type: 'url_verification', challenge: 'abc', token: 't' }),
+    )
+    expect(challenge.answer).toEqual({ contentType: 'text/plain', body: 'abc' })
+    for (const more of [{ bot_id: 'B1' }, { subtype: 'channel_join' }, { type: 'reaction_added' }])
+      expect((await receive('slack', slack.fromSlack(slack.slackMessage('x', more)))).messages).toEqual([])
+    const elsewhere = { ...slack.slackMessage('x'), team_id: 'T0OTHER' }
+    expect((await receive('slack', slack.fromSlack(elsewhere))).messages).toEqual([])
+  })
+
+  test('a mention in a Slack channel is answered in its thread, and counts once', async () => {
+    const place = { channel: 'C0ROOM', channel_type: 'channel', ts: '1700.01' }
+    const [message, mention] = await Promise.all(
+      ['message', 'app_mention'].map((type) =>
+        receive('slack', slack.fromSlack(slack.slackMessage('<@U0BOT> run it', { ...place, type }))),
+      ),
+    )
+    expect(mention!.messages[0]).toMatchObject({
+      text: 'run it',
+      address: { channel: 'C0ROOM', thread_ts: '1700.01' },
+      deliveryId: message!.messages[0]!.deliveryId,
+    })
+  })
+
+  test('WhatsApp is told the challenge for the right token alone, and other numbers are left alone', async () => {
+    const { config } = vendors.whatsapp
+    const query = (token: string) => ({ 'hub.mode': 'subscribe', 'hub.verify_token': token, 'hub.challenge': '1158' })
+    expect(channels.whatsapp.handshake!(query(whatsapp.WHATSAPP_VERIFY), config).body).toBe('1158')
+    for (const token of ['', 'wrong'])
+      expect(() => channels.whatsapp.handshake!(query(token), config)).toThrow(SignatureRefused)
+    expect(() => channels.whatsapp.handshake!(query(''), { ...config, credentials: {} })).toThrow(SignatureRefused)
+    const other = whatsapp.whatsappMessage('x', { phone: '999' })
+    expect((await receive('whatsapp', whatsapp.fromWhatsapp(other))).messages).toEqual([])
+  })
+
+  test('Discord is answered a PING with a PONG, and shows what was asked', async () => {
+    const ping = await receive('discord', discord.fromDiscord({ id: '1', type: 1 }))
+    expect(JSON.parse(ping.answer.body)).toEqual({ type: 1 })
+    const shown = await receive('discord', discord.fromDiscord(discord.discordCommand('one\ntwo')))
+    expect(JSON.parse(shown.answer.body)).toMatchObject({ type: 4, data: { content: '> one\n> two' } })
+  })
+
+  test('Discord takes the same message twice as one', async () => {
+    await send('discord', 'once', { key: 'the same' })
+    await send('discord', 'once', { key: 'the same' })
+    expect(fakes.discord.sent).toHaveLength(1)
+  })
+
+  test('a mail is read without what it quotes; robots and forgeries are not answered', async () => {
+    const { says } = vendors.email
+    expect((await receive('email', says('New words'))).messages[0]!.text).toBe('New words')
+    for (const header of [
+      'Auto-Submitted: auto-replied',
+      'Precedence: bulk',
+      'Authentication-Results: mx; dmarc=fail',
+    ]) {
+      const request = says('x')
+      expect((await receive('email', { ...request, raw: `${header}\r\n${request.raw}` })).messages).toEqual([])
+    }
+    const json = {
+      raw: JSON.stringify({ from: 'Bob <bob@example.org>', subject: 'Hi', text: 'Words', message_id: '<1@x>' }),
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Basic ${Buffer.from('mail:inbound-secret-1').toString('base64')}`,
+      },
+    }
+    expect((await receive('email', json)).messages[0]).toMatchObject({ text: 'Words', sender: { name: 'Bob' } })
+  })
+
+  test('replies of a webhook go to public addresses alone', async () => {
+    const config = { ...vendors.webhook.config, external_id: 'http://127.0.0.1:9/reply' }
+    await expect(
+      channels.webhook.send(config, { address: { sender_id: 'u' }, text: 'x', key: 'k', workspaceId: 'w' }),
+    ).rejects.toMatchObject({ code: 'refused' })
+    expect(channels.webhook.sends({ external_id: 'just a name' })).toBe(false)
+  })
+
+  test('a secret without the prefix of the standard is taken as text', async () => {
+    const secret = 'plain secret, not base64!'
+    const config = { external_id: 'x', credentials: { signing_secret: secret } }
+    const request = receiver.fromWebhook(
+      { sender_id: 'u', text: 'x' },
+      { secret: `whsec_${Buffer.from(secret).toString('base64')}` },
+    )
+    expect((await receive('webhook', request, config)).messages).toHaveLength(1)
+  })
+
+  test('long texts are parted between words and never through a letter', () => {
+    const text = `${'word '.repeat(30)}\n\n${'😀'.repeat(40)}`
+    const parts = splitText(text, 50)
+    expect(parts.every((part) => part.length <= 50 && part.isWellFormed())).toBe(true)
+    expect(parts.join('').replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''))
+    expect(storable('a\u0000b\ud800')).toBe('ab\ufffd')
+  })
+})

@@ -1,0 +1,150 @@
+import PostalMime, { addressParser } from 'postal-mime'
+import { z } from 'zod'
+import { type Mail, MailFailure } from '#providers/mail/index'
+import { type Channel, ChannelFailure, InboundMalformed, type InboundMessage, json, SignatureRefused } from './index.ts'
+import { same, secretOf } from './signature.ts'
+import { readJson, storable } from './text.ts'
+
+// A mail server hands incoming mail over as it is (message/rfc822), or as JSON, with the inbound secret. Answers go out
+// through the installation's mail provider. The external id is the address that people write to.
+
+const Json = z.object({
+  from: z.string().max(1000),
+  subject: z.string().max(2000).optional(),
+  text: z.string(),
+  message_id: z.string().max(500).optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+})
+
+type Read = {
+  from: { address: string; name: string }
+  subject: string
+  text: string
+  messageId: string
+  header(name: string): string
+}
+
+export const makeEmail = ({ mail }: { mail: Pick<Mail, 'send'> }): Channel => ({
+  name: 'email',
+  title: 'E-mail',
+  credentials: ['inbound_secret'],
+  mostCharacters: 100_000,
+  checkExternalId: (externalId) =>
+    /^[^\s@<>"]{1,64}@[^\s@<>"]{1,255}$/.test(externalId) ? null : 'must be the e-mail address that people write to',
+
+  async receive({ headers, body }, { credentials, external_id }) {
+    const secret = secretOf(credentials, 'inbound_secret')
+    if (!presented(headers).some((given) => same(given, secret))) throw new SignatureRefused('the secret is wrong')
+    const read = /\bjson\b/i.test(String(headers['content-type'] ?? '')) ? readBody(body) : await readMime(body)
+    const message = read && messageOf(read, external_id)
+    return { answer: json({ received: true }), messages: message ? [message] : [] }
+  },
+
+  addressOf: (to) => (/^[^\s@]{1,64}@[^\s@]{1,255}$/.test(to) ? { to, subject: '' } : undefined),
+  sends: () => true,
+
+  async send({ external_id }, { address, text, key, workspaceId }) {
+    const subject = (address.subject || text).replaceAll(/\s+/g, ' ').slice(0, 200)
+    try {
+      await mail.send({
+        workspaceId,
+        to: [address.to!],
+        subject: address.message_id !== undefined && !/^re:/i.test(subject) ? `Re: ${subject}` : subject,
+        text,
+        key,
+        replyTo: external_id,
+        ...(address.message_id !== undefined && { inReplyTo: address.message_id }),
+      })
+    } catch (error) {
+      if (!(error instanceof MailFailure)) throw error
+      throw new ChannelFailure(error.retryable ? 'unavailable' : 'refused', error.message)
+    }
+  },
+})
+
+/** In a header of its own, or as the password of basic authentication, which every mail service can send. */
+function presented(headers: Readonly<Record<string, string | string[] | undefined>>): (string | undefined)[] {
+  const own = headers['x-inbound-secret']
+  const authorization = String(headers.authorization ?? '')
+  const basic = /^basic +([\w+/=-]+)$/i.exec(authorization)?.[1]
+  const bearer = /^bearer +(\S+)$/i.exec(authorization)?.[1]
+  const decoded = basic === undefined ? undefined : Buffer.from(basic, 'base64').toString()
+  return [typeof own === 'string' ? own : undefined, bearer, decoded?.slice(decoded.indexOf(':') + 1)]
+}
+
+function readBody(body: Buffer): Read {
+  const mailed = readJson(body, Json)
+  if (!mailed)
+    throw new InboundMalformed('Send {"from": "…", "subject": "…", "text": "…"}, or the message as message/rfc822.')
+  const { address, name } = addressParser(mailed.from, { flatten: true })[0] ?? { address: '', name: '' }
+  const headers = new Map(Object.entries(mailed.headers ?? {}).map(([key, value]) => [key.toLowerCase(), value]))
+  return {
+    from: { address: address ?? '', name: name ?? '' },
+    subject: mailed.subject ?? '',
+    text: mailed.text,
+    messageId: mailed.message_id ?? '',
+    header: (wanted) => headers.get(wanted) ?? '',
+  }
+}
+
+async function readMime(body: Buffer): Promise<Read> {
+  if (body.length === 0) throw new InboundMalformed('The message is empty.')
+  const mailed = await PostalMime.parse(body, { maxNestingDepth: 20 })
+  return {
+    from: { address: mailed.from?.address ?? '', name: mailed.from?.name ?? '' },
+    subject: mailed.subject ?? '',
+    text: mailed.text ?? plainOf(mailed.html ?? ''),
+    messageId: mailed.messageId ?? '',
+    // The first one stands on top: it was added last, by the server that took the mail in.
+    header: (wanted) => mailed.headers.find(({ key }) => key === wanted)?.value ?? '',
+  }
+}
+
+function messageOf(read: Read, ours: string): InboundMessage | undefined {
+  const from = read.from.address.toLowerCase()
+  if (!/^[^\s@]{1,64}@[^\s@]{1,255}$/.test(from)) throw new InboundMalformed('The message has no sender.')
+  // Robots would talk to each other for ever.
+  const automatic =
+    /^auto-/i.test(read.header('auto-submitted')) ||
+    /\b(bulk|junk|list|auto_reply)\b/i.test(read.header('precedence')) ||
+    read.header('x-autoreply') !== '' ||
+    from === ours.toLowerCase() ||
+    /^(mailer-daemon|postmaster|no-?reply)@/.test(from)
+  const forged = /\bdmarc=fail\b/i.test(read.header('authentication-results'))
+  if (automatic || forged) return undefined
+  const text = storable(withoutQuotes(read.text))
+  return {
+    deliveryId: read.messageId === '' ? `${from}:${read.subject}:${text}`.slice(0, 500) : read.messageId.slice(0, 500),
+    conversation: from,
+    sender: { id: from, name: storable(read.from.name, 200) || from },
+    text,
+    address: {
+      to: from,
+      subject: storable(read.subject.replaceAll(/\s+/g, ' '), 200),
+      ...(/^<[^<>\s]+>$/.test(read.messageId) && { message_id: read.messageId }),
+    },
+  }
+}
+
+/** What the person wrote, without what they answered to and without their signature. */
+function withoutQuotes(text: string): string {
+  const lines = text.replaceAll('\r\n', '\n').split('\n')
+  const end = lines.findIndex(
+    (line, at) =>
+      /^-- ?$/.test(line) ||
+      /^-{2,} ?(original message|forwarded message)/i.test(line) ||
+      /^on .{5,200}wrote:$/i.test(line.trim()) ||
+      (/^on .{5,200}$/i.test(line.trim()) && /wrote:$/.test(lines[at + 1]?.trim() ?? '')),
+  )
+  return (end === -1 ? lines : lines.slice(0, end)).filter((line) => !line.startsWith('>')).join('\n')
+}
+
+const plainOf = (html: string): string =>
+  html
+    .replaceAll(/<(script|style)\b[\s\S]*?<\/\1\s*>/gi, ' ')
+    .replaceAll(/<br\s*\/?>|<\/(p|div|li|tr)>/gi, '\n')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll('&nbsp;', ' ')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')

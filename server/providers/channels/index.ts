@@ -1,0 +1,88 @@
+// Messaging channels: one vendor per file. A vendor says whether a request truly comes from its service, what people wrote in
+// it, and how an answer is sent. Where it sends to is fixed when the program starts, never by a message.
+
+export const channelNames = ['slack', 'telegram', 'whatsapp', 'discord', 'email', 'webhook'] as const
+export type ChannelName = (typeof channelNames)[number]
+
+export type ChannelConfig = { external_id: string; credentials: Readonly<Record<string, string>> }
+
+export type InboundRequest = {
+  headers: Readonly<Record<string, string | string[] | undefined>>
+  body: Buffer
+  now: Date
+}
+
+/** Where an answer goes, in the vendor's own terms. Kept with the conversation. */
+export type Address = Record<string, string>
+
+export type InboundMessage = {
+  /** The same for every repetition of the same message. */
+  deliveryId: string
+  /** One conversation of one person: what they say elsewhere, or others say here, is another one. */
+  conversation: string
+  sender: { id: string; name: string }
+  /** Empty where the person sent something that is not text. */
+  text: string
+  address: Address
+}
+
+/** What the vendor is answered at once, and what people said. */
+export type Inbound = { answer: InboundAnswer; messages: InboundMessage[] }
+export type InboundAnswer = { contentType: 'application/json' | 'text/plain'; body: string }
+
+export type OutboundMessage = {
+  address: Address
+  text: string
+  /** The same on every attempt; passed on where the vendor knows such keys. */
+  key: string
+  workspaceId: string
+  signal?: AbortSignal
+}
+
+export type Channel = {
+  readonly name: ChannelName
+  readonly title: string
+  /** Every one of them is needed before the channel can be enabled. */
+  readonly credentials: readonly string[]
+  /** Longer texts are sent in parts. */
+  readonly mostCharacters: number
+  /** What is wrong with an external id, or null. */
+  checkExternalId(externalId: string): string | null
+  /** Throws SignatureRefused, or InboundMalformed where the sender is the right one and what they say makes no sense. */
+  receive(request: InboundRequest, config: ChannelConfig): Promise<Inbound>
+  /** The answer to the question with which the vendor checks the address. Throws SignatureRefused. */
+  handshake?(query: Readonly<Record<string, string>>, config: ChannelConfig): InboundAnswer
+  /** For somebody who has not written before; undefined where `to` cannot be one. */
+  addressOf(to: string): Address | undefined
+  /** False where answers have nowhere to go. */
+  sends(config: Pick<ChannelConfig, 'external_id'>): boolean
+  /** Throws ChannelFailure. */
+  send(config: ChannelConfig, message: OutboundMessage): Promise<void>
+}
+
+/** The request does not prove where it comes from. Why is nobody's business but the log's. */
+export class SignatureRefused extends Error {}
+
+export class InboundMalformed extends Error {}
+
+/** `rate_limited` and `unavailable`: later. `refused`: the vendor will not take it, now or later. */
+export class ChannelFailure extends Error {
+  readonly code: 'rate_limited' | 'refused' | 'unavailable'
+  readonly retryAfterS: number | undefined
+
+  constructor(code: ChannelFailure['code'], message: string, more: { retryAfterS?: number; cause?: unknown } = {}) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause })
+    this.code = code
+    this.retryAfterS = more.retryAfterS
+  }
+
+  get retryable(): boolean {
+    return this.code !== 'refused'
+  }
+}
+
+export const json = (value: unknown): InboundAnswer => ({
+  contentType: 'application/json',
+  body: JSON.stringify(value),
+})
+export const plain = (body: string): InboundAnswer => ({ contentType: 'text/plain', body })

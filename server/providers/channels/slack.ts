@@ -1,0 +1,140 @@
+import { z } from 'zod'
+import { rateLimited } from './call.ts'
+import { type Channel, ChannelFailure, type InboundMessage, json, plain, SignatureRefused } from './index.ts'
+import { headerOf, hmac, requireFresh, same, secretOf } from './signature.ts'
+import { readJson, storable } from './text.ts'
+
+const Event = z.object({
+  type: z.string(),
+  challenge: z.string().max(1000).optional(),
+  team_id: z.string().optional(),
+  event: z
+    .object({
+      type: z.string(),
+      subtype: z.string().optional(),
+      bot_id: z.string().optional(),
+      user: z.string().max(100).optional(),
+      text: z.string().optional(),
+      channel: z.string().max(100).optional(),
+      channel_type: z.string().optional(),
+      ts: z.string().max(100).optional(),
+      thread_ts: z.string().max(100).optional(),
+    })
+    .optional(),
+})
+type Event = z.output<typeof Event>
+
+const ignored = { answer: json({ ok: true }), messages: [] }
+
+export const makeSlack = ({ base }: { base: string }): Channel => ({
+  name: 'slack',
+  title: 'Slack',
+  credentials: ['bot_token', 'signing_secret'],
+  mostCharacters: 4000,
+  checkExternalId: () => null,
+
+  async receive({ headers, body, now }, { credentials, external_id }) {
+    const secret = secretOf(credentials, 'signing_secret')
+    const at = headerOf(headers, 'x-slack-request-timestamp')
+    const expected = `v0=${hmac(secret, `v0:${at}:`, body).toString('hex')}`
+    if (!same(headerOf(headers, 'x-slack-signature'), expected)) throw new SignatureRefused('the signature is wrong')
+    requireFresh(at, now)
+    const event = readJson(body, Event)
+    if (!event) return ignored
+    if (event.type === 'url_verification') return { answer: plain(event.challenge ?? ''), messages: [] }
+    // One app can be installed in many teams; the stored token belongs to one of them.
+    if (/^T[A-Z0-9]+$/.test(external_id) && event.team_id !== undefined && event.team_id !== external_id) return ignored
+    const message = event.type === 'event_callback' ? messageOf(event.event) : undefined
+    return { ...ignored, messages: message ? [message] : [] }
+  },
+
+  addressOf: (to) => (/^[A-Z][A-Z0-9]{2,30}$/.test(to) ? { channel: to } : undefined),
+  sends: () => true,
+
+  async send({ credentials }, { address, text }) {
+    const { WebClient } = await import('@slack/web-api')
+    const client = new WebClient(credentials.bot_token, {
+      slackApiUrl: `${base}/`,
+      allowAbsoluteUrls: false,
+      rejectRateLimitedCalls: true,
+      retryConfig: { retries: 0 },
+      timeout: 15_000,
+      logger: silent,
+    })
+    try {
+      await client.chat.postMessage({
+        channel: address.channel!,
+        text: escapeText(text),
+        ...(address.thread_ts !== undefined && { thread_ts: address.thread_ts }),
+        unfurl_links: false,
+        unfurl_media: false,
+      })
+    } catch (error) {
+      throw asFailure(error)
+    }
+  },
+})
+
+function messageOf(event: Event['event']): InboundMessage | undefined {
+  if (!event || (event.type !== 'message' && event.type !== 'app_mention')) return undefined
+  const { channel, user, ts } = event
+  // What bots say, our own answers among it, is never answered.
+  if (channel === undefined || user === undefined || ts === undefined || event.bot_id !== undefined) return undefined
+  if (event.subtype !== undefined && event.subtype !== 'file_share') return undefined
+  const direct = event.channel_type === 'im' || channel.startsWith('D')
+  const thread = event.thread_ts ?? (direct ? undefined : ts)
+  return {
+    // A mention in a channel comes twice, as `message` and as `app_mention`.
+    deliveryId: `${channel}:${ts}`,
+    conversation: [channel, ...(thread === undefined ? [] : [thread]), user].join(':'),
+    sender: { id: user, name: user },
+    text: readText(event.text ?? ''),
+    address: { channel, ...(thread !== undefined && { thread_ts: thread }) },
+  }
+}
+
+const readText = (text: string): string =>
+  storable(
+    text
+      .replace(/^\s*<@[A-Z0-9]+(?:\|[^>]*)?>[:,]?\s*/, '')
+      .replaceAll(/<(?:mailto:|tel:)?([^|>]+)\|([^>]+)>/g, '$2')
+      .replaceAll(/<((?:https?|mailto|tel):[^>]+)>/g, '$1')
+      .replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>')
+      .replaceAll('&amp;', '&'),
+  )
+
+/** `<!channel>` and its kin would call everybody. */
+const escapeText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+const LATER = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'team_added_to_org'])
+
+function asFailure(error: unknown): ChannelFailure {
+  const { code, retryAfter, data, statusCode } = error as {
+    code?: string
+    retryAfter?: number
+    data?: { error?: string }
+    statusCode?: number
+  }
+  if (code === 'slack_webapi_rate_limited_error') return rateLimited('Slack', retryAfter ?? 1)
+  if (code === 'slack_webapi_platform_error') {
+    const reason = /^[a-z_]{1,60}$/.test(data?.error ?? '') ? data!.error! : 'unknown'
+    if (reason === 'ratelimited' || reason === 'rate_limited') return rateLimited('Slack', 1)
+    return new ChannelFailure(LATER.has(reason) ? 'unavailable' : 'refused', `Slack refused the message: ${reason}`)
+  }
+  if (code === 'slack_webapi_http_error' && statusCode !== undefined && statusCode < 500)
+    return new ChannelFailure('refused', `Slack answered with status ${statusCode}`)
+  return new ChannelFailure('unavailable', 'Slack cannot be reached')
+}
+
+const nothing = (): void => {}
+const silent = {
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+  setLevel: nothing,
+  setName: nothing,
+  getLevel: () => 'error' as never,
+}

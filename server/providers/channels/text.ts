@@ -1,0 +1,38 @@
+import type { z } from 'zod'
+import { InboundMalformed } from './index.ts'
+
+/** What a vendor sent, as far as it is what we know; undefined where it is something else. */
+export function readJson<Schema extends z.ZodType>(body: Buffer, schema: Schema): z.output<Schema> | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(body.toString())
+  } catch {
+    throw new InboundMalformed('The body is not JSON.')
+  }
+  const read = schema.safeParse(value)
+  return read.success ? read.data : undefined
+}
+
+/** PostgreSQL stores neither NUL nor half a surrogate pair. */
+export const storable = (text: string, most = 8000): string =>
+  text.slice(0, most).toWellFormed().replaceAll('\u0000', '').trim()
+
+const BREAKS = ['\n\n', '\n', ' ']
+
+/** Parts of at most `most` characters, broken between paragraphs, lines or words where that is possible. */
+export function splitText(text: string, most: number): string[] {
+  const parts: string[] = []
+  let rest = text.trim()
+  while (rest.length > most) {
+    const window = rest.slice(0, most + 1)
+    const at =
+      BREAKS.map((mark) => window.lastIndexOf(mark)).find((found) => found > most / 2) ?? wholeLetter(rest, most)
+    parts.push(rest.slice(0, at).trimEnd())
+    rest = rest.slice(at).trimStart()
+  }
+  if (rest !== '') parts.push(rest)
+  return parts
+}
+
+/** Never through the middle of a surrogate pair. */
+const wholeLetter = (text: string, at: number): number => (/[\ud800-\udbff]/.test(text[at - 1]!) ? at - 1 : at)

@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { OutgoingFailure } from '#platform/outgoing/failure'
+import type { Outgoing } from '#platform/outgoing/outgoing'
+import { rateLimited } from './call.ts'
+import { type Channel, ChannelFailure, InboundMalformed, json, SignatureRefused } from './index.ts'
+import { headerOf, hmac, requireFresh, same, secretOf } from './signature.ts'
+import { readJson, storable } from './text.ts'
+
+// Any system that signs as https://www.standardwebhooks.com says. The external id is the address to which replies are sent,
+// signed with the same secret; where it is no address, nothing is sent and the thread alone holds the answers.
+
+const Message = z.object({
+  sender_id: z.string().min(1).max(200),
+  sender_name: z.string().max(200).optional(),
+  conversation_id: z.string().min(1).max(200).optional(),
+  text: z.string(),
+})
+
+const isAddress = (text: string): boolean => /^https?:\/\//i.test(text)
+
+export const makeWebhook = ({ outgoing }: { outgoing: Pick<Outgoing, 'request'> }): Channel => ({
+  name: 'webhook',
+  title: 'Webhook',
+  credentials: ['signing_secret'],
+  mostCharacters: 100_000,
+  checkExternalId: (externalId) => {
+    if (!isAddress(externalId)) return null
+    if (!URL.canParse(externalId)) return 'must be an address, or a name of your own'
+    const { username, password } = new URL(externalId)
+    return username !== '' || password !== '' ? 'must not hold a password; replies are signed' : null
+  },
+
+  async receive({ headers, body, now }, { credentials }) {
+    const keys = keysOf(secretOf(credentials, 'signing_secret'))
+    const id = headerOf(headers, 'webhook-id')
+    const at = headerOf(headers, 'webhook-timestamp')
+    const given = headerOf(headers, 'webhook-signature').split(' ').slice(0, 8)
+    const expected = keys.map((key) => `v1,${hmac(key, `${id}.${at}.`, body).toString('base64')}`)
+    if (!given.some((one) => expected.some((right) => same(one, right))))
+      throw new SignatureRefused('the signature is wrong')
+    requireFresh(at, now)
+    const message = readJson(body, Message)
+    if (!message) throw new InboundMalformed('Send {"sender_id": "…", "text": "…"}, and "conversation_id" if you like.')
+    const { sender_id, sender_name, conversation_id, text } = message
+    return {
+      answer: json({ received: true }),
+      messages: [
+        {
+          deliveryId: id.slice(0, 500),
+          conversation: JSON.stringify([conversation_id ?? null, sender_id]),
+          sender: { id: storable(sender_id, 200), name: storable(sender_name ?? sender_id, 200) },
+          text: storable(text),
+          address: { sender_id, ...(conversation_id !== undefined && { conversation_id }) },
+        },
+      ],
+    }
+  },
+
+  addressOf: (to) => (to !== '' && to.length <= 200 ? { sender_id: to } : undefined),
+  sends: ({ external_id }) => isAddress(external_id),
+
+  async send({ external_id, credentials }, { address, text, key, signal }) {
+    const [secret] = keysOf(credentials.signing_secret ?? '')
+    if (secret === undefined) throw new ChannelFailure('refused', 'No signing secret is stored.')
+    const at = String(Math.floor(Date.now() / 1000))
+    const body = JSON.stringify({ type: 'message', id: key, ...address, text })
+    let status: number
+    let headers: Record<string, string>
+    try {
+      ;({ status, headers } = await outgoing.request({
+        method: 'POST',
+        url: external_id,
+        headers: {
+          'content-type': 'application/json',
+          'webhook-id': key,
+          'webhook-timestamp': at,
+          'webhook-signature': `v1,${hmac(secret, `${key}.${at}.${body}`).toString('base64')}`,
+        },
+        body,
+        timeoutMs: 15_000,
+        maxBytes: 256 * 1024,
+        ...(signal && { signal }),
+      }))
+    } catch (error) {
+      if (!(error instanceof OutgoingFailure)) throw error
+      throw new ChannelFailure(error.retryable ? 'unavailable' : 'refused', error.message)
+    }
+    if (status === 429) throw rateLimited('The receiver', Math.max(1, Number(headers['retry-after']) || 1))
+    if (status >= 500) throw new ChannelFailure('unavailable', `The receiver answered with status ${status}`)
+    if (status >= 300) throw new ChannelFailure('refused', `The receiver answered with status ${status}`)
+  },
+})
+
+/** `whsec_` and base64, as the standard has it; else the text itself, or what it is in base64. */
+function keysOf(secret: string): Buffer[] {
+  if (secret.startsWith('whsec_')) return [Buffer.from(secret.slice('whsec_'.length), 'base64')].filter(hasBytes)
+  const decoded = /^[A-Za-z0-9+/]{16,}={0,2}$/.test(secret) ? [Buffer.from(secret, 'base64')] : []
+  return [Buffer.from(secret), ...decoded].filter(hasBytes)
+}
+
+const hasBytes = (key: Buffer): boolean => key.length > 0

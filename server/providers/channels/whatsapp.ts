@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { callVendor, rateLimited } from './call.ts'
+import { type Channel, ChannelFailure, type InboundMessage, json, plain, SignatureRefused } from './index.ts'
+import { headerOf, hmac, same, secretOf } from './signature.ts'
+import { readJson, storable } from './text.ts'
+
+const Message = z.object({
+  from: z.string().max(100),
+  id: z.string().max(500),
+  type: z.string(),
+  text: z.object({ body: z.string() }).optional(),
+  button: z.object({ text: z.string() }).optional(),
+  interactive: z
+    .object({
+      button_reply: z.object({ title: z.string() }).optional(),
+      list_reply: z.object({ title: z.string() }).optional(),
+    })
+    .optional(),
+})
+
+const Value = z.object({
+  metadata: z.object({ phone_number_id: z.string() }),
+  contacts: z
+    .array(z.object({ wa_id: z.string().optional(), profile: z.object({ name: z.string() }).optional() }))
+    .optional(),
+  messages: z.array(z.unknown()).optional(),
+})
+
+const Notification = z.object({
+  object: z.literal('whatsapp_business_account'),
+  entry: z.array(z.object({ changes: z.array(z.object({ field: z.string(), value: z.unknown() })) })),
+})
+
+export const VERSION = 'v23.0'
+
+/** Too many messages, of the app, the business or to this person. */
+const RATE_CODES = new Set([4, 80007, 130429, 131048, 131056])
+
+export const makeWhatsapp = ({ base }: { base: string }): Channel => ({
+  name: 'whatsapp',
+  title: 'WhatsApp',
+  credentials: ['access_token', 'app_secret', 'verify_token'],
+  mostCharacters: 4096,
+  checkExternalId: (externalId) =>
+    /^\d{3,30}$/.test(externalId) ? null : 'must be the phone number id: digits, as Meta shows it beside the number',
+
+  handshake(query, { credentials }) {
+    const expected = secretOf(credentials, 'verify_token')
+    if (query['hub.mode'] !== 'subscribe' || !same(query['hub.verify_token'], expected))
+      throw new SignatureRefused('the verify token is wrong')
+    return plain(query['hub.challenge'] ?? '')
+  },
+
+  async receive({ headers, body }, { credentials, external_id }) {
+    const secret = secretOf(credentials, 'app_secret')
+    const expected = `sha256=${hmac(secret, body).toString('hex')}`
+    if (!same(headerOf(headers, 'x-hub-signature-256'), expected)) throw new SignatureRefused('the signature is wrong')
+    const changes = readJson(body, Notification)?.entry.flatMap((entry) => entry.changes) ?? []
+    const messages = changes.flatMap(({ field, value }) => {
+      const read = Value.safeParse(value)
+      // All numbers of an app come to the same address; the others are not this config's.
+      return field === 'messages' && read.success && read.data.metadata.phone_number_id === external_id
+        ? messagesOf(read.data)
+        : []
+    })
+    return { answer: json({ ok: true }), messages }
+  },
+
+  addressOf: (to) => {
+    const digits = to.replaceAll(/[\s()+-]/g, '')
+    return /^\d{5,20}$/.test(digits) ? { to: digits } : undefined
+  },
+  sends: () => true,
+
+  async send({ credentials, external_id }, { address, text, signal }) {
+    const { status, body } = await callVendor({
+      vendor: 'WhatsApp',
+      url: `${base}/${VERSION}/${encodeURIComponent(external_id)}/messages`,
+      headers: { authorization: `Bearer ${credentials.access_token}` },
+      body: {
+        messaging_product: 'whatsapp',
+        recipient_type: 'individual',
+        to: address.to,
+        type: 'text',
+        text: { preview_url: false, body: text },
+      },
+      signal,
+    })
+    if (status < 300) return
+    const { code } = (body.error ?? {}) as { code?: unknown }
+    if (RATE_CODES.has(Number(code))) throw rateLimited('WhatsApp', 10)
+    throw new ChannelFailure('refused', `WhatsApp refused the message (status ${status}, code ${Number(code) || 0})`)
+  },
+})
+
+const SILENT = new Set(['reaction', 'system', 'unsupported', 'unknown', 'ephemeral'])
+
+function messagesOf({ contacts = [], messages = [] }: z.output<typeof Value>): InboundMessage[] {
+  return messages.flatMap((one) => {
+    const read = Message.safeParse(one)
+    if (!read.success || SILENT.has(read.data.type)) return []
+    const { from, id, text, button, interactive } = read.data
+    const said = text?.body ?? button?.text ?? interactive?.button_reply?.title ?? interactive?.list_reply?.title ?? ''
+    const name = contacts.find((contact) => contact.wa_id === from)?.profile?.name
+    return [
+      {
+        deliveryId: id,
+        conversation: from,
+        sender: { id: from, name: storable(name ?? '', 200) || from },
+        text: storable(said),
+        address: { to: from },
+      },
+    ]
+  })
+}

@@ -1,0 +1,70 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+// What the vendors' servers have in common: they keep what was sent, and can be told to be busy or broken for a while.
+
+export type Call = { method: string; path: string; headers: Record<string, string>; body: Buffer }
+export type Reply = { status: number; body: unknown; headers?: Record<string, string> }
+export type Sent = { to: string; text: string; thread?: string | undefined; key?: string | undefined }
+
+export type FakeVendor = {
+  base: string
+  /** What people would see, in order. */
+  sent: Sent[]
+  /** Requests that the vendor refused as wrong, with the reason. */
+  refused: string[]
+  /** The next requests are answered so, whatever they say. */
+  next(...replies: (Reply | 'hang up')[]): void
+  close(): Promise<void>
+}
+
+export async function startVendor(
+  answer: (call: Call, keep: (sent: Sent) => void) => Reply | Promise<Reply>,
+): Promise<FakeVendor> {
+  const sent: Sent[] = []
+  const refused: string[] = []
+  const planned: (Reply | 'hang up')[] = []
+  const server = createServer(async (request, response) => {
+    const call: Call = {
+      method: request.method!,
+      path: request.url!,
+      headers: request.headers as Record<string, string>,
+      body: await bodyOf(request),
+    }
+    const plan = planned.shift()
+    if (plan === 'hang up') {
+      request.socket.destroy()
+      return
+    }
+    const reply = plan ?? (await answer(call, (message) => sent.push(message)))
+    if (!plan && reply.status >= 400) refused.push(JSON.stringify(reply.body))
+    response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers })
+    response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body))
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  return {
+    base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sent,
+    refused,
+    next: (...replies) => planned.push(...replies),
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+export const jsonOf = (call: Call): Record<string, unknown> | undefined => {
+  try {
+    return JSON.parse(call.body.toString()) as Record<string, unknown>
+  } catch {
+    return undefined
+  }
+}

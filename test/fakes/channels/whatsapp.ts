@@ -1,0 +1,67 @@
+import { createHmac } from 'node:crypto'
+import { type FakeVendor, jsonOf, type Reply, startVendor } from './server.ts'
+
+export const WHATSAPP_TOKEN = 'EAAGfake-access-token'
+export const WHATSAPP_SECRET = 'app-secret-of-meta'
+export const WHATSAPP_VERIFY = 'verify-token-of-ours'
+export const PHONE_ID = '106540352242922'
+
+const no = (status: number, code: number, message: string): Reply => ({
+  status,
+  body: { error: { message, type: 'OAuthException', code } },
+})
+
+/** POST /vN/{phone number id}/messages of the Graph API. */
+export function startWhatsapp(): Promise<FakeVendor> {
+  return startVendor((call, keep) => {
+    if (call.headers.authorization !== `Bearer ${WHATSAPP_TOKEN}`) return no(401, 190, 'Invalid OAuth access token')
+    if (call.method !== 'POST' || !/^\/v\d+\.\d+\/\d+\/messages$/.test(call.path)) return no(400, 100, 'Unknown path')
+    if (!call.path.includes(`/${PHONE_ID}/`)) return no(400, 100, 'Object with this id does not exist')
+    const body = jsonOf(call) as { messaging_product?: string; to?: string; type?: string; text?: { body?: string } }
+    if (body?.messaging_product !== 'whatsapp') return no(400, 100, 'messaging_product is required')
+    if (body.type !== 'text' || !body.text?.body || body.text.body.length > 4096)
+      return no(400, 100, 'text is required')
+    if (!/^\d+$/.test(body.to ?? '')) return no(400, 131009, 'Parameter value is not valid')
+    if (body.to === '4900000') return no(400, 131047, 'Re-engagement message')
+    keep({ to: body.to!, text: body.text.body })
+    return { status: 200, body: { messaging_product: 'whatsapp', messages: [{ id: 'wamid.out' }] } }
+  })
+}
+
+export function fromWhatsapp(body: unknown, secret = WHATSAPP_SECRET) {
+  const raw = JSON.stringify(body)
+  const mac = createHmac('sha256', secret).update(raw).digest('hex')
+  return {
+    raw,
+    headers: { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${mac}` } as Record<string, string>,
+  }
+}
+
+let count = 0
+export const whatsappMessage = (text: string, options: { from?: string; phone?: string } = {}) => ({
+  object: 'whatsapp_business_account',
+  entry: [
+    {
+      id: '102290129340398',
+      changes: [
+        {
+          field: 'messages',
+          value: {
+            messaging_product: 'whatsapp',
+            metadata: { display_phone_number: '15550783881', phone_number_id: options.phone ?? PHONE_ID },
+            contacts: [{ profile: { name: 'Sheena' }, wa_id: options.from ?? '16505551234' }],
+            messages: [
+              {
+                from: options.from ?? '16505551234',
+                id: `wamid.in${++count}`,
+                timestamp: String(Math.floor(Date.now() / 1000)),
+                type: 'text',
+                text: { body: text },
+              },
+            ],
+          },
+        },
+      ],
+    },
+  ],
+})
