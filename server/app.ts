@@ -11,6 +11,7 @@ import { subscriptionRoutes } from '#areas/subscriptions/routes'
 import { makeSubscriptions, standingInSubscription } from '#areas/subscriptions/service'
 import { teamRoutes } from '#areas/teams/routes'
 import { makeTeams, standingInTeam } from '#areas/teams/service'
+import type { AnyKind } from '#engine/nodes/kind'
 import { makeIdentifier } from '#platform/auth/identify'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
@@ -39,6 +40,8 @@ export type AppOptions = {
   /** Where people reach the service; known once it listens. */
   baseUrl(): string
   checkAnswers?: boolean
+  /** More kinds of nodes, for benches and tests. */
+  kinds?: AnyKind[]
 }
 
 export type App = {
@@ -64,7 +67,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     providers,
     quotas: payments.quotas,
     orgOf: identifier.orgOf,
-    kinds: data.kinds,
+    kinds: [...data.kinds, ...(options.kinds ?? [])],
     references: data.references,
     onDeleted: [],
     onEnded: [
