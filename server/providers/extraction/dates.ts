@@ -9,13 +9,12 @@ import {
   todayIn,
   weekdayOf,
 } from './calendar.ts'
-import type { Span } from './index.ts'
+import type { Place, Span } from './index.ts'
 import { findNumbers } from './numbers.ts'
 import { hide, matches } from './text.ts'
 
 export type FoundDay = Span & { day: Day; sure: number; yearSaid: boolean; weekday: boolean }
 
-type Place = { timeZone: string; now: Date }
 /** A reading of one pattern; undefined when the words look like a day and are none, such as the 31st of February. */
 type Reading = { day: Day; sure: number; yearSaid?: boolean; weekday?: boolean } | undefined
 type Rule = { pattern: RegExp; read(groups: Record<string, string | undefined>, today: Day, place: Place): Reading }

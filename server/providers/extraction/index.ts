@@ -24,6 +24,9 @@ export type Extraction = {
   extracted_by: string
 }
 
+/** Whose day it is. The zone must be a valid name. */
+export type Place = { timeZone: string; now: Date }
+
 /** A stretch of the message, and what it was taken for. */
 export type Span = { from: number; to: number }
 

@@ -1,9 +1,9 @@
 import type { Json } from '#model/definition'
 import { findChoices } from './choices.ts'
-import type { Candidate } from './index.ts'
+import type { Candidate, Place } from './index.ts'
 import { isRemark, type Labelled, plainValue } from './labels.ts'
-import { unitOf } from './numbers.ts'
-import { fits, isCounted, nounFit, type Place, read, splitList } from './readers.ts'
+import { convert, isCounted, nounFit } from './quantities.ts'
+import { fits, read, splitList } from './readers.ts'
 import { type Scan, scan } from './scan.ts'
 import type { Want } from './wants.ts'
 
@@ -33,13 +33,8 @@ const readNumber = (text: string, link: Labelled['link'], want: Want, place: Pla
   // "the price for 10 seats"
   const other = want.kind === 'money' ? !number.currency && isCounted(number) : nounFit(number, want, text) === 0
   if (link === 'bare' && other) return undefined
-  const unit = unitOf(number.noun[0])
-  const converted =
-    want.unit && unit?.dimension === want.unit.dimension
-      ? Math.round(((number.value * unit.size) / want.unit.size) * 1e6) / 1e6
-      : number.value
   if (want.moneyObject && !number.currency) return undefined
-  const value = want.moneyObject ? { amount: number.value, currency: number.currency as string } : converted
+  const value = want.moneyObject ? { amount: number.value, currency: number.currency as string } : convert(number, want)
   return number.range
     ? undefined
     : { value, score: number.approximate ? 0.82 : 0.96, at: number.from, length: number.to - number.from }

@@ -94,6 +94,12 @@ describe('the local ear', () => {
   })
 })
 
+test('words that are repeated again and again are heard', async () => {
+  const { bytes } = await speech.synthesize({ text: 'Hello there. '.repeat(12), format: 'mp3' })
+  const { text } = await makeLocalTranscription({ audio }).transcribe({ bytes })
+  expect(text.match(/hello/gi)?.length).toBeGreaterThan(8)
+})
+
 describe('a service that misbehaves', () => {
   const through = async (handle: (request: Request) => Promise<Response>) => {
     const server = await startStandIn(handle)

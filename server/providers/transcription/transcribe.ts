@@ -1,11 +1,23 @@
 import { Buffer } from 'node:buffer'
 import type { Frame } from '#providers/speech/frames'
 import { ProviderProblem } from '#providers/speech/problem'
-import { decodeAudio, refuseSilence } from './audio/decode.ts'
+import { decodeAudio, refuseSilence, SAMPLE_RATE } from './audio/decode.ts'
 import { type Listener, loadMoonshine } from './moonshine.ts'
-import { cutWindows } from './windows.ts'
+import { cutInTwo, cutWindows } from './windows.ts'
+
+const SHORTEST_RETRY_S = 2
 
 let loading: Promise<Listener> | undefined
+
+/** The model answers a long window of repeated words with nothing at all; it hears the same words in shorter ones. */
+const hear = async (window: Float32Array, listen: Listener, pause: () => Promise<void>): Promise<string> => {
+  const text = await listen(window)
+  await pause()
+  if (text !== '' || window.length < SHORTEST_RETRY_S * SAMPLE_RATE) return text
+  const texts: string[] = []
+  for (const part of cutInTwo(window)) texts.push(await hear(part, listen, pause))
+  return texts.filter(Boolean).join(' ')
+}
 
 /** The audio process's half of local transcription. */
 export const transcribe = async (
@@ -21,10 +33,7 @@ export const transcribe = async (
   })
   const listen = await loading
   const texts: string[] = []
-  for (const window of cutWindows(samples)) {
-    texts.push(await listen(window))
-    await pause()
-  }
+  for (const window of cutWindows(samples)) texts.push(await hear(window, listen, pause))
   const text = texts.filter(Boolean).join(' ')
   if (!/[\p{L}\p{N}]/u.test(text)) throw new ProviderProblem('audio_silent', 'Nobody speaks in this audio.')
   return { head: { text, language: 'en', duration_s }, body: Buffer.alloc(0) }

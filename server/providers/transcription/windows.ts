@@ -57,3 +57,10 @@ export const cutWindows = (samples: Float32Array): Float32Array[] => {
   }
   return windows
 }
+
+/** At the quietest place of its middle half. */
+export const cutInTwo = (window: Float32Array): Float32Array[] => {
+  const levels = loudness(window)
+  const cut = quietestFrame(levels, Math.floor(levels.length / 4), Math.ceil((levels.length * 3) / 4)) * FRAME
+  return [window.subarray(0, cut), window.subarray(cut)]
+}
