@@ -1,15 +1,23 @@
 import { blobDirectory, type Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
+import type { Logger } from '#platform/log'
 import { makeOutgoing } from '#platform/outgoing/outgoing'
 import { makeSandbox } from '#platform/sandbox/sandbox'
 import { makeDiskBlobs } from '#providers/blobs/disk'
+import { makeChannels } from '#providers/channels/channels'
 import { makeLanguageModel } from '#providers/llm/configured'
 import { insertIntoOutbox, makeOutboxMail } from '#providers/mail/outbox'
 import { makeSmtpMail } from '#providers/mail/smtp'
 import { makeTheOddsApi } from '#providers/odds/the-odds-api'
+import { makeLocalSpeech } from '#providers/speech/local'
+import { makeOpenAiSpeech } from '#providers/speech/openai'
+import { makeAudioProcess } from '#providers/speech/process'
+import { AUDIO_LIMITS } from '#providers/transcription/index'
+import { makeLocalTranscription } from '#providers/transcription/local'
+import { makeOpenAiTranscription } from '#providers/transcription/openai'
 
 /** Picks the vendors: what is configured, else what works offline. */
-export function wireProviders({ config, db }: { config: Config; db: Database }) {
+export function wireProviders({ config, db, log }: { config: Config; db: Database; log?: Logger }) {
   const outgoing = makeOutgoing({ allowTargets: config.HEDDLE_ALLOW_TARGETS })
   const sandbox = makeSandbox()
   const mail =
@@ -21,6 +29,17 @@ export function wireProviders({ config, db }: { config: Config; db: Database }) 
   const odds = makeTheOddsApi({ key: config.ODDS_API_KEY, base: config.ODDS_API_BASE })
   const llm = makeLanguageModel(config)
   const blobs = makeDiskBlobs(blobDirectory(config))
+  const voices = wireVoices(config, log)
+  const channels = makeChannels({
+    bases: {
+      slack: config.SLACK_API_BASE,
+      telegram: config.TELEGRAM_API_BASE,
+      whatsapp: config.WHATSAPP_API_BASE,
+      discord: config.DISCORD_API_BASE,
+    },
+    mail,
+    outgoing,
+  })
   return {
     outgoing,
     sandbox,
@@ -28,9 +47,28 @@ export function wireProviders({ config, db }: { config: Config; db: Database }) 
     odds,
     llm,
     blobs,
+    channels,
+    ...voices,
     async stop(): Promise<void> {
-      await Promise.all([sandbox.close(), mail.close(), outgoing.close()])
+      await Promise.all([sandbox.close(), mail.close(), outgoing.close(), voices.audio.close()])
     },
+  }
+}
+
+/** Speaking and listening share one process, which also looks at what people send before any service is asked. */
+function wireVoices(config: Config, log: Logger | undefined) {
+  const audio = makeAudioProcess({ onFault: (fault) => log?.warn({ fault }, 'the audio process failed') })
+  const limits = { bytes: config.HEDDLE_MAX_AUDIO_BYTES, duration_s: AUDIO_LIMITS.duration_s }
+  if (config.SPEECH_BASE_URL === null)
+    return { audio, speech: makeLocalSpeech({ audio }), transcription: makeLocalTranscription({ audio, limits }) }
+  const endpoint = {
+    baseUrl: config.SPEECH_BASE_URL,
+    ...(config.SPEECH_API_KEY !== null && { apiKey: config.SPEECH_API_KEY }),
+  }
+  return {
+    audio,
+    speech: makeOpenAiSpeech(endpoint),
+    transcription: makeOpenAiTranscription({ ...endpoint, audio, limits }),
   }
 }
 
