@@ -2,7 +2,19 @@ import { type Logger as PinoLogger, pino } from 'pino'
 
 export type Logger = PinoLogger
 
-const secretKeys = ['authorization', 'cookie', 'password', 'token', 'key', 'secret', 'secrets', 'credentials', 'client_secret', 'ticket', 'claim_token']
+const secretKeys = [
+  'authorization',
+  'cookie',
+  'password',
+  'token',
+  'key',
+  'secret',
+  'secrets',
+  'credentials',
+  'client_secret',
+  'ticket',
+  'claim_token',
+]
 
 /** Structured lines on standard error; standard output is for what a person must read (ready line, demo credentials). */
 export function makeLogger(level: string): Logger {
