@@ -48,7 +48,7 @@ create table threads (
   config_id uuid,
   external_id text,
   created_by uuid references users on delete set null,
-  state json not null default '{"phase":"idle"}',
+  state json not null default '{}',
   turn integer not null default 0,
   last_seq integer not null default 0,
   created_at timestamptz not null default now(),

@@ -56,11 +56,13 @@ export type Form = { form_id: string; title: string; schema: Json; values: JsonO
 
 /** What came of a message: what was stored of it, what is answered, and what stands open now. */
 export type Turn = {
-  /** The message as stored; null for an action on a form. */
-  message: Message | null
+  /** What was said, as stored; an action on a form reads as a message too. */
+  message: Message
   messages: Message[]
   form: Form | null
   execution_id: string | null
+  /** For `gather`: what is known of the inputs, what is missing, and whether the execution was started. */
+  gathered: { values: JsonObject; missing: string[]; complete: boolean }
 }
 
 export type Thread = {

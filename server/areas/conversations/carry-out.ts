@@ -1,0 +1,219 @@
+import type { Questions } from '#areas/approvals/questions'
+import { defaultsOf, requirementsOf } from '#areas/requirements/extract'
+import type { Json, JsonObject } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+import { isProblem } from '#platform/errors'
+import { newId } from '#platform/ids'
+import type { OpenQuestion } from './state.ts'
+import * as store from './store.ts'
+import * as texts from './texts.ts'
+import { type Decision, wantsForm } from './think.ts'
+import type { Author, Message, Origin } from './types.ts'
+
+// What was decided becomes true: messages, forms, executions and answers, in the transaction that holds the thread.
+
+export type Deed = {
+  held: store.Held
+  said: Message[]
+  executionId: string | null
+  /** Told after the commit. */
+  started: string[]
+  answered: string[]
+}
+
+export type By = { author: Author; origin: Origin }
+
+export type CarryOutDependencies = {
+  questions: Pick<Questions, 'answer'>
+  /** Refuses with `quota_exceeded`. */
+  checkQuota(tx: Tx, workspaceId: string): Promise<void>
+}
+
+/** Forms are for those who can show them. */
+export const showsForms = ({ kind }: Pick<store.Held, 'kind'>): boolean => kind === 'embed' || kind === 'thread'
+
+export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
+  async function say(tx: Tx, deed: Deed, text: string, executionId: string | null = null): Promise<void> {
+    const message = await store.addMessage(tx, deed.held, { role: 'assistant', text, execution_id: executionId })
+    if (message) deed.said.push(message)
+  }
+
+  async function showForm(
+    tx: Tx,
+    held: store.Held,
+    form: { kind: 'parameters' | 'question'; title: string; schema: Json; values: JsonObject },
+  ): Promise<void> {
+    if (!showsForms(held)) return
+    const open = await store.findOpenForm(tx, held.workspace_id, held.thread_id)
+    if (open && open.kind === form.kind && JSON.stringify(open.schema) === JSON.stringify(form.schema)) {
+      await store.updateFormValues(tx, held.workspace_id, open.form_id, form.values)
+      return
+    }
+    await store.closeForms(tx, held, 'replaced')
+    await store.insertForm(tx, held, form)
+  }
+
+  const refusedFor = async (tx: Tx, workspaceId: string): Promise<boolean> => {
+    try {
+      await checkQuota(tx, workspaceId)
+      return false
+    } catch (error) {
+      if (isProblem(error, 'quota_exceeded')) return true
+      throw error
+    }
+  }
+
+  /** False where it cannot be started now; nothing is lost then, and trying again is all it takes. */
+  async function start(tx: Tx, deed: Deed, offer: store.Offer, input: JsonObject, by: By): Promise<boolean> {
+    const { held } = deed
+    const executionId = newId()
+    if (await refusedFor(tx, held.workspace_id)) return false
+    const { outcome } = await tx.row<{ outcome: string }>('select engine.start($1, $2, $3, $4) as outcome', [
+      held.workspace_id,
+      executionId,
+      JSON.stringify(input),
+      JSON.stringify({
+        definition_ref: `version:${offer.version_id}`,
+        workflow_id: offer.workflow_id,
+        version_id: offer.version_id,
+        trigger_kind: by.origin.kind,
+        trigger_id: by.origin.id,
+        started_by: by.author.kind === 'person' ? by.author.userId : null,
+        timeout_s: offer.settings.timeout_s ?? null,
+        max_concurrency: offer.settings.max_concurrency ?? null,
+        tell_end: true,
+      }),
+    ])
+    if (outcome !== 'accepted') return false
+    const { workflow_id, name: title } = offer
+    await store.insertExecution(tx, held, { execution_id: executionId, workflow_id, title })
+    await store.closeForms(tx, held, 'submitted')
+    held.state = {
+      ...held.state,
+      gathering: null,
+      running: [...held.state.running, { execution_id: executionId, title }],
+      started: { execution_id: executionId, workflow_id, values: input },
+    }
+    deed.executionId = executionId
+    deed.started.push(executionId)
+    await say(tx, deed, texts.startedText(title), executionId)
+    return true
+  }
+
+  /** False where it was answered, or closed, through another door. */
+  async function answer(tx: Tx, deed: Deed, question: OpenQuestion, response: Json, by: By): Promise<boolean> {
+    const { held } = deed
+    held.state = {
+      ...held.state,
+      questions: held.state.questions.filter(({ clarification_id }) => clarification_id !== question.clarification_id),
+    }
+    await store.closeForms(tx, held, 'submitted')
+    try {
+      await questions.answer(
+        tx,
+        held.workspace_id,
+        question.execution_id,
+        { response, clarificationId: question.clarification_id },
+        answererOf(by),
+        (row) => row.who === null,
+      )
+    } catch (error) {
+      if (isProblem(error, 'not_waiting') || isProblem(error, 'unknown_reference')) return false
+      throw error
+    }
+    deed.answered.push(question.execution_id)
+    return true
+  }
+
+  /** What stands open next is asked again: another question, or the inputs that were being gathered. */
+  async function remind(tx: Tx, deed: Deed, offers: store.Offer[]): Promise<void> {
+    const { held } = deed
+    const [question] = held.state.questions
+    if (question) {
+      await say(tx, deed, texts.questionText(question.question, question.schema))
+      await showQuestionForm(tx, held, question)
+    } else if (held.state.gathering) {
+      const { workflow_id, values } = held.state.gathering
+      const offer = offers.find((one) => one.workflow_id === workflow_id)
+      if (offer) await showForm(tx, held, formOf(offer, values))
+    }
+  }
+
+  async function showQuestionForm(tx: Tx, held: store.Held, question: OpenQuestion): Promise<void> {
+    if (!wantsForm(question.schema)) return
+    await showForm(tx, held, {
+      kind: 'question',
+      title: question.question.slice(0, 300),
+      schema: question.schema,
+      values: { ...defaultsOf(requirementsOf(question.schema)), ...question.values },
+    })
+  }
+
+  async function carryOut(tx: Tx, deed: Deed, decision: Decision, by: By, offers: store.Offer[]): Promise<void> {
+    const { held } = deed
+    switch (decision.kind) {
+      case 'silent':
+        return
+      case 'say':
+        if (decision.drop) {
+          held.state = { ...held.state, gathering: null }
+          await store.closeForms(tx, held, 'cancelled')
+        }
+        if (decision.offered) held.state = { ...held.state, offered: decision.offered }
+        for (const text of decision.texts) await say(tx, deed, text)
+        return
+      case 'gather': {
+        const { offer, values, asked } = decision
+        held.state = { ...held.state, gathering: { workflow_id: offer.workflow_id, values, asked } }
+        for (const text of decision.texts) await say(tx, deed, text)
+        await showForm(tx, held, formOf(offer, values))
+        return
+      }
+      case 'start':
+        if (await start(tx, deed, decision.offer, decision.input, by)) return
+        held.state = {
+          ...held.state,
+          gathering: { workflow_id: decision.offer.workflow_id, values: decision.input, asked: null },
+        }
+        await say(tx, deed, texts.NOT_NOW)
+        return
+      case 'answer': {
+        const taken = await answer(tx, deed, decision.question, decision.response, by)
+        await say(tx, deed, taken ? texts.ANSWERED : texts.ANSWERED_ELSEWHERE)
+        await remind(tx, deed, offers)
+        return
+      }
+      case 'ask_again':
+        held.state = {
+          ...held.state,
+          questions: held.state.questions.map((question) =>
+            question.clarification_id === decision.question.clarification_id ? decision.question : question,
+          ),
+        }
+        for (const text of decision.texts) await say(tx, deed, text)
+        await showQuestionForm(tx, held, decision.question)
+    }
+  }
+
+  return { carryOut, say, start, answer, remind, showQuestionForm }
+}
+
+export type CarryOut = ReturnType<typeof makeCarryOut>
+
+const formOf = (offer: store.Offer, values: JsonObject) => ({
+  kind: 'parameters' as const,
+  title: offer.name,
+  schema: offer.inputs ?? { type: 'object' },
+  values: { ...defaultsOf(requirementsOf(offer.inputs ?? true)), ...values },
+})
+
+const answererOf = ({ author, origin }: By): { id: string; name: string } => {
+  switch (author.kind) {
+    case 'person':
+      return { id: origin.id ?? author.userId, name: author.name }
+    case 'visitor':
+      return { id: origin.id ?? 'visitor', name: 'a visitor' }
+    case 'external':
+      return { id: origin.id ?? author.id, name: author.name }
+  }
+}

@@ -1,0 +1,80 @@
+import { findAgreement } from '#providers/extraction/choices'
+import { contentStems, nearly, wordsOf } from '#providers/extraction/text'
+
+// Which workflow somebody means, by the words they use: a number of the menu, a name, or what its description speaks of.
+
+export type Choice = { workflow_id: string; name: string; description: string | null; topics: string[] }
+
+export type Intent =
+  | { kind: 'chosen'; workflowId: string; sure: boolean }
+  /** Several fit equally well. */
+  | { kind: 'several'; workflowIds: string[] }
+  | { kind: 'none' }
+
+const IN_NAME = 3
+const IN_DESCRIPTION = 1
+const IN_TOPICS = 0.5
+const WHOLE_NAME = 6
+const ENOUGH = 2
+const AHEAD = 1.4
+
+const generic = new Set(
+  'start run begin go help workflow request make new open show get do please hello hi hey'.split(' '),
+)
+
+const meet = (stems: string[], wanted: string): boolean => stems.some((stem) => stem === wanted || nearly(stem, wanted))
+
+function score(stems: string[], choice: Choice): { score: number; whole: boolean } {
+  const name = [...new Set(contentStems(choice.name))]
+  const telling = name.filter((stem) => !generic.has(stem))
+  const named = telling.filter((stem) => meet(stems, stem)).length
+  const whole = name.length > 0 && name.every((stem) => meet(stems, stem))
+  const described = new Set(
+    contentStems(choice.description ?? '').filter((stem) => !generic.has(stem) && !name.includes(stem)),
+  )
+  const topics = new Set(
+    choice.topics.flatMap(contentStems).filter((stem) => !name.includes(stem) && !described.has(stem)),
+  )
+  const hits = (wanted: Set<string>): number => [...wanted].filter((stem) => meet(stems, stem)).length
+  return {
+    score: named * IN_NAME + hits(described) * IN_DESCRIPTION + hits(topics) * IN_TOPICS + (whole ? WHOLE_NAME : 0),
+    whole,
+  }
+}
+
+export function findIntent(text: string, choices: Choice[], offered: string[]): Intent {
+  const number = /^\s*(?:#|no\.?\s*|number\s+|option\s+)?(\d{1,2})[.)]?\s*$/i.exec(text)
+  if (number) {
+    const shown = offered.length > 0 ? offered : choices.map(({ workflow_id }) => workflow_id)
+    const wanted = shown[Number(number[1]) - 1]
+    return wanted !== undefined && choices.some(({ workflow_id }) => workflow_id === wanted)
+      ? { kind: 'chosen', workflowId: wanted, sure: true }
+      : { kind: 'none' }
+  }
+  const stems = [...new Set(wordsOf(text.slice(0, 2000)).map(({ stem }) => stem))].slice(0, 200)
+  const ranked = choices
+    .map((choice) => ({ id: choice.workflow_id, ...score(stems, choice) }))
+    .filter(({ score: points }) => points >= ENOUGH)
+    .toSorted((a, b) => b.score - a.score)
+  const [best, second] = ranked
+  if (best) {
+    if (!second || best.score >= second.score * AHEAD) return { kind: 'chosen', workflowId: best.id, sure: best.whole }
+    return {
+      kind: 'several',
+      workflowIds: ranked.filter(({ score: points }) => points * AHEAD > best.score).map(({ id }) => id),
+    }
+  }
+  const [only] = choices
+  if (
+    only &&
+    choices.length === 1 &&
+    (findAgreement(text)?.value === true || /^\W*(?:start|go|begin|run)\b/i.test(text))
+  )
+    return { kind: 'chosen', workflowId: only.workflow_id, sure: true }
+  return { kind: 'none' }
+}
+
+export const isCancel = (text: string): boolean =>
+  /^\W*(?:cancel|stop|quit|abort|never ?mind|forget it|start over|menu|back)(?:\s+(?:it|that|this|please))?\W*$/i.test(
+    text,
+  )

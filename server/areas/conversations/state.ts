@@ -1,0 +1,32 @@
+import type { Json, JsonObject } from '#model/definition'
+
+// Where a conversation stands; kept in its row, so that whoever answers next goes on from here.
+
+export type OpenQuestion = {
+  clarification_id: string
+  /** Of the execution itself, or of one that it started. */
+  execution_id: string
+  question: string
+  schema: Json
+  /** For an answer of several fields: what is known of it, and which was asked for last. */
+  values?: JsonObject
+  asked?: string
+}
+
+export type State = {
+  /** The workflow whose inputs are being gathered, what is known of them, and what was asked for last. */
+  gathering: { workflow_id: string; values: JsonObject; asked: string | null } | null
+  /** Questions of executions that this conversation may answer, oldest first. */
+  questions: OpenQuestion[]
+  /** Executions that have not ended. */
+  running: { execution_id: string; title: string }[]
+  /** The workflows of the menu that was shown last: a number means one of them. */
+  offered: string[]
+  /** What was started last, with its input. */
+  started: { execution_id: string; workflow_id: string; values: JsonObject } | null
+}
+
+export const emptyState: State = { gathering: null, questions: [], running: [], offered: [], started: null }
+
+/** Rows written before a field existed do not have it. */
+export const readState = (stored: Partial<State>): State => ({ ...emptyState, ...stored })

@@ -1,0 +1,239 @@
+import { defaultsOf, type ExtractValues, requirementsOf } from '#areas/requirements/extract'
+import type { Json, JsonObject } from '#model/definition'
+import { isObject, own } from '#model/json'
+import { validateJson } from '#model/json-schema'
+import type { Requirement } from '#providers/extraction/index'
+import { contentStems } from '#providers/extraction/text'
+import { findIntent, isCancel } from './intents.ts'
+import type { OpenQuestion } from './state.ts'
+import type { Held, Offer, Standing, Voice } from './store.ts'
+import * as texts from './texts.ts'
+
+// What to do about a message, from where the conversation stands. Reads and writes nothing: it may be thought over while
+// nobody holds the thread, and thought over again when somebody else was faster.
+
+export type Situation = {
+  held: Held
+  voice: Voice | undefined
+  offers: Offer[]
+  standings: Standing[]
+  recent: { role: string; text: string }[]
+}
+
+type Say = { kind: 'say'; texts: string[]; offered?: string[]; drop?: boolean }
+
+export type Decision =
+  /** Nobody is there to answer: a thread of people alone. */
+  | { kind: 'silent' }
+  | Say
+  | { kind: 'gather'; offer: Offer; values: JsonObject; asked: string | null; texts: string[] }
+  | { kind: 'start'; offer: Offer; input: JsonObject }
+  | { kind: 'answer'; question: OpenQuestion; response: Json }
+  /** The answer is not complete: what is known of it is kept. */
+  | { kind: 'ask_again'; question: OpenQuestion; texts: string[] }
+
+/** A model's choice; undefined where it has none to offer and the rules decide. */
+export type PickWish = (
+  situation: Situation,
+  text: string,
+  signal?: AbortSignal,
+) => Promise<{ workflowId: string | null; reply: string } | undefined>
+
+export type Tools = { extract: ExtractValues; pick: PickWish }
+export type Said = { text: string; timeZone: string; now: Date; signal?: AbortSignal }
+
+export async function think(situation: Situation, said: Said, tools: Tools): Promise<Decision> {
+  const { held, offers, voice } = situation
+  const { state } = held
+  if (held.kind !== 'gather' && voice === undefined) return { kind: 'silent' }
+  const [question] = state.questions
+  if (question) return answerQuestion(question, said, voice, tools)
+  if (state.gathering) {
+    const { workflow_id, values, asked } = state.gathering
+    const offer = offers.find((one) => one.workflow_id === workflow_id)
+    if (!offer) return { ...sayMenu(offers, texts.GONE), drop: true }
+    if (isCancel(said.text)) {
+      if (held.kind !== 'gather') return { ...sayMenu(offers, texts.CANCELLED), drop: true }
+      return nextStep(offer, {}, [texts.CANCELLED], false)
+    }
+    return collect(offer, { values, asked }, said, voice, tools)
+  }
+  if (held.kind === 'gather') return { kind: 'say', texts: [statusText(situation) ?? texts.COMPLETE] }
+  return findWish(situation, said, tools)
+}
+
+async function findWish(situation: Situation, said: Said, tools: Tools): Promise<Decision> {
+  const { held, offers, voice } = situation
+  if (isCancel(said.text)) return sayMenu(offers)
+  const intent = findIntent(said.text, offers.map(choiceOf), held.state.offered)
+  const picked =
+    intent.kind === 'chosen' && intent.sure ? undefined : await tools.pick(situation, said.text, said.signal)
+  const chosen = picked ? picked.workflowId : intent.kind === 'chosen' ? intent.workflowId : null
+  const offer = offers.find(({ workflow_id }) => workflow_id === chosen)
+  if (offer) {
+    // "2", or the name alone, is a choice and holds no value.
+    const bare = onlyNames(said.text, offer)
+    return collect(offer, { values: {}, asked: null }, bare ? { ...said, text: '' } : said, voice, tools)
+  }
+  if (picked?.reply) return { kind: 'say', texts: [picked.reply] }
+  if (intent.kind === 'several') {
+    const meant = offers.filter(({ workflow_id }) => intent.workflowIds.includes(workflow_id))
+    return { kind: 'say', texts: [texts.menu(meant, 'Which of these do you mean?')], offered: meant.map(idOf) }
+  }
+  const status = statusText(situation)
+  if (status !== undefined) return { kind: 'say', texts: [status] }
+  return sayMenu(offers, isHello(said.text) ? (voice?.greeting ?? texts.GREETING) : undefined)
+}
+
+const idOf = ({ workflow_id }: Offer): string => workflow_id
+
+const choiceOf = ({ workflow_id, name, description, inputs }: Offer) => ({
+  workflow_id,
+  name,
+  description,
+  topics: requirementsOf(inputs ?? true).map(({ name: input }) => input),
+})
+
+const onlyNames = (text: string, offer: Offer): boolean => {
+  const rest = contentStems(text).filter((stem) => !contentStems(offer.name).includes(stem))
+  return /^\W*\w*\W*\d{1,2}\W*$/.test(text) || rest.length === 0
+}
+
+const isHello = (text: string): boolean => /^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening|day))\b/i.test(text)
+
+const sayMenu = (offers: Offer[], lead?: string): Say => ({
+  kind: 'say',
+  texts: [...(lead === undefined ? [] : [lead]), texts.menu(offers)],
+  offered: offers.map(idOf),
+})
+
+/** How what was started stands, where something has not ended. */
+function statusText({ held, standings }: Situation): string | undefined {
+  const last = held.state.running.at(-1)
+  if (!last) return undefined
+  const gate = standings
+    .find(({ execution_id }) => execution_id === last.execution_id)
+    ?.waiting_for.find(({ kind }) => kind === 'approval')
+  return gate ? texts.waitingForApproval(gate.title ?? last.title) : texts.stillRunning(last.title)
+}
+
+const fitting = (values: JsonObject, requirements: Requirement[]): JsonObject =>
+  Object.fromEntries(
+    requirements.flatMap(({ name, schema }) => {
+      const value = own(values, name)
+      return value === undefined || (schema && validateJson(schema, value).length > 0) ? [] : [[name, value]]
+    }),
+  )
+
+async function collect(
+  offer: Offer,
+  before: { values: JsonObject; asked: string | null },
+  said: Said,
+  voice: Voice | undefined,
+  { extract }: Tools,
+): Promise<Decision> {
+  const requirements = requirementsOf(offer.inputs ?? true)
+  // The workflow may have changed since they were given.
+  const known = fitting(before.values, requirements)
+  const { values } =
+    requirements.length === 0
+      ? { values: {} }
+      : await extract({
+          message: said.text,
+          requirements,
+          known,
+          ...(before.asked !== null && { asked: before.asked }),
+          timeZone: said.timeZone,
+          now: said.now,
+          ...(voice?.model && { model: voice.model }),
+          ...(said.signal && { signal: said.signal }),
+        })
+  const learnt = JSON.stringify(values) !== JSON.stringify(known)
+  return nextStep(offer, values, before.asked !== null && !learnt ? [texts.NOT_UNDERSTOOD] : [], true)
+}
+
+/** Starts where everything is known, else asks for what is not. */
+export function nextStep(offer: Offer, values: JsonObject, lead: string[], mayStart: boolean): Decision {
+  const requirements = requirementsOf(offer.inputs ?? true)
+  const open = missingOf(offer, values)
+  const [first] = open
+  if (first)
+    return { kind: 'gather', offer, values, asked: first.name, texts: [...lead, texts.needed(offer.name, open)] }
+  if (!mayStart)
+    return { kind: 'gather', offer, values, asked: null, texts: [...lead, `Shall I start "${offer.name}"?`] }
+  const input = inputOf(offer, values)
+  const issues = validateJson(offer.inputs ?? true, input)
+  if (issues.length === 0) return { kind: 'start', offer, input }
+  if (requirements.length === 0) return { kind: 'say', texts: [texts.NOT_NOW], drop: true }
+  return { kind: 'gather', offer, values, asked: null, texts: [...lead, texts.didNotFit(issues)] }
+}
+
+export const missingOf = (offer: Offer, values: JsonObject): Requirement[] => {
+  const requirements = requirementsOf(offer.inputs ?? true)
+  const defaults = defaultsOf(requirements)
+  return requirements.filter(
+    ({ name, required }) => required && !Object.hasOwn(values, name) && !Object.hasOwn(defaults, name),
+  )
+}
+
+/** The values, and the author's defaults for required ones that nobody gave. */
+export function inputOf(offer: Offer, values: JsonObject): JsonObject {
+  const requirements = requirementsOf(offer.inputs ?? true)
+  return { ...defaultsOf(requirements.filter(({ required }) => required)), ...values }
+}
+
+const isForObject = (schema: Json): schema is JsonObject => isObject(schema) && own(schema, 'type') === 'object'
+
+export const wantsForm = (schema: Json): boolean => isForObject(schema) && requirementsOf(schema).length > 0
+
+async function answerQuestion(
+  question: OpenQuestion,
+  said: Said,
+  voice: Voice | undefined,
+  { extract }: Tools,
+): Promise<Decision> {
+  const plain = plainAnswer(question.schema, said.text)
+  if (plain !== undefined) return { kind: 'answer', question, response: plain }
+  const whole = wantsForm(question.schema)
+  const requirements: Requirement[] = whole
+    ? requirementsOf(question.schema)
+    : [
+        {
+          name: 'answer',
+          description: question.question,
+          ...(isObject(question.schema) && { schema: question.schema }),
+        },
+      ]
+  const { values, missing } = await extract({
+    message: said.text,
+    requirements,
+    known: question.values ?? {},
+    asked: question.asked ?? requirements[0]!.name,
+    timeZone: said.timeZone,
+    now: said.now,
+    ...(voice?.model && { model: voice.model }),
+    ...(said.signal && { signal: said.signal }),
+  })
+  const response = whole ? values : own(values, 'answer')
+  if (response !== undefined && validateJson(question.schema, response).length === 0)
+    return { kind: 'answer', question, response }
+  const next = requirements.find(({ name }) => missing.includes(name)) ?? requirements[0]!
+  return {
+    kind: 'ask_again',
+    question: whole ? { ...question, values, asked: next.name } : question,
+    texts: whole
+      ? [texts.askFor(next)]
+      : [texts.NOT_UNDERSTOOD, texts.questionText(question.question, question.schema)],
+  }
+}
+
+/** Text where text is wanted, JSON where a program answers; undefined where it takes reading. */
+function plainAnswer(schema: Json, text: string): Json | undefined {
+  if (!isForObject(schema) && validateJson(schema, text).length === 0) return text
+  try {
+    const value = JSON.parse(text) as Json
+    return validateJson(schema, value).length === 0 ? value : undefined
+  } catch {
+    return undefined
+  }
+}

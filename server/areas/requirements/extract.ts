@@ -1,0 +1,82 @@
+import type { Json, JsonObject } from '#model/definition'
+import { isObject, own } from '#model/json'
+import { resolvePointer } from '#model/json-schema-check'
+import type { Logger } from '#platform/log'
+import type { Extraction, ExtractionRequest, Requirement } from '#providers/extraction/index'
+import { extractByModel } from '#providers/extraction/model'
+import { extractByRules } from '#providers/extraction/rules'
+import type { LanguageModel } from '#providers/llm/index'
+import { ModelProblem } from '#providers/llm/problem'
+
+// Values out of what somebody wrote: by the configured model, and by rules where there is none or it does not answer.
+
+/** How long a person waits for a model before the rules answer instead. */
+const MODEL_TIME = 20_000
+
+export type ExtractValues = (
+  request: ExtractionRequest & { model?: string; signal?: AbortSignal },
+) => Promise<Extraction>
+
+export const makeExtract =
+  ({ llm, log }: { llm: LanguageModel; log: Logger }): ExtractValues =>
+  async ({ model, signal, ...request }) => {
+    if (llm.available() !== null || request.message.trim() === '') return extractByRules(request)
+    const chosen = withModel(llm, model)
+    try {
+      const { usage: _usage, ...extraction } = await extractByModel(chosen, { ...request, ...(signal && { signal }) })
+      return extraction
+    } catch (error) {
+      if (!(error instanceof ModelProblem)) throw error
+      log.warn({ code: error.code }, 'a message was read by rules: the language model did not answer')
+      return extractByRules(request)
+    }
+  }
+
+/** The same provider with another of its models, and little patience. */
+export const withModel = (llm: LanguageModel, model: string | undefined): LanguageModel => {
+  const more = { timeoutMs: MODEL_TIME, ...(model !== undefined && { model }) }
+  return {
+    ...llm,
+    generate: (prompt) => llm.generate({ ...prompt, ...more }),
+    generateObject: (prompt) => llm.generateObject({ ...prompt, ...more }),
+    turn: (prompt) => llm.turn({ ...prompt, ...more }),
+  }
+}
+
+/** The inputs of a workflow, one requirement each, in the order in which their author wrote them. */
+export function requirementsOf(inputs: Json): Requirement[] {
+  if (!isObject(inputs)) return []
+  const properties = own(inputs, 'properties')
+  if (!isObject(properties)) return []
+  const required = own(inputs, 'required')
+  const needed = new Set(Array.isArray(required) ? required : [])
+  return Object.entries(properties).map(([name, property]): Requirement => {
+    const schema = dereferenced(inputs, property)
+    const description = own(schema, 'description')
+    return {
+      name,
+      schema,
+      required: needed.has(name),
+      ...(typeof description === 'string' && { description }),
+    }
+  })
+}
+
+function dereferenced(root: JsonObject, property: Json): JsonObject {
+  if (!isObject(property)) return {}
+  const reference = own(property, '$ref')
+  if (typeof reference !== 'string') return property
+  const target = resolvePointer(root, reference)
+  const { $ref: _ref, ...rest } = property
+  return isObject(target) && !Object.hasOwn(target, '$ref') ? { ...target, ...rest } : rest
+}
+
+/** What the author's schema says stands in for a value nobody gave. */
+export function defaultsOf(requirements: Requirement[]): JsonObject {
+  return Object.fromEntries(
+    requirements.flatMap(({ name, schema }) => {
+      const value = schema && own(schema, 'default')
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+}

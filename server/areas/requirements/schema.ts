@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { jsonObject } from '#platform/http/schema'
+
+const Requirement = z.strictObject({
+  name: z.string().min(1).max(200),
+  description: z.string().max(2000).optional(),
+  schema: jsonObject().optional().describe('JSON Schema of the value'),
+  required: z.boolean().optional(),
+})
+
+const isTimeZone = (text: string): boolean => {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text })
+    return true
+  } catch {
+    return false
+  }
+}
+export const timeZone = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, 'is not a time zone; give a name such as Europe/Berlin')
+  .describe('Time zone of whoever wrote the message, such as Europe/Berlin; UTC where absent')
+
+export const ExtractRequirements = z.strictObject({
+  message: z.string().max(10_000),
+  requirements: z
+    .array(z.union([z.string().min(1).max(200), Requirement]))
+    .max(100)
+    .optional(),
+  workflow_id: z.string().max(200).optional().describe('Instead of requirements: the inputs of this workflow'),
+  known: jsonObject().optional().describe('Values from earlier in the conversation'),
+  time_zone: timeZone.optional(),
+})
+export type ExtractRequirements = z.output<typeof ExtractRequirements>
+
+export const Extracted = z
+  .object({
+    values: jsonObject(),
+    missing: z.array(z.string()).describe('Names of required values that the message does not give'),
+    confidence: z.record(z.string(), z.number()),
+    extracted_by: z.string().describe('`rules`, or `model:` and its name'),
+  })
+  .meta({ id: 'ExtractedRequirements' })
