@@ -10,6 +10,7 @@ import { type Query, type Target, WarehouseFailure, type WarehouseKind, type War
 import { startBigquery } from './testing/bigquery.ts'
 import { makeCertificate } from './testing/certificate.ts'
 import { startClickhouse } from './testing/clickhouse.ts'
+import { startDatabricks } from './testing/databricks.ts'
 import { makePersonalWarehouse } from './testing/postgres.ts'
 import { startSnowflake } from './testing/snowflake.ts'
 import { makeWarehouses } from './warehouses.ts'
@@ -50,6 +51,7 @@ beforeAll(async () => {
   const certificate = makeCertificate()
   setDefaultCACertificates([...getCACertificates(), certificate.cert])
   const snowflake = await startSnowflake('reader', SECRET, certificate)
+  const databricks = await startDatabricks(SECRET, certificate)
   const directory = await makeTemporaryDirectory()
   const postgres = await makePersonalWarehouse(cluster.href, SECRET)
   canary = createServer((socket) => {
@@ -59,10 +61,24 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => canary.listen(0, '127.0.0.1', resolve))
   const at = (port: number): string => `127.0.0.1:${port}`
   outgoing = makeOutgoing({
-    allowTargets: [`${cluster.hostname}:${cluster.port}`, at(clickhouse.port), at(bigquery.port), at(snowflake.port)],
+    allowTargets: [
+      `${cluster.hostname}:${cluster.port}`,
+      at(clickhouse.port),
+      at(bigquery.port),
+      at(snowflake.port),
+      at(databricks.port),
+    ],
   })
   warehouses = makeWarehouses({ outgoing, dataDir: directory.path })
-  closers.push(clickhouse.close, bigquery.close, snowflake.close, postgres.drop, directory.remove, outgoing.close)
+  closers.push(
+    clickhouse.close,
+    bigquery.close,
+    snowflake.close,
+    databricks.close,
+    postgres.drop,
+    directory.remove,
+    outgoing.close,
+  )
 
   const pgConfig = { host: cluster.hostname, port: Number(cluster.port), database: 'postgres', user: postgres.user }
   subjects.postgres = {
@@ -109,6 +125,20 @@ beforeAll(async () => {
     changing: 'insert into numbers values (1)',
     n: 'N',
   }
+  const databricksConfig = {
+    host: '127.0.0.1',
+    port: databricks.port,
+    http_path: '/sql/1.0/warehouses/a',
+    ca: certificate.cert,
+  }
+  subjects.databricks = {
+    kind: 'databricks',
+    target: targetOf(databricksConfig, { token: SECRET }),
+    wrong: targetOf(databricksConfig, { token: `${SECRET}!` }),
+    many: 'select n, name from numbers',
+    changing: 'insert into numbers values (1)',
+    n: 'n',
+  }
 })
 afterAll(async () => {
   for (const close of closers) await close()
@@ -132,61 +162,64 @@ const failureOf = (work: Promise<unknown>): Promise<WarehouseFailure> =>
     },
   )
 
-describe.each<WarehouseKind>(['postgres', 'duckdb', 'clickhouse', 'bigquery', 'snowflake'])('%s', (kind) => {
-  const subject = (): Subject => subjects[kind]!
+describe.each<WarehouseKind>(['postgres', 'duckdb', 'clickhouse', 'bigquery', 'snowflake', 'databricks'])(
+  '%s',
+  (kind) => {
+    const subject = (): Subject => subjects[kind]!
 
-  test('is probed', async () => {
-    await warehouses[kind].probe(subject().target, options())
-  })
+    test('is probed', async () => {
+      await warehouses[kind].probe(subject().target, options())
+    })
 
-  test('gives all rows in order, page by page, or as many as are asked for', async () => {
-    const { n, many } = subject()
-    const rows = await rowsOf(subject(), { text: many })
-    expect(rows.map((row) => row[n])).toEqual(Array.from({ length: 2_500 }, (_, index) => index + 1))
-    expect(await rowsOf(subject(), { text: `${many};`, limit: 3 })).toHaveLength(3)
-    const { columns, pages } = await warehouses[kind].query(subject().target, { text: many, limit: 1, ...options() })
-    expect(columns.map(({ name }) => name).slice(0, 2)).toEqual([n, n === 'N' ? 'NAME' : 'name'])
-    // Whoever leaves in the middle leaves nothing open.
-    for await (const _page of pages) break
-  })
+    test('gives all rows in order, page by page, or as many as are asked for', async () => {
+      const { n, many } = subject()
+      const rows = await rowsOf(subject(), { text: many })
+      expect(rows.map((row) => row[n])).toEqual(Array.from({ length: 2_500 }, (_, index) => index + 1))
+      expect(await rowsOf(subject(), { text: `${many};`, limit: 3 })).toHaveLength(3)
+      const { columns, pages } = await warehouses[kind].query(subject().target, { text: many, limit: 1, ...options() })
+      expect(columns.map(({ name }) => name).slice(0, 2)).toEqual([n, n === 'N' ? 'NAME' : 'name'])
+      // Whoever leaves in the middle leaves nothing open.
+      for await (const _page of pages) break
+    })
 
-  test('changes nothing', async () => {
-    expect((await failureOf(rowsOf(subject(), { text: subject().changing }))).step).toBe('read')
-  })
+    test('changes nothing', async () => {
+      expect((await failureOf(rowsOf(subject(), { text: subject().changing }))).step).toBe('read')
+    })
 
-  test('tells of a table that is not there', async () => {
-    const failure = await failureOf(rowsOf(subject(), { text: warehouses[kind].readTable('gone') }))
-    expect([failure.step, failure.message]).toEqual(['read', expect.stringMatching(/gone/i)])
-    expect(() => warehouses[kind].readTable('x"`; drop table y')).toThrow(WarehouseFailure)
-  })
+    test('tells of a table that is not there', async () => {
+      const failure = await failureOf(rowsOf(subject(), { text: warehouses[kind].readTable('gone') }))
+      expect([failure.step, failure.message]).toEqual(['read', expect.stringMatching(/gone/i)])
+      expect(() => warehouses[kind].readTable('x"`; drop table y')).toThrow(WarehouseFailure)
+    })
 
-  test('refuses a wrong credential without a word of it', async () => {
-    const { wrong } = subject()
-    if (!wrong) return
-    const failure = await failureOf(warehouses[kind].probe(wrong, options()))
-    expect(failure.step).toBe('sign_in')
-    for (const secret of Object.values(wrong.secrets)) expect(failure.message).not.toContain(secret)
-    expect(failure.message).not.toContain(SECRET)
-  })
+    test('refuses a wrong credential without a word of it', async () => {
+      const { wrong } = subject()
+      if (!wrong) return
+      const failure = await failureOf(warehouses[kind].probe(wrong, options()))
+      expect(failure.step).toBe('sign_in')
+      for (const secret of Object.values(wrong.secrets)) expect(failure.message).not.toContain(secret)
+      expect(failure.message).not.toContain(SECRET)
+    })
 
-  test('stops when it is cancelled', async () => {
-    const cancel = new AbortController()
-    cancel.abort()
-    await failureOf(warehouses[kind].probe(subject().target, { timeoutMs: 20_000, signal: cancel.signal }))
-  })
+    test('stops when it is cancelled', async () => {
+      const cancel = new AbortController()
+      cancel.abort()
+      await failureOf(warehouses[kind].probe(subject().target, { timeoutMs: 20_000, signal: cancel.signal }))
+    })
 
-  test('never dials a private address that is not allowed', async () => {
-    if (kind === 'duckdb') return
-    const { port } = canary.address() as AddressInfo
-    const config: JsonObject = { ...subject().target.config }
-    if ('endpoint' in config) config.endpoint = String(config.endpoint).replace(/\d+$/, String(port))
-    else config.port = port
-    const moved = { ...subject().target, config }
-    expect((await failureOf(warehouses[kind].probe(moved, options()))).step).toBe('resolve')
-    await failureOf(warehouses[kind].query(moved, { text: 'select 1', limit: 1, ...options() }))
-    expect(caught).toBe(0)
-  })
-})
+    test('never dials a private address that is not allowed', async () => {
+      if (kind === 'duckdb') return
+      const { port } = canary.address() as AddressInfo
+      const config: JsonObject = { ...subject().target.config }
+      if ('endpoint' in config) config.endpoint = String(config.endpoint).replace(/\d+$/, String(port))
+      else config.port = port
+      const moved = { ...subject().target, config }
+      expect((await failureOf(warehouses[kind].probe(moved, options()))).step).toBe('resolve')
+      await failureOf(warehouses[kind].query(moved, { text: 'select 1', limit: 1, ...options() }))
+      expect(caught).toBe(0)
+    })
+  },
+)
 
 test('a BigQuery key that names another token address is refused before anything is sent', async () => {
   const { target } = subjects.bigquery!

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto'
+import { createRequire } from 'node:module'
+import { numbers, type StandIn, serve } from './web.ts'
+
+// Databricks SQL speaks Thrift over HTTPS. The stand-in is built from the same generated service as the client, so that
+// what it reads and writes is the real protocol.
+
+type Reply = (error: unknown, result: unknown) => void
+type Types = Record<string, new (fields: Record<string, unknown>) => Record<string, unknown>> & {
+  TSparkRowSetType: { COLUMN_BASED_SET: number }
+  TProtocolVersion: Record<string, number>
+}
+type Thrift = {
+  TBinaryProtocol: new (transport: unknown) => unknown
+  TBufferedTransport: (new (
+    unused: undefined,
+    flush: (bytes: Buffer) => void,
+  ) => unknown) & {
+    receiver(done: (transport: { commitPosition(): void }) => void): (bytes: Buffer) => void
+  }
+}
+type Processor = { process(input: unknown, output: unknown): void }
+
+const vendor = createRequire(createRequire(import.meta.url).resolve('@databricks/sql'))
+const thrift = vendor('thrift') as Thrift
+const types = vendor('../thrift/TCLIService_types') as Types
+const { Processor: ServiceProcessor } = vendor('../thrift/TCLIService') as {
+  Processor: new (handler: unknown) => Processor
+}
+
+const make = (name: string, fields: Record<string, unknown>): unknown => new types[name]!(fields)
+const SUCCESS = 0
+const FAILED = 3
+const FINISHED = 2
+const fine = () => make('TStatus', { statusCode: SUCCESS })
+const handle = () => make('THandleIdentifier', { guid: guid(), secret: guid() })
+const guid = (): Buffer => Buffer.from(randomUUID().replaceAll('-', ''), 'hex')
+
+export const startDatabricks = (token: string, tls: { key: string; cert: string }): Promise<StandIn> => {
+  let text = ''
+  let sent = 0
+  const rowsOf = () => (/numbers/.test(text) ? numbers : [{ n: 1, name: 'one' }])
+  const column = (name: string, position: number, type: number) =>
+    make('TColumnDesc', {
+      columnName: name,
+      position,
+      typeDesc: make('TTypeDesc', {
+        types: [make('TTypeEntry', { primitiveEntry: make('TPrimitiveTypeEntry', { type }) })],
+      }),
+    })
+  const handler = {
+    OpenSession: (_request: unknown, reply: Reply) =>
+      reply(
+        null,
+        make('TOpenSessionResp', {
+          status: fine(),
+          serverProtocolVersion: types.TProtocolVersion.SPARK_CLI_SERVICE_PROTOCOL_V1,
+          sessionHandle: make('TSessionHandle', { sessionId: handle() }),
+        }),
+      ),
+    ExecuteStatement(request: { statement: string }, reply: Reply) {
+      text = request.statement
+      sent = 0
+      const wrong = /gone/.test(text)
+        ? '[TABLE_OR_VIEW_NOT_FOUND] The table or view `gone` cannot be found'
+        : /\(\s*(insert|create|drop)/i.test(text)
+          ? '[PARSE_SYNTAX_ERROR] Syntax error at or near INSERT'
+          : undefined
+      const status =
+        wrong === undefined ? fine() : make('TStatus', { statusCode: FAILED, errorMessage: wrong, sqlState: '42000' })
+      const operationHandle = make('TOperationHandle', { operationId: handle(), operationType: 0, hasResultSet: true })
+      reply(null, make('TExecuteStatementResp', { status, ...(wrong === undefined && { operationHandle }) }))
+    },
+    GetOperationStatus: (_request: unknown, reply: Reply) =>
+      reply(null, make('TGetOperationStatusResp', { status: fine(), operationState: FINISHED, hasResultSet: true })),
+    GetResultSetMetadata: (_request: unknown, reply: Reply) =>
+      reply(
+        null,
+        make('TGetResultSetMetadataResp', {
+          status: fine(),
+          resultFormat: types.TSparkRowSetType.COLUMN_BASED_SET,
+          schema: make('TTableSchema', { columns: [column('n', 1, 3), column('name', 2, 7)] }),
+        }),
+      ),
+    FetchResults(request: { maxRows?: unknown }, reply: Reply) {
+      const limit = Number(/limit (\d+)\s*$/.exec(text)?.[1] ?? Number.POSITIVE_INFINITY)
+      const all = rowsOf().slice(0, limit)
+      const most = Number(String(request.maxRows ?? 1000))
+      const page = all.slice(sent, sent + most)
+      sent += page.length
+      const nulls = Buffer.alloc(0)
+      const columns = [
+        make('TColumn', { i32Val: make('TI32Column', { values: page.map(({ n }) => n), nulls }) }),
+        make('TColumn', { stringVal: make('TStringColumn', { values: page.map(({ name }) => name), nulls }) }),
+      ]
+      const results = make('TRowSet', { startRowOffset: 0, rows: [], columns })
+      reply(null, make('TFetchResultsResp', { status: fine(), hasMoreRows: sent < all.length, results }))
+    },
+    CloseOperation: (_request: unknown, reply: Reply) => reply(null, make('TCloseOperationResp', { status: fine() })),
+    CancelOperation: (_request: unknown, reply: Reply) => reply(null, make('TCancelOperationResp', { status: fine() })),
+    CloseSession: (_request: unknown, reply: Reply) => reply(null, make('TCloseSessionResp', { status: fine() })),
+  }
+  const processor = new ServiceProcessor(handler)
+  return serve(({ headers, body }, response) => {
+    if (headers.authorization !== `Bearer ${token}`) {
+      response.writeHead(403, { 'x-databricks-error-or-redirect-message': 'Invalid access token' }).end()
+      return
+    }
+    const receive = thrift.TBufferedTransport.receiver((transport) => {
+      const output = new thrift.TBufferedTransport(undefined, (bytes) => {
+        response.writeHead(200, { 'content-type': 'application/x-thrift' }).end(bytes)
+      })
+      processor.process(new thrift.TBinaryProtocol(transport), new thrift.TBinaryProtocol(output))
+      transport.commitPosition()
+    })
+    receive(body)
+  }, tls)
+}
