@@ -1,0 +1,141 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { type Client, makeClient } from '../client.ts'
+import { waitForExecution } from '../executions.ts'
+import { all } from '../lists.ts'
+import type { Frame } from '../sockets.ts'
+import { watchExecution } from '../sockets.ts'
+import type { Workflow } from '../types.generated.ts'
+import { clientFromEnvironment, remember } from './credentials.ts'
+
+type Values = {
+  base?: string
+  key?: string
+  input?: string
+  wait?: boolean
+  follow?: boolean
+  to?: string
+  workflow?: string
+  activate?: boolean
+  note?: string
+}
+type Command = (positionals: string[], values: Values) => Promise<void>
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+
+const required = (value: string | undefined, what: string): string => {
+  if (value === undefined) throw new Error(`${what} is missing. See: heddle help`)
+  return value
+}
+
+async function findWorkflow(client: Client, wanted: string): Promise<Workflow> {
+  if (/^wf_\w{26}$/.test(wanted)) return client.getWorkflow({ workflow_id: wanted })
+  const found: Workflow[] = []
+  for await (const workflow of all(client.listWorkflows))
+    if (workflow.name === wanted || workflow.workflow_id === wanted) found.push(workflow)
+  if (found.length !== 1)
+    throw new Error(
+      found.length === 0
+        ? `There is no workflow "${wanted}".`
+        : `"${wanted}" names ${found.length} workflows; use the id.`,
+    )
+  return found[0]!
+}
+
+function readInput(given: string | undefined): Record<string, unknown> {
+  if (given === undefined) return {}
+  return JSON.parse(given.startsWith('@') ? readFileSync(given.slice(1), 'utf8') : given) as Record<string, unknown>
+}
+
+const login: Command = async (_, { base = 'http://127.0.0.1:4100', key }) => {
+  const token = required(key, '--key')
+  const { user } = await makeClient({ baseUrl: base, token }).getMe()
+  print(`Signed in as ${user.email}; remembered in ${remember({ base, key: token })}`)
+}
+
+const list: Command = async () => {
+  for await (const { workflow_id, kind, name } of all(clientFromEnvironment().listWorkflows))
+    print(`${workflow_id}\t${kind}\t${name}`)
+}
+
+const run: Command = async ([wanted], { input, wait }) => {
+  const client = clientFromEnvironment()
+  const { workflow_id, kind } = await findWorkflow(client, required(wanted, 'WORKFLOW'))
+  const given = { workflow_id, input: readInput(input) }
+  const { execution_id } = kind === 'system' ? await client.runSystemWorkflow(given) : await client.runWorkflow(given)
+  if (!wait) return print(execution_id)
+  const { status, results, error } = await waitForExecution(client, execution_id)
+  print(JSON.stringify({ execution_id, status, results, error }, null, 2))
+  if (status !== 'succeeded') process.exitCode = 1
+}
+
+const line = ({ seq, type, at, data }: { seq: number; type: string; at: string; data: unknown }): string =>
+  `${at}  ${String(seq).padStart(5)}  ${type.padEnd(22)}  ${JSON.stringify(data)}`
+const isEnd = (type: string): boolean => /^execution\.(succeeded|failed|cancelled|timed_out)$/.test(type)
+
+const logs: Command = async ([wanted], { follow }) => {
+  const client = clientFromEnvironment()
+  const execution_id = required(wanted, 'EXECUTION')
+  let last = 0
+  let over = false
+  for await (const event of all(client.listExecutionEvents, { execution_id, limit: 200 })) {
+    print(line(event))
+    last = event.seq
+    over ||= isEnd(event.type)
+  }
+  if (!follow || over) return
+  await new Promise<void>((resolve, reject) => {
+    const watching = watchExecution(client, execution_id, {
+      after: last,
+      onFrame(frame: Frame) {
+        print(line(frame))
+        if (!isEnd(frame.type)) return
+        watching.close()
+        resolve()
+      },
+      onState: (state, reason) => state === 'ended' && reject(new Error(reason)),
+    })
+  })
+}
+
+const exportWorkflow: Command = async ([wanted], { to }) => {
+  const client = clientFromEnvironment()
+  const workflow = await findWorkflow(client, required(wanted, 'WORKFLOW'))
+  for await (const version of all(client.listVersions, { workflow_id: workflow.workflow_id })) {
+    if (!version.active) continue
+    const text = `${JSON.stringify({ name: workflow.name, description: workflow.description, definition: version.definition }, null, 2)}\n`
+    if (to === undefined) process.stdout.write(text)
+    else writeFileSync(to, text)
+    return
+  }
+  throw new Error(`"${workflow.name}" has no active version.`)
+}
+
+const importWorkflow: Command = async ([file], { workflow, activate, note }) => {
+  const client = clientFromEnvironment()
+  const { name, description, definition } = JSON.parse(readFileSync(required(file, 'FILE'), 'utf8')) as {
+    name: string
+    description?: string
+    definition: Record<string, unknown>
+  }
+  if (workflow === undefined) {
+    const made = await client.createWorkflow({ name, ...(description && { description }), definition })
+    return print(made.workflow_id)
+  }
+  const { workflow_id } = await findWorkflow(client, workflow)
+  const version = await client.createVersion({
+    workflow_id,
+    definition,
+    ...(note && { note }),
+    ...(activate && { activate }),
+  })
+  print(`${version.version_id}\tnumber ${version.number}${version.active ? ', active' : ''}`)
+}
+
+export const commands: Record<string, Command> = {
+  login,
+  list,
+  run,
+  logs,
+  export: exportWorkflow,
+  import: importWorkflow,
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+import { parseArgs } from 'node:util'
+import { HeddleProblem } from '../client.ts'
+import { commands } from './commands.ts'
+
+// `heddle`: the service from a terminal. `npm run --silent heddle -- help`
+
+const help = `heddle — workflows from the terminal
+
+  heddle login --base URL --key hk_…        remember where the service is and who you are
+  heddle list                               workflows you own or are a member of
+  heddle run WORKFLOW [--input JSON|@FILE] [--wait]
+  heddle logs EXECUTION [--follow]          the journal, oldest first; --follow until it ends
+  heddle export WORKFLOW [--to FILE]        the active version as a file for git
+  heddle import FILE [--workflow ID] [--activate] [--note TEXT]
+                                            a new workflow, or a new version of one
+
+HEDDLE_BASE and HEDDLE_KEY override what login remembered. WORKFLOW is an id or a name.
+`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    base: { type: 'string' },
+    key: { type: 'string' },
+    input: { type: 'string' },
+    wait: { type: 'boolean', default: false },
+    follow: { type: 'boolean', short: 'f', default: false },
+    to: { type: 'string' },
+    workflow: { type: 'string' },
+    activate: { type: 'boolean', default: false },
+    note: { type: 'string' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+})
+
+const [name = 'help', ...rest] = positionals
+const command = commands[name]
+if (values.help || name === 'help' || !command) {
+  process.stdout.write(help)
+  process.exit(name === 'help' || values.help ? 0 : 2)
+}
+try {
+  await command(rest, values)
+} catch (error) {
+  if (error instanceof HeddleProblem) {
+    console.error(`${error.code}: ${error.message}`)
+    for (const { path, message } of error.errors) console.error(`  ${path} ${message}`)
+  } else console.error(error instanceof Error ? error.message : error)
+  process.exit(1)
+}
