@@ -59,7 +59,13 @@ export async function makeApp(options: AppOptions): Promise<App> {
   const payments = wirePayments({ config, db, vault, log })
   const providers = wireProviders({ config, db })
   const data = wireData({ config, db, vault, log, outgoing: providers.outgoing })
-  const identity = wireIdentity({ config, vault, log, mail: providers.mail })
+  const identity = wireIdentity({
+    config,
+    vault,
+    log,
+    mail: providers.mail,
+    checkMembers: (tx, workspaceId) => payments.quotas.check(tx, workspaceId, 'members', 1),
+  })
   const workflows = await wireWorkflows({
     config,
     db,

@@ -9,6 +9,7 @@ import { checkSecretKey, loadSecretKey } from '#platform/key'
 import { type Logger, makeLogger } from '#platform/log'
 import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
+import { fillDemo } from '#server/demo'
 import { seed } from '#server/seed'
 
 // config → database → app → listen → stop cleanly
@@ -42,7 +43,7 @@ async function start(config: Config): Promise<void> {
   })
   started.unshift(app.stop)
   if (config.role !== 'worker') {
-    for (const line of await seed({ config, ownerUrl: urls.owner, http: app.http, log })) console.log(line)
+    for (const line of await seed({ config, ownerUrl: urls.owner, http: app.http, log, fillDemo })) console.log(line)
   }
   const listening = await app.http.listen({ host: config.HOST, port: config.PORT })
   const { port } = new URL(listening)

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
+import { seedPlans } from '#areas/payments/seed'
 import { operatorAddresses } from '#platform/auth/email'
 import { hashPassword } from '#platform/auth/passwords'
 import type { Config } from '#platform/config'
@@ -58,6 +59,7 @@ async function seedFirst(tx: Tx, config: Config): Promise<{ lines: string[]; dem
   if ((await tx.count('select from orgs limit 1')) > 0) return { lines: [] }
   const orgId = newId()
   await tx.count(`insert into orgs (org_id, name) values ($1, 'Heddle')`, [orgId])
+  await seedPlans(tx, orgId)
   if (config.HEDDLE_DEMO === 'off') return { lines: [] }
   const password = randomBytes(12).toString('base64url')
   const demo = { user_id: newId(), workspace_id: newId(), key: newSecret('hk') }

@@ -1,6 +1,6 @@
 import { makeAccepting } from '#areas/identity/accept'
 import { makeApiKeys } from '#areas/identity/api-keys'
-import { makeInvitations, type OnAccepted } from '#areas/identity/invitations'
+import { type CheckMembers, makeInvitations, type OnAccepted } from '#areas/identity/invitations'
 import { sendThrough } from '#areas/identity/mail'
 import { makeOidc } from '#areas/identity/oidc'
 import { makeOidcClient } from '#areas/identity/oidc-client'
@@ -21,11 +21,17 @@ import type { Mail } from '#providers/mail/index'
  * People and workspaces. Other areas invite with `invitations.invite`; what happens to their things when somebody accepts or
  * leaves they say by adding to `onAccepted` and `onRemoved`.
  */
-export function wireIdentity(options: { config: Config; vault: Vault; log: Logger; mail: Mail }) {
-  const { config, vault, log, mail } = options
+export function wireIdentity(options: {
+  config: Config
+  vault: Vault
+  log: Logger
+  mail: Mail
+  checkMembers: CheckMembers
+}) {
+  const { config, vault, log, mail, checkMembers } = options
   const onAccepted: OnAccepted = {}
   const onRemoved: OnMemberRemoved[] = []
-  const invitations = makeInvitations({ sendMail: sendThrough(mail, log), onAccepted })
+  const invitations = makeInvitations({ sendMail: sendThrough(mail, log), onAccepted, checkMembers })
   const people = makePeople({ config })
   const client = makeOidcClient({ providers: config.HEDDLE_OIDC, key: vault.derive('oidc'), log })
   void hashOfNobody()

@@ -45,8 +45,11 @@ export type InviteAnswer = {
   expires_at?: Date
 }
 
-export function makeInvitations(options: { sendMail: SendMail; onAccepted: OnAccepted }) {
-  const { sendMail, onAccepted } = options
+/** Refuses one more member where the plan of the workspace allows no more. */
+export type CheckMembers = (tx: Tx, workspaceId: string) => Promise<void>
+
+export function makeInvitations(options: { sendMail: SendMail; onAccepted: OnAccepted; checkMembers: CheckMembers }) {
+  const { sendMail, onAccepted, checkMembers } = options
 
   /** Workspace role for those who join, and the membership of the thread or job where it is one. */
   const takeIn = async (
@@ -54,6 +57,7 @@ export function makeInvitations(options: { sendMail: SendMail; onAccepted: OnAcc
     into: { workspaceId: string; userId: string; role: string; resource: Invite['resource'] | null },
   ): Promise<void> => {
     const { workspaceId, userId, role, resource } = into
+    if (!resource) await checkMembers(tx, workspaceId)
     await store.joinWorkspace(tx, workspaceId, userId, resource ? 'guest' : (role as WorkspaceRole))
     if (!resource) return
     const add = onAccepted[resource.kind]

@@ -15,6 +15,7 @@ const service = useService()
 let world: World
 const joined: { resourceId: string; userId: string; role: string }[] = []
 const invitations = makeInvitations({
+  checkMembers: async () => {},
   sendMail: keepMail,
   onAccepted: {
     thread: async (_tx, { resourceId, userId, role }) => {
