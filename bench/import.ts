@@ -22,7 +22,8 @@ if (process.argv[2] === '--parse-alone') {
   for await (const _row of createReadStream(process.argv[3]!).pipe(parse({ columns: true }))) rows += 1
   process.send!({ rows, seconds: (performance.now() - from) / 1000 })
   process.disconnect()
-} else await main()
+} else if (process.argv[2] === '--watch-health') await askHealth(process.argv[3]!)
+else await main()
 
 async function main(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'heddle-bench-import-'))
@@ -128,25 +129,36 @@ function memoryOf({ child }: Server): { now: number; peak: number } {
   return { now: megabytes('VmRSS'), peak: megabytes('VmHWM') }
 }
 
-/** Asks for health ten times a second; how long each answer took, in ms. */
+/** Asks for health ten times a second, from a process that does nothing else; how long each answer took, in ms. */
 function watchHealth({ base }: Server): { stop(): Promise<number[]> } {
-  const took: number[] = []
-  let going = true
-  const asking = (async () => {
-    while (going) {
-      const from = performance.now()
-      await fetch(new URL('/healthz', base)).then((answer) => answer.arrayBuffer())
-      took.push(performance.now() - from)
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
-  })()
+  const child = fork(import.meta.filename, ['--watch-health', base.href])
+  const took = new Promise<number[]>((resolve, reject) => {
+    child.once('message', (message) => resolve(message as number[]))
+    child.once('error', reject)
+  })
   return {
-    async stop() {
-      going = false
-      await asking
+    stop() {
+      child.send('stop')
       return took
     },
   }
+}
+
+async function askHealth(base: string): Promise<void> {
+  const took: number[] = []
+  let going = true
+  process.once('message', () => {
+    going = false
+  })
+  while (going) {
+    const from = performance.now()
+    await fetch(new URL('/healthz', base)).then((answer) => answer.arrayBuffer())
+    took.push(performance.now() - from)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  // The first one also pays for the connection.
+  process.send!(took.slice(1))
+  process.disconnect()
 }
 
 function parseAlone(file: string): Promise<number> {

@@ -1,4 +1,5 @@
-import { zstdDecompressSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { zstdDecompress } from 'node:zlib'
 import type { JsonObject } from '#model/definition'
 import type { Database } from '#platform/db/pool'
 import { problem } from '#platform/errors'
@@ -12,6 +13,9 @@ export const parseRecord = (text: string): JsonObject => JSON.parse(text) as Jso
 const changed = () =>
   problem('dataset_changed', 'The dataset was replaced or deleted while it was read. Read it again from the start.')
 
+/** Beside the main thread: 1 MiB takes about 2 ms. */
+const unpack = promisify(zstdDecompress)
+
 /** The bytes of a version, chunk by chunk: one short transaction each, whoever reads slowly holds no connection. */
 export async function* readChunks(
   db: Database,
@@ -24,7 +28,7 @@ export async function* readChunks(
     const record = at
     const chunk = await db.tenant(scope, (tx) => store.findChunk(tx, workspaceId, versionId, record))
     if (chunk === undefined) throw changed()
-    yield { first: chunk.first_record, count: chunk.record_count, text: zstdDecompressSync(chunk.body) }
+    yield { first: chunk.first_record, count: chunk.record_count, text: await unpack(chunk.body) }
     at = chunk.first_record + chunk.record_count
   }
 }
