@@ -10,6 +10,10 @@ const GATHER_MS = 20
 /** A payload holds 8,000 bytes; more ids than this become "everything". */
 const MAX_IDS = 150
 
+// A hint may be lost, so its commit need not wait for the disk: it would compete with the commits of the journal.
+const NOTIFY = `with quick as materialized (select set_config('synchronous_commit', 'off', true))
+  select pg_notify($1, payload) from quick, unnest($2::text[]) as payload`
+
 export type Hint = { kind: 'appended' | 'nudged'; ids: string[] }
 
 export type Hints = {
@@ -42,7 +46,7 @@ export const makeHints = async (deps: { db: Database; log: Logger; self: string 
     pool
       .query({
         name: 'engine-notify',
-        text: 'select pg_notify($1, payload) from unnest($2::text[]) as payload',
+        text: NOTIFY,
         values: [CHANNEL, texts],
       })
       .catch((error: Error) => log.debug({ err: error }, 'a hint was lost'))
