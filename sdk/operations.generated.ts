@@ -21,6 +21,7 @@ import type {
   DatasetWithRecords,
   EmbedToken,
   EmbedTokenMade,
+  EngineHealth,
   Execution,
   ExecutionAccepted,
   ExecutionEvent,
@@ -28,6 +29,7 @@ import type {
   Invitation,
   InvitationPreview,
   Invoice,
+  KeptMail,
   Me,
   NewConnection,
   NewDataset,
@@ -309,6 +311,10 @@ export type Operations = {
   moveTestClock: { input: { now: string }; answer: TestClock; required: true }
   /** Webhooks of Stripe; signed with STRIPE_WEBHOOK_SECRET */
   receiveStripeWebhook: { input: { body?: unknown }; answer: WebhookReceipt; required: false }
+  /** Queue, workers, parked and poison executions, and any that nobody accounts for */
+  getEngineHealth: { input: Record<string, never>; answer: EngineHealth; required: false }
+  /** Mails kept because no mail server is configured */
+  listOutbox: { input: { limit?: number; cursor?: string }; answer: { items: Array<KeptMail>; next_cursor: string | null }; required: false }
   /** Workspace datasets, summaries only (no records) */
   listDatasets: { input: { limit?: number; cursor?: string }; answer: { items: Array<Dataset>; next_cursor: string | null }; required: false }
   /** Create a dataset; sha256 and record_count are computed by the service */
@@ -470,6 +476,8 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getUsage: ["GET", "/api/payments/usage"],
   moveTestClock: ["POST", "/api/payments/test-clock"],
   receiveStripeWebhook: ["POST", "/api/payments/webhooks/stripe", [], true],
+  getEngineHealth: ["GET", "/api/operations/engine"],
+  listOutbox: ["GET", "/api/operations/outbox", ["limit","cursor"]],
   listDatasets: ["GET", "/api/datasets", ["limit","cursor"]],
   createDataset: ["POST", "/api/datasets"],
   captureDataset: ["POST", "/api/datasets/capture"],

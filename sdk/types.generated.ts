@@ -112,6 +112,10 @@ export type TestClock = { now: string }
 
 export type WebhookReceipt = { received: true }
 
+export type EngineHealth = { queued: number; running: number; waiting: number; poison: number; oldest_queued_s: number; workers: Array<{ worker_id: string; alive: boolean; running: number; started_at: string }>; unaccounted: Array<{ execution_id: string; workspace_id: string; status: string; why: string }> }
+
+export type KeptMail = { mail_id: string; workspace_id: string | null; recipient: Array<string>; subject: string; body_text: string | null; created_at: string }
+
 export type Dataset = { dataset_id: string; workspace_id: string; name: string; description: string | null; sha256: string; record_count: number; size_bytes: number; columns: Array<{ name: string; types: Array<"string" | "number" | "boolean" | "object" | "array">; nulls: number }>; created_by: string | null; created_at: string; updated_at: string }
 
 export type NewDataset = { name: string; description?: string | null; records: Array<Record<string, unknown>> }
