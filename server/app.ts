@@ -18,6 +18,7 @@ import type { Database } from '#platform/db/pool'
 import { addDocuments } from '#platform/http/documents'
 import { addRoutes, type Kernel } from '#platform/http/kernel'
 import { makeMetrics } from '#platform/http/metrics'
+import { addPages } from '#platform/http/pages'
 import type { AnyRoute } from '#platform/http/route'
 import { makeHttp } from '#platform/http/server'
 import type { Logger } from '#platform/log'
@@ -40,6 +41,8 @@ export type AppOptions = {
   /** Where people reach the service; known once it listens. */
   baseUrl(): string
   checkAnswers?: boolean
+  /** Where the built console is; without it there is only the API. */
+  pages?: string | undefined
   /** More kinds of nodes, for benches and tests. */
   kinds?: AnyKind[]
 }
@@ -125,6 +128,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
   realtime.addFeed('execution', workflows.feed)
   addRoutes(http, routes, kernel)
   await addDocuments(http, { routes, db, metrics, log })
+  if (options.pages !== undefined) addPages(http, options.pages)
   await http.ready()
   const maintenance =
     config.role === 'api'

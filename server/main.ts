@@ -9,6 +9,7 @@ import { checkSecretKey, loadSecretKey } from '#platform/key'
 import { type Logger, makeLogger } from '#platform/log'
 import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
+import { buildConsole } from '#server/console'
 import { fillDemo } from '#server/demo'
 import { seed } from '#server/seed'
 
@@ -22,6 +23,7 @@ const started: (() => Promise<unknown>)[] = []
 async function start(config: Config): Promise<void> {
   const log = makeLogger(config.HEDDLE_LOG_LEVEL)
   const vault = makeVault(loadSecretKey(config))
+  const pages = config.role === 'worker' ? undefined : buildConsole(log)
   const embedded = config.DATABASE_URL === null ? await startOwnDatabase(config, log) : undefined
   const urls = await bootstrapRoles({
     ownerUrl: embedded?.ownerUrl ?? config.DATABASE_URL!,
@@ -40,6 +42,7 @@ async function start(config: Config): Promise<void> {
     vault,
     log,
     baseUrl: () => address ?? `http://${config.HOST}:${config.PORT}`,
+    pages: await pages,
   })
   started.unshift(app.stop)
   if (config.role !== 'worker') {

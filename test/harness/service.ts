@@ -36,20 +36,28 @@ export type Service = {
   stop(): Promise<void>
 }
 
-export type ServiceOptions = { env?: Record<string, string>; database?: TestDatabase }
+export type ServiceOptions = {
+  role?: 'all' | 'api' | 'worker'
+  env?: Record<string, string>
+  database?: TestDatabase
+  pages?: string
+}
 
 /** The whole service on a database of its own, listening on a free port. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const database = options.database ?? (await makeTestDatabase())
   const directory = await makeTemporaryDirectory()
-  const config = readConfig({
-    PORT: '0',
-    HEDDLE_DATA_DIR: join(directory.path, 'data'),
-    HEDDLE_LOG_LEVEL: process.env.HEDDLE_TEST_LOG ?? 'silent',
-    HEDDLE_RATE_LIMITS: 'off',
-    HEDDLE_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-    ...options.env,
-  })
+  const config = readConfig(
+    {
+      PORT: '0',
+      HEDDLE_DATA_DIR: join(directory.path, 'data'),
+      HEDDLE_LOG_LEVEL: process.env.HEDDLE_TEST_LOG ?? 'silent',
+      HEDDLE_RATE_LIMITS: 'off',
+      HEDDLE_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+      ...options.env,
+    },
+    ['--role', options.role ?? 'all'],
+  )
   const log = makeLogger(config.HEDDLE_LOG_LEVEL)
   const vault = makeVault(config.HEDDLE_SECRET_KEY!)
   const db = openDatabase({ urls: database.urls, log, poolSize: 8 })
@@ -59,7 +67,15 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     newId(),
   ])
   let base = ''
-  const app = await makeApp({ config, db, vault, log, baseUrl: () => config.HEDDLE_BASE_URL ?? base, checkAnswers: true })
+  const app = await makeApp({
+    config,
+    db,
+    vault,
+    log,
+    baseUrl: () => config.HEDDLE_BASE_URL ?? base,
+    checkAnswers: true,
+    pages: options.pages,
+  })
   base = await app.http.listen({ host: '127.0.0.1', port: 0 })
 
   return {

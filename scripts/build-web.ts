@@ -1,0 +1,89 @@
+import { createHash, type Hash } from 'node:crypto'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { build } from 'vite'
+
+// Builds the console into dist/web/<hash of its sources>: nothing is done where that is there already, servers that start
+// together do not disturb each other, and a server goes on with the files it began with. Prints the directory.
+
+const root = join(import.meta.dirname, '..')
+const home = join(root, 'dist', 'web')
+
+const SOURCES = ['{web,model,sdk}/**/*', 'package-lock.json', 'scripts/build-web.ts']
+
+export function hashOfSources(): string {
+  const hash: Hash = createHash('sha256')
+  const files = SOURCES.flatMap((pattern) => globSync(pattern, { cwd: root })).sort()
+  for (const file of files) {
+    const path = join(root, file)
+    if (/\.test\.tsx?$|\.md$/.test(file) || !statSync(path).isFile()) continue
+    hash.update(file).update('\0').update(readFileSync(path)).update('\0')
+  }
+  return hash.digest('hex').slice(0, 16)
+}
+
+const isBuilt = (directory: string): boolean => existsSync(join(directory, 'index.html'))
+
+/** Where the built console of these sources is, if it is. */
+export const findBuilt = (): string | undefined => {
+  const directory = join(home, hashOfSources())
+  return isBuilt(directory) ? directory : undefined
+}
+
+async function buildWeb(): Promise<string> {
+  const directory = join(home, hashOfSources())
+  if (isBuilt(directory)) return directory
+  mkdirSync(home, { recursive: true })
+  const draft = join(home, `.building-${process.pid}`)
+  rmSync(draft, { recursive: true, force: true })
+  try {
+    await build({
+      configFile: join(root, 'web', 'vite.config.ts'),
+      logLevel: 'warn',
+      mode: 'production',
+      build: { outDir: draft, emptyOutDir: true },
+    })
+    compress(draft)
+    // Another server may have been faster; its result is the same.
+    if (!isBuilt(directory)) renameSync(draft, directory)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+  forgetOld(directory)
+  return directory
+}
+
+/** Measured: 1.6 MB of script in 0.6 s; quality 11 takes 4 s and saves 3 %. */
+function compress(directory: string): void {
+  for (const file of globSync('**/*.{js,css,html,svg,json}', { cwd: directory })) {
+    const bytes = readFileSync(join(directory, file))
+    if (bytes.length < 1024) continue
+    writeFileSync(join(directory, `${file}.gz`), gzipSync(bytes, { level: 9 }))
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
+    writeFileSync(join(directory, `${file}.br`), brotliCompressSync(bytes, { params }))
+  }
+}
+
+const KEPT = 3
+
+function forgetOld(current: string): void {
+  const others = readdirSync(home)
+    .filter((name) => /^[0-9a-f]{16}$/.test(name))
+    .map((name) => join(home, name))
+    .filter((path) => path !== current)
+    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
+  for (const path of others.slice(KEPT - 1)) rmSync(path, { recursive: true, force: true })
+}
+
+if (import.meta.main) console.log(await buildWeb())

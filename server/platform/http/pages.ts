@@ -1,0 +1,101 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { problem } from '../errors.ts'
+import { problemAnswer, sendAnswer } from './answer.ts'
+
+// The console: files with a hash in their name, kept for ever, and one page for every address a browser may open. The files
+// are read once: a server goes on with what it began with, whatever is built meanwhile.
+
+/** No script or style but our own files, nothing from elsewhere, and no text ever becomes markup or code. */
+export const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "media-src 'self' blob:",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "frame-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ')
+
+const types: Record<string, string> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  wasm: 'application/wasm',
+  json: 'application/json',
+}
+
+type Encoding = 'br' | 'gz'
+type Page = { type: string; bytes: Buffer; encoded: Partial<Record<Encoding, Buffer>>; hashed: boolean }
+
+/** Addresses that belong to the service itself: an unknown one among them is 404, never a page. */
+const RESERVED = /^\/(api|auth|ws|docs|openapi\.json|widget|gateway|healthz|readyz|metrics)(\/|$)/
+
+export function addPages(app: FastifyInstance, directory: string): void {
+  const pages = readPages(directory)
+  const index = pages.get('/index.html')
+  if (!index) throw new Error(`there is no index.html in ${directory}`)
+
+  app.get('/*', (request, reply) => {
+    const path = request.url.split('?', 1)[0]!
+    const found = path === '/index.html' ? undefined : pages.get(path)
+    if (found) return send(reply, request, found)
+    if (!RESERVED.test(path) && (path === '/' || isNavigation(request, path))) return send(reply, request, index)
+    return sendAnswer(
+      reply,
+      problemAnswer(problem('route_not_found', 'Look the address up in /openapi.json.'), request.id),
+    )
+  })
+}
+
+/** Somebody opens a page, as opposed to a program that asks for data or a file that is not there. */
+const isNavigation = (request: FastifyRequest, path: string): boolean =>
+  (request.headers.accept ?? '').includes('text/html') && !/\.[a-z0-9]{1,5}$/i.test(path)
+
+function send(reply: FastifyReply, request: FastifyRequest, page: Page): FastifyReply {
+  const accepted = request.headers['accept-encoding'] ?? ''
+  const encoding: Encoding | undefined =
+    page.encoded.br && /\bbr\b/.test(accepted) ? 'br' : page.encoded.gz && /\bgzip\b/.test(accepted) ? 'gz' : undefined
+  reply
+    .header('content-security-policy', pagePolicy)
+    .header('cache-control', page.hashed ? 'public, max-age=31536000, immutable' : 'no-cache')
+    .header('vary', 'accept-encoding')
+    .type(page.type)
+  if (encoding) reply.header('content-encoding', encoding === 'br' ? 'br' : 'gzip')
+  return reply.send(encoding ? page.encoded[encoding] : page.bytes)
+}
+
+function readPages(directory: string): Map<string, Page> {
+  const pages = new Map<string, Page>()
+  for (const file of globSync('**/*.{html,js,css,svg,png,wasm,json}', { cwd: directory })) {
+    const encoded: Page['encoded'] = {}
+    for (const encoding of ['br', 'gz'] as const) {
+      const bytes = tryRead(join(directory, `${file}.${encoding}`))
+      if (bytes) encoded[encoding] = bytes
+    }
+    pages.set(`/${file}`, {
+      type: types[file.split('.').at(-1)!]!,
+      bytes: readFileSync(join(directory, file)),
+      encoded,
+      hashed: file.startsWith('assets/'),
+    })
+  }
+  return pages
+}
+
+function tryRead(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,149 @@
+import {
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  queryOptions,
+  type UseQueryOptions,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+} from '@tanstack/react-query'
+import { type Client, type ClientOptions, HeddleProblem, makeClient } from '#sdk/client'
+import type { Operations } from '#sdk/operations.generated'
+import { toast } from '#web/ui/toast.tsx'
+
+// The console talks to the service through the SDK and nothing else. A query is named after its operation:
+// useApi('getWorkflow', { workflow_id }) has the key ['getWorkflow', { workflow_id }].
+
+export type Name = keyof Operations
+export type InputOf<N extends Name> = Operations[N]['input']
+export type AnswerOf<N extends Name> = Operations[N]['answer']
+
+const options: ClientOptions = {}
+
+/** Calls in the workspace this tab shows, whatever other tabs have selected since. */
+export const api: Client = sameOrigin(makeClient(options))
+
+/** Calls that concern the person and no workspace. */
+export const account: Client = makeClient()
+
+export const enterWorkspace = (workspaceId: string | null): void => {
+  if (workspaceId === null) delete options.workspaceId
+  else options.workspaceId = workspaceId
+}
+
+/** Sockets are opened where the page came from, under whatever name it was reached. */
+function sameOrigin(client: Client): Client {
+  const here = <T extends { url: string }>(ticket: T): T => {
+    const url = new URL(ticket.url)
+    url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:'
+    url.host = location.host
+    return { ...ticket, url: url.href }
+  }
+  return {
+    ...client,
+    createWorkflowTicket: async (...given) => here(await client.createWorkflowTicket(...given)),
+    createNotificationTicket: async (...given) => here(await client.createNotificationTicket(...given)),
+  }
+}
+
+type Session = { onEnded(): void }
+/** Set by session.tsx: what happens when the service no longer knows who we are. */
+export const session: Session = { onEnded: () => {} }
+
+const ended = (error: unknown): boolean => error instanceof HeddleProblem && error.status === 401
+
+export const queryClient: QueryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error, query) => {
+      if (ended(error) && query.queryKey[0] !== 'getMe') session.onEnded()
+    },
+  }),
+  mutationCache: new MutationCache({
+    onError: (error, _input, _context, mutation) => {
+      if (mutation.meta?.account) return
+      if (ended(error)) session.onEnded()
+      else if (mutation.meta?.failed) toast.failed(String(mutation.meta.failed), error)
+    },
+  }),
+  // The SDK repeats what may be repeated. `always`: a service on this machine is there without any network.
+  defaultOptions: {
+    queries: { retry: false, staleTime: 5_000, networkMode: 'always' },
+    mutations: { networkMode: 'always' },
+  },
+})
+
+type AnyCall = (input: unknown, call: { signal?: AbortSignal; idempotencyKey?: string }) => Promise<unknown>
+/** The one place where the name of an operation and its types part company. */
+const callOf = (name: Name): AnyCall => api[name] as unknown as AnyCall
+
+export const query = <N extends Name>(name: N, input?: InputOf<N>) =>
+  queryOptions<AnswerOf<N>>({
+    queryKey: [name, input ?? {}],
+    queryFn: ({ signal }) => callOf(name)(input ?? {}, { signal }) as Promise<AnswerOf<N>>,
+  })
+
+export const useApi = <N extends Name>(
+  name: N,
+  input?: InputOf<N>,
+  more: Omit<UseQueryOptions<AnswerOf<N>>, 'queryKey' | 'queryFn'> = {},
+) => useQuery({ ...query(name, input), ...more })
+
+type Paged = { [N in Name]: AnswerOf<N> extends { items: unknown[]; next_cursor: string | null } ? N : never }[Name]
+type ItemOf<N extends Paged> = AnswerOf<N> extends { items: (infer Item)[] } ? Item : never
+
+/** A list as far as it was fetched, and how to fetch more. */
+export function useList<N extends Paged>(
+  name: N,
+  input?: Omit<InputOf<N>, 'cursor'>,
+  more: { enabled?: boolean; refetchInterval?: number } = {},
+) {
+  const pages = useInfiniteQuery({
+    queryKey: [name, input ?? {}, 'pages'],
+    queryFn: ({ signal, pageParam }) =>
+      callOf(name)({ ...input, ...(pageParam !== null && { cursor: pageParam }) }, { signal }) as Promise<{
+        items: ItemOf<N>[]
+        next_cursor: string | null
+      }>,
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.next_cursor,
+    ...more,
+  })
+  return {
+    data: pages.data?.pages.flatMap((page) => page.items),
+    error: pages.error,
+    isPending: pages.isPending,
+    refetch: pages.refetch,
+    more: { hasMore: pages.hasNextPage, loading: pages.isFetchingNextPage, load: () => void pages.fetchNextPage() },
+  }
+}
+
+export type ChangeOptions<N extends Name> = {
+  /** Operations whose answers are stale after this change. */
+  stale?: Name[]
+  /** Said in a corner when it worked. */
+  done?: string | ((answer: AnswerOf<N>) => string)
+  /** Said with the reason when it did not; leave it out where a form or a dialog shows the reason. */
+  failed?: string
+  onDone?: (answer: AnswerOf<N>, input: InputOf<N>) => void
+}
+
+/** A change: sent once even over a bad line, since every POST carries an idempotency key. */
+export function useChange<N extends Name>(name: N, { stale = [], done, failed, onDone }: ChangeOptions<N> = {}) {
+  return useMutation<AnswerOf<N>, Error, InputOf<N>>({
+    mutationFn: (input) => callOf(name)(input, { idempotencyKey: newKey() }) as Promise<AnswerOf<N>>,
+    meta: { failed },
+    onSuccess: async (answer, input) => {
+      await invalidate(...stale)
+      if (done) toast.done(typeof done === 'function' ? done(answer) : done)
+      onDone?.(answer, input)
+    },
+  })
+}
+
+export const invalidate = (...names: Name[]): Promise<unknown> =>
+  Promise.all(names.map((name) => queryClient.invalidateQueries({ queryKey: [name] })))
+
+/** `crypto.randomUUID` is missing on plain http away from loopback. */
+export const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -1,0 +1,36 @@
+// Undo and redo. Documents share what did not change, so a step costs what was changed in it.
+
+export type History<Doc> = {
+  past: readonly Doc[]
+  present: Doc
+  future: readonly Doc[]
+  /** What the newest step was about; a further change of the same thing soon after belongs to it. */
+  last: { about: string; at: number } | null
+}
+
+const MOST_STEPS = 200
+const TOGETHER_MS = 1_000
+
+export const startHistory = <Doc>(present: Doc): History<Doc> => ({ past: [], present, future: [], last: null })
+
+/** `about` names what changes, such as a field: letters typed one after the other are one step. */
+export function record<Doc>(history: History<Doc>, next: Doc, at: number, about?: string): History<Doc> {
+  if (next === history.present) return history
+  const { last } = history
+  const together = about !== undefined && last?.about === about && at - last.at < TOGETHER_MS
+  const past = together ? history.past : [...history.past, history.present].slice(-MOST_STEPS)
+  return { past, present: next, future: [], last: about === undefined ? null : { about, at } }
+}
+
+export function undo<Doc>(history: History<Doc>): History<Doc> {
+  const previous = history.past.at(-1)
+  if (previous === undefined) return history
+  const future = [history.present, ...history.future]
+  return { past: history.past.slice(0, -1), present: previous, future, last: null }
+}
+
+export function redo<Doc>(history: History<Doc>): History<Doc> {
+  const [next, ...future] = history.future
+  if (next === undefined) return history
+  return { past: [...history.past, history.present], present: next, future, last: null }
+}

@@ -1,0 +1,2 @@
+import type { Json } from '#model/definition'
+import { isCel, isReference } from '#model/expression-shape'

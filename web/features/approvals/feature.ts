@@ -1,0 +1,10 @@
+import { Stamp } from 'lucide-react'
+import type { Feature } from '../feature.ts'
+
+export const approvals: Feature = {
+  pages: [
+    { path: '/approvals', page: [() => import('./inbox.tsx'), 'InboxPage'] },
+    { path: '/approvals/$request_id', page: [() => import('./inbox.tsx'), 'InboxPage'] },
+  ],
+  nav: [{ group: 'work', label: 'Approvals', to: '/approvals', icon: Stamp }],
+}

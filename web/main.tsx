@@ -1,0 +1,31 @@
+import { CSPProvider } from '@base-ui/react/csp-provider'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { queryClient } from './api.ts'
+import './app.css'
+import { router } from './router.tsx'
+import { showTheme } from './shell/theme.ts'
+import { Toaster } from './ui/toast.tsx'
+
+showTheme()
+
+// After an update of the service the chunks of this page are gone: the new page has new ones.
+window.addEventListener('vite:preloadError', () => {
+  const last = Number(sessionStorage.getItem('heddle.reloaded') ?? 0)
+  if (Date.now() - last < 10_000) return
+  sessionStorage.setItem('heddle.reloaded', String(Date.now()))
+  location.reload()
+})
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+        <Toaster />
+      </QueryClientProvider>
+    </CSPProvider>
+  </StrictMode>,
+)

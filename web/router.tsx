@@ -1,0 +1,39 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import type { FeaturePage } from './features/feature.ts'
+import { features } from './features/registry.ts'
+import { NotFound } from './shell/not-found.tsx'
+import { PageFailed } from './shell/page-failed.tsx'
+import { Shell } from './shell/shell.tsx'
+
+// Pages come from the features' own lists; each is a chunk of its own.
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
+const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell })
+
+const lazy = ({ page: [load, name] }: FeaturePage) =>
+  lazyRouteComponent(load as () => Promise<Record<string, never>>, name)
+
+const inside = features
+  .flatMap(({ pages }) => pages)
+  .map((page) => createRoute({ getParentRoute: () => shell, path: page.path, component: lazy(page) }))
+
+const wayIn: FeaturePage[] = [
+  { path: '/sign-in', page: [() => import('./features/account/sign-in.tsx'), 'SignInPage'] },
+  { path: '/sign-up', page: [() => import('./features/account/sign-up.tsx'), 'SignUpPage'] },
+  { path: '/invitations/$token', page: [() => import('./features/account/invitation.tsx'), 'InvitationPage'] },
+]
+const outside = wayIn.map((page) => createRoute({ getParentRoute: () => root, path: page.path, component: lazy(page) }))
+
+export const router = createRouter({
+  routeTree: root.addChildren([shell.addChildren(inside), ...outside]),
+  defaultPreload: 'intent',
+  defaultErrorComponent: PageFailed,
+  scrollRestoration: true,
+  // Plain text in addresses: ?status=failed, not ?status=%22failed%22.
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const kept = Object.entries(search).filter(([, value]) => value !== undefined && value !== null && value !== '')
+    const text = new URLSearchParams(kept.map(([key, value]) => [key, String(value)])).toString()
+    return text === '' ? '' : `?${text}`
+  },
+})

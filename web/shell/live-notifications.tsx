@@ -1,0 +1,74 @@
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
+import { type Frame, watchNotifications } from '#sdk/sockets'
+import type { Notification } from '#sdk/types.generated'
+import { api, invalidate } from '#web/api.ts'
+import { useMaybeMe } from '#web/session.tsx'
+import { toast } from '#web/ui/toast.tsx'
+
+// One socket for everything that concerns the person. What it tells also refreshes the lists it makes stale.
+
+export type Live = {
+  unread: number
+  items: Notification[]
+  state: 'live' | 'lost' | 'ended'
+}
+
+const nothing: Live = { unread: 0, items: [], state: 'lost' }
+const Context = createContext<Live>(nothing)
+export const useLiveNotifications = (): Live => useContext(Context)
+
+const KEPT = 20
+
+function apply(live: Live, frame: Frame): Live {
+  if (frame.type === 'snapshot') {
+    const { unread, items } = frame.data as { unread: number; items: Notification[] }
+    return { ...live, unread, items }
+  }
+  const changed = frame.data as Notification
+  const old = live.items.find(({ notification_id }) => notification_id === changed.notification_id)
+  const others = live.items.filter(({ notification_id }) => notification_id !== changed.notification_id)
+  const wasUnread = old ? Number(!old.read) : 0
+  switch (frame.type) {
+    case 'notification.created':
+      return {
+        ...live,
+        items: [changed, ...others].slice(0, KEPT),
+        unread: live.unread + Number(!changed.read) - wasUnread,
+      }
+    case 'notification.updated':
+      if (!old) return live
+      return {
+        ...live,
+        items: live.items.map((item) => (item === old ? { ...old, ...changed } : item)),
+        unread: Math.max(0, live.unread + Number(!changed.read) - wasUnread),
+      }
+    case 'notification.deleted':
+      return { ...live, items: others, unread: Math.max(0, live.unread - wasUnread) }
+    default:
+      return live
+  }
+}
+
+export function LiveNotifications({ children }: { children: ReactNode }) {
+  const { data: me } = useMaybeMe()
+  const [live, setLive] = useState<Live>(nothing)
+  const userId = me?.user.user_id
+  const workspaceId = me?.workspace?.workspace_id
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another workspace is another feed
+  useEffect(() => {
+    if (userId === undefined) return
+    const watching = watchNotifications(api, {
+      onFrame(frame) {
+        setLive((now) => apply(now, frame))
+        void invalidate('listNotifications', 'listInbox', 'listQuestionInbox')
+        if (frame.type === 'notification.created') {
+          const { title, body } = frame.data as Notification
+          toast.tell(title, body ?? undefined)
+        }
+      },
+      onState: (state) => setLive((now) => ({ ...now, state })),
+    })
+    return () => watching.close()
+  }, [userId, workspaceId])
+  return <Context value={live}>{children}</Context>
+}

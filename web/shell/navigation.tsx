@@ -1,0 +1,60 @@
+import { Link } from '@tanstack/react-router'
+import type { NavEntry, NavGroup } from '#web/features/feature.ts'
+import { features } from '#web/features/registry.ts'
+import type { Person } from '#web/session.tsx'
+
+const groups: Record<NavGroup, string> = {
+  work: 'Work',
+  data: 'Data',
+  conversations: 'Conversations',
+  administration: 'Administration',
+  operators: 'Operators',
+}
+
+const notGuests = (me: Person): boolean => me.workspace?.role !== 'guest'
+
+export const entriesFor = (me: Person): NavEntry[] =>
+  features.flatMap(({ nav = [] }) => nav).filter(({ shownTo = notGuests }) => shownTo(me))
+
+export function Navigation({ me }: { me: Person }) {
+  const entries = entriesFor(me)
+  return (
+    <nav aria-label="Main" className="flex min-h-0 flex-col gap-4 overflow-y-auto px-3 pb-4">
+      {(Object.keys(groups) as NavGroup[]).map((group) => {
+        const own = entries.filter((entry) => entry.group === group)
+        if (own.length === 0) return null
+        return (
+          <div key={group}>
+            {group !== 'work' && (
+              <p id={`nav-${group}`} className="px-2 pb-1 text-xs font-medium text-ink-3">
+                {groups[group]}
+              </p>
+            )}
+            <ul aria-labelledby={group === 'work' ? undefined : `nav-${group}`} className="flex flex-col gap-px">
+              {own.map((entry) => (
+                <li key={entry.to}>
+                  <Entry entry={entry} />
+                </li>
+              ))}
+            </ul>
+          </div>
+        )
+      })}
+    </nav>
+  )
+}
+
+const Entry = ({ entry: { icon: Icon, label, to } }: { entry: NavEntry }) => (
+  <Link
+    to={to}
+    activeOptions={{ exact: to === '/' }}
+    className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-ink-2 hover:bg-hover hover:text-ink"
+    activeProps={{
+      className: 'bg-surface! text-ink! font-medium shadow-[0_0_0_1px_var(--line)]',
+      'aria-current': 'page',
+    }}
+  >
+    <Icon aria-hidden className="size-4 shrink-0" />
+    <span className="truncate">{label}</span>
+  </Link>
+)

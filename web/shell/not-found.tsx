@@ -1,0 +1,16 @@
+import { SearchX } from 'lucide-react'
+import { ButtonLink } from '#web/ui/button.tsx'
+import { useTitle } from '#web/ui/page.tsx'
+import { Empty } from '#web/ui/states.tsx'
+
+export function NotFound() {
+  useTitle('Not found')
+  return (
+    <main className="mx-auto max-w-xl px-4 py-24">
+      <h1 className="sr-only">Not found</h1>
+      <Empty icon={SearchX} title="There is no such page" action={<ButtonLink to="/">Go to the home page</ButtonLink>}>
+        The address may be mistyped, or what it showed is gone.
+      </Empty>
+    </main>
+  )
+}

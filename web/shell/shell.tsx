@@ -1,0 +1,90 @@
+import { Navigate, Outlet, useLocation } from '@tanstack/react-router'
+import { Menu as MenuIcon, X } from 'lucide-react'
+import { Suspense, useEffect, useState } from 'react'
+import { useMaybeMe } from '#web/session.tsx'
+import { IconButton } from '#web/ui/button.tsx'
+import { cx } from '#web/ui/cx.ts'
+import { ErrorState, Loading } from '#web/ui/states.tsx'
+import { Bell } from './bell.tsx'
+import { LiveNotifications } from './live-notifications.tsx'
+import { Navigation } from './navigation.tsx'
+import { PersonMenu } from './person-menu.tsx'
+import { SessionEnded } from './session-ended.tsx'
+import { Shortcuts } from './shortcuts.tsx'
+import { WorkspaceSwitcher } from './workspace-switcher.tsx'
+
+/** What stands around every page of a signed-in person. */
+export function Shell() {
+  const me = useMaybeMe()
+  const location = useLocation()
+  const [navOpen, setNavOpen] = useState(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new page closes the navigation of small screens
+  useEffect(() => setNavOpen(false), [location.pathname])
+
+  if (me.error && !me.data) {
+    return (
+      <main className="mx-auto max-w-xl px-4 py-24">
+        <ErrorState error={me.error} onRetry={() => void me.refetch()} what="your account" />
+      </main>
+    )
+  }
+  if (me.isPending) return <Waiting />
+  if (!me.data) {
+    const here = location.href === '/' ? undefined : location.href
+    return <Navigate to="/sign-in" search={{ return_to: here } as never} replace />
+  }
+  return (
+    <LiveNotifications>
+      <a
+        href="#main"
+        className="sr-only z-50 rounded bg-accent px-3 py-2 text-accent-ink focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+      >
+        Skip to the page
+      </a>
+      <div className="min-h-dvh lg:grid lg:grid-cols-[15rem_1fr]">
+        <aside
+          className={cx(
+            'z-30 flex flex-col border-line bg-sunken max-lg:fixed max-lg:inset-y-0 max-lg:left-0 max-lg:w-64 max-lg:border-r lg:sticky lg:top-0 lg:h-dvh lg:border-r',
+            !navOpen && 'max-lg:hidden',
+          )}
+        >
+          <div className="flex items-center gap-1 p-3">
+            <WorkspaceSwitcher me={me.data} />
+            <IconButton icon={X} label="Close navigation" className="lg:hidden" onClick={() => setNavOpen(false)} />
+          </div>
+          <Navigation me={me.data} />
+          <div className="mt-auto flex items-center gap-1 border-t border-line p-3">
+            <PersonMenu me={me.data} />
+            <Bell />
+          </div>
+        </aside>
+        <div className="flex min-w-0 flex-col">
+          <div className="flex items-center gap-2 border-b border-line px-3 py-2 lg:hidden">
+            <IconButton icon={MenuIcon} label="Open navigation" onClick={() => setNavOpen(true)} />
+            <span className="font-semibold">Heddle</span>
+          </div>
+          <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
+            <Suspense fallback={<Waiting />}>
+              {me.data.workspace === null ? <NoWorkspace /> : <Outlet key={me.data.workspace.workspace_id} />}
+            </Suspense>
+          </main>
+        </div>
+      </div>
+      <SessionEnded me={me.data} />
+      <Shortcuts />
+    </LiveNotifications>
+  )
+}
+
+const Waiting = () => (
+  <div className="mx-auto max-w-5xl px-8 py-8">
+    <Loading rows={5} />
+  </div>
+)
+
+const NoWorkspace = () => (
+  <div className="mx-auto max-w-xl px-4 py-24 text-center">
+    <h1 className="text-lg font-semibold">You are in no workspace</h1>
+    <p className="mt-2 text-ink-2">Make one with the switcher at the top left, or ask a colleague for an invitation.</p>
+  </div>
+)

@@ -1,0 +1,83 @@
+import { Link, type LinkProps } from '@tanstack/react-router'
+import { LoaderCircle, type LucideIcon } from 'lucide-react'
+import type { ComponentProps, ReactNode } from 'react'
+import { cx } from './cx.ts'
+
+export type ButtonLook = 'primary' | 'secondary' | 'quiet' | 'danger'
+type Size = 'medium' | 'small'
+
+const looks: Record<ButtonLook, string> = {
+  primary: 'bg-accent text-accent-ink hover:bg-accent-strong border-transparent',
+  secondary: 'bg-surface text-ink border-line hover:bg-hover',
+  quiet: 'bg-transparent text-ink-2 border-transparent hover:bg-hover hover:text-ink',
+  danger: 'bg-danger text-danger-ink border-transparent hover:opacity-90',
+}
+
+export const buttonClass = (look: ButtonLook = 'secondary', size: Size = 'medium'): string =>
+  cx(
+    'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap transition-colors',
+    'disabled:opacity-55 disabled:pointer-events-none aria-disabled:opacity-55',
+    size === 'small' ? 'h-7 px-2 text-xs' : 'h-9 px-3 text-sm',
+    looks[look],
+  )
+
+type Own = { look?: ButtonLook; size?: Size; icon?: LucideIcon; children?: ReactNode }
+export type ButtonProps = Own & { pending?: boolean } & ComponentProps<'button'>
+
+export function Button({ look, size, icon: Icon, pending = false, children, className, ...rest }: ButtonProps) {
+  const Shown = pending ? LoaderCircle : Icon
+  return (
+    <button
+      type="button"
+      {...rest}
+      disabled={rest.disabled || pending}
+      aria-busy={pending || undefined}
+      className={cx(buttonClass(look, size), className)}
+    >
+      {Shown && <Shown aria-hidden className={cx('size-4', pending && 'animate-spin')} />}
+      {children}
+    </button>
+  )
+}
+
+/** An icon alone; `label` is what it is called. */
+export function IconButton({
+  icon: Icon,
+  label,
+  size,
+  className,
+  ...rest
+}: { icon: LucideIcon; label: string; size?: Size } & ComponentProps<'button'>) {
+  return (
+    <button
+      type="button"
+      aria-label={label}
+      title={label}
+      {...rest}
+      className={cx(
+        'inline-grid shrink-0 place-items-center rounded-md text-ink-2 hover:bg-hover hover:text-ink disabled:opacity-50',
+        size === 'small' ? 'size-7' : 'size-9',
+        className,
+      )}
+    >
+      <Icon aria-hidden className="size-4" />
+    </button>
+  )
+}
+
+/** Looks like a button, goes somewhere. */
+export function ButtonLink({
+  look,
+  size,
+  icon: Icon,
+  children,
+  className,
+  ...rest
+}: Own & LinkProps & { className?: string }) {
+  return (
+    <Link {...rest} className={cx(buttonClass(look, size), className)}>
+      {Icon && <Icon aria-hidden className="size-4" />}
+      {children}
+    </Link>
+  )
+}

@@ -1,0 +1,48 @@
+import { Check, Copy } from 'lucide-react'
+import { useState } from 'react'
+import { Button } from './button.tsx'
+
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [copied, setCopied] = useState(false)
+  const copy = async (): Promise<void> => {
+    await copyText(text)
+    setCopied(true)
+    setTimeout(() => setCopied(false), 2000)
+  }
+  return (
+    <Button size="small" icon={copied ? Check : Copy} onClick={() => void copy()}>
+      {copied ? 'Copied' : label}
+    </Button>
+  )
+}
+
+/** A text to take along; `secret` says that it is shown this once. */
+export function CopyField({ label, text, secret = false }: { label: string; text: string; secret?: boolean }) {
+  return (
+    <div className="flex flex-col gap-1">
+      <span className="text-sm font-medium">{label}</span>
+      <div className="flex items-center gap-2 rounded-md border border-line-strong bg-sunken py-1 pr-1 pl-2.5">
+        <code className="min-w-0 flex-1 overflow-x-auto font-mono text-xs whitespace-nowrap" data-testid="copy-text">
+          {text}
+        </code>
+        <CopyButton text={text} />
+      </div>
+      {secret && (
+        <p className="text-xs text-waiting">
+          This is shown once. Keep it somewhere safe now: it cannot be shown again, only replaced.
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** The clipboard exists only on https and loopback; elsewhere the old way still works. */
+async function copyText(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text)
+  const area = document.createElement('textarea')
+  area.value = text
+  document.body.append(area)
+  area.select()
+  document.execCommand('copy')
+  area.remove()
+}

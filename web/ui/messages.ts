@@ -1,0 +1,14 @@
+import { HeddleProblem } from '#sdk/client'
+
+/** What to tell a person about a failure. */
+export function messageOf(error: unknown): string {
+  if (error instanceof HeddleProblem) {
+    const details = error.errors.map(({ path, message }) => (path === '' ? message : `${path.slice(1)} ${message}`))
+    return details.length > 0 ? details.join('; ') : error.message
+  }
+  if (error instanceof TypeError) return 'The service cannot be reached. Check the connection and try again.'
+  return error instanceof Error ? error.message : 'Something went wrong. Try again.'
+}
+
+export const isRefusal = (error: unknown, ...statuses: number[]): error is HeddleProblem =>
+  error instanceof HeddleProblem && statuses.includes(error.status)

@@ -1,0 +1,36 @@
+import { type RJSFSchema, type RJSFValidationError, toErrorSchema, type ValidatorType } from '@rjsf/utils'
+import type { Json, JsonObject } from '#model/definition'
+import { type Issue, validateJson } from '#model/json-schema'
+
+// Form libraries compile schemas to functions, which the content security policy forbids and tenants' schemas must not
+// become. This one asks the interpreter that the server uses.
+
+/** What was never typed in is absent, not undefined. */
+const asJson = (value: unknown): Json => (value === undefined ? null : (JSON.parse(JSON.stringify(value)) as Json))
+
+const toError = ({ path, message }: Issue): RJSFValidationError => ({
+  property: path
+    .split('/')
+    .slice(1)
+    .map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key.replaceAll('~1', '/').replaceAll('~0', '~')}`))
+    .join(''),
+  message,
+  stack: message,
+  name: 'schema',
+})
+
+const issuesOf = (schema: RJSFSchema, value: unknown): Issue[] =>
+  validateJson(schema as unknown as JsonObject, asJson(value))
+
+export const validator: ValidatorType = {
+  validateFormData(formData, schema) {
+    const errors = issuesOf(schema, formData).map(toError)
+    return { errors, errorSchema: toErrorSchema(errors) }
+  },
+  isValid(schema, formData, root) {
+    const { $defs, definitions } = root ?? {}
+    const whole = { ...($defs && { $defs }), ...(definitions && { definitions }), ...schema }
+    return issuesOf(whole as RJSFSchema, formData).length === 0
+  },
+  rawValidation: (schema, formData) => ({ errors: issuesOf(schema, formData) as never[] }),
+}

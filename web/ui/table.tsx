@@ -1,0 +1,125 @@
+import { useNavigate } from '@tanstack/react-router'
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
+import { Button } from './button.tsx'
+import { cx } from './cx.ts'
+import { useWindow } from './window.ts'
+
+export type Column<Row> = {
+  header: ReactNode
+  cell(row: Row, index: number): ReactNode
+  /** A CSS width; one column without it takes the rest. */
+  width?: string
+  align?: 'left' | 'right'
+  /** Left out on narrow screens. */
+  secondary?: boolean
+}
+
+export type TableProps<Row> = {
+  label: string
+  columns: Column<Row>[]
+  rows: readonly Row[]
+  rowKey(row: Row, index: number): string
+  /** Where a click on the row leads; put a link to it in the first cell too, for keyboards. */
+  rowTo?: (row: Row) => string
+  empty?: ReactNode
+  more?: { hasMore: boolean; loading: boolean; load(): void }
+}
+
+const ROW_HEIGHT = 44
+const WINDOW_ABOVE = 100
+
+export function Table<Row>({ label, columns, rows, rowKey, rowTo, empty, more }: TableProps<Row>) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const windowed = rows.length > WINDOW_ABOVE
+  const { from, to, before, after } = useWindow(scroller, rows.length, ROW_HEIGHT, windowed)
+  const navigate = useNavigate()
+  const atEnd = windowed && to >= rows.length
+  useEffect(() => {
+    if (atEnd && more?.hasMore && !more.loading) more.load()
+  }, [atEnd, more])
+
+  if (rows.length === 0 && empty) return empty
+  const open = (event: MouseEvent, row: Row): void => {
+    if (!rowTo || (event.target as Element).closest('a,button,input,label,select,[role=menuitem]')) return
+    void navigate({ to: rowTo(row) })
+  }
+  return (
+    <div
+      ref={scroller}
+      tabIndex={windowed ? 0 : undefined}
+      className={cx(
+        'overflow-x-auto rounded-lg border border-line bg-surface',
+        windowed && 'max-h-[70dvh] overflow-y-auto',
+      )}
+    >
+      <table aria-label={label} aria-rowcount={rows.length} className="w-full table-fixed border-collapse text-left">
+        <colgroup>
+          {columns.map((column, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: columns do not move
+            <col key={index} style={{ width: column.width }} className={cx(column.secondary && 'max-md:hidden')} />
+          ))}
+        </colgroup>
+        <thead className="sticky top-0 z-10 bg-surface">
+          <tr>
+            {columns.map((column, index) => (
+              <th
+                // biome-ignore lint/suspicious/noArrayIndexKey: columns do not move
+                key={index}
+                scope="col"
+                className={cx(
+                  'h-9 border-b border-line px-3 text-xs font-medium text-ink-2',
+                  column.align === 'right' && 'text-right',
+                  column.secondary && 'max-md:hidden',
+                )}
+              >
+                {column.header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {before > 0 && <tr aria-hidden style={{ height: before }} />}
+          {rows.slice(from, to).map((row, offset) => (
+            <tr
+              key={rowKey(row, from + offset)}
+              aria-rowindex={windowed ? from + offset + 1 : undefined}
+              onClick={rowTo && ((event) => open(event, row))}
+              className={cx('h-11 border-b border-line last:border-b-0', rowTo && 'cursor-pointer hover:bg-hover')}
+            >
+              {columns.map((column, index) => (
+                <td
+                  // biome-ignore lint/suspicious/noArrayIndexKey: columns do not move
+                  key={index}
+                  className={cx(
+                    'truncate px-3 py-1.5',
+                    column.align === 'right' && 'text-right tabular-nums',
+                    column.secondary && 'max-md:hidden',
+                  )}
+                >
+                  {column.cell(row, from + offset)}
+                </td>
+              ))}
+            </tr>
+          ))}
+          {after > 0 && <tr aria-hidden style={{ height: after }} />}
+        </tbody>
+      </table>
+      {more?.hasMore && (
+        <div className="border-t border-line p-2 text-center">
+          <Button look="quiet" pending={more.loading} onClick={more.load}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** Enter and space on something that is not a button. */
+export const onActivate =
+  (act: () => void) =>
+  (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' && event.key !== ' ') return
+    event.preventDefault()
+    act()
+  }
