@@ -54,25 +54,42 @@ export function makeDatasetUse({ db }: { db: Database }) {
     /** The present fingerprint; undefined where the workspace has no such dataset. */
     fingerprintOf: store.findFingerprint,
     findDataset: store.findDataset,
+    /** With the version it points at, which never changes. */
+    findPointed: store.findPointed,
+    readVersion: (workspaceId: string, versionId: string, range: { from: number; to: number }) =>
+      readVersion(db, workspaceId, versionId, range),
+
+    /** Records that belong to no dataset, for whoever keeps the version's id; `releaseVersion` lets them go. */
+    captureVersion: (workspaceId: string, records: Records) =>
+      withDraft(workspaceId, async (draft) => {
+        const { packed } = await packRecords(records, draft)
+        await within(workspaceId, (tx) => draft.publish(tx))
+        return { version_id: draft.versionId, sha256: packed.sha256, record_count: packed.record_count }
+      }),
+    releaseVersion: store.retireVersion,
+
     readRecords: (
       workspaceId: string,
       datasetId: string,
       options?: { after?: number; limit?: number; sha256?: string },
     ) => readRecords(db, workspaceId, datasetId, options),
 
-    /** A new dataset from pages of records; nothing is seen of it until all of them are stored. */
+    /** A new dataset from pages of records; nothing is seen of it until all of them are stored. `alsoDo` commits with it. */
     createDatasetFrom: (
       workspaceId: string,
       fields: { name: string; description?: string | null; createdBy: string | null },
       records: Records,
+      alsoDo: (tx: Tx, dataset: Dataset) => Promise<void> = async () => {},
     ): Promise<Dataset> =>
       withDraft(workspaceId, async (draft) => {
         const content = await packRecords(records, draft)
         return within(workspaceId, async (tx) => {
           await draft.publish(tx)
           const { name, description = null, createdBy } = fields
-          const dataset = { dataset_id: newId(), name, description, created_by: createdBy }
-          return store.insertDataset(tx, workspaceId, dataset, { versionId: draft.versionId, ...content })
+          const made = { dataset_id: newId(), name, description, created_by: createdBy }
+          const dataset = await store.insertDataset(tx, workspaceId, made, { versionId: draft.versionId, ...content })
+          await alsoDo(tx, dataset)
+          return dataset
         })
       }),
 

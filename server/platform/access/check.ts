@@ -1,6 +1,6 @@
 import { problem } from '../errors.ts'
 import type { Context } from '../http/context.ts'
-import { type Access, type ResourceKind, reaches, type Standing } from './words.ts'
+import { type Access, kindText, type ResourceKind, reaches, type Standing } from './words.ts'
 
 /** What an area tells about one of its resources: the caller's standing in it, or undefined where they may not see it. */
 export type StandingIn = (ctx: Context, id: string) => Promise<Standing | undefined>
@@ -21,6 +21,7 @@ export const parameterOf: Record<ResourceKind, string> = {
   connection: 'connection_id',
   source: 'source_id',
   job: 'job_id',
+  owned_job: 'job_id',
   suite: 'suite_id',
   thread: 'thread_id',
   template: 'template_id',
@@ -58,7 +59,7 @@ export async function checkAccess(
       if (!reaches(standing, access.least))
         throw problem(
           'forbidden',
-          `This needs the role ${access.least} in the ${access.of.replace('_', ' ')}; yours is ${standing}.`,
+          `This needs the role ${access.least} in the ${kindText(access.of)}; yours is ${standing}.`,
         )
       return
     }

@@ -18,6 +18,7 @@ export type ResourceKind =
   | 'connection'
   | 'source'
   | 'job'
+  | 'owned_job'
   | 'suite'
   | 'thread'
   | 'template'
@@ -69,9 +70,13 @@ export function describeAccess(access: Access): string {
     case 'token':
       return access.scope === 'webhook' ? 'a webhook token of the workflow' : `an embed token of the ${access.scope}`
     case 'role':
-      return `${standingText[access.least]} of the ${access.of.replace('_', ' ')}${access.or ? alternativeText[access.or] : ''}`
+      return `${standingText[access.least]} of the ${kindText(access.of)}${access.or ? alternativeText[access.or] : ''}`
   }
 }
+
+/** `owned_job`: a job seen by what one owns, the job or the workspace, even where its content is hidden. */
+export const kindText = (kind: ResourceKind): string =>
+  kind === 'owned_job' ? 'job, or of the workspace' : kind.replace('_', ' ')
 
 const standingText: Record<Standing, string> = {
   owner: 'owner',

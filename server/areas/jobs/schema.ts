@@ -1,0 +1,135 @@
+import { z } from 'zod'
+import { email, id, jsonObject, listQuery, name, reference, timestamp } from '#platform/http/schema'
+
+export const Role = z.enum(['owner', 'member', 'viewer'])
+export type Role = z.output<typeof Role>
+
+export const JobMember = z
+  .object({ user_id: id('usr'), name: z.string(), email: z.string(), role: Role, added_at: timestamp() })
+  .meta({ id: 'JobMember' })
+export type JobMember = z.input<typeof JobMember>
+export const RoleChange = z.strictObject({ role: Role })
+export const NewJobInvitation = z.strictObject({ email: email(), role: Role.default('member') })
+
+export const Counts = z
+  .object({
+    pending: z.number().int(),
+    running: z.number().int(),
+    succeeded: z.number().int(),
+    failed: z.number().int(),
+    skipped: z.number().int(),
+  })
+  .meta({ id: 'LedgerCounts' })
+export type Counts = z.input<typeof Counts>
+
+export const RunError = z.looseObject({ code: z.string(), message: z.string() })
+
+const LastRun = z
+  .object({
+    run_id: id('run'),
+    status: z.enum(['starting', 'running', 'writing', 'succeeded', 'failed', 'cancelled']),
+    full: z.boolean(),
+    total: z.number().int(),
+    counts: Counts,
+    dataset_sha256: z.string().nullable(),
+    version_id: id('wfv').nullable(),
+    error: RunError.nullable(),
+    started_at: timestamp(),
+    finished_at: timestamp().nullable(),
+  })
+  .meta({ id: 'JobRun' })
+export type LastRun = z.input<typeof LastRun>
+
+const Output = z.object({ new: z.string().optional(), dataset_id: id('ds').nullable().optional() })
+
+export const Job = z
+  .object({
+    job_id: id('job'),
+    name: z.string(),
+    owner_id: id('usr'),
+    workflow_id: id('wf').nullable(),
+    definition: jsonObject().nullable(),
+    dataset_id: id('ds').nullable(),
+    source_id: id('src').nullable(),
+    mapping: jsonObject().nullable(),
+    only_if: z.string().nullable(),
+    output: Output.nullable(),
+    schedule: z.object({ cron: z.string(), timezone: z.string() }).nullable(),
+    concurrency: z.number().int(),
+    stop_on_error_rate: z.number().nullable(),
+    members: z.array(z.object({ user_id: id('usr'), role: Role })),
+    status: z.enum(['idle', 'due', 'running', 'paused', 'failed']),
+    paused_reason: z.enum(['manual', 'connection_revoked', 'workflow_deleted']).nullable(),
+    due_at: timestamp().nullable(),
+    last_run: LastRun.nullable(),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'EnrichmentJob' })
+export type Job = z.input<typeof Job>
+
+export const DEFAULT_CONCURRENCY = 64
+export const DEFAULT_ERROR_RATE = 0.5
+
+/** CEL as plain text, or marked as it is in a definition. */
+const condition = z
+  .union([z.string().min(1).max(4096), z.strictObject({ $cel: z.string().min(1).max(4096) })])
+  .transform((given) => (typeof given === 'string' ? given : given.$cel))
+
+const settable = {
+  workflow_id: reference('wf').nullable().optional(),
+  /** Checked by the graph validator, which names the node and the path. */
+  definition: z.unknown().optional(),
+  dataset_id: reference('ds').nullable().optional(),
+  source_id: reference('src').nullable().optional(),
+  mapping: jsonObject().nullable().optional(),
+  only_if: condition.nullable().optional(),
+  output: z
+    .strictObject({ new: name().optional(), dataset_id: reference('ds').nullable().optional() })
+    .refine((output) => output.new !== undefined || output.dataset_id != null, 'needs new or dataset_id')
+    .nullable()
+    .optional(),
+  schedule: z
+    .strictObject({ cron: z.string().min(1).max(200), timezone: z.string().max(100).default('UTC') })
+    .nullable()
+    .optional(),
+  concurrency: z.number().int().min(1).max(256).nullable().optional(),
+  stop_on_error_rate: z.number().min(0).max(1).nullable().optional(),
+}
+
+export const NewJob = z.strictObject({ name: name(), ...settable }).meta({ id: 'NewEnrichmentJob' })
+export type NewJob = z.output<typeof NewJob>
+export const JobPut = z.strictObject({ name: name().optional(), ...settable }).meta({ id: 'EnrichmentJobPut' })
+export type JobPut = z.output<typeof JobPut>
+
+export const RunNow = z.strictObject({ full: z.boolean().default(false) })
+
+export const RecordStatus = z.enum(['pending', 'running', 'succeeded', 'failed', 'skipped'])
+export const LedgerQuery = listQuery.extend({ status: RecordStatus.optional() })
+
+export const LedgerItem = z
+  .object({
+    position: z.number().int().describe('Of the record in its dataset, from 0'),
+    record_sha256: z.string(),
+    status: RecordStatus,
+    attempt: z.number().int(),
+    error: RunError.nullable(),
+    execution_id: id('exe').nullable(),
+    duration_ms: z.number().int().nullable(),
+    usage: jsonObject().nullable().describe('What models counted for this record'),
+    due_at: timestamp().nullable().describe('When it is tried again'),
+    finished_at: timestamp().nullable(),
+  })
+  .meta({ id: 'LedgerRecord' })
+export type LedgerItem = z.input<typeof LedgerItem>
+
+export const Ledger = z
+  .object({
+    run_id: id('run').nullable(),
+    total: z.number().int(),
+    counts: Counts,
+    dataset_sha256: z.string().nullable(),
+    items: z.array(LedgerItem).optional(),
+    next_cursor: z.string().nullable().optional(),
+  })
+  .meta({ id: 'Ledger' })
