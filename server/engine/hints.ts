@@ -28,6 +28,7 @@ export const makeHints = async (deps: { db: Database; log: Logger; self: string 
   const listeners = new Set<(hint: Hint, local: boolean) => void>()
   const gathered = { appended: new Set<string>(), nudged: new Set<string>() }
   let timer: NodeJS.Timeout | undefined
+  let lastSentAt = Number.NEGATIVE_INFINITY
   let local: { appended: string[] } | undefined
 
   const emit = (hint: Hint, isLocal: boolean): void => {
@@ -36,6 +37,7 @@ export const makeHints = async (deps: { db: Database; log: Logger; self: string 
 
   const send = (pool: pg.Pool): void => {
     timer = undefined
+    lastSentAt = performance.now()
     const texts = (['appended', 'nudged'] as const).flatMap((kind) => {
       const ids = gathered[kind]
       if (ids.size === 0) return []
@@ -54,7 +56,8 @@ export const makeHints = async (deps: { db: Database; log: Logger; self: string 
 
   const gather = (kind: 'appended' | 'nudged', id: string): void => {
     gathered[kind].add(id)
-    timer ??= setTimeout(send, GATHER_MS, db.enginePool)
+    // The first hint after a quiet time leaves at once; only what follows closely is gathered.
+    timer ??= setTimeout(send, Math.max(0, lastSentAt + GATHER_MS - performance.now()), db.enginePool)
   }
 
   const unlisten = await db.listen(CHANNEL, (payload) => {

@@ -1,0 +1,52 @@
+import { median, percentile, startBenchDatabase } from './database.ts'
+import { makeBenchPerson, post, startBenchService } from './world.ts'
+
+// From the answer to a question until the execution has gone on: on an idle system, in the process that took the answer, and
+// with the answer given to one process and the execution on another.
+
+const TIMES = Number(process.env.TIMES ?? 200)
+const asking = {
+  nodes: [{ id: 'ask', type: 'clarification', args: { question: 'Well?', schema: {} } }],
+  edges: [],
+  output: { $ref: 'nodes.ask.output' },
+}
+
+const database = await startBenchDatabase()
+const { key } = await makeBenchPerson(database)
+const headers = { authorization: `Bearer ${key}` }
+
+async function measure(api: string): Promise<{ p50_ms: number; p99_ms: number }> {
+  const { workflow_id } = await post(api, '/api/workflows', key, { name: 'Asks', definition: asking })
+  const took: number[] = []
+  for (let n = 0; n < TIMES; n++) {
+    const { execution_id } = await post(api, `/api/workflows/${workflow_id}/run`, key, {})
+    const read = async () =>
+      (await (await fetch(`${api}/api/workflows/executions/${execution_id}`, { headers })).json()) as { status: string }
+    while ((await read()).status !== 'waiting') await new Promise((resolve) => setTimeout(resolve, 2))
+    const answered = performance.now()
+    await post(api, `/api/workflows/executions/${execution_id}/respond`, key, { response: n })
+    // The time the journal gives the resumption, on this machine's one clock, less the moment the answer was sent.
+    const sentAt = performance.timeOrigin + answered
+    let resumed: { type: string; at: string } | undefined
+    while (!resumed) {
+      const { items } = (await (
+        await fetch(`${api}/api/workflows/executions/${execution_id}/events?limit=200`, { headers })
+      ).json()) as { items: { type: string; at: string }[] }
+      resumed = items.find(({ type }) => type === 'clarification.answered')
+    }
+    took.push(Date.parse(resumed.at) - sentAt)
+  }
+  return { p50_ms: Number(median(took).toFixed(1)), p99_ms: Number(percentile(took, 99).toFixed(1)) }
+}
+
+const one = await startBenchService(database)
+const sameProcess = await measure(one.base)
+one.stop()
+await new Promise((resolve) => one.child.once('exit', resolve))
+const [api, worker] = [await startBenchService(database, 'api'), await startBenchService(database, 'worker')]
+const twoProcesses = await measure(api.base)
+console.log(JSON.stringify({ same_process: sameProcess, two_processes: twoProcesses }, null, 2))
+api.stop()
+worker.stop()
+await database.stop()
+process.exit(0)

@@ -1,0 +1,124 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Service, startService, useService } from '#test/harness/service'
+import { openSocket, type TestFrame } from '#test/harness/socket'
+import { until } from '#test/harness/until'
+import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+
+// Live progress over sockets, from whichever process the execution is on.
+
+const service = useService()
+let world: World
+beforeAll(async () => {
+  world = await makeWorld(service())
+})
+
+const asking = {
+  nodes: [{ id: 'ask', type: 'clarification', args: { question: 'Well?', schema: {} } }],
+  edges: [],
+  output: { $ref: 'nodes.ask.output' },
+}
+
+async function start(
+  definition: unknown,
+  members: { user_id: string; role: string }[] = [],
+): Promise<{ workflow: string; execution: string }> {
+  const { body } = await world.owner.call('POST', '/api/workflows', { body: { name: 'Live', definition, members } })
+  const ran = await world.owner.call('POST', `/api/workflows/${body.workflow_id}/run`, { body: {} })
+  return { workflow: body.workflow_id, execution: ran.body.execution_id }
+}
+
+async function connect(execution: string, as: TestPerson = world.owner, on: Service = service(), after?: number) {
+  const { body } = await on.call('POST', `/auth/workflow-ticket/${execution}`, { token: as.key })
+  return openSocket(body.url + (after === undefined ? '' : `?after=${after}`), body.ticket)
+}
+
+const journal = async (execution: string): Promise<{ seq: number; type: string }[]> => {
+  const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution}/events?limit=200`)
+  return body.items.map(({ seq, type }: TestFrame) => ({ seq, type }))
+}
+const answer = (execution: string) =>
+  world.owner.call('POST', `/api/workflows/executions/${execution}/respond`, { body: { response: 'yes' } })
+const untilWaiting = (execution: string) =>
+  until(
+    async () => (await world.owner.call('GET', `/api/workflows/executions/${execution}`)).body.status === 'waiting',
+    'the question',
+  )
+
+describe('live progress', () => {
+  test('first the snapshot, then every event in order, and node events name their node', async () => {
+    const { execution } = await start(asking)
+    await untilWaiting(execution)
+    const live = await connect(execution)
+    const snapshot = await live.frame(({ type }) => type === 'snapshot')
+    expect(snapshot.data).toMatchObject({
+      execution_id: execution,
+      status: 'waiting',
+      waiting_for: [{ kind: 'clarification' }],
+    })
+    await answer(execution)
+    await live.frame(({ type }) => type === 'execution.succeeded')
+    const seen = live.frames.filter(({ type }) => type !== 'snapshot').map(({ seq, type }) => ({ seq, type }))
+    expect(seen).toEqual((await journal(execution)).filter(({ seq }) => seq > snapshot.seq))
+    expect(live.frames.filter(({ type }) => type.startsWith('node.')).every(({ data }) => data.node_id === 'ask')).toBe(
+      true,
+    )
+    live.socket.terminate()
+  })
+
+  test('a socket on another process than the execution sees the same events', async () => {
+    const api = await startService({ database: service().database, role: 'api' })
+    try {
+      const { execution } = await start(asking)
+      await untilWaiting(execution)
+      const live = await connect(execution, world.owner, api)
+      await live.frame(({ type }) => type === 'snapshot')
+      await answer(execution)
+      await live.frame(({ type }) => type === 'execution.succeeded')
+      live.socket.terminate()
+    } finally {
+      await api.stop()
+    }
+  })
+
+  test('whatever is cut and however often, the client that resumes sees the journal, each event once', async () => {
+    const steps = 60
+    const definition = {
+      nodes: Array.from({ length: steps }, (_, n) => ({ id: `n${n}`, type: 'wait', args: { for_s: 0.01 } })),
+      edges: Array.from({ length: steps - 1 }, (_, n) => ({ from: { node: `n${n}` }, to: `n${n + 1}` })),
+    }
+    const { execution } = await start(definition)
+    const seen: number[] = []
+    let after = 0
+    for (let cut = 0; ; cut++) {
+      const live = await connect(execution, world.owner, service(), after)
+      const stopAfter = cut % 4
+      await live
+        .frame(() => live.frames.length > stopAfter || live.frames.some(({ type }) => type === 'execution.succeeded'))
+        .catch(() => {})
+      live.socket.terminate()
+      await live.closed
+      for (const { seq } of live.frames) seen.push(seq)
+      after = seen.at(-1) ?? 0
+      if (live.frames.some(({ type }) => type === 'execution.succeeded')) break
+    }
+    expect(seen).toEqual((await journal(execution)).map(({ seq }) => seq).slice(0, seen.length))
+    const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution}`)
+    expect(seen.at(-1)).toBe(body.seq)
+  }, 60_000)
+
+  test('taking a member out closes their socket; a ticket of somebody else opens nothing', async () => {
+    const leaver = await makePerson(service())
+    await join(service(), world.workspace, leaver, 'member')
+    const { workflow, execution } = await start(asking, [{ user_id: leaver.id, role: 'viewer' }])
+    await untilWaiting(execution)
+    const live = await connect(execution, leaver)
+    await live.frame(({ type }) => type === 'snapshot')
+    await world.owner.call('PATCH', `/api/workflows/${workflow}`, { body: { members: [] } })
+    expect(await live.closed).toBe(4403)
+    const { status } = await leaver.call('POST', `/auth/workflow-ticket/${execution}`)
+    expect(status).toBe(404)
+    const other = await start(asking)
+    const { body } = await world.owner.call('POST', `/auth/workflow-ticket/${other.execution}`)
+    expect(await openSocket(body.url.replace(other.execution, execution), body.ticket).closed).toBe(4401)
+  })
+})
