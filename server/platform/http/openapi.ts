@@ -110,7 +110,7 @@ function headerParameters(route: AnyRoute): Schema[] {
 
 function requestBody(route: AnyRoute, components: Components): Schema {
   const required = true
-  if (route.bodyKind === 'stream') {
+  if (route.bodyKind === 'stream' || route.consumes) {
     const content = Object.fromEntries(
       (route.consumes ?? ['application/octet-stream']).map((type) => [
         type,

@@ -1,0 +1,107 @@
+import type { Database } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import { type Context, scopeOf } from '#platform/http/context'
+import type { Exchange } from '#platform/http/route'
+import { newId, toWire } from '#platform/ids'
+import type { Blobs } from '#providers/blobs/index'
+import type { Playback } from './playback.ts'
+import type { Speaking } from './speaking.ts'
+import * as store from './store.ts'
+
+/** Made of ids alone; nothing that a sender says about a file becomes part of a path. */
+const keyOf = (workspaceId: string, audioId: string): string => `audio/${workspaceId}/${audioId}`
+
+const extensions: Record<string, string> = {
+  'audio/mpeg': 'mp3',
+  'audio/wav': 'wav',
+  'audio/ogg': 'ogg',
+  'audio/webm': 'webm',
+}
+
+export function makeClips(options: { db: Database; blobs: Blobs; speaking: Speaking; playback: Playback }) {
+  const { db, blobs, speaking, playback } = options
+
+  return {
+    /** Keeps a clip whose message is about to be written. It is what its content says, whatever it was sent as. */
+    async keep(ctx: Context, threadId: string, bytes: Buffer): Promise<string> {
+      const { contentType, duration_s } = await speaking.inspect({ bytes, signal: ctx.signal })
+      const workspaceId = ctx.workspace.workspace_id
+      const audioId = newId()
+      // The row first: a crash in between leaves a row that is cleaned up, never a blob that nobody knows of.
+      await ctx.db.tenant(scopeOf(ctx), (tx) =>
+        store.insertClip(tx, workspaceId, {
+          audio_id: audioId,
+          thread_id: threadId,
+          content_type: contentType,
+          size_bytes: bytes.length,
+          duration_s,
+        }),
+      )
+      await blobs.put(keyOf(workspaceId, audioId), bytes)
+      return audioId
+    },
+
+    attach: (ctx: Context, audioId: string, messageId: string): Promise<unknown> =>
+      ctx.db.tenant(scopeOf(ctx), (tx) => store.attachClip(tx, ctx.workspace.workspace_id, audioId, messageId)),
+
+    async drop(ctx: Context, audioId: string): Promise<void> {
+      await ctx.db.tenant(scopeOf(ctx), (tx) => store.deleteClip(tx, ctx.workspace.workspace_id, audioId))
+    },
+
+    /** Removes what belongs to no message, and the bytes of what is gone. */
+    async cleanUp(): Promise<void> {
+      const { rows } = await db.appPool.query<{ workspace_id: string; audio_id: string }>(
+        'select * from audio_left_over($1)',
+        [500],
+      )
+      for (const { workspace_id, audio_id } of rows) {
+        await blobs.remove(keyOf(workspace_id, audio_id))
+        await db.tenant({ workspaceId: workspace_id, userId: null }, (tx) =>
+          store.forgetRemoved(tx, workspace_id, audio_id),
+        )
+      }
+    },
+
+    /** The public address: whoever has it may listen until it runs out. No cookie or key is looked at. */
+    async play(_ctx: Context, _input: unknown, { request, reply }: Exchange): Promise<void> {
+      const granted = playback.verify({ method: request.method, url: request.raw.url ?? '' })
+      if (!granted) throw problem('bad_signature', 'Ask the thread for a new address of the clip.')
+      const { workspaceId, audioId } = granted
+      const clip = await db.tenant({ workspaceId, userId: null }, (tx) => store.findClip(tx, workspaceId, audioId))
+      const bytes = clip && (await blobs.get(keyOf(workspaceId, audioId)))
+      if (!clip || !bytes) throw problem('not_found')
+      const etag = `"${toWire('aud', audioId)}"`
+      reply.headers({
+        'content-type': clip.content_type,
+        'content-disposition': `attachment; filename="${toWire('aud', audioId)}.${extensions[clip.content_type]}"`,
+        'content-security-policy': "default-src 'none'; sandbox",
+        'cache-control': 'private, no-store',
+        'accept-ranges': 'bytes',
+        etag,
+      })
+      const { range } = request.headers
+      const ifRange = request.headers['if-range']
+      const part =
+        range === undefined || (ifRange !== undefined && ifRange !== etag) ? 'whole' : partOf(range, bytes.length)
+      if (part === 'whole') reply.send(bytes)
+      else if (part === 'none') reply.code(416).header('content-range', `bytes */${bytes.length}`).send()
+      else
+        reply
+          .code(206)
+          .header('content-range', `bytes ${part.from}-${part.to}/${bytes.length}`)
+          .send(bytes.subarray(part.from, part.to + 1))
+    },
+  }
+}
+
+export type Clips = ReturnType<typeof makeClips>
+
+/** One range; several at once, or what is no range, is answered with the whole. */
+export function partOf(range: string, size: number): { from: number; to: number } | 'whole' | 'none' {
+  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.trim()) ?? []
+  if (first === undefined || last === undefined || (first === '' && last === '')) return 'whole'
+  const from = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const to = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)
+  if (first !== '' && last !== '' && Number(last) < Number(first)) return 'whole'
+  return from > to || from >= size ? 'none' : { from, to }
+}

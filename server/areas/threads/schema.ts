@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { email, id, jsonObject, name, page, reference, timestamp } from '#platform/http/schema'
+import { SPEECH_TEXT_LIMIT } from '#providers/speech/index'
+
+const role = z.enum(['owner', 'member', 'viewer'])
+export type ThreadRole = z.output<typeof role>
+
+export const Thread = z
+  .object({
+    thread_id: id('thr'),
+    title: z.string(),
+    template_id: id('tmpl').nullable(),
+    /** The caller's own. */
+    role,
+    created_by: id('usr').nullable(),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'ChatThread' })
+export type Thread = z.input<typeof Thread>
+
+export const NewThread = z.strictObject({ title: name(), template_id: reference('tmpl').nullable().optional() })
+
+export const ThreadMember = z
+  .object({ user_id: id('usr'), name: z.string(), email: z.string(), role, created_at: timestamp() })
+  .meta({ id: 'ThreadMember' })
+export type ThreadMember = z.input<typeof ThreadMember>
+
+export const MemberPatch = z.strictObject({ role })
+export const NewInvitation = z.strictObject({ email: email(), role: role.default('member') })
+
+export const Invitation = z
+  .object({
+    invitation_id: id('ivt'),
+    email: z.string(),
+    role: z.string(),
+    state: z.enum(['added', 'invited']),
+    link: z.string().optional(),
+    expires_at: timestamp().optional(),
+  })
+  .meta({ id: 'ThreadInvitation' })
+
+const Form = z.object({ form_id: id('form'), title: z.string(), schema: z.unknown(), values: jsonObject() })
+
+export const ThreadMessage = z
+  .object({
+    message_id: id('msg'),
+    role: z.enum(['user', 'assistant', 'visitor', 'system']),
+    author: z.object({ user_id: id('usr').nullable(), name: z.string().nullable() }).nullable(),
+    text: z.string(),
+    audio_id: id('aud').nullable(),
+    execution_id: id('exe').nullable(),
+    created_at: timestamp(),
+  })
+  .meta({ id: 'ThreadMessage' })
+export type ThreadMessage = z.input<typeof ThreadMessage>
+
+/** What somebody said, and what the assistant answered at once. */
+export const PostedMessage = ThreadMessage.extend({ answers: z.array(ThreadMessage), form: Form.nullable() }).meta({
+  id: 'PostedThreadMessage',
+})
+
+/** Oldest first; `form` is the one that stands open now. */
+export const ThreadMessages = page(ThreadMessage).extend({ form: Form.nullable() }).meta({ id: 'ThreadMessages' })
+
+const LONGEST_TEXT = 8000
+/** `time_zone` is the sender's, for "tomorrow at nine". */
+const timeZone = z
+  .string()
+  .max(64)
+  .refine((zone) => Intl.supportedValuesOf('timeZone').includes(zone) || zone === 'UTC', 'is not a time zone')
+export const NewMessage = z.strictObject({
+  text: z.string().trim().min(1).max(LONGEST_TEXT),
+  time_zone: timeZone.optional(),
+})
+export const NewClipMessage = z.strictObject({
+  text: z.string().trim().max(LONGEST_TEXT).optional(),
+  time_zone: timeZone.optional(),
+})
+
+export const FormAction = z.strictObject({
+  action: z.enum(['submit', 'cancel']),
+  form_id: reference('form'),
+  values: jsonObject().optional(),
+})
+
+export const Playback = z.object({ url: z.string(), expires_at: timestamp() }).meta({ id: 'Playback' })
+
+export const SpeechRequest = z.strictObject({
+  text: z.string().min(1).max(SPEECH_TEXT_LIMIT),
+  voice: z.string().max(100).optional(),
+  format: z.enum(['mp3', 'wav']).default('mp3'),
+})
+
+export const Transcript = z
+  .object({ text: z.string(), language: z.string(), duration_s: z.number() })
+  .meta({ id: 'Transcript' })

@@ -1,0 +1,210 @@
+import { createHash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { readAudio } from '#areas/conversations/audio'
+import type { Author, Conversations, Message, Origin, Turn } from '#areas/conversations/types'
+import { orgBaseUrl } from '#areas/identity/links'
+import type { StandingIn } from '#platform/access/check'
+import { problem, unknownReference } from '#platform/errors'
+import { parseJson } from '#platform/http/body'
+import type { Context } from '#platform/http/context'
+import { parse } from '#platform/http/input'
+import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
+import type { Exchange } from '#platform/http/route'
+import type { ListQuery } from '#platform/http/schema'
+import { toWire } from '#platform/ids'
+import type { Clips } from './clips.ts'
+import type { Playback } from './playback.ts'
+import {
+  type FormAction,
+  NewClipMessage,
+  NewMessage,
+  type NewThread,
+  type SpeechRequest,
+  type Thread,
+} from './schema.ts'
+import { isForm, readForm, type Speaking } from './speaking.ts'
+import * as store from './store.ts'
+
+type ById = { thread_id: string }
+type Said = { text: string | undefined; time_zone: string | undefined; audio: Buffer | undefined }
+
+/** Colleagues outside a thread do not know that it exists. */
+export const standingInThread: StandingIn = (ctx, threadId) =>
+  ctx.maybeWorkspace === null
+    ? Promise.resolve(undefined)
+    : store.findRole(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, threadId)
+
+export function makeThreads(options: {
+  conversations: Conversations
+  speaking: Speaking
+  clips: Clips
+  playback: Playback
+}) {
+  const { conversations, speaking, clips, playback } = options
+
+  const getThread = async (ctx: Context, { thread_id }: ById): Promise<Thread> => {
+    const thread = await store.findThread(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, thread_id)
+    if (!thread) throw problem('not_found')
+    return thread
+  }
+
+  return {
+    getThread,
+
+    async listThreads(ctx: Context, { cursor, limit }: ListQuery) {
+      const { workspace_id } = ctx.workspace
+      const rows = await store.listThreads(ctx.tx, workspace_id, ctx.person.user_id, decodeIdCursor(cursor), limit)
+      return toPage(rows, limit, (row) => [row.thread_id])
+    },
+
+    async createThread(ctx: Context, input: z.output<typeof NewThread>): Promise<Thread> {
+      const { workspace_id } = ctx.workspace
+      const templateId = input.template_id ?? null
+      if (templateId !== null && !(await store.templateExists(ctx.tx, workspace_id, templateId)))
+        throw unknownReference('/template_id')
+      const { thread_id } = await conversations.openThread(ctx.tx, {
+        workspaceId: workspace_id,
+        kind: 'thread',
+        title: input.title,
+        templateId,
+        createdBy: ctx.person.user_id,
+      })
+      await store.addMember(ctx.tx, workspace_id, thread_id, ctx.person.user_id, 'owner')
+      return getThread(ctx, { thread_id })
+    },
+
+    async listMessages(ctx: Context, { thread_id, cursor, limit }: ById & ListQuery) {
+      const { workspace_id } = ctx.workspace
+      const after = Number(decodeCursor(cursor, 1)?.[0] ?? 0)
+      const rows = await conversations.listMessages(ctx.tx, workspace_id, thread_id, { after, limit: limit + 1 })
+      const { items, next_cursor } = toPage(rows, limit, ({ seq }) => [seq])
+      const form = await conversations.openForm(ctx.tx, workspace_id, thread_id)
+      return { items: items.map(shown), next_cursor, form: form && formOf(form) }
+    },
+
+    /** JSON, or a form with a clip. A clip without words is listened to, so that the others can read it. */
+    async postMessage(ctx: Context, { thread_id, body }: ById & { body: Buffer }, { request }: Exchange) {
+      const said = await readSaid(ctx, request, body)
+      const { audio } = said
+      const audioId = audio && (await clips.keep(ctx, thread_id, audio))
+      try {
+        const text = said.text || (audio ? await heard(audio, ctx.signal) : '')
+        const turn = await conversations.takeMessage({
+          ...incoming(ctx, thread_id, body),
+          text,
+          ...(audioId !== undefined && { audioId }),
+          ...(said.time_zone !== undefined && { timeZone: said.time_zone }),
+        })
+        if (audioId !== undefined) await clips.attach(ctx, audioId, turn.message.message_id)
+        return posted(turn)
+      } catch (error) {
+        if (audioId !== undefined) await clips.drop(ctx, audioId)
+        throw error
+      }
+    },
+
+    async actOnForm(ctx: Context, { thread_id, ...action }: ById & z.output<typeof FormAction>) {
+      const turn = await conversations.takeAction({
+        ...incoming(ctx, thread_id, Buffer.from(JSON.stringify(action))),
+        action: action.action,
+        formId: action.form_id,
+        ...(action.values !== undefined && { values: action.values as never }),
+      })
+      return posted(turn)
+    },
+
+    async getAudio(ctx: Context, { thread_id, audio_id }: ById & { audio_id: string }) {
+      const { workspace_id } = ctx.workspace
+      const clip = await store.findClip(ctx.tx, workspace_id, audio_id)
+      // The clip of another thread is as unknown as one that never was.
+      if (clip?.thread_id !== thread_id) throw problem('not_found')
+      const { path, expires_at } = playback.sign({ workspaceId: workspace_id, audioId: audio_id })
+      return { url: (await orgBaseUrl(ctx, ctx.tx)) + path, expires_at }
+    },
+
+    async speak(ctx: Context, input: ById & z.output<typeof SpeechRequest>, { reply }: Exchange): Promise<void> {
+      const { text, voice, format } = input
+      const spoken = await speaking.speak({ text, format, signal: ctx.signal, ...(voice !== undefined && { voice }) })
+      reply
+        .headers({
+          'content-type': spoken.contentType,
+          'cache-control': 'no-store',
+          'content-disposition': 'attachment',
+        })
+        .send(spoken.bytes)
+    },
+
+    async transcribe(ctx: Context, { body }: ById & { body: Buffer }, { request }: Exchange) {
+      const bytes = await readAudio(body, request.headers['content-type'])
+      return speaking.listen({ bytes, signal: ctx.signal })
+    },
+  }
+
+  /** Silence is a message without words. */
+  async function heard(bytes: Buffer, signal: AbortSignal): Promise<string> {
+    try {
+      return (await speaking.listen({ bytes, signal })).text
+    } catch (error) {
+      if ((error as { code?: string }).code === 'audio_silent') return ''
+      throw error
+    }
+  }
+}
+
+export type Threads = ReturnType<typeof makeThreads>
+
+async function readSaid(ctx: Context, request: FastifyRequest, body: Buffer): Promise<Said> {
+  const { config } = ctx
+  const contentType = request.headers['content-type']
+  if (isForm(contentType)) {
+    const { fields, audio } = await readForm(body, contentType!)
+    const schema = audio === undefined ? NewMessage : NewClipMessage
+    const { text, time_zone } = parse(schema, fields) as { text?: string; time_zone?: string }
+    return { text, time_zone, audio }
+  }
+  if (!/^application\/([\w.+-]+\+)?json\b/i.test(contentType ?? 'application/json'))
+    throw problem('unsupported_media_type', 'Send JSON, or multipart/form-data with the clip as "audio".')
+  if (body.length > config.HEDDLE_MAX_JSON_BYTES)
+    throw problem('too_large', 'Send less, or raise the limit in the settings.')
+  const { text, time_zone } = parse(NewMessage, parseJson(body, config.HEDDLE_MAX_JSON_DEPTH)) as z.output<
+    typeof NewMessage
+  >
+  return { text, time_zone, audio: undefined }
+}
+
+/** A request repeated with its idempotency key after a crash finds what it had already said. */
+function incoming(ctx: Context, threadId: string, body: Buffer) {
+  const { user_id, name } = ctx.person
+  const author: Author = { kind: 'person', userId: user_id, name }
+  const origin: Origin = { kind: 'user', id: toWire('usr', user_id) }
+  const key = ctx.idempotencyKey
+  return {
+    workspaceId: ctx.workspace.workspace_id,
+    threadId,
+    author,
+    origin,
+    signal: ctx.signal,
+    ...(key !== null && {
+      requestKey: createHash('sha256').update(`${threadId}\n${user_id}\n${key}\n`).update(body).digest(),
+    }),
+  }
+}
+
+const shown = ({ author_id, author_name, ...message }: Message) => ({
+  message_id: message.message_id,
+  role: message.role,
+  author: author_id === null && author_name === null ? null : { user_id: author_id, name: author_name },
+  text: message.text,
+  audio_id: message.audio_id,
+  execution_id: message.execution_id,
+  created_at: message.created_at,
+})
+
+const formOf = ({ form_id, title, schema, values }: NonNullable<Turn['form']>) => ({ form_id, title, schema, values })
+
+const posted = ({ message, messages, form }: Turn) => ({
+  ...shown(message),
+  answers: messages.map(shown),
+  form: form && formOf(form),
+})
