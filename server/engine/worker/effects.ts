@@ -10,6 +10,7 @@ import type { ItemRow } from '../journal/batch.ts'
 import { type NodeCall, NodeFailure } from '../node.ts'
 import { checkedText, offload } from '../outputs.ts'
 import type { EnginePorts, PeopleWait, Start } from '../ports.ts'
+import { type Abortable, lazyAbort } from './abort.ts'
 import type { Frame } from './frame.ts'
 import type { Live } from './live.ts'
 import { runMap } from './maps.ts'
@@ -51,11 +52,16 @@ export const makeEffects = (deps: EffectDeps) => {
   const { ports, log } = deps
 
   /** Keeps the execution from parking while something of ours is under way. */
-  const during = (live: Live, work: () => Promise<void>): void => {
+  const during = (live: Live, work: () => Promise<(() => void) | undefined>): void => {
     live.busy(1)
-    work()
-      .catch((error: Error) => log.error({ err: error, execution_id: live.owned.executionId }, 'an effect went wrong'))
-      .finally(() => live.busy(-1))
+    work().then(
+      // No longer busy when what came of it is told: an execution that then only waits parks in the same append.
+      (tell) => live.busy(-1, tell),
+      (error: Error) => {
+        log.error({ err: error, execution_id: live.owned.executionId }, 'an effect went wrong')
+        live.busy(-1)
+      },
+    )
   }
 
   const callOf = (
@@ -63,7 +69,7 @@ export const makeEffects = (deps: EffectDeps) => {
     frame: Frame,
     command: Command & { do: 'run' },
     path: string,
-    signal: AbortSignal,
+    controller: Abortable,
   ): NodeCall => {
     const { owned } = live
     let shown = 0
@@ -78,7 +84,9 @@ export const makeEffects = (deps: EffectDeps) => {
         return `${toWire('exe', owned.executionId)}:${path}`
       },
       startedBy: owned.startedBy,
-      signal,
+      get signal() {
+        return controller.signal
+      },
       log,
       progress: (data) => {
         const now = performance.now()
@@ -97,16 +105,16 @@ export const makeEffects = (deps: EffectDeps) => {
         const result = await work()
         const { value } = checkedText(result)
         const durable = await live.tell(frame, { kind: 'step', node: command.node, name, result: value })
-        if (!durable || signal.aborted) throw new NodeFailure('aborted', 'this attempt is over')
+        if (!durable || controller.aborted) throw new NodeFailure('aborted', 'this attempt is over')
         return result
       },
     }
   }
 
-  const run = async (live: Live, frame: Frame, command: Command & { do: 'run' }): Promise<void> => {
+  const run = async (live: Live, frame: Frame, command: Command & { do: 'run' }): Promise<() => void> => {
     const path = frame.prefix + command.node
     const kind = Object.hasOwn(ports.nodes, command.type) ? ports.nodes[command.type] : undefined
-    const controller = new AbortController()
+    const controller = lazyAbort()
     live.effects.set(path, controller)
     let timer: NodeJS.Timeout | undefined
     let happening: Happening
@@ -115,7 +123,7 @@ export const makeEffects = (deps: EffectDeps) => {
         throw new NodeFailure('unknown_node_type', `there is no node type "${command.type}"`, { retryable: false })
       const missing = kind.unavailable?.()
       if (missing) throw new NodeFailure('provider_not_configured', missing, { retryable: false })
-      const running = kind.run(callOf(live, frame, command, path, controller.signal))
+      const running = kind.run(callOf(live, frame, command, path, controller))
       const { timeoutS } = command
       const result = await (timeoutS === undefined
         ? running
@@ -142,7 +150,7 @@ export const makeEffects = (deps: EffectDeps) => {
     }
     clearTimeout(timer)
     if (live.effects.get(path) === controller) live.effects.delete(path)
-    void live.tell(frame, happening)
+    return () => live.inform(frame, happening)
   }
 
   const waitOf = (live: Live, frame: Frame, node: string, args: JsonObject): PeopleWait => {
@@ -151,20 +159,18 @@ export const makeEffects = (deps: EffectDeps) => {
     return { ...about, nodePath: frame.prefix + node, nodeId: node, args }
   }
 
-  const openForPeople = async (live: Live, frame: Frame, command: Command & { do: 'open' }): Promise<void> => {
+  const openForPeople = async (live: Live, frame: Frame, command: Command & { do: 'open' }): Promise<() => void> => {
     const { node, people } = command
     const wait = waitOf(live, frame, node, command.args)
     for (let tries = 1; ; tries += 1) {
       try {
         const opened = await (people === 'approval' ? ports.openGate(wait) : ports.askQuestion(wait))
         const dueAt = opened.dueAt?.getTime() ?? null
-        void live.tell(frame, { kind: 'opened', node, people, data: opened.data, dueAt })
-        return
+        return () => live.inform(frame, { kind: 'opened', node, people, data: opened.data, dueAt })
       } catch (error) {
         if (error instanceof NodeFailure || tries === OPEN_TRIES) {
           const attempt = frame.state.nodes[node]?.attempt ?? 1
-          void live.tell(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable: false })
-          return
+          return () => live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable: false })
         }
         log.warn({ err: error, execution_id: live.owned.executionId }, 'a gate or question could not be opened yet')
         await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** tries))
@@ -172,11 +178,11 @@ export const makeEffects = (deps: EffectDeps) => {
     }
   }
 
-  const due = async (live: Live, frame: Frame, command: Command & { do: 'due' }): Promise<void> => {
+  const due = async (live: Live, frame: Frame, command: Command & { do: 'due' }): Promise<(() => void) | undefined> => {
     const { node, people } = command
     const path = frame.prefix + node
-    if (live.effects.has(`due:${path}`)) return
-    live.effects.set(`due:${path}`, new AbortController())
+    if (live.effects.has(`due:${path}`)) return undefined
+    live.effects.set(`due:${path}`, lazyAbort())
     const { workspaceId, executionId } = live.owned
     let dueAt: number | null
     try {
@@ -186,12 +192,16 @@ export const makeEffects = (deps: EffectDeps) => {
       dueAt = Date.now() + 5 * SECOND
     }
     live.effects.delete(`due:${path}`)
-    void live.tell(frame, { kind: 'postponed', node, people, dueAt })
     // What the area decided has come as a message to this execution.
     live.lookAtInbox()
+    return () => live.inform(frame, { kind: 'postponed', node, people, dueAt })
   }
 
-  const startChild = async (live: Live, frame: Frame, command: Command & { do: 'child' }): Promise<void> => {
+  const startChild = async (
+    live: Live,
+    frame: Frame,
+    command: Command & { do: 'child' },
+  ): Promise<(() => void) | undefined> => {
     const { owned } = live
     const { node, attempt, args } = command
     const path = frame.prefix + node
@@ -217,8 +227,9 @@ export const makeEffects = (deps: EffectDeps) => {
         parent: { executionId: owned.executionId, node: path },
         depth: owned.depth + 1,
       })
+      return undefined
     } catch (error) {
-      void live.tell(frame, { kind: 'child', node, results: null, error: errorOf(error) })
+      return () => live.inform(frame, { kind: 'child', node, results: null, error: errorOf(error) })
     }
   }
 

@@ -9,6 +9,7 @@ import { waitingFor } from '../interpreter/waiting.ts'
 import type { Append, ItemRow, Move, StartRow } from '../journal/batch.ts'
 import { Fenced, type Journal, Unknown } from '../journal/journal.ts'
 import type { BlobRef, Signal, WaitingFor } from '../ports.ts'
+import type { Abortable } from './abort.ts'
 import { type Frame, splitPath } from './frame.ts'
 import type { Owned } from './owned.ts'
 
@@ -49,23 +50,24 @@ export type Live = {
   /** Maps under way, looked at after every advance: an item of theirs may have settled. */
   readonly maps: Set<(work: Work) => boolean>
   /** Effects under way by node path. */
-  readonly effects: Map<string, AbortController>
+  readonly effects: Map<string, Abortable>
   /** Resolves when what follows from it is durable (true), or this worker has no more say in the execution (false). */
   post(thunk: (work: Work) => void): Promise<boolean>
   tell(frame: Frame, happening: Happening): Promise<boolean>
+  /** The same for whoever need not know when it is durable. */
+  inform(frame: Frame, happening: Happening): void
   step(work: Work, frame: Frame, happenings: Happening[]): void
   open(work: Work, frame: Frame, step?: Step): void
-  busy(delta: 1 | -1): void
+  /** Counts what is under way; `then` follows when it is no longer. */
+  busy(delta: 1 | -1, then?: () => void): void
   begin(start?: StartRow): Promise<{ started: boolean }>
   lookAtInbox(): void
   /** While item frames are being read back, messages to them must wait. */
   restoring(delta: 1 | -1): void
-  cancelling(): boolean
   /** Writes nothing more and is forgotten; the journal has all there is. */
   abandon(): void
   /** Goes back to the queue as soon as nothing runs. */
   release(): void
-  kill(): void
 }
 
 const GRACE = 10 * SECOND
@@ -77,7 +79,7 @@ export const makeLive = (deps: LiveDeps, owned: Owned): Live => {
   const { journal, clock, log } = deps
   const top: Frame = { prefix: '', context: owned.context, state: owned.state ?? emptyState(), written: true }
   const frames = new Map<string, Frame>([['', top]])
-  const effects = new Map<string, AbortController>()
+  const effects = new Map<string, Abortable>()
   const maps = new Set<(work: Work) => boolean>()
   let mailbox: ((work: Work) => void)[] = []
   let waiters: ((durable: boolean) => void)[] = []
@@ -435,8 +437,14 @@ export const makeLive = (deps: LiveDeps, owned: Owned): Live => {
     tell: (frame, happening) => post((work) => step(work, frame, [happening])),
     step,
     open,
-    busy: (delta) => {
+    inform: (frame, happening) => {
+      if (gone) return
+      mailbox.push((work) => step(work, frame, [happening]))
+      schedule()
+    },
+    busy: (delta, then) => {
       inFlight += delta
+      then?.()
       if (inFlight > 0) return
       if (cancel) finishCancel()
       else schedule()
@@ -479,14 +487,10 @@ export const makeLive = (deps: LiveDeps, owned: Owned): Live => {
       restoring += delta
       if (restoring === 0) lookAtInbox()
     },
-    cancelling: () => cancel !== undefined,
     abandon: () => leave('abandoned'),
     release: () => {
       releasing = true
       schedule()
-    },
-    kill: () => {
-      for (const controller of effects.values()) controller.abort()
     },
   }
   return live

@@ -1,6 +1,7 @@
 import type { ExecutionError, Json } from '#model/definition'
 import { begin, resume } from '../interpreter/advance.ts'
 import type { Command } from '../interpreter/commands.ts'
+import { errorOf } from '../interpreter/failing.ts'
 import { scopeAt } from '../interpreter/scope.ts'
 import { emptyState, type GraphState } from '../interpreter/state.ts'
 import { checkedText, hydrate, offload } from '../outputs.ts'
@@ -19,7 +20,7 @@ type MapCommand = Command & { do: 'map' }
 
 const chunkOf = (total: number): number => Math.max(100, Math.ceil(total / 1000))
 
-export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command: MapCommand): Promise<void> => {
+export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command: MapCommand): Promise<undefined> => {
   const { node, attempt, args } = command
   const { items, body, concurrency, onItemError } = args
   const total = items.length
@@ -155,7 +156,9 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
       if (!complete) await readOutputs()
       const { value, text } = checkedText(Array.from({ length: total }, (_, index) => outputs[index] ?? null))
       const blob = await offload(deps.ports.blobs, live.owned, text)
-      void live.tell(frame, { kind: 'done', node, attempt, output: value, ...(blob && { blob }) })
+      live.inform(frame, { kind: 'done', node, attempt, output: value, ...(blob && { blob }) })
+    } catch (error) {
+      live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable: true })
     } finally {
       live.busy(-1)
       finish()
@@ -216,4 +219,5 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
   live.maps.add(launch)
   await live.post((work) => install(work, found))
   if (command.again) live.restoring(-1)
+  return undefined
 }

@@ -230,7 +230,8 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     for (const row of rows) arriving.add(row.execution_id)
     after = rows.at(-1)?.workspace_id ?? NOWHERE
     if (rows.length === 0) {
-      queueKnown = false
+      // Nothing to take, or only of workspaces that are at their limit: then the next end makes room.
+      queueKnown = [...perWorkspace.values()].some((running) => running >= limits.perWorkspace)
       return false
     }
     const [events, inbox] = await Promise.all([store.eventsAfter(rows), store.inboxAfter(rows)]).catch(
