@@ -1,0 +1,208 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { startEmbeddedPostgres } from '#platform/db/embedded'
+import { migrate } from '#platform/db/migrate'
+import { bootstrapRoles } from '#platform/db/roles'
+import { makeLogger } from '#platform/log'
+import { startService, useService } from '#test/harness/service'
+import { makeTemporaryDirectory } from '#test/harness/temporary'
+import { until } from '#test/harness/until'
+import { makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
+import { makeRateLimiter } from './limits.ts'
+
+// What every operation has from the kernel, seen through one of them.
+
+const service = useService()
+let world: World
+beforeAll(async () => {
+  world = await makeWorld(service())
+})
+
+const post = (raw: string | Buffer, headers: Record<string, string> = {}) =>
+  world.owner.call('POST', '/api/companies', { raw, headers: { 'content-type': 'application/json', ...headers } })
+const count = async (): Promise<number> =>
+  (await service().sql<{ n: number }>('select count(*)::int as n from companies'))[0]!.n
+
+describe('bodies', () => {
+  test('what cannot be read is refused with a clear problem, and nothing is stored', async () => {
+    const before = await count()
+    const nested = `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`
+    const cases: [string | Buffer, Record<string, string>, number, string][] = [
+      ['{"name":', {}, 400, 'malformed'],
+      [Buffer.from([0x7b, 0xff, 0x7d]), {}, 400, 'malformed'],
+      [`{"name":"x","metadata":${nested}}`, {}, 400, 'too_deep'],
+      ['{"name":"x","metadata":{"__proto__":{"operator":true}}}', {}, 400, 'malformed'],
+      ['{"name":"x","metadata":{"\\u005f_proto__":1}}', {}, 400, 'malformed'],
+      ['[]', {}, 422, 'invalid'],
+      ['"text"', {}, 422, 'invalid'],
+      ['{"name":"a\\u0000b"}', {}, 422, 'invalid'],
+      ['{"name":"\\ud800"}', {}, 422, 'invalid'],
+      ['name=x', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'unsupported_media_type'],
+      [`{"name":"${'x'.repeat(1 << 20)}"}`, {}, 413, 'too_large'],
+    ]
+    for (const [raw, headers, status, code] of cases) {
+      const answer = await post(raw, headers)
+      expect([answer.status, answer.body.code], String(raw).slice(0, 60)).toEqual([status, code])
+      expect(answer.headers.get('content-type')).toContain('application/problem+json')
+    }
+    expect(await count()).toBe(before)
+  })
+
+  test('an absent body is an empty object, whatever its content type', async () => {
+    const answer = await world.owner.call('POST', '/api/companies', { headers: { 'content-type': 'text/plain' } })
+    expect([answer.status, answer.body.errors[0].path]).toEqual([422, '/name'])
+  })
+
+  test('text that looks like code is kept as the text it is', async () => {
+    for (const name of [
+      '{{1+1}}',
+      '#{1+1}',
+      "'; drop table users; --",
+      '<script>alert(1)</script>',
+      '{"$cel":"1+1"}',
+    ]) {
+      expect((await world.owner.call('POST', '/api/companies', { body: { name } })).body.name).toBe(name)
+    }
+  })
+})
+
+describe('requests', () => {
+  test('a request id is echoed, or minted where it is absent or not fit for a log', async () => {
+    expect(
+      (await world.owner.call('GET', '/api/companies', { headers: { 'x-request-id': 'abc-1' } })).headers.get(
+        'x-request-id',
+      ),
+    ).toBe('abc-1')
+    const minted = (
+      await world.owner.call('GET', '/api/companies', { headers: { 'x-request-id': 'a b {}' } })
+    ).headers.get('x-request-id')
+    expect(minted).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('unknown addresses, methods and parameters are refused', async () => {
+    expect((await world.owner.call('GET', '/api/nothing')).body.code).toBe('route_not_found')
+    expect((await world.owner.call('PUT', '/api/companies')).body.code).toBe('route_not_found')
+    expect((await world.owner.call('GET', '/api/companies?colour=red')).body.errors[0].path).toBe('/colour')
+    expect((await world.owner.call('GET', '/api/companies?limit=5&limit=6')).status).toBe(422)
+    expect((await world.owner.call('GET', '/api/companies/co_%2e%2e%2f')).status).toBe(404)
+  })
+
+  test('every answer carries the headers that keep a browser from guessing', async () => {
+    const { headers } = await world.owner.call('GET', '/api/companies')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  test('an unchanged resource is not sent again', async () => {
+    const path = `/api/companies/${world.workspace.company.id}`
+    const etag = (await world.owner.call('GET', path)).headers.get('etag')!
+    expect((await world.owner.call('GET', path, { headers: { 'if-none-match': etag } })).status).toBe(304)
+  })
+
+  test('If-Match of a DELETE means the ETag that GET gave', async () => {
+    const { body } = await world.owner.call('POST', '/api/companies', { body: { name: 'Short-lived' } })
+    const path = `/api/companies/${body.company_id}`
+    const etag = (await world.owner.call('GET', path)).headers.get('etag')!
+    await world.owner.call('PATCH', path, { body: { name: 'Changed' } })
+    expect((await world.owner.call('DELETE', path, { headers: { 'if-match': etag } })).status).toBe(412)
+    const now = (await world.owner.call('GET', path)).headers.get('etag')!
+    expect((await world.owner.call('DELETE', path, { headers: { 'if-match': now } })).status).toBe(204)
+  })
+})
+
+describe('repetitions', () => {
+  test('the same key gives the same bytes after a restart; another person may use the same key', async () => {
+    const body = { name: 'Durable' }
+    const headers = { 'idempotency-key': 'over-a-restart', 'x-request-id': 'same' }
+    const first = await world.owner.call('POST', '/api/companies', { body, headers })
+    const again = await startService({ database: service().database })
+    try {
+      const repeated = await again.call('POST', '/api/companies', { token: world.owner.key, body, headers })
+      expect([repeated.status, repeated.text, repeated.headers.get('location')]).toEqual([
+        201,
+        first.text,
+        first.headers.get('location'),
+      ])
+    } finally {
+      await again.stop()
+    }
+    const other = await world.member.call('POST', '/api/companies', { body, headers })
+    expect(other.body.company_id).not.toBe(first.body.company_id)
+  })
+
+  test('what was refused is not remembered', async () => {
+    const headers = { 'idempotency-key': 'refused-first' }
+    expect((await world.owner.call('POST', '/api/companies', { body: { name: '' }, headers })).status).toBe(422)
+    expect((await world.owner.call('POST', '/api/companies', { body: { name: 'Now' }, headers })).status).toBe(201)
+  })
+
+  test('a key that is too long, or holds what a header must not, is refused', async () => {
+    for (const key of ['k'.repeat(256), '']) {
+      expect(
+        (await world.owner.call('POST', '/api/companies', { body: { name: 'x' }, headers: { 'idempotency-key': key } }))
+          .status,
+      ).toBe(400)
+    }
+  })
+})
+
+describe('limits', () => {
+  test('a bucket holds a burst, refills steadily, and says how long to wait; others have their own', () => {
+    let now = 0
+    const limiter = makeRateLimiter(() => now)
+    const limit = { name: 'few', burst: 3, perSecond: 1 }
+    const take = (key = 'a') => limiter.take(limit, key)
+    expect([take(), take(), take()].every(({ allowed }) => allowed)).toBe(true)
+    expect(take()).toMatchObject({ allowed: false, retryAfterS: 1 })
+    expect(take('b').allowed).toBe(true)
+    now = 1000
+    expect(take().allowed).toBe(true)
+    expect(take().allowed).toBe(false)
+    limiter.giveBack(limit, 'a')
+    expect(take().allowed).toBe(true)
+  })
+
+  test('answers say what is left', async () => {
+    const limited = await startService({ database: service().database, env: { HEDDLE_RATE_LIMITS: 'on' } })
+    try {
+      const { headers } = await limited.call('GET', '/api/companies', { token: world.owner.key })
+      expect(headers.get('ratelimit-policy')).toBe('"general";q=200;w=2')
+      expect(headers.get('ratelimit')).toMatch(/^"general";r=1\d\d;t=0$/)
+    } finally {
+      await limited.stop()
+    }
+  })
+})
+
+test('while the database is away callers get 503 with Retry-After, and work goes on when it is back', async () => {
+  const directory = await makeTemporaryDirectory()
+  const log = makeLogger('silent')
+  const postgres = await startEmbeddedPostgres({ dataDir: directory.path, log, durable: false })
+  const urls = await bootstrapRoles({
+    ownerUrl: postgres.ownerUrl,
+    passwordFor: (role) => role,
+    createDatabase: 'away',
+  })
+  await migrate({ ownerUrl: urls.owner, directory: 'migrations', log })
+  const superuserUrl = Object.assign(new URL(postgres.ownerUrl), { pathname: '/away' }).href
+  const alone = await startService({ database: { name: 'away', urls, superuserUrl, drop: async () => {} } })
+  try {
+    const person = await makePerson(alone)
+    await makeWorkspace(alone, person)
+    expect((await person.call('GET', '/api/companies')).status).toBe(200)
+    process.kill(postgres.postmasterPid, 'SIGSTOP')
+    process.kill(postgres.postmasterPid, 'SIGKILL')
+    const refused = await until(async () => {
+      const answer = await person.call('GET', '/api/companies')
+      return answer.status === 503 ? answer : undefined
+    }, 'a refusal')
+    expect(refused.body.code).toBe('unavailable')
+    expect(refused.headers.get('retry-after')).toBe('1')
+    await until(async () => (await person.call('GET', '/api/companies')).status === 200, 'the database to be back')
+  } finally {
+    await alone.stop()
+    await postgres.stop()
+    await directory.remove()
+  }
+}, 60_000)
