@@ -311,6 +311,22 @@ describe('a source', () => {
     expect(records[0].at).toMatch(/^\d{4}-/)
   })
 
+  test('is captured once per idempotency key', async () => {
+    const { connection_id } = (await connect()).body
+    const source_id = await attach(connection_id, { query: 'select 1 as one' })
+    const ask = () =>
+      world.member.call('POST', '/api/datasets/capture', {
+        body: { source_id, name: 'Captured once' },
+        headers: { 'idempotency-key': 'capture', 'x-request-id': 'same' },
+      })
+    const answers = await Promise.all([ask(), ask(), ask()])
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+    const [row] = await service().sql<{ n: number }>(
+      `select count(*)::int as n from datasets where name = 'Captured once'`,
+    )
+    expect(row!.n).toBe(1)
+  })
+
   test('whose table vanished, or whose query changes something, stores nothing', async () => {
     const { connection_id } = (await connect()).body
     const before = (await world.viewer.call('GET', '/api/datasets')).body.items.length

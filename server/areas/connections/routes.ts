@@ -51,6 +51,7 @@ export const connectionRoutes = (connections: Connections): AnyRoute[] =>
       revokeConnection: {
         summary: 'Revoke the credential; the connection and its sources stay, jobs using it pause',
         status: 204,
+        current: connections.currentConnection,
         run: connections.revokeConnection,
       },
       rearmConnection: {
@@ -58,6 +59,7 @@ export const connectionRoutes = (connections: Connections): AnyRoute[] =>
         extension: true,
         body: Credential,
         answer: Connection,
+        current: connections.currentConnection,
         transaction: false,
         run: connections.rearmConnection,
       },

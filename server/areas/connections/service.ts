@@ -112,6 +112,10 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
       })
     },
 
+    /** As it stands, for If-Match and for what is sent back unchanged. */
+    currentConnection: (ctx: Context, { connection_id }: ById): Promise<Connection> =>
+      inScope(ctx, (tx) => found(ctx, tx, connection_id)),
+
     /** A fresh probe; the answer is 200 whether it works or not. */
     async verifyConnection(ctx: Context, { connection_id }: ById): Promise<Connection> {
       const connection = await usable(ctx, connection_id)
@@ -191,17 +195,13 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
     /** A source as it stands now, for capture: refuses in the words of an HTTP request. */
     async readSource(ctx: Context, sourceId: string, options: { limit?: number; signal: AbortSignal }) {
       const { workspace_id } = ctx.workspace
-      const source = await inScope(ctx, (tx) => store.findSource(tx, workspace_id, sourceId))
-      if (!source) throw unknownReference('/source_id')
       try {
-        const result = await use.queryConnection(workspace_id, source.connection_id, {
-          ...(source.query !== null ? { text: source.query } : { table: source.table! }),
-          limit: Math.min(options.limit ?? MOST_CAPTURED, MOST_CAPTURED),
-          timeoutMs: CAPTURE_WITHIN,
-          signal: options.signal,
-        })
+        // One more than a dataset holds: more than that is refused, never cut off without a word.
+        const limit = options.limit ?? MOST_CAPTURED + 1
+        const read = { limit, timeoutMs: CAPTURE_WITHIN, signal: options.signal }
+        const result = await use.querySource(workspace_id, sourceId, read)
         if (!result) throw unknownReference('/source_id')
-        return { name: source.name, pages: told(result.pages) }
+        return { name: result.source.name, pages: told(result.pages) }
       } catch (error) {
         throw error instanceof WarehouseFailure ? failedAt(error) : error
       }

@@ -12,6 +12,7 @@ import {
   WarehouseFailure,
   type Warehouses,
 } from '#providers/warehouse/index'
+import type { Source } from './schema.ts'
 import * as store from './store.ts'
 
 // The one place where a stored secret is opened: for its workspace, its row and the destination it was stored for.
@@ -72,6 +73,34 @@ export function makeConnectionUse({ db, vault, warehouses }: { db: Database; vau
   const find = async (workspaceId: string, connectionId: string): Promise<store.Usable | undefined> =>
     db.tenant({ workspaceId, userId: null }, (tx) => store.findUsable(tx, workspaceId, connectionId))
 
+  /**
+   * Rows of a connection, streamed. Undefined where the workspace has no such connection; `connection_revoked` where its
+   * credential is gone; a WarehouseFailure where the warehouse refuses. A credential that stopped working is noted.
+   */
+  async function queryConnection(
+    workspaceId: string,
+    connectionId: string,
+    options: QueryOptions,
+  ): Promise<QueryResult | undefined> {
+    const connection = await find(workspaceId, connectionId)
+    if (connection === undefined) return undefined
+    const warehouse = warehouses[connection.kind]
+    try {
+      const target = open(workspaceId, connection)
+      const text = 'text' in options ? options.text : warehouse.readTable(options.table)
+      const { params, limit, timeoutMs, signal } = options
+      return await warehouse.query(target, { text, limit, timeoutMs, signal, ...(params !== undefined && { params }) })
+    } catch (error) {
+      if (error instanceof WarehouseFailure && error.step !== 'read') {
+        const { step, message } = error
+        await db.tenant({ workspaceId, userId: null }, (tx) =>
+          store.recordProbe(tx, workspaceId, connectionId, { step, message }),
+        )
+      }
+      throw error
+    }
+  }
+
   return {
     seal,
 
@@ -86,38 +115,19 @@ export function makeConnectionUse({ db, vault, warehouses }: { db: Database; vau
       }
     },
 
-    /**
-     * Rows of a connection, streamed. Undefined where the workspace has no such connection; `connection_revoked` where
-     * its credential is gone; a WarehouseFailure where the warehouse refuses. A credential that stopped working is noted.
-     */
-    async queryConnection(
+    queryConnection,
+
+    /** The same of an attached source: its table or its query. */
+    async querySource(
       workspaceId: string,
-      connectionId: string,
-      options: QueryOptions,
-    ): Promise<QueryResult | undefined> {
-      const connection = await find(workspaceId, connectionId)
-      if (connection === undefined) return undefined
-      const warehouse = warehouses[connection.kind]
-      try {
-        const target = open(workspaceId, connection)
-        const text = 'text' in options ? options.text : warehouse.readTable(options.table)
-        const { params, limit, timeoutMs, signal } = options
-        return await warehouse.query(target, {
-          text,
-          limit,
-          timeoutMs,
-          signal,
-          ...(params !== undefined && { params }),
-        })
-      } catch (error) {
-        if (error instanceof WarehouseFailure && error.step !== 'read') {
-          const { step, message } = error
-          await db.tenant({ workspaceId, userId: null }, (tx) =>
-            store.recordProbe(tx, workspaceId, connectionId, { step, message }),
-          )
-        }
-        throw error
-      }
+      sourceId: string,
+      options: Omit<Query, 'text' | 'params'>,
+    ): Promise<(QueryResult & { source: Source }) | undefined> {
+      const source = await db.tenant({ workspaceId, userId: null }, (tx) => store.findSource(tx, workspaceId, sourceId))
+      if (source === undefined) return undefined
+      const what = source.query !== null ? { text: source.query } : { table: source.table! }
+      const result = await queryConnection(workspaceId, source.connection_id, { ...what, ...options })
+      return result && { ...result, source }
     },
   }
 }

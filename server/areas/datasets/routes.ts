@@ -59,6 +59,7 @@ export const datasetRoutes = (datasets: Datasets): AnyRoute[] =>
         status: 201,
         location,
         transaction: false,
+        idempotency: 'own',
         run: datasets.captureDataset,
       },
       importDataset: {

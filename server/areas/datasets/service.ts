@@ -180,7 +180,7 @@ export function makeDatasets({ db, vault, log, readSource }: DatasetsOptions) {
       )
     },
 
-    async captureDataset(ctx: Context, input: z.output<typeof Capture>): Promise<Dataset> {
+    async captureDataset(ctx: Context, input: z.output<typeof Capture>, exchange: Exchange): Promise<Dataset> {
       const { signal } = ctx
       const source = await readSource(ctx, input.source_id, {
         signal,
@@ -190,15 +190,14 @@ export function makeDatasets({ db, vault, log, readSource }: DatasetsOptions) {
         const { packed, profile } = await packRecords(source.pages, draft).catch((error: unknown) => {
           throw refusedBody(error)
         })
-        return inScope(ctx, async (tx) => {
+        const sent = createHash('sha256').update(exchange.request.rawBody).digest('hex')
+        const { dataset, made } = await once(ctx, exchange, sent, async (tx) => {
           await draft.publish(tx)
-          return insertNew(
-            tx,
-            ctx,
-            { name: input.name ?? source.name },
-            { versionId: draft.versionId, packed, profile },
-          )
+          const content = { versionId: draft.versionId, packed, profile }
+          return insertNew(tx, ctx, { name: input.name ?? source.name }, content)
         })
+        if (!made) await draft.discard()
+        return dataset
       })
     },
 

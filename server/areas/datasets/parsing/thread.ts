@@ -88,6 +88,7 @@ async function parseInThread({ task, blocks, store, signal }: ParseOptions): Pro
   let ahead = 0
   let wake: () => void = () => {}
   let over = false
+  let answered = false
   let storing: Promise<void> = Promise.resolve()
 
   const outcome = new Promise<Parsed>((resolve, reject) => {
@@ -103,8 +104,10 @@ async function parseInThread({ task, blocks, store, signal }: ParseOptions): Pro
       } else if ('chunk' in message) {
         storing = storing.then(() => store(message.chunk)).then(() => tell({ stored: true }))
         storing.catch(fail)
-      } else if ('parsed' in message) storing.then(() => resolve(message.parsed), fail)
-      else if ('refused' in message) fail(new RecordsRefused(message.refused))
+      } else if ('parsed' in message) {
+        answered = true
+        storing.then(() => resolve(message.parsed), fail)
+      } else if ('refused' in message) fail(new RecordsRefused(message.refused))
       else fail(new Error(`reading records failed: ${message.failed}`))
     })
     worker.on('error', (error: Error & { code?: string }) =>
@@ -114,7 +117,10 @@ async function parseInThread({ task, blocks, store, signal }: ParseOptions): Pro
           : error,
       ),
     )
-    worker.on('exit', () => fail(new Error('the thread that reads records ended early')))
+    // It ends as soon as it has answered, while its last chunks are still being stored.
+    worker.on('exit', () => {
+      if (!answered) fail(new Error('the thread that reads records ended early'))
+    })
     signal.addEventListener('abort', () => fail(problem('malformed', 'The upload was given up.')), { once: true })
   })
   outcome.catch(() => {})
