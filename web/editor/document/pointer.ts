@@ -9,7 +9,11 @@ export const segmentsOf = (pointer: string): string[] =>
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 
 /** `value` with `next` at the place; nothing there (undefined) takes the field out. */
-export function setAt(value: Json | undefined, [key, ...rest]: readonly string[], next: Json | undefined): Json | undefined {
+export function setAt(
+  value: Json | undefined,
+  [key, ...rest]: readonly string[],
+  next: Json | undefined,
+): Json | undefined {
   if (key === undefined) return next
   if (Array.isArray(value)) {
     const index = Number(key)

@@ -1,2 +1,34 @@
-import type { Json } from '#model/definition'
-import { isCel, isReference } from '#model/expression-shape'
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import { isCelValue, isReferenceValue } from './value.ts'
+
+// Renaming a node must not break what refers to it.
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\-]/g, '\\$&')
+
+type Renames = ReadonlyMap<string, string>
+
+/** Every reference and expression in `value` with the nodes' new ids, at any depth. */
+export function renameReferences(value: Json, renames: Renames): Json {
+  if (renames.size === 0) return value
+  if (Array.isArray(value)) return value.map((item) => renameReferences(item, renames))
+  if (!isObject(value)) return value
+  if (isReferenceValue(value)) return { $ref: renameIn(value.$ref, renames) }
+  if (isCelValue(value)) return { $cel: renameIn(value.$cel, renames) }
+  const copy: JsonObject = {}
+  for (const [key, item] of Object.entries(value)) copy[key] = renameReferences(item, renames)
+  return copy
+}
+
+function renameIn(text: string, renames: Renames): string {
+  const ids = [...renames.keys()].map(escaped).join('|')
+  const named = new RegExp(`\\bnodes(?:\\.(${ids})(?![\\w-])|\\[(["'])(${ids})\\2\\])`, 'g')
+  return text.replace(
+    named,
+    (whole, plain: string | undefined, quote: string | undefined, quoted: string | undefined) => {
+      const id = renames.get(plain ?? quoted ?? '') ?? whole
+      if (quote !== undefined || id.includes('-')) return `nodes[${quote ?? '"'}${id}${quote ?? '"'}]`
+      return `nodes.${id}`
+    },
+  )
+}

@@ -1,0 +1,147 @@
+import type { Json, JsonObject } from '#model/definition'
+import { makeOrder } from '#model/graph-order'
+import { isObject } from '#model/json'
+import type { Execution } from '#sdk/types.generated'
+import type { KindTable } from '../kinds.ts'
+import { type Doc, type GraphPath, graphAt, titleOf } from './document.ts'
+
+// What a value at one place may refer to: the input, what has run before, and inside a map the item.
+
+export type Source = {
+  /** The beginning of the references it offers: `nodes.fetch.output`. */
+  reference: string
+  title: string
+  hint: string
+  schema: JsonObject | undefined
+  /** What it was in the last run; undefined where it was not. */
+  sample: Json | undefined
+}
+
+/** The place of the value: in a node, on an edge (by the node it leaves), or in the result of the graph. */
+export type Reader = { kind: 'node'; id: string } | { kind: 'edge'; from: string } | { kind: 'output' }
+
+const EXECUTION_FIELDS: JsonObject = {
+  type: 'object',
+  properties: {
+    execution_id: { type: 'string' },
+    workspace_id: { type: 'string' },
+    workflow_id: { type: 'string' },
+    started_by: { type: 'string' },
+    trigger: { type: 'object', properties: { kind: { type: 'string' }, id: { type: 'string' } } },
+  },
+}
+
+export function visibleNodes(doc: Doc, path: GraphPath, reader: Reader): string[] {
+  const graph = graphAt(doc, path)
+  if (!graph) return []
+  const order = makeOrder(graph)
+  const here =
+    reader.kind === 'output'
+      ? graph.nodes.map((node) => node.id)
+      : [
+          ...order.before(reader.kind === 'node' ? reader.id : reader.from),
+          ...(reader.kind === 'edge' ? [reader.from] : []),
+        ]
+  const map = path.at(-1)
+  return map === undefined ? here : [...here, ...visibleNodes(doc, path.slice(0, -1), { kind: 'node', id: map })]
+}
+
+export function sourcesFor(
+  doc: Doc,
+  path: GraphPath,
+  reader: Reader,
+  kinds: KindTable,
+  last: Execution | null,
+): Source[] {
+  const sources: Source[] = []
+  if (path.length > 0) {
+    sources.push({
+      reference: 'item',
+      title: 'Item',
+      hint: 'of this round',
+      schema: undefined,
+      sample: itemSample(doc, path, last),
+    })
+    sources.push({
+      reference: 'index',
+      title: 'Position',
+      hint: 'of the item, from 0',
+      schema: { type: 'number' },
+      sample: 0,
+    })
+  }
+  const nodes = new Map<string, { name: string; type: string }>()
+  for (let depth = 0; depth <= path.length; depth += 1) {
+    for (const node of graphAt(doc, path.slice(0, depth))?.nodes ?? [])
+      nodes.set(node.id, { name: titleOf(node), type: node.type })
+  }
+  for (const id of visibleNodes(doc, path, reader)) {
+    const node = nodes.get(id)
+    if (!node) continue
+    const kind = kinds.get(node.type)
+    sources.push({
+      reference: `nodes.${id}.output`,
+      title: node.name,
+      hint: kind?.title ?? node.type,
+      schema: kind?.output_schema,
+      sample: outputOf(last, id),
+    })
+  }
+  sources.push({
+    reference: 'input',
+    title: 'Input',
+    hint: 'of the run',
+    schema: doc.inputs,
+    sample: last ? (last.input as Json) : undefined,
+  })
+  sources.push({
+    reference: 'execution',
+    title: 'This run',
+    hint: 'facts about it',
+    schema: EXECUTION_FIELDS,
+    sample: undefined,
+  })
+  return sources
+}
+
+export const outputOf = (last: Execution | null, id: string): Json | undefined =>
+  last?.nodes.find((node) => node.node_id === id)?.output as Json | undefined
+
+/** The first item of the outermost map, read plainly; anything computed has no sample. */
+function itemSample(doc: Doc, path: GraphPath, last: Execution | null): Json | undefined {
+  if (!last || path.length !== 1) return undefined
+  const items = doc.nodes.find((node) => node.id === path[0])?.args?.items
+  const list = isObject(items) && typeof items.$ref === 'string' ? follow(items.$ref, last) : items
+  return Array.isArray(list) ? list[0] : undefined
+}
+
+function follow(reference: string, last: Execution): Json | undefined {
+  const [root, ...rest] = reference.split('.')
+  const [start, keys] = root === 'input' ? [last.input as Json, rest] : [outputOf(last, rest[0] ?? ''), rest.slice(2)]
+  let current: Json | undefined = start
+  for (const key of keys) current = isObject(current) && Object.hasOwn(current, key) ? current[key] : undefined
+  return current
+}
+
+export type Branch = { key: string | number; schema: JsonObject | undefined; sample: Json | undefined }
+
+const MOST_ITEMS = 20
+
+/** One level down: what the sample has, and what the schema says there could be. */
+export function branchesOf({ schema, sample }: { schema: JsonObject | undefined; sample: Json | undefined }): Branch[] {
+  const properties = isObject(schema?.properties) ? schema.properties : {}
+  const inner = (key: string): JsonObject | undefined => {
+    const found = Object.hasOwn(properties, key) ? properties[key] : undefined
+    return isObject(found) ? found : undefined
+  }
+  if (Array.isArray(sample)) {
+    const items = isObject(schema?.items) ? schema.items : undefined
+    return sample.slice(0, MOST_ITEMS).map((item, key) => ({ key, schema: items, sample: item }))
+  }
+  const keys = new Set([...Object.keys(isObject(sample) ? sample : {}), ...Object.keys(properties)])
+  return [...keys].map((key) => ({
+    key,
+    schema: inner(key),
+    sample: isObject(sample) && Object.hasOwn(sample, key) ? sample[key] : undefined,
+  }))
+}
