@@ -24,6 +24,7 @@ import { makeHttp } from '#platform/http/server'
 import type { Logger } from '#platform/log'
 import { makeRealtime } from '#platform/realtime/realtime'
 import type { Vault } from '#platform/secrets'
+import { wireConversations } from '#server/wiring/conversations'
 import { wireData } from '#server/wiring/data'
 import { wireIdentity } from '#server/wiring/identity'
 import { startMaintenance } from '#server/wiring/maintenance'
@@ -69,7 +70,17 @@ export async function makeApp(options: AppOptions): Promise<App> {
     mail: providers.mail,
     checkMembers: (tx, workspaceId) => payments.quotas.check(tx, workspaceId, 'members', 1),
   })
-  const workflows = await wireWorkflows({
+  const conversations = wireConversations({
+    db,
+    vault,
+    log,
+    providers,
+    quotas: payments.quotas,
+    orgOf: identifier.orgOf,
+    baseUrl: options.baseUrl,
+    workflows: () => workflows,
+  })
+  const workflows: Awaited<ReturnType<typeof wireWorkflows>> = await wireWorkflows({
     config,
     db,
     log,
@@ -81,7 +92,10 @@ export async function makeApp(options: AppOptions): Promise<App> {
     onDeleted: [],
     onEnded: [
       async ({ workspaceId, executionId }) => void (await data.datasetUse.forgetExecution(workspaceId, executionId)),
+      conversations.conversations.executionEnded,
     ],
+    onAsked: conversations.conversations.questionAsked,
+    onGateOpened: conversations.conversations.gateOpened,
     loadAdhoc: async () => undefined,
     changedDatasets: data.datasetUse.changedDatasets,
   })
@@ -100,13 +114,14 @@ export async function makeApp(options: AppOptions): Promise<App> {
       ...payments.standings,
       ...workflows.standings,
       ...data.standings,
+      ...conversations.standings,
       company: standingInCompany,
       team: standingInTeam,
       subscription: standingInSubscription,
       notification: standingInNotification,
       presence: standingInPresence,
     },
-    tokens: { ...workflows.tokens },
+    tokens: { ...workflows.tokens, ...conversations.tokens },
   }
 
   const routes: AnyRoute[] = [
@@ -120,12 +135,14 @@ export async function makeApp(options: AppOptions): Promise<App> {
     ...payments.routes,
     ...operationRoutes({ engine: workflows.engine }),
     ...data.routes,
+    ...conversations.routes,
   ]
 
   const http = makeHttp(kernel)
   const realtime = makeRealtime({ db, log, server: http.server, baseUrl: options.baseUrl })
   realtime.addFeed('notifications', notificationFeed(db))
   realtime.addFeed('execution', workflows.feed)
+  conversations.addCors(http)
   addRoutes(http, routes, kernel)
   await addDocuments(http, { routes, db, metrics, log })
   if (options.pages !== undefined) addPages(http, options.pages)
@@ -143,6 +160,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       await realtime.stop()
       await http.close()
       await maintenance?.stop()
+      conversations.stop()
       await workflows.stop()
       await payments.stop()
       await providers.stop()

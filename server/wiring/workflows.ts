@@ -1,4 +1,4 @@
-import type { FingerprintCheck } from '#areas/approvals/gates'
+import type { FingerprintCheck, GateDependencies } from '#areas/approvals/gates'
 import { makeGates } from '#areas/approvals/gates'
 import { makeQuestions } from '#areas/approvals/questions'
 import { makeReviews, type Review } from '#areas/approvals/reviews'
@@ -55,6 +55,8 @@ export type WorkflowWiringOptions = {
   references: ReadonlyMap<string, ReferenceCheck>
   onDeleted: WorkflowDependencies['onDeleted']
   onEnded: ((execution: EndedExecution) => Promise<void>)[]
+  onAsked?: NonNullable<Parameters<typeof makeQuestions>[0]['onAsked']>
+  onGateOpened?: NonNullable<GateDependencies['onOpened']>
   loadAdhoc: LoadAdhoc
   standingInJob?: AdhocStanding
   changedDatasets: FingerprintCheck
@@ -80,8 +82,13 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     engine: engineLater,
     changedDatasets: options.changedDatasets,
     onAgentsAsked: () => reviews.wake(),
+    ...(options.onGateOpened && { onOpened: options.onGateOpened }),
   })
-  const questions = makeQuestions({ db, engine: engineLater })
+  const questions = makeQuestions({
+    db,
+    engine: engineLater,
+    ...(options.onAsked && { onAsked: options.onAsked }),
+  })
   const approvals = makeApprovals({ gates, engine: engineLater })
   const reviews = makeReviews({ db, log, approvals, gates, engine: engineLater, review })
   const ports = makeWorkflowPorts({ db, system, loadAdhoc: options.loadAdhoc })

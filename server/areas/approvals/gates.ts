@@ -26,6 +26,8 @@ export type GateDependencies = {
   changedDatasets: FingerprintCheck
   /** Agents owe votes now; a hint. */
   onAgentsAsked(): void
+  /** In the transaction that opens the gate: a conversation says what it waits for. */
+  onOpened?(tx: Tx, gate: Pick<store.Gate, 'workspace_id' | 'request_id' | 'execution_id' | 'title'>): Promise<void>
 }
 
 /** A reminder goes out when this share of the time to the due moment has passed. */
@@ -34,7 +36,7 @@ const REMIND_AT = 0.5
 export const payloadSha256 = (payload: Json): string =>
   createHash('sha256').update(canonicalText(payload)).digest('hex')
 
-export function makeGates({ db, engine, changedDatasets, onAgentsAsked }: GateDependencies) {
+export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened }: GateDependencies) {
   const scope = (workspaceId: string) => ({ workspaceId, userId: null })
 
   async function tellVoters(tx: Tx, gate: store.Gate, kind: string, title: string): Promise<void> {
@@ -117,6 +119,7 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked }: GateDe
       await addApprovers(tx, gate, policy.approvers)
       await tellVoters(tx, gate, 'approval.requested', `Your vote is needed: ${gate.title}`)
       await reportIfStuck(tx, gate)
+      await onOpened?.(tx, gate)
       return opened(gate)
     })
     if (policy.approvers.some(({ kind }) => kind === 'agent')) onAgentsAsked()

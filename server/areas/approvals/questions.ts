@@ -39,7 +39,21 @@ type Row = {
 /** Through which door an answer came, and who gave it. */
 export type Answerer = { id: string; name: string }
 
-export function makeQuestions({ db, engine }: { db: Database; engine: () => Pick<Engine, 'signal' | 'nudge'> }) {
+export type AskedQuestion = Pick<
+  Row,
+  'workspace_id' | 'clarification_id' | 'execution_id' | 'question' | 'schema' | 'who'
+>
+
+export function makeQuestions({
+  db,
+  engine,
+  onAsked,
+}: {
+  db: Database
+  engine: () => Pick<Engine, 'signal' | 'nudge'>
+  /** In the transaction that opens the question, once: a conversation asks it. */
+  onAsked?(tx: Tx, question: AskedQuestion): Promise<void>
+}) {
   const scope = (workspaceId: string) => ({ workspaceId, userId: null })
 
   const opened = (row: Row): Opened => ({
@@ -83,6 +97,7 @@ export function makeQuestions({ db, engine }: { db: Database; engine: () => Pick
         ],
       )
       await tell(tx, row, 'clarification.asked', `A question for you: ${row.question}`)
+      await onAsked?.(tx, row)
       return opened(row)
     })
   }
@@ -211,6 +226,15 @@ export function makeQuestions({ db, engine }: { db: Database; engine: () => Pick
         `update questions set status = 'cancelled', answered_at = now() where workspace_id = $1 and execution_id = $2 and status = 'open'`,
         [workspaceId, executionId],
       ),
+
+    /** Which of these wait for an answer still. */
+    async stillOpen(tx: Tx, workspaceId: string, clarificationIds: string[]): Promise<Set<string>> {
+      const rows = await tx.rows<{ clarification_id: string }>(
+        `select clarification_id from questions where workspace_id = $1 and clarification_id = any ($2) and status = 'open'`,
+        [workspaceId, clarificationIds],
+      )
+      return new Set(rows.map(({ clarification_id }) => clarification_id))
+    },
 
     /** Whoever an open question of the execution names sees that the execution exists. */
     async standingThroughQuestion(ctx: Context, executionId: string): Promise<Standing | undefined> {

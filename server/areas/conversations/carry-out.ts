@@ -24,7 +24,7 @@ export type Deed = {
 export type By = { author: Author; origin: Origin }
 
 export type CarryOutDependencies = {
-  questions: Pick<Questions, 'answer'>
+  questions(): Pick<Questions, 'answer' | 'stillOpen'>
   /** Refuses with `quota_exceeded`. */
   checkQuota(tx: Tx, workspaceId: string): Promise<void>
 }
@@ -100,29 +100,47 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
     return true
   }
 
+  /** Gives an answer to whoever asked. Refused by those who keep the questions: closed, unknown, or not fitting. */
+  async function give(
+    tx: Tx,
+    deed: Deed,
+    by: By & { response: Json },
+    to: { execution_id: string; clarification_id?: string | undefined },
+  ): Promise<{ clarification_id: string }> {
+    const { held } = deed
+    const answered = await questions().answer(
+      tx,
+      held.workspace_id,
+      to.execution_id,
+      { response: by.response, clarificationId: to.clarification_id },
+      answererOf(by),
+      (row) => row.who === null,
+    )
+    deed.answered.push(to.execution_id)
+    const { clarification_id } = answered
+    held.state = {
+      ...held.state,
+      questions: held.state.questions.filter((question) => question.clarification_id !== clarification_id),
+    }
+    const form = await store.findOpenForm(tx, held.workspace_id, held.thread_id)
+    if (form?.kind === 'question') await store.closeForms(tx, held, 'submitted')
+    return { clarification_id }
+  }
+
   /** False where it was answered, or closed, through another door. */
   async function answer(tx: Tx, deed: Deed, question: OpenQuestion, response: Json, by: By): Promise<boolean> {
     const { held } = deed
-    held.state = {
-      ...held.state,
-      questions: held.state.questions.filter(({ clarification_id }) => clarification_id !== question.clarification_id),
-    }
-    await store.closeForms(tx, held, 'submitted')
     try {
-      await questions.answer(
-        tx,
-        held.workspace_id,
-        question.execution_id,
-        { response, clarificationId: question.clarification_id },
-        answererOf(by),
-        (row) => row.who === null,
-      )
+      await give(tx, deed, { ...by, response }, question)
+      return true
     } catch (error) {
-      if (isProblem(error, 'not_waiting') || isProblem(error, 'unknown_reference')) return false
-      throw error
+      if (!isProblem(error, 'not_waiting') && !isProblem(error, 'unknown_reference')) throw error
+      const { clarification_id } = question
+      const left = held.state.questions.filter((one) => one.clarification_id !== clarification_id)
+      held.state = { ...held.state, questions: left }
+      await store.closeForms(tx, held, 'cancelled')
+      return false
     }
-    deed.answered.push(question.execution_id)
-    return true
   }
 
   /** What stands open next is asked again: another question, or the inputs that were being gathered. */
@@ -195,7 +213,7 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
     }
   }
 
-  return { carryOut, say, start, answer, remind, showQuestionForm }
+  return { carryOut, say, start, give, answer, remind, showQuestionForm }
 }
 
 export type CarryOut = ReturnType<typeof makeCarryOut>

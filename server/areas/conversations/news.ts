@@ -1,10 +1,10 @@
+import type { Questions } from '#areas/approvals/questions'
 import type { EndedExecution, ExecutionView } from '#engine/ports'
 import type { Json } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import type { CarryOut } from './carry-out.ts'
 import * as store from './store.ts'
 import * as texts from './texts.ts'
-import { openForm } from './turns.ts'
 import type { Message, Posted } from './types.ts'
 
 // What becomes of executions is told in the conversation that started them, once each: the message and what it tells of
@@ -22,7 +22,15 @@ export type AskedQuestion = {
   who: unknown[] | null
 }
 
-export function makeNews({ db, carrying }: { db: Database; carrying: Pick<CarryOut, 'showQuestionForm'> }) {
+export function makeNews({
+  db,
+  carrying,
+  stillOpen,
+}: {
+  db: Database
+  carrying: Pick<CarryOut, 'showQuestionForm'>
+  stillOpen: Questions['stillOpen']
+}) {
   const listeners: ((tx: Tx, posted: Posted) => Promise<void>)[] = []
 
   async function post(
@@ -42,7 +50,7 @@ export function makeNews({ db, carrying }: { db: Database; carrying: Pick<CarryO
   async function finish(tx: Tx, held: store.Held, message: Message | undefined): Promise<void> {
     await store.saveThread(tx, held)
     if (!message) return
-    const form = await openForm(tx, held.workspace_id, held.thread_id)
+    const form = await store.openForm(tx, held.workspace_id, held.thread_id)
     for (const tell of listeners) await tell(tx, { thread: held, message, form })
   }
 
@@ -61,10 +69,8 @@ export function makeNews({ db, carrying }: { db: Database; carrying: Pick<CarryO
   ): Promise<Message | undefined> {
     const message = await post(tx, held, { text: texts.endText(end), about: 'result', executionId: end.execution_id })
     const { state } = held
-    // Questions of executions that it had started itself have ended with it; those are found by what is still running.
     const running = state.running.filter(({ execution_id }) => execution_id !== end.execution_id)
-    const questions =
-      running.length === 0 ? [] : state.questions.filter(({ execution_id }) => execution_id !== end.execution_id)
+    const questions = state.questions.filter(({ root_id }) => root_id !== end.execution_id)
     if (questions.length !== state.questions.length) {
       const form = await store.findOpenForm(tx, held.workspace_id, held.thread_id)
       if (form?.kind === 'question') await store.closeForms(tx, held, 'cancelled')
@@ -89,7 +95,7 @@ export function makeNews({ db, carrying }: { db: Database; carrying: Pick<CarryO
       })
       if (message && forUs) {
         const { clarification_id, execution_id, question, schema } = asked
-        const open = { clarification_id, execution_id, question, schema }
+        const open = { clarification_id, execution_id, root_id: own.execution_id, question, schema }
         held.state = { ...held.state, questions: [...held.state.questions, open] }
         if (held.state.questions.length === 1) await carrying.showQuestionForm(tx, held, open)
       }
@@ -121,6 +127,16 @@ export function makeNews({ db, carrying }: { db: Database; carrying: Pick<CarryO
         if (!held) return
         await finish(tx, held, await noteEnd(tx, held, { ...own, ...execution }))
       })
+    },
+
+    /** Questions that were answered through another door, or closed, are no longer ours to answer. */
+    async dropClosed(tx: Tx, held: store.Held): Promise<void> {
+      const { questions } = held.state
+      if (questions.length === 0) return
+      const ids = questions.map(({ clarification_id }) => clarification_id)
+      const open = await stillOpen(tx, held.workspace_id, ids)
+      if (open.size === questions.length) return
+      held.state = { ...held.state, questions: questions.filter(({ clarification_id }) => open.has(clarification_id)) }
     },
 
     /** What has ended and was not told of yet, before anything else is said. The caller saves the thread. */

@@ -9,11 +9,11 @@ import type { LanguageModel } from '#providers/llm/index'
 import { type CarryOutDependencies, type Deed, makeCarryOut } from './carry-out.ts'
 import { makeNews } from './news.ts'
 import { makePick } from './pick.ts'
-import { emptyState } from './state.ts'
+import { emptyState, type OpenQuestion } from './state.ts'
 import * as store from './store.ts'
 import * as texts from './texts.ts'
 import { nextStep } from './think.ts'
-import { gatheredOf, makeTurns, openForm } from './turns.ts'
+import { gatheredOf, makeTurns } from './turns.ts'
 import type { NewThread, Thread, Turn } from './types.ts'
 
 export type ConversationDependencies = CarryOutDependencies & {
@@ -28,7 +28,11 @@ export type ConversationDependencies = CarryOutDependencies & {
 export function makeConversations(dependencies: ConversationDependencies) {
   const { db, log, llm } = dependencies
   const carrying = makeCarryOut(dependencies)
-  const news = makeNews({ db, carrying })
+  const news = makeNews({
+    db,
+    carrying,
+    stillOpen: (tx, workspaceId, ids) => dependencies.questions().stillOpen(tx, workspaceId, ids),
+  })
   const noModel = absentModel('')
   const turns = makeTurns({
     db,
@@ -99,10 +103,25 @@ export function makeConversations(dependencies: ConversationDependencies) {
     ...turns,
     listMessages: (tx: Tx, workspaceId: string, threadId: string, page: { after: number; limit: number }) =>
       store.listMessages(tx, workspaceId, threadId, page.after, page.limit),
-    openForm,
+    openForm: store.openForm,
     /** The offers of a template, for its widget's suggestions. */
     offersOfTemplate: store.offersOfTemplate,
-    findOwnExecution: store.findExecution,
+    offersOfWorkflow: store.offersOfWorkflow,
+    seqOf: store.seqOf,
+
+    /** The thread of an execution and what it asks of whoever talks there; undefined where no conversation started it. */
+    async findOwnExecution(
+      tx: Tx,
+      workspaceId: string,
+      executionId: string,
+    ): Promise<{ thread: Thread; question: OpenQuestion | null } | undefined> {
+      const own = await store.findExecution(tx, workspaceId, executionId)
+      const held = own && (await store.readThread(tx, workspaceId, own.thread_id))
+      if (!held) return undefined
+      await news.dropClosed(tx, held)
+      const question = held.state.questions.find(({ root_id }) => root_id === executionId) ?? null
+      return { thread: held, question }
+    },
 
     /** Where a conversation stands, without saying anything: its last words, and what was gathered. */
     async standing(

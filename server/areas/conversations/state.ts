@@ -4,8 +4,10 @@ import type { Json, JsonObject } from '#model/definition'
 
 export type OpenQuestion = {
   clarification_id: string
-  /** Of the execution itself, or of one that it started. */
+  /** The execution that asks: the one the conversation started, or one that it started in turn. */
   execution_id: string
+  /** The one the conversation started. */
+  root_id: string
   question: string
   schema: Json
   /** For an answer of several fields: what is known of it, and which was asked for last. */

@@ -128,6 +128,21 @@ export const listMessages = (
     [workspaceId, threadId, after, limit],
   )
 
+/** Where a message stands in its thread; before all others where it is not there. */
+export const seqOf = async (
+  tx: Tx,
+  workspaceId: string,
+  threadId: string,
+  messageId: string | undefined,
+): Promise<number> => {
+  if (messageId === undefined) return 0
+  const found = await tx.maybe<{ seq: number }>(
+    'select seq from messages where workspace_id = $1 and thread_id = $2 and message_id = $3',
+    [workspaceId, threadId, messageId],
+  )
+  return found?.seq ?? 0
+}
+
 export const lastMessages = async (
   tx: Tx,
   workspaceId: string,
@@ -178,6 +193,11 @@ export const findOpenForm = (tx: Tx, workspaceId: string, threadId: string): Pro
     workspaceId,
     threadId,
   ])
+
+export async function openForm(tx: Tx, workspaceId: string, threadId: string): Promise<Form | null> {
+  const form = await findOpenForm(tx, workspaceId, threadId)
+  return form ? { form_id: form.form_id, title: form.title, schema: form.schema, values: form.values } : null
+}
 
 export const findForm = (tx: Tx, workspaceId: string, threadId: string, formId: string): Promise<FormRow | undefined> =>
   tx.maybe<FormRow>(`select ${formColumns} from forms where workspace_id = $1 and thread_id = $2 and form_id = $3`, [

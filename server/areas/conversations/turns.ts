@@ -8,7 +8,7 @@ import type { News } from './news.ts'
 import * as store from './store.ts'
 import * as texts from './texts.ts'
 import { type Decision, inputOf, missingOf, type Situation, type Tools, think } from './think.ts'
-import type { FormAction, Incoming, Turn } from './types.ts'
+import type { FormAction, Incoming, Respond, Turn } from './types.ts'
 
 // One turn: somebody says something, and is answered. Both are stored in one transaction that holds the thread, so turns
 // happen one after the other and a killed server leaves either all of a turn or nothing.
@@ -32,7 +32,7 @@ export function makeTurns(options: {
   const { db, carrying, news } = options
 
   async function situationOf(tx: Tx, held: store.Held, recent: number): Promise<Situation> {
-    const { workspace_id, thread_id, template_id, workflow_id, state } = held
+    const { workspace_id, thread_id, template_id, state } = held
     const [voice, offers, standings, said] = await Promise.all([
       template_id === null ? undefined : store.findVoice(tx, workspace_id, template_id),
       offersOf(tx, held),
@@ -45,7 +45,6 @@ export function makeTurns(options: {
           ),
       recent === 0 ? [] : store.lastMessages(tx, workspace_id, thread_id, recent),
     ])
-    void workflow_id
     return { held, voice, offers, standings, recent: said }
   }
 
@@ -75,7 +74,7 @@ export function makeTurns(options: {
     return {
       message,
       messages,
-      form: await openForm(tx, held.workspace_id, held.thread_id),
+      form: await store.openForm(tx, held.workspace_id, held.thread_id),
       execution_id: executionId,
       gathered: await gatheredOf(tx, held, offers),
     }
@@ -104,6 +103,7 @@ export function makeTurns(options: {
         const before = await repeated(tx, held, incoming.requestKey)
         if (before) return before
         if (seen && seen.held.last_seq !== held.last_seq) return undefined
+        await news.dropClosed(tx, held)
         await news.tellEnds(tx, held)
         const situation = await situationOf(tx, held, 0)
         const decision: Decision = thought ?? (await think(situation, said, options.rules))
@@ -124,6 +124,7 @@ export function makeTurns(options: {
     db.tenant(scope(workspaceId), async (tx) => {
       const held = await store.readThread(tx, workspaceId, threadId)
       if (!held) throw problem('not_found')
+      await news.dropClosed(tx, held)
       return situationOf(tx, held, RECENT)
     })
 
@@ -199,7 +200,32 @@ export function makeTurns(options: {
     if (!(await carrying.start(tx, deed, offer, input, action))) await carrying.say(tx, deed, texts.NOT_NOW)
   }
 
-  return { takeMessage, takeAction }
+  /** An answer given by its name instead of in words: it stands in the history like any other. */
+  async function respond(given: Respond): Promise<{ clarification_id: string }> {
+    const { workspaceId, threadId } = given
+    const deeds: Deed[] = []
+    const answered = await db.tenant(scope(workspaceId), async (tx) => {
+      const held = await hold(tx, workspaceId, threadId)
+      const asked = held.state.questions.filter(({ root_id }) => root_id === given.executionId)
+      const question = asked.find(
+        ({ clarification_id }) => given.clarificationId === undefined || clarification_id === given.clarificationId,
+      )
+      const deed = begin(held)
+      deeds.push(deed)
+      // One that is not among the open ones is refused by whoever keeps the questions, with its reason.
+      const done = await carrying.give(tx, deed, given, {
+        execution_id: question?.execution_id ?? given.executionId,
+        clarification_id: question?.clarification_id ?? given.clarificationId,
+      })
+      await store.addMessage(tx, held, { ...byline(given), text: texts.resultText(given.response) })
+      await store.saveThread(tx, held)
+      return done
+    })
+    deeds.forEach(options.afterCommit)
+    return answered
+  }
+
+  return { takeMessage, takeAction, respond }
 }
 
 function refuseWrong(schema: Parameters<typeof validateJson>[0], values: Parameters<typeof validateJson>[1]): void {
@@ -210,11 +236,6 @@ function refuseWrong(schema: Parameters<typeof validateJson>[0], values: Paramet
 const offersOf = (tx: Tx, held: store.Held): Promise<store.Offer[]> | store.Offer[] => {
   if (held.workflow_id !== null) return store.offersOfWorkflow(tx, held.workspace_id, held.workflow_id)
   return held.template_id === null ? [] : store.offersOfTemplate(tx, held.workspace_id, held.template_id)
-}
-
-export async function openForm(tx: Tx, workspaceId: string, threadId: string): Promise<Turn['form']> {
-  const form = await store.findOpenForm(tx, workspaceId, threadId)
-  return form ? { form_id: form.form_id, title: form.title, schema: form.schema, values: form.values } : null
 }
 
 export async function gatheredOf(tx: Tx, held: store.Held, offers?: store.Offer[]): Promise<Turn['gathered']> {

@@ -37,6 +37,13 @@ export type FormAction = Omit<Incoming, 'text' | 'audioId' | 'timeZone'> & {
   values?: JsonObject
 }
 
+/** An answer to a question of an execution, by its id; the first open one where none is named. */
+export type Respond = Omit<Incoming, 'text' | 'audioId' | 'timeZone' | 'requestKey' | 'signal'> & {
+  executionId: string
+  clarificationId?: string | undefined
+  response: Json
+}
+
 export type MessageRole = 'assistant' | 'visitor' | 'user' | 'system'
 
 export type Message = {

@@ -1,0 +1,294 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { startService, useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type World } from '#test/harness/world'
+import { asking, makeTemplate, makeToken, makeWorkflow, refund, SITE, type Visitor, visit } from './testing.ts'
+
+const service = useService()
+let world: World
+let refunds: string
+let template: string
+let token: string
+let visitor: Visitor
+
+beforeAll(async () => {
+  world = await makeWorld(service())
+  refunds = await makeWorkflow(world.owner, 'Request a refund', refund, { description: 'Money back for an order' })
+  const news = await makeWorkflow(world.owner, 'Subscribe to the newsletter', {
+    inputs: { type: 'object', properties: { email: { type: 'string', format: 'email' } }, required: ['email'] },
+    nodes: [],
+    edges: [],
+    output: { $ref: 'input.email' },
+  })
+  template = await makeTemplate(world.owner, [refunds, news], { greeting: 'Welcome to the shop!' })
+  ;({ token } = await makeToken(world.owner, `/api/templates/${template}`))
+  visitor = await visit(service(), template, token)
+})
+
+const say = ({ body }: { body: { messages: { text: string }[] } }): string =>
+  body.messages.map(({ text }) => text).join('\n')
+
+describe('a conversation without a language model', () => {
+  test('goes from a wish over a form to the result, which stands in the history once', async () => {
+    const first = await visitor.chat('Hello')
+    expect(first.status).toBe(200)
+    expect(say(first)).toContain('Welcome to the shop!')
+    expect(say(first)).toContain('1. Request a refund')
+    const thread = first.body.thread_id
+    const second = await visitor.chat('I want a refund, it was damaged', thread)
+    expect(second.body.form).toMatchObject({ title: 'Request a refund', values: { reason: 'damaged' } })
+    expect(second.body.form.schema).toEqual(refund.inputs)
+    expect(second.body.execution_id).toBeUndefined()
+    const submitted = await visitor.call('POST', `/thread/${thread}/action`, {
+      body: { action: 'submit', form_id: second.body.form.form_id, values: { order: 1042, reason: 'damaged' } },
+    })
+    expect(submitted.status).toBe(200)
+    expect(submitted.body.form).toBeUndefined()
+    const ended = await visitor.ended(submitted.body.execution_id)
+    expect(ended.body).toMatchObject({ status: 'succeeded', results: { order: 1042, reason: 'damaged' }, error: null })
+    expect(ended.body.nodes).toBeUndefined()
+    const texts = (await visitor.history(thread)).map(({ text }) => text)
+    expect(texts[0]).toBe('Welcome to the shop!')
+    expect(texts.filter((text) => text === 'order: 1042\nreason: damaged')).toHaveLength(1)
+    expect(texts.at(-1)).toBe('order: 1042\nreason: damaged')
+  })
+
+  test('gathers by words alone, one value after the other', async () => {
+    const one = await visitor.chat('2')
+    expect(say(one)).toContain('e-mail address')
+    const wrong = await visitor.chat('hm?', one.body.thread_id)
+    expect(say(wrong)).toContain('did not understand')
+    const done = await visitor.chat('ada@example.com', one.body.thread_id)
+    expect((await visitor.ended(done.body.execution_id)).body.results).toBe('ada@example.com')
+    const execution = await world.owner.call('GET', `/api/workflows/executions/${done.body.execution_id}`)
+    expect(execution.body.trigger).toMatchObject({ kind: 'embed', id: expect.stringMatching(/^emb_/) })
+  })
+
+  test('takes expressions and markup as the text they are', async () => {
+    for (const text of ['{{1+1}}', '<script>alert(1)</script>', '<%= 7*7 %>', "'; drop table threads; --"]) {
+      const { status, body } = await visitor.chat(text)
+      expect(status).toBe(200)
+      expect((await visitor.history(body.thread_id))[1]).toMatchObject({ role: 'visitor', text })
+    }
+  })
+
+  test('refuses what is no message, and says where', async () => {
+    for (const message of ['', '  \n ', '\u200b\u2060', 'x'.repeat(8001), 7, null]) {
+      const { status, body } = await visitor.call('POST', '/chat', { body: { message } })
+      expect([message, status, body.errors[0].path]).toEqual([message, 422, '/message'])
+    }
+    const nul = await visitor.call('POST', '/chat', {
+      raw: '{"message":"a\\u0000b"}',
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(nul.status).toBe(422)
+    const binary = await visitor.call('POST', '/chat', {
+      raw: Buffer.from([0xff, 0xfe, 0x00, 0x80]),
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(binary.body.code).toBe('malformed')
+    const huge = await visitor.call('POST', '/chat', { body: { message: 'x'.repeat(2 << 20) } })
+    expect(huge.status).toBe(413)
+  })
+})
+
+describe('a form', () => {
+  const open = async () => {
+    const { body } = await visitor.chat('refund')
+    return { thread: body.thread_id as string, form: body.form.form_id as string }
+  }
+  const act = (thread: string, body: object) => visitor.call('POST', `/thread/${thread}/action`, { body })
+
+  test('refuses wrong values with their paths, and stays open', async () => {
+    const { thread, form } = await open()
+    const wrong = await act(thread, {
+      action: 'submit',
+      form_id: form,
+      values: { order: 'many', reason: 'bored', x: 1 },
+    })
+    expect(wrong.status).toBe(422)
+    expect(wrong.body.errors.map(({ path }: { path: string }) => path).sort()).toEqual([
+      '/values/order',
+      '/values/reason',
+      '/values/x',
+    ])
+    expect((await act(thread, { action: 'submit', form_id: form, values: { order: 1, reason: 'late' } })).status).toBe(
+      200,
+    )
+  })
+
+  test('is used once: of ten at the same time one starts an execution', async () => {
+    const { thread, form } = await open()
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        act(thread, { action: 'submit', form_id: form, values: { order: 2, reason: 'late' } }),
+      ),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(answers.filter(({ body }) => body.code === 'form_closed')).toHaveLength(9)
+  })
+
+  test('cancelled is closed, and the conversation goes on', async () => {
+    const { thread, form } = await open()
+    expect((await act(thread, { action: 'cancel', form_id: form })).status).toBe(200)
+    expect((await act(thread, { action: 'submit', form_id: form, values: {} })).body.code).toBe('form_closed')
+    expect((await visitor.chat('refund', thread)).body.form.form_id).not.toBe(form)
+  })
+
+  test('of another conversation is unknown in this one', async () => {
+    const { thread } = await open()
+    const other = await open()
+    const answer = await act(thread, { action: 'cancel', form_id: other.form })
+    expect([answer.status, answer.body.code]).toEqual([422, 'unknown_reference'])
+  })
+})
+
+describe('questions of an execution', () => {
+  const begin = async (definition: unknown) => {
+    const workflow = await makeWorkflow(world.owner, 'Paint the fence', definition)
+    const own = await makeTemplate(world.owner, [workflow])
+    const embed = await makeToken(world.owner, `/api/templates/${own}`)
+    const guest = await visit(service(), own, embed.token)
+    const { body } = await guest.chat('start')
+    return { guest, thread: body.thread_id as string, execution: body.execution_id as string }
+  }
+  const asked = (guest: Visitor, execution: string) =>
+    until(async () => {
+      const { body } = await guest.call('GET', `/execution/${execution}/status`)
+      return body.question ?? undefined
+    }, 'the question')
+
+  test('are asked in the conversation, and a message answers', async () => {
+    const { guest, thread, execution } = await begin(asking({ type: 'string', enum: ['red', 'green'] }))
+    await asked(guest, execution)
+    expect((await guest.history(thread)).at(-1)!.text).toBe('Which colour? Choose red or green.')
+    expect(say(await guest.chat('purple please', thread))).toContain('did not understand')
+    await guest.chat('Green, thanks', thread)
+    expect((await guest.ended(execution)).body.results).toEqual({ colour: 'green' })
+    expect((await guest.history(thread)).at(-1)!.text).toBe('colour: green')
+  })
+
+  test('with several fields are a form', async () => {
+    const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
+    const { guest, thread, execution } = await begin(asking(schema))
+    await asked(guest, execution)
+    const { body } = await guest.call('GET', `/thread/${thread}/history`)
+    await guest.call('POST', `/thread/${thread}/action`, {
+      body: { action: 'submit', form_id: body.form.form_id, values: { name: 'teal' } },
+    })
+    expect((await guest.ended(execution)).body.results).toEqual({ colour: { name: 'teal' } })
+  })
+
+  test('are answered by their id too: once, and as their schema says', async () => {
+    const { guest, execution } = await begin(asking({ type: 'string', maxLength: 5 }))
+    const question = await asked(guest, execution)
+    const respond = (body: object) => guest.call('POST', `/executions/${execution}/respond`, { body })
+    expect((await respond({ response: 'far too long' })).body.errors[0].path).toBe('/response')
+    const { clarification_id } = question
+    expect((await respond({ response: 'x', clarification_id: 'clr_nonsense' })).body.code).toBe('unknown_reference')
+    expect((await respond({ response: 'red', clarification_id })).status).toBe(202)
+    expect((await respond({ response: 'blue', clarification_id })).body.code).toBe('not_waiting')
+    expect((await guest.ended(execution)).body.results).toEqual({ colour: 'red' })
+  })
+
+  test('for a colleague are not shown to the visitor, who may not answer', async () => {
+    const { guest, thread, execution } = await begin(
+      asking({ type: 'string' }, [{ kind: 'user', id: world.member.id }]),
+    )
+    await until(async () => (await guest.history(thread)).at(-1)!.text.includes('colleague') || undefined, 'the note')
+    expect((await guest.call('GET', `/execution/${execution}/status`)).body.question).toBeNull()
+    const answer = await guest.call('POST', `/executions/${execution}/respond`, { body: { response: 'red' } })
+    expect(answer.status).toBe(403)
+    await world.member.call('POST', `/api/workflows/executions/${execution}/respond`, { body: { response: 'blue' } })
+    expect((await guest.ended(execution)).body.results).toEqual({ colour: 'blue' })
+  })
+
+  test('a gate is said to be waited for', async () => {
+    const policy = { approvers: [{ kind: 'user', id: world.owner.id }], quorum: 'any' }
+    const { guest, thread } = await begin({
+      nodes: [{ id: 'gate', type: 'approval', args: { title: 'Really paint it?', payload: {}, policy } }],
+      edges: [],
+    })
+    await until(
+      async () => (await guest.history(thread)).at(-1)!.text === 'Waiting for approval: Really paint it?' || undefined,
+      'the gate',
+    )
+    expect(say(await guest.chat('And now?', thread))).toBe('Waiting for approval: Really paint it?')
+  })
+})
+
+describe('a conversation lasts', () => {
+  test('two messages at the same time are two turns, one after the other', async () => {
+    const { body } = await visitor.chat('refund')
+    const thread = body.thread_id
+    await Promise.all([visitor.chat('order number: 77', thread), visitor.chat('reason: late', thread)])
+    const history = await visitor.history(thread)
+    const roles = history.map(({ role }) => role)
+    expect(roles.filter((role) => role === 'visitor')).toHaveLength(3)
+    expect(roles.some((role, at) => role === 'visitor' && roles[at + 1] === 'visitor')).toBe(false)
+    const found = history.filter(({ text }) => text.startsWith('I have started'))
+    expect(found).toHaveLength(1)
+  })
+
+  test('another server on the same database goes on in the middle of it', async () => {
+    const { body } = await visitor.chat('refund, it came late')
+    const again = await startService({ database: service().database })
+    try {
+      const answer = await again.call('POST', `/api/embed/template/${template}/chat`, {
+        token,
+        headers: { origin: SITE, 'x-visitor-token': visitor.visitorToken },
+        body: { thread_id: body.thread_id, message: 'order 31' },
+      })
+      expect(answer.status).toBe(200)
+      expect((await visitor.ended(answer.body.execution_id)).body.results).toEqual({ order: 31, reason: 'late' })
+    } finally {
+      await again.stop()
+    }
+    expect(
+      (await visitor.history(body.thread_id)).filter(({ text }) => text === 'order: 31\nreason: late'),
+    ).toHaveLength(1)
+  })
+
+  test('a repeated delivery is the same turn, with the same bytes', async () => {
+    const send = () =>
+      visitor.call('POST', '/chat', { body: { message: 'refund' }, headers: { 'idempotency-key': 'delivery-9' } })
+    const answers = await Promise.all(Array.from({ length: 8 }, send))
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+    // As if the server had died between the turn and the note that it was answered.
+    await service().sql('delete from idempotency_keys')
+    const repeated = await send()
+    expect(repeated.body.thread_id).toBe(answers[0]!.body.thread_id)
+    expect(repeated.body.messages).toEqual(answers[0]!.body.messages)
+    expect((await visitor.history(repeated.body.thread_id)).filter(({ role }) => role === 'visitor')).toHaveLength(1)
+  })
+
+  test('a workflow that is deleted in the middle ends politely', async () => {
+    const workflow = await makeWorkflow(world.owner, 'Book a room', refund)
+    const own = await makeTemplate(world.owner, [workflow])
+    const guest = await visit(service(), own, (await makeToken(world.owner, `/api/templates/${own}`)).token)
+    const { body } = await guest.chat('book a room')
+    expect((await world.owner.call('DELETE', `/api/workflows/${workflow}`)).status).toBe(204)
+    const submitted = await guest.call('POST', `/thread/${body.thread_id}/action`, {
+      body: { action: 'submit', form_id: body.form.form_id, values: { order: 1, reason: 'late' } },
+    })
+    expect(submitted.status).toBe(200)
+    expect(say(submitted)).toContain('no longer available')
+    expect(submitted.body.execution_id).toBeUndefined()
+    expect((await guest.chat('book a room', body.thread_id)).status).toBe(200)
+  })
+
+  test('a workflow that its adder may no longer start is no longer offered', async () => {
+    const workflow = await makeWorkflow(world.owner, 'Shared', refund, {
+      members: [{ user_id: world.member.id, role: 'member' }],
+    })
+    const own = await makeTemplate(world.member, [workflow])
+    const guest = await visit(service(), own, (await makeToken(world.member, `/api/templates/${own}`)).token)
+    const { body } = await guest.chat('shared')
+    expect(body.form).toBeDefined()
+    await world.owner.call('PATCH', `/api/workflows/${workflow}`, { body: { members: [] } })
+    const answer = await guest.chat('order 5, late', body.thread_id)
+    expect(say(answer)).toContain('no longer available')
+    expect(answer.body.execution_id).toBeUndefined()
+    expect((await guest.call('GET', '/config')).body.suggestions).toEqual([])
+  })
+})

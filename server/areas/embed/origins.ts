@@ -1,0 +1,109 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { makeLru } from '#model/lru'
+import type { Database } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import { problemAnswer, sendAnswer } from '#platform/http/answer'
+import { fromWire, NOWHERE } from '#platform/ids'
+
+// Which pages may use a widget. An origin is no credential: whoever is not a browser sends what they like. It keeps other
+// sites from using a token in the browsers of their visitors.
+
+const KEPT_FOR = 800
+const HOSTS_KEPT_FOR = 2000
+const ADDRESS = /^\/api\/embed\/(template|workflow)\/([^/?#]+)\//
+
+const isLoopback = (hostname: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
+
+export function makeOrigins({ db, baseUrl }: { db: Database; baseUrl(): string }) {
+  const known = makeLru<{ at: number; listed: Promise<boolean> }>(10_000)
+  let hosts: { at: number; found: Promise<Set<string>> } | undefined
+
+  const hostsOfOrgs = (): Promise<Set<string>> => {
+    if (!hosts || performance.now() - hosts.at > HOSTS_KEPT_FOR) {
+      const found = db.appPool
+        .query<{ host: string }>('select host from org_hosts')
+        .then(({ rows }) => new Set(rows.map(({ host }) => host)))
+      hosts = { at: performance.now(), found }
+      found.catch(() => {
+        hosts = undefined
+      })
+    }
+    return hosts.found
+  }
+
+  /** A page of the service itself: under its address, or under a host that one of its organisations has. */
+  async function isOwn(origin: string, request: FastifyRequest): Promise<boolean> {
+    if (!URL.canParse(origin)) return false
+    const { host, hostname } = new URL(origin)
+    if (origin === new URL(baseUrl()).origin) return true
+    if (host !== request.host.toLowerCase()) return false
+    return isLoopback(hostname) || (await hostsOfOrgs()).has(hostname) || (await hostsOfOrgs()).has(host)
+  }
+
+  /** Does an enabled token of this template or workflow list it? A preflight carries no token. */
+  function isListed(kind: string, id: string, origin: string): Promise<boolean> {
+    const key = `${kind} ${id} ${origin}`
+    const cached = known.get(key)
+    if (cached && performance.now() - cached.at < KEPT_FOR) return cached.listed
+    const listed = db.appPool
+      .query<{ listed: boolean }>({
+        name: 'embed_origin_listed',
+        text: 'select embed_origin_listed($1, $2, $3) as listed',
+        values: [
+          kind === 'template' ? (fromWire('tmpl', id) ?? NOWHERE) : NOWHERE,
+          kind === 'workflow' ? (fromWire('wf', id) ?? NOWHERE) : NOWHERE,
+          origin,
+        ],
+      })
+      .then(({ rows }) => rows[0]?.listed === true)
+    known.set(key, { at: performance.now(), listed })
+    listed.catch(() => known.set(key, { at: Number.NEGATIVE_INFINITY, listed }))
+    return listed
+  }
+
+  return {
+    /** Refuses a present origin that the token does not list, and an absent one where the token wants one. */
+    async check(request: FastifyRequest, token: { allowed_origins: string[]; require_origin: boolean }): Promise<void> {
+      const { origin } = request.headers
+      if (origin === undefined) {
+        if (!token.require_origin) return
+        throw problem('origin_refused', 'The token wants to be used by a page: the request names no Origin.')
+      }
+      if (token.allowed_origins.includes(origin) || (await isOwn(origin, request))) return
+      throw problem('origin_refused', 'Add the origin of the page to allowed_origins of the embed token.')
+    },
+
+    /** Answers preflights, and lets listed pages read every answer: refusals too. Never a wildcard, never a cookie. */
+    addTo(app: FastifyInstance): void {
+      app.addHook('onRequest', async (request, reply) => {
+        const address = ADDRESS.exec(request.url)
+        if (!address) return
+        const { origin } = request.headers
+        reply.header('vary', 'Origin')
+        reply.header('cross-origin-resource-policy', 'cross-origin')
+        const listed =
+          origin !== undefined &&
+          origin.length < 400 &&
+          ((await isOwn(origin, request)) || (await isListed(address[1]!, address[2]!, origin)))
+        if (listed) {
+          reply.header('access-control-allow-origin', origin)
+          reply.header('access-control-expose-headers', EXPOSED)
+        }
+        if (request.method !== 'OPTIONS') return
+        if (!listed) {
+          const refusal = problem('origin_refused', 'Add the origin of the page to allowed_origins of an embed token.')
+          return sendAnswer(reply, problemAnswer(refusal, request.id))
+        }
+        reply.header('access-control-allow-methods', 'GET, POST')
+        reply.header('access-control-allow-headers', ALLOWED)
+        reply.header('access-control-max-age', '600')
+        return reply.code(204).send()
+      })
+    },
+  }
+}
+
+const ALLOWED = 'Authorization, Content-Type, X-Visitor-Token, Idempotency-Key, X-Request-Id, If-None-Match'
+const EXPOSED = 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, ETag'
+
+export type Origins = ReturnType<typeof makeOrigins>

@@ -1,0 +1,172 @@
+import { z } from 'zod'
+import { Respond, Responded } from '#areas/approvals/schema'
+import { SimpleExecution } from '#areas/executions/schema'
+import { token } from '#platform/access/words'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { listQuery } from '#platform/http/schema'
+import {
+  Action,
+  ActionAnswer,
+  Chat,
+  ChatAnswer,
+  Gather,
+  Gathered,
+  Heard,
+  History,
+  Speak,
+  TemplateConfig,
+  WorkflowConfig,
+} from './schema.ts'
+import type { TemplateWidget } from './template-widget.ts'
+import type { Visiting } from './visiting.ts'
+import type { WorkflowWidget } from './workflow-widget.ts'
+
+const audioTypes = ['audio/mpeg', 'audio/wav', 'audio/ogg', 'audio/webm']
+type Answered = { execution_id: string } & z.output<typeof Respond>
+
+export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting): AnyRoute[] =>
+  routes(
+    'Embed by template',
+    {
+      getWidgetConfig: ['GET', '/api/embed/template/:template_id/config', token('template')],
+      chatWithWidget: ['POST', '/api/embed/template/:template_id/chat', token('template')],
+      getWidgetExecution: ['GET', '/api/embed/template/:template_id/execution/:execution_id/status', token('template')],
+      respondThroughWidget: [
+        'POST',
+        '/api/embed/template/:template_id/executions/:execution_id/respond',
+        token('template'),
+      ],
+      actOnWidgetForm: ['POST', '/api/embed/template/:template_id/thread/:thread_id/action', token('template')],
+      getWidgetHistory: ['GET', '/api/embed/template/:template_id/thread/:thread_id/history', token('template')],
+      speakThroughWidget: ['POST', '/api/embed/template/:template_id/speech', token('template')],
+      transcribeThroughWidget: ['POST', '/api/embed/template/:template_id/transcribe', token('template')],
+    },
+    {
+      getWidgetConfig: {
+        summary: 'What the widget shows, and a visitor token',
+        description: 'Sent with a valid `X-Visitor-Token`, the new token is for the same visitor and another 24 hours.',
+        answer: TemplateConfig,
+        rate: 'visitor',
+        run: widget.getTemplateConfig,
+      },
+      chatWithWidget: {
+        summary: 'Say something, and get the answer',
+        description:
+          'Without `thread_id` a new conversation begins, and without a visitor token a new visitor. A `form` stands beside the conversation: values may be given in words or submitted. What comes later (questions, results) stands in the history.',
+        body: Chat,
+        answer: ChatAnswer,
+        transaction: false,
+        rate: 'visitor',
+        examples: { body: { message: 'I would like a refund for order 1042' } },
+        run: widget.chat,
+      },
+      getWidgetExecution: {
+        summary: 'Status of an execution that the visitor started, for polling',
+        answer: SimpleExecution,
+        transaction: false,
+        rate: 'visitor',
+        run: visiting.status,
+      },
+      respondThroughWidget: {
+        summary: 'Answer a question of an execution that the visitor started',
+        body: Respond,
+        answer: Responded,
+        status: 202,
+        transaction: false,
+        rate: 'visitor',
+        run: (ctx, input: Answered & { template_id: string }) => visiting.respond(ctx, input),
+      },
+      actOnWidgetForm: {
+        summary: 'Submit or cancel a form',
+        description:
+          'A form is used once: then it is 409 `form_closed`. Wrong values are 422 with paths under `/values`.',
+        body: Action,
+        answer: ActionAnswer,
+        transaction: false,
+        rate: 'visitor',
+        examples: { body: { action: 'submit', form_id: 'form_01kf3v6h2he3wtpk1fw5c0wz9d', values: { order: 1042 } } },
+        run: widget.act,
+      },
+      getWidgetHistory: {
+        summary: 'Messages of a conversation, oldest first, and the form that is open',
+        query: listQuery.extend({ after: z.string().max(100).optional().describe('Only messages after this one') }),
+        answer: History,
+        transaction: false,
+        rate: 'visitor',
+        run: widget.history,
+      },
+      speakThroughWidget: {
+        summary: 'Text in, mp3 out; nothing is stored',
+        body: Speak,
+        produces: ['audio/mpeg'],
+        transaction: false,
+        idempotency: 'none',
+        rate: 'visitor',
+        run: widget.speak,
+      },
+      transcribeThroughWidget: {
+        summary: 'Audio in, text out; nothing is stored',
+        description:
+          'The audio is the body, or the part `audio` of a form: mp3, wav, ogg or webm, whatever its name says.',
+        bodyKind: 'any',
+        consumes: ['multipart/form-data', ...audioTypes],
+        bodyLimit: 'audio',
+        answer: Heard,
+        transaction: false,
+        idempotency: 'none',
+        rate: 'visitor',
+        run: widget.transcribe,
+      },
+    },
+  )
+
+export const embedWorkflowRoutes = (widget: WorkflowWidget, visiting: Visiting): AnyRoute[] =>
+  routes(
+    'Embed by workflow',
+    {
+      getWorkflowWidgetConfig: ['GET', '/api/embed/workflow/:workflow_id/config', token('workflow')],
+      gatherInputs: ['POST', '/api/embed/workflow/:workflow_id/gather', token('workflow')],
+      getEmbeddedExecution: ['GET', '/api/embed/workflow/:workflow_id/executions/:execution_id', token('workflow')],
+      respondToEmbedded: [
+        'POST',
+        '/api/embed/workflow/:workflow_id/executions/:execution_id/respond',
+        token('workflow'),
+      ],
+    },
+    {
+      getWorkflowWidgetConfig: {
+        summary: 'What the widget of a workflow shows, and a visitor token',
+        extension: true,
+        answer: WorkflowConfig,
+        rate: 'visitor',
+        run: widget.getWorkflowConfig,
+      },
+      gatherInputs: {
+        summary: 'Gather the inputs of the workflow in a guided conversation, then start it',
+        description:
+          'Without `conversation_id` a conversation begins; without `message` the reply says what is needed. Once nothing is missing the execution is started and `complete` is true.',
+        body: Gather,
+        answer: Gathered,
+        transaction: false,
+        rate: 'visitor',
+        examples: { body: { message: 'Two nights from 3 March for Ada' } },
+        run: widget.gather,
+      },
+      getEmbeddedExecution: {
+        summary: 'Status of an execution that the visitor started, simplified',
+        answer: SimpleExecution,
+        transaction: false,
+        rate: 'visitor',
+        run: visiting.status,
+      },
+      respondToEmbedded: {
+        summary: 'Answer a question of an execution that the visitor started',
+        body: Respond,
+        answer: Responded,
+        status: 202,
+        transaction: false,
+        rate: 'visitor',
+        run: (ctx, input: Answered & { workflow_id: string }) => visiting.respond(ctx, input),
+      },
+    },
+  )

@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { timeZone } from '#areas/requirements/schema'
+import { Features } from '#areas/templates/schema'
+import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
+import { SPEECH_TEXT_LIMIT } from '#providers/speech/index'
+
+/** Nothing but blanks and signs nobody sees is no message. */
+const isBlank = (text: string): boolean => text.replace(/[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '') === ''
+const message = z
+  .string()
+  .max(8000)
+  .refine((text) => !isBlank(text), 'must not be empty')
+
+export const WidgetMessage = z
+  .object({
+    message_id: id('msg'),
+    role: z.enum(['assistant', 'visitor', 'system']),
+    text: z.string().describe('Plain text; never markup'),
+    created_at: timestamp(),
+  })
+  .meta({ id: 'WidgetMessage' })
+
+export const WidgetForm = z
+  .object({
+    form_id: id('form'),
+    title: z.string(),
+    schema: z.unknown().describe('JSON Schema of an object'),
+    values: jsonObject(),
+  })
+  .meta({ id: 'WidgetForm' })
+
+export const TemplateConfig = z
+  .object({
+    template_id: id('tmpl'),
+    name: z.string(),
+    greeting: z.string(),
+    theme: jsonObject(),
+    features: Features,
+    voice: z.string().nullable(),
+    suggestions: z.array(z.string()),
+    visitor_token: z.string(),
+  })
+  .meta({ id: 'WidgetConfig' })
+
+export const WorkflowConfig = z
+  .object({
+    workflow_id: id('wf'),
+    name: z.string(),
+    description: z.string().nullable(),
+    greeting: z.string(),
+    theme: jsonObject(),
+    features: Features,
+    voice: z.string().nullable(),
+    suggestions: z.array(z.string()),
+    visitor_token: z.string(),
+  })
+  .meta({ id: 'WorkflowWidgetConfig' })
+
+export const Chat = z.strictObject({
+  thread_id: z.string().max(200).optional().describe('Absent: a new conversation'),
+  message,
+  time_zone: timeZone.optional(),
+})
+
+export const ChatAnswer = z
+  .object({
+    thread_id: id('thr'),
+    messages: z.array(WidgetMessage).describe('What the assistant answers'),
+    form: WidgetForm.optional(),
+    execution_id: id('exe').optional(),
+    visitor_token: z.string().optional().describe('Where none was sent: send it as X-Visitor-Token from now on'),
+  })
+  .meta({ id: 'ChatAnswer' })
+
+export const Action = z.strictObject({
+  action: z.enum(['submit', 'cancel']),
+  form_id: reference('form'),
+  values: jsonObject().optional(),
+})
+export const ActionAnswer = ChatAnswer.omit({ visitor_token: true }).meta({ id: 'FormActionAnswer' })
+
+export const History = z
+  .object({ items: z.array(WidgetMessage), next_cursor: z.string().nullable(), form: WidgetForm.optional() })
+  .meta({ id: 'WidgetHistory' })
+
+export const Speak = z.strictObject({
+  text: z.string().min(1).max(SPEECH_TEXT_LIMIT),
+  voice: z.string().max(100).optional(),
+  format: z.literal('mp3').optional(),
+})
+export const Heard = z
+  .object({ text: z.string(), language: z.string(), duration_s: z.number() })
+  .meta({ id: 'WidgetTranscript' })
+
+export const Gather = z.strictObject({
+  conversation_id: z.string().max(200).optional(),
+  message: message.optional(),
+  time_zone: timeZone.optional(),
+})
+export const Gathered = z
+  .object({
+    conversation_id: id('conv'),
+    reply: z.string(),
+    values: jsonObject(),
+    missing: z.array(z.string()),
+    complete: z.boolean().describe('Everything was there, and the execution has been started'),
+    execution_id: id('exe').optional(),
+    visitor_token: z.string().optional(),
+  })
+  .meta({ id: 'Gathered' })

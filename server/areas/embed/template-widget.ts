@@ -1,0 +1,201 @@
+import type { z } from 'zod'
+import { readAudio, toAudioProblem } from '#areas/conversations/audio'
+import type { ConversationService } from '#areas/conversations/service'
+import { GREETING } from '#areas/conversations/texts'
+import type { Message, Turn } from '#areas/conversations/types'
+import { type Features, featuresOf } from '#areas/templates/schema'
+import type { Templates } from '#areas/templates/service'
+import type { JsonObject } from '#model/definition'
+import { problem } from '#platform/errors'
+import { type Context, scopeOf } from '#platform/http/context'
+import { decodeCursor, toPage } from '#platform/http/page'
+import type { Exchange } from '#platform/http/route'
+import type { ListQuery } from '#platform/http/schema'
+import { fromWire, NOWHERE, newId } from '#platform/ids'
+import type { Speech } from '#providers/speech/index'
+import type { Transcription } from '#providers/transcription/index'
+import type { Action, Chat, ChatAnswer, Speak } from './schema.ts'
+import { credentialOf, originOf, ownerOf, requestKeyOf, type Visiting } from './visiting.ts'
+import type { Visitors } from './visitors.ts'
+
+// The widget of a chat template, on somebody else's site.
+
+type OfTemplate = { template_id: string }
+type OfThread = OfTemplate & { thread_id: string }
+const MOST_SUGGESTIONS = 6
+
+export function makeTemplateWidget(options: {
+  conversations: ConversationService
+  templates: Pick<Templates, 'findTemplate'>
+  visiting: Visiting
+  visitors: Visitors
+  speech: Speech
+  transcription: Transcription
+}) {
+  const { conversations, templates, visiting, visitors, speech, transcription } = options
+
+  const offered = (stored: Partial<Features>): Features => {
+    const features = featuresOf(stored)
+    return {
+      speech: features.speech && speech.available() === null,
+      transcribe: features.transcribe && transcription.available() === null,
+    }
+  }
+
+  async function requireFeature(ctx: Context, { template_id }: OfTemplate, feature: keyof Features) {
+    const template = await ctx.db.tenant(scopeOf(ctx), (tx) =>
+      templates.findTemplate(tx, ctx.workspace.workspace_id, template_id),
+    )
+    if (!template) throw problem('not_found')
+    if (!featuresOf(template.features)[feature])
+      throw problem('forbidden', `The template does not offer ${feature}; its owner can enable it in features.`)
+    const unavailable = feature === 'speech' ? speech.available() : transcription.available()
+    if (unavailable !== null) throw problem('provider_not_configured', unavailable)
+    return template
+  }
+
+  return {
+    async getTemplateConfig(ctx: Context, { template_id }: OfTemplate) {
+      const { workspace_id } = ctx.workspace
+      const template = await templates.findTemplate(ctx.tx, workspace_id, template_id)
+      if (!template) throw problem('not_found')
+      const offers = await conversations.offersOfTemplate(ctx.tx, workspace_id, template_id)
+      const credential = credentialOf(ctx)
+      return {
+        template_id,
+        name: template.name,
+        greeting: template.greeting ?? GREETING,
+        theme: template.theme,
+        features: offered(template.features),
+        voice: template.voice,
+        suggestions: offers.slice(0, MOST_SUGGESTIONS).map(({ name }) => name),
+        // Whoever is known stays who they are, for another day.
+        visitor_token: visitors.mint(ownerOf(credential), credential.visitor_id ?? newId()),
+      }
+    },
+
+    async chat(
+      ctx: Context,
+      { template_id, thread_id, message, time_zone }: OfTemplate & z.output<typeof Chat>,
+      exchange: Exchange,
+    ): Promise<z.input<typeof ChatAnswer>> {
+      const workspaceId = ctx.workspace.workspace_id
+      const key = requestKeyOf(ctx, exchange)
+      const { thread, minted } = await threadFor(ctx, template_id, thread_id, key)
+      const turn = await conversations.takeMessage({
+        workspaceId,
+        threadId: thread.thread_id,
+        author: { kind: 'visitor', visitorId: thread.visitor_id! },
+        origin: originOf(ctx),
+        text: message,
+        ...key,
+        ...(time_zone !== undefined && { timeZone: time_zone }),
+        signal: ctx.signal,
+      })
+      return { ...answerOf(thread.thread_id, turn), ...minted }
+    },
+
+    async act(
+      ctx: Context,
+      { thread_id, action, form_id, values }: OfThread & z.output<typeof Action>,
+      exchange: Exchange,
+    ): Promise<z.input<typeof ChatAnswer>> {
+      const thread = await visiting.ownThread(ctx, thread_id)
+      const turn = await conversations.takeAction({
+        workspaceId: ctx.workspace.workspace_id,
+        threadId: thread_id,
+        author: { kind: 'visitor', visitorId: thread.visitor_id! },
+        origin: originOf(ctx),
+        action,
+        formId: form_id,
+        ...requestKeyOf(ctx, exchange),
+        ...(values !== undefined && { values: values as JsonObject }),
+      })
+      return answerOf(thread_id, turn)
+    },
+
+    async history(
+      ctx: Context,
+      { thread_id, cursor, limit, after }: OfThread & ListQuery & { after?: string | undefined },
+    ) {
+      await visiting.ownThread(ctx, thread_id)
+      const { workspace_id } = ctx.workspace
+      return ctx.db.tenant(scopeOf(ctx), async (tx) => {
+        const known =
+          after === undefined ? 0 : await conversations.seqOf(tx, workspace_id, thread_id, fromWire('msg', after))
+        const key = decodeCursor(cursor, 1)
+        const from = Math.max(known, typeof key?.[0] === 'number' ? key[0] : 0)
+        const rows = await conversations.listMessages(tx, workspace_id, thread_id, { after: from, limit: limit + 1 })
+        const { items, next_cursor } = toPage(rows, limit, ({ seq }) => [seq])
+        const form = await conversations.openForm(tx, workspace_id, thread_id)
+        return { items: items.map(viewOf), next_cursor, ...(form && { form }) }
+      })
+    },
+
+    /** Bytes of mp3; nothing is stored. */
+    async speak(
+      ctx: Context,
+      { text, voice, ...of }: OfTemplate & z.output<typeof Speak>,
+      { reply }: Exchange,
+    ): Promise<void> {
+      const template = await requireFeature(ctx, of, 'speech')
+      // The template's own voice may be one of another provider than the present one.
+      const usual = speech.voices().some(({ id }) => id === template.voice) ? template.voice : null
+      const chosen = voice ?? usual
+      const spoken = await speech
+        .synthesize({ text, format: 'mp3', signal: ctx.signal, ...(chosen !== null && { voice: chosen }) })
+        .catch((error: unknown) => {
+          throw toAudioProblem(error)
+        })
+      reply.header('content-type', 'audio/mpeg').header('cache-control', 'no-store')
+      await reply.send(spoken.bytes)
+    },
+
+    async transcribe(ctx: Context, { body, ...of }: OfTemplate & { body: Buffer }, { request }: Exchange) {
+      await requireFeature(ctx, of, 'transcribe')
+      const bytes = await readAudio(body, request.headers['content-type'])
+      return transcription.transcribe({ bytes, signal: ctx.signal }).catch((error: unknown) => {
+        throw toAudioProblem(error)
+      })
+    },
+  }
+
+  async function threadFor(
+    ctx: Context,
+    templateId: string,
+    threadId: string | undefined,
+    key: { requestKey?: Buffer },
+  ) {
+    if (threadId !== undefined)
+      return { thread: await visiting.ownThread(ctx, fromWire('thr', threadId) ?? NOWHERE), minted: {} }
+    const begun = await visiting.begun(ctx, key)
+    if (begun)
+      return { thread: begun, minted: { visitor_token: visitors.mint(ownerOf(credentialOf(ctx)), begun.visitor_id!) } }
+    const { visitorId, minted } = visiting.visitor(ctx)
+    const thread = await ctx.db.tenant(scopeOf(ctx), (tx) =>
+      conversations.openThread(tx, {
+        workspaceId: ctx.workspace.workspace_id,
+        kind: 'embed',
+        templateId,
+        visitorId,
+      }),
+    )
+    return { thread, minted }
+  }
+}
+
+export type TemplateWidget = ReturnType<typeof makeTemplateWidget>
+
+const viewOf = ({ message_id, role, text, created_at }: Message) => ({
+  message_id,
+  role: role === 'user' ? ('visitor' as const) : role,
+  text,
+  created_at,
+})
+
+const answerOf = (threadId: string, turn: Turn) => ({
+  thread_id: threadId,
+  messages: turn.messages.map(viewOf),
+  ...(turn.form && { form: turn.form }),
+  ...(turn.execution_id !== null && { execution_id: turn.execution_id }),
+})

@@ -1,0 +1,134 @@
+import type { ConversationService } from '#areas/conversations/service'
+import type { OpenQuestion } from '#areas/conversations/state'
+import type { Thread } from '#areas/conversations/types'
+import type { SimpleExecution } from '#areas/executions/schema'
+import { idempotencyOf } from '#areas/executions/start'
+import type { Views } from '#areas/executions/view'
+import type { Engine } from '#engine/ports'
+import type { Json } from '#model/definition'
+import { problem } from '#platform/errors'
+import { type Context, type Credential, scopeOf } from '#platform/http/context'
+import type { Exchange } from '#platform/http/route'
+import { newId, toWire } from '#platform/ids'
+import type { Visitors } from './visitors.ts'
+
+// What the two kinds of widgets share: who the visitor is, and that they see nothing but their own.
+
+export type EmbedCredential = Extract<Credential, { kind: 'embed' }>
+
+export const credentialOf = (ctx: Context): EmbedCredential => {
+  if (ctx.credential.kind !== 'embed') throw problem('unauthenticated')
+  return ctx.credential
+}
+
+export const ownerOf = ({ template_id, workflow_id }: EmbedCredential): string => (template_id ?? workflow_id)!
+
+export function requireVisitor(ctx: Context): string {
+  const { visitor_id } = credentialOf(ctx)
+  if (visitor_id === null)
+    throw problem('visitor_token_required', 'Read the config again, and send its visitor_token as X-Visitor-Token.')
+  return visitor_id
+}
+
+export const originOf = (ctx: Context) => ({ kind: 'embed' as const, id: toWire('emb', credentialOf(ctx).id) })
+
+/** Identifies a delivery for ever, where its sender gave a key: the stored turn is found by it. */
+export function requestKeyOf(ctx: Context, { request }: Exchange): { requestKey?: Buffer } {
+  const key = idempotencyOf(ctx.credential, null, ctx.idempotencyKey, request.rawBody)
+  return key ? { requestKey: Buffer.concat([key.credentialHash, key.keyHash]) } : {}
+}
+
+export function makeVisiting(options: {
+  conversations: ConversationService
+  visitors: Visitors
+  engine(): Pick<Engine, 'readExecution'>
+  views(): Views
+}) {
+  const { conversations, visitors } = options
+
+  const isTheirs = (ctx: Context, thread: Thread | undefined, visitorId: string): thread is Thread => {
+    const credential = credentialOf(ctx)
+    if (!thread || thread.visitor_id !== visitorId) return false
+    return credential.template_id !== null
+      ? thread.kind === 'embed' && thread.template_id === credential.template_id
+      : thread.kind === 'gather' && thread.workflow_id === credential.workflow_id
+  }
+
+  async function ownThread(ctx: Context, threadId: string): Promise<Thread> {
+    const visitorId = requireVisitor(ctx)
+    const thread = await ctx.db.tenant(scopeOf(ctx), (tx) =>
+      conversations.findThread(tx, ctx.workspace.workspace_id, threadId),
+    )
+    if (!isTheirs(ctx, thread, visitorId)) throw problem('not_found')
+    return thread
+  }
+
+  async function ownExecution(
+    ctx: Context,
+    executionId: string,
+  ): Promise<{ thread: Thread; question: OpenQuestion | null }> {
+    const visitorId = requireVisitor(ctx)
+    const found = await ctx.db.tenant(scopeOf(ctx), (tx) =>
+      conversations.findOwnExecution(tx, ctx.workspace.workspace_id, executionId),
+    )
+    if (!found || !isTheirs(ctx, found.thread, visitorId)) throw problem('not_found')
+    return found
+  }
+
+  return {
+    ownThread,
+
+    /** The visitor who calls, or a new one with the token that makes them known. */
+    visitor(ctx: Context): { visitorId: string; minted: { visitor_token?: string } } {
+      const credential = credentialOf(ctx)
+      if (credential.visitor_id !== null) return { visitorId: credential.visitor_id, minted: {} }
+      const visitorId = newId()
+      return { visitorId, minted: { visitor_token: visitors.mint(ownerOf(credential), visitorId) } }
+    },
+
+    /** A conversation that this very delivery began before the answer was lost. */
+    async begun(ctx: Context, key: { requestKey?: Buffer }): Promise<Thread | undefined> {
+      if (!key.requestKey) return undefined
+      const { requestKey } = key
+      const thread = await ctx.db.tenant(scopeOf(ctx), (tx) =>
+        conversations.findThreadOfRequest(tx, ctx.workspace.workspace_id, requestKey),
+      )
+      return thread?.visitor_id && isTheirs(ctx, thread, thread.visitor_id) ? thread : undefined
+    },
+
+    async status(ctx: Context, { execution_id }: { execution_id: string }): Promise<SimpleExecution> {
+      const { question } = await ownExecution(ctx, execution_id)
+      const view = await options.engine().readExecution(ctx.workspace.workspace_id, execution_id)
+      if (!view) throw problem('not_found')
+      await conversations.settle(view)
+      return {
+        ...(await options.views().simple(view)),
+        // Only what the visitor may answer: questions for colleagues are none of their business.
+        question: question && {
+          clarification_id: toWire('clr', question.clarification_id),
+          question: question.question,
+          schema: question.schema,
+        },
+      }
+    },
+
+    async respond(
+      ctx: Context,
+      input: { execution_id: string; response: unknown; clarification_id?: string | undefined },
+    ): Promise<{ execution_id: string; clarification_id: string; status: 'answered' }> {
+      const { thread } = await ownExecution(ctx, input.execution_id)
+      const { clarification_id } = await conversations.respond({
+        workspaceId: ctx.workspace.workspace_id,
+        threadId: thread.thread_id,
+        author: { kind: 'visitor', visitorId: thread.visitor_id! },
+        origin: originOf(ctx),
+        executionId: input.execution_id,
+        clarificationId: input.clarification_id,
+        response: input.response as Json,
+      })
+      return { execution_id: input.execution_id, clarification_id, status: 'answered' }
+    },
+  }
+}
+
+export type Visiting = ReturnType<typeof makeVisiting>

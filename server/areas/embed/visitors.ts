@@ -1,0 +1,44 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { DAY } from '#platform/clock'
+import type { Vault } from '#platform/secrets'
+
+// A visitor is nobody but whoever holds this token: 24 hours, for one template or one workflow. Nothing of it is stored;
+// a thread or an execution carries the visitor's id, and the id alone opens nothing.
+
+const LASTS = DAY
+const PREFIX = 'vst_'
+const PAYLOAD = 40
+
+const bytesOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex')
+const uuidOf = (bytes: Buffer): string =>
+  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+
+export function makeVisitors({ vault, now = Date.now }: { vault: Vault; now?: () => number }) {
+  const key = vault.derive('visitor-tokens')
+  const sign = (payload: Buffer): Buffer => createHmac('sha256', key).update(payload).digest()
+
+  return {
+    /** `ownerId`: the template or the workflow. */
+    mint(ownerId: string, visitorId: string): string {
+      const expires = Buffer.alloc(8)
+      expires.writeBigUInt64BE(BigInt(now() + LASTS))
+      const payload = Buffer.concat([bytesOf(visitorId), bytesOf(ownerId), expires])
+      return PREFIX + Buffer.concat([payload, sign(payload)]).toString('base64url')
+    },
+
+    /** The visitor, or null for a token that is forged, expired, or of another widget. */
+    read(ownerId: string, token: string | undefined): string | null {
+      if (token === undefined || !token.startsWith(PREFIX) || token.length > 200) return null
+      const text = token.slice(PREFIX.length)
+      const bytes = Buffer.from(text, 'base64url')
+      // Spelt in one way only: the same bytes in another spelling are another token.
+      if (bytes.length !== PAYLOAD + 32 || bytes.toString('base64url') !== text) return null
+      const payload = bytes.subarray(0, PAYLOAD)
+      if (!timingSafeEqual(sign(payload), bytes.subarray(PAYLOAD))) return null
+      if (uuidOf(payload.subarray(16, 32)) !== ownerId || Number(payload.readBigUInt64BE(32)) <= now()) return null
+      return uuidOf(payload.subarray(0, 16))
+    },
+  }
+}
+
+export type Visitors = ReturnType<typeof makeVisitors>

@@ -1,0 +1,103 @@
+import { EmbedToken, EmbedTokenMade, EmbedTokenPatch, NewEmbedToken } from '#areas/workflows/schema'
+import type { makeEmbedTokens } from '#areas/workflows/tokens'
+import { member, owner, viewer } from '#platform/access/words'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { listQuery, page } from '#platform/http/schema'
+import { NewTemplate, Template, TemplatePatch } from './schema.ts'
+import type { Templates } from './service.ts'
+
+export type TemplateTokens = ReturnType<typeof makeEmbedTokens<{ template_id: string }>>
+
+export const templateRoutes = (templates: Templates, tokens: TemplateTokens): AnyRoute[] =>
+  routes(
+    'Templates',
+    {
+      listTemplates: ['GET', '/api/templates', viewer('workspace')],
+      createTemplate: ['POST', '/api/templates', member('workspace')],
+      getTemplate: ['GET', '/api/templates/:template_id', viewer('template')],
+      updateTemplate: ['PATCH', '/api/templates/:template_id', owner('template')],
+      deleteTemplate: ['DELETE', '/api/templates/:template_id', owner('template')],
+      listTemplateTokens: ['GET', '/api/templates/:template_id/embed-tokens', member('template')],
+      createTemplateToken: ['POST', '/api/templates/:template_id/embed-tokens', owner('template')],
+      updateTemplateToken: ['PATCH', '/api/templates/:template_id/embed-tokens/:token_id', owner('template')],
+      deleteTemplateToken: ['DELETE', '/api/templates/:template_id/embed-tokens/:token_id', owner('template')],
+    },
+    {
+      listTemplates: {
+        summary: 'Chat templates of the workspace',
+        extension: true,
+        query: listQuery,
+        answer: page(Template),
+        run: templates.listTemplates,
+      },
+      createTemplate: {
+        summary: 'Create a chat template',
+        description:
+          'What a widget, a thread or a channel says and may start. Whoever names a workflow must be allowed to start it: the template lends that right to its visitors, and offers the workflow no longer once it is lost.',
+        extension: true,
+        body: NewTemplate,
+        answer: Template,
+        status: 201,
+        location: ({ template_id }) => `/api/templates/${template_id}`,
+        examples: {
+          body: {
+            name: 'Shop assistant',
+            greeting: 'Hello! What can I do for you?',
+            workflow_ids: ['wf_01kf3v6h2he3wtpk1fw5c0wz9d'],
+            theme: { accent: '#0a7', position: 'right' },
+            allowed_origins: ['https://shop.example'],
+          },
+        },
+        run: templates.createTemplate,
+      },
+      getTemplate: { summary: 'One chat template', extension: true, answer: Template, run: templates.getTemplate },
+      updateTemplate: {
+        summary: 'Change a chat template',
+        description: 'Its creator, or an owner of the workspace. Live conversations go on with what it says now.',
+        extension: true,
+        body: TemplatePatch,
+        answer: Template,
+        current: templates.getTemplate,
+        run: templates.updateTemplate,
+      },
+      deleteTemplate: {
+        summary: 'Delete a chat template and its embed tokens',
+        extension: true,
+        status: 204,
+        current: templates.getTemplate,
+        run: templates.deleteTemplate,
+      },
+      listTemplateTokens: {
+        summary: 'Embed tokens of a template',
+        extension: true,
+        query: listQuery,
+        answer: page(EmbedToken),
+        run: tokens.listEmbedTokens,
+      },
+      createTemplateToken: {
+        summary: 'Create an embed token for a template',
+        description:
+          'The secret is shown once, in `token`. Without `allowed_origins` the list of the template is taken.',
+        extension: true,
+        body: NewEmbedToken,
+        answer: EmbedTokenMade,
+        status: 201,
+        run: tokens.createEmbedToken,
+      },
+      updateTemplateToken: {
+        summary: 'Change, enable or disable an embed token of a template',
+        extension: true,
+        body: EmbedTokenPatch,
+        answer: EmbedToken,
+        current: tokens.getEmbedToken,
+        run: tokens.updateEmbedToken,
+      },
+      deleteTemplateToken: {
+        summary: 'Delete an embed token of a template',
+        extension: true,
+        status: 204,
+        current: tokens.getEmbedToken,
+        run: tokens.deleteEmbedToken,
+      },
+    },
+  )

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { origins } from '#areas/workflows/schema'
+import { id, jsonObject, name, reference, timestamp } from '#platform/http/schema'
+
+export const Features = z.object({ speech: z.boolean(), transcribe: z.boolean() })
+export type Features = z.output<typeof Features>
+/** On where the template does not say otherwise. */
+export const featuresOf = (stored: Partial<Features>): Features => ({ speech: true, transcribe: true, ...stored })
+
+export const Template = z
+  .object({
+    template_id: id('tmpl'),
+    name: z.string(),
+    owner_id: id('usr'),
+    greeting: z.string().nullable(),
+    instructions: z.string().nullable(),
+    workflow_ids: z.array(id('wf')),
+    model: z.string().nullable(),
+    voice: z.string().nullable(),
+    theme: jsonObject(),
+    features: Features,
+    allowed_origins: z.array(z.string()),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'Template' })
+export type Template = z.input<typeof Template>
+
+/** A theme becomes style on somebody's page: colours, sizes, names and https addresses, nothing that could do more. */
+const harmful = /[<>{};\\]|url\s*\(|expression\s*\(|@import|^\s*(?!https?:)[a-z][a-z0-9+.-]*:/i
+const findHarmful = (value: unknown, path: (string | number)[], depth = 0): (string | number)[] | undefined => {
+  if (depth > 5) return path
+  if (typeof value === 'string') return value.length > 500 || harmful.test(value) ? path : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [key, inner] of Object.entries(value)) {
+    if (key.length > 100 || harmful.test(key)) return path
+    const found = findHarmful(inner, [...path, key], depth + 1)
+    if (found) return found
+  }
+  return undefined
+}
+const theme = jsonObject().superRefine((value, context) => {
+  const path = JSON.stringify(value).length > 10_000 ? [] : findHarmful(value, [])
+  if (path)
+    context.addIssue({
+      code: 'custom',
+      path,
+      message: 'must be a colour, a size, a name or an https address; markup and style rules are refused',
+    })
+})
+
+const text = (longest: number) => z.string().max(longest)
+const features = z.strictObject({ speech: z.boolean().optional(), transcribe: z.boolean().optional() })
+const model = z
+  .string()
+  .max(200)
+  .regex(/^[\w.:/@-]+$/, 'is not the name of a model')
+
+export const NewTemplate = z.strictObject({
+  name: name(),
+  greeting: text(2000).nullable().optional(),
+  instructions: text(20_000).nullable().optional(),
+  workflow_ids: z.array(reference('wf')).max(50).optional(),
+  model: model.nullable().optional(),
+  voice: text(100).nullable().optional(),
+  theme: theme.optional(),
+  features: features.optional(),
+  allowed_origins: origins.optional(),
+})
+export type NewTemplate = z.output<typeof NewTemplate>
+
+export const TemplatePatch = z.strictObject({
+  name: name().optional(),
+  greeting: text(2000).nullable().optional(),
+  instructions: text(20_000).nullable().optional(),
+  workflow_ids: z.array(reference('wf')).max(50).nullable().optional(),
+  model: model.nullable().optional(),
+  voice: text(100).nullable().optional(),
+  theme: theme.nullable().optional(),
+  features: features.nullable().optional(),
+  allowed_origins: origins.nullable().optional(),
+})
+export type TemplatePatch = z.output<typeof TemplatePatch>

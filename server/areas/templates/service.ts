@@ -1,0 +1,112 @@
+import type { StandingIn } from '#platform/access/check'
+import { recordAudit } from '#platform/audit'
+import { invalid, problem, unknownReference } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import { newId, toWire } from '#platform/ids'
+import { featuresOf, type NewTemplate, type Template, type TemplatePatch } from './schema.ts'
+import * as store from './store.ts'
+
+type ById = { template_id: string }
+
+/** Seen by the whole workspace; its creator and the owners of the workspace own it. */
+export const standingInTemplate: StandingIn = async (ctx, templateId) => {
+  if (ctx.maybeWorkspace === null || ctx.workspace.role === 'guest') return undefined
+  const template = await store.findTemplate(ctx.tx, ctx.workspace.workspace_id, templateId)
+  if (!template) return undefined
+  if (ctx.workspace.role !== 'member') return ctx.workspace.role
+  return template.owner_id === ctx.person.user_id ? 'owner' : 'member'
+}
+
+const view = (row: store.Row): Template => ({ ...row, features: featuresOf(row.features) })
+
+/** What the caller holds in a workflow, from the area that knows. */
+export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: StandingIn }) {
+  async function getTemplate(ctx: Context, { template_id }: ById): Promise<Template> {
+    const row = await store.findTemplate(ctx.tx, ctx.workspace.workspace_id, template_id)
+    if (!row) throw problem('not_found')
+    return view(row)
+  }
+
+  /** A template lets others start a workflow: whoever adds one must be allowed to start it. */
+  async function checkWorkflows(ctx: Context, workflowIds: string[], present: string[] = []): Promise<void> {
+    const repeated = workflowIds.findIndex((workflowId, at) => workflowIds.indexOf(workflowId) !== at)
+    if (repeated !== -1) throw invalid([{ path: `/workflow_ids/${repeated}`, message: 'is named twice' }])
+    const standings = await Promise.all(workflowIds.map((workflowId) => standingInWorkflow(ctx, workflowId)))
+    const unknown = standings.flatMap((standing, at) => (standing === undefined ? [`/workflow_ids/${at}`] : []))
+    if (unknown.length > 0) throw unknownReference(...unknown)
+    const barred = workflowIds.filter(
+      (workflowId, at) => !present.includes(workflowId) && standings[at] !== 'owner' && standings[at] !== 'member',
+    )
+    if (barred.length > 0)
+      throw problem(
+        'forbidden',
+        `Only an owner or a member of a workflow may add it to a template: ${barred.map((workflowId) => toWire('wf', workflowId)).join(', ')}.`,
+      )
+  }
+
+  return {
+    getTemplate,
+
+    async listTemplates(ctx: Context, { cursor, limit }: ListQuery) {
+      const rows = await store.listTemplates(ctx.tx, ctx.workspace.workspace_id, decodeIdCursor(cursor), limit)
+      return toPage(rows.map(view), limit, (row) => [row.template_id])
+    },
+
+    async createTemplate(ctx: Context, input: NewTemplate): Promise<Template> {
+      const { workspace_id } = ctx.workspace
+      const workflowIds = input.workflow_ids ?? []
+      await checkWorkflows(ctx, workflowIds)
+      const template_id = newId()
+      await store.insertTemplate(ctx.tx, workspace_id, {
+        template_id,
+        owner_id: ctx.person.user_id,
+        name: input.name,
+        greeting: input.greeting ?? null,
+        instructions: input.instructions ?? null,
+        model: input.model ?? null,
+        voice: input.voice ?? null,
+        theme: input.theme ?? {},
+        features: input.features ?? {},
+        allowed_origins: input.allowed_origins ?? [],
+      })
+      await store.replaceWorkflows(ctx.tx, workspace_id, template_id, workflowIds, ctx.person.user_id)
+      return getTemplate(ctx, { template_id })
+    },
+
+    async updateTemplate(ctx: Context, { template_id, ...patch }: ById & TemplatePatch): Promise<Template> {
+      const { workspace_id } = ctx.workspace
+      const before = await store.findTemplate(ctx.tx, workspace_id, template_id)
+      if (!before) throw problem('not_found')
+      if (patch.workflow_ids !== undefined) {
+        const wanted = patch.workflow_ids ?? []
+        await checkWorkflows(ctx, wanted, before.workflow_ids)
+        await store.replaceWorkflows(ctx.tx, workspace_id, template_id, wanted, ctx.person.user_id)
+      }
+      const or = <T>(given: T | null | undefined, present: T, cleared: T): T =>
+        given === undefined ? present : (given ?? cleared)
+      await store.updateTemplate(ctx.tx, workspace_id, template_id, {
+        name: patch.name ?? before.name,
+        greeting: or(patch.greeting, before.greeting, null),
+        instructions: or(patch.instructions, before.instructions, null),
+        model: or(patch.model, before.model, null),
+        voice: or(patch.voice, before.voice, null),
+        theme: or(patch.theme, before.theme, {}),
+        features: patch.features === null ? {} : { ...before.features, ...patch.features },
+        allowed_origins: or(patch.allowed_origins, before.allowed_origins, []),
+      })
+      return getTemplate(ctx, { template_id })
+    },
+
+    async deleteTemplate(ctx: Context, { template_id }: ById): Promise<void> {
+      await store.deleteTemplate(ctx.tx, ctx.workspace.workspace_id, template_id)
+      await recordAudit(ctx, ctx.tx, { action: 'template.deleted', subject: toWire('tmpl', template_id) })
+    },
+
+    /** For a widget: whoever shows a token of the template sees it. */
+    findTemplate: store.findTemplate,
+  }
+}
+
+export type Templates = ReturnType<typeof makeTemplates>

@@ -1,0 +1,90 @@
+import type { Tx } from '#platform/db/pool'
+import type { Features } from './schema.ts'
+
+export type Row = {
+  template_id: string
+  name: string
+  owner_id: string
+  greeting: string | null
+  instructions: string | null
+  workflow_ids: string[]
+  model: string | null
+  voice: string | null
+  theme: Record<string, unknown>
+  features: Partial<Features>
+  allowed_origins: string[]
+  created_at: Date
+  updated_at: Date
+}
+
+const columns = `t.template_id, t.name, t.owner_id, t.greeting, t.instructions, array(select w.workflow_id from template_workflows w
+    join workflows f on f.workspace_id = w.workspace_id and f.workflow_id = w.workflow_id and f.deleted_at is null
+    where w.workspace_id = t.workspace_id and w.template_id = t.template_id order by w.position) as workflow_ids,
+  t.model, t.voice, t.theme, t.features, t.allowed_origins, t.created_at, t.updated_at`
+
+export const findTemplate = (tx: Tx, workspaceId: string, templateId: string): Promise<Row | undefined> =>
+  tx.maybe<Row>(`select ${columns} from templates t where t.workspace_id = $1 and t.template_id = $2`, [
+    workspaceId,
+    templateId,
+  ])
+
+export const listTemplates = (tx: Tx, workspaceId: string, before: string | null, limit: number): Promise<Row[]> =>
+  tx.rows<Row>(
+    `select ${columns} from templates t where t.workspace_id = $1 and ($2::uuid is null or t.template_id < $2)
+     order by t.template_id desc limit $3`,
+    [workspaceId, before, limit + 1],
+  )
+
+export type Settable = Omit<Row, 'template_id' | 'owner_id' | 'workflow_ids' | 'created_at' | 'updated_at'>
+
+export const insertTemplate = (
+  tx: Tx,
+  workspaceId: string,
+  template: Settable & { template_id: string; owner_id: string },
+): Promise<number> =>
+  tx.count(
+    `insert into templates (workspace_id, template_id, owner_id, name, greeting, instructions, model, voice, theme, features, allowed_origins)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [workspaceId, template.template_id, template.owner_id, ...settable(template)],
+  )
+
+export const updateTemplate = (tx: Tx, workspaceId: string, templateId: string, template: Settable): Promise<number> =>
+  tx.count(
+    `update templates set name = $3, greeting = $4, instructions = $5, model = $6, voice = $7, theme = $8, features = $9,
+       allowed_origins = $10, updated_at = now() where workspace_id = $1 and template_id = $2`,
+    [workspaceId, templateId, ...settable(template)],
+  )
+
+const settable = (template: Settable): unknown[] => [
+  template.name,
+  template.greeting,
+  template.instructions,
+  template.model,
+  template.voice,
+  template.theme,
+  template.features,
+  template.allowed_origins,
+]
+
+export const deleteTemplate = (tx: Tx, workspaceId: string, templateId: string): Promise<number> =>
+  tx.count('delete from templates where workspace_id = $1 and template_id = $2', [workspaceId, templateId])
+
+/** Those that stay keep who added them. */
+export async function replaceWorkflows(
+  tx: Tx,
+  workspaceId: string,
+  templateId: string,
+  workflowIds: string[],
+  addedBy: string,
+): Promise<void> {
+  await tx.count(
+    'delete from template_workflows where workspace_id = $1 and template_id = $2 and workflow_id <> all ($3)',
+    [workspaceId, templateId, workflowIds],
+  )
+  await tx.count(
+    `insert into template_workflows (workspace_id, template_id, workflow_id, position, added_by)
+     select $1, $2, workflow_id, position, $4 from unnest($3::uuid[]) with ordinality as w (workflow_id, position)
+     on conflict (workspace_id, template_id, workflow_id) do update set position = excluded.position`,
+    [workspaceId, templateId, workflowIds, addedBy],
+  )
+}

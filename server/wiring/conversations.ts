@@ -1,0 +1,87 @@
+import { makeConversations } from '#areas/conversations/service'
+import { makeEmbedIdentifier } from '#areas/embed/identify'
+import { makeOrigins } from '#areas/embed/origins'
+import { embedTemplateRoutes, embedWorkflowRoutes } from '#areas/embed/routes'
+import { makeTemplateWidget } from '#areas/embed/template-widget'
+import { makeVisiting } from '#areas/embed/visiting'
+import { makeVisitors } from '#areas/embed/visitors'
+import { makeWorkflowWidget } from '#areas/embed/workflow-widget'
+import type { Quotas } from '#areas/payments/quotas'
+import { makeExtract } from '#areas/requirements/extract'
+import { requirementRoutes } from '#areas/requirements/routes'
+import { makeRequirements } from '#areas/requirements/service'
+import { templateRoutes } from '#areas/templates/routes'
+import { makeTemplates, standingInTemplate } from '#areas/templates/service'
+import { systemWorkflows } from '#areas/workflows/system'
+import { makeEmbedTokens } from '#areas/workflows/tokens'
+import type { Standings } from '#platform/access/check'
+import type { Database } from '#platform/db/pool'
+import type { Org } from '#platform/http/context'
+import type { AnyRoute } from '#platform/http/route'
+import type { Logger } from '#platform/log'
+import type { Vault } from '#platform/secrets'
+import type { Providers } from './providers.ts'
+import type { wireWorkflows } from './workflows.ts'
+
+type Workflows = Awaited<ReturnType<typeof wireWorkflows>>
+
+export type ConversationWiringOptions = {
+  db: Database
+  vault: Vault
+  log: Logger
+  providers: Providers
+  quotas: Quotas
+  orgOf(host: string): Promise<Org>
+  baseUrl(): string
+  /** The engine asks and ends as soon as it is started, and conversations hear of it: they are made first. */
+  workflows(): Workflows
+}
+
+/** Conversations, and the doors through which people outside hold them: templates and widgets. */
+export function wireConversations(options: ConversationWiringOptions) {
+  const { db, log, vault, providers, quotas, workflows } = options
+  const conversations = makeConversations({
+    db,
+    log,
+    llm: providers.llm,
+    questions: () => workflows().questions,
+    engine: () => workflows().engine,
+    checkQuota: (tx, workspaceId) => quotas.check(tx, workspaceId, 'runs_per_month', 1),
+    countStarted: (workspaceId, count) =>
+      // It has been started: at the very limit it is not counted, and the next one is refused.
+      void quotas.takeExecutions(workspaceId, count).catch(() => {}),
+  })
+  const templates = makeTemplates({ standingInWorkflow: (ctx, id) => workflows().standings.workflow(ctx, id) })
+  const templateTokens = makeEmbedTokens<{ template_id: string }>({
+    defaultOrigins: async (ctx, { template_id }) =>
+      (await templates.findTemplate(ctx.tx, ctx.workspace.workspace_id, template_id))?.allowed_origins ?? [],
+  })
+  const visitors = makeVisitors({ vault })
+  const origins = makeOrigins({ db, baseUrl: options.baseUrl })
+  const tokens = makeEmbedIdentifier({ db, orgOf: options.orgOf, log, visitors, origins })
+  const visiting = makeVisiting({
+    conversations,
+    visitors,
+    engine: () => workflows().engine,
+    views: () => workflows().views,
+  })
+  const { speech, transcription } = providers
+  const templateWidget = makeTemplateWidget({ conversations, templates, visiting, visitors, speech, transcription })
+  const workflowWidget = makeWorkflowWidget({ conversations, visiting, visitors })
+  const requirements = makeRequirements({ extract: makeExtract({ llm: providers.llm, log }), system: systemWorkflows })
+  const standings: Standings = { template: standingInTemplate }
+  const routes: AnyRoute[] = [
+    ...requirementRoutes(requirements),
+    ...templateRoutes(templates, templateTokens),
+    ...embedTemplateRoutes(templateWidget, visiting),
+    ...embedWorkflowRoutes(workflowWidget, visiting),
+  ]
+  return {
+    conversations,
+    routes,
+    standings,
+    tokens: { template: tokens.template, workflow: tokens.workflow },
+    addCors: origins.addTo,
+    stop: tokens.stop,
+  }
+}
