@@ -151,9 +151,6 @@ begin atomic
       and e.state = 'waiting' and e.send_id < s.send_id)
   order by s.not_before limit most;
 end;
-create function next_channel_work_at() returns timestamptz language sql stable security definer set search_path = public
-  return least((select min(not_before) from channel_deliveries where state = 'waiting'),
-    (select min(not_before) from channel_sends where state = 'waiting'));
 
 -- Vendors repeat a delivery for up to a week.
 create function forget_channel_work() returns void language sql security definer set search_path = public
@@ -171,6 +168,6 @@ begin atomic
 end;
 
 revoke execute on function note_removed_audio(), gateway_channel_of(uuid, text), due_channel_deliveries(integer), due_channel_sends(integer),
-  next_channel_work_at(), forget_channel_work(), audio_left_over(integer) from public;
+  forget_channel_work(), audio_left_over(integer) from public;
 grant execute on function gateway_channel_of(uuid, text), due_channel_deliveries(integer), due_channel_sends(integer),
-  next_channel_work_at(), forget_channel_work(), audio_left_over(integer) to heddle_app;
+  forget_channel_work(), audio_left_over(integer) to heddle_app;

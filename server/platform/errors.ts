@@ -19,6 +19,7 @@ const codes = {
   address_reserved: [403, 'This address is reserved for an operator'],
   sign_up_closed: [403, 'Sign-up is closed; ask for an invitation'],
   token_disabled: [403, 'This token is disabled'],
+  channel_disabled: [403, 'This channel is disabled'],
   quota_exceeded: [403, 'The quota of the plan is used up'],
   // 404
   not_found: [404, 'There is no such thing, or you may not see it'],

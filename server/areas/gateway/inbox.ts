@@ -1,0 +1,92 @@
+import type { Conversations } from '#areas/conversations/types'
+import type { Database, Tx } from '#platform/db/pool'
+import { toWire } from '#platform/ids'
+import type { Logger } from '#platform/log'
+import type { Outbox } from './outbox.ts'
+import * as store from './store.ts'
+
+// What people wrote, after the vendor was told that it arrived. Each delivery becomes one turn of its conversation, however
+// often it is tried: the turn remembers the delivery, and its answers are queued under the ids of their messages.
+
+const LEASE_S = 180
+const MOST_ATTEMPTS = 5
+
+const ONLY_TEXT = 'I can only read text. Please write it to me.'
+const SORRY = 'Sorry, something went wrong and I could not read your last message. Please try again later.'
+
+export function makeInbox(options: { db: Database; log: Logger; conversations: Conversations; outbox: Outbox }) {
+  const { db, log, conversations, outbox } = options
+
+  async function answer(workspaceId: string, config: store.UsableConfig, delivery: store.Delivery): Promise<void> {
+    const { conversation, sender, address } = delivery
+    const inScope = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => db.tenant({ workspaceId, userId: null }, work)
+    const thread = await inScope(async (tx) => {
+      const opened = await conversations.openThread(tx, {
+        workspaceId,
+        kind: 'channel',
+        templateId: config.template_id!,
+        configId: config.config_id,
+        externalId: conversation,
+        title: sender.name,
+      })
+      await store.saveAddress(tx, workspaceId, opened.thread_id, config.config_id, address)
+      return opened
+    })
+    const turn =
+      delivery.text === ''
+        ? undefined
+        : await conversations.takeMessage({
+            workspaceId,
+            threadId: thread.thread_id,
+            author: { kind: 'external', id: sender.id, name: sender.name },
+            origin: { kind: 'channel', id: toWire('chan', config.config_id) },
+            text: delivery.text,
+            requestKey: delivery.delivery_sha256,
+          })
+    const said = turn?.messages ?? [{ message_id: delivery.receipt_id, text: ONLY_TEXT }]
+    await inScope(async (tx) => {
+      for (const { message_id, text } of said)
+        await outbox.queue(tx, { workspaceId, config, lane: thread.thread_id, key: message_id, address, text })
+      await store.settleDelivery(tx, workspaceId, delivery.receipt_id, 'taken')
+    })
+  }
+
+  /** False where somebody else has it. */
+  async function takeOne(due: { workspace_id: string; receipt_id: string }): Promise<boolean> {
+    const { workspace_id: workspaceId, receipt_id } = due
+    const inScope = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => db.tenant({ workspaceId, userId: null }, work)
+    const taken = await inScope(async (tx) => {
+      const delivery = await store.takeDelivery(tx, workspaceId, receipt_id, LEASE_S)
+      const config = delivery && (await store.findUsable(tx, workspaceId, delivery.config_id))
+      return delivery && config && { delivery, config }
+    })
+    if (!taken) return false
+    const { delivery, config } = taken
+    if (!config.enabled) {
+      await inScope((tx) => store.settleDelivery(tx, workspaceId, receipt_id, 'parked'))
+      return true
+    }
+    try {
+      await answer(workspaceId, config, delivery)
+    } catch (error) {
+      const last = delivery.attempts >= MOST_ATTEMPTS
+      log.warn({ err: error, config_id: config.config_id, last }, 'a message of a channel could not be answered')
+      await inScope(async (tx) => {
+        if (!last) return store.delayDelivery(tx, workspaceId, receipt_id, 2 ** delivery.attempts)
+        const lane = `sorry:${delivery.conversation}`
+        const { address } = delivery
+        await outbox.queue(tx, { workspaceId, config, lane, key: receipt_id, address, text: SORRY })
+        return store.settleDelivery(tx, workspaceId, receipt_id, 'parked')
+      })
+    }
+    return true
+  }
+
+  return {
+    takeOne,
+    findDue: async (most: number): Promise<{ workspace_id: string; receipt_id: string }[]> =>
+      (await db.appPool.query('select * from due_channel_deliveries($1)', [most])).rows,
+  }
+}
+
+export type Inbox = ReturnType<typeof makeInbox>

@@ -1,0 +1,65 @@
+import { SECOND } from '#platform/clock'
+import type { Logger } from '#platform/log'
+
+/** Takes due work as it comes, so many at once; one that is slow keeps nobody else waiting. */
+export function makeWorkLoop<Due>(options: {
+  what: string
+  atOnce: number
+  log: Logger
+  find(most: number): Promise<Due[]>
+  /** False where there was nothing to do after all. */
+  work(due: Due): Promise<boolean>
+}) {
+  const { what, atOnce, log, find, work } = options
+  const running = new Set<Promise<void>>()
+  let timer: NodeJS.Timeout | undefined
+  let looking: Promise<void> | undefined
+  let again = false
+  let stopped = false
+
+  function start(due: Due): void {
+    const one = work(due)
+      .catch((error: unknown) => {
+        log.warn({ err: error }, `${what}: one failed`)
+        return false
+      })
+      .then((done) => {
+        running.delete(one)
+        if (done) wake()
+      })
+    running.add(one)
+  }
+
+  async function look(): Promise<void> {
+    do {
+      again = false
+      const free = atOnce - running.size
+      if (free > 0) for (const due of await find(free)) start(due)
+    } while (again && !stopped)
+  }
+
+  function wake(): void {
+    if (stopped) return
+    if (looking) {
+      again = true
+      return
+    }
+    clearTimeout(timer)
+    looking = look()
+      .catch((error: unknown) => log.warn({ err: error }, `${what}: could not look`))
+      .finally(() => {
+        looking = undefined
+        if (!stopped) timer = setTimeout(wake, SECOND)
+      })
+  }
+
+  return {
+    wake,
+    async stop(): Promise<void> {
+      stopped = true
+      clearTimeout(timer)
+      await looking
+      await Promise.all(running)
+    },
+  }
+}

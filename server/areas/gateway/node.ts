@@ -1,0 +1,27 @@
+import { NodeFailure } from '#engine/node'
+import type { SendToChannel } from '#engine/nodes/channel-send'
+import type { Database } from '#platform/db/pool'
+import type { Channels } from '#providers/channels/channels'
+import type { Outbox } from './outbox.ts'
+import * as store from './store.ts'
+
+const final = { retryable: false }
+
+/** Queues the message under the node's own key: an attempt that is repeated queues nothing twice. */
+export const makeSendToChannel =
+  ({ db, channels, outbox }: { db: Database; channels: Channels; outbox: Outbox }): SendToChannel =>
+  ({ workspaceId, configId, to, text, key }) =>
+    db.tenant({ workspaceId, userId: null }, async (tx) => {
+      // Looked up in the workspace of the execution: a config of another one does not exist here.
+      const config = await store.findUsable(tx, workspaceId, configId)
+      if (!config) throw new NodeFailure('unknown_reference', 'There is no such channel in this workspace.', final)
+      if (!config.enabled) throw new NodeFailure('channel_disabled', 'The channel is disabled; enable it first.', final)
+      const channel = channels[config.channel]
+      const address = channel.addressOf(to)
+      if (!address) throw new NodeFailure('args_invalid', `"to" is nobody whom ${channel.title} could reach.`, final)
+      if (!channel.sends(config))
+        throw new NodeFailure('channel_disabled', 'The external_id of this webhook is no address to send to.', final)
+      await outbox.queue(tx, { workspaceId, config, lane: `to:${to}`, key, address, text })
+      const queued = await store.findSend(tx, workspaceId, config.config_id, `${key}:0`)
+      return { channel: config.channel, state: queued?.state === 'sent' ? 'sent' : 'queued' }
+    })

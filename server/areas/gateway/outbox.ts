@@ -1,0 +1,126 @@
+import type { Posted } from '#areas/conversations/types'
+import { SECOND } from '#platform/clock'
+import type { Database, Tx } from '#platform/db/pool'
+import { newId } from '#platform/ids'
+import type { Logger } from '#platform/log'
+import type { Channels } from '#providers/channels/channels'
+import { type Address, ChannelFailure, type ChannelName } from '#providers/channels/index'
+import { splitText } from '#providers/channels/text'
+import type { CredentialBox } from './credentials.ts'
+import * as store from './store.ts'
+
+// Answers are rows, written in the transaction that makes them true and sent afterwards, each at least once: a program that
+// dies between the vendor's answer and its own note sends again. Conversations keep their order.
+
+/** Wakes whoever sends or takes in. */
+export const CHANNEL_HINTS = 'channels'
+
+const LEASE_S = 60
+const MOST_ATTEMPTS = 10
+const LONGEST_WAIT_S = 15 * 60
+
+export type Queued = {
+  workspaceId: string
+  config: { config_id: string; channel: ChannelName; external_id: string }
+  /** What must keep its order. */
+  lane: string
+  /** The same thing is queued once. */
+  key: string
+  address: Address
+  text: string
+}
+
+export function makeOutbox(options: { db: Database; log: Logger; channels: Channels; box: CredentialBox }) {
+  const { db, log, channels, box } = options
+  const stopping = new AbortController()
+
+  /** In parts that the vendor takes. Nothing where the channel has no way out. */
+  async function queue(tx: Tx, { workspaceId, config, lane, key, address, text }: Queued): Promise<void> {
+    const channel = channels[config.channel]
+    if (!channel.sends(config)) return
+    for (const [part, partText] of splitText(text, channel.mostCharacters).entries())
+      await store.insertSend(tx, workspaceId, {
+        send_id: newId(),
+        config_id: config.config_id,
+        lane,
+        dedupe_key: `${key}:${part}`,
+        address,
+        text: partText,
+      })
+    tx.hint(CHANNEL_HINTS, '')
+  }
+
+  /** What the assistant says outside a turn goes to where the conversation's last message came from. */
+  async function onPosted(tx: Tx, { thread, message }: Posted): Promise<void> {
+    if (thread.kind !== 'channel') return
+    const found = await store.findAddress(tx, thread.workspace_id, thread.thread_id)
+    if (!found) return
+    await queue(tx, {
+      workspaceId: thread.workspace_id,
+      config: found,
+      lane: thread.thread_id,
+      key: message.message_id,
+      address: found.address,
+      text: message.text,
+    })
+  }
+
+  /** False where somebody else has it. */
+  async function sendOne({ workspace_id, send_id }: { workspace_id: string; send_id: string }): Promise<boolean> {
+    const inScope = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
+      db.tenant({ workspaceId: workspace_id, userId: null }, work)
+    const taken = await inScope(async (tx) => {
+      const send = await store.takeSend(tx, workspace_id, send_id, LEASE_S)
+      const config = send && (await store.findUsable(tx, workspace_id, send.config_id))
+      return send && config && { send, config }
+    })
+    if (!taken) return false
+    const { send, config } = taken
+    const park = (reason: string): Promise<unknown> => {
+      log.warn({ config_id: config.config_id, channel: config.channel, reason }, 'a message was not delivered')
+      return inScope((tx) => store.settleSend(tx, workspace_id, send_id, { state: 'parked', problem: reason }))
+    }
+    if (!config.enabled) {
+      await park('the channel is disabled')
+      return true
+    }
+    try {
+      await channels[config.channel].send(
+        { external_id: config.external_id, credentials: box.open(config) },
+        {
+          address: send.address,
+          text: send.text,
+          key: send.dedupe_key,
+          workspaceId: workspace_id,
+          signal: AbortSignal.any([stopping.signal, AbortSignal.timeout((LEASE_S - 20) * SECOND)]),
+        },
+      )
+      await inScope((tx) => store.settleSend(tx, workspace_id, send_id, { state: 'sent' }))
+    } catch (error) {
+      if (stopping.signal.aborted) return false
+      if (!(error instanceof ChannelFailure)) log.warn({ err: error }, 'a message could not be sent')
+      const failure =
+        error instanceof ChannelFailure ? error : new ChannelFailure('unavailable', 'it could not be sent')
+      if (!failure.retryable || send.old) await park(failure.message)
+      else if (failure.code === 'rate_limited')
+        await inScope((tx) => store.slowDown(tx, workspace_id, send, failure.retryAfterS ?? 1))
+      else if (send.attempts >= MOST_ATTEMPTS) await park(failure.message)
+      else
+        await inScope((tx) =>
+          store.delaySend(tx, workspace_id, send_id, Math.min(2 ** send.attempts, LONGEST_WAIT_S), failure.message),
+        )
+    }
+    return true
+  }
+
+  return {
+    queue,
+    onPosted,
+    sendOne,
+    findDue: async (most: number): Promise<{ workspace_id: string; send_id: string }[]> =>
+      (await db.appPool.query('select * from due_channel_sends($1)', [most])).rows,
+    stop: (): void => stopping.abort(),
+  }
+}
+
+export type Outbox = ReturnType<typeof makeOutbox>

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { anyone, member, viewer } from '#platform/access/words'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { listQuery, page } from '#platform/http/schema'
+import type { Inbound } from './inbound.ts'
+import { ChannelConfig, ChannelConfigPatch, NewChannelConfig } from './schema.ts'
+import type { Gateway } from './service.ts'
+
+const Handshake = z.looseObject({
+  'hub.mode': z.string().max(100).optional(),
+  'hub.verify_token': z.string().max(4000).optional(),
+  'hub.challenge': z.string().max(1000).optional(),
+})
+
+export const gatewayRoutes = (gateway: Gateway, inbound: Inbound): AnyRoute[] =>
+  routes(
+    'Gateway',
+    {
+      listChannelConfigs: ['GET', '/api/gateway/channels', viewer('workspace')],
+      putChannelConfig: ['POST', '/api/gateway/channels', member('workspace')],
+      listChannelConfigsOfTemplate: ['GET', '/api/gateway/channels/by-template/:template_id', viewer('workspace')],
+      updateChannelConfig: ['PATCH', '/api/gateway/channels/:config_id', member('channel')],
+      deleteChannelConfig: ['DELETE', '/api/gateway/channels/:config_id', member('channel')],
+      receiveFromChannel: ['POST', '/gateway/:channel/:config_id', anyone],
+      answerChannelHandshake: ['GET', '/gateway/:channel/:config_id', anyone],
+    },
+    {
+      listChannelConfigs: {
+        summary: 'Channel configs of the workspace',
+        query: listQuery,
+        answer: page(ChannelConfig),
+        run: gateway.listConfigs,
+      },
+      putChannelConfig: {
+        summary: 'Create a channel config, or update the one with this channel and external_id',
+        description:
+          'Credentials are written only: slack `bot_token, signing_secret`; telegram `bot_token, secret_token`; whatsapp `access_token, app_secret, verify_token` (external_id is the phone number id); discord `bot_token, public_key`; email `inbound_secret` (external_id is the address); webhook `signing_secret` (external_id may be the address for replies). A channel is enabled only with all of them. 201 when made, 200 when updated.',
+        body: NewChannelConfig,
+        answer: ChannelConfig,
+        status: 201,
+        alsoStatus: [200],
+        location: ({ config_id }) => `/api/gateway/channels/${config_id}`,
+        run: gateway.putConfig,
+      },
+      listChannelConfigsOfTemplate: {
+        summary: 'Channel configs that use a template',
+        query: listQuery,
+        answer: page(ChannelConfig),
+        run: gateway.listConfigsOfTemplate,
+      },
+      updateChannelConfig: {
+        summary: 'Change a channel config; a credential that is null is erased',
+        body: ChannelConfigPatch,
+        answer: ChannelConfig,
+        current: gateway.getConfig,
+        run: gateway.updateConfig,
+      },
+      deleteChannelConfig: {
+        summary: 'Delete a channel config and its credentials; its conversations stay',
+        status: 204,
+        current: gateway.getConfig,
+        run: gateway.deleteConfig,
+      },
+      receiveFromChannel: {
+        summary: 'Where the vendor sends what people write',
+        description:
+          "The request must carry the vendor's own signature; without one, or while no secret is stored, it is refused with 401 `bad_signature` and nothing happens. A repetition of a delivery is answered the same and does nothing.",
+        extension: true,
+        bodyKind: 'any',
+        produces: ['application/json', 'text/plain'],
+        transaction: false,
+        idempotency: 'none',
+        run: inbound.receive,
+      },
+      answerChannelHandshake: {
+        summary: 'Where WhatsApp asks whether the address is ours',
+        extension: true,
+        query: Handshake,
+        produces: ['text/plain'],
+        transaction: false,
+        run: inbound.handshake,
+      },
+    },
+  )

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { id, name, reference, timestamp } from '#platform/http/schema'
+import { channelNames } from '#providers/channels/index'
+
+export const ChannelConfig = z
+  .object({
+    config_id: id('chan'),
+    channel: z.enum(channelNames),
+    external_id: z.string(),
+    /** Null once its template was deleted; the channel is off until it gets another. */
+    template_id: id('tmpl').nullable(),
+    name: z.string().nullable(),
+    enabled: z.boolean(),
+    /** Which credentials are stored. What they are is never shown. */
+    credentials_set: z.array(z.string()),
+    /** The address to enter at the vendor. */
+    inbound_url: z.string(),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'ChannelConfig' })
+export type ChannelConfig = z.input<typeof ChannelConfig>
+
+const externalId = z.string().trim().min(1).max(500)
+const secret = z.string().trim().min(1).max(4000)
+
+export const NewChannelConfig = z.strictObject({
+  channel: z.enum(channelNames),
+  external_id: externalId,
+  template_id: reference('tmpl'),
+  name: name().nullable().optional(),
+  /** On as soon as every credential is there, unless said otherwise. */
+  enabled: z.boolean().optional(),
+  credentials: z.record(z.string().max(100), secret.nullable()).optional(),
+})
+
+export const ChannelConfigPatch = NewChannelConfig.omit({ channel: true }).partial()

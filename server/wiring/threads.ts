@@ -1,0 +1,95 @@
+import type { Conversations } from '#areas/conversations/types'
+import { makeCredentials } from '#areas/gateway/credentials'
+import { makeInbound } from '#areas/gateway/inbound'
+import { makeInbox } from '#areas/gateway/inbox'
+import { makeWorkLoop } from '#areas/gateway/loop'
+import { makeSendToChannel } from '#areas/gateway/node'
+import { CHANNEL_HINTS, makeOutbox } from '#areas/gateway/outbox'
+import { gatewayRoutes } from '#areas/gateway/routes'
+import { makeGateway, standingInChannel } from '#areas/gateway/service'
+import { makeClips } from '#areas/threads/clips'
+import { makeThreadMembers, passThreadsOn, takeIntoThread } from '#areas/threads/members'
+import { makePlayback } from '#areas/threads/playback'
+import { threadRoutes } from '#areas/threads/routes'
+import { makeThreads, standingInThread } from '#areas/threads/service'
+import { makeSpeaking } from '#areas/threads/speaking'
+import type { ReferenceCheck } from '#areas/workflows/service'
+import { makeChannelSend } from '#engine/nodes/channel-send'
+import type { AnyKind } from '#engine/nodes/kind'
+import type { Standings } from '#platform/access/check'
+import type { Database } from '#platform/db/pool'
+import type { AnyRoute } from '#platform/http/route'
+import { fromWire } from '#platform/ids'
+import type { Logger } from '#platform/log'
+import type { Vault } from '#platform/secrets'
+import type { wireIdentity } from './identity.ts'
+import type { Providers } from './providers.ts'
+
+export type ThreadWiringOptions = {
+  db: Database
+  vault: Vault
+  log: Logger
+  providers: Providers
+  identity: Pick<ReturnType<typeof wireIdentity>, 'invitations' | 'onAccepted' | 'onRemoved'>
+  conversations: Conversations
+}
+
+/** Threads of people, and the channels through which people outside write. */
+export async function wireThreads(options: ThreadWiringOptions) {
+  const { db, vault, log, providers, identity, conversations } = options
+  const { channels } = providers
+
+  const speaking = makeSpeaking(providers)
+  const playback = makePlayback({ key: vault.derive('audio-playback') })
+  const clips = makeClips({ db, blobs: providers.blobs, speaking, playback })
+  const threads = makeThreads({ conversations, speaking, clips, playback })
+  identity.onAccepted.thread = takeIntoThread
+  identity.onRemoved.push(passThreadsOn)
+
+  const box = makeCredentials(vault)
+  const outbox = makeOutbox({ db, log, channels, box })
+  const inbox = makeInbox({ db, log, conversations, outbox })
+  conversations.onPosted(outbox.onPosted)
+  const loops = [
+    makeWorkLoop({ what: 'messages out', atOnce: 8, log, find: outbox.findDue, work: outbox.sendOne }),
+    makeWorkLoop({ what: 'messages in', atOnce: 8, log, find: inbox.findDue, work: inbox.takeOne }),
+  ]
+  const wake = (): void => {
+    for (const loop of loops) loop.wake()
+  }
+  const stopListening = await db.listen(CHANNEL_HINTS, wake)
+  wake()
+
+  const kinds: AnyKind[] = [makeChannelSend({ sendToChannel: makeSendToChannel({ db, channels, outbox }) })]
+  const standings: Standings = { thread: standingInThread, channel: standingInChannel }
+  const routes: AnyRoute[] = [
+    ...threadRoutes(threads, makeThreadMembers(identity), clips),
+    ...gatewayRoutes(makeGateway({ channels, box }), makeInbound({ db, channels, box })),
+  ]
+  return {
+    routes,
+    standings,
+    kinds,
+    references,
+    tasks: {
+      'clips without a message': clips.cleanUp,
+      'old messages of channels': () => db.appPool.query('select forget_channel_work()'),
+    },
+    async stop(): Promise<void> {
+      await stopListening()
+      outbox.stop()
+      await Promise.all(loops.map((loop) => loop.stop()))
+    },
+  }
+}
+
+const references: ReadonlyMap<string, ReferenceCheck> = new Map([
+  [
+    'chan',
+    async (tx, workspaceId, text) => {
+      const uuid = fromWire('chan', text)
+      const sql = 'select from gateway_channels where workspace_id = $1 and config_id = $2'
+      return uuid !== undefined && (await tx.maybe(sql, [workspaceId, uuid])) !== undefined
+    },
+  ],
+])
