@@ -73,6 +73,11 @@ export function makeConnectionUse({ db, vault, warehouses }: { db: Database; vau
   const find = async (workspaceId: string, connectionId: string): Promise<store.Usable | undefined> =>
     db.tenant({ workspaceId, userId: null }, (tx) => store.findUsable(tx, workspaceId, connectionId))
 
+  const note = (workspaceId: string, connectionId: string, failure: WarehouseFailure | null): Promise<number> =>
+    db.tenant({ workspaceId, userId: null }, (tx) =>
+      store.recordProbe(tx, workspaceId, connectionId, failure && { step: failure.step, message: failure.message }),
+    )
+
   /**
    * Rows of a connection, streamed. Undefined where the workspace has no such connection; `connection_revoked` where its
    * credential is gone; a WarehouseFailure where the warehouse refuses. A credential that stopped working is noted.
@@ -89,14 +94,17 @@ export function makeConnectionUse({ db, vault, warehouses }: { db: Database; vau
       const target = open(workspaceId, connection)
       const text = 'text' in options ? options.text : warehouse.readTable(options.table)
       const { params, limit, timeoutMs, signal } = options
-      return await warehouse.query(target, { text, limit, timeoutMs, signal, ...(params !== undefined && { params }) })
+      const result = await warehouse.query(target, {
+        text,
+        limit,
+        timeoutMs,
+        signal,
+        ...(params !== undefined && { params }),
+      })
+      if (connection.status === 'failing') await note(workspaceId, connectionId, null)
+      return result
     } catch (error) {
-      if (error instanceof WarehouseFailure && error.step !== 'read') {
-        const { step, message } = error
-        await db.tenant({ workspaceId, userId: null }, (tx) =>
-          store.recordProbe(tx, workspaceId, connectionId, { step, message }),
-        )
-      }
+      if (error instanceof WarehouseFailure && error.step !== 'read') await note(workspaceId, connectionId, error)
       throw error
     }
   }

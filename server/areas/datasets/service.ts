@@ -4,30 +4,29 @@ import type { JsonObject } from '#model/definition'
 import type { StandingIn } from '#platform/access/check'
 import { MINUTE } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
-import { invalid, problem, readOnly } from '#platform/errors'
-import { etagOf } from '#platform/http/answer'
+import { problem, readOnly } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
 import { type Idempotency, makeIdempotency, replayOf } from '#platform/http/idempotency'
 import { parse } from '#platform/http/input'
-import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
+import { decodeIdCursor, toPage } from '#platform/http/page'
 import type { Exchange } from '#platform/http/route'
-import { compileEncoder, type ListQuery } from '#platform/http/schema'
+import type { ListQuery } from '#platform/http/schema'
 import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import type { Vault } from '#platform/secrets'
 import { exportStream } from './export.ts'
+import { readPage } from './paging.ts'
 import type { Parsed } from './parsing/parse.ts'
 import { makeParserThreads } from './parsing/thread.ts'
-import { parseRecord, readVersion } from './reading.ts'
 import { refusedBody, refusedFile } from './refusals.ts'
-import { type Capture, Dataset, importFields, newFields, patchFields, serverOwned } from './schema.ts'
+import { type Capture, type Dataset, importFields, newFields, patchFields } from './schema.ts'
 import { sendJson, sendLines } from './sending.ts'
 import * as store from './store.ts'
 import { blocksOf, checkLength, hasBody, isJson, letGo, readUpload } from './upload.ts'
-import { type Draft, packRecords, startDraft } from './writing.ts'
+import { etagOfDataset, nameOfFile, onTheWire, recordsMissing, requireMatch, requirePresent, split } from './wire.ts'
+import { type Draft, packRecords, withDraft } from './writing.ts'
 
 type ById = { dataset_id: string }
-type Values = Record<string, unknown>
 
 /** Everybody in the workspace but guests; viewers read. */
 export const standingInDataset: StandingIn = async (ctx, datasetId) => {
@@ -45,13 +44,6 @@ export type ReadSource = (
 
 export type DatasetsOptions = { db: Database; vault: Vault; log: Logger; readSource: ReadSource }
 
-/** A page of records is cut short when it grows beyond this. */
-const MOST_PAGE_BYTES = 4 << 20
-
-const encode = compileEncoder(Dataset)!
-const onTheWire = (dataset: Dataset): Values => JSON.parse(JSON.stringify(encode(dataset))) as Values
-export const etagOfDataset = (dataset: Dataset): string => etagOf(Buffer.from(JSON.stringify(encode(dataset))))
-
 export function makeDatasets({ db, vault, log, readSource }: DatasetsOptions) {
   const threads = makeParserThreads()
   const idempotency = makeIdempotency(vault)
@@ -67,17 +59,6 @@ export function makeDatasets({ db, vault, log, readSource }: DatasetsOptions) {
     const found = await inScope(ctx, (tx) => store.findPointed(tx, ctx.workspace.workspace_id, datasetId))
     if (!found) throw problem('not_found')
     return found
-  }
-
-  /** Records go into a draft; `finish` makes them visible, or nothing of them remains. */
-  async function withDraft<T>(workspaceId: string, work: (draft: Draft) => Promise<T>): Promise<T> {
-    const draft = await startDraft(db, workspaceId)
-    try {
-      return await work(draft)
-    } catch (error) {
-      await draft.discard()
-      throw error
-    }
   }
 
   async function readBody(ctx: Context, exchange: Exchange, draft: Draft): Promise<Parsed> {
@@ -132,7 +113,7 @@ export function makeDatasets({ db, vault, log, readSource }: DatasetsOptions) {
     async createDataset(ctx: Context, _input: unknown, exchange: Exchange): Promise<Dataset> {
       const workspaceId = ctx.workspace.workspace_id
       return refusing(exchange, refusedBody, () =>
-        withDraft(workspaceId, async (draft) => {
+        withDraft(db, workspaceId, async (draft) => {
           const parsed = await readBody(ctx, exchange, draft)
           const { settable, echoed } = split(parsed.fields)
           if (echoed.length > 0) throw readOnly(echoed.map(([field]) => field))
@@ -152,7 +133,7 @@ export function makeDatasets({ db, vault, log, readSource }: DatasetsOptions) {
       const workspaceId = ctx.workspace.workspace_id
       const mostBytes = ctx.config.HEDDLE_MAX_IMPORT_BYTES
       return refusing(exchange, refusedFile, () =>
-        withDraft(workspaceId, async (draft) => {
+        withDraft(db, workspaceId, async (draft) => {
           // The parts around the file are small; the limit is the file's.
           checkLength(exchange.request, mostBytes + (1 << 20))
           const upload = await readUpload(exchange, { fields: ['name', 'description'], mostBytes }, ({ blocks }) =>
@@ -186,7 +167,7 @@ export function makeDatasets({ db, vault, log, readSource }: DatasetsOptions) {
         signal,
         ...(input.limit !== undefined && { limit: input.limit }),
       })
-      return withDraft(ctx.workspace.workspace_id, async (draft) => {
+      return withDraft(db, ctx.workspace.workspace_id, async (draft) => {
         const { packed, profile } = await packRecords(source.pages, draft).catch((error: unknown) => {
           throw refusedBody(error)
         })
@@ -227,7 +208,7 @@ export function makeDatasets({ db, vault, log, readSource }: DatasetsOptions) {
     async updateDataset(ctx: Context, { dataset_id }: ById, exchange: Exchange): Promise<Dataset> {
       const workspaceId = ctx.workspace.workspace_id
       return refusing(exchange, refusedBody, () =>
-        withDraft(workspaceId, async (draft) => {
+        withDraft(db, workspaceId, async (draft) => {
           const parsed = await readBody(ctx, exchange, draft)
           const { settable, echoed } = split(parsed.fields)
           if (Object.hasOwn(parsed.fields, 'records')) throw recordsMissing(parsed.fields)
@@ -269,25 +250,7 @@ export function makeDatasets({ db, vault, log, readSource }: DatasetsOptions) {
     },
 
     async listRecords(ctx: Context, { dataset_id, cursor, limit }: ById & ListQuery) {
-      const dataset = await pointed(ctx, dataset_id)
-      const from = positionOf(cursor, dataset)
-      const items: JsonObject[] = []
-      let bytes = 0
-      pages: for await (const page of readVersion(ctx.db, ctx.workspace.workspace_id, dataset.version_id, {
-        from,
-        to: Math.min(from + limit, dataset.record_count),
-      })) {
-        for (const text of page.texts) {
-          if (items.length > 0 && bytes + text.length > MOST_PAGE_BYTES) break pages
-          items.push(parseRecord(text))
-          bytes += text.length
-        }
-      }
-      const next = from + items.length
-      return {
-        items,
-        next_cursor: next < dataset.record_count ? cursorAt(dataset, next) : null,
-      }
+      return readPage(ctx.db, await pointed(ctx, dataset_id), { cursor, limit })
     },
 
     async exportDataset(ctx: Context, { dataset_id, format }: ById & { format: 'csv' | 'jsonl' }, exchange: Exchange) {
@@ -343,52 +306,10 @@ async function refusing<T>(
     return await work()
   } catch (error) {
     letGo(exchange)
+    // The body is read and gone: what the kernel would try again would find nothing.
+    const { code } = error as { code?: string }
+    if (code === '40P01' || code === '40001')
+      throw problem('unavailable', 'Others changed the same at the same time. Send it again.', { retryAfterS: 1 })
     throw explain(error)
   }
-}
-
-function split(fields: JsonObject): { settable: Values; echoed: [string, unknown][] } {
-  const entries = Object.entries(fields).filter(([field]) => field !== 'records')
-  return {
-    settable: Object.fromEntries(entries.filter(([field]) => !serverOwned.has(field))),
-    echoed: entries.filter(([field]) => serverOwned.has(field)),
-  }
-}
-
-const recordsMissing = (fields: JsonObject) =>
-  invalid([
-    { path: '/records', message: Object.hasOwn(fields, 'records') ? 'must be an array of objects' : 'is required' },
-  ])
-
-function requirePresent(present: Values, echoed: [string, unknown][]): void {
-  const changed = echoed.filter(([field, value]) => JSON.stringify(present[field]) !== JSON.stringify(value))
-  if (changed.length > 0) throw readOnly(changed.map(([field]) => field))
-}
-
-/** In the transaction of the change itself: what was compared is what gets changed. */
-function requireMatch({ request }: Exchange, present: Dataset): void {
-  const wanted = request.headers['if-match']
-  if (wanted === undefined || wanted === '*' || wanted.split(/\s*,\s*/).includes(etagOfDataset(present))) return
-  throw problem('precondition_failed', 'Read the resource again and repeat the change on what it says now.')
-}
-
-/** The name of a file is only ever shown. */
-function nameOfFile(fileName: string): string {
-  const bare = fileName.replace(/^.*[\\/]/, '').replace(/(\.(csv|tsv|txt|json|jsonl|ndjson))?(\.gz)?$/i, '')
-  const shown = bare.replaceAll(/\p{C}/gu, '').trim().slice(0, 200)
-  return shown === '' ? 'Imported file' : shown
-}
-
-const cursorAt = (dataset: store.Pointed, at: number): string =>
-  Buffer.from(JSON.stringify([dataset.version_id, at])).toString('base64url')
-
-function positionOf(cursor: string | undefined, dataset: store.Pointed): number {
-  const key = decodeCursor(cursor, 2)
-  if (key === undefined) return 0
-  const [versionId, at] = key
-  if (typeof versionId !== 'string' || typeof at !== 'number' || !Number.isInteger(at) || at < 0)
-    throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
-  if (versionId !== dataset.version_id)
-    throw problem('dataset_changed', 'The records were replaced since the first page. Start again without a cursor.')
-  return Math.min(at, dataset.record_count)
 }

@@ -10,7 +10,7 @@ import { changedFrom, parseRecord, readRecords, readVersion } from './reading.ts
 import { RecordsRefused } from './records/refused.ts'
 import type { Dataset } from './schema.ts'
 import * as store from './store.ts'
-import { type Draft, packRecords, type Records, startDraft } from './writing.ts'
+import { type Draft, packRecords, type Records, withDraft } from './writing.ts'
 
 // What executions, jobs and suites do with datasets. The HTTP surface is in service.ts.
 
@@ -21,16 +21,6 @@ const MOST_TRIES = 5
 export function makeDatasetUse({ db }: { db: Database }) {
   const within = <T>(workspaceId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
     db.tenant({ workspaceId, userId: null }, work)
-
-  async function withDraft<T>(workspaceId: string, work: (draft: Draft) => Promise<T>): Promise<T> {
-    const draft = await startDraft(db, workspaceId)
-    try {
-      return await work(draft)
-    } catch (error) {
-      await draft.discard()
-      throw error
-    }
-  }
 
   /** Points an existing dataset at new records; `expected` is the version they were made from. */
   async function replace(
@@ -61,7 +51,7 @@ export function makeDatasetUse({ db }: { db: Database }) {
 
     /** Records that belong to no dataset, for whoever keeps the version's id; `releaseVersion` lets them go. */
     captureVersion: (workspaceId: string, records: Records) =>
-      withDraft(workspaceId, async (draft) => {
+      withDraft(db, workspaceId, async (draft) => {
         const { packed } = await packRecords(records, draft)
         await within(workspaceId, (tx) => draft.publish(tx))
         return { version_id: draft.versionId, sha256: packed.sha256, record_count: packed.record_count }
@@ -81,7 +71,7 @@ export function makeDatasetUse({ db }: { db: Database }) {
       records: Records,
       alsoDo: (tx: Tx, dataset: Dataset) => Promise<void> = async () => {},
     ): Promise<Dataset> =>
-      withDraft(workspaceId, async (draft) => {
+      withDraft(db, workspaceId, async (draft) => {
         const content = await packRecords(records, draft)
         return within(workspaceId, async (tx) => {
           await draft.publish(tx)
@@ -95,7 +85,7 @@ export function makeDatasetUse({ db }: { db: Database }) {
 
     /** Replaces all records of a dataset at once; `dataset_unbound` where it is gone. */
     replaceRecordsOf: (workspaceId: string, datasetId: string, records: Records): Promise<Dataset> =>
-      withDraft(workspaceId, async (draft) => {
+      withDraft(db, workspaceId, async (draft) => {
         const content = await packRecords(records, draft)
         const dataset = await within(workspaceId, (tx) => replace(tx, workspaceId, datasetId, draft, content))
         if (dataset === undefined || dataset === 'moved')
@@ -163,7 +153,7 @@ export function makeDatasetUse({ db }: { db: Database }) {
         })
         if (found === undefined && 'datasetId' in target) throw unknown()
         const kept = mode === 'append' && found !== undefined ? found : undefined
-        const written = await withDraft(workspaceId, async (draft) => {
+        const written = await withDraft(db, workspaceId, async (draft) => {
           if (kept)
             await within(workspaceId, (tx) => store.copyChunks(tx, workspaceId, kept.version_id, draft.versionId))
           const content = await packRecords([records], draft, kept && { pointed: kept, db }).catch(refused)

@@ -20,7 +20,7 @@ export type Draft = {
 
 const stalled = () => problem('unavailable', 'The upload stood still for too long and was given up. Send it again.')
 
-export async function startDraft(db: Database, workspaceId: string): Promise<Draft> {
+async function startDraft(db: Database, workspaceId: string): Promise<Draft> {
   const scope = { workspaceId, userId: null }
   const versionId = newId()
   await db.tenant(scope, (tx) => store.insertVersion(tx, workspaceId, versionId))
@@ -40,6 +40,17 @@ export async function startDraft(db: Database, workspaceId: string): Promise<Dra
           () => {},
           () => {},
         ),
+  }
+}
+
+/** Records go into a draft; the work makes them visible, or nothing of them remains. */
+export async function withDraft<T>(db: Database, workspaceId: string, work: (draft: Draft) => Promise<T>): Promise<T> {
+  const draft = await startDraft(db, workspaceId)
+  try {
+    return await work(draft)
+  } catch (error) {
+    await draft.discard()
+    throw error
   }
 }
 

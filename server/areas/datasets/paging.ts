@@ -1,0 +1,44 @@
+import type { JsonObject } from '#model/definition'
+import type { Database } from '#platform/db/pool'
+import { invalid, problem } from '#platform/errors'
+import { decodeCursor } from '#platform/http/page'
+import { parseRecord, readVersion } from './reading.ts'
+import type * as store from './store.ts'
+
+/** A page of records is cut short when it grows beyond this. */
+const MOST_PAGE_BYTES = 4 << 20
+
+export async function readPage(
+  db: Database,
+  dataset: store.Pointed,
+  { cursor, limit }: { cursor?: string | undefined; limit: number },
+): Promise<{ items: JsonObject[]; next_cursor: string | null }> {
+  const from = positionOf(cursor, dataset)
+  const to = Math.min(from + limit, dataset.record_count)
+  const items: JsonObject[] = []
+  let bytes = 0
+  pages: for await (const { texts } of readVersion(db, dataset.workspace_id, dataset.version_id, { from, to })) {
+    for (const text of texts) {
+      if (items.length > 0 && bytes + text.length > MOST_PAGE_BYTES) break pages
+      items.push(parseRecord(text))
+      bytes += text.length
+    }
+  }
+  const next = from + items.length
+  return { items, next_cursor: next < dataset.record_count ? cursorAt(dataset, next) : null }
+}
+
+/** A cursor belongs to one version: pages of two versions must not be put together. */
+const cursorAt = (dataset: store.Pointed, at: number): string =>
+  Buffer.from(JSON.stringify([dataset.version_id, at])).toString('base64url')
+
+function positionOf(cursor: string | undefined, dataset: store.Pointed): number {
+  const key = decodeCursor(cursor, 2)
+  if (key === undefined) return 0
+  const [versionId, at] = key
+  if (typeof versionId !== 'string' || typeof at !== 'number' || !Number.isInteger(at) || at < 0)
+    throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+  if (versionId !== dataset.version_id)
+    throw problem('dataset_changed', 'The records were replaced since the first page. Start again without a cursor.')
+  return Math.min(at, dataset.record_count)
+}
