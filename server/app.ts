@@ -11,6 +11,7 @@ import { subscriptionRoutes } from '#areas/subscriptions/routes'
 import { makeSubscriptions, standingInSubscription } from '#areas/subscriptions/service'
 import { teamRoutes } from '#areas/teams/routes'
 import { makeTeams, standingInTeam } from '#areas/teams/service'
+import { addWidget } from '#areas/widget/routes'
 import type { AnyKind } from '#engine/nodes/kind'
 import { makeIdentifier } from '#platform/auth/identify'
 import type { Config } from '#platform/config'
@@ -30,6 +31,7 @@ import { wireIdentity } from '#server/wiring/identity'
 import { startMaintenance } from '#server/wiring/maintenance'
 import { wirePayments } from '#server/wiring/payments'
 import { wireProviders } from '#server/wiring/providers'
+import { wireThreads } from '#server/wiring/threads'
 import { wireWorkflows } from '#server/wiring/workflows'
 
 // The composition root: the only file that knows everything.
@@ -61,7 +63,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
   const identifier = makeIdentifier({ db, operators: config.HEDDLE_OPERATORS })
 
   const payments = wirePayments({ config, db, vault, log })
-  const providers = wireProviders({ config, db })
+  const providers = wireProviders({ config, db, log })
   const data = wireData({ config, db, vault, log, outgoing: providers.outgoing })
   const identity = wireIdentity({
     config,
@@ -80,6 +82,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     baseUrl: options.baseUrl,
     workflows: () => workflows,
   })
+  const threads = wireThreads({ db, vault, log, providers, identity, conversations: conversations.conversations })
   const workflows: Awaited<ReturnType<typeof wireWorkflows>> = await wireWorkflows({
     config,
     db,
@@ -87,8 +90,8 @@ export async function makeApp(options: AppOptions): Promise<App> {
     providers,
     quotas: payments.quotas,
     orgOf: identifier.orgOf,
-    kinds: [...data.kinds, ...(options.kinds ?? [])],
-    references: data.references,
+    kinds: [...data.kinds, ...threads.kinds, ...(options.kinds ?? [])],
+    references: new Map([...data.references, ...threads.references]),
     onDeleted: [],
     onEnded: [
       async ({ workspaceId, executionId }) => void (await data.datasetUse.forgetExecution(workspaceId, executionId)),
@@ -115,6 +118,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       ...workflows.standings,
       ...data.standings,
       ...conversations.standings,
+      ...threads.standings,
       company: standingInCompany,
       team: standingInTeam,
       subscription: standingInSubscription,
@@ -136,6 +140,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     ...operationRoutes({ engine: workflows.engine }),
     ...data.routes,
     ...conversations.routes,
+    ...threads.routes,
   ]
 
   const http = makeHttp(kernel)
@@ -144,13 +149,15 @@ export async function makeApp(options: AppOptions): Promise<App> {
   realtime.addFeed('execution', workflows.feed)
   conversations.addCors(http)
   addRoutes(http, routes, kernel)
+  addWidget(http)
   await addDocuments(http, { routes, db, metrics, log })
   if (options.pages !== undefined) addPages(http, options.pages)
   await http.ready()
+  await threads.start()
   const maintenance =
     config.role === 'api'
       ? undefined
-      : startMaintenance({ db, log, tasks: { 'journal of executions': workflows.maintain } })
+      : startMaintenance({ db, log, tasks: { 'journal of executions': workflows.maintain, ...threads.tasks } })
 
   return {
     http,
@@ -160,6 +167,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       await realtime.stop()
       await http.close()
       await maintenance?.stop()
+      await threads.stop()
       conversations.stop()
       await workflows.stop()
       await payments.stop()

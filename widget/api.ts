@@ -1,0 +1,195 @@
+// The embed API, as a visitor of somebody's site. The visitor's token and the conversation are kept in the browser, so that a
+// reload goes on where it was.
+
+export type Target = { kind: 'template' | 'workflow'; id: string }
+export type Options = { base: string; token: string; target: Target }
+
+export type Message = { message_id: string; role: 'assistant' | 'visitor' | 'system'; text: string; created_at: string }
+export type Form = { form_id: string; title: string; schema: Schema; values: Record<string, unknown> }
+export type Schema = {
+  type?: string | string[]
+  title?: string
+  description?: string
+  format?: string
+  enum?: unknown[]
+  default?: unknown
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+}
+export type Config = {
+  name: string
+  greeting: string
+  theme: Record<string, unknown>
+  features: { speech: boolean; transcribe: boolean }
+  voice: string | null
+  suggestions: string[]
+  visitor_token: string
+}
+export type Turn = {
+  thread_id: string
+  messages: Message[]
+  form?: Form
+  execution_id?: string
+  visitor_token?: string
+}
+export type Status = {
+  execution_id: string
+  status: string
+  results: unknown
+  error: { message: string } | null
+  question: { clarification_id: string; question: string; schema: Schema } | null
+}
+export type Gathered = {
+  conversation_id: string
+  reply: string
+  missing: string[]
+  complete: boolean
+  execution_id?: string
+  visitor_token?: string
+}
+
+/** A refusal of the service, with the mistakes of a form by field. */
+export class Refused extends Error {
+  readonly status: number
+  readonly code: string
+  readonly fields: Record<string, string>
+
+  constructor(status: number, body: { code?: string; detail?: string; errors?: { path: string; message: string }[] }) {
+    super(body.detail ?? 'The service did not answer as expected.')
+    this.status = status
+    this.code = body.code ?? ''
+    this.fields = Object.fromEntries(
+      (body.errors ?? []).map(({ path, message }) => [path.split('/').at(-1) ?? '', message]),
+    )
+  }
+}
+
+/** Storage can be forbidden (private windows, sandboxed frames); the widget then lives for one page view. */
+function storage(key: string) {
+  const memory = new Map<string, string>()
+  return {
+    get(name: string): string | null {
+      try {
+        return localStorage.getItem(`${key}:${name}`)
+      } catch {
+        return memory.get(name) ?? null
+      }
+    },
+    set(name: string, value: string | null): void {
+      memory.set(name, value ?? '')
+      try {
+        if (value === null) localStorage.removeItem(`${key}:${name}`)
+        else localStorage.setItem(`${key}:${name}`, value)
+      } catch {
+        // kept in memory
+      }
+    },
+  }
+}
+
+const RETRIES = 4
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+export function makeApi({ base, token, target }: Options) {
+  const kept = storage(`heddle:${target.id}`)
+  const root = `${base.replace(/\/+$/, '')}/api/embed/${target.kind}/${encodeURIComponent(target.id)}`
+  const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+  /** A lost connection, a full service and a busy one are tried again; with a key, so that nothing is said twice. */
+  async function send(path: string, init: RequestInit & { key?: string } = {}, onLost?: () => void): Promise<Response> {
+    for (let attempt = 0; ; attempt++) {
+      let response: Response | undefined
+      try {
+        const headers = new Headers(init.headers)
+        headers.set('authorization', `Bearer ${token}`)
+        const visitor = kept.get('visitor')
+        if (visitor) headers.set('x-visitor-token', visitor)
+        if (init.key) headers.set('idempotency-key', init.key)
+        response = await fetch(root + path, { ...init, headers, credentials: 'omit' })
+        if (response.ok) return response
+      } catch (error) {
+        if (attempt >= RETRIES) throw error
+      }
+      if (response && response.status !== 429 && response.status < 500)
+        throw new Refused(response.status, await response.json().catch(() => ({})))
+      if (response && attempt >= RETRIES) throw new Refused(response.status, await response.json().catch(() => ({})))
+      onLost?.()
+      const wait = Number(response?.headers.get('retry-after')) * 1000 || 400 * 2 ** attempt
+      await sleep(Math.min(wait, 10_000))
+    }
+  }
+
+  const json = (body: unknown, key?: string): RequestInit & { key?: string } => ({
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    ...(key !== undefined && { key }),
+  })
+  const remember = (visitor: string | undefined): void => {
+    if (visitor) kept.set('visitor', visitor)
+  }
+  const newKey = (): string => crypto.randomUUID?.() ?? String(Math.random()).slice(2)
+
+  return {
+    target,
+    kept,
+    async config(): Promise<Config> {
+      const config = (await (await send('/config')).json()) as Config
+      remember(config.visitor_token)
+      return config
+    },
+    async chat(thread_id: string | null, message: string, onLost: () => void): Promise<Turn> {
+      const body = { ...(thread_id && { thread_id }), message, time_zone: timeZone }
+      const turn = (await (await send('/chat', json(body, newKey()), onLost)).json()) as Turn
+      remember(turn.visitor_token)
+      kept.set('thread', turn.thread_id)
+      return turn
+    },
+    act: async (
+      thread_id: string,
+      action: 'submit' | 'cancel',
+      form_id: string,
+      values?: Record<string, unknown>,
+    ): Promise<Turn> =>
+      (
+        await send(`/thread/${thread_id}/action`, json({ action, form_id, ...(values && { values }) }, newKey()))
+      ).json() as Promise<Turn>,
+    history: async (thread_id: string): Promise<{ items: Message[]; form?: Form }> =>
+      (await send(`/thread/${thread_id}/history?limit=200`)).json() as Promise<{ items: Message[]; form?: Form }>,
+    status: async (execution: string): Promise<Status> =>
+      (
+        await send(target.kind === 'template' ? `/execution/${execution}/status` : `/executions/${execution}`)
+      ).json() as Promise<Status>,
+    respond: async (execution: string, response: unknown, clarification_id: string): Promise<void> =>
+      void (await send(`/executions/${execution}/respond`, json({ response, clarification_id }, newKey()))),
+    async gather(conversation_id: string | null, message: string | null, onLost: () => void): Promise<Gathered> {
+      const body = {
+        ...(conversation_id && { conversation_id }),
+        ...(message !== null && { message }),
+        time_zone: timeZone,
+      }
+      const gathered = (await (await send('/gather', json(body, newKey()), onLost)).json()) as Gathered
+      remember(gathered.visitor_token)
+      kept.set('thread', gathered.conversation_id)
+      return gathered
+    },
+    speech: async (text: string): Promise<Blob> => (await send('/speech', json({ text: text.slice(0, 4096) }))).blob(),
+    transcribe: async (clip: Blob): Promise<string> =>
+      (
+        (await (
+          await send('/transcribe', {
+            method: 'POST',
+            headers: { 'content-type': clip.type || 'audio/webm' },
+            body: clip,
+          })
+        ).json()) as { text: string }
+      ).text,
+  }
+}
+
+export type Api = ReturnType<typeof makeApi>

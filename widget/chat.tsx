@@ -1,0 +1,189 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Api, Config } from './api.ts'
+import { makeConversation, type View } from './conversation.ts'
+import { AnswerForm, SchemaForm } from './form.tsx'
+import { makeSpeaker, useMicrophone } from './speech.ts'
+
+type Props = { api: Api; config: Config; onClose?(): void }
+
+const empty: View = {
+  messages: [],
+  form: null,
+  question: null,
+  execution: null,
+  busy: false,
+  connection: 'fine',
+  problem: null,
+  fieldErrors: {},
+}
+
+export function Chat({ api, config, onClose }: Props) {
+  const [view, setView] = useState(empty)
+  const [text, setText] = useState('')
+  const [spoken, setSpoken] = useState(false)
+  const [notice, setNotice] = useState<string | null>(null)
+  const log = useRef<HTMLDivElement>(null)
+  const compose = useRef<HTMLTextAreaElement>(null)
+  const speaker = useMemo(() => makeSpeaker(api.speech), [api])
+  const conversation = useMemo(() => makeConversation(api, setView, speaker.say), [api, speaker])
+  const canSpeak = config.features.speech && api.target.kind === 'template'
+  const canHear = config.features.transcribe && api.target.kind === 'template'
+  const microphone = useMicrophone(async (clip) => {
+    const heard = await conversation.hear(clip)
+    if (heard) setText(heard)
+    compose.current?.focus()
+  }, setNotice)
+
+  useEffect(() => {
+    void conversation.resume(config.greeting)
+    return conversation.stop
+  }, [conversation, config.greeting])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whatever is added at the end is scrolled to
+  useEffect(() => {
+    log.current?.scrollTo({ top: log.current.scrollHeight })
+  }, [view.messages.length, view.form, view.question])
+  useEffect(() => speaker.set(spoken), [speaker, spoken])
+
+  const send = (said: string): void => {
+    const trimmed = said.trim()
+    if (trimmed === '' || view.busy) return
+    setText('')
+    setNotice(null)
+    void conversation.send(trimmed)
+    compose.current?.focus()
+  }
+
+  const problem = notice ?? view.problem
+  return (
+    <section class="panel" aria-label={config.name}>
+      <header>
+        <h2>{config.name}</h2>
+        {canSpeak ? (
+          <button
+            type="button"
+            aria-pressed={spoken}
+            aria-label="Speak answers aloud"
+            title="Speak answers aloud"
+            onClick={() => setSpoken(!spoken)}
+          >
+            {spoken ? '🔊' : '🔈'}
+          </button>
+        ) : null}
+        <button
+          type="button"
+          aria-label="Begin a new conversation"
+          title="Begin a new conversation"
+          onClick={() => void conversation.restart(config.greeting)}
+        >
+          ↺
+        </button>
+        {onClose ? (
+          <button type="button" aria-label="Close the chat" title="Close" onClick={onClose}>
+            ✕
+          </button>
+        ) : null}
+      </header>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <div class="log" ref={log} role="log" aria-live="polite" aria-label="Conversation" tabIndex={0}>
+        {view.messages.map((message) => (
+          <div class={`message ${message.role}`} key={message.message_id}>
+            <span class="sr">
+              {message.role === 'visitor' ? 'You: ' : message.role === 'assistant' ? `${config.name}: ` : ''}
+            </span>
+            {message.text}
+          </div>
+        ))}
+        {view.busy ? (
+          <div class="message dots">
+            <span class="sr">Thinking</span>
+          </div>
+        ) : null}
+      </div>
+      {view.execution && !view.busy && !view.form && !view.question ? (
+        <p class="note" role="status">
+          <span class="dots">Working on it</span>
+        </p>
+      ) : null}
+      {view.connection === 'lost' && view.busy ? (
+        <p class="note" role="status">
+          The connection was lost; trying again…
+        </p>
+      ) : null}
+      {problem ? (
+        <p class="note bad" role="alert">
+          {problem}
+        </p>
+      ) : null}
+      {view.form ? (
+        <SchemaForm
+          key={view.form.form_id}
+          title={view.form.title}
+          schema={view.form.schema}
+          values={view.form.values}
+          errors={view.fieldErrors}
+          busy={view.busy}
+          onSubmit={(values) => void conversation.act('submit', values)}
+          onCancel={() => void conversation.act('cancel')}
+        />
+      ) : null}
+      {view.question ? (
+        <AnswerForm
+          key={view.question.clarification_id}
+          question={view.question.question}
+          schema={view.question.schema}
+          errors={view.fieldErrors}
+          busy={view.busy}
+          onAnswer={(response) => void conversation.answer(response)}
+        />
+      ) : null}
+      {view.messages.length <= 1 && config.suggestions.length > 0 ? (
+        <div class="suggestions">
+          {config.suggestions.map((suggestion) => (
+            <button type="button" key={suggestion} onClick={() => send(suggestion)}>
+              {suggestion}
+            </button>
+          ))}
+        </div>
+      ) : null}
+      <form
+        class="compose"
+        onSubmit={(event) => {
+          event.preventDefault()
+          send(text)
+        }}
+      >
+        <label class="sr" for="say">
+          Your message
+        </label>
+        <textarea
+          id="say"
+          ref={compose}
+          rows={1}
+          maxLength={8000}
+          placeholder="Write a message"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+            event.preventDefault()
+            send(text)
+          }}
+        />
+        {canHear && microphone.available ? (
+          <button
+            type="button"
+            class={microphone.recording ? 'recording' : ''}
+            aria-pressed={microphone.recording}
+            aria-label={microphone.recording ? 'Stop recording' : 'Speak instead of typing'}
+            onClick={() => void microphone.toggle()}
+          >
+            {microphone.recording ? '■' : '🎤'}
+          </button>
+        ) : null}
+        <button type="submit" class="primary" disabled={view.busy || text.trim() === ''}>
+          Send
+        </button>
+      </form>
+    </section>
+  )
+}

@@ -1,0 +1,188 @@
+import { type Api, type Form, type Message, Refused, type Status } from './api.ts'
+
+// What the visitor sees, and how it changes. One conversation behind both widgets: a chat by template, and the guided
+// gathering of a workflow's inputs.
+
+export type View = {
+  messages: Message[]
+  form: Form | null
+  question: Status['question']
+  execution: string | null
+  busy: boolean
+  connection: 'fine' | 'lost'
+  /** What went wrong, in words for the visitor. */
+  problem: string | null
+  fieldErrors: Record<string, string>
+}
+
+const finished = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
+const POLL_MS = 1500
+
+let counter = 0
+const local = (role: Message['role'], text: string): Message => ({
+  message_id: `local-${++counter}`,
+  role,
+  text,
+  created_at: new Date().toISOString(),
+})
+
+export function makeConversation(api: Api, onChange: (view: View) => void, onSaid: (text: string) => void) {
+  let view: View = {
+    messages: [],
+    form: null,
+    question: null,
+    execution: api.kept.get('execution') || null,
+    busy: false,
+    connection: 'fine',
+    problem: null,
+    fieldErrors: {},
+  }
+  let thread = api.kept.get('thread') || null
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  const set = (change: Partial<View>): void => {
+    view = { ...view, ...change }
+    onChange(view)
+  }
+  const follow = (execution: string | null): void => {
+    api.kept.set('execution', execution)
+    set({ execution })
+    clearTimeout(timer)
+    if (execution) timer = setTimeout(poll, POLL_MS)
+  }
+  const add = (...messages: Message[]): void => set({ messages: [...view.messages, ...messages] })
+  const say = (text: string): void => {
+    add(local('assistant', text))
+    onSaid(text)
+  }
+
+  async function attempt(work: () => Promise<void>): Promise<void> {
+    set({ busy: true, problem: null, fieldErrors: {} })
+    try {
+      await work()
+      set({ connection: 'fine' })
+    } catch (error) {
+      if (error instanceof Refused && error.status === 404) {
+        // The conversation is gone (it belonged to another visitor, or was removed): begin anew.
+        thread = null
+        api.kept.set('thread', null)
+        follow(null)
+        set({ form: null, question: null, problem: 'This conversation is over. Write something to begin a new one.' })
+      } else if (error instanceof Refused) set({ problem: error.message, fieldErrors: error.fields })
+      else set({ problem: 'The connection was lost. Try again in a moment.', connection: 'lost' })
+    } finally {
+      set({ busy: false })
+    }
+  }
+
+  /** Looks how the execution is doing; questions and results of a chat arrive as messages of its history. */
+  async function poll(): Promise<void> {
+    const { execution } = view
+    if (!execution) return
+    try {
+      const status = await api.status(execution)
+      set({ connection: 'fine', question: api.target.kind === 'workflow' ? status.question : null })
+      if (api.target.kind === 'template' && thread) await refresh()
+      if (!finished.has(status.status)) {
+        timer = setTimeout(poll, POLL_MS)
+        return
+      }
+      if (api.target.kind === 'workflow') say(resultText(status))
+      follow(null)
+    } catch (error) {
+      if (error instanceof Refused && error.status < 500) return follow(null)
+      set({ connection: 'lost' })
+      timer = setTimeout(poll, POLL_MS * 2)
+    }
+  }
+
+  async function refresh(): Promise<void> {
+    const { items, form } = await api.history(thread!)
+    const known = new Set(view.messages.map(({ message_id }) => message_id))
+    for (const { role, text } of items.filter(
+      ({ message_id, role: who }) => who === 'assistant' && !known.has(message_id) && known.size > 0,
+    ))
+      if (role === 'assistant') onSaid(text)
+    set({ messages: items, form: form ?? null })
+  }
+
+  const lost = (): void => set({ connection: 'lost' })
+
+  return {
+    /** After a reload: what was said, and what is still going on. */
+    async resume(greeting: string): Promise<void> {
+      if (api.target.kind === 'template' && thread) await attempt(refresh)
+      if (view.messages.length === 0) add(local('assistant', greeting))
+      if (view.execution) timer = setTimeout(poll, 0)
+      else if (api.target.kind === 'workflow' && !thread) {
+        await attempt(async () => {
+          const gathered = await api.gather(null, null, lost)
+          thread = gathered.conversation_id
+          say(gathered.reply)
+        })
+      }
+    },
+
+    async send(text: string): Promise<void> {
+      add(local('visitor', text))
+      await attempt(async () => {
+        if (api.target.kind === 'workflow') {
+          const gathered = await api.gather(thread, text, lost)
+          thread = gathered.conversation_id
+          say(gathered.reply)
+          if (gathered.execution_id) follow(gathered.execution_id)
+          return
+        }
+        const turn = await api.chat(thread, text, lost)
+        thread = turn.thread_id
+        add(...turn.messages.filter(({ role }) => role !== 'visitor'))
+        for (const { role, text: said } of turn.messages) if (role === 'assistant') onSaid(said)
+        set({ form: turn.form ?? null })
+        if (turn.execution_id) follow(turn.execution_id)
+      })
+    },
+
+    act: (action: 'submit' | 'cancel', values?: Record<string, unknown>) =>
+      attempt(async () => {
+        const turn = await api.act(thread!, action, view.form!.form_id, values)
+        add(...turn.messages.filter(({ role }) => role !== 'visitor'))
+        set({ form: turn.form ?? null })
+        if (turn.execution_id) follow(turn.execution_id)
+      }),
+
+    answer: (response: unknown) =>
+      attempt(async () => {
+        const { execution, question } = view
+        await api.respond(execution!, response, question!.clarification_id)
+        add(local('visitor', typeof response === 'string' ? response : JSON.stringify(response)))
+        set({ question: null })
+        follow(execution)
+      }),
+
+    /** Speech becomes an ordinary message. */
+    hear: (clip: Blob) =>
+      new Promise<string>((resolve) => {
+        void attempt(async () => resolve(await api.transcribe(clip))).then(() => resolve(''))
+      }),
+
+    async restart(greeting: string): Promise<void> {
+      thread = null
+      api.kept.set('thread', null)
+      follow(null)
+      set({ messages: [], form: null, question: null, problem: null })
+      await this.resume(greeting)
+    },
+
+    stop: (): void => clearTimeout(timer),
+  }
+}
+
+function resultText(status: Status): string {
+  if (status.status === 'succeeded') {
+    if (status.results === null || status.results === undefined) return 'Done.'
+    return typeof status.results === 'string' ? status.results : JSON.stringify(status.results, null, 2)
+  }
+  return status.error ? `It did not work: ${status.error.message}` : `It has ended: ${status.status.replace('_', ' ')}.`
+}
+
+export type Conversation = ReturnType<typeof makeConversation>

@@ -1,0 +1,185 @@
+import { useState } from 'preact/hooks'
+import type { Schema } from './api.ts'
+
+type Props = {
+  title: string
+  schema: Schema
+  values: Record<string, unknown>
+  errors: Record<string, string>
+  busy: boolean
+  onSubmit(values: Record<string, unknown>): void
+  onCancel?(): void
+}
+
+const typeOf = (schema: Schema): string =>
+  ([schema.type].flat().find((type) => type !== 'null') as string | undefined) ?? (schema.enum ? 'enum' : 'string')
+
+/** What a field's text means. An empty one is absent; what cannot be read stays text, and the service says what is wrong. */
+function read(schema: Schema, text: string): unknown {
+  if (text === '') return undefined
+  if (schema.enum) return schema.enum.find((value) => String(value) === text) ?? text
+  const type = typeOf(schema)
+  if (type === 'number' || type === 'integer') return Number.isNaN(Number(text)) ? text : Number(text)
+  if (type === 'array' && typeOf(schema.items ?? {}) === 'string')
+    return text.split('\n').filter((line) => line.trim() !== '')
+  if (type === 'array' || type === 'object') {
+    try {
+      return JSON.parse(text)
+    } catch {
+      return text
+    }
+  }
+  return text
+}
+
+const show = (value: unknown): string => {
+  if (value === undefined || value === null) return ''
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join('\n')
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+const inputType: Record<string, 'date' | 'datetime-local' | 'time' | 'email' | 'url'> = {
+  date: 'date',
+  'date-time': 'datetime-local',
+  time: 'time',
+  email: 'email',
+  uri: 'url',
+}
+
+/** A form out of a JSON Schema: enough of it for the inputs of a workflow. */
+export function SchemaForm({ title, schema, values, errors, busy, onSubmit, onCancel }: Props) {
+  const fields = Object.entries(schema.properties ?? {})
+  const [given, setGiven] = useState<Record<string, unknown>>(() =>
+    Object.fromEntries(fields.map(([name, field]) => [name, values[name] ?? field.default])),
+  )
+  const required = new Set(schema.required ?? [])
+
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    onSubmit(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)))
+  }
+  const change = (name: string, value: unknown): void => setGiven((before) => ({ ...before, [name]: value }))
+
+  return (
+    <form class="form" onSubmit={submit} aria-label={title}>
+      <p class="form-title">{title}</p>
+      {fields.map(([name, field]) => {
+        const label = field.title ?? name.replaceAll('_', ' ')
+        const error = errors[name]
+        const common = {
+          id: `f-${name}`,
+          disabled: busy,
+          required: required.has(name),
+          'aria-invalid': error ? true : undefined,
+          'aria-describedby': error || field.description ? `d-${name}` : undefined,
+        }
+        return (
+          <div class="field" key={name}>
+            {typeOf(field) === 'boolean' ? (
+              <label class="check">
+                <input
+                  type="checkbox"
+                  {...common}
+                  required={false}
+                  checked={given[name] === true}
+                  onChange={(event) => change(name, event.currentTarget.checked)}
+                />{' '}
+                {label}
+              </label>
+            ) : (
+              <>
+                <label for={`f-${name}`}>
+                  {label}
+                  {required.has(name) ? <span aria-hidden="true"> *</span> : null}
+                </label>
+                {field.enum ? (
+                  <select
+                    {...common}
+                    value={show(given[name])}
+                    onChange={(event) => change(name, read(field, event.currentTarget.value))}
+                  >
+                    <option value="">Choose…</option>
+                    {field.enum.map((value) => (
+                      <option key={String(value)} value={String(value)}>
+                        {String(value)}
+                      </option>
+                    ))}
+                  </select>
+                ) : typeOf(field) === 'array' || typeOf(field) === 'object' || (field.maxLength ?? 0) > 200 ? (
+                  <textarea
+                    {...common}
+                    rows={3}
+                    value={show(given[name])}
+                    onChange={(event) => change(name, read(field, event.currentTarget.value))}
+                  />
+                ) : (
+                  <input
+                    {...common}
+                    type={
+                      typeOf(field) === 'number' || typeOf(field) === 'integer'
+                        ? 'number'
+                        : (inputType[field.format ?? ''] ?? 'text')
+                    }
+                    step={typeOf(field) === 'integer' ? 1 : 'any'}
+                    min={field.minimum}
+                    max={field.maximum}
+                    maxLength={field.maxLength}
+                    value={show(given[name])}
+                    onChange={(event) => change(name, read(field, event.currentTarget.value))}
+                  />
+                )}
+              </>
+            )}
+            {error || field.description ? (
+              <p id={`d-${name}`} class={error ? 'hint bad' : 'hint'}>
+                {error ?? field.description}
+              </p>
+            ) : null}
+          </div>
+        )
+      })}
+      <div class="actions">
+        <button type="submit" class="primary" disabled={busy}>
+          Send
+        </button>
+        {onCancel ? (
+          <button type="button" disabled={busy} onClick={onCancel}>
+            Cancel
+          </button>
+        ) : null}
+      </div>
+    </form>
+  )
+}
+
+/** A question's schema is often not an object: one field stands for the whole answer. */
+export function AnswerForm({
+  question,
+  schema,
+  ...rest
+}: {
+  question: string
+  schema: Schema
+  errors: Record<string, string>
+  busy: boolean
+  onAnswer(response: unknown): void
+}) {
+  const isObject = typeOf(schema) === 'object' && schema.properties !== undefined
+  const wrapped: Schema = isObject
+    ? schema
+    : {
+        type: 'object',
+        properties: { response: { ...schema, title: schema.title ?? 'Your answer' } },
+        required: ['response'],
+      }
+  return (
+    <SchemaForm
+      title={question}
+      schema={wrapped}
+      values={{}}
+      errors={rest.errors}
+      busy={rest.busy}
+      onSubmit={(values) => rest.onAnswer(isObject ? values : values.response)}
+    />
+  )
+}

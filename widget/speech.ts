@@ -1,0 +1,66 @@
+import { useRef, useState } from 'preact/hooks'
+
+/** Formats the service reads; Safari records mp4 only, which it does not, so the microphone is not offered there. */
+const recordable = ['audio/webm;codecs=opus', 'audio/ogg;codecs=opus', 'audio/webm']
+
+const formatHere = (): string | undefined =>
+  typeof MediaRecorder === 'undefined' || !navigator.mediaDevices
+    ? undefined
+    : recordable.find((type) => MediaRecorder.isTypeSupported(type))
+
+export function useMicrophone(onClip: (clip: Blob) => void, onProblem: (text: string) => void) {
+  const recorder = useRef<MediaRecorder | null>(null)
+  const [recording, setRecording] = useState(false)
+  const format = formatHere()
+
+  async function toggle(): Promise<void> {
+    if (recorder.current) return recorder.current.stop()
+    try {
+      const stream = await navigator.mediaDevices.getUserMedia({ audio: true })
+      const chunks: Blob[] = []
+      const current = new MediaRecorder(stream, { mimeType: format! })
+      current.ondataavailable = ({ data }) => chunks.push(data)
+      current.onstop = () => {
+        for (const track of stream.getTracks()) track.stop()
+        recorder.current = null
+        setRecording(false)
+        if (chunks.length > 0) onClip(new Blob(chunks, { type: current.mimeType }))
+      }
+      recorder.current = current
+      current.start()
+      setRecording(true)
+    } catch {
+      onProblem('The microphone cannot be used. Allow it in the browser, or type.')
+    }
+  }
+
+  return { available: format !== undefined, recording, toggle }
+}
+
+/** Plays what the assistant says, one after the other; a browser that forbids sound before a click is left silent. */
+export function makeSpeaker(fetchAudio: (text: string) => Promise<Blob>) {
+  let last: Promise<void> = Promise.resolve()
+  let on = false
+  return {
+    set(enabled: boolean): void {
+      on = enabled
+    },
+    say(text: string): void {
+      if (!on) return
+      last = last.then(async () => {
+        try {
+          const url = URL.createObjectURL(await fetchAudio(text))
+          const audio = new Audio(url)
+          await audio.play()
+          await new Promise((resolve) => {
+            audio.onended = resolve
+            audio.onerror = resolve
+          })
+          URL.revokeObjectURL(url)
+        } catch {
+          // Speech is an extra; the text is there.
+        }
+      })
+    },
+  }
+}
