@@ -240,6 +240,9 @@ describe('a connection', () => {
     ])
       expect([refused.status, refused.body.code]).toEqual([409, 'connection_revoked'])
 
+    const path = `/api/connections/${connection_id}`
+    const late = await world.member.call('DELETE', path, { headers: { 'if-match': '"another"' } })
+    expect(late.status).toBe(412)
     const again = await world.member.call('PUT', `/api/connections/${connection_id}/credential`, {
       body: { secrets: { password: SECRET } },
     })

@@ -52,6 +52,7 @@ export const connectionRoutes = (connections: Connections): AnyRoute[] =>
         summary: 'Revoke the credential; the connection and its sources stay, jobs using it pause',
         status: 204,
         current: connections.currentConnection,
+        transaction: false,
         run: connections.revokeConnection,
       },
       rearmConnection: {

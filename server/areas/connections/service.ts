@@ -130,18 +130,19 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
     },
 
     /** Erases the secret; the connection and its sources stay, and what reads through it pauses. */
-    async revokeConnection(ctx: Context, { connection_id }: ById): Promise<void> {
-      const { workspace_id } = ctx.workspace
-      const connection = await found(ctx, ctx.tx, connection_id)
-      if ((await store.revokeConnection(ctx.tx, workspace_id, connection_id)) === 0) return
-      const paused = await jobs.pauseJobsUsing(ctx.tx, workspace_id, connection_id)
-      await recordAudit(ctx, ctx.tx, {
-        action: 'connection.revoked',
-        subject: toWire('conn', connection_id),
-        data: { paused_jobs: paused.length },
-      })
-      await tellRevoked(ctx, connection, paused)
-    },
+    revokeConnection: (ctx: Context, { connection_id }: ById): Promise<void> =>
+      inScope(ctx, async (tx) => {
+        const { workspace_id } = ctx.workspace
+        const connection = await found(ctx, tx, connection_id)
+        if ((await store.revokeConnection(tx, workspace_id, connection_id)) === 0) return
+        const paused = await jobs.pauseJobsUsing(tx, workspace_id, connection_id)
+        await recordAudit(ctx, tx, {
+          action: 'connection.revoked',
+          subject: toWire('conn', connection_id),
+          data: { paused_jobs: paused.length },
+        })
+        await tellRevoked(ctx, tx, connection, paused)
+      }),
 
     /** A new credential, seen working, stored in place of the old one or of none. */
     async rearmConnection(ctx: Context, input: ById & z.output<typeof Credential>): Promise<Connection> {
@@ -241,13 +242,13 @@ function requireTable(warehouse: Warehouse, table: string): void {
 }
 
 /** Those who own a job that paused, the connection or the workspace; not the person who did it. */
-async function tellRevoked(ctx: Context, connection: Connection, paused: PausedJob[]): Promise<void> {
+async function tellRevoked(ctx: Context, tx: Tx, connection: Connection, paused: PausedJob[]): Promise<void> {
   const { workspace_id } = ctx.workspace
-  const owners = await store.listWorkspaceOwners(ctx.tx, workspace_id)
+  const owners = await store.listWorkspaceOwners(tx, workspace_id)
   const everybody = new Set([...paused.map(({ owner_id }) => owner_id), ...owners, connection.owner_id ?? ''])
   everybody.delete('')
   everybody.delete(ctx.person.user_id)
-  await deliverEvent(ctx.tx, {
+  await deliverEvent(tx, {
     workspaceId: workspace_id,
     kind: 'connection.revoked',
     title: `The connection "${connection.name}" was revoked`,
