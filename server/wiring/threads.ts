@@ -35,7 +35,7 @@ export type ThreadWiringOptions = {
 }
 
 /** Threads of people, and the channels through which people outside write. */
-export async function wireThreads(options: ThreadWiringOptions) {
+export function wireThreads(options: ThreadWiringOptions) {
   const { db, vault, log, providers, identity, conversations } = options
   const { channels } = providers
 
@@ -57,8 +57,7 @@ export async function wireThreads(options: ThreadWiringOptions) {
   const wake = (): void => {
     for (const loop of loops) loop.wake()
   }
-  const stopListening = await db.listen(CHANNEL_HINTS, wake)
-  wake()
+  let stopListening = async (): Promise<void> => {}
 
   const kinds: AnyKind[] = [makeChannelSend({ sendToChannel: makeSendToChannel({ db, channels, outbox }) })]
   const standings: Standings = { thread: standingInThread, channel: standingInChannel }
@@ -74,6 +73,11 @@ export async function wireThreads(options: ThreadWiringOptions) {
     tasks: {
       'clips without a message': clips.cleanUp,
       'old messages of channels': () => db.appPool.query('select forget_channel_work()'),
+    },
+    /** Once the engine runs: what was left over at the last stop is taken up. */
+    async start(): Promise<void> {
+      stopListening = await db.listen(CHANNEL_HINTS, wake)
+      wake()
     },
     async stop(): Promise<void> {
       await stopListening()
