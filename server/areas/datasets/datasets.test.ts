@@ -3,9 +3,11 @@ import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { canonicalText } from '#model/canonical'
 import type { Json } from '#model/definition'
+import { fromWire } from '#platform/ids'
 import type { Answer } from '#test/harness/service'
 import { useService } from '#test/harness/service'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { makeDatasetUse } from './use.ts'
 
 const service = useService({
   env: { HEDDLE_MAX_DATASET_BYTES: String(8 << 20), HEDDLE_MAX_IMPORT_BYTES: String(48 << 20) },
@@ -248,6 +250,28 @@ describe('large datasets', () => {
     await world.member.call('PATCH', `/api/datasets/${dataset_id}`, { body: { records: [{ a: 1 }] } })
     const late = await world.viewer.call('GET', `/api/datasets/${dataset_id}/records?limit=200${cursor}`)
     expect([late.status, late.body.code]).toEqual([409, 'dataset_changed'])
+  })
+
+  test('that are replaced while a job reads them show it the old records to the end, or say that they are gone', async () => {
+    const records = many(25_000)
+    const { dataset_id, sha256 } = (await create({ name: 'Read by a job', records })).body
+    const use = makeDatasetUse({ db: service().db })
+    const id = fromWire('ds', dataset_id)!
+    const start = () => use.readRecords(world.workspace.uuid, id, { sha256 })[Symbol.asyncIterator]()
+    const reader = start()
+    const other = start()
+    const first = (await reader.next()).value!
+    await other.next()
+    await world.member.call('PATCH', `/api/datasets/${dataset_id}`, { body: { records: [{ a: 1 }] } })
+    const texts = [...first.texts]
+    for (let page = await reader.next(); !page.done; page = await reader.next()) texts.push(...page.value.texts)
+    expect(texts.map((text) => JSON.parse(text))).toEqual(records)
+    await expect(start().next()).rejects.toMatchObject({ code: 'dataset_changed' })
+    await service().sql(`update dataset_versions set touched_at = now() - interval '2 hours'`)
+    await service().sql('select sweep_datasets()')
+    await expect(other.next()).rejects.toMatchObject({ code: 'dataset_changed' })
+    await world.member.call('DELETE', `/api/datasets/${dataset_id}`)
+    await expect(use.readRecords(world.workspace.uuid, id).next()).rejects.toMatchObject({ code: 'dataset_unbound' })
   })
 
   test('over the limit are refused and leave nothing', async () => {
