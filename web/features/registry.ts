@@ -1,8 +1,31 @@
+import { account } from './account/feature.ts'
 import { approvals } from './approvals/feature.ts'
+import { audit } from './audit/feature.ts'
+import { billing } from './billing/feature.ts'
+import { companies } from './companies/feature.ts'
 import type { Feature } from './feature.ts'
 import { home } from './home/feature.ts'
+import { keys } from './keys/feature.ts'
+import { notifications } from './notifications/feature.ts'
+import { operators } from './operators/feature.ts'
+import { people } from './people/feature.ts'
 import { runs } from './runs/feature.ts'
+import { teams } from './teams/feature.ts'
 import { workflows } from './workflows/feature.ts'
 
 /** Every feature of the console, in the order of the navigation. A new one is a folder and a line here. */
-export const features: Feature[] = [home, workflows, runs, approvals]
+export const features: Feature[] = [
+  home,
+  workflows,
+  runs,
+  approvals,
+  notifications,
+  people,
+  teams,
+  companies,
+  keys,
+  billing,
+  audit,
+  operators,
+  account,
+]

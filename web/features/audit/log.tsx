@@ -1,0 +1,145 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Lock, ScrollText } from 'lucide-react'
+import { useState } from 'react'
+import type { AuditEntry } from '#sdk/types.generated'
+import { useList } from '#web/api.ts'
+import { useMe, useRole } from '#web/session.tsx'
+import { Badge } from '#web/ui/badge.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { Field, Select } from '#web/ui/field.tsx'
+import { JsonView } from '#web/ui/json-view.tsx'
+import { Facts, Page } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { exactTime, RelativeTime } from '#web/ui/time.tsx'
+import { PersonName } from '../people/names.tsx'
+
+export function AuditPage() {
+  const { isOwner, operator } = useRole()
+  if (!isOwner && !operator) {
+    return (
+      <Page title="Audit log">
+        <Empty icon={Lock} title="The audit log is for owners">
+          Ask an owner of this workspace what you would like to know, or to make you one.
+        </Empty>
+      </Page>
+    )
+  }
+  return <Log />
+}
+
+function Log() {
+  const navigate = useNavigate()
+  const { operator } = useRole()
+  const { workspaces } = useMe()
+  const action = (useSearch({ strict: false }) as { action?: string }).action ?? ''
+  const [shown, setShown] = useState<AuditEntry | null>(null)
+  const [known, setKnown] = useState<string[]>([])
+  const log = useList('listAuditLog', { limit: 100, ...(action !== '' && { action }) })
+  const seen = [
+    ...new Set([...known, ...(log.data ?? []).map((entry) => entry.action), ...(action ? [action] : [])]),
+  ].sort()
+  const filter = (next: string): void => {
+    setKnown(seen)
+    void navigate({ to: '/audit', search: next ? { action: next } : {} })
+  }
+  const tenant = (id: string | null): string =>
+    id === null ? '–' : (workspaces.find(({ workspace_id }) => workspace_id === id)?.name ?? id)
+  return (
+    <Page
+      title="Audit log"
+      description={
+        operator
+          ? 'Changes of rights and credentials in all tenants. Reading it leaves an entry too.'
+          : 'Changes of rights and credentials, and what operators looked at.'
+      }
+      actions={
+        <Field label="Only this action" hideLabel>
+          <Select
+            value={action}
+            onChange={(event) => filter(event.currentTarget.value)}
+            options={[{ value: '', label: 'All actions' }, ...seen.map((value) => ({ value, label: value }))]}
+          />
+        </Field>
+      }
+    >
+      <Loaded of={log} what="the audit log">
+        {(rows) => (
+          <Table
+            label="Audit log"
+            rows={rows}
+            rowKey={(row) => row.entry_id}
+            more={log.more}
+            empty={<Empty icon={ScrollText} title={action ? `No entry of ${action}` : 'Nothing to report yet'} />}
+            columns={[
+              { header: 'When', cell: (row) => <RelativeTime at={row.at} />, width: '9rem' },
+              { header: 'Who', cell: (row) => <Actor entry={row} />, width: '13rem' },
+              { header: 'Did', cell: (row) => <Badge>{row.action}</Badge>, width: '14rem' },
+              {
+                header: 'To what',
+                cell: (row) => <code className="font-mono text-xs text-ink-2">{row.subject ?? '–'}</code>,
+                secondary: true,
+              },
+              ...(operator
+                ? [
+                    {
+                      header: 'Workspace',
+                      cell: (row: AuditEntry) => tenant(row.workspace_id),
+                      secondary: true,
+                      width: '10rem',
+                    },
+                  ]
+                : []),
+              {
+                header: <span className="sr-only">Details</span>,
+                cell: (row) => (
+                  <Button
+                    size="small"
+                    look="quiet"
+                    onClick={() => setShown(row)}
+                    aria-label={`Details of ${row.action}`}
+                  >
+                    Details
+                  </Button>
+                ),
+                width: '6rem',
+                align: 'right',
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      <Dialog open={shown !== null} onClose={() => setShown(null)} title={shown?.action ?? ''} size="medium">
+        {shown && (
+          <div className="flex flex-col gap-4">
+            <Facts
+              facts={[
+                ['When', exactTime(shown.at)],
+                ['Who', <Actor key="who" entry={shown} />],
+                [
+                  'To what',
+                  <code key="what" className="font-mono text-xs">
+                    {shown.subject ?? '–'}
+                  </code>,
+                ],
+                ['Workspace', tenant(shown.workspace_id)],
+                ['From address', shown.address ?? '–'],
+                [
+                  'Entry',
+                  <code key="id" className="font-mono text-xs">
+                    {shown.entry_id}
+                  </code>,
+                ],
+              ]}
+            />
+            {Object.keys(shown.data).length > 0 && <JsonView value={shown.data} label="What was recorded" />}
+          </div>
+        )}
+      </Dialog>
+    </Page>
+  )
+}
+
+const Actor = ({ entry }: { entry: AuditEntry }) =>
+  entry.actor_id === null ? <span className="text-ink-2">{entry.actor_kind}</span> : <PersonName id={entry.actor_id} />

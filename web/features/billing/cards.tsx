@@ -1,0 +1,107 @@
+import { CreditCard, Plus, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import type { PaymentMethod } from '#sdk/types.generated'
+import { useChange, useList } from '#web/api.ts'
+import { useRole } from '#web/session.tsx'
+import { Badge } from '#web/ui/badge.tsx'
+import { Button, IconButton } from '#web/ui/button.tsx'
+import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { AddCard } from './add-card.tsx'
+import { BillingShell } from './billing-page.tsx'
+
+const brandName = (brand: string): string => brand.charAt(0).toUpperCase() + brand.slice(1)
+
+export function CardsPage() {
+  const { isOwner } = useRole()
+  const [adding, setAdding] = useState(false)
+  const [asked, setAsked] = useState<PaymentMethod | null>(null)
+  const methods = useList('listPaymentMethods')
+  const remove = useChange('deletePaymentMethod', { stale: ['listPaymentMethods'], done: 'The card was deleted' })
+  const prefer = useChange('setDefaultPaymentMethod', {
+    stale: ['listPaymentMethods', 'listInvoices', 'getMyBillingSubscription'],
+    done: ({ last4 }) => `The card ending in ${last4} is the default now`,
+    failed: 'The default was not changed',
+  })
+  const add = isOwner && (
+    <Button look="primary" icon={Plus} onClick={() => setAdding(true)}>
+      Add card
+    </Button>
+  )
+  return (
+    <BillingShell section="Cards" actions={add}>
+      <Loaded of={methods} what="the cards">
+        {(rows) => (
+          <Table
+            label="Cards"
+            rows={rows}
+            rowKey={(row) => row.payment_method_id}
+            more={methods.more}
+            empty={
+              <Empty icon={CreditCard} title="No card yet" action={add}>
+                A paid plan needs one. {!isOwner && 'An owner of the workspace can add it.'}
+              </Empty>
+            }
+            columns={[
+              {
+                header: 'Card',
+                cell: (row) => (
+                  <span className="flex items-center gap-2 font-medium">
+                    {brandName(row.brand)} ending in {row.last4}
+                    {row.default && <Badge tone="accent">Default</Badge>}
+                  </span>
+                ),
+              },
+              {
+                header: 'Valid until',
+                cell: (row) => `${String(row.exp_month).padStart(2, '0')}/${row.exp_year}`,
+                width: '8rem',
+              },
+              { header: 'Added', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem', secondary: true },
+              {
+                header: <span className="sr-only">Actions</span>,
+                cell: (row) =>
+                  isOwner && (
+                    <span className="flex items-center justify-end gap-1">
+                      {!row.default && (
+                        <Button
+                          size="small"
+                          aria-label={`Make the card ending in ${row.last4} the default`}
+                          onClick={() => prefer.mutate({ payment_method_id: row.payment_method_id })}
+                        >
+                          Make default
+                        </Button>
+                      )}
+                      <IconButton
+                        size="small"
+                        icon={Trash2}
+                        label={`Delete the card ending in ${row.last4}`}
+                        onClick={() => setAsked(row)}
+                      />
+                    </span>
+                  ),
+                width: '11rem',
+                align: 'right',
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      <AddCard open={adding} onClose={() => setAdding(false)} />
+      <ConfirmDialog
+        open={asked !== null}
+        onClose={() => setAsked(null)}
+        title={`Delete the card ending in ${asked?.last4}?`}
+        consequence={
+          asked?.default
+            ? 'It is the default: the newest other card takes its place. The last card stays while a subscription needs it.'
+            : 'It is not charged any more. You can add it again.'
+        }
+        action="Delete card"
+        onConfirm={() => remove.mutateAsync({ payment_method_id: asked!.payment_method_id })}
+      />
+    </BillingShell>
+  )
+}

@@ -1,0 +1,38 @@
+import type { Plan, Usage } from '#sdk/types.generated'
+import { formatBytes, formatMoney, formatShort } from '#web/ui/format.ts'
+
+type Quota = Usage['quotas'][number]['quota']
+
+export const quotaLabels: Record<Quota, string> = {
+  runs_per_month: 'Runs this month',
+  members: 'People',
+  storage_bytes: 'Storage',
+  records: 'Records in datasets',
+}
+
+export const quotaValue = (quota: string, value: number): string =>
+  quota === 'storage_bytes' ? formatBytes(value) : formatShort(value)
+
+const short: Record<Quota, string> = {
+  runs_per_month: 'runs a month',
+  members: 'people',
+  storage_bytes: 'storage',
+  records: 'records',
+}
+
+export const quotaLines = (quotas: Plan['quotas']): string[] =>
+  (Object.keys(short) as Quota[]).map((quota) => {
+    const limit = quotas[quota]
+    return limit == null ? `Unlimited ${short[quota]}` : `${quotaValue(quota, limit)} ${short[quota]}`
+  })
+
+export function quotaText(quotas: Plan['quotas']): string {
+  const limited = (Object.keys(short) as Quota[]).flatMap((quota) => {
+    const limit = quotas[quota]
+    return limit == null ? [] : [`${quotaValue(quota, limit)} ${short[quota]}`]
+  })
+  return limited.join(', ') || 'unlimited'
+}
+
+export const priceOf = ({ amount, currency, interval }: Pick<Plan, 'amount' | 'currency' | 'interval'>): string =>
+  amount === 0 ? 'Free' : `${formatMoney(amount, currency)} a ${interval}`

@@ -1,0 +1,178 @@
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { Pencil, Plus, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import type { Company } from '#sdk/types.generated'
+import { account, useApi, useChange } from '#web/api.ts'
+import { begin, useMe, useRole } from '#web/session.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
+import { JsonView } from '#web/ui/json-view.tsx'
+import { Facts, Page, Section } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { PersonName } from '../people/names.tsx'
+import { roleLabel } from '../people/roles.ts'
+import { readObject } from './metadata.ts'
+
+export function CompanyPage() {
+  const { company_id } = useParams({ strict: false }) as { company_id: string }
+  const company = useApi('getCompany', { company_id })
+  return (
+    <Loaded of={company} what="the company">
+      {(found) => <Found company={found} />}
+    </Loaded>
+  )
+}
+
+function Found({ company }: { company: Company }) {
+  const navigate = useNavigate()
+  const { workspaces } = useMe()
+  const { userId } = useRole()
+  const [open, setOpen] = useState<'edit' | 'delete' | 'workspace' | null>(null)
+  const close = (): void => setOpen(null)
+  const inside = workspaces.filter(({ company_id }) => company_id === company.company_id)
+  const mayChange = company.owner_id === userId || inside.some(({ role }) => role === 'owner')
+  const update = useChange('updateCompany', { stale: ['getCompany', 'listCompanies'], done: 'Saved', onDone: close })
+  const remove = useChange('deleteCompany', { stale: ['listCompanies'], done: `${company.name} was deleted` })
+  return (
+    <Page
+      title={company.name}
+      crumbs={[{ label: 'Companies and workspaces', to: '/companies' }]}
+      actions={
+        mayChange && (
+          <>
+            <Button icon={Pencil} onClick={() => setOpen('edit')}>
+              Change
+            </Button>
+            <Button icon={Trash2} onClick={() => setOpen('delete')}>
+              Delete
+            </Button>
+          </>
+        )
+      }
+    >
+      <Section title="About">
+        <Facts
+          facts={[
+            ['Owner', <PersonName key="owner" id={company.owner_id} />],
+            ['Made', <RelativeTime key="made" at={company.created_at} />],
+            ['Changed', <RelativeTime key="changed" at={company.updated_at} />],
+          ]}
+        />
+        {Object.keys(company.metadata).length > 0 && (
+          <JsonView className="mt-4" label="Notes of the company" value={company.metadata} />
+        )}
+      </Section>
+      <Section
+        title="Workspaces you are in"
+        actions={
+          mayChange && (
+            <Button size="small" icon={Plus} onClick={() => setOpen('workspace')}>
+              New workspace
+            </Button>
+          )
+        }
+      >
+        <Table
+          label="Workspaces of the company"
+          rows={inside}
+          rowKey={(row) => row.workspace_id}
+          rowTo={(row) => `/workspaces/${row.workspace_id}`}
+          empty={
+            <Empty title="You are in no workspace of this company">
+              Open one, or ask an owner of the one you need for an invitation.
+            </Empty>
+          }
+          columns={[
+            {
+              header: 'Name',
+              cell: (row) => (
+                <Link to={`/workspaces/${row.workspace_id}`} className="font-medium hover:underline">
+                  {row.name}
+                </Link>
+              ),
+            },
+            { header: 'Your role', cell: (row) => roleLabel(row.role), width: '10rem' },
+          ]}
+        />
+      </Section>
+      <EditCompany
+        open={open === 'edit'}
+        onClose={close}
+        company={company}
+        onSave={(values) => update.mutateAsync({ company_id: company.company_id, ...values })}
+      />
+      <Dialog
+        open={open === 'workspace'}
+        onClose={close}
+        title={`New workspace in ${company.name}`}
+        description="You become its owner."
+      >
+        <Form<{ name: string }>
+          submit="Make workspace"
+          onCancel={close}
+          onSubmit={async ({ name }) => {
+            const { workspace_id } = await account.createWorkspace({ name, company_id: company.company_id })
+            close()
+            await begin()
+            await navigate({ to: `/workspaces/${workspace_id}` })
+          }}
+        >
+          <Field name="name" label="Name">
+            <Input required autoFocus maxLength={200} />
+          </Field>
+        </Form>
+      </Dialog>
+      <ConfirmDialog
+        open={open === 'delete'}
+        onClose={close}
+        title={`Delete ${company.name}?`}
+        consequence="Only a company without workspaces can be deleted; move or delete them first. The company does not come back."
+        action="Delete company"
+        onConfirm={async () => {
+          await remove.mutateAsync({ company_id: company.company_id })
+          await navigate({ to: '/companies' })
+        }}
+      />
+    </Page>
+  )
+}
+
+type Values = { name: string; metadata: Record<string, unknown> }
+
+function EditCompany({
+  open,
+  onClose,
+  company,
+  onSave,
+}: {
+  open: boolean
+  onClose(): void
+  company: Company
+  onSave(values: Values): Promise<unknown>
+}) {
+  return (
+    <Dialog open={open} onClose={onClose} title="Change company">
+      <Form<{ name: string; metadata: string }>
+        submit="Save"
+        onCancel={onClose}
+        onSubmit={({ name, metadata }) => onSave({ name, metadata: readObject(metadata) })}
+      >
+        <Field name="name" label="Name">
+          <Input required maxLength={200} defaultValue={company.name} />
+        </Field>
+        <Field name="metadata" label="Notes" hint="A JSON object with whatever you want to keep with the company.">
+          <Textarea
+            rows={5}
+            spellCheck={false}
+            className="font-mono text-xs"
+            defaultValue={JSON.stringify(company.metadata, null, 2)}
+          />
+        </Field>
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,105 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Building2, Plus } from 'lucide-react'
+import { useState } from 'react'
+import type { Company } from '#sdk/types.generated'
+import { useChange, useList } from '#web/api.ts'
+import { useMe, useRole } from '#web/session.tsx'
+import { Badge } from '#web/ui/badge.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { Field, Form, Input } from '#web/ui/field.tsx'
+import { Page } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+
+export function CompaniesPage() {
+  const { workspaces } = useMe()
+  const { canWrite, userId } = useRole()
+  const [making, setMaking] = useState(false)
+  const companies = useList('listCompanies')
+  const inside = (company: Company) => workspaces.filter(({ company_id }) => company_id === company.company_id)
+  const make = canWrite && (
+    <Button look="primary" icon={Plus} onClick={() => setMaking(true)}>
+      New company
+    </Button>
+  )
+  return (
+    <Page
+      title="Companies and workspaces"
+      description="A company holds workspaces; a workspace holds workflows, data and people, apart from every other one."
+      actions={make}
+    >
+      <Loaded of={companies} what="the companies">
+        {(rows) => (
+          <Table
+            label="Companies"
+            rows={rows}
+            rowKey={(row) => row.company_id}
+            rowTo={(row) => `/companies/${row.company_id}`}
+            more={companies.more}
+            empty={<Empty icon={Building2} title="No company yet" action={make} />}
+            columns={[
+              {
+                header: 'Company',
+                cell: (row) => (
+                  <span className="flex min-w-0 items-center gap-2">
+                    <Link to={`/companies/${row.company_id}`} className="truncate font-medium hover:underline">
+                      {row.name}
+                    </Link>
+                    {row.owner_id === userId && <Badge tone="accent">Yours</Badge>}
+                  </span>
+                ),
+              },
+              {
+                header: 'Your workspaces in it',
+                cell: (row) => (
+                  <span className="flex gap-2 overflow-hidden">
+                    {inside(row).map((workspace) => (
+                      <Link
+                        key={workspace.workspace_id}
+                        to={`/workspaces/${workspace.workspace_id}`}
+                        className="text-accent hover:underline"
+                      >
+                        {workspace.name}
+                      </Link>
+                    ))}
+                    {inside(row).length === 0 && <span className="text-ink-3">none</span>}
+                  </span>
+                ),
+              },
+              { header: 'Made', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem', secondary: true },
+            ]}
+          />
+        )}
+      </Loaded>
+      <NewCompany open={making} onClose={() => setMaking(false)} />
+    </Page>
+  )
+}
+
+function NewCompany({ open, onClose }: { open: boolean; onClose(): void }) {
+  const navigate = useNavigate()
+  const create = useChange('createCompany', {
+    stale: ['listCompanies'],
+    onDone: ({ company_id }) => void navigate({ to: `/companies/${company_id}` }),
+  })
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title="New company"
+      description="It starts without workspaces; open one in it next."
+    >
+      <Form<{ name: string }>
+        submit="Make company"
+        onCancel={onClose}
+        onSubmit={({ name }) => create.mutateAsync({ name })}
+      >
+        <Field name="name" label="Name">
+          <Input required autoFocus maxLength={200} />
+        </Field>
+      </Form>
+    </Dialog>
+  )
+}

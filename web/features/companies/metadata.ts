@@ -1,0 +1,13 @@
+/** What somebody typed where a JSON object belongs. Empty is an empty one. */
+export function readObject(text: string): Record<string, unknown> {
+  if (text.trim() === '') return {}
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new Error('The notes are not valid JSON yet.')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Error('The notes must be a JSON object: { … }.')
+  return value as Record<string, unknown>
+}

@@ -1,0 +1,7 @@
+import { KeyRound } from 'lucide-react'
+import type { Feature } from '../feature.ts'
+
+export const keys: Feature = {
+  pages: [{ path: '/keys', page: [() => import('./keys.tsx'), 'KeysPage'] }],
+  nav: [{ group: 'administration', label: 'API keys', to: '/keys', icon: KeyRound, shownTo: () => true }],
+}

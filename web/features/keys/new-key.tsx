@@ -1,0 +1,71 @@
+import { useState } from 'react'
+import { useChange } from '#web/api.ts'
+import { useMe } from '#web/session.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { CopyField } from '#web/ui/copy-field.tsx'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { Field, Form, Input, Select } from '#web/ui/field.tsx'
+
+const DAY = 86_400_000
+const lengths = [
+  { value: '90', label: '90 days' },
+  { value: '30', label: '30 days' },
+  { value: '7', label: '7 days' },
+  { value: '365', label: 'A year' },
+  { value: '', label: 'Until it is deleted' },
+]
+
+type Values = { name: string; workspace_id: string; days: string }
+
+export function NewKey({ open, onClose }: { open: boolean; onClose(): void }) {
+  const { workspaces, workspace } = useMe()
+  const [key, setKey] = useState<string | null>(null)
+  const create = useChange('createApiKey', { stale: ['listApiKeys'], onDone: (made) => setKey(made.key) })
+  const close = (): void => {
+    setKey(null)
+    onClose()
+  }
+  return (
+    <Dialog open={open} onClose={close} title={key ? 'Your new API key' : 'New API key'} size="medium">
+      {key ? (
+        <div className="flex flex-col gap-4">
+          <CopyField label="API key" text={key} secret />
+          <CopyField label="Try it" text={`curl ${location.origin}/auth/me -H 'Authorization: Bearer ${key}'`} />
+          <div className="flex justify-end">
+            <Button look="primary" onClick={close}>
+              I have kept it
+            </Button>
+          </div>
+        </div>
+      ) : (
+        <Form<Values>
+          submit="Make key"
+          onCancel={close}
+          onSubmit={({ name, workspace_id, days }) =>
+            create.mutateAsync({
+              name,
+              workspace_id: workspace_id || null,
+              expires_at: days ? new Date(Date.now() + Number(days) * DAY).toISOString() : null,
+            })
+          }
+        >
+          <Field name="name" label="Name" hint="What will use it.">
+            <Input required autoFocus maxLength={200} placeholder="Nightly export" />
+          </Field>
+          <Field name="workspace_id" label="For" hint="A key for one workspace sees no other one.">
+            <Select
+              defaultValue={workspace?.workspace_id ?? ''}
+              options={[
+                ...workspaces.map(({ workspace_id, name }) => ({ value: workspace_id, label: name })),
+                { value: '', label: 'All my workspaces' },
+              ]}
+            />
+          </Field>
+          <Field name="days" label="Works for">
+            <Select defaultValue="90" options={lengths} />
+          </Field>
+        </Form>
+      )}
+    </Dialog>
+  )
+}

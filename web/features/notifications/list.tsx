@@ -1,0 +1,168 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { BellPlus, BellRing, CheckCheck, Mail, MailOpen, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import type { Notification } from '#sdk/types.generated'
+import { account, api, invalidate, useChange, useList } from '#web/api.ts'
+import { useMe, useRole } from '#web/session.tsx'
+import { useLiveNotifications } from '#web/shell/live-notifications.tsx'
+import { Badge } from '#web/ui/badge.tsx'
+import { Button, IconButton } from '#web/ui/button.tsx'
+import { cx } from '#web/ui/cx.ts'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { Field, Form, Input, Switch, Textarea } from '#web/ui/field.tsx'
+import { Page } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { toast } from '#web/ui/toast.tsx'
+
+export function NotificationsPage() {
+  const navigate = useNavigate()
+  const unreadOnly = (useSearch({ strict: false }) as { unread?: string }).unread === 'true'
+  const live = useLiveNotifications()
+  const { userId, operator } = useRole()
+  const [noting, setNoting] = useState(false)
+  const list = useList('listNotifications', { limit: 100, ...(unreadOnly && { unread: 'true' as const }) })
+  const own = list.data?.filter(({ user_id }) => user_id === userId)
+  const readAll = async (): Promise<void> => {
+    const unread = (own ?? []).filter(({ read }) => !read)
+    try {
+      await Promise.all(
+        unread.map(({ notification_id }) => account.updateNotification({ notification_id, read: true })),
+      )
+    } catch (error) {
+      toast.failed('Not all could be marked as read', error)
+    }
+    await invalidate('listNotifications')
+  }
+  return (
+    <Page
+      title="Notifications"
+      description={
+        <span className="flex items-center gap-2">
+          What concerns you, in all your workspaces.
+          <Badge tone={live.state === 'live' ? 'success' : 'waiting'}>
+            {live.state === 'live' ? 'Live' : 'Reconnecting'}
+          </Badge>
+        </span>
+      }
+      actions={
+        <>
+          <Switch
+            label="Only unread"
+            checked={unreadOnly}
+            onCheckedChange={(on) => void navigate({ to: '/notifications', search: on ? { unread: 'true' } : {} })}
+          />
+          <Button icon={BellPlus} onClick={() => setNoting(true)}>
+            Note to self
+          </Button>
+          {live.unread > 0 && (
+            <Button icon={CheckCheck} onClick={() => void readAll()}>
+              Mark all as read
+            </Button>
+          )}
+        </>
+      }
+    >
+      <Loaded of={{ ...list, data: own }} what="your notifications">
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty icon={BellRing} title={unreadOnly ? 'Nothing unread' : 'Nothing has happened yet that concerns you'}>
+              Questions, gates that wait for your vote, failed runs and jobs are told here.
+            </Empty>
+          ) : (
+            <>
+              <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
+                {rows.map((item) => (
+                  <Row key={item.notification_id} item={item} />
+                ))}
+              </ul>
+              {list.more.hasMore && (
+                <div className="mt-3 text-center">
+                  <Button look="quiet" pending={list.more.loading} onClick={list.more.load}>
+                    Show more
+                  </Button>
+                </div>
+              )}
+            </>
+          )
+        }
+      </Loaded>
+      {operator && (
+        <p className="mt-4 text-ink-2">
+          As an operator you could list everybody's notifications; this page shows your own.
+        </p>
+      )}
+      <NoteToSelf open={noting} onClose={() => setNoting(false)} />
+    </Page>
+  )
+}
+
+function Row({ item }: { item: Notification }) {
+  const { workspaces } = useMe()
+  const change = useChange('updateNotification', { stale: ['listNotifications'], failed: 'Could not be changed' })
+  const remove = useChange('deleteNotification', { stale: ['listNotifications'], failed: 'Could not be deleted' })
+  const workspace = workspaces.find(({ workspace_id }) => workspace_id === item.workspace_id)
+  const { notification_id } = item
+  return (
+    <li className="flex items-start gap-3 px-4 py-3">
+      <span
+        aria-hidden
+        className={cx('mt-1.5 size-2 shrink-0 rounded-full', item.read ? 'bg-transparent' : 'bg-accent')}
+      />
+      <Link to={`/notifications/${notification_id}`} className="group min-w-0 flex-1">
+        <span className={cx('break-words group-hover:underline', !item.read && 'font-semibold')}>
+          {!item.read && <span className="sr-only">Unread: </span>}
+          {item.title}
+        </span>
+        {item.body && <span className="line-clamp-2 text-ink-2">{item.body}</span>}
+        <span className="mt-0.5 block text-xs text-ink-3">
+          <RelativeTime at={item.created_at} />
+          {workspace && ` · ${workspace.name}`} · {item.kind}
+        </span>
+      </Link>
+      <IconButton
+        size="small"
+        icon={item.read ? Mail : MailOpen}
+        label={item.read ? 'Mark as unread' : 'Mark as read'}
+        onClick={() => change.mutate({ notification_id, read: !item.read })}
+      />
+      <IconButton
+        size="small"
+        icon={Trash2}
+        label={`Delete "${item.title}"`}
+        onClick={() => remove.mutate({ notification_id })}
+      />
+    </li>
+  )
+}
+
+function NoteToSelf({ open, onClose }: { open: boolean; onClose(): void }) {
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title="Note to self"
+      description="It stands among your notifications, and no one else's."
+    >
+      <Form<{ title: string; body: string; link: string }>
+        submit="Keep note"
+        onCancel={onClose}
+        onSubmit={async ({ title, body, link }) => {
+          await api.createNotification({ kind: 'note', title, ...(body && { body }), ...(link && { link }) })
+          await invalidate('listNotifications')
+          onClose()
+        }}
+      >
+        <Field name="title" label="Note">
+          <Input required autoFocus maxLength={200} />
+        </Field>
+        <Field name="body" label="More">
+          <Textarea rows={3} />
+        </Field>
+        <Field name="link" label="Link" hint="A page of the console (/workflows/…) or an https address.">
+          <Input placeholder="/runs" />
+        </Field>
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,85 @@
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { ArrowRight, Trash2 } from 'lucide-react'
+import { useEffect } from 'react'
+import type { Notification } from '#sdk/types.generated'
+import { account, invalidate, useApi, useChange } from '#web/api.ts'
+import { switchWorkspace, useMe } from '#web/session.tsx'
+import { Button, buttonClass } from '#web/ui/button.tsx'
+import { JsonView } from '#web/ui/json-view.tsx'
+import { Facts, Page, Section } from '#web/ui/page.tsx'
+import { SafeLink } from '#web/ui/safe-link.tsx'
+import { Loaded } from '#web/ui/states.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+
+export function NotificationPage() {
+  const { notification_id } = useParams({ strict: false }) as { notification_id: string }
+  const notification = useApi('getNotification', { notification_id })
+  return (
+    <Loaded of={notification} what="the notification">
+      {(found) => <Found notification={found} />}
+    </Loaded>
+  )
+}
+
+function Found({ notification }: { notification: Notification }) {
+  const navigate = useNavigate()
+  const { workspace, workspaces } = useMe()
+  const remove = useChange('deleteNotification', { stale: ['listNotifications'], failed: 'Could not be deleted' })
+  const { notification_id, read } = notification
+  const elsewhere = notification.workspace_id !== null && notification.workspace_id !== workspace?.workspace_id
+  const home = workspaces.find(({ workspace_id }) => workspace_id === notification.workspace_id)
+  useEffect(() => {
+    if (read) return
+    account.updateNotification({ notification_id, read: true }).then(
+      () => invalidate('listNotifications'),
+      () => {},
+    )
+  }, [notification_id, read])
+  return (
+    <Page
+      title={notification.title}
+      crumbs={[{ label: 'Notifications', to: '/notifications' }]}
+      actions={
+        <Button
+          icon={Trash2}
+          onClick={() =>
+            void remove.mutateAsync({ notification_id }).then(
+              () => navigate({ to: '/notifications' }),
+              () => {},
+            )
+          }
+        >
+          Delete
+        </Button>
+      }
+    >
+      {notification.body && <p className="mb-5 max-w-prose break-words whitespace-pre-wrap">{notification.body}</p>}
+      {notification.link && (
+        <p className="mb-6">
+          <SafeLink
+            to={notification.link}
+            className={buttonClass('primary')}
+            onClick={() => void (elsewhere && home && switchWorkspace(home.workspace_id))}
+          >
+            Go there <ArrowRight aria-hidden className="size-4" />
+          </SafeLink>
+        </p>
+      )}
+      <Section title="About">
+        <Facts
+          facts={[
+            ['When', <RelativeTime key="when" at={notification.created_at} />],
+            ['Kind', notification.kind],
+            ['Workspace', home?.name ?? (notification.workspace_id ? 'one you left' : 'none')],
+            ['Read', <RelativeTime key="read" at={notification.read_at} never="just now" />],
+          ]}
+        />
+      </Section>
+      {Object.keys(notification.data).length > 0 && (
+        <Section title="Details">
+          <JsonView value={notification.data} label="Details of the notification" />
+        </Section>
+      )}
+    </Page>
+  )
+}

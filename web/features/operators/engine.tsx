@@ -1,0 +1,124 @@
+import { CircleCheck, TriangleAlert } from 'lucide-react'
+import type { EngineHealth } from '#sdk/types.generated'
+import { useApi } from '#web/api.ts'
+import { Badge } from '#web/ui/badge.tsx'
+import { cx } from '#web/ui/cx.ts'
+import { formatNumber } from '#web/ui/format.ts'
+import { Page, Section } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { formatDuration, RelativeTime } from '#web/ui/time.tsx'
+import { OperatorsOnly } from './operators-only.tsx'
+
+export const EnginePage = () => (
+  <OperatorsOnly title="Engine">
+    <Engine />
+  </OperatorsOnly>
+)
+
+function Engine() {
+  const health = useApi('getEngineHealth', {}, { refetchInterval: 3000 })
+  return (
+    <Page
+      title="Engine"
+      description="What is queued, who works on it, and what nobody accounts for. Looked at every three seconds."
+    >
+      <Loaded of={health} what="the state of the engine">
+        {(found) => <Health health={found} />}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Health({ health }: { health: EngineHealth }) {
+  const alive = health.workers.filter((worker) => worker.alive)
+  const trouble = [
+    alive.length === 0 && 'no worker is alive',
+    health.unaccounted.length > 0 && `${health.unaccounted.length} live executions are with nobody`,
+    health.poison > 0 && `${health.poison} executions are parked after crashing five times`,
+    health.oldest_queued_s > 60 &&
+      `the oldest in the queue has waited ${formatDuration(health.oldest_queued_s * 1000)}`,
+  ].filter((text) => text !== false)
+  return (
+    <>
+      <div
+        role="status"
+        className={cx(
+          'mb-6 flex items-start gap-2 rounded-lg px-4 py-3',
+          trouble.length === 0 ? 'bg-success-soft text-success' : 'bg-danger-soft text-danger',
+        )}
+      >
+        {trouble.length === 0 ? (
+          <CircleCheck aria-hidden className="mt-0.5 size-4" />
+        ) : (
+          <TriangleAlert aria-hidden className="mt-0.5 size-4" />
+        )}
+        <span className="font-medium">
+          {trouble.length === 0
+            ? 'All is well: everything live is with a worker or has a reason to wait.'
+            : `Look here: ${trouble.join('; ')}.`}
+        </span>
+      </div>
+      <dl className="mb-8 grid grid-cols-2 gap-3 md:grid-cols-5">
+        <Figure label="Queued" value={formatNumber(health.queued)} />
+        <Figure label="Oldest in the queue" value={formatDuration(health.oldest_queued_s * 1000)} />
+        <Figure label="Running" value={formatNumber(health.running)} />
+        <Figure label="Parked, waiting" value={formatNumber(health.waiting)} />
+        <Figure label="Poison" value={formatNumber(health.poison)} bad={health.poison > 0} />
+      </dl>
+      <Section title="Workers">
+        <Table
+          label="Workers"
+          rows={health.workers}
+          rowKey={(row) => row.worker_id}
+          empty={
+            <Empty icon={TriangleAlert} title="No worker is there">
+              Nothing runs until one starts. A server started without a role is one.
+            </Empty>
+          }
+          columns={[
+            { header: 'Worker', cell: (row) => <code className="font-mono text-xs">{row.worker_id}</code> },
+            {
+              header: 'State',
+              cell: (row) => <Badge tone={row.alive ? 'success' : 'danger'}>{row.alive ? 'Alive' : 'Silent'}</Badge>,
+              width: '8rem',
+            },
+            { header: 'Running', cell: (row) => formatNumber(row.running), align: 'right', width: '7rem' },
+            { header: 'Since', cell: (row) => <RelativeTime at={row.started_at} />, width: '9rem' },
+          ]}
+        />
+      </Section>
+      <Section
+        title="Unaccounted for"
+        description="Live executions without a living worker or a reason they wait. There should never be one."
+      >
+        {health.unaccounted.length === 0 ? (
+          <p className="text-ink-2">None.</p>
+        ) : (
+          <Table
+            label="Executions nobody accounts for"
+            rows={health.unaccounted}
+            rowKey={(row) => row.execution_id}
+            columns={[
+              { header: 'Execution', cell: (row) => <code className="font-mono text-xs">{row.execution_id}</code> },
+              {
+                header: 'Workspace',
+                cell: (row) => <code className="font-mono text-xs">{row.workspace_id}</code>,
+                secondary: true,
+              },
+              { header: 'Status', cell: (row) => row.status, width: '8rem' },
+              { header: 'Why', cell: (row) => row.why },
+            ]}
+          />
+        )}
+      </Section>
+    </>
+  )
+}
+
+const Figure = ({ label, value, bad = false }: { label: string; value: string; bad?: boolean }) => (
+  <div className="rounded-lg border border-line bg-surface p-3">
+    <dt className="text-xs text-ink-2">{label}</dt>
+    <dd className={cx('mt-1 text-xl font-semibold tabular-nums', bad && 'text-danger')}>{value}</dd>
+  </div>
+)

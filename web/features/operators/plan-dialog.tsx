@@ -1,0 +1,100 @@
+import type { Plan } from '#sdk/types.generated'
+import { useChange } from '#web/api.ts'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { Field, Form, Input, Select, Textarea } from '#web/ui/field.tsx'
+
+const GIB = 1024 ** 3
+
+type Values = {
+  name: string
+  amount: string
+  currency: string
+  interval: 'month' | 'year'
+  trial_days: string
+  runs_per_month: string
+  members: string
+  storage_gib: string
+  records: string
+  features: string
+}
+
+const limit = (text: string, unit = 1): number | null => (text.trim() === '' ? null : Math.round(Number(text) * unit))
+
+const bodyOf = (values: Values) => ({
+  name: values.name,
+  amount: Number(values.amount),
+  currency: values.currency.toLowerCase(),
+  interval: values.interval,
+  trial_days: Number(values.trial_days || 0),
+  quotas: {
+    runs_per_month: limit(values.runs_per_month),
+    members: limit(values.members),
+    storage_bytes: limit(values.storage_gib, GIB),
+    records: limit(values.records),
+  },
+  features: values.features
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== ''),
+})
+
+export function PlanDialog({ plan, onClose }: { plan: Plan | 'new' | null; onClose(): void }) {
+  const stale = ['listPlans', 'getUsage'] as const
+  const create = useChange('createPlan', { stale: [...stale], done: 'The plan was made', onDone: onClose })
+  const update = useChange('updatePlan', { stale: [...stale], done: 'Saved', onDone: onClose })
+  const old = plan === 'new' ? null : plan
+  const storage = old?.quotas.storage_bytes
+  return (
+    <Dialog open={plan !== null} onClose={onClose} size="medium" title={old ? `Change ${old.name}` : 'New plan'}>
+      <Form<Values>
+        submit={old ? 'Save' : 'Make plan'}
+        onCancel={onClose}
+        onSubmit={(values) =>
+          old ? update.mutateAsync({ plan_id: old.plan_id, ...bodyOf(values) }) : create.mutateAsync(bodyOf(values))
+        }
+      >
+        <Field name="name" label="Name">
+          <Input required autoFocus maxLength={200} defaultValue={old?.name ?? ''} />
+        </Field>
+        <div className="grid gap-4 sm:grid-cols-3">
+          <Field name="amount" label="Price" hint="In minor units: 4900 is 49.00.">
+            <Input type="number" required min={0} step={1} defaultValue={old?.amount ?? 0} />
+          </Field>
+          <Field name="currency" label="Currency">
+            <Input required minLength={3} maxLength={3} defaultValue={old?.currency ?? 'eur'} />
+          </Field>
+          <Field name="interval" label="Each">
+            <Select
+              defaultValue={old?.interval ?? 'month'}
+              options={[
+                { value: 'month', label: 'Month' },
+                { value: 'year', label: 'Year' },
+              ]}
+            />
+          </Field>
+        </div>
+        <Field name="trial_days" label="Days of trial">
+          <Input type="number" min={0} defaultValue={old?.trial_days ?? 0} />
+        </Field>
+        <fieldset className="grid gap-4 sm:grid-cols-2">
+          <legend className="mb-2 font-medium">Quotas (empty: unlimited)</legend>
+          <Field name="runs_per_month" label="Runs a month">
+            <Input type="number" min={0} defaultValue={old?.quotas.runs_per_month ?? ''} />
+          </Field>
+          <Field name="members" label="Members">
+            <Input type="number" min={0} defaultValue={old?.quotas.members ?? ''} />
+          </Field>
+          <Field name="storage_gib" label="Storage, GiB">
+            <Input type="number" min={0} step="any" defaultValue={storage == null ? '' : storage / GIB} />
+          </Field>
+          <Field name="records" label="Records in datasets">
+            <Input type="number" min={0} defaultValue={old?.quotas.records ?? ''} />
+          </Field>
+        </fieldset>
+        <Field name="features" label="What is said about it" hint="One line each.">
+          <Textarea rows={3} defaultValue={old?.features.join('\n') ?? ''} />
+        </Field>
+      </Form>
+    </Dialog>
+  )
+}

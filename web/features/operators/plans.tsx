@@ -1,0 +1,123 @@
+import { Pencil, Plus, Tags, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import type { Plan } from '#sdk/types.generated'
+import { useChange, useList } from '#web/api.ts'
+import { useMe } from '#web/session.tsx'
+import { Button, IconButton } from '#web/ui/button.tsx'
+import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { Field, Form, Input } from '#web/ui/field.tsx'
+import { Card, Page, Section } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { priceOf, quotaText } from '../billing/words.ts'
+import { OperatorsOnly } from './operators-only.tsx'
+import { PlanDialog } from './plan-dialog.tsx'
+
+export const PlansPage = () => (
+  <OperatorsOnly title="Plans">
+    <Plans />
+  </OperatorsOnly>
+)
+
+function Plans() {
+  const plans = useList('listPlans', { limit: 100 })
+  const [edited, setEdited] = useState<Plan | 'new' | null>(null)
+  const [asked, setAsked] = useState<Plan | null>(null)
+  const remove = useChange('deletePlan', { stale: ['listPlans'], done: 'The plan was taken off the list' })
+  const make = (
+    <Button look="primary" icon={Plus} onClick={() => setEdited('new')}>
+      New plan
+    </Button>
+  )
+  return (
+    <Page
+      title="Plans"
+      description="What workspaces of this host can subscribe to. Without a subscription the oldest free plan counts."
+      actions={make}
+    >
+      <Loaded of={plans} what="the plans">
+        {(rows) => (
+          <Table
+            label="Plans"
+            rows={rows}
+            rowKey={(row) => row.plan_id}
+            more={plans.more}
+            empty={
+              <Empty icon={Tags} title="No plan yet" action={make}>
+                Without plans nothing is limited and nobody pays.
+              </Empty>
+            }
+            columns={[
+              { header: 'Name', cell: (row) => <span className="font-medium">{row.name}</span>, width: '12rem' },
+              { header: 'Price', cell: (row) => priceOf(row), width: '10rem' },
+              {
+                header: 'Trial',
+                cell: (row) => (row.trial_days > 0 ? `${row.trial_days} days` : '–'),
+                width: '6rem',
+                secondary: true,
+              },
+              {
+                header: 'Quotas',
+                cell: (row) => <span className="text-ink-2">{quotaText(row.quotas)}</span>,
+                secondary: true,
+              },
+              {
+                header: <span className="sr-only">Actions</span>,
+                cell: (row) => (
+                  <>
+                    <IconButton
+                      size="small"
+                      icon={Pencil}
+                      label={`Change ${row.name}`}
+                      onClick={() => setEdited(row)}
+                    />
+                    <IconButton size="small" icon={Trash2} label={`Delete ${row.name}`} onClick={() => setAsked(row)} />
+                  </>
+                ),
+                width: '6rem',
+                align: 'right',
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      <TestClock />
+      <PlanDialog plan={edited} onClose={() => setEdited(null)} />
+      <ConfirmDialog
+        open={asked !== null}
+        onClose={() => setAsked(null)}
+        title={`Take ${asked?.name} off the list?`}
+        consequence="Nobody can subscribe to it any more. It is refused while somebody is subscribed."
+        action="Delete plan"
+        onConfirm={() => remove.mutateAsync({ plan_id: asked!.plan_id })}
+      />
+    </Page>
+  )
+}
+
+/** Only the built-in provider has one; Stripe's clock is Stripe's. */
+function TestClock() {
+  const { workspace } = useMe()
+  const move = useChange('moveTestClock', {
+    stale: ['listInvoices', 'getMyBillingSubscription', 'getUsage'],
+    done: ({ now }) => `The billing clock stands at ${new Date(now).toLocaleString('en')}`,
+  })
+  return (
+    <Section
+      className="mt-8"
+      title={`Billing clock of ${workspace?.name ?? 'this workspace'}`}
+      description="For trying out renewals with the built-in provider: what falls due in the time that passes happens at once. It never goes back."
+    >
+      <Card className="max-w-md">
+        <Form<{ now: string }>
+          submit="Move forward"
+          onSubmit={({ now }) => move.mutateAsync({ now: new Date(now).toISOString() })}
+        >
+          <Field name="now" label="To">
+            <Input type="datetime-local" required />
+          </Field>
+        </Form>
+      </Card>
+    </Section>
+  )
+}

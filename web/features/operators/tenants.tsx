@@ -1,0 +1,121 @@
+import { useList } from '#web/api.ts'
+import { StatusBadge } from '#web/ui/badge.tsx'
+import { Page } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { Tabs } from '#web/ui/tabs.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { OperatorsOnly } from './operators-only.tsx'
+
+export const TenantsPage = () => (
+  <OperatorsOnly title="Tenants">
+    <Page
+      title="Tenants"
+      description="Everybody's companies, teams, subscriptions and presence. Each look is recorded in the audit log of the tenant."
+    >
+      <Tabs
+        tabs={[
+          { value: 'companies', label: 'Companies', content: <Companies /> },
+          { value: 'teams', label: 'Teams', content: <Teams /> },
+          { value: 'subscriptions', label: 'Subscription records', content: <Subscriptions /> },
+          { value: 'presence', label: 'Who is there', content: <Present /> },
+        ]}
+      />
+    </Page>
+  </OperatorsOnly>
+)
+
+const Id = ({ id }: { id: string }) => <code className="font-mono text-xs text-ink-2">{id}</code>
+
+function Companies() {
+  const companies = useList('listCompanies', { limit: 100 })
+  return (
+    <Loaded of={companies} what="the companies">
+      {(rows) => (
+        <Table
+          label="All companies"
+          rows={rows}
+          rowKey={(row) => row.company_id}
+          more={companies.more}
+          empty={<Empty title="No company yet" />}
+          columns={[
+            { header: 'Company', cell: (row) => <span className="font-medium">{row.name}</span> },
+            { header: 'Id', cell: (row) => <Id id={row.company_id} />, secondary: true },
+            { header: 'Owner', cell: (row) => <Id id={row.owner_id} />, secondary: true },
+            { header: 'Made', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem' },
+          ]}
+        />
+      )}
+    </Loaded>
+  )
+}
+
+function Teams() {
+  const teams = useList('listTeams', { limit: 100 })
+  return (
+    <Loaded of={teams} what="the teams">
+      {(rows) => (
+        <Table
+          label="All teams"
+          rows={rows}
+          rowKey={(row) => row.team_id}
+          more={teams.more}
+          empty={<Empty title="No team yet" />}
+          columns={[
+            { header: 'Team', cell: (row) => <span className="font-medium">{row.name}</span> },
+            { header: 'Workspace', cell: (row) => <Id id={row.workspace_id} />, secondary: true },
+            { header: 'People', cell: (row) => row.member_count, align: 'right', width: '6rem' },
+            { header: 'Made', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem' },
+          ]}
+        />
+      )}
+    </Loaded>
+  )
+}
+
+function Subscriptions() {
+  const subscriptions = useList('listSubscriptions', { limit: 100 })
+  return (
+    <Loaded of={subscriptions} what="the subscription records">
+      {(rows) => (
+        <Table
+          label="All subscription records"
+          rows={rows}
+          rowKey={(row) => row.subscription_id}
+          more={subscriptions.more}
+          empty={<Empty title="No subscription record yet" />}
+          columns={[
+            { header: 'Name', cell: (row) => <span className="font-medium">{row.name}</span> },
+            { header: 'Workspace', cell: (row) => <Id id={row.workspace_id} />, secondary: true },
+            { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '7rem' },
+            { header: 'Quantity', cell: (row) => row.quantity, align: 'right', width: '6rem' },
+            { header: 'Since', cell: (row) => <RelativeTime at={row.starts_at} />, width: '9rem' },
+          ]}
+        />
+      )}
+    </Loaded>
+  )
+}
+
+function Present() {
+  const present = useList('listPresence', { limit: 100 })
+  return (
+    <Loaded of={present} what="who is there">
+      {(rows) => (
+        <Table
+          label="Presence of everybody"
+          rows={rows}
+          rowKey={(row) => row.presence_id}
+          more={present.more}
+          empty={<Empty title="Nobody has been seen" />}
+          columns={[
+            { header: 'Person', cell: (row) => <Id id={row.user_id} /> },
+            { header: 'Workspace', cell: (row) => <Id id={row.workspace_id} />, secondary: true },
+            { header: 'State', cell: (row) => row.status, width: '7rem' },
+            { header: 'Seen', cell: (row) => <RelativeTime at={row.last_seen_at} />, width: '9rem' },
+          ]}
+        />
+      )}
+    </Loaded>
+  )
+}

@@ -1,0 +1,15 @@
+export type Role = 'owner' | 'member' | 'viewer' | 'guest'
+
+export const roleWords: Record<Role, { label: string; can: string }> = {
+  owner: { label: 'Owner', can: 'Everything, including people, billing and the workspace itself' },
+  member: { label: 'Member', can: 'Makes and runs workflows, data and conversations' },
+  viewer: { label: 'Viewer', can: 'Reads, and votes or answers where named' },
+  guest: { label: 'Guest', can: 'Sees only the threads and jobs they were invited to' },
+}
+
+export const roleLabel = (role: string): string => roleWords[role as Role]?.label ?? role
+
+export const invitableRoles = (['member', 'viewer', 'owner'] as const).map((value) => ({
+  value,
+  label: `${roleWords[value].label}: ${roleWords[value].can.charAt(0).toLowerCase()}${roleWords[value].can.slice(1)}`,
+}))

@@ -1,0 +1,102 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Plus, UsersRound } from 'lucide-react'
+import { useState } from 'react'
+import { useChange, useList } from '#web/api.ts'
+import { useMe, useRole } from '#web/session.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
+import { Page } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+
+export function TeamsPage() {
+  const { workspaces } = useMe()
+  const { canWrite } = useRole()
+  const [making, setMaking] = useState(false)
+  const teams = useList('listTeams')
+  const workspaceName = (id: string): string =>
+    workspaces.find(({ workspace_id }) => workspace_id === id)?.name ?? 'another tenant'
+  const make = canWrite && (
+    <Button look="primary" icon={Plus} onClick={() => setMaking(true)}>
+      New team
+    </Button>
+  )
+  return (
+    <Page
+      title="Teams"
+      description="People who approve and are told things together. A gate can ask a team instead of a person."
+      actions={make}
+    >
+      <Loaded of={teams} what="the teams">
+        {(rows) => (
+          <Table
+            label="Teams"
+            rows={rows}
+            rowKey={(row) => row.team_id}
+            rowTo={(row) => `/teams/${row.team_id}`}
+            more={teams.more}
+            empty={
+              <Empty icon={UsersRound} title="No team yet" action={make}>
+                Put the people who decide together into a team, and name it in an approval.
+              </Empty>
+            }
+            columns={[
+              {
+                header: 'Name',
+                cell: (row) => (
+                  <Link to={`/teams/${row.team_id}`} className="font-medium hover:underline">
+                    {row.name}
+                  </Link>
+                ),
+              },
+              {
+                header: 'Short name',
+                cell: (row) => <code className="font-mono text-xs text-ink-2">{row.slug}</code>,
+                secondary: true,
+              },
+              {
+                header: 'Workspace',
+                cell: (row) => <span className="text-ink-2">{workspaceName(row.workspace_id)}</span>,
+                secondary: true,
+              },
+              { header: 'People', cell: (row) => row.member_count, align: 'right', width: '6rem' },
+              { header: 'Made', cell: (row) => <RelativeTime at={row.created_at} />, width: '8rem', secondary: true },
+            ]}
+          />
+        )}
+      </Loaded>
+      <NewTeam open={making} onClose={() => setMaking(false)} />
+    </Page>
+  )
+}
+
+function NewTeam({ open, onClose }: { open: boolean; onClose(): void }) {
+  const navigate = useNavigate()
+  const create = useChange('createTeam', {
+    stale: ['listTeams'],
+    onDone: ({ team_id }) => void navigate({ to: `/teams/${team_id}` }),
+  })
+  return (
+    <Dialog open={open} onClose={onClose} title="New team" description="You choose its people next.">
+      <Form<{ name: string; slug: string; description: string }>
+        submit="Make team"
+        onCancel={onClose}
+        onSubmit={({ name, slug, description }) =>
+          create.mutateAsync({ name, ...(slug && { slug }), ...(description && { description }) })
+        }
+      >
+        <Field name="name" label="Name">
+          <Input required autoFocus maxLength={200} />
+        </Field>
+        <Field name="slug" label="Short name" hint="For addresses; made from the name if left empty.">
+          <Input maxLength={63} placeholder="finance" />
+        </Field>
+        <Field name="description" label="What it is for">
+          <Textarea rows={2} maxLength={2000} />
+        </Field>
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,173 @@
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { Pencil, Trash2, UserPlus, UsersRound } from 'lucide-react'
+import { useState } from 'react'
+import type { Team } from '#sdk/types.generated'
+import { useApi, useChange } from '#web/api.ts'
+import { useMe, useRole } from '#web/session.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
+import { Facts, Page, Section } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { PersonName, usePeople } from '../people/names.tsx'
+import { PeoplePicker } from '../people/picker.tsx'
+
+export function TeamPage() {
+  const { team_id } = useParams({ strict: false }) as { team_id: string }
+  const team = useApi('getTeam', { team_id })
+  return (
+    <Loaded of={team} what="the team">
+      {(found) => <Found team={found} />}
+    </Loaded>
+  )
+}
+
+function Found({ team }: { team: Team }) {
+  const navigate = useNavigate()
+  const { userId } = useRole()
+  const { workspaces } = useMe()
+  const [open, setOpen] = useState<'add' | 'edit' | 'delete' | null>(null)
+  const close = (): void => setOpen(null)
+  const workspace = workspaces.find(({ workspace_id }) => workspace_id === team.workspace_id)
+  const mayChange = team.owner_id === userId || workspace?.role === 'owner'
+  const remove = useChange('deleteTeam', { stale: ['listTeams'], done: `${team.name} was deleted` })
+  const update = useChange('updateTeam', { stale: ['getTeam', 'listTeams'], done: 'Saved', onDone: close })
+  const add = useChange('addTeamUsers', { stale: ['getTeam', 'listTeams'], onDone: close })
+  return (
+    <Page
+      title={team.name}
+      crumbs={[{ label: 'Teams', to: '/teams' }]}
+      description={team.description}
+      actions={
+        mayChange && (
+          <>
+            <Button icon={Pencil} onClick={() => setOpen('edit')}>
+              Change
+            </Button>
+            <Button icon={Trash2} onClick={() => setOpen('delete')}>
+              Delete
+            </Button>
+            <Button look="primary" icon={UserPlus} onClick={() => setOpen('add')}>
+              Add people
+            </Button>
+          </>
+        )
+      }
+    >
+      <Section title="About">
+        <Facts
+          facts={[
+            [
+              'Short name',
+              <code key="slug" className="font-mono text-xs">
+                {team.slug}
+              </code>,
+            ],
+            ['Workspace', workspace?.name ?? 'another tenant'],
+            ['Made by', <PersonName key="owner" id={team.owner_id} />],
+            ['Made', <RelativeTime key="made" at={team.created_at} />],
+          ]}
+        />
+      </Section>
+      <Section title="People">
+        <Table
+          label="People of the team"
+          rows={team.members}
+          rowKey={(row) => row.user_id}
+          empty={
+            <Empty icon={UsersRound} title="Nobody is in this team yet">
+              {mayChange
+                ? 'Add people so that a gate that asks this team can be decided.'
+                : 'Its creator or an owner of the workspace can add people.'}
+            </Empty>
+          }
+          columns={[
+            { header: 'Name', cell: (row) => row.name },
+            { header: 'Added', cell: (row) => <RelativeTime at={row.added_at} />, width: '10rem' },
+          ]}
+        />
+      </Section>
+      <AddPeople
+        open={open === 'add'}
+        onClose={close}
+        team={team}
+        onAdd={(user_ids) => add.mutateAsync({ team_id: team.team_id, user_ids })}
+      />
+      <Dialog open={open === 'edit'} onClose={close} title="Change team">
+        <Form<{ name: string; slug: string; description: string }>
+          submit="Save"
+          onCancel={close}
+          onSubmit={({ name, slug, description }) =>
+            update.mutateAsync({ team_id: team.team_id, name, slug, description: description || null })
+          }
+        >
+          <Field name="name" label="Name">
+            <Input required maxLength={200} defaultValue={team.name} />
+          </Field>
+          <Field name="slug" label="Short name" hint="Addresses with the old one stop working.">
+            <Input required maxLength={63} defaultValue={team.slug} />
+          </Field>
+          <Field name="description" label="What it is for">
+            <Textarea rows={2} maxLength={2000} defaultValue={team.description ?? ''} />
+          </Field>
+        </Form>
+      </Dialog>
+      <ConfirmDialog
+        open={open === 'delete'}
+        onClose={close}
+        title={`Delete ${team.name}?`}
+        consequence="The team is gone for good; its people stay in the workspace. Approvals that ask this team can no longer be decided by it."
+        action="Delete team"
+        onConfirm={async () => {
+          await remove.mutateAsync({ team_id: team.team_id })
+          await navigate({ to: '/teams' })
+        }}
+      />
+    </Page>
+  )
+}
+
+function AddPeople({
+  open,
+  onClose,
+  team,
+  onAdd,
+}: {
+  open: boolean
+  onClose(): void
+  team: Team
+  onAdd(ids: string[]): Promise<unknown>
+}) {
+  const [chosen, setChosen] = useState<string[]>([])
+  const people = usePeople().filter(
+    ({ user_id, role }) => role !== 'guest' && !team.members.some((member) => member.user_id === user_id),
+  )
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title={`Add people to ${team.name}`}
+      description="People of the workspace who are not in the team yet."
+    >
+      <Form
+        submit={chosen.length === 0 ? 'Add' : `Add ${chosen.length}`}
+        onCancel={onClose}
+        onSubmit={async () => {
+          if (chosen.length === 0) throw new Error('Choose at least one person.')
+          await onAdd(chosen)
+          setChosen([])
+        }}
+      >
+        <PeoplePicker
+          people={people}
+          chosen={chosen}
+          onChange={setChosen}
+          nobody="Everybody of this workspace is in the team already."
+        />
+      </Form>
+    </Dialog>
+  )
+}

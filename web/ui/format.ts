@@ -1,0 +1,27 @@
+const whole = new Intl.NumberFormat('en')
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+
+export const formatNumber = (value: number): string => whole.format(value)
+/** 12K, 3.4M: where the exact figure would only be noise. */
+export const formatShort = (value: number): string => (value < 10_000 ? whole.format(value) : short.format(value))
+
+export function formatBytes(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
+  let value = bytes
+  let unit = 0
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024
+    unit += 1
+  }
+  return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`
+}
+
+/** Amounts are whole minor units; how many make one is the currency's own affair. */
+export function formatMoney(amount: number, currency: string): string {
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency: currency.toUpperCase() })
+  const digits = format.resolvedOptions().maximumFractionDigits ?? 2
+  return format.format(amount / 10 ** digits)
+}
+
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${formatShort(count)} ${count === 1 ? one : many}`
