@@ -1,8 +1,100 @@
-import { Page } from '#web/ui/page.tsx'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { account, useApi } from '#web/api.ts'
+import { begin, switchWorkspace, useMaybeMe } from '#web/session.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { Field, Form, Input } from '#web/ui/field.tsx'
 import { Loading } from '#web/ui/states.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { WayIn } from './way-in.tsx'
 
-export const InvitationPage = () => (
-  <Page title="Invitation">
-    <Loading />
-  </Page>
-)
+const places = { thread: '/threads/', job: '/jobs/' }
+
+/** Somebody opens the link they were sent: a new person chooses a password, a known one says yes. */
+export function InvitationPage() {
+  const token = useParams({ strict: false }).token as unknown as string
+  const preview = useApi('previewInvitation', { token })
+  const me = useMaybeMe()
+  const navigate = useNavigate()
+
+  const accept = async (given: { name?: string; password?: string }): Promise<void> => {
+    const { workspace, resource, session } = await account.acceptInvitation({ token, ...given })
+    if (session) await begin()
+    else await switchWorkspace(workspace.workspace_id)
+    await navigate({ to: resource ? places[resource.kind] + resource.id : '/', replace: true })
+  }
+
+  if (preview.isPending || me.isPending) {
+    return (
+      <WayIn title="Invitation">
+        <Loading />
+      </WayIn>
+    )
+  }
+  if (!preview.data) {
+    return (
+      <WayIn title="This invitation does not work">
+        <p>
+          It was used already, has expired, or was withdrawn. Ask whoever invited you for a new one, or{' '}
+          <Link to="/" className="text-accent underline">
+            go to the console
+          </Link>
+          .
+        </p>
+      </WayIn>
+    )
+  }
+  const { email, role, workspace_name, invited_by, resource_kind, expires_at } = preview.data
+  const lead = (
+    <>
+      {invited_by ?? 'Somebody'} invites <strong>{email}</strong> {resource_kind ? `to a ${resource_kind} in` : 'into'}{' '}
+      <strong>{workspace_name}</strong> as {role}. Good until <RelativeTime at={expires_at} />.
+    </>
+  )
+  const signedIn = me.data?.user.email
+  if (signedIn?.toLowerCase() === email.toLowerCase()) {
+    return (
+      <WayIn title={`Join ${workspace_name}`} lead={lead}>
+        <Form submit="Accept the invitation" onSubmit={() => accept({})}>
+          <p>You are signed in as {signedIn}.</p>
+        </Form>
+      </WayIn>
+    )
+  }
+  if (signedIn !== undefined) {
+    return (
+      <WayIn title={`Join ${workspace_name}`} lead={lead}>
+        <p className="mb-4">
+          You are signed in as {signedIn}, and the invitation is for {email}. Sign out first to accept it.
+        </p>
+        <Button onClick={() => void account.signOut().then(() => location.reload())}>Sign out</Button>
+      </WayIn>
+    )
+  }
+  return (
+    <WayIn
+      title={`Join ${workspace_name}`}
+      lead={lead}
+      below={
+        <>
+          Have an account with that address?{' '}
+          <Link
+            to="/sign-in"
+            search={{ return_to: `/invitations/${token}` } as never}
+            className="text-accent underline"
+          >
+            Sign in first
+          </Link>
+        </>
+      }
+    >
+      <Form<{ name: string; password: string }> submit="Make account and join" onSubmit={accept}>
+        <Field name="name" label="Your name">
+          <Input required autoFocus autoComplete="name" />
+        </Field>
+        <Field name="password" label="Password" hint="A sentence is easier to remember, and harder to guess.">
+          <Input type="password" required autoComplete="new-password" />
+        </Field>
+      </Form>
+    </WayIn>
+  )
+}

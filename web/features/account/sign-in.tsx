@@ -1,8 +1,38 @@
-import { Page } from '#web/ui/page.tsx'
-import { Loading } from '#web/ui/states.tsx'
+import { Link, useSearch } from '@tanstack/react-router'
+import { account } from '#web/api.ts'
+import { Field, Form, Input } from '#web/ui/field.tsx'
+import { Providers, useEnter, WayIn } from './way-in.tsx'
 
-export const SignInPage = () => (
-  <Page title="Sign in">
-    <Loading />
-  </Page>
-)
+export function SignInPage() {
+  const enter = useEnter()
+  const search = useSearch({ strict: false })
+  return (
+    <WayIn
+      title="Sign in"
+      below={
+        <>
+          New here?{' '}
+          <Link to="/sign-up" search={search as never} className="text-accent underline">
+            Make an account
+          </Link>
+        </>
+      }
+    >
+      <Providers />
+      <Form<{ email: string; password: string }>
+        submit="Sign in"
+        onSubmit={async ({ email, password }) => {
+          await account.signIn({ email, password })
+          await enter()
+        }}
+      >
+        <Field name="email" label="E-mail">
+          <Input type="email" required autoFocus autoComplete="username" />
+        </Field>
+        <Field name="password" label="Password">
+          <Input type="password" required autoComplete="current-password" />
+        </Field>
+      </Form>
+    </WayIn>
+  )
+}

@@ -1,8 +1,63 @@
-import { Page } from '#web/ui/page.tsx'
-import { Loading } from '#web/ui/states.tsx'
+import { Link, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { HeddleProblem } from '#sdk/client'
+import { account } from '#web/api.ts'
+import { Field, Form, Input } from '#web/ui/field.tsx'
+import { Providers, useEnter, WayIn } from './way-in.tsx'
 
-export const SignUpPage = () => (
-  <Page title="Sign up">
-    <Loading />
-  </Page>
-)
+type Values = { name: string; email: string; password: string; workspace_name?: string; claim_token?: string }
+
+export function SignUpPage() {
+  const enter = useEnter()
+  const search = useSearch({ strict: false })
+  const [reserved, setReserved] = useState(false)
+  const signUp = async (values: Values): Promise<void> => {
+    const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')) as Values
+    try {
+      await account.signUp(given)
+    } catch (error) {
+      if (error instanceof HeddleProblem && error.code === 'address_reserved') setReserved(true)
+      throw error
+    }
+    await enter()
+  }
+  return (
+    <WayIn
+      title="Make an account"
+      lead="You get a workspace of your own. Colleagues can be invited later."
+      below={
+        <>
+          Have an account?{' '}
+          <Link to="/sign-in" search={search as never} className="text-accent underline">
+            Sign in
+          </Link>
+        </>
+      }
+    >
+      <Providers />
+      <Form<Values> submit="Make account" onSubmit={signUp}>
+        <Field name="name" label="Your name">
+          <Input required autoFocus autoComplete="name" maxLength={200} />
+        </Field>
+        <Field name="email" label="E-mail">
+          <Input type="email" required autoComplete="username" />
+        </Field>
+        <Field name="password" label="Password" hint="A sentence is easier to remember, and harder to guess.">
+          <Input type="password" required autoComplete="new-password" />
+        </Field>
+        <Field name="workspace_name" label="Workspace" hint="What your team or project is called. Can stay empty.">
+          <Input maxLength={200} autoComplete="organization" />
+        </Field>
+        {reserved && (
+          <Field
+            name="claim_token"
+            label="Claim token"
+            hint="This address is reserved for an operator. The token was printed when the service started."
+          >
+            <Input autoComplete="off" />
+          </Field>
+        )}
+      </Form>
+    </WayIn>
+  )
+}

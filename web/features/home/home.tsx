@@ -1,8 +1,154 @@
-import { Page } from '#web/ui/page.tsx'
-import { Loading } from '#web/ui/states.tsx'
+import { Link } from '@tanstack/react-router'
+import { MessageCircleQuestion, PartyPopper, Stamp } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { useApi, useList } from '#web/api.ts'
+import { useMe, useRole } from '#web/session.tsx'
+import { Page, Section } from '#web/ui/page.tsx'
+import { Empty, Loaded, Loading } from '#web/ui/states.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { RunTable, useWorkflowNames } from '../runs/run-table.tsx'
+import { StarterCards } from '../workflows/starter-cards.tsx'
+import { FailingJobs } from './failing-jobs.tsx'
 
-export const HomePage = () => (
-  <Page title="Home">
-    <Loading />
-  </Page>
-)
+export function HomePage() {
+  const { user } = useMe()
+  const { canWrite, isGuest } = useRole()
+  if (isGuest) {
+    return (
+      <Page title={`Hello, ${user.name}`}>
+        <Empty title="You are a guest here">
+          You see what you were invited to: open the link you were sent, or a conversation or job from the navigation.
+        </Empty>
+      </Page>
+    )
+  }
+  return (
+    <Page title={`Hello, ${user.name.split(' ')[0]}`} heading={`Hello, ${user.name.split(' ')[0]}`}>
+      <NeedsMe />
+      <FirstWorkflow canWrite={canWrite} />
+      <RecentRuns />
+    </Page>
+  )
+}
+
+function NeedsMe() {
+  const gates = useApi('listInbox', { limit: 20 }, { refetchInterval: 30_000 })
+  const questions = useApi('listQuestionInbox', { limit: 20 }, { refetchInterval: 30_000 })
+  const nameOf = useWorkflowNames()
+  if (gates.isPending || questions.isPending) return <Loading rows={3} />
+  const nothing = (gates.data?.items.length ?? 0) + (questions.data?.items.length ?? 0) === 0
+  return (
+    <Section title="What needs you">
+      {nothing && (
+        <p className="mb-2 flex items-center gap-2 text-ink-2">
+          <PartyPopper aria-hidden className="size-4" /> No question or approval waits for you.
+        </p>
+      )}
+      <ul className="flex flex-col gap-2">
+        {gates.data?.items.map((gate) => (
+          <Todo
+            key={gate.request_id}
+            to={`/approvals/${gate.request_id}`}
+            icon={<Stamp aria-hidden className="size-4" />}
+            kind="Approve"
+            title={gate.title}
+            where={nameOf(gate.workflow_id)}
+            due={gate.due_at}
+            since={gate.opened_at}
+          />
+        ))}
+        {questions.data?.items.map((question) => (
+          <Todo
+            key={question.clarification_id}
+            to={`/runs/${question.execution_id}`}
+            icon={<MessageCircleQuestion aria-hidden className="size-4" />}
+            kind="Answer"
+            title={question.question}
+            where={nameOf(question.workflow_id)}
+            due={question.due_at}
+            since={question.asked_at}
+          />
+        ))}
+      </ul>
+      <FailingJobs />
+    </Section>
+  )
+}
+
+function Todo({
+  to,
+  icon,
+  kind,
+  title,
+  where,
+  due,
+  since,
+}: {
+  to: string
+  icon: ReactNode
+  kind: string
+  title: string
+  where: string
+  due: string | null
+  since: string
+}) {
+  return (
+    <li>
+      <Link
+        to={to}
+        className="flex items-center gap-3 rounded-lg border border-line bg-surface px-4 py-3 hover:bg-hover"
+      >
+        <span className="grid size-8 shrink-0 place-items-center rounded-md bg-waiting-soft text-waiting">{icon}</span>
+        <span className="min-w-0 flex-1">
+          <span className="block truncate font-medium">
+            <span className="sr-only">{kind}: </span>
+            {title}
+          </span>
+          <span className="block truncate text-ink-2">{where}</span>
+        </span>
+        <span className="shrink-0 text-right text-ink-2">
+          {due ? (
+            <>
+              due <RelativeTime at={due} />
+            </>
+          ) : (
+            <RelativeTime at={since} />
+          )}
+        </span>
+      </Link>
+    </li>
+  )
+}
+
+/** An empty workspace is three clicks from a run: choose, run, see. */
+function FirstWorkflow({ canWrite }: { canWrite: boolean }) {
+  const workflows = useApi('listWorkflows', { scope: 'workspace', limit: 200 })
+  if (!workflows.data || workflows.data.items.some(({ kind }) => kind === 'user')) return null
+  if (!canWrite) return null
+  return (
+    <Section
+      title="Your first workflow"
+      description="Choose one that already runs. You can change every step of it afterwards."
+    >
+      <StarterCards withBlank />
+    </Section>
+  )
+}
+
+function RecentRuns() {
+  const runs = useList('searchExecutions', { limit: 10 }, { refetchInterval: 10_000 })
+  return (
+    <Section
+      title="Recent runs"
+      actions={
+        <Link to="/runs" className="text-accent hover:underline">
+          All runs
+        </Link>
+      }
+    >
+      <Loaded of={runs} what="the runs">
+        {(rows) => <RunTable rows={rows.slice(0, 10)} empty={<p className="text-ink-2">Nothing has run yet.</p>} />}
+      </Loaded>
+    </Section>
+  )
+}

@@ -1,8 +1,103 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useApi, useList } from '#web/api.ts'
+import { Button } from '#web/ui/button.tsx'
+import { Field, Select } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
-import { Loading } from '#web/ui/states.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { RunTable } from './run-table.tsx'
 
-export const RunsPage = () => (
-  <Page title="Runs">
-    <Loading />
-  </Page>
-)
+type Search = { status?: string; workflow_id?: string; since?: string }
+
+const HOUR = 3_600_000
+const spans: Record<string, { label: string; ms: number }> = {
+  hour: { label: 'Last hour', ms: HOUR },
+  day: { label: 'Last day', ms: 24 * HOUR },
+  week: { label: 'Last week', ms: 168 * HOUR },
+  month: { label: 'Last 30 days', ms: 720 * HOUR },
+}
+
+const states = [
+  { value: '', label: 'Any state' },
+  { value: 'queued,running', label: 'Under way' },
+  { value: 'waiting', label: 'Waiting' },
+  { value: 'succeeded', label: 'Succeeded' },
+  { value: 'failed,timed_out', label: 'Failed or timed out' },
+  { value: 'cancelled', label: 'Cancelled' },
+]
+
+/** To the minute, so that the key of the query does not change with every rendering. */
+const since = (span: string | undefined): string | undefined => {
+  const ms = span === undefined ? undefined : spans[span]?.ms
+  return ms === undefined ? undefined : new Date(Math.floor((Date.now() - ms) / 60_000) * 60_000).toISOString()
+}
+
+export function RunsPage() {
+  const search = useSearch({ strict: false }) as Search
+  const navigate = useNavigate()
+  const workflows = useApi('listWorkflows', { scope: 'workspace', limit: 200 }, { staleTime: 60_000 })
+  const from = since(search.since)
+  const runs = useList(
+    'searchExecutions',
+    {
+      limit: 100,
+      ...(search.status && { status: search.status }),
+      ...(search.workflow_id && { workflow_id: search.workflow_id }),
+      ...(from && { from }),
+    },
+    { refetchInterval: 5_000 },
+  )
+  const set = (more: Search): void =>
+    void navigate({ to: '/runs', search: { ...search, ...more } as never, replace: true })
+  const filtered = Boolean(search.status || search.workflow_id || search.since)
+  return (
+    <Page title="Runs" description="Every run you may see, newest first.">
+      <div className="mb-4 flex flex-wrap gap-3">
+        <Field label="State" hideLabel className="w-44">
+          <Select
+            value={search.status ?? ''}
+            onChange={(event) => set({ status: event.target.value })}
+            options={states}
+          />
+        </Field>
+        <Field label="Workflow" hideLabel className="w-56">
+          <Select
+            value={search.workflow_id ?? ''}
+            onChange={(event) => set({ workflow_id: event.target.value })}
+            options={[
+              { value: '', label: 'Any workflow' },
+              ...(workflows.data?.items ?? []).map(({ workflow_id, name }) => ({ value: workflow_id, label: name })),
+            ]}
+          />
+        </Field>
+        <Field label="Time" hideLabel className="w-40">
+          <Select
+            value={search.since ?? ''}
+            onChange={(event) => set({ since: event.target.value })}
+            options={[
+              { value: '', label: 'Any time' },
+              ...Object.entries(spans).map(([value, { label }]) => ({ value, label })),
+            ]}
+          />
+        </Field>
+        {filtered && (
+          <Button look="quiet" onClick={() => void navigate({ to: '/runs', replace: true })}>
+            Clear
+          </Button>
+        )}
+      </div>
+      <Loaded of={runs} what="the runs">
+        {(rows) => (
+          <RunTable
+            rows={rows}
+            more={runs.more}
+            empty={
+              <Empty title={filtered ? 'No run matches' : 'Nothing has run yet'}>
+                {filtered ? 'Try another state, workflow or time.' : 'Run a workflow and see here what it does.'}
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
+    </Page>
+  )
+}

@@ -1,8 +1,267 @@
-import { Page } from '#web/ui/page.tsx'
-import { Loading } from '#web/ui/states.tsx'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Ban, RotateCcw, WifiOff } from 'lucide-react'
+import { lazy, Suspense, useMemo, useState } from 'react'
+import type { Definition } from '#model/definition'
+import type { Execution } from '#sdk/types.generated'
+import { useApi, useChange } from '#web/api.ts'
+import { usePeople } from '#web/people.tsx'
+import { useRole } from '#web/session.tsx'
+import { StatusBadge } from '#web/ui/badge.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { Card, Page } from '#web/ui/page.tsx'
+import { Loaded, Skeleton } from '#web/ui/states.tsx'
+import { Tabs } from '#web/ui/tabs.tsx'
+import { Duration, RelativeTime } from '#web/ui/time.tsx'
+import { definitionOf, useVersions } from '../workflows/versions-of.ts'
+import { roleIn } from '../workflows/workflow-page.tsx'
+import { ExecutionData } from './execution-data.tsx'
+import type { NodeLook } from './graph-view.tsx'
+import { Journal } from './journal.tsx'
+import { type Connection, useLiveExecution } from './live.ts'
+import { Failure, NodePanel } from './node-panel.tsx'
+import { RetryDialog } from './retry-dialog.tsx'
+import { Timeline } from './timeline.tsx'
+import { WaitingFor } from './waiting.tsx'
+import { finished } from './words.ts'
 
-export const RunPage = () => (
-  <Page title="Run">
-    <Loading />
-  </Page>
-)
+const GraphView = lazy(() => import('./graph-view.tsx').then((module) => ({ default: module.GraphView })))
+
+export function RunPage() {
+  const execution_id = useParams({ strict: false }).execution_id as unknown as string
+  return <Run key={execution_id} execution_id={execution_id} />
+}
+
+function Run({ execution_id }: { execution_id: string }) {
+  const { execution, connection, frames, ended } = useLiveExecution(execution_id)
+  const found = execution.data
+  const workflow = useApi(
+    'getWorkflow',
+    { workflow_id: found?.workflow_id ?? '' },
+    { enabled: Boolean(found?.workflow_id) },
+  )
+  const definition = useDefinition(found)
+  const name = workflow.data?.name ?? 'Run'
+  const { userId } = useRole()
+  const mayAct = found !== undefined && maySteer(found, workflow.data ? roleIn(workflow.data, userId) : 'none', userId)
+  const [retrying, setRetrying] = useState<string | null>(null)
+  const { nameOf: personOf } = usePeople()
+
+  return (
+    <Page
+      wide
+      title={`${name} · run`}
+      heading={
+        <span className="flex flex-wrap items-center gap-3">
+          {name}
+          {found && <StatusBadge status={found.status} />}
+        </span>
+      }
+      crumbs={[
+        { label: 'Runs', to: '/runs' },
+        ...(found?.workflow_id && workflow.data ? [{ label: name, to: `/workflows/${found.workflow_id}` }] : []),
+      ]}
+      description={
+        found && (
+          <>
+            Began <RelativeTime at={found.created_at} />
+            {found.started_by && <> by {personOf(found.started_by)}</>}, {ended ? 'took' : 'so far'}{' '}
+            <Duration from={found.created_at} to={found.finished_at} />
+            {found.retry_of && (
+              <>
+                . A retry of{' '}
+                <Link to={`/runs/${found.retry_of}`} className="text-accent underline">
+                  an earlier run
+                </Link>
+              </>
+            )}
+          </>
+        )
+      }
+      actions={mayAct && found && <Actions execution={found} onRetry={setRetrying} />}
+    >
+      {!ended && <LineState connection={connection} />}
+      <Loaded of={execution} what="the run" rows={6}>
+        {(run) => (
+          <Body
+            execution={run}
+            frames={frames}
+            definition={definition}
+            {...(mayAct && ended && { onRetry: setRetrying })}
+          />
+        )}
+      </Loaded>
+      <RetryDialog
+        execution_id={execution_id}
+        from={retrying}
+        nodes={definition?.nodes ?? []}
+        onClose={() => setRetrying(null)}
+      />
+    </Page>
+  )
+}
+
+/** Cancel and retry: the workflow's owner and members; of a built-in one, whoever started the run. */
+const maySteer = (run: Execution, role: string, userId: string): boolean => {
+  const system = run.workflow_id !== null && !run.workflow_id.startsWith('wf_')
+  return system ? run.started_by === userId : role === 'owner' || role === 'member'
+}
+
+/** The graph this run follows, for whoever may read the workflow's versions. */
+function useDefinition(run: Execution | undefined): Definition | undefined {
+  const versions = useVersions(run?.workflow_id ?? null, run?.version_id != null)
+  const version = versions.data?.items.find(({ version_id }) => version_id === run?.version_id)
+  return useMemo(() => (version ? definitionOf(version) : undefined), [version])
+}
+
+const LineState = ({ connection }: { connection: Connection }) =>
+  connection === 'lost' ? (
+    <p role="status" className="mb-4 flex items-center gap-2 rounded-md bg-waiting-soft px-3 py-2">
+      <WifiOff aria-hidden className="size-4 text-waiting" />
+      The connection was lost. What you see may be old; it is being opened again.
+    </p>
+  ) : null
+
+function Actions({ execution, onRetry }: { execution: Execution; onRetry(from: string): void }) {
+  const [cancelling, setCancelling] = useState(false)
+  const cancel = useChange('cancelExecution', {
+    stale: ['getExecution', 'searchExecutions', 'listExecutions'],
+    done: 'The run is being cancelled',
+  })
+  const failed = execution.status === 'failed' || execution.status === 'timed_out' || execution.status === 'cancelled'
+  if (!finished.has(execution.status)) {
+    return (
+      <>
+        <Button icon={Ban} onClick={() => setCancelling(true)}>
+          Cancel run
+        </Button>
+        <ConfirmDialog
+          open={cancelling}
+          onClose={() => setCancelling(false)}
+          title="Cancel this run?"
+          consequence="Steps under way are stopped, open questions and approvals are closed. What steps have already done outside stays done."
+          action="Cancel run"
+          onConfirm={() => cancel.mutateAsync({ execution_id: execution.execution_id })}
+        />
+      </>
+    )
+  }
+  return (
+    <Button
+      icon={RotateCcw}
+      look={failed ? 'primary' : 'secondary'}
+      onClick={() => onRetry(failed ? 'failed' : 'start')}
+    >
+      Run again
+    </Button>
+  )
+}
+
+type BodyProps = {
+  execution: Execution
+  frames: Parameters<typeof Journal>[0]['frames']
+  definition: Definition | undefined
+  onRetry?: (from: string) => void
+}
+
+function Body({ execution, frames, definition, onRetry }: BodyProps) {
+  const { node: selected = null } = useSearch({ strict: false }) as { node?: string }
+  const navigate = useNavigate()
+  const select = useMemo(
+    () => (node: string | null) =>
+      void navigate({
+        to: `/runs/${execution.execution_id}`,
+        search: (node === null ? {} : { node }) as never,
+        replace: true,
+      }),
+    [navigate, execution.execution_id],
+  )
+  const nameOf = useMemo(() => {
+    const names = new Map(definition?.nodes.map((node) => [node.id, node.name || node.id]))
+    return (id: string): string => names.get(id) ?? id
+  }, [definition])
+  const states = useMemo(
+    () =>
+      new Map<string, NodeLook>(execution.nodes.map(({ node_id, status, attempt }) => [node_id, { status, attempt }])),
+    [execution.nodes],
+  )
+  const graph = definition ?? {
+    nodes: execution.nodes.map(({ node_id }) => ({ id: node_id, type: 'step' })),
+    edges: [],
+  }
+  return (
+    <>
+      <WaitingFor execution={execution} nameOf={nameOf} />
+      {execution.error && !execution.nodes.some(({ error }) => error?.message === execution.error?.message) && (
+        <div className="mb-6">
+          <Failure error={execution.error} />
+        </div>
+      )}
+      <div className="grid gap-6 xl:grid-cols-[1fr_26rem]">
+        <div className="min-w-0">
+          <Card className="mb-6 p-0">
+            <Suspense fallback={<Skeleton className="h-80 w-full" />}>
+              <GraphView
+                definition={graph}
+                states={states}
+                selected={selected}
+                onSelect={select}
+                label="Steps of the run"
+                className="h-80"
+              />
+            </Suspense>
+          </Card>
+          <Tabs
+            tabs={[
+              {
+                value: 'timeline',
+                label: 'Timeline',
+                content: <Timeline execution={execution} nameOf={nameOf} selected={selected} onSelect={select} />,
+              },
+              {
+                value: 'journal',
+                label: 'Journal',
+                content: <Journal execution_id={execution.execution_id} frames={frames} nameOf={nameOf} />,
+              },
+            ]}
+          />
+        </div>
+        <aside aria-label={selected ? 'The chosen step' : 'Input and result'} className="min-w-0">
+          {selected ? (
+            <NodePanel
+              execution={execution}
+              nodeId={selected}
+              definition={definition?.nodes.find(({ id }) => id === selected)}
+              onRetry={onRetry && (() => onRetry(selected))}
+              onClose={() => select(null)}
+            />
+          ) : (
+            <InputAndResult execution={execution} />
+          )}
+        </aside>
+      </div>
+    </>
+  )
+}
+
+function InputAndResult({ execution }: { execution: Execution }) {
+  return (
+    <div className="flex flex-col gap-5">
+      {finished.has(execution.status) && (
+        <div>
+          <h2 className="mb-1 font-semibold">Result</h2>
+          {execution.error ? (
+            <Failure error={execution.error} />
+          ) : (
+            <ExecutionData value={execution.results} label="Result" execution_id={execution.execution_id} />
+          )}
+        </div>
+      )}
+      <div>
+        <h2 className="mb-1 font-semibold">Input</h2>
+        <ExecutionData value={execution.input} label="Input" execution_id={execution.execution_id} />
+      </div>
+      <p className="text-ink-2">Choose a step to see what it was given and what it gave.</p>
+    </div>
+  )
+}

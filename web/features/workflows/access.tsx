@@ -1,8 +1,32 @@
-import { Page } from '#web/ui/page.tsx'
-import { Loading } from '#web/ui/states.tsx'
+import type { Workflow } from '#sdk/types.generated'
+import { Empty } from '#web/ui/states.tsx'
+import { EmbedTokens } from './embed-tokens.tsx'
+import { Members } from './members.tsx'
+import { WebhookTokens } from './webhook-tokens.tsx'
+import { WorkflowPage, type WorkflowRole } from './workflow-page.tsx'
 
+/** Who may use the workflow: people, and programs with a token. */
 export const AccessPage = () => (
-  <Page title="Access">
-    <Loading />
-  </Page>
+  <WorkflowPage section="Access">{(workflow, role) => <Access workflow={workflow} role={role} />}</WorkflowPage>
 )
+
+function Access({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {
+  if (workflow.kind === 'system') {
+    return (
+      <Empty title="Open to every member of the workspace">
+        A built-in workflow has no members and no tokens. Its runs are seen by whoever started them.
+      </Empty>
+    )
+  }
+  return (
+    <>
+      <Members workflow={workflow} role={role} />
+      {(role === 'owner' || role === 'member') && (
+        <>
+          <WebhookTokens workflow={workflow} role={role} />
+          <EmbedTokens workflow={workflow} role={role} />
+        </>
+      )}
+    </>
+  )
+}

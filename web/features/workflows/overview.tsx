@@ -1,8 +1,171 @@
-import { Page } from '#web/ui/page.tsx'
-import { Loading } from '#web/ui/states.tsx'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Play, SquarePen } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
+import type { Workflow } from '#sdk/types.generated'
+import { useApi, useList } from '#web/api.ts'
+import { usePeople } from '#web/people.tsx'
+import { useRole } from '#web/session.tsx'
+import { Button, ButtonLink } from '#web/ui/button.tsx'
+import { cronInWords } from '#web/ui/cron.ts'
+import { Card, Facts, Section } from '#web/ui/page.tsx'
+import { Empty, Loaded, Skeleton } from '#web/ui/states.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { RunTable } from '../runs/run-table.tsx'
+import { RunDialog } from './run-dialog.tsx'
+import { definitionOf, useActiveVersion } from './versions-of.ts'
+import { WorkflowPage, type WorkflowRole } from './workflow-page.tsx'
 
-export const OverviewPage = () => (
-  <Page title="Workflow">
-    <Loading />
-  </Page>
-)
+const GraphView = lazy(() => import('../runs/graph-view.tsx').then((module) => ({ default: module.GraphView })))
+
+export function OverviewPage() {
+  const { run } = useSearch({ strict: false }) as { run?: string }
+  const [running, setRunning] = useState(run === 'yes')
+  const { canWrite } = useRole()
+  const navigate = useNavigate()
+  const close = (workflow: Workflow): void => {
+    setRunning(false)
+    if (run !== undefined) void navigate({ to: `/workflows/${workflow.workflow_id}`, replace: true })
+  }
+  return (
+    <WorkflowPage
+      section="Overview"
+      actions={(workflow, role) => (
+        <>
+          {role === 'owner' && (
+            <ButtonLink to={`/workflows/${workflow.workflow_id}/editor`} icon={SquarePen}>
+              Edit
+            </ButtonLink>
+          )}
+          {mayRun(workflow, role, canWrite) && (
+            <Button look="primary" icon={Play} onClick={() => setRunning(true)}>
+              Run
+            </Button>
+          )}
+        </>
+      )}
+    >
+      {(workflow, role) => (
+        <>
+          <Overview workflow={workflow} role={role} />
+          <RunDialog workflow={workflow} open={running} onClose={() => close(workflow)} />
+        </>
+      )}
+    </WorkflowPage>
+  )
+}
+
+const mayRun = (workflow: Workflow, role: WorkflowRole, canWrite: boolean): boolean =>
+  workflow.kind === 'system' ? canWrite : workflow.active_version_id !== null && (role === 'owner' || role === 'member')
+
+function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {
+  const { nameOf } = usePeople()
+  const version = useActiveVersion(workflow.workflow_id)
+  const involved = role !== 'none' && workflow.kind === 'user'
+  const schedule = useApi('getSchedule', { workflow_id: workflow.workflow_id }, { enabled: involved })
+  return (
+    <>
+      {workflow.description && <p className="mb-5 max-w-prose text-ink-2">{workflow.description}</p>}
+      <div className="mb-8 grid gap-4 lg:grid-cols-[1fr_20rem]">
+        <Card className="min-h-64 p-0">
+          {version ? (
+            <Suspense fallback={<Skeleton className="h-72 w-full" />}>
+              <GraphView definition={definitionOf(version)} className="h-72" label={`The steps of ${workflow.name}`} />
+            </Suspense>
+          ) : (
+            <NoGraph workflow={workflow} role={role} />
+          )}
+        </Card>
+        <Card>
+          <Facts
+            facts={[
+              ['Owner', workflow.kind === 'system' ? 'Part of Heddle' : nameOf(workflow.owner_id)],
+              [
+                'Members',
+                workflow.members.length === 0
+                  ? 'none'
+                  : workflow.members.map(({ user_id }) => nameOf(user_id)).join(', '),
+              ],
+              ['Version', version ? `${version.number}${version.note ? `, ${version.note}` : ''}` : 'none active'],
+              [
+                'Starts',
+                schedule.data ? (
+                  <span key="schedule">
+                    {cronInWords(schedule.data.cron)} ({schedule.data.timezone})
+                    {schedule.data.next_run_at && (
+                      <span className="block text-ink-2">
+                        next <RelativeTime at={schedule.data.next_run_at} />
+                      </span>
+                    )}
+                  </span>
+                ) : (
+                  'by hand, by webhook or by another workflow'
+                ),
+              ],
+              ['Changed', <RelativeTime key="changed" at={workflow.updated_at} never="with the program" />],
+            ]}
+          />
+        </Card>
+      </div>
+      {workflow.kind === 'system' ? <SystemRuns workflow={workflow} /> : involved && <RecentRuns workflow={workflow} />}
+    </>
+  )
+}
+
+function NoGraph({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {
+  if (workflow.kind === 'system')
+    return (
+      <Empty className="h-full border-none" title="Built in">
+        This workflow is part of the program. It can be run, not changed.
+      </Empty>
+    )
+  if (role === 'none')
+    return (
+      <Empty className="h-full border-none" title="Its steps are for its members">
+        Ask {'its owner'} to share it with you.
+      </Empty>
+    )
+  return (
+    <Empty
+      className="h-full border-none"
+      title="Nothing to run yet"
+      action={
+        role === 'owner' && (
+          <ButtonLink to={`/workflows/${workflow.workflow_id}/editor`} look="primary">
+            Open the editor
+          </ButtonLink>
+        )
+      }
+    >
+      Draw its steps and save them as a version.
+    </Empty>
+  )
+}
+
+function RecentRuns({ workflow }: { workflow: Workflow }) {
+  const runs = useList('listExecutions', { workflow_id: workflow.workflow_id, limit: 8 })
+  return (
+    <Section
+      title="Recent runs"
+      actions={
+        <Link to={`/workflows/${workflow.workflow_id}/runs`} className="text-accent hover:underline">
+          All runs
+        </Link>
+      }
+    >
+      <Loaded of={runs} what="the runs">
+        {(rows) => <RunTable rows={rows} withoutWorkflow />}
+      </Loaded>
+    </Section>
+  )
+}
+
+function SystemRuns({ workflow }: { workflow: Workflow }) {
+  const runs = useList('listSystemExecutions', { workflow_id: workflow.workflow_id, limit: 20 })
+  return (
+    <Section title="Your runs">
+      <Loaded of={runs} what="the runs">
+        {(rows) => <RunTable rows={rows} more={runs.more} withoutWorkflow />}
+      </Loaded>
+    </Section>
+  )
+}

@@ -1,8 +1,193 @@
-import { Page } from '#web/ui/page.tsx'
-import { Loading } from '#web/ui/states.tsx'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { HeddleProblem } from '#sdk/client'
+import type { Workflow } from '#sdk/types.generated'
+import { useChange } from '#web/api.ts'
+import { usePeople } from '#web/people.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { Checkbox, Field, Form, Input, Select, Textarea } from '#web/ui/field.tsx'
+import { Card, Section } from '#web/ui/page.tsx'
+import { Empty } from '#web/ui/states.tsx'
+import { ScheduleSection } from './schedule.tsx'
+import { WorkflowPage } from './workflow-page.tsx'
 
 export const SettingsPage = () => (
-  <Page title="Settings">
-    <Loading />
-  </Page>
+  <WorkflowPage section="Settings">
+    {(workflow, role) =>
+      role === 'owner' ? (
+        <>
+          <General workflow={workflow} />
+          <ScheduleSection workflow={workflow} />
+          <Limits workflow={workflow} />
+          <HandOver workflow={workflow} />
+          <Remove workflow={workflow} />
+        </>
+      ) : (
+        <Empty title={workflow.kind === 'system' ? 'Nothing to set' : 'Only its owner changes the settings'}>
+          {workflow.kind === 'system'
+            ? 'A built-in workflow comes with the program.'
+            : 'Ask the owner where something should be different.'}
+        </Empty>
+      )
+    }
+  </WorkflowPage>
 )
+
+const useUpdate = () => useChange('updateWorkflow', { stale: ['getWorkflow', 'listWorkflows'], done: 'Saved' })
+
+function General({ workflow }: { workflow: Workflow }) {
+  const update = useUpdate()
+  return (
+    <Section title="Name">
+      <Card className="max-w-xl">
+        <Form<{ name: string; description: string }>
+          submit="Save"
+          onSubmit={({ name, description }) =>
+            update.mutateAsync({ workflow_id: workflow.workflow_id, name, description: description || null })
+          }
+        >
+          <Field name="name" label="Name">
+            <Input required defaultValue={workflow.name} maxLength={200} />
+          </Field>
+          <Field name="description" label="Description">
+            <Textarea rows={3} defaultValue={workflow.description ?? ''} />
+          </Field>
+        </Form>
+      </Card>
+    </Section>
+  )
+}
+
+type LimitValues = { timeout_s: string; max_concurrency: string; retention_days: string }
+const limits: { name: keyof LimitValues; label: string; hint: string }[] = [
+  {
+    name: 'timeout_s',
+    label: 'Longest a run may take (seconds)',
+    hint: 'A longer one is ended as timed out. Waiting for people counts.',
+  },
+  { name: 'max_concurrency', label: 'Runs at the same time', hint: 'Further ones wait for a slot.' },
+  { name: 'retention_days', label: 'Days a finished run is kept', hint: 'After that it is deleted with all its data.' },
+]
+
+function Limits({ workflow }: { workflow: Workflow }) {
+  const update = useUpdate()
+  return (
+    <Section title="Limits" description="Empty: as the installation has it.">
+      <Card className="max-w-xl">
+        <Form<LimitValues>
+          submit="Save"
+          onSubmit={(values) => {
+            const numbers = Object.fromEntries(
+              limits.flatMap(({ name }) =>
+                values[name] === '' || values[name] === undefined ? [] : [[name, Number(values[name])]],
+              ),
+            )
+            const { error_workflow_id } = workflow.settings
+            return update.mutateAsync({
+              workflow_id: workflow.workflow_id,
+              settings: { ...numbers, ...(error_workflow_id && { error_workflow_id }) },
+            })
+          }}
+        >
+          {limits.map(({ name, label, hint }) => (
+            <Field key={name} name={name} label={label} hint={hint}>
+              <Input type="number" min={1} defaultValue={workflow.settings[name] ?? ''} />
+            </Field>
+          ))}
+        </Form>
+      </Card>
+    </Section>
+  )
+}
+
+function HandOver({ workflow }: { workflow: Workflow }) {
+  const { list, nameOf } = usePeople()
+  const update = useUpdate()
+  const [to, setTo] = useState('')
+  const [asking, setAsking] = useState(false)
+  const others = list.filter(
+    ({ user_id, role }) => user_id !== workflow.owner_id && (role === 'owner' || role === 'member'),
+  )
+  if (others.length === 0) return null
+  return (
+    <Section title="Hand over" description="The new owner decides about versions, tokens, members and settings.">
+      <Card className="flex max-w-xl items-end gap-2">
+        <Field label="New owner" className="flex-1">
+          <Select
+            value={to}
+            onChange={(event) => setTo(event.target.value)}
+            options={[
+              { value: '', label: 'Choose a colleague' },
+              ...others.map(({ user_id, name }) => ({ value: user_id, label: name })),
+            ]}
+          />
+        </Field>
+        <Button disabled={to === ''} onClick={() => setAsking(true)}>
+          Hand over
+        </Button>
+      </Card>
+      <ConfirmDialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title={`Hand ${workflow.name} over to ${nameOf(to)}?`}
+        consequence="You lose the rights of the owner. Only the new owner can give them back."
+        action="Hand over"
+        onConfirm={() => update.mutateAsync({ workflow_id: workflow.workflow_id, owner_id: to })}
+      />
+    </Section>
+  )
+}
+
+function Remove({ workflow }: { workflow: Workflow }) {
+  const navigate = useNavigate()
+  const [asking, setAsking] = useState(false)
+  const [live, setLive] = useState(false)
+  const [cancelRuns, setCancelRuns] = useState(false)
+  const remove = useChange('deleteWorkflow', { stale: ['listWorkflows'], done: `${workflow.name} was deleted` })
+  return (
+    <Section title="Delete">
+      <Card className="flex max-w-xl items-center justify-between gap-4">
+        <p className="text-ink-2">Its versions, tokens and schedule go with it. Its runs stay readable.</p>
+        <Button look="danger" onClick={() => setAsking(true)}>
+          Delete workflow
+        </Button>
+      </Card>
+      <ConfirmDialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title={`Delete ${workflow.name}?`}
+        consequence={
+          <>
+            <p>
+              Webhooks and widgets that start it are refused, its schedule stops and jobs pinned to it pause. This
+              cannot be undone.
+            </p>
+            {live && (
+              <div className="mt-3">
+                <Checkbox
+                  label="Cancel the runs that are still going on"
+                  checked={cancelRuns}
+                  onCheckedChange={setCancelRuns}
+                />
+              </div>
+            )}
+          </>
+        }
+        action="Delete workflow"
+        onConfirm={async () => {
+          try {
+            await remove.mutateAsync({
+              workflow_id: workflow.workflow_id,
+              ...(cancelRuns && { cancel_runs: 'true' as const }),
+            })
+          } catch (error) {
+            if (error instanceof HeddleProblem && error.code === 'runs_live') setLive(true)
+            throw error
+          }
+          await navigate({ to: '/workflows' })
+        }}
+      />
+    </Section>
+  )
+}

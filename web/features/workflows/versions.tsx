@@ -1,8 +1,108 @@
-import { Page } from '#web/ui/page.tsx'
-import { Loading } from '#web/ui/states.tsx'
+import { Play, Undo2 } from 'lucide-react'
+import { useState } from 'react'
+import type { Workflow, WorkflowVersion } from '#sdk/types.generated'
+import { useChange, useList } from '#web/api.ts'
+import { usePeople } from '#web/people.tsx'
+import { Badge } from '#web/ui/badge.tsx'
+import { Button, ButtonLink } from '#web/ui/button.tsx'
+import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { RunDialog } from './run-dialog.tsx'
+import { WorkflowPage, type WorkflowRole } from './workflow-page.tsx'
 
 export const VersionsPage = () => (
-  <Page title="Versions">
-    <Loading />
-  </Page>
+  <WorkflowPage section="Versions">{(workflow, role) => <Versions workflow={workflow} role={role} />}</WorkflowPage>
 )
+
+function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {
+  const { workflow_id } = workflow
+  const versions = useList('listVersions', { workflow_id })
+  const { nameOf } = usePeople()
+  const [activating, setActivating] = useState<WorkflowVersion | null>(null)
+  const [running, setRunning] = useState<WorkflowVersion | null>(null)
+  const activate = useChange('activateVersion', { stale: ['listVersions', 'getWorkflow', 'listWorkflows'] })
+  const newest = versions.data?.[0]
+  return (
+    <Loaded of={versions} what="the versions">
+      {(rows) => (
+        <>
+          <Table
+            label="Versions"
+            rows={rows}
+            more={versions.more}
+            rowKey={({ version_id }) => version_id}
+            empty={
+              <Empty
+                title="No version yet"
+                action={
+                  role === 'owner' && <ButtonLink to={`/workflows/${workflow_id}/editor`}>Open the editor</ButtonLink>
+                }
+              >
+                A version is saved in the editor. It never changes afterwards.
+              </Empty>
+            }
+            columns={[
+              {
+                header: 'Version',
+                width: '9rem',
+                cell: (row) => (
+                  <span className="flex items-center gap-2 tabular-nums">
+                    {row.number} {row.active && <Badge tone="success">active</Badge>}
+                  </span>
+                ),
+              },
+              { header: 'Note', cell: (row) => row.note ?? <span className="text-ink-3">no note</span> },
+              { header: 'By', width: '9rem', secondary: true, cell: (row) => nameOf(row.created_by) },
+              { header: 'Saved', width: '9rem', secondary: true, cell: (row) => <RelativeTime at={row.created_at} /> },
+              {
+                header: <span className="sr-only">Actions</span>,
+                width: '15rem',
+                align: 'right',
+                cell: (row) => (
+                  <span className="inline-flex gap-1">
+                    {rows.length > 1 && !row.active && (
+                      <ButtonLink
+                        size="small"
+                        look="quiet"
+                        to={`/workflows/${workflow_id}/editor`}
+                        search={{ compare: row.version_id } as never}
+                      >
+                        Compare
+                      </ButtonLink>
+                    )}
+                    {(role === 'owner' || role === 'member') && (
+                      <Button size="small" look="quiet" icon={Play} onClick={() => setRunning(row)}>
+                        Run
+                      </Button>
+                    )}
+                    {role === 'owner' && !row.active && (
+                      <Button size="small" icon={row === newest ? undefined : Undo2} onClick={() => setActivating(row)}>
+                        {row === newest ? 'Activate' : 'Roll back'}
+                      </Button>
+                    )}
+                  </span>
+                ),
+              },
+            ]}
+          />
+          {running && (
+            <RunDialog workflow={workflow} versionId={running.version_id} open onClose={() => setRunning(null)} />
+          )}
+          <ConfirmDialog
+            open={activating !== null}
+            onClose={() => setActivating(null)}
+            look="primary"
+            title={`Make version ${activating?.number ?? ''} the active one?`}
+            consequence="New runs use it from now on. Runs that have begun go on with the version they began with."
+            action="Activate"
+            onConfirm={async () =>
+              activating && activate.mutateAsync({ workflow_id, version_id: activating.version_id })
+            }
+          />
+        </>
+      )}
+    </Loaded>
+  )
+}

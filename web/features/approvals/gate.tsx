@@ -1,0 +1,226 @@
+import { Link } from '@tanstack/react-router'
+import { Bot, Check, CircleSlash, type LucideIcon, UserRound, X } from 'lucide-react'
+import { useState } from 'react'
+import type { Approval, ApprovalVote } from '#sdk/types.generated'
+import { useChange } from '#web/api.ts'
+import { usePeople } from '#web/people.tsx'
+import { useRole } from '#web/session.tsx'
+import { Badge, StatusBadge, type Tone } from '#web/ui/badge.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { Field, Form, inputClass, Select } from '#web/ui/field.tsx'
+import { JsonView } from '#web/ui/json-view.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { Payload } from './payload.tsx'
+import { quorumInWords } from './policy-words.ts'
+
+const decisions: Record<ApprovalVote['decision'], { label: string; tone: Tone; icon: LucideIcon }> = {
+  approve: { label: 'approves', tone: 'success', icon: Check },
+  reject: { label: 'rejects', tone: 'danger', icon: X },
+  abstain: { label: 'abstains', tone: 'neutral', icon: CircleSlash },
+}
+
+/** A gate: exactly what is voted on, who has voted and why, and one's own vote. */
+export function Gate({ gate, compact = false, commentId }: { gate: Approval; compact?: boolean; commentId?: string }) {
+  return (
+    <div className="flex flex-col gap-5">
+      <header>
+        <div className="flex flex-wrap items-center gap-2">
+          <h2 className="text-base font-semibold">{gate.title}</h2>
+          <StatusBadge status={gate.status} />
+        </div>
+        <p className="mt-0.5 text-ink-2">
+          Opened <RelativeTime at={gate.opened_at} />
+          {gate.due_at && (
+            <>
+              , due <RelativeTime at={gate.due_at} />
+            </>
+          )}
+          {gate.resolved_at && (
+            <>
+              , closed <RelativeTime at={gate.resolved_at} />
+            </>
+          )}
+          . {quorumInWords(gate.policy)}
+          {!compact && (
+            <>
+              {' '}
+              <Link to={`/runs/${gate.execution_id}`} className="text-accent underline">
+                See the run
+              </Link>
+            </>
+          )}
+        </p>
+        {gate.unsatisfiable && gate.status === 'open' && (
+          <p className="mt-2 rounded-md bg-danger-soft px-3 py-2 text-danger">
+            Nobody who could still open this gate is left. Its owner must cancel the run or change who may vote.
+          </p>
+        )}
+      </header>
+      <section aria-label="What is voted on">
+        <h3 className="mb-1 font-medium">What you vote on</h3>
+        <Payload value={gate.payload} />
+        <p className="mt-1 text-xs text-ink-3">
+          A vote counts for exactly this content <code className="font-mono">{gate.payload_sha256.slice(0, 12)}</code>
+        </p>
+      </section>
+      <Votes gate={gate} />
+      {gate.status === 'open' && (
+        <Vote key={gate.request_id} gate={gate} commentId={commentId ?? `comment-${gate.request_id}`} />
+      )}
+    </div>
+  )
+}
+
+function Votes({ gate }: { gate: Approval }) {
+  const waiting = gate.outstanding
+  return (
+    <section aria-label="Votes">
+      <h3 className="mb-1 font-medium">Votes</h3>
+      {gate.votes.length === 0 && <p className="text-ink-2">Nobody has voted yet.</p>}
+      <ul className="flex flex-col gap-2">
+        {gate.votes.map((vote) => (
+          <VoteRow key={vote.vote_id} vote={vote} gate={gate} />
+        ))}
+      </ul>
+      {gate.status === 'open' && waiting.length > 0 && (
+        <p className="mt-2 text-ink-2">Can still vote: {waiting.map(({ name }) => name).join(', ')}.</p>
+      )}
+    </section>
+  )
+}
+
+function VoteRow({ vote, gate }: { vote: ApprovalVote; gate: Approval }) {
+  const { label, tone, icon: Icon } = decisions[vote.decision]
+  const Who = vote.voter.kind === 'agent' ? Bot : UserRound
+  const record = gate.agents.find(({ agent }) => agent === vote.voter.id)
+  return (
+    <li className="rounded-md border border-line px-3 py-2">
+      <p className="flex flex-wrap items-center gap-2">
+        <Who aria-label={vote.voter.kind === 'agent' ? 'Agent' : 'Person'} className="size-4 text-ink-3" />
+        <span className="font-medium">{vote.voter.name}</span>
+        <Badge tone={tone}>
+          <Icon aria-hidden className="size-3" />
+          {label}
+        </Badge>
+        {vote.confidence !== null && <span className="text-ink-2">{Math.round(vote.confidence * 100)} % sure</span>}
+        <span className="ml-auto text-xs text-ink-3">
+          <RelativeTime at={vote.voted_at} />
+        </span>
+      </p>
+      {record && record.votes > 0 && (
+        <p className="mt-1 text-xs text-ink-2">
+          Agreed with the outcome in {record.agreed} of {record.votes} earlier votes (
+          {Math.round((record.agreed / record.votes) * 100)} %).
+        </p>
+      )}
+      {vote.comment && <p className="mt-1 break-words whitespace-pre-wrap">{vote.comment}</p>}
+      {vote.rationale && <p className="mt-1 break-words whitespace-pre-wrap text-ink-2">{vote.rationale}</p>}
+      {vote.evidence !== undefined && vote.evidence !== null && (
+        <details className="mt-1">
+          <summary className="text-xs text-accent">Evidence</summary>
+          <JsonView value={vote.evidence} label="Evidence" className="mt-1" />
+        </details>
+      )}
+    </li>
+  )
+}
+
+export const useCastVote = () =>
+  useChange('castVote', {
+    stale: ['listInbox', 'getApproval', 'listExecutionApprovals', 'getExecution'],
+    done: 'Your vote is recorded',
+    failed: 'Your vote was not recorded',
+  })
+
+function Vote({ gate, commentId }: { gate: Approval; commentId: string }) {
+  const { userId } = useRole()
+  const [comment, setComment] = useState('')
+  const [delegating, setDelegating] = useState(false)
+  const cast = useCastVote()
+  const mine = gate.votes.find(({ voter }) => voter.id === userId)
+  if (mine) return <p className="text-ink-2">You have voted. A vote cannot be changed.</p>
+  if (!gate.outstanding.some(({ kind, id }) => kind === 'human' && id === userId)) {
+    return <p className="text-ink-2">You can follow this gate; its votes are other people's.</p>
+  }
+  const vote = (decision: ApprovalVote['decision']): void =>
+    cast.mutate({
+      request_id: gate.request_id,
+      decision,
+      payload_sha256: gate.payload_sha256,
+      ...(comment.trim() && { comment: comment.trim() }),
+    })
+  return (
+    <section aria-label="Your vote" className="flex flex-col gap-3">
+      <label htmlFor={commentId} className="flex flex-col gap-1 font-medium">
+        Comment
+        <textarea
+          id={commentId}
+          rows={2}
+          value={comment}
+          onChange={(event) => setComment(event.target.value)}
+          placeholder="Why, for whoever reads this later"
+          className={`${inputClass} py-2 font-normal`}
+        />
+      </label>
+      <div className="flex flex-wrap items-center gap-2">
+        <Button
+          look="primary"
+          icon={Check}
+          pending={cast.isPending}
+          onClick={() => vote('approve')}
+          data-vote="approve"
+        >
+          Approve
+        </Button>
+        <Button look="danger" icon={X} disabled={cast.isPending} onClick={() => vote('reject')} data-vote="reject">
+          Reject
+        </Button>
+        <Button look="quiet" disabled={cast.isPending} onClick={() => vote('abstain')}>
+          Abstain
+        </Button>
+        <Button look="quiet" className="ml-auto" onClick={() => setDelegating(true)}>
+          Hand to a colleague…
+        </Button>
+      </div>
+      {delegating && <Delegate gate={gate} onClose={() => setDelegating(false)} />}
+    </section>
+  )
+}
+
+function Delegate({ gate, onClose }: { gate: Approval; onClose(): void }) {
+  const { list } = usePeople()
+  const { userId } = useRole()
+  const delegate = useChange('delegateVote', {
+    stale: ['listInbox', 'getApproval', 'listExecutionApprovals'],
+    done: 'Handed over',
+  })
+  const others = list.filter(({ user_id, role }) => user_id !== userId && role !== 'guest')
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Hand your vote to a colleague"
+      description="They vote in your place. You can no longer vote on this gate."
+    >
+      <Form<{ user_id: string }>
+        submit="Hand over"
+        onCancel={onClose}
+        onSubmit={async ({ user_id }) => {
+          await delegate.mutateAsync({ request_id: gate.request_id, user_id })
+          onClose()
+        }}
+      >
+        <Field name="user_id" label="Colleague">
+          <Select
+            required
+            options={[
+              { value: '', label: 'Choose' },
+              ...others.map(({ user_id, name }) => ({ value: user_id, label: name })),
+            ]}
+          />
+        </Field>
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,2 @@
+/** Jobs that failed or paused themselves. */
+export const FailingJobs = () => null

@@ -1,0 +1,45 @@
+import { useState } from 'react'
+import { api } from '#web/api.ts'
+import { Button } from '#web/ui/button.tsx'
+import { JsonView } from '#web/ui/json-view.tsx'
+import { toast } from '#web/ui/toast.tsx'
+
+type Blob_ = { $blob: string | null; bytes: number }
+
+const isBlob = (value: unknown): value is Blob_ =>
+  typeof value === 'object' && value !== null && '$blob' in value && typeof (value as Blob_).bytes === 'number'
+
+export const formatBytes = (bytes: number): string =>
+  bytes < 1024
+    ? `${bytes} B`
+    : bytes < 1 << 20
+      ? `${(bytes / 1024).toFixed(1)} kB`
+      : `${(bytes / (1 << 20)).toFixed(1)} MB`
+
+/** Data of a run. What is too large to come with it is fetched when asked for. */
+export function ExecutionData({ value, label, execution_id }: { value: unknown; label: string; execution_id: string }) {
+  const [fetched, setFetched] = useState<{ of: string; value: unknown } | null>(null)
+  const [pending, setPending] = useState(false)
+  if (!isBlob(value)) return <JsonView value={value} label={label} />
+  const { $blob, bytes } = value
+  if ($blob === null) return <p className="text-ink-2">This was {formatBytes(bytes)} and has been deleted since.</p>
+  if (fetched?.of === $blob) return <JsonView value={fetched.value} label={label} />
+  const fetchIt = async (): Promise<void> => {
+    setPending(true)
+    try {
+      setFetched({ of: $blob, value: await api.readExecutionBlob({ execution_id, sha256: $blob.split('/').at(-1)! }) })
+    } catch (error) {
+      toast.failed('The data could not be read', error)
+    } finally {
+      setPending(false)
+    }
+  }
+  return (
+    <div className="flex items-center justify-between rounded-md border border-line bg-sunken px-3 py-2">
+      <span className="text-ink-2">Large: {formatBytes(bytes)}</span>
+      <Button size="small" pending={pending} onClick={() => void fetchIt()}>
+        Show it
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,84 @@
+import { RotateCcw, X } from 'lucide-react'
+import type { Node as DefinitionNode } from '#model/definition'
+import type { Execution } from '#sdk/types.generated'
+import { StatusBadge } from '#web/ui/badge.tsx'
+import { Button, IconButton } from '#web/ui/button.tsx'
+import { JsonView } from '#web/ui/json-view.tsx'
+import { Facts } from '#web/ui/page.tsx'
+import { Duration, RelativeTime } from '#web/ui/time.tsx'
+import { ExecutionData } from './execution-data.tsx'
+
+/** One step of a run: what it was given, what it gave, what went wrong. */
+export function NodePanel({
+  execution,
+  nodeId,
+  definition,
+  onRetry,
+  onClose,
+}: {
+  execution: Execution
+  nodeId: string
+  definition: DefinitionNode | undefined
+  /** Absent for whoever may not retry. */
+  onRetry?: (() => void) | undefined
+  onClose(): void
+}) {
+  const node = execution.nodes.find(({ node_id }) => node_id === nodeId)
+  return (
+    <div className="flex flex-col gap-4">
+      <div className="flex items-start gap-2">
+        <div className="min-w-0 flex-1">
+          <h2 className="truncate font-semibold">{definition?.name || nodeId}</h2>
+          <p className="text-xs text-ink-2">{definition?.type ?? 'step'}</p>
+        </div>
+        <IconButton icon={X} label="Close the step" size="small" onClick={onClose} />
+      </div>
+      {node === undefined || node.status === 'pending' ? (
+        <p className="text-ink-2">This step has not begun.</p>
+      ) : (
+        <>
+          <Facts
+            facts={[
+              ['State', <StatusBadge key="state" status={node.status} />],
+              ['Attempts', node.attempt || '–'],
+              ['Began', <RelativeTime key="began" at={node.started_at} />],
+              ['Took', <Duration key="took" from={node.started_at} to={node.finished_at} />],
+            ]}
+          />
+          {node.error && <Failure error={node.error} />}
+          {node.output !== undefined && (
+            <div>
+              <h3 className="mb-1 font-medium">Output</h3>
+              <ExecutionData
+                value={node.output}
+                label={`Output of ${definition?.name || nodeId}`}
+                execution_id={execution.execution_id}
+              />
+            </div>
+          )}
+        </>
+      )}
+      {definition?.args && (
+        <div>
+          <h3 className="mb-1 font-medium">What it was told to do</h3>
+          <JsonView value={definition.args} label="Arguments" />
+        </div>
+      )}
+      {onRetry && node && node.status !== 'pending' && (
+        <Button icon={RotateCcw} onClick={onRetry}>
+          Run again from this step
+        </Button>
+      )}
+    </div>
+  )
+}
+
+export const Failure = ({ error }: { error: { code: string; message: string; details?: unknown } }) => (
+  <div className="rounded-md bg-danger-soft px-3 py-2">
+    <p className="font-medium text-danger">{error.message}</p>
+    <p className="mt-0.5 font-mono text-xs text-ink-2">{error.code}</p>
+    {error.details !== undefined && error.details !== null && (
+      <JsonView value={error.details} label="Details of the error" className="mt-2" />
+    )}
+  </div>
+)

@@ -1,0 +1,68 @@
+import { useNavigate } from '@tanstack/react-router'
+import type { Node } from '#model/definition'
+import { api, invalidate, newKey } from '#web/api.ts'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { Field, Form, Select } from '#web/ui/field.tsx'
+
+/** A retry is a new run; what was finished before the chosen step is kept, not done again. */
+export function RetryDialog({
+  execution_id,
+  from,
+  nodes,
+  onClose,
+}: {
+  execution_id: string
+  /** `start`, `failed` or a node to begin with; null while closed. */
+  from: string | null
+  nodes: Node[]
+  onClose(): void
+}) {
+  const navigate = useNavigate()
+  return (
+    <Dialog
+      open={from !== null}
+      onClose={onClose}
+      title="Run it again"
+      description="This makes a new run with the same input. The one you see stays as it is."
+    >
+      <Form<{ from: string; version: 'same' | 'active' }>
+        key={from}
+        submit="Run again"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          const { execution_id: next } = await api.retryExecution(
+            { execution_id, ...values },
+            { idempotencyKey: newKey() },
+          )
+          await invalidate('searchExecutions', 'listExecutions')
+          onClose()
+          await navigate({ to: `/runs/${next}` })
+        }}
+      >
+        <Field
+          name="from"
+          label="Begin with"
+          hint="Steps before it keep their results; it and all that follows are done again."
+        >
+          <Select
+            defaultValue={from ?? 'start'}
+            options={[
+              { value: 'start', label: 'The first step' },
+              { value: 'failed', label: 'What failed or did not finish' },
+              ...nodes.map(({ id, name }) => ({ value: id, label: name || id })),
+            ]}
+          />
+        </Field>
+        <Field name="version" label="Version">
+          <Select
+            defaultValue="same"
+            options={[
+              { value: 'same', label: 'The same as this run' },
+              { value: 'active', label: 'The active one' },
+            ]}
+          />
+        </Field>
+      </Form>
+    </Dialog>
+  )
+}

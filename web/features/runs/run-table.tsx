@@ -1,0 +1,92 @@
+import { Link } from '@tanstack/react-router'
+import { Activity } from 'lucide-react'
+import type { ReactNode } from 'react'
+import type { ExecutionSummary } from '#sdk/types.generated'
+import { useApi } from '#web/api.ts'
+import { usePeople } from '#web/people.tsx'
+import { StatusBadge } from '#web/ui/badge.tsx'
+import { Empty } from '#web/ui/states.tsx'
+import { Table, type TableProps } from '#web/ui/table.tsx'
+import { Duration, RelativeTime } from '#web/ui/time.tsx'
+import { waitsFor } from './words.ts'
+
+/** Names of workflows, for lists that know only their ids. */
+export function useWorkflowNames(): (workflowId: string | null) => string {
+  const { data } = useApi('listWorkflows', { scope: 'workspace', limit: 200 }, { staleTime: 60_000 })
+  return (id) =>
+    data?.items.find(({ workflow_id }) => workflow_id === id)?.name ?? (id === null ? 'A standalone job' : 'A workflow')
+}
+
+export function RunTable({
+  rows,
+  more,
+  empty,
+  withoutWorkflow = false,
+}: {
+  rows: ExecutionSummary[]
+  more?: TableProps<ExecutionSummary>['more']
+  empty?: ReactNode
+  withoutWorkflow?: boolean
+}) {
+  const nameOf = useWorkflowNames()
+  const { nameOf: personOf } = usePeople()
+  const startedBy = (row: ExecutionSummary): string =>
+    row.started_by
+      ? personOf(row.started_by)
+      : ({
+          webhook: 'a webhook',
+          embed: 'a visitor',
+          schedule: 'its schedule',
+          job: 'a job',
+          channel: 'a message',
+          workflow: 'a workflow',
+          system: 'the system',
+          user: 'a person',
+        }[row.trigger.kind] ?? row.trigger.kind)
+  return (
+    <Table
+      label="Runs"
+      rows={rows}
+      {...(more && { more })}
+      rowKey={({ execution_id }) => execution_id}
+      rowTo={({ execution_id }) => `/runs/${execution_id}`}
+      empty={
+        empty ?? (
+          <Empty icon={Activity} title="It has not run yet">
+            Every run is recorded here, step by step.
+          </Empty>
+        )
+      }
+      columns={[
+        {
+          header: withoutWorkflow ? 'Run' : 'Workflow',
+          cell: (row) => (
+            <Link to={`/runs/${row.execution_id}`} className="font-medium hover:underline">
+              {withoutWorkflow ? (
+                <code className="font-mono text-xs">{row.execution_id.slice(-10)}</code>
+              ) : (
+                nameOf(row.workflow_id)
+              )}
+            </Link>
+          ),
+        },
+        {
+          header: 'State',
+          width: '9rem',
+          cell: (row) => (
+            <StatusBadge status={row.status} label={row.status === 'waiting' ? waitsFor(row) : undefined} />
+          ),
+        },
+        { header: 'Started by', width: '10rem', secondary: true, cell: startedBy },
+        { header: 'Started', width: '9rem', cell: (row) => <RelativeTime at={row.created_at} /> },
+        {
+          header: 'Took',
+          width: '7rem',
+          align: 'right',
+          secondary: true,
+          cell: (row) => <Duration from={row.started_at} to={row.finished_at} />,
+        },
+      ]}
+    />
+  )
+}

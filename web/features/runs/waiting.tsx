@@ -1,0 +1,133 @@
+import { Clock, Hourglass, MessageCircleQuestion, Stamp, Workflow } from 'lucide-react'
+import type { ReactNode } from 'react'
+import type { Execution } from '#sdk/types.generated'
+import { api, invalidate, newKey, useApi } from '#web/api.ts'
+import { Card } from '#web/ui/page.tsx'
+import { SchemaForm } from '#web/ui/schema-form.tsx'
+import { Loading } from '#web/ui/states.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { toast } from '#web/ui/toast.tsx'
+import { Gate } from '../approvals/gate.tsx'
+
+type Wait = Execution['waiting_for'][number] & {
+  node_id?: string
+  clarification_id?: string
+  question?: string
+  schema?: unknown
+  request_id?: string
+  title?: string
+}
+
+/** The exact thing a run waits for, and where it can be given. */
+export function WaitingFor({ execution, nameOf }: { execution: Execution; nameOf(nodeId: string): string }) {
+  const waits = execution.waiting_for as Wait[]
+  if (waits.length === 0) return null
+  return (
+    <div className="mb-6 flex flex-col gap-3">
+      {waits.map((wait, index) => (
+        <OneWait
+          key={wait.clarification_id ?? wait.request_id ?? index}
+          wait={wait}
+          execution={execution}
+          nameOf={nameOf}
+        />
+      ))}
+    </div>
+  )
+}
+
+function OneWait({ wait, execution, nameOf }: { wait: Wait; execution: Execution; nameOf(nodeId: string): string }) {
+  const step = wait.node_id ? nameOf(wait.node_id) : 'The run'
+  switch (wait.kind) {
+    case 'clarification':
+      return <Question wait={wait} execution_id={execution.execution_id} />
+    case 'approval':
+      return <OpenGate wait={wait} execution_id={execution.execution_id} />
+    case 'timer':
+      return (
+        <Notice icon={<Clock aria-hidden className="size-5" />}>
+          {step} waits until a time: {wait.until ? <RelativeTime at={wait.until} /> : 'soon'}.
+        </Notice>
+      )
+    case 'slot':
+      return (
+        <Notice icon={<Hourglass aria-hidden className="size-5" />}>
+          It waits for a slot: as many runs of this workflow as its settings allow are under way.
+        </Notice>
+      )
+    case 'execution':
+      return (
+        <Notice icon={<Workflow aria-hidden className="size-5" />}>
+          {step} waits for the run of another workflow to end, since <RelativeTime at={wait.since} />.
+        </Notice>
+      )
+  }
+}
+
+const Notice = ({ icon, children }: { icon: ReactNode; children: ReactNode }) => (
+  <Card className="flex items-center gap-3 border-waiting bg-waiting-soft text-waiting">
+    {icon}
+    <p className="text-ink">{children}</p>
+  </Card>
+)
+
+function Question({ wait, execution_id }: { wait: Wait; execution_id: string }) {
+  const inbox = useApi('listQuestionInbox', { limit: 200 })
+  const mine = inbox.data?.items.find(({ clarification_id }) => clarification_id === wait.clarification_id)
+  return (
+    <Card className="border-waiting">
+      <div className="mb-3 flex items-start gap-3">
+        <MessageCircleQuestion aria-hidden className="mt-0.5 size-5 shrink-0 text-waiting" />
+        <div>
+          <h2 className="font-semibold">{wait.question ?? 'A question'}</h2>
+          <p className="text-ink-2">
+            Asked <RelativeTime at={wait.since} />
+            {wait.until && (
+              <>
+                , due <RelativeTime at={wait.until} />
+              </>
+            )}
+            .
+          </p>
+        </div>
+      </div>
+      {inbox.isPending ? (
+        <Loading rows={2} />
+      ) : mine ? (
+        <SchemaForm
+          schema={mine.schema}
+          submit="Answer"
+          onSubmit={async (response) => {
+            await api.respondToExecution(
+              { execution_id, response, clarification_id: mine.clarification_id },
+              { idempotencyKey: newKey() },
+            )
+            toast.done('Answered', 'The run goes on.')
+            await invalidate('getExecution', 'listQuestionInbox')
+          }}
+        />
+      ) : (
+        <p className="text-ink-2">Somebody else is asked. The run goes on as soon as one of them has answered.</p>
+      )}
+    </Card>
+  )
+}
+
+function OpenGate({ wait, execution_id }: { wait: Wait; execution_id: string }) {
+  const gates = useApi('listExecutionApprovals', { execution_id, limit: 200 })
+  const gate = gates.data?.items.find(({ request_id, status }) =>
+    wait.request_id ? request_id === wait.request_id : status === 'open',
+  )
+  if (!gate) {
+    return (
+      <Notice icon={<Stamp aria-hidden className="size-5" />}>
+        It waits for an approval{wait.title ? `: ${wait.title}` : ''}.
+      </Notice>
+    )
+  }
+  return (
+    <Card className="border-waiting">
+      <Gate gate={gate} compact />
+    </Card>
+  )
+}

@@ -1,0 +1,21 @@
+import type { ExecutionSummary } from '#sdk/types.generated'
+
+type Waiting = ExecutionSummary['waiting_for'][number]
+
+const words: Record<Waiting['kind'], string> = {
+  clarification: 'An answer',
+  approval: 'Approval',
+  timer: 'A time',
+  slot: 'A slot',
+  execution: 'Another run',
+}
+
+/** In a word, what a waiting execution waits for. */
+export const waitsFor = ({ waiting_for }: Pick<ExecutionSummary, 'waiting_for'>): string => {
+  const [first, ...rest] = waiting_for
+  if (!first) return 'Waiting'
+  return rest.length === 0 ? `Waits: ${words[first.kind].toLowerCase()}` : `Waits: ${waiting_for.length} things`
+}
+
+export const finished = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
+export const statuses = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled', 'timed_out'] as const

@@ -1,0 +1,47 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useChange } from '#web/api.ts'
+import { blank, type Starter, starters } from './starters.ts'
+
+/** One click makes the workflow and opens it, ready to run. */
+export function StarterCards({ withBlank = false }: { withBlank?: boolean }) {
+  const navigate = useNavigate()
+  const create = useChange('createWorkflow', { stale: ['listWorkflows'], failed: 'The workflow could not be made' })
+  const begin = (starter: Starter): void =>
+    create.mutate(
+      {
+        name: starter.name,
+        description: starter === blank ? null : starter.description,
+        ...(starter !== blank && { definition: starter.definition }),
+      },
+      {
+        onSuccess: ({ workflow_id }) =>
+          void navigate(
+            starter === blank
+              ? { to: `/workflows/${workflow_id}/editor` }
+              : { to: `/workflows/${workflow_id}`, search: { run: 'yes' } as never },
+          ),
+      },
+    )
+  return (
+    <ul className="grid gap-3 sm:grid-cols-2">
+      {[...starters, ...(withBlank ? [blank] : [])].map((starter) => (
+        <li key={starter.id}>
+          <button
+            type="button"
+            disabled={create.isPending}
+            onClick={() => begin(starter)}
+            className="flex h-full w-full items-start gap-3 rounded-lg border border-line bg-surface p-4 text-left hover:border-accent hover:bg-hover disabled:opacity-60"
+          >
+            <span className="grid size-9 shrink-0 place-items-center rounded-md bg-accent-soft text-accent-strong">
+              <starter.icon aria-hidden className="size-5" />
+            </span>
+            <span>
+              <span className="block font-medium">{starter.name}</span>
+              <span className="mt-0.5 block text-ink-2">{starter.description}</span>
+            </span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
