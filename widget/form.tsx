@@ -115,10 +115,11 @@ export function SchemaForm({ title, schema, values, errors, busy, onSubmit, onCa
                 ) : (
                   <input
                     {...common}
+                    // The types of Preact tell each kind of input apart; which one this is the schema says at run time.
                     type={
-                      typeOf(field) === 'number' || typeOf(field) === 'integer'
+                      (typeOf(field) === 'number' || typeOf(field) === 'integer'
                         ? 'number'
-                        : (inputType[field.format ?? ''] ?? 'text')
+                        : (inputType[field.format ?? ''] ?? 'text')) as 'text'
                     }
                     step={typeOf(field) === 'integer' ? 1 : 'any'}
                     min={field.minimum}

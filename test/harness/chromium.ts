@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
+
+// A real browser for the journeys. On Debian as root it is installed where it is missing; where none can be had the journeys
+// are skipped and say so, except in CI, where that is a failure.
+
+const places = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+]
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--use-fake-device-for-media-stream',
+  '--use-fake-ui-for-media-stream',
+]
+
+const find = (): string | undefined =>
+  [process.env.CHROMIUM, ...places].find((path) => path !== undefined && existsSync(path))
+
+function install(): void {
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return
+  try {
+    execFileSync('apt-get', ['update', '-qq'], { stdio: 'ignore', timeout: 120_000 })
+    execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], {
+      stdio: 'ignore',
+      timeout: 300_000,
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    })
+  } catch {
+    // said below
+  }
+}
+
+/** Where the browser is; installs it once. Undefined where there is none, which CI does not accept. */
+export function chromiumPath(): string | undefined {
+  if (!find()) install()
+  const path = find()
+  if (path) return path
+  const message =
+    'No Chromium was found, so the journeys in a browser are not run. Install it, or set CHROMIUM to its path.'
+  if (process.env.CI === 'true') throw new Error(message)
+  console.warn(message)
+  return undefined
+}
+
+export const launchChromium = (executablePath: string): Promise<Browser> =>
+  chromium.launch({ executablePath, args: flags })
