@@ -1,5 +1,6 @@
 import { companyCases } from './companies.ts'
 import { connectionCases } from './connections.ts'
+import { conversationCases } from './conversations.ts'
 import { datasetCases } from './datasets.ts'
 import { identityCases } from './identity.ts'
 import type { Cases } from './matrix.ts'
@@ -23,4 +24,5 @@ export const cases: Cases = {
   ...workflowCases,
   ...datasetCases,
   ...connectionCases,
+  ...conversationCases,
 }
