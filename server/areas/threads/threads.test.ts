@@ -1,0 +1,262 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
+import { freshEmail, PASSWORD } from '#test/harness/browser'
+import { useService } from '#test/harness/service'
+import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+
+const service = useService()
+let world: World
+let colleague: TestPerson
+beforeAll(async () => {
+  world = await makeWorld(service())
+  colleague = await makePerson(service(), { name: 'Cleo Colleague' })
+  await join(service(), world.workspace, colleague, 'member')
+})
+
+async function makeThread(by = world.member, body: Record<string, unknown> = {}): Promise<string> {
+  const made = await by.call('POST', '/api/chat-thread', { body: { title: 'Refunds', ...body } })
+  expect(made.status).toBe(201)
+  return made.body.thread_id
+}
+const invite = (thread: string, person: { email: string }, role?: string, by = world.member) =>
+  by.call('POST', `/api/chat-thread/${thread}/invite`, { body: { email: person.email, ...(role && { role }) } })
+const say = (thread: string, text: string, by = world.member) =>
+  by.call('POST', `/api/chat-thread/${thread}/messages`, { body: { text } })
+const read = async (thread: string, by = world.member): Promise<string[]> =>
+  (await by.call('GET', `/api/chat-thread/${thread}/messages`)).body.items.map(({ text }: { text: string }) => text)
+
+describe('a thread', () => {
+  test('belongs to whoever opened it, and is listed to those who are in it alone', async () => {
+    const thread = await makeThread()
+    expect((await world.member.call('GET', `/api/chat-thread/${thread}`)).body).toMatchObject({
+      thread_id: thread,
+      title: 'Refunds',
+      template_id: null,
+      role: 'owner',
+      created_by: world.member.id,
+    })
+    const idsOf = async (person: TestPerson) =>
+      (await person.call('GET', '/api/chat-thread')).body.items.map(({ thread_id }: { thread_id: string }) => thread_id)
+    expect(await idsOf(world.member)).toContain(thread)
+    expect(await idsOf(colleague)).not.toContain(thread)
+    await invite(thread, colleague)
+    expect(await idsOf(colleague)).toContain(thread)
+  })
+
+  test('is, for colleagues outside and even the owner of the workspace, as if it were not there', async () => {
+    const thread = await makeThread()
+    const random = 'thr_01kf3v6h2he3wtpk1fw5c0wz9d'
+    for (const [method, tail, body] of [
+      ['GET', ''],
+      ['GET', '/messages'],
+      ['POST', '/messages', { text: 'x' }],
+      ['GET', '/members'],
+      ['POST', '/invite', { email: freshEmail() }],
+      ['POST', '/speech', { text: 'x' }],
+      ['POST', '/transcribe'],
+      ['GET', '/audio/aud_01kf3v6h2he3wtpk1fw5c0wz9d'],
+      ['DELETE', `/members/${world.owner.id}`],
+    ] as const)
+      for (const person of [world.owner, colleague, world.stranger]) {
+        const options = { headers: { 'x-request-id': 'same' }, ...(body && { body }) }
+        const hidden = await person.call(method, `/api/chat-thread/${thread}${tail}`, options)
+        const absent = await person.call(method, `/api/chat-thread/${random}${tail}`, options)
+        expect([method, tail, hidden.status]).toEqual([method, tail, 404])
+        expect(hidden.text).toBe(absent.text)
+      }
+    expect(await read(thread)).toEqual([])
+  })
+
+  test('opens with a template of the workspace, and with no other', async () => {
+    const { body: foreign } = await world.stranger.call('POST', '/api/templates', { body: { name: 'Theirs' } })
+    const refuse = (template_id: string) =>
+      world.member.call('POST', '/api/chat-thread', {
+        body: { title: 'x', template_id },
+        headers: { 'x-request-id': 'same' },
+      })
+    const [theirs, random, nonsense] = [
+      await refuse(foreign.template_id),
+      await refuse('tmpl_01kf3v6h2he3wtpk1fw5c0wz9d'),
+      await refuse('nonsense'),
+    ]
+    expect(theirs.body).toMatchObject({ code: 'unknown_reference', errors: [{ path: '/template_id' }] })
+    expect(new Set([theirs.text, random.text, nonsense.text]).size).toBe(1)
+  })
+
+  test('is not opened by viewers of the workspace, who act in those they are in', async () => {
+    expect((await world.viewer.call('POST', '/api/chat-thread', { body: { title: 'x' } })).status).toBe(403)
+    const thread = await makeThread()
+    await invite(thread, world.viewer, 'member')
+    expect((await say(thread, 'Hello', world.viewer)).status).toBe(201)
+  })
+})
+
+describe('messages', () => {
+  test('are written by members, read by viewers, oldest first, in pages', async () => {
+    const thread = await makeThread()
+    await invite(thread, colleague, 'viewer')
+    const first = await say(thread, ' Hello <script>alert(1)</script> {{1+1}} ')
+    expect(first.body).toMatchObject({
+      role: 'user',
+      author: { user_id: world.member.id, name: world.member.name },
+      text: 'Hello <script>alert(1)</script> {{1+1}}',
+      audio_id: null,
+      answers: [],
+    })
+    await say(thread, 'two')
+    await say(thread, 'three')
+    const page = await colleague.call('GET', `/api/chat-thread/${thread}/messages?limit=2`)
+    expect(page.body.items.map(({ text }: { text: string }) => text)).toEqual([first.body.text, 'two'])
+    const rest = await colleague.call(
+      'GET',
+      `/api/chat-thread/${thread}/messages?limit=2&cursor=${page.body.next_cursor}`,
+    )
+    expect(rest.body).toMatchObject({ items: [{ text: 'three' }], next_cursor: null })
+    expect((await say(thread, 'not mine to say', colleague)).status).toBe(403)
+  })
+
+  test.each([
+    ['nothing', { body: {} }, 422],
+    ['blanks', { body: { text: ' \n ' } }, 422],
+    ['too much', { body: { text: 'x'.repeat(8001) } }, 422],
+    ['an unknown field', { body: { text: 'x', role: 'assistant' } }, 422],
+    ['a NUL', { raw: '{"text":"a\\u0000b"}', headers: { 'content-type': 'application/json' } }, 422],
+    ['no JSON', { raw: '{', headers: { 'content-type': 'application/json' } }, 400],
+    ['another type', { raw: 'hello', headers: { 'content-type': 'text/plain' } }, 415],
+    ['a megabyte', { body: { text: 'x'.repeat(1 << 20) } }, 413],
+    ['a zone that is none', { body: { text: 'x', time_zone: 'Mars/Olympus' } }, 422],
+  ])('with %s are refused and stored nowhere', async (_what, options, status) => {
+    const thread = await makeThread()
+    const refused = await world.member.call('POST', `/api/chat-thread/${thread}/messages`, options)
+    expect(refused.status).toBe(status)
+    expect(await read(thread)).toEqual([])
+  })
+
+  test('sent twice with one idempotency key stand there once', async () => {
+    const thread = await makeThread()
+    const send = (text: string) =>
+      world.member.call('POST', `/api/chat-thread/${thread}/messages`, {
+        body: { text },
+        headers: { 'idempotency-key': `once-${thread}`, 'x-request-id': 'r' },
+      })
+    const answers = await Promise.all(Array.from({ length: 10 }, () => send('Once')))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect((await send('Another')).body.code).toBe('idempotency_key_reused')
+    expect(await read(thread)).toEqual(['Once'])
+  })
+
+  test('in a thread with a template are answered, and the workflow that was asked for is run', async () => {
+    const { body: workflow } = await world.member.call('POST', '/api/workflows', {
+      body: {
+        name: 'Greet somebody',
+        definition: {
+          inputs: { type: 'object', properties: { who: { type: 'string' } }, required: ['who'] },
+          nodes: [{ id: 'say', type: 'set', args: { values: { message: { $cel: '"Hello, " + input.who + "!"' } } } }],
+          edges: [],
+          output: { $ref: 'nodes.say.output' },
+        },
+      },
+    })
+    const { body: template } = await world.member.call('POST', '/api/templates', {
+      body: { name: 'Desk', greeting: 'Welcome!', workflow_ids: [workflow.workflow_id] },
+    })
+    const thread = await makeThread(world.member, { template_id: template.template_id })
+    expect(await read(thread)).toEqual(['Welcome!'])
+    const asked = await say(thread, 'greet somebody')
+    expect(asked.body.answers).not.toEqual([])
+    await say(thread, 'Ada')
+    await expect.poll(() => read(thread), { timeout: 15_000 }).toContain('Hello, Ada!')
+  })
+})
+
+describe('members', () => {
+  test('of the workspace are added at once, others are invited to the thread alone', async () => {
+    const thread = await makeThread()
+    expect((await invite(thread, colleague)).body).toMatchObject({ state: 'added', role: 'member' })
+    expect((await invite(thread, colleague)).body.code).toBe('already_exists')
+    const email = freshEmail()
+    const invited = await invite(thread, { email }, 'viewer')
+    expect(invited.status).toBe(201)
+    expect(invited.body).toMatchObject({ state: 'invited', role: 'viewer', email })
+    const accepted = await service().call('POST', `/auth${new URL(invited.body.link).pathname}/accept`, {
+      body: { name: 'Gast', password: PASSWORD },
+    })
+    expect(accepted.status).toBe(201)
+    expect(accepted.body).toMatchObject({ workspace: { role: 'guest' }, resource: { kind: 'thread', id: thread } })
+    const { body } = await world.member.call('GET', `/api/chat-thread/${thread}/members`)
+    expect(Object.fromEntries(body.items.map((one: { name: string; role: string }) => [one.name, one.role]))).toEqual({
+      [world.member.name]: 'owner',
+      [colleague.name]: 'member',
+      Gast: 'viewer',
+    })
+  })
+
+  test('are changed and removed by owners; everybody else may leave', async () => {
+    const thread = await makeThread()
+    await invite(thread, colleague)
+    await invite(thread, world.viewer, 'viewer')
+    const path = (person: TestPerson) => `/api/chat-thread/${thread}/members/${person.id}`
+    expect((await colleague.call('PATCH', path(colleague), { body: { role: 'owner' } })).status).toBe(403)
+    expect((await colleague.call('DELETE', path(world.viewer))).status).toBe(403)
+    expect((await colleague.call('DELETE', path(world.member))).status).toBe(403)
+    expect((await invite(thread, { email: freshEmail() }, 'member', colleague)).status).toBe(403)
+    expect((await world.member.call('PATCH', path(colleague), { body: { role: 'viewer' } })).body.role).toBe('viewer')
+    expect((await say(thread, 'x', colleague)).status).toBe(403)
+    expect((await world.viewer.call('DELETE', path(world.viewer))).status).toBe(204)
+    expect((await world.viewer.call('GET', `/api/chat-thread/${thread}`)).status).toBe(404)
+    expect((await world.member.call('DELETE', path(colleague))).status).toBe(204)
+    expect((await world.member.call('DELETE', path(colleague))).status).toBe(404)
+    expect((await world.member.call('PATCH', path(world.stranger), { body: { role: 'viewer' } })).status).toBe(404)
+  })
+
+  test('always hold one owner, whoever leaves at once', async () => {
+    const thread = await makeThread()
+    const path = (person: TestPerson) => `/api/chat-thread/${thread}/members/${person.id}`
+    expect((await world.member.call('DELETE', path(world.member))).body.code).toBe('last_owner')
+    expect((await world.member.call('PATCH', path(world.member), { body: { role: 'viewer' } })).body.code).toBe(
+      'last_owner',
+    )
+    for (let round = 0; round < 5; round++) {
+      const next = await makeThread()
+      await invite(next, colleague, 'owner')
+      const answers = await Promise.all(
+        [world.member, colleague].flatMap((person) => [
+          person.call('DELETE', `/api/chat-thread/${next}/members/${person.id}`),
+          person.call('PATCH', `/api/chat-thread/${next}/members/${person.id}`, { body: { role: 'member' } }),
+        ]),
+      )
+      expect(answers.some(({ body }) => body?.code === 'last_owner')).toBe(true)
+      const [row] = await service().sql<{ n: number }>(
+        `select count(*)::int as n from thread_members where role = 'owner' and thread_id = $1`,
+        [fromWire('thr', next)],
+      )
+      expect(row!.n).toBeGreaterThanOrEqual(1)
+    }
+  })
+
+  test('cannot be demoted by an invitation, and what an owner sent goes with their right', async () => {
+    const thread = await makeThread()
+    expect((await invite(thread, world.member, 'viewer')).body.code).toBe('already_exists')
+    await invite(thread, colleague, 'owner')
+    const sent = await invite(thread, { email: freshEmail() }, 'owner', colleague)
+    await world.member.call('DELETE', `/api/chat-thread/${thread}/members/${colleague.id}`)
+    const accept = await service().call('POST', `/auth${new URL(sent.body.link).pathname}/accept`, {
+      body: { name: 'Back door', password: PASSWORD },
+    })
+    expect(accept.status).toBe(404)
+  })
+
+  test('who leave the workspace leave its threads, and those they alone owned pass on', async () => {
+    const leaver = await makePerson(service(), { name: 'Lea Leaver' })
+    await join(service(), world.workspace, leaver, 'member')
+    const shared = await makeThread(leaver)
+    const alone = await makeThread(leaver)
+    await invite(shared, colleague, 'viewer', leaver)
+    await invite(shared, world.member, 'member', leaver)
+    const gone = await world.owner.call('DELETE', `/api/workspaces/${world.workspace.id}/members/${leaver.id}`)
+    expect(gone.status).toBe(204)
+    expect((await world.member.call('GET', `/api/chat-thread/${shared}`)).body.role).toBe('owner')
+    expect((await world.owner.call('GET', `/api/chat-thread/${alone}`)).body.role).toBe('owner')
+    expect((await leaver.call('GET', `/api/chat-thread/${shared}`)).status).toBe(404)
+  })
+})
