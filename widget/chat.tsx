@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Api, Config } from './api.ts'
 import { makeConversation, type View } from './conversation.ts'
 import { AnswerForm, SchemaForm } from './form.tsx'
+import { Icon } from './icons.tsx'
 import { makeSpeaker, useMicrophone } from './speech.ts'
 
 type Props = { api: Api; config: Config; onClose?(): void }
@@ -66,7 +67,7 @@ export function Chat({ api, config, onClose }: Props) {
             title="Speak answers aloud"
             onClick={() => setSpoken(!spoken)}
           >
-            {spoken ? '🔊' : '🔈'}
+            <Icon name={spoken ? 'loud' : 'quiet'} />
           </button>
         ) : null}
         <button
@@ -75,11 +76,11 @@ export function Chat({ api, config, onClose }: Props) {
           title="Begin a new conversation"
           onClick={() => void conversation.restart(config.greeting)}
         >
-          ↺
+          <Icon name="restart" />
         </button>
         {onClose ? (
           <button type="button" aria-label="Close the chat" title="Close" onClick={onClose}>
-            ✕
+            <Icon name="close" />
           </button>
         ) : null}
       </header>
@@ -177,7 +178,7 @@ export function Chat({ api, config, onClose }: Props) {
             aria-label={microphone.recording ? 'Stop recording' : 'Speak instead of typing'}
             onClick={() => void microphone.toggle()}
           >
-            {microphone.recording ? '■' : '🎤'}
+            <Icon name={microphone.recording ? 'stop' : 'microphone'} />
           </button>
         ) : null}
         <button type="submit" class="primary" disabled={view.busy || text.trim() === ''}>

@@ -2,6 +2,7 @@ import { render } from 'preact'
 import { useState } from 'preact/hooks'
 import { type Api, type Config, makeApi, type Target } from './api.ts'
 import { Chat } from './chat.tsx'
+import { Icon } from './icons.tsx'
 import { applyTheme, css } from './theme.ts'
 
 // One script tag puts a chat on any page:
@@ -18,7 +19,7 @@ function Floating({ api, config }: { api: Api; config: Config }) {
     <Chat api={api} config={config} onClose={() => setOpen(false)} />
   ) : (
     <button type="button" class="launch" aria-label={`Open the chat with ${config.name}`} onClick={() => setOpen(true)}>
-      💬
+      <Icon name="chat" />
     </button>
   )
 }

@@ -55,12 +55,18 @@ export function hintOf(schema: Json): string {
   return ''
 }
 
+/** "Your name" asks for itself; "amount" needs a word before it. */
+const withArticle = (label: string): string => {
+  const written = /^[A-Z][a-z]/.test(label) ? label[0]!.toLowerCase() + label.slice(1) : label
+  return /^(your|the|a|an|my)\b/i.test(written) ? written : `the ${written}`
+}
+
 export function askFor(requirement: Requirement): string {
   const label = labelOf(requirement)
   const description = requirement.description?.trim() ?? ''
   const asks = description.endsWith('?')
     ? description
-    : `What is the ${label}?${description === '' ? '' : ` (${clip(description, 300)})`}`
+    : `What is ${withArticle(label)}?${description === '' ? '' : ` (${clip(description, 300)})`}`
   return [asks, hintOf(requirement.schema ?? {})].filter(Boolean).join(' ')
 }
 
