@@ -33,7 +33,6 @@ create table enrichment_jobs (
   -- A job that is idle or failed and whose due_at has passed is due.
   status text not null default 'idle' check (status in ('idle', 'running', 'paused', 'failed')),
   paused_reason text,
-  paused_by_connection uuid,
   due_at timestamptz,
   due_full boolean not null default false,
   due_by uuid references users on delete set null,

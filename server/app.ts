@@ -28,6 +28,7 @@ import type { Vault } from '#platform/secrets'
 import { wireConversations } from '#server/wiring/conversations'
 import { wireData } from '#server/wiring/data'
 import { wireIdentity } from '#server/wiring/identity'
+import { jobLinks, wireJobs } from '#server/wiring/jobs'
 import { startMaintenance } from '#server/wiring/maintenance'
 import { wirePayments } from '#server/wiring/payments'
 import { wireProviders } from '#server/wiring/providers'
@@ -64,7 +65,8 @@ export async function makeApp(options: AppOptions): Promise<App> {
 
   const payments = wirePayments({ config, db, vault, log })
   const providers = wireProviders({ config, db, log })
-  const data = wireData({ config, db, vault, log, outgoing: providers.outgoing })
+  const links = jobLinks(db)
+  const data = wireData({ config, db, vault, log, outgoing: providers.outgoing, jobs: links.hooks })
   const identity = wireIdentity({
     config,
     vault,
@@ -92,15 +94,29 @@ export async function makeApp(options: AppOptions): Promise<App> {
     orgOf: identifier.orgOf,
     kinds: [...data.kinds, ...threads.kinds, ...(options.kinds ?? [])],
     references: new Map([...data.references, ...threads.references]),
-    onDeleted: [],
+    onDeleted: [links.workflowDeleted],
     onEnded: [
       async ({ workspaceId, executionId }) => void (await data.datasetUse.forgetExecution(workspaceId, executionId)),
       conversations.conversations.executionEnded,
     ],
     onAsked: conversations.conversations.questionAsked,
     onGateOpened: conversations.conversations.gateOpened,
-    loadAdhoc: async () => undefined,
+    loadAdhoc: links.loadDefinition,
+    standingInJob: links.standingThroughJob,
     changedDatasets: data.datasetUse.changedDatasets,
+  })
+
+  const jobs = await wireJobs({
+    config,
+    db,
+    log,
+    providers,
+    identity,
+    engine: workflows.engine,
+    workflows: workflows.workflows,
+    datasets: data.datasetUse,
+    connections: data.connectionUse,
+    quotas: payments.quotas,
   })
 
   const kernel: Kernel = {
@@ -117,6 +133,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       ...payments.standings,
       ...workflows.standings,
       ...data.standings,
+      ...jobs.standings,
       ...conversations.standings,
       ...threads.standings,
       company: standingInCompany,
@@ -139,6 +156,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     ...payments.routes,
     ...operationRoutes({ engine: workflows.engine }),
     ...data.routes,
+    ...jobs.routes,
     ...conversations.routes,
     ...threads.routes,
   ]
@@ -147,6 +165,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
   const realtime = makeRealtime({ db, log, server: http.server, baseUrl: options.baseUrl })
   realtime.addFeed('notifications', notificationFeed(db))
   realtime.addFeed('execution', workflows.feed)
+  realtime.addFeed('job', jobs.feed)
   conversations.addCors(http)
   addRoutes(http, routes, kernel)
   addWidget(http)
@@ -157,7 +176,11 @@ export async function makeApp(options: AppOptions): Promise<App> {
   const maintenance =
     config.role === 'api'
       ? undefined
-      : startMaintenance({ db, log, tasks: { 'journal of executions': workflows.maintain, ...threads.tasks } })
+      : startMaintenance({
+          db,
+          log,
+          tasks: { 'journal of executions': workflows.maintain, 'ledger of jobs': jobs.maintain, ...threads.tasks },
+        })
 
   return {
     http,
@@ -169,6 +192,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       await maintenance?.stop()
       await threads.stop()
       conversations.stop()
+      await jobs.stop()
       await workflows.stop()
       await payments.stop()
       await providers.stop()

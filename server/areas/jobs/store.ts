@@ -263,8 +263,7 @@ export const setDue = (
 ): Promise<number> =>
   tx.count(
     `update enrichment_jobs set due_at = now(), due_full = $3 or (due_full and due_at <= now()), due_by = $4,
-       status = case when status <> 'paused' then status when live then 'running' else 'idle' end, paused_reason = null,
-       paused_by_connection = null
+       status = case when status <> 'paused' then status when live then 'running' else 'idle' end, paused_reason = null
      from (select exists (select from ledger_runs where workspace_id = $1 and job_id = $2 and finished_at is null) as live) as its
      where workspace_id = $1 and job_id = $2`,
     [workspaceId, jobId, due.full, due.by],
@@ -282,7 +281,7 @@ export const resumeJob = (tx: Tx, workspaceId: string, jobId: string): Promise<n
   tx.count(
     `update enrichment_jobs set status = case when exists (select from ledger_runs r where r.workspace_id = $1 and r.job_id = $2
          and r.finished_at is null) then 'running' else 'idle' end,
-       paused_reason = null, paused_by_connection = null, updated_at = now()
+       paused_reason = null, updated_at = now()
      where workspace_id = $1 and job_id = $2 and status = 'paused'`,
     [workspaceId, jobId],
   )
@@ -297,7 +296,7 @@ export const freeRuns = (tx: Tx, workspaceId: string, jobIds: string[]): Promise
 
 export const cancelRun = (tx: Tx, workspaceId: string, jobId: string): Promise<number> =>
   tx.count(
-    `update ledger_runs set cancelling = true, lease_until = least(lease_until, now() + interval '1 minute')
+    `update ledger_runs set cancelling = true, lease_until = case when lease_until = 'infinity' then now() else lease_until end
      where workspace_id = $1 and job_id = $2 and finished_at is null`,
     [workspaceId, jobId],
   )
@@ -354,6 +353,8 @@ export const appendEvent = async (
 /** What a socket that was away can catch up on; older entries are told as a gap. */
 const KEPT_EVENTS = 1000
 export const JOB_HINTS = 'jobs'
+/** Somebody made something due. */
+export const DUE_HINTS = 'jobs_due'
 
 // Members.
 

@@ -1,0 +1,129 @@
+import type { JobHooks } from '#areas/connections/service'
+import type { OnAccepted } from '#areas/identity/invitations'
+import type { OnMemberRemoved } from '#areas/workspaces/members'
+import type { Definition } from '#model/definition'
+import type { Database, Tx } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import { toWire } from '#platform/ids'
+import type { Role } from './schema.ts'
+import * as store from './store.ts'
+import { tellOwners } from './telling.ts'
+
+// What other areas' changes do to jobs, inside the transactions that make them.
+
+/** Jobs that read through one of these connections: by their source, or named in what they execute. */
+const USES = `exists (select from unnest($2::uuid[], $3::text[]) as c (id, wire) where
+    exists (select from sources s where s.workspace_id = j.workspace_id and s.source_id = j.source_id and s.connection_id = c.id)
+    or exists (select from job_definitions d where d.workspace_id = j.workspace_id and d.definition_id = j.definition_id
+      and strpos(d.definition::text, c.wire) > 0)
+    or exists (select from workflow_versions v where v.workspace_id = j.workspace_id and v.workflow_id = j.workflow_id and v.active
+      and strpos(v.definition::text, c.wire) > 0))`
+
+const connectionsAs = (ids: string[]): [string[], string[]] => [ids, ids.map((id) => toWire('conn', id))]
+
+async function revokedOf(tx: Tx, workspaceId: string): Promise<string[]> {
+  const rows = await tx.rows<{ connection_id: string }>(
+    `select connection_id from connections where workspace_id = $1 and status = 'revoked'`,
+    [workspaceId],
+  )
+  return rows.map(({ connection_id }) => connection_id)
+}
+
+/** Whether the job, as it is now, needs a credential that was revoked. */
+export async function needsRevoked(tx: Tx, workspaceId: string, jobId: string): Promise<boolean> {
+  const revoked = await revokedOf(tx, workspaceId)
+  if (revoked.length === 0) return false
+  const found = await tx.maybe(
+    `select from enrichment_jobs j where j.workspace_id = $1 and j.job_id = $4 and ${USES}`,
+    [workspaceId, ...connectionsAs(revoked), jobId],
+  )
+  return found !== undefined
+}
+
+type Told = { job_id: string }
+
+async function tellPaused(tx: Tx, workspaceId: string, jobs: Told[], reason: string, body: string): Promise<void> {
+  for (const { job_id } of jobs) {
+    await store.appendEvent(tx, workspaceId, job_id, 'job.paused', { reason })
+    await tellOwners(tx, workspaceId, { job_id, title: 'is paused', body }, 'job.paused', { reason })
+  }
+}
+
+export const jobHooks: JobHooks = {
+  /** Tells the owners itself, and names no job to the caller: who may hear of which differs from job to job. */
+  async pauseJobsUsing(tx, workspaceId, connectionId) {
+    const paused = await tx.rows<Told>(
+      `update enrichment_jobs j set status = 'paused', paused_reason = 'connection_revoked', updated_at = now()
+       where j.workspace_id = $1 and j.status <> 'paused' and ${USES} returning j.job_id`,
+      [workspaceId, ...connectionsAs([connectionId])],
+    )
+    const body = 'The connection it reads through was revoked. Store a new credential there to resume the job.'
+    await tellPaused(tx, workspaceId, paused, 'connection_revoked', body)
+    return []
+  },
+
+  /** Those that need no other credential that is still missing. */
+  async resumeJobsUsing(tx, workspaceId) {
+    const still = await revokedOf(tx, workspaceId)
+    const waiting = await tx.rows<{ job_id: string }>(
+      `select j.job_id from enrichment_jobs j where j.workspace_id = $1 and j.paused_reason = 'connection_revoked'
+         and not ${USES} for update of j`,
+      [workspaceId, ...connectionsAs(still)],
+    )
+    for (const { job_id } of waiting) await store.resumeJob(tx, workspaceId, job_id)
+    await store.freeRuns(
+      tx,
+      workspaceId,
+      waiting.map(({ job_id }) => job_id),
+    )
+    if (waiting.length > 0) tx.hint(store.DUE_HINTS, '')
+    return []
+  },
+}
+
+export async function pauseJobsOfWorkflow(tx: Tx, workspaceId: string, workflowId: string): Promise<void> {
+  const paused = await tx.rows<Told>(
+    `update enrichment_jobs set status = 'paused', paused_reason = 'workflow_deleted', updated_at = now()
+     where workspace_id = $1 and workflow_id = $2 returning job_id`,
+    [workspaceId, workflowId],
+  )
+  // What it was doing belonged to that workflow: the run ends, whatever the job is given next.
+  for (const { job_id } of paused) await store.cancelRun(tx, workspaceId, job_id)
+  if (paused.length > 0) tx.hint(store.DUE_HINTS, '')
+  const body = 'Its workflow was deleted. Give the job another workflow or a definition of its own.'
+  await tellPaused(tx, workspaceId, paused, 'workflow_deleted', body)
+}
+
+export const loadJobDefinition =
+  (db: Database) =>
+  async (workspaceId: string, definitionId: string): Promise<Definition | undefined> =>
+    (await db.tenant({ workspaceId, userId: null }, (tx) => store.findDefinition(tx, workspaceId, definitionId)))
+      ?.definition as Definition | undefined
+
+/** An invitation to a job was accepted. Whoever is in it already keeps their role. */
+export const joinJob: NonNullable<OnAccepted['job']> = async (tx, { workspaceId, resourceId, userId, role }) => {
+  if (!(await store.lockJob(tx, workspaceId, resourceId))) throw problem('not_found')
+  if (await store.findMember(tx, workspaceId, resourceId, userId)) return
+  await store.putMember(tx, workspaceId, resourceId, userId, role as Role)
+}
+
+/** Jobs that only the person who leaves owned pass to an owner of the workspace. */
+export const passOnJobs: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
+  const jobs = await tx.rows<{ job_id: string; alone: boolean }>(
+    `select m.job_id, not exists (select from job_members o where o.workspace_id = m.workspace_id and o.job_id = m.job_id
+       and o.role = 'owner' and o.user_id <> m.user_id) as alone
+     from job_members m where m.workspace_id = $1 and m.user_id = $2 and m.role = 'owner'`,
+    [workspaceId, userId],
+  )
+  if (jobs.length === 0) return
+  const { user_id: heir } = await tx.row<{ user_id: string }>(
+    `select user_id from memberships where workspace_id = $1 and user_id <> $2 order by role = 'owner' desc, user_id = $3 desc, user_id limit 1`,
+    [workspaceId, userId, byUserId],
+  )
+  for (const { job_id, alone } of jobs) {
+    await store.lockJob(tx, workspaceId, job_id)
+    if (alone) await store.putMember(tx, workspaceId, job_id, heir, 'owner')
+    await store.deleteMember(tx, workspaceId, job_id, userId)
+    await store.settleOwner(tx, workspaceId, job_id)
+  }
+}

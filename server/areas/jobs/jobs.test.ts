@@ -1,0 +1,64 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type World } from '#test/harness/world'
+import { getJob, makeDataset, makeJob, makeWorkflow, numbered, recipe, runJob, untilRan } from './testing.ts'
+
+const service = useService()
+let world: World
+beforeAll(async () => {
+  world = await makeWorld(service())
+})
+
+describe('an enrichment job', () => {
+  test('runs its definition over every record and writes each with its result', async () => {
+    const { member } = world
+    const dataset = await makeDataset(member, numbered(25))
+    const job = await makeJob(member, {
+      definition: recipe,
+      dataset_id: dataset,
+      mapping: { double: { $cel: 'record.n * 2' } },
+      output: { new: 'Doubled' },
+    })
+    const before = await member.call('GET', `/api/enrichment-jobs/${job}/records`)
+    expect(before.body).toEqual({
+      run_id: null,
+      total: 0,
+      counts: { pending: 0, running: 0, succeeded: 0, failed: 0, skipped: 0 },
+      dataset_sha256: null,
+    })
+
+    const ran = await runJob(member, job)
+    expect(ran.status).toBe('idle')
+    expect(ran.last_run).toMatchObject({
+      status: 'succeeded',
+      total: 25,
+      counts: { pending: 0, running: 0, succeeded: 25, failed: 0, skipped: 0 },
+    })
+    const output = await member.call('GET', `/api/datasets/${ran.output.dataset_id}`)
+    expect(output.body.name).toBe('Doubled')
+    expect(output.body.records).toEqual(numbered(25).map(({ n }) => ({ n, result: { seen: { double: n * 2 } } })))
+  })
+
+  test('does on the next run only what is new or changed, unless it is asked for everything', async () => {
+    const { member } = world
+    const records = numbered(2000)
+    const dataset = await makeDataset(member, records)
+    const job = await makeJob(member, { definition: recipe, dataset_id: dataset, output: { new: 'Out' } })
+    await runJob(member, job)
+    const changed = records.map(({ n }) => (n % 100 === 7 ? { n, fresh: true } : { n }))
+    await member.call('PATCH', `/api/datasets/${dataset}`, { body: { records: changed } })
+
+    const second = await runJob(member, job)
+    expect(second.last_run.counts).toEqual({ pending: 0, running: 0, succeeded: 20, failed: 0, skipped: 1980 })
+    const output = await member.call('GET', `/api/datasets/${second.output.dataset_id}`)
+    expect(output.body.records).toEqual(changed.map((record) => ({ ...record, result: { seen: record } })))
+
+    const whole = await runJob(member, job, { full: true })
+    expect(whole.last_run.counts).toMatchObject({ succeeded: 2000, skipped: 0 })
+    const [{ rows }] = (await service().sql(`select count(*)::int as rows from executions where trigger_id = $1`, [
+      job,
+    ])) as [{ rows: number }]
+    expect(rows).toBe(4020)
+  })
+})

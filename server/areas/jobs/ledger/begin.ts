@@ -1,0 +1,127 @@
+import type { DatasetUse } from '#areas/datasets/use'
+import { nextRun } from '#areas/workflows/schedules'
+import type { Definition, Json, JsonObject } from '#model/definition'
+import type { Database, Tx } from '#platform/db/pool'
+import { newId, toWire } from '#platform/ids'
+import { recipeHash } from '../recipe.ts'
+import * as store from '../store.ts'
+import type { RunError, Target } from './drive.ts'
+import * as runs from './runs.ts'
+
+const TRIES = 5
+
+type Executed = { definition_ref: string; sha256: string; version_id: string | null }
+
+/** What the job executes at this moment, or why it cannot. */
+async function executedBy(tx: Tx, workspaceId: string, job: store.JobRow): Promise<Executed | RunError> {
+  if (job.definition_id !== null) {
+    const { sha256 } = (await store.findDefinition(tx, workspaceId, job.definition_id))!
+    return { definition_ref: `adhoc:${job.definition_id}`, sha256, version_id: null }
+  }
+  const version = await tx.maybe<{ version_id: string; sha256: string }>(
+    'select version_id, sha256 from workflow_versions where workspace_id = $1 and workflow_id = $2 and active',
+    [workspaceId, job.workflow_id],
+  )
+  if (job.workflow_gone) return { code: 'workflow_deleted', message: 'The workflow of the job was deleted.' }
+  if (!version) return { code: 'no_active_version', message: 'The workflow of the job has no active version.' }
+  return { definition_ref: `version:${version.version_id}`, sha256: version.sha256, version_id: version.version_id }
+}
+
+const isError = (value: object): value is RunError => 'code' in value
+
+/** A due job becomes a run, in one transaction: however many look, one begins it. The id of a run to drive, if there is one. */
+export function beginRun(
+  { db, datasets }: { db: Database; datasets: DatasetUse },
+  workspaceId: string,
+  jobId: string,
+): Promise<string | undefined> {
+  return db.tenant({ workspaceId, userId: null }, async (tx) => {
+    const job = await store.takeDueJob(tx, workspaceId, jobId)
+    if (!job) return undefined
+    const executed = await executedBy(tx, workspaceId, job)
+    const dataset = job.dataset_id === null ? undefined : await datasets.findPointed(tx, workspaceId, job.dataset_id)
+    const why: RunError | undefined = isError(executed)
+      ? executed
+      : dataset === undefined && job.source_id === null
+        ? { code: 'dataset_unbound', message: 'No dataset and no source is bound to the job.' }
+        : undefined
+    const mapping = job.mapping as JsonObject | null
+    const run: runs.NewRun = {
+      run_id: newId(),
+      job_id: jobId,
+      suite_id: null,
+      is_full: job.due_full,
+      recipe_sha256: isError(executed)
+        ? Buffer.alloc(32)
+        : recipeHash(executed.sha256, { mapping, only_if: job.only_if }),
+      mapping,
+      only_if: job.only_if,
+      definition_ref: isError(executed) ? '' : executed.definition_ref,
+      workflow_id: job.workflow_id,
+      version_id: isError(executed) ? null : executed.version_id,
+      concurrency: job.concurrency,
+      max_attempts: TRIES,
+      stop_on_error_rate: job.stop_on_error_rate,
+      dataset_id: job.dataset_id,
+      source_id: job.source_id,
+      dataset_sha256: dataset?.sha256 ?? null,
+      total: dataset?.record_count ?? 0,
+      requested_by: job.due_by,
+    }
+    if (why) await runs.insertFailedRun(tx, workspaceId, run, why)
+    else await runs.insertRun(tx, workspaceId, run)
+    await tx.count(
+      `update enrichment_jobs set status = $3, last_run_id = $4, due_at = $5, due_full = false, due_by = null
+       where workspace_id = $1 and job_id = $2`,
+      [
+        workspaceId,
+        jobId,
+        why ? 'failed' : 'running',
+        run.run_id,
+        job.cron === null ? null : nextRun(job.cron, job.timezone!, job.now),
+      ],
+    )
+    const told: JsonObject = { run_id: toWire('run', run.run_id), total: run.total }
+    if (why) {
+      const data = { ...told, status: 'failed', error: why as unknown as Json }
+      await store.appendEvent(tx, workspaceId, jobId, 'job.finished', data)
+      return undefined
+    }
+    await store.appendEvent(tx, workspaceId, jobId, 'job.started', { ...told, full: run.is_full })
+    return run.run_id
+  })
+}
+
+/** What a run executes, read again by whoever takes it over. */
+export async function targetOf(db: Database, run: runs.Run): Promise<Target> {
+  const { workspace_id: workspaceId } = run
+  return db.tenant({ workspaceId, userId: null }, async (tx) => {
+    const id = run.definition_ref.slice(run.definition_ref.indexOf(':') + 1)
+    const definition = run.definition_ref.startsWith('adhoc:')
+      ? ((await store.findDefinition(tx, workspaceId, id))?.definition as unknown as Definition | undefined)
+      : (
+          await tx.row<{ definition: Definition | null }>('select definition_of_version($1, $2) as definition', [
+            workspaceId,
+            id,
+          ])
+        ).definition
+    if (!definition) throw new Error(`there is no definition ${run.definition_ref}`)
+    const workflow =
+      run.workflow_id === null
+        ? undefined
+        : await tx.maybe<{ settings: { timeout_s?: number; max_concurrency?: number } }>(
+            'select settings from workflows where workspace_id = $1 and workflow_id = $2',
+            [workspaceId, run.workflow_id],
+          )
+    return {
+      definition,
+      start: {
+        definitionRef: run.definition_ref,
+        workflowId: run.workflow_id,
+        versionId: run.version_id,
+        timeoutS: workflow?.settings.timeout_s ?? null,
+        maxConcurrency: workflow?.settings.max_concurrency ?? null,
+      },
+    }
+  })
+}

@@ -1,0 +1,106 @@
+import { SECOND } from '#platform/clock'
+import type { Database } from '#platform/db/pool'
+import { newId } from '#platform/ids'
+import type { Logger } from '#platform/log'
+import { DUE_HINTS } from '../store.ts'
+import { beginRun } from './begin.ts'
+import { carryOut, type RunnerOptions } from './run.ts'
+import { takeRun } from './runs.ts'
+
+// Takes up what is due: jobs whose time has come, and runs that nobody drives. An idle system looks every five seconds and
+// when it is told; between two looks it sleeps exactly until the next due time.
+
+const LOOK_AT_LEAST_EVERY = 5 * SECOND
+const LOOK_AT_MOST_EVERY = 20
+const FULL_LOOK_EVERY = SECOND / 4
+const AT_ONCE = 50
+const MOST_RUNS = 64
+/** Runs of one workspace in one process: the jobs of others find room. */
+const MOST_OF_ONE = 8
+
+type Free = { workspace_id: string; run_id: string }
+type Due = { workspace_id: string; job_id: string }
+
+export function makeDispatcher(options: RunnerOptions & { db: Database; log: Logger }) {
+  const { db, log } = options
+  const runnerId = newId()
+  const stopping = new AbortController()
+  const driving = new Map<string, { workspaceId: string; over: Promise<void> }>()
+  let timer: NodeJS.Timeout | undefined
+  let looking: Promise<void> = Promise.resolve()
+  let queued = false
+  let unlisten: (() => Promise<void>) | undefined
+
+  const hasRoom = (workspaceId: string): boolean =>
+    driving.size < MOST_RUNS &&
+    [...driving.values()].filter((one) => one.workspaceId === workspaceId).length < MOST_OF_ONE
+
+  async function drive({ workspace_id, run_id }: Free): Promise<boolean> {
+    if (driving.has(run_id) || !hasRoom(workspace_id)) return false
+    const run = await db.tenant({ workspaceId: workspace_id, userId: null }, (tx) =>
+      takeRun(tx, workspace_id, run_id, runnerId),
+    )
+    if (!run) return true
+    const over = carryOut(options, run, runnerId, stopping.signal).finally(() => {
+      driving.delete(run_id)
+      wake()
+    })
+    driving.set(run_id, { workspaceId: workspace_id, over })
+    return true
+  }
+
+  const careful = async (what: string, work: () => Promise<unknown>): Promise<void> => {
+    await work().catch((error: unknown) => log.error({ err: error }, what))
+  }
+
+  async function look(): Promise<void> {
+    let left = 0
+    const { rows: due } = await db.appPool.query<Due>('select * from due_jobs($1)', [AT_ONCE])
+    for (const { workspace_id, job_id } of due) {
+      if (!hasRoom(workspace_id)) left += 1
+      else
+        await careful('a job could not be begun', async () => {
+          const run_id = await beginRun(options, workspace_id, job_id)
+          if (run_id !== undefined) await drive({ workspace_id, run_id })
+        })
+    }
+    const { rows: free } = await db.appPool.query<Free>('select * from free_runs($1)', [AT_ONCE])
+    for (const run of free)
+      await careful('a run could not be taken up', async () => {
+        if (!(await drive(run))) left += 1
+      })
+    const { rows } = await db.appPool.query<{ in_ms: number | null }>(
+      'select (extract(epoch from next_ledger_work_at() - now()) * 1000)::float8 as in_ms',
+    )
+    const next = Math.max(left > 0 ? FULL_LOOK_EVERY : LOOK_AT_MOST_EVERY, rows[0]?.in_ms ?? LOOK_AT_LEAST_EVERY)
+    if (!stopping.signal.aborted) timer = setTimeout(wake, Math.min(LOOK_AT_LEAST_EVERY, next))
+  }
+
+  function wake(): void {
+    if (queued || stopping.signal.aborted) return
+    queued = true
+    clearTimeout(timer)
+    looking = looking.then(async () => {
+      queued = false
+      await look().catch((error: unknown) => {
+        log.warn({ err: error }, 'due jobs could not be read')
+        if (!stopping.signal.aborted) timer = setTimeout(wake, SECOND)
+      })
+    })
+  }
+
+  return {
+    async start(): Promise<void> {
+      unlisten = await db.listen(DUE_HINTS, wake)
+      wake()
+    },
+    /** Runs are given back at once, for another process to go on with. */
+    async stop(): Promise<void> {
+      stopping.abort()
+      clearTimeout(timer)
+      await unlisten?.()
+      await looking
+      await Promise.all([...driving.values()].map(({ over }) => over))
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import type { DatasetUse } from '#areas/datasets/use'
+import { readBlob } from '#engine/outputs'
+import type { Json, JsonObject } from '#model/definition'
+import type { Database } from '#platform/db/pool'
+import type { Blobs } from '#providers/blobs/index'
+import { type Outcome, readOutcomes } from './records.ts'
+import { type Lease, LeaseLost, moveRun, type Run } from './runs.ts'
+
+export type Done = Outcome & { record: JsonObject }
+
+export type OutcomeReader = { db: Database; datasets: DatasetUse; blobs: Blobs }
+
+const AT_ONCE = 500
+
+/** Every record of a run with what came of it, in order, a few hundred at a time. */
+export async function* readDone(
+  { db, datasets, blobs }: OutcomeReader,
+  run: Run,
+  versionId: string,
+): AsyncGenerator<Done[]> {
+  const { workspace_id: workspaceId } = run
+  for await (const { first, texts } of datasets.readVersion(workspaceId, versionId, { from: 0, to: run.total })) {
+    for (let at = 0; at < texts.length; at += AT_ONCE) {
+      const some = texts.slice(at, at + AT_ONCE)
+      const from = first + at
+      const outcomes = await db.tenant({ workspaceId, userId: null }, (tx) =>
+        readOutcomes(tx, run, from, from + some.length),
+      )
+      yield await Promise.all(
+        outcomes.map(async (outcome) => ({
+          ...outcome,
+          result: outcome.result_blob ? await readBlob(blobs, outcome.result_blob) : outcome.result,
+          record: JSON.parse(some[outcome.position - from]!) as JsonObject,
+        })),
+      )
+    }
+  }
+}
+
+async function* withResults(pages: AsyncIterable<Done[]>): AsyncGenerator<JsonObject[]> {
+  for await (const page of pages)
+    yield page.map(({ record, result }): JsonObject => ({ ...record, result: (result ?? null) as Json }))
+}
+
+export type OutputRow = { name: string; owner_id: string; output_name: string | null; output_dataset_id: string | null }
+
+/** Each record with its result, as a dataset: made by the first run, replaced by later ones. Nothing is seen of it before it is whole. */
+export async function writeOutput(
+  reader: OutcomeReader,
+  run: Run,
+  lease: Lease,
+  versionId: string,
+): Promise<string | null> {
+  const { db, datasets } = reader
+  const { workspace_id: workspaceId, job_id } = run
+  const job = await db.tenant({ workspaceId, userId: null }, (tx) =>
+    tx.maybe<OutputRow>(
+      'select name, owner_id, output_name, output_dataset_id from enrichment_jobs where workspace_id = $1 and job_id = $2',
+      [workspaceId, job_id],
+    ),
+  )
+  if (!job) throw new LeaseLost('the job is gone')
+  const records = withResults(readDone(reader, run, versionId))
+  if (job.output_dataset_id !== null) {
+    await datasets.replaceRecordsOf(workspaceId, job.output_dataset_id, records)
+    return job.output_dataset_id
+  }
+  if (job.output_name === null) return null
+  const fields = {
+    name: job.output_name,
+    description: `Made by the job "${job.name}"`,
+    createdBy: run.requested_by ?? job.owner_id,
+  }
+  // In the transaction that makes it: a runner that dies here leaves no second dataset behind.
+  const { dataset_id } = await datasets.createDatasetFrom(workspaceId, fields, records, async (tx, dataset) => {
+    await moveRun(tx, run, lease, {})
+    await tx.count(
+      'update enrichment_jobs set output_dataset_id = $3 where workspace_id = $1 and job_id = $2 and output_name is not null',
+      [workspaceId, job_id, dataset.dataset_id],
+    )
+  })
+  return dataset_id
+}

@@ -1,0 +1,176 @@
+import type { Json, JsonObject } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+import type { Run } from './runs.ts'
+
+export type Planned = { sha256: Buffer; wanted: boolean; error: { code: string; message: string } | null }
+
+/**
+ * Ledger rows for the records from `first` on. What an earlier run has done under the same recipe is skipped; what this run
+ * itself did does not count, so that two equal records are two records.
+ */
+export const insertRecords = async (
+  tx: Tx,
+  run: Run,
+  first: number,
+  records: Planned[],
+): Promise<{ skipped: number; failed: number }> =>
+  tx.row<{ skipped: number; failed: number }>(
+    `with made as (
+       insert into ledger_records (workspace_id, run_id, position, record_sha256, status, error, finished_at)
+       select $1, $2, $5 + p.n::integer - 1, p.sha256, s.status, p.error, case when s.status in ('skipped', 'failed') then now() end
+       from unnest($6::bytea[], $7::boolean[], $8::json[]) with ordinality as p (sha256, wanted, error, n),
+         lateral (select case when p.error is not null then 'failed' when not p.wanted then 'skipped'
+           when not $9 and exists (select from ledger_results x where x.workspace_id = $1 and x.subject_id = $3
+             and x.recipe_sha256 = $4 and x.record_sha256 = p.sha256 and x.run_id <> $2) then 'skipped' else 'pending' end as status) s
+       returning status)
+     select count(*) filter (where status = 'skipped') as skipped, count(*) filter (where status = 'failed') as failed from made`,
+    [
+      run.workspace_id,
+      run.run_id,
+      run.job_id ?? run.suite_id,
+      run.recipe_sha256,
+      first,
+      records.map(({ sha256 }) => sha256),
+      records.map(({ wanted }) => wanted),
+      records.map(({ error }) => (error === null ? null : JSON.stringify(error))),
+      run.is_full,
+    ],
+  )
+
+export type Claimed = { position: number; attempt: number }
+
+/** The next records that were not begun yet, in order. */
+export const claimNext = (tx: Tx, run: Run, from: number, to: number, most: number): Promise<Claimed[]> =>
+  tx.rows<Claimed>(
+    `with next as (
+       select position from ledger_records where workspace_id = $1 and run_id = $2 and position >= $3 and position < $4
+         and status = 'pending' and due_at is null order by position limit $5 for no key update skip locked)
+     update ledger_records r set status = 'running', attempt = attempt + 1 from next
+     where r.workspace_id = $1 and r.run_id = $2 and r.position = next.position returning r.position, r.attempt`,
+    [run.workspace_id, run.run_id, from, to, most],
+  )
+
+/** Records that failed and whose time has come again. */
+export const claimAgain = (tx: Tx, run: Run, most: number): Promise<Claimed[]> =>
+  tx.rows<Claimed>(
+    `with next as (
+       select position from ledger_records where workspace_id = $1 and run_id = $2 and due_at <= now() and status = 'pending'
+       order by due_at limit $3 for no key update skip locked)
+     update ledger_records r set status = 'running', attempt = attempt + 1, due_at = null from next
+     where r.workspace_id = $1 and r.run_id = $2 and r.position = next.position returning r.position, r.attempt`,
+    [run.workspace_id, run.run_id, most],
+  )
+
+/** After a takeover: what was begun and is not over. */
+export const listBegun = (tx: Tx, run: Run): Promise<Claimed[]> =>
+  tx.rows<Claimed>(
+    `select position, attempt from ledger_records where workspace_id = $1 and run_id = $2 and status = 'running' order by position`,
+    [run.workspace_id, run.run_id],
+  )
+
+/** Records that wait for another try, and in how many milliseconds the first of them is due. */
+export const readWaiting = (tx: Tx, run: Run): Promise<{ waiting: number; in_ms: number | null }> =>
+  tx.row(
+    `select count(*) as waiting, (extract(epoch from min(due_at) - now()) * 1000)::float8 as in_ms from ledger_records
+     where workspace_id = $1 and run_id = $2 and due_at is not null and status = 'pending'`,
+    [run.workspace_id, run.run_id],
+  )
+
+export type Harvested = {
+  position: number
+  status: 'succeeded' | 'failed' | 'pending'
+  execution_id: string
+  poison: boolean
+}
+
+/** Seconds before the second try; each further one waits twice as long. */
+const FIRST_BACKOFF_S = 0.5
+
+/**
+ * What has ended among the executions in flight, written into the ledger in one statement: results are kept for later runs,
+ * failures wait for another try or are parked with their reason. An execution that killed its workers again and again was
+ * parked by the engine, and its record is.
+ */
+export const harvest = (
+  tx: Tx,
+  run: Run,
+  inFlight: { positions: number[]; executionIds: string[] },
+  metered: boolean,
+): Promise<Harvested[]> =>
+  tx.rows<Harvested>(
+    `with ended as materialized (
+       select p.position, e.execution_id, e.status, e.results, e.results_blob, e.error,
+         (extract(epoch from coalesce(e.finished_at, now()) - coalesce(e.started_at, e.created_at)) * 1000)::integer as ms, e.finished_at is null as poison
+       from unnest($5::integer[], $6::uuid[]) as p (position, execution_id)
+       join executions e on e.workspace_id = $1 and e.execution_id = p.execution_id
+       where e.finished_at is not null or (e.status = 'waiting' and e.waiting_for @> '[{"reason": "poison"}]')),
+     moved as (
+       update ledger_records r set
+         status = case when e.status = 'succeeded' then 'succeeded' when e.status in ('failed', 'timed_out') and r.attempt < $7 then 'pending'
+           else 'failed' end,
+         due_at = case when e.status in ('failed', 'timed_out') and r.attempt < $7 then now() + ${FIRST_BACKOFF_S} * (2 ^ (r.attempt - 1)) * interval '1 second' end,
+         error = case when e.status = 'succeeded' then null when e.poison then
+             json_build_object('code', 'poison', 'message', 'the execution ended the program that ran it, again and again')
+           else coalesce(e.error, json_build_object('code', e.status, 'message', 'the execution was ' || replace(e.status, '_', ' '))) end,
+         execution_id = e.execution_id, duration_ms = e.ms, finished_at = now(),
+         usage = case when $8 then (select json_object_agg(u.key, u.total) from (
+             select x.key, sum(x.value::numeric) as total from events v, lateral json_each_text(v.data -> 'usage') x
+             where v.execution_id = e.execution_id and v.type = 'node.succeeded' and json_typeof(v.data -> 'usage') = 'object'
+               and x.value ~ '^[0-9.]+$' group by x.key) u) end
+       from ended e where r.workspace_id = $1 and r.run_id = $2 and r.position = e.position and r.status = 'running'
+       returning r.position, r.status, r.record_sha256, e.execution_id, e.poison),
+     kept as (
+       insert into ledger_results (workspace_id, subject_id, recipe_sha256, record_sha256, run_id, result, result_blob)
+       select distinct on (m.record_sha256) $1, $3, $4, m.record_sha256, $2, e.results, e.results_blob
+       from moved m join ended e on e.position = m.position where m.status = 'succeeded'
+       on conflict (workspace_id, subject_id, recipe_sha256, record_sha256) do update
+         set run_id = excluded.run_id, result = excluded.result, result_blob = excluded.result_blob, finished_at = now())
+     select position, status, execution_id, poison from moved`,
+    [
+      run.workspace_id,
+      run.run_id,
+      run.job_id ?? run.suite_id,
+      run.recipe_sha256,
+      inFlight.positions,
+      inFlight.executionIds,
+      run.max_attempts,
+      metered,
+    ],
+  )
+
+/** Records for which no execution could be begun. */
+export const failRecords = (
+  tx: Tx,
+  run: Run,
+  failures: { position: number; error: { code: string; message: string } }[],
+): Promise<number> =>
+  tx.count(
+    `update ledger_records r set status = 'failed', error = f.error, finished_at = now()
+     from unnest($3::integer[], $4::json[]) as f (position, error)
+     where r.workspace_id = $1 and r.run_id = $2 and r.position = f.position and r.status = 'running'`,
+    [
+      run.workspace_id,
+      run.run_id,
+      failures.map(({ position }) => position),
+      failures.map(({ error }) => JSON.stringify(error)),
+    ],
+  )
+
+export type Outcome = {
+  position: number
+  status: string
+  error: JsonObject | null
+  result: Json
+  result_blob: { key: string; sha256: string; bytes: number } | null
+  execution_id: string | null
+}
+
+/** The records from `from` to `to` with what came of them, now or in an earlier run. */
+export const readOutcomes = (tx: Tx, run: Run, from: number, to: number): Promise<Outcome[]> =>
+  tx.rows<Outcome>(
+    `select r.position, r.status, r.error, x.result, x.result_blob, r.execution_id from ledger_records r
+     left join ledger_results x on x.workspace_id = r.workspace_id and x.subject_id = $3 and x.recipe_sha256 = $4
+       and x.record_sha256 = r.record_sha256 and r.status in ('succeeded', 'skipped')
+     where r.workspace_id = $1 and r.run_id = $2 and r.position >= $5 and r.position < $6 order by r.position`,
+    [run.workspace_id, run.run_id, run.job_id ?? run.suite_id, run.recipe_sha256, from, to],
+  )

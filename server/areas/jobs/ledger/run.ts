@@ -1,0 +1,170 @@
+import type { DatasetUse } from '#areas/datasets/use'
+import type { Json } from '#model/definition'
+import { SECOND } from '#platform/clock'
+import type { Tx } from '#platform/db/pool'
+import { isProblem } from '#platform/errors'
+import { toWire } from '#platform/ids'
+import { appendEvent } from '../store.ts'
+import { tellOwners } from '../telling.ts'
+import { targetOf } from './begin.ts'
+import { type DriveOptions, datasetChanged, driveRecords, type RunError } from './drive.ts'
+import { countsOf } from './progress.ts'
+import * as runs from './runs.ts'
+
+// A run from the moment somebody takes its lease to its end, or until it is laid aside or taken away.
+
+/** Writes what the run was for (a dataset, a report) and answers with the dataset, if it made one. */
+export type Conclude = (run: runs.Run, lease: runs.Lease, versionId: string) => Promise<string | null>
+
+export type RunnerOptions = DriveOptions & { concludeJob: Conclude; concludeSuite: Conclude }
+
+type End = { status: 'succeeded' | 'failed' | 'cancelled'; error: RunError | null; output: string | null }
+
+const RENEW_EVERY = 1.5 * SECOND
+const TRIES = 5
+
+export async function carryOut(
+  options: RunnerOptions,
+  taken: runs.Run,
+  runnerId: string,
+  stop: AbortSignal,
+): Promise<void> {
+  const { db, log } = options
+  const lease = { runnerId, epoch: taken.epoch }
+  const { workspace_id: workspaceId } = taken
+  const lost = new AbortController()
+  const either = AbortSignal.any([stop, lost.signal])
+  const within = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => db.tenant({ workspaceId, userId: null }, work)
+  const renewing = setInterval(() => {
+    runs.renewLease(db, taken, lease).then(
+      (held) => held === 0 && lost.abort(),
+      (error: unknown) => log.debug({ err: error }, 'a lease could not be renewed'),
+    )
+  }, RENEW_EVERY)
+
+  const finish = (run: runs.Run, end: End): Promise<void> =>
+    within((tx) => endRun(tx, options.datasets, run, lease, end))
+
+  const once = async (): Promise<void> => {
+    let run = await within((tx) => runs.readRun(tx, workspaceId, taken.run_id))
+    if (!run) return
+    if (run.status === 'starting') {
+      const error = await capture(options, run, lease, either)
+      if (error) return finish(run, { status: 'failed', error, output: null })
+      run = (await within((tx) => runs.readRun(tx, workspaceId, taken.run_id)))!
+    }
+    if (run.status === 'running') {
+      const outcome = await driveRecords(options, run, lease, await targetOf(db, run), either)
+      if (outcome === 'stopped') return void (await within((tx) => runs.releaseRun(tx, run!, lease)))
+      if (outcome === 'parked') return void (await within((tx) => runs.parkRun(tx, run!, lease)))
+      if (outcome.status !== 'ready') return finish(run, { ...outcome, output: null })
+      await within((tx) => runs.moveRun(tx, run!, lease, { status: 'writing' }))
+      run = (await within((tx) => runs.readRun(tx, workspaceId, taken.run_id)))!
+    }
+    return finish(run, await conclude(options, run, lease))
+  }
+
+  try {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await once()
+      } catch (error) {
+        if (error instanceof runs.LeaseLost || either.aborted) return
+        log.warn({ err: error, run_id: taken.run_id }, 'a run was interrupted and goes on')
+        if (tries === TRIES && !isProblem(error, 'unavailable')) {
+          const reason = { code: 'internal', message: 'Something went wrong on our side again and again.' }
+          return await finish(taken, { status: 'failed', error: reason, output: null })
+        }
+        if (isProblem(error, 'unavailable')) tries = 0
+        await new Promise((resolve) => setTimeout(resolve, SECOND))
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof runs.LeaseLost)) log.error({ err: error, run_id: taken.run_id }, 'a run was given up')
+  } finally {
+    clearInterval(renewing)
+  }
+}
+
+/** The rows of a source as they are now, kept for this run alone. */
+async function capture(
+  { datasets, db, readSource }: RunnerOptions,
+  run: runs.Run,
+  lease: runs.Lease,
+  signal: AbortSignal,
+): Promise<RunError | undefined> {
+  const { workspace_id: workspaceId } = run
+  let captured: Awaited<ReturnType<DatasetUse['captureVersion']>>
+  try {
+    captured = await datasets.captureVersion(workspaceId, await readSource(workspaceId, run.source_id!, signal))
+  } catch (error) {
+    if (isProblem(error, 'unavailable') || signal.aborted) throw error
+    return reasonOf(error, 'source_failed')
+  }
+  const { version_id, sha256, record_count } = captured
+  await db
+    .tenant({ workspaceId, userId: null }, (tx) =>
+      runs.moveRun(tx, run, lease, {
+        status: 'running',
+        total: record_count,
+        dataset_sha256: sha256,
+        captured_version_id: version_id,
+      }),
+    )
+    .catch(async (error: unknown) => {
+      await db.tenant({ workspaceId, userId: null }, (tx) => datasets.releaseVersion(tx, workspaceId, version_id))
+      throw error
+    })
+  return undefined
+}
+
+async function conclude(options: RunnerOptions, run: runs.Run, lease: runs.Lease): Promise<End> {
+  const { db, datasets } = options
+  const { workspace_id: workspaceId } = run
+  const now =
+    run.dataset_id === null
+      ? undefined
+      : await db.tenant({ workspaceId, userId: null }, (tx) => datasets.findPointed(tx, workspaceId, run.dataset_id!))
+  if (run.captured_version_id === null && now?.sha256 !== run.dataset_sha256)
+    return { status: 'failed', error: datasetChanged(run, now?.sha256 ?? null), output: null }
+  try {
+    const write = run.job_id === null ? options.concludeSuite : options.concludeJob
+    const output = await write(run, lease, run.captured_version_id ?? now!.version_id)
+    if (run.job_id !== null && run.failed > 0 && run.succeeded === 0 && run.skipped === 0) {
+      const message = `All ${run.failed} records failed; the ledger says why (GET …/records?status=failed).`
+      return { status: 'failed', error: { code: 'records_failed', message }, output }
+    }
+    return { status: 'succeeded', error: null, output }
+  } catch (error) {
+    if (error instanceof runs.LeaseLost || isProblem(error, 'unavailable')) throw error
+    return { status: 'failed', error: reasonOf(error, 'output_failed'), output: null }
+  }
+}
+
+/** Words for people; what is not a problem of theirs keeps its words to itself. */
+function reasonOf(error: unknown, code: string): RunError {
+  if (isProblem(error)) return { code: error.code === 'probe_failed' ? code : error.code, message: error.message }
+  return { code, message: (error as Error).message.slice(0, 500) }
+}
+
+async function endRun(tx: Tx, datasets: DatasetUse, run: runs.Run, lease: runs.Lease, end: End): Promise<void> {
+  const { workspace_id: workspaceId, job_id } = run
+  const { status, error, output } = end
+  if (status !== 'succeeded') await runs.unclaim(tx, run)
+  const ended = await runs.endRun(tx, run, lease, { status, error: error as Json, output_dataset_id: output })
+  if (ended.captured_version_id !== null) await datasets.releaseVersion(tx, workspaceId, ended.captured_version_id)
+  if (job_id === null) return
+  await runs.settleJob(tx, run, status === 'failed' ? 'failed' : 'idle')
+  await appendEvent(tx, workspaceId, job_id, 'job.finished', {
+    run_id: toWire('run', run.run_id),
+    status,
+    error: error as Json,
+    total: ended.total,
+    counts: countsOf(ended),
+    output_dataset_id: output === null ? null : toWire('ds', output),
+  })
+  if (status === 'failed') {
+    const job = { job_id, title: 'failed', body: error!.message }
+    await tellOwners(tx, workspaceId, job, 'job.failed', { code: error!.code })
+  }
+}

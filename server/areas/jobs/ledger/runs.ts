@@ -1,0 +1,252 @@
+import type { Json, JsonObject } from '#model/definition'
+import type { Database, Tx } from '#platform/db/pool'
+
+// The statements of the ledger. Each write of a runner ends with `moveRun`, which finds no row where the lease was lost;
+// then everything before it in the transaction is taken back.
+
+export type RunStatus = 'starting' | 'running' | 'writing' | 'succeeded' | 'failed' | 'cancelled'
+
+export type Run = {
+  workspace_id: string
+  run_id: string
+  job_id: string | null
+  suite_id: string | null
+  status: RunStatus
+  is_full: boolean
+  recipe_sha256: Buffer
+  mapping: JsonObject | null
+  only_if: string | null
+  definition_ref: string
+  workflow_id: string | null
+  version_id: string | null
+  concurrency: number
+  max_attempts: number
+  stop_on_error_rate: number | null
+  dataset_id: string | null
+  source_id: string | null
+  captured_version_id: string | null
+  dataset_sha256: string | null
+  total: number
+  planned: number
+  claimed: number
+  running: number
+  succeeded: number
+  failed: number
+  skipped: number
+  requested_by: string | null
+  epoch: number
+  started_at: Date
+}
+
+export type Lease = { runnerId: string; epoch: number }
+
+/** Another runner has taken the run over, or it is gone. */
+export class LeaseLost extends Error {}
+
+const columns = `workspace_id, run_id, job_id, suite_id, status, is_full, recipe_sha256, mapping, only_if, definition_ref, workflow_id,
+  version_id, concurrency, max_attempts, stop_on_error_rate, dataset_id, source_id, captured_version_id, dataset_sha256, total, planned,
+  claimed, running, succeeded, failed, skipped, requested_by, epoch, started_at`
+
+export const LEASE_S = 5
+
+export type NewRun = Pick<
+  Run,
+  | 'run_id'
+  | 'job_id'
+  | 'suite_id'
+  | 'is_full'
+  | 'recipe_sha256'
+  | 'mapping'
+  | 'only_if'
+  | 'definition_ref'
+  | 'workflow_id'
+  | 'version_id'
+  | 'concurrency'
+  | 'max_attempts'
+  | 'stop_on_error_rate'
+  | 'dataset_id'
+  | 'source_id'
+  | 'dataset_sha256'
+  | 'total'
+  | 'requested_by'
+>
+
+/** Free for whoever takes it first. */
+export const insertRun = (tx: Tx, workspaceId: string, run: NewRun): Promise<number> =>
+  tx.count(
+    `insert into ledger_runs (workspace_id, run_id, job_id, suite_id, status, is_full, recipe_sha256, mapping, only_if, definition_ref,
+       workflow_id, version_id, concurrency, max_attempts, stop_on_error_rate, dataset_id, source_id, dataset_sha256, total, requested_by,
+       lease_until)
+     values ($1, $2, $3, $4, case when $16::uuid is null then 'running' else 'starting' end, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+       $15, $16, $17, $18, $19, now())`,
+    [
+      workspaceId,
+      run.run_id,
+      run.job_id,
+      run.suite_id,
+      run.is_full,
+      run.recipe_sha256,
+      run.mapping === null ? null : JSON.stringify(run.mapping),
+      run.only_if,
+      run.definition_ref,
+      run.workflow_id,
+      run.version_id,
+      run.concurrency,
+      run.max_attempts,
+      run.stop_on_error_rate,
+      run.dataset_id,
+      run.source_id,
+      run.dataset_sha256,
+      run.total,
+      run.requested_by,
+    ],
+  )
+
+/** A run that could not even begin. */
+export const insertFailedRun = (
+  tx: Tx,
+  workspaceId: string,
+  run: NewRun,
+  error: { code: string; message: string },
+): Promise<number> =>
+  tx.count(
+    `insert into ledger_runs (workspace_id, run_id, job_id, status, is_full, recipe_sha256, definition_ref, concurrency, max_attempts,
+       dataset_id, source_id, requested_by, error, finished_at)
+     values ($1, $2, $3, 'failed', $4, $5, $6, $7, $8, $9, $10, $11, $12, now())`,
+    [
+      workspaceId,
+      run.run_id,
+      run.job_id,
+      run.is_full,
+      run.recipe_sha256,
+      run.definition_ref,
+      run.concurrency,
+      run.max_attempts,
+      run.dataset_id,
+      run.source_id,
+      run.requested_by,
+      JSON.stringify(error),
+    ],
+  )
+
+/** Takes the lease of a run that nobody holds; undefined where somebody was faster. */
+export const takeRun = (tx: Tx, workspaceId: string, runId: string, runnerId: string): Promise<Run | undefined> =>
+  tx.maybe<Run>(
+    `update ledger_runs set runner_id = $3, epoch = epoch + 1, lease_until = now() + ${LEASE_S} * interval '1 second'
+     where workspace_id = $1 and run_id = (select run_id from ledger_runs where workspace_id = $1 and run_id = $2
+       and finished_at is null and lease_until <= now() for update skip locked)
+     returning ${columns}`,
+    [workspaceId, runId, runnerId],
+  )
+
+export const readRun = (tx: Tx, workspaceId: string, runId: string): Promise<Run | undefined> =>
+  tx.maybe<Run>(`select ${columns} from ledger_runs where workspace_id = $1 and run_id = $2 and finished_at is null`, [
+    workspaceId,
+    runId,
+  ])
+
+export const renewLease = (db: Database, run: Run, lease: Lease): Promise<number> =>
+  db.tenant({ workspaceId: run.workspace_id, userId: null }, (tx) =>
+    tx.count(
+      `update ledger_runs set lease_until = now() + ${LEASE_S} * interval '1 second'
+       where workspace_id = $1 and run_id = $2 and runner_id = $3 and epoch = $4 and finished_at is null`,
+      [run.workspace_id, run.run_id, lease.runnerId, lease.epoch],
+    ),
+  )
+
+export type Moves = Partial<
+  Pick<Run, 'planned' | 'claimed' | 'total' | 'dataset_sha256' | 'captured_version_id'> & {
+    status: 'running' | 'writing'
+    running: number
+    succeeded: number
+    failed: number
+    skipped: number
+  }
+>
+
+export type Watched = { cancelling: boolean; job_status: string | null }
+
+/** Counters move by what is given, watermarks to it. Tells what people have asked of the run meanwhile. */
+export async function moveRun(tx: Tx, run: Run, lease: Lease, moves: Moves): Promise<Watched> {
+  const row = await tx.maybe<Watched>(
+    `update ledger_runs r set planned = coalesce($5, planned), claimed = coalesce($6, claimed), total = coalesce($7, total),
+       dataset_sha256 = coalesce($8, dataset_sha256), captured_version_id = coalesce($9, captured_version_id),
+       status = coalesce($10, r.status), running = running + $11, succeeded = succeeded + $12, failed = failed + $13, skipped = skipped + $14
+     where workspace_id = $1 and run_id = $2 and runner_id = $3 and epoch = $4 and finished_at is null
+     returning cancelling, (select j.status from enrichment_jobs j where j.workspace_id = r.workspace_id and j.job_id = r.job_id) as job_status`,
+    [
+      run.workspace_id,
+      run.run_id,
+      lease.runnerId,
+      lease.epoch,
+      moves.planned ?? null,
+      moves.claimed ?? null,
+      moves.total ?? null,
+      moves.dataset_sha256 ?? null,
+      moves.captured_version_id ?? null,
+      moves.status ?? null,
+      moves.running ?? 0,
+      moves.succeeded ?? 0,
+      moves.failed ?? 0,
+      moves.skipped ?? 0,
+    ],
+  )
+  if (!row) throw new LeaseLost('the run is driven by another runner, or gone')
+  return row
+}
+
+/** Lays the run aside until the job is resumed. */
+export const parkRun = (tx: Tx, run: Run, lease: Lease): Promise<number> =>
+  tx.count(
+    `update ledger_runs set runner_id = null, lease_until = case when exists (select from enrichment_jobs j
+         where j.workspace_id = $1 and j.job_id = $5 and j.status = 'paused') then 'infinity'::timestamptz else now() end
+     where workspace_id = $1 and run_id = $2 and runner_id = $3 and epoch = $4 and finished_at is null`,
+    [run.workspace_id, run.run_id, lease.runnerId, lease.epoch, run.job_id],
+  )
+
+/** Gives it back at once, for a process that stops. */
+export const releaseRun = (tx: Tx, run: Run, lease: Lease): Promise<number> =>
+  tx.count(
+    `update ledger_runs set runner_id = null, lease_until = now()
+     where workspace_id = $1 and run_id = $2 and runner_id = $3 and epoch = $4 and finished_at is null`,
+    [run.workspace_id, run.run_id, lease.runnerId, lease.epoch],
+  )
+
+/** Records that were begun and are not over go back to pending: the run ends without them. */
+export const unclaim = (tx: Tx, run: Run): Promise<number> =>
+  tx.count(
+    `update ledger_records set status = 'pending', due_at = null where workspace_id = $1 and run_id = $2 and status = 'running'`,
+    [run.workspace_id, run.run_id],
+  )
+
+export async function endRun(
+  tx: Tx,
+  run: Run,
+  lease: Lease,
+  end: { status: 'succeeded' | 'failed' | 'cancelled'; error: Json; output_dataset_id: string | null },
+): Promise<Run> {
+  const ended = await tx.maybe<Run>(
+    `update ledger_runs set status = $5, error = $6, output_dataset_id = $7, running = 0, finished_at = now(), runner_id = null,
+       lease_until = null
+     where workspace_id = $1 and run_id = $2 and runner_id = $3 and epoch = $4 and finished_at is null returning ${columns}`,
+    [
+      run.workspace_id,
+      run.run_id,
+      lease.runnerId,
+      lease.epoch,
+      end.status,
+      end.error === null ? null : JSON.stringify(end.error),
+      end.output_dataset_id,
+    ],
+  )
+  if (!ended) throw new LeaseLost('the run is driven by another runner, or gone')
+  return ended
+}
+
+/** The job's row after its run ended: at rest, unless it was paused meanwhile. */
+export const settleJob = (tx: Tx, run: Run, status: 'idle' | 'failed'): Promise<number> =>
+  tx.count(`update enrichment_jobs set status = $3 where workspace_id = $1 and job_id = $2 and status = 'running'`, [
+    run.workspace_id,
+    run.job_id,
+    status,
+  ])

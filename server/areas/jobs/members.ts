@@ -1,0 +1,96 @@
+import type { z } from 'zod'
+import type { Invitations, InviteAnswer } from '#areas/identity/invitations'
+import { recordAudit } from '#platform/audit'
+import { problem } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import { toWire } from '#platform/ids'
+import type { JobMember, NewJobInvitation, RoleChange } from './schema.ts'
+import { roleInJob } from './standing.ts'
+import * as store from './store.ts'
+
+type ById = { job_id: string }
+type OneMember = ById & { user_id: string }
+
+export function makeJobMembers({ invitations }: { invitations: Invitations }) {
+  const getMember = async (ctx: Context, { job_id, user_id }: OneMember): Promise<JobMember> => {
+    const member = await store.findMember(ctx.tx, ctx.workspace.workspace_id, job_id, user_id)
+    if (!member) throw problem('not_found')
+    return member
+  }
+
+  /** Takes the turn, and asks again whether the caller still is what the access check saw: two owners may act at once. */
+  async function takeTurn(ctx: Context, { job_id, user_id }: OneMember): Promise<store.JobRow> {
+    const workspaceId = ctx.workspace.workspace_id
+    const job = await store.lockJob(ctx.tx, workspaceId, job_id)
+    const role = await roleInJob(ctx.tx, workspaceId, ctx.person.user_id, job_id)
+    if (!job || role === undefined) throw problem('not_found')
+    if (role !== 'owner' && user_id !== ctx.person.user_id)
+      throw problem('forbidden', 'Only an owner of the job may do this.')
+    return job
+  }
+
+  async function keepAnOwner(ctx: Context, member: JobMember, jobId: string): Promise<void> {
+    if (member.role === 'owner' && (await store.countOwners(ctx.tx, ctx.workspace.workspace_id, jobId)) === 1)
+      throw problem('last_owner', 'Make somebody else an owner of the job first.')
+  }
+
+  return {
+    getMember,
+
+    async listMembers(ctx: Context, { job_id, cursor, limit }: ById & ListQuery) {
+      const rows = await store.listMembers(ctx.tx, ctx.workspace.workspace_id, job_id, decodeIdCursor(cursor), limit)
+      return toPage(rows, limit, (row) => [row.user_id])
+    },
+
+    async inviteMember(ctx: Context, input: ById & z.output<typeof NewJobInvitation>): Promise<InviteAnswer> {
+      const { job_id, email, role } = input
+      const job = await takeTurn(ctx, { job_id, user_id: '' })
+      const there = await ctx.tx.maybe(
+        `select from job_members m join users u on u.user_id = m.user_id where m.workspace_id = $1 and m.job_id = $2 and u.email = $3`,
+        [ctx.workspace.workspace_id, job_id, email],
+      )
+      if (there) throw problem('already_exists', `${email} is a member of the job already; change the role there.`)
+      return invitations.invite(ctx, { email, role, to: job.name, resource: { kind: 'job', id: job_id } })
+    },
+
+    async updateMember(ctx: Context, input: OneMember & z.output<typeof RoleChange>): Promise<JobMember> {
+      const { job_id, user_id, role } = input
+      const workspaceId = ctx.workspace.workspace_id
+      await takeTurn(ctx, { job_id, user_id: '' })
+      const before = await getMember(ctx, input)
+      if (before.role === role) return before
+      await keepAnOwner(ctx, before, job_id)
+      await store.putMember(ctx.tx, workspaceId, job_id, user_id, role)
+      await store.settleOwner(ctx.tx, workspaceId, job_id)
+      if (before.role === 'owner') await invitations.revokeOf(ctx.tx, workspaceId, user_id, { resourceId: job_id })
+      await recordAudit(ctx, ctx.tx, {
+        action: 'job.role_changed',
+        subject: toWire('usr', user_id),
+        data: { job_id: toWire('job', job_id), from: before.role, to: role },
+      })
+      ctx.tx.hint('access', user_id)
+      return { ...before, role }
+    },
+
+    async removeMember(ctx: Context, input: OneMember): Promise<void> {
+      const { job_id, user_id } = input
+      const workspaceId = ctx.workspace.workspace_id
+      await takeTurn(ctx, input)
+      const member = await getMember(ctx, input)
+      await keepAnOwner(ctx, member, job_id)
+      await store.deleteMember(ctx.tx, workspaceId, job_id, user_id)
+      await store.settleOwner(ctx.tx, workspaceId, job_id)
+      await invitations.revokeOf(ctx.tx, workspaceId, user_id, { resourceId: job_id })
+      await recordAudit(ctx, ctx.tx, {
+        action: user_id === ctx.person.user_id ? 'job.member_left' : 'job.member_removed',
+        subject: toWire('usr', user_id),
+        data: { job_id: toWire('job', job_id) },
+      })
+      ctx.tx.hint('access', user_id)
+    },
+  }
+}
+
+export type JobMembers = ReturnType<typeof makeJobMembers>

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { canonicalText } from '#model/canonical'
+import type { Json, JsonObject } from '#model/definition'
+import { checkExpression, evaluateCondition, isReference, resolveValue } from '#model/expressions'
+import { checkValue, newTally } from '#model/graph-expressions'
+import { isObject, own } from '#model/json'
+import type { Issue } from '#model/json-schema'
+import { validateJson } from '#model/json-schema'
+import { parseReference } from '#model/reference'
+import type { FieldError } from '#platform/errors'
+
+// What is done to each record: the definition, how its input is made of the record, and for which records.
+
+const ROOTS: ReadonlySet<string> = new Set(['record'])
+
+export type Recipe = { mapping: JsonObject | null; only_if: string | null }
+
+/** One hash for everything that decides what comes of a record. Another recipe means that every record is new. */
+export const recipeHash = (definitionSha256: string, { mapping, only_if }: Recipe): Buffer =>
+  createHash('sha256')
+    .update(canonicalText([definitionSha256, mapping, only_if]))
+    .digest()
+
+/** Expressions that do not compile, or that name anything but `record`. */
+export function checkMapping(mapping: JsonObject, path = '/mapping'): FieldError[] {
+  const issues: Issue[] = []
+  checkValue(mapping, path, { hasNode: () => false, inMap: false, tally: newTally(), roots: ROOTS }, issues)
+  return issues
+}
+
+export function checkOnlyIf(condition: string): FieldError[] {
+  const message = checkExpression(condition, ROOTS)
+  return message === null ? [] : [{ path: '/only_if', message }]
+}
+
+/** Fields that the workflow does not take, where it says that it takes no others. */
+export function checkTargets(mapping: JsonObject, inputs: Json, path = '/mapping'): FieldError[] {
+  if (!isObject(inputs) || own(inputs, 'additionalProperties') !== false) return []
+  const known = own(inputs, 'properties')
+  return Object.keys(mapping)
+    .filter((field) => !isObject(known) || own(known, field) === undefined)
+    .map((field) => ({ path: `${path}/${field}`, message: 'is not an input of the workflow' }))
+}
+
+/** References to columns that the bound dataset does not have. */
+export function checkColumns(mapping: JsonObject, columns: ReadonlySet<string>, path = '/mapping'): FieldError[] {
+  return Object.entries(mapping).flatMap(([field, value]) => {
+    if (!isReference(value)) return []
+    const parsed = parseReference(value.$ref)
+    const column = parsed.ok ? parsed.segments[1] : undefined
+    return column === undefined || columns.has(String(column))
+      ? []
+      : [{ path: `${path}/${field}`, message: `the dataset has no field "${String(column).slice(0, 64)}"` }]
+  })
+}
+
+const scopeOf = (record: JsonObject) => ({ input: null, nodes: {}, execution: {}, record })
+
+export const wants = (condition: string, record: JsonObject): boolean => evaluateCondition(condition, scopeOf(record))
+
+export type Prepared = { ok: true; input: JsonObject } | { ok: false; error: { code: string; message: string } }
+
+/** The input of the execution for a record; a record for which there is none is never tried again. */
+export function prepareInput(mapping: JsonObject | null, inputs: Json, record: JsonObject): Prepared {
+  let input: JsonObject
+  try {
+    input = mapping === null ? record : (resolveValue(mapping, scopeOf(record)) as JsonObject)
+  } catch (error) {
+    return { ok: false, error: { code: 'mapping_failed', message: (error as Error).message } }
+  }
+  const [issue] = validateJson(inputs, input)
+  if (!issue) return { ok: true, input }
+  return { ok: false, error: { code: 'invalid_input', message: `input${issue.path}: ${issue.message}` } }
+}

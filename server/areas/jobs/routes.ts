@@ -1,0 +1,150 @@
+import { Invitation } from '#areas/workspaces/schema'
+import { member, orOneself, owner, sees, viewer } from '#platform/access/words'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { listQuery, page } from '#platform/http/schema'
+import { IssuedTicket } from '#platform/realtime/tickets'
+import type { JobMembers } from './members.ts'
+import { Job, JobMember, JobPut, Ledger, LedgerQuery, NewJob, NewJobInvitation, RoleChange, RunNow } from './schema.ts'
+import type { Jobs } from './service.ts'
+
+const example = {
+  name: 'Score leads',
+  definition: {
+    inputs: { type: 'object', properties: { company: { type: 'string' } }, required: ['company'] },
+    nodes: [{ id: 'score', type: 'set', args: { values: { length: { $cel: 'size(input.company)' } } } }],
+    edges: [],
+    output: { $ref: 'nodes.score.output' },
+  },
+  mapping: { company: { $ref: 'record.company' } },
+  only_if: 'has(record.company)',
+  output: { new: 'Scored leads' },
+  schedule: { cron: '0 6 * * *', timezone: 'Europe/Amsterdam' },
+}
+
+export const jobRoutes = ({ jobs, members }: { jobs: Jobs; members: JobMembers }): AnyRoute[] =>
+  routes(
+    'Enrichment jobs',
+    {
+      listJobs: ['GET', '/api/enrichment-jobs', sees('workspace')],
+      createJob: ['POST', '/api/enrichment-jobs', member('workspace')],
+      getJob: ['GET', '/api/enrichment-jobs/:job_id', viewer('job')],
+      updateJob: ['PUT', '/api/enrichment-jobs/:job_id', member('job')],
+      deleteJob: ['DELETE', '/api/enrichment-jobs/:job_id', owner('owned_job')],
+      listLedger: ['GET', '/api/enrichment-jobs/:job_id/records', viewer('job')],
+      runJobNow: ['POST', '/api/enrichment-jobs/:job_id/run-now', member('job')],
+      pauseJob: ['POST', '/api/enrichment-jobs/:job_id/pause', member('job')],
+      resumeJob: ['POST', '/api/enrichment-jobs/:job_id/resume', member('job')],
+      cancelJob: ['POST', '/api/enrichment-jobs/:job_id/cancel', member('job')],
+      createBatchTicket: ['POST', '/auth/batch-ticket/:job_id', viewer('job')],
+      listJobMembers: ['GET', '/api/enrichment-jobs/:job_id/members', viewer('job')],
+      inviteJobMember: ['POST', '/api/enrichment-jobs/:job_id/members/invite', owner('job')],
+      updateJobMember: ['PUT', '/api/enrichment-jobs/:job_id/members/:user_id', owner('job')],
+      removeJobMember: ['DELETE', '/api/enrichment-jobs/:job_id/members/:user_id', orOneself(owner('job'))],
+    },
+    {
+      listJobs: {
+        summary: 'Jobs the caller may see: standalone ones by membership, pinned ones by that of their workflow',
+        query: listQuery,
+        answer: page(Job),
+        run: jobs.listJobs,
+      },
+      createJob: {
+        summary: 'Create a job, pinned to a workflow or with a definition of its own',
+        description:
+          '`mapping` gives the input of each execution over `record`; without it the record is the input. `stop_on_error_rate` ends a run when more of its first hundred or more records failed.',
+        body: NewJob,
+        answer: Job,
+        status: 201,
+        location: ({ job_id }) => `/api/enrichment-jobs/${job_id}`,
+        examples: { body: example },
+        run: jobs.createJob,
+      },
+      getJob: { summary: 'One job', answer: Job, extension: true, run: jobs.getJob },
+      updateJob: {
+        summary: 'Change a job; fields that are left out stay as they are',
+        description: 'A run that is under way goes on with what it began with.',
+        body: JobPut,
+        answer: Job,
+        current: jobs.getJob,
+        examples: { body: { concurrency: 16, schedule: null } },
+        run: jobs.updateJob,
+      },
+      deleteJob: {
+        summary: 'Delete a job and its ledger: its owner or the owner of the workspace',
+        description: 'Executions of a run that is under way are cancelled.',
+        status: 204,
+        current: jobs.getJob,
+        run: jobs.deleteJob,
+      },
+      listLedger: {
+        summary: 'The ledger of the newest run: how many records stand where; with `status`, which',
+        query: LedgerQuery,
+        answer: Ledger,
+        run: jobs.listLedger,
+      },
+      runJobNow: {
+        summary: 'Make the job due at once',
+        description:
+          'While it runs, one further run follows. `full` does every record again. A manual pause is lifted.',
+        body: RunNow,
+        answer: Job,
+        status: 202,
+        examples: { body: { full: true } },
+        run: jobs.runNow,
+      },
+      pauseJob: {
+        summary: 'Begin no more records; those under way come to their end',
+        answer: Job,
+        extension: true,
+        run: jobs.pauseJob,
+      },
+      resumeJob: {
+        summary: 'Go on where the job was paused',
+        answer: Job,
+        extension: true,
+        run: jobs.resumeJob,
+      },
+      cancelJob: {
+        summary: 'End the run that is under way, or take back one that was asked for',
+        answer: Job,
+        extension: true,
+        run: jobs.cancelJob,
+      },
+      createBatchTicket: {
+        summary: 'A ticket for the batch-progress socket, good for 30 seconds and one connection',
+        answer: IssuedTicket,
+        status: 201,
+        idempotency: 'none',
+        run: jobs.issueBatchTicket,
+      },
+      listJobMembers: {
+        summary: 'Members of the job',
+        description: 'Of a pinned job they are kept, and see it only while it is standalone or its workflow is gone.',
+        query: listQuery,
+        answer: page(JobMember),
+        run: members.listMembers,
+      },
+      inviteJobMember: {
+        summary: 'Invite somebody to the job by e-mail',
+        body: NewJobInvitation,
+        answer: Invitation,
+        status: 201,
+        examples: { body: { email: 'sam@example.com', role: 'viewer' } },
+        run: members.inviteMember,
+      },
+      updateJobMember: {
+        summary: 'Change the role of a member; the last owner stays one',
+        body: RoleChange,
+        answer: JobMember,
+        current: members.getMember,
+        examples: { body: { role: 'viewer' } },
+        run: members.updateMember,
+      },
+      removeJobMember: {
+        summary: 'Remove a member; everybody may leave',
+        status: 204,
+        current: members.getMember,
+        run: members.removeMember,
+      },
+    },
+  )

@@ -1,0 +1,53 @@
+import type { Answer } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import type { TestPerson } from '#test/harness/world'
+
+// What tests of jobs and suites share.
+
+/** One node that writes down what it was given. */
+export const recipe = {
+  nodes: [{ id: 'one', type: 'set', args: { values: { seen: { $ref: 'input' } } } }],
+  edges: [],
+  output: { $ref: 'nodes.one.output' },
+}
+
+export const numbered = (count: number): { n: number }[] => Array.from({ length: count }, (_, n) => ({ n }))
+
+function made(answer: Answer, id: string): string {
+  if (answer.status !== 201) throw new Error(answer.text)
+  return answer.body[id]
+}
+
+export const makeDataset = async (person: TestPerson, records: unknown[], name = 'Records'): Promise<string> =>
+  made(await person.call('POST', '/api/datasets', { body: { name, records } }), 'dataset_id')
+
+export const makeWorkflow = async (person: TestPerson, more: object = {}): Promise<string> =>
+  made(
+    await person.call('POST', '/api/workflows', { body: { name: 'Recipe', definition: recipe, ...more } }),
+    'workflow_id',
+  )
+
+export const makeJob = async (person: TestPerson, body: object): Promise<string> =>
+  made(await person.call('POST', '/api/enrichment-jobs', { body: { name: 'Job', ...body } }), 'job_id')
+
+export const getJob = async (person: TestPerson, jobId: string): Promise<Answer['body']> =>
+  (await person.call('GET', `/api/enrichment-jobs/${jobId}`)).body
+
+/** The job once a run that is not `notRun` has ended. */
+export const untilRan = (person: TestPerson, jobId: string, notRun?: string, within = 30_000): Promise<Answer['body']> =>
+  until(
+    async () => {
+      const job = await getJob(person, jobId)
+      const over = job.last_run !== null && job.last_run.finished_at !== null && job.last_run.run_id !== notRun
+      return over && job.status !== 'running' ? job : undefined
+    },
+    `the run of ${jobId}`,
+    within,
+  )
+
+export async function runJob(person: TestPerson, jobId: string, body: object = {}): Promise<Answer['body']> {
+  const before = (await getJob(person, jobId)).last_run?.run_id
+  const answer = await person.call('POST', `/api/enrichment-jobs/${jobId}/run-now`, { body })
+  if (answer.status !== 202) throw new Error(answer.text)
+  return untilRan(person, jobId, before)
+}

@@ -1,0 +1,74 @@
+import type { ConnectionUse } from '#areas/connections/using'
+import type { DatasetUse } from '#areas/datasets/use'
+import { jobFeed } from '#areas/jobs/feed'
+import { jobHooks, joinJob, loadJobDefinition, passOnJobs, pauseJobsOfWorkflow } from '#areas/jobs/hooks'
+import { makeDispatcher } from '#areas/jobs/ledger/dispatcher'
+import { writeOutput } from '#areas/jobs/ledger/output'
+import { makeJobMembers } from '#areas/jobs/members'
+import { jobRoutes } from '#areas/jobs/routes'
+import { makeJobs } from '#areas/jobs/service'
+import { makeReadSource } from '#areas/jobs/source'
+import { standingInJob, standingInOwnedJob, standingThroughJob } from '#areas/jobs/standing'
+import type { Quotas } from '#areas/payments/quotas'
+import type { Workflows } from '#areas/workflows/service'
+import type { Engine } from '#engine/ports'
+import type { Config } from '#platform/config'
+import type { Database } from '#platform/db/pool'
+import type { Logger } from '#platform/log'
+import type { wireIdentity } from './identity.ts'
+import type { Providers } from './providers.ts'
+
+export type JobWiringOptions = {
+  config: Config
+  db: Database
+  log: Logger
+  engine: Engine
+  workflows: Workflows
+  datasets: DatasetUse
+  connections: ConnectionUse
+  identity: Pick<ReturnType<typeof wireIdentity>, 'invitations' | 'onAccepted' | 'onRemoved'>
+  quotas: Quotas
+  providers: Pick<Providers, 'blobs' | 'llm'>
+}
+
+/** What other areas must know of jobs before there can be any. */
+export const jobLinks = (db: Database) => ({
+  hooks: jobHooks,
+  workflowDeleted: pauseJobsOfWorkflow,
+  loadDefinition: loadJobDefinition(db),
+  standingThroughJob,
+})
+
+/** Enrichment jobs, suites, and the runner of both. */
+export async function wireJobs(options: JobWiringOptions) {
+  const { config, db, log, engine, workflows, datasets, providers } = options
+  const reader = { db, datasets, blobs: providers.blobs }
+  const dispatcher = makeDispatcher({
+    db,
+    log,
+    engine,
+    datasets,
+    readSource: makeReadSource({ db, connections: options.connections }),
+    countRuns: (workspaceId, count) => options.quotas.takeExecutions(workspaceId, count),
+    concludeJob: (run, lease, versionId) => writeOutput(reader, run, lease, versionId),
+    concludeSuite: async () => null,
+  })
+  if (config.role !== 'api') await dispatcher.start()
+  const jobs = makeJobs({ workflows, datasets, engine })
+  const members = makeJobMembers({ invitations: options.identity.invitations })
+  options.identity.onAccepted.job = joinJob
+  options.identity.onRemoved.push(passOnJobs)
+  return {
+    feed: jobFeed(db),
+    routes: jobRoutes({ jobs, members }),
+    standings: { job: standingInJob, owned_job: standingInOwnedJob },
+    /** Rows of the ledger that belong to nothing any more, in portions. */
+    async maintain(): Promise<void> {
+      for (let more = true; more; ) {
+        const { rows } = await db.appPool.query<{ more: boolean }>('select sweep_ledger() as more')
+        more = rows[0]!.more
+      }
+    },
+    stop: dispatcher.stop,
+  }
+}
