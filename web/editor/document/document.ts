@@ -6,9 +6,9 @@ import { isObject } from '#model/json'
 
 export type Point = { x: number; y: number }
 export type KeyedEdge = Edge & { id: string }
-export type DocGraph = Graph & { edges: KeyedEdge[] }
+export type DocGraph = Omit<Graph, 'edges'> & { edges: KeyedEdge[] }
 export type Layout = JsonObject & { positions: { [key: string]: { x: number; y: number } } }
-export type Doc = Definition & { edges: KeyedEdge[]; layout: Layout }
+export type Doc = Omit<Definition, 'edges' | 'layout'> & { edges: KeyedEdge[]; layout: Layout }
 /** The maps one is inside of, outermost first; empty at the top. */
 export type GraphPath = readonly string[]
 
@@ -46,10 +46,10 @@ function readNode(node: Node): Node {
   return { ...node, args: { ...node.args, body: readGraph(body) as unknown as JsonObject } }
 }
 
-const isNode = (value: Json): value is Json & Node =>
+const isNode = (value: Json): value is JsonObject & Node =>
   isObject(value) && typeof value.id === 'string' && typeof value.type === 'string'
 
-const isEdge = (value: Json): value is Json & Edge =>
+const isEdge = (value: Json): value is JsonObject & Edge =>
   isObject(value) && isObject(value.from) && typeof value.from.node === 'string' && typeof value.to === 'string'
 
 function readPositions(value: Json | undefined): Layout['positions'] {

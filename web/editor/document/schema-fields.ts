@@ -74,7 +74,7 @@ function typeOf(type: Json | undefined, choices: Json | undefined, format: Json 
 
 export function fromFields(fields: readonly SchemaField[], before?: Json): JsonObject {
   const required = fields.filter((field) => field.required).map(({ name }) => name)
-  const closed =
+  const closed: JsonObject =
     isObject(before) && before.additionalProperties !== undefined
       ? { additionalProperties: before.additionalProperties }
       : {}

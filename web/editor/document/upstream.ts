@@ -104,8 +104,11 @@ export function sourcesFor(
   return sources
 }
 
-export const outputOf = (last: Execution | null, id: string): Json | undefined =>
-  last?.nodes.find((node) => node.node_id === id)?.output as Json | undefined
+/** What a node gave; a large output is an address, and no sample. */
+export function outputOf(last: Execution | null, id: string): Json | undefined {
+  const output = last?.nodes.find((node) => node.node_id === id)?.output as Json | undefined
+  return isObject(output) && Object.hasOwn(output, '$blob') ? undefined : output
+}
 
 /** The first item of the outermost map, read plainly; anything computed has no sample. */
 function itemSample(doc: Doc, path: GraphPath, last: Execution | null): Json | undefined {

@@ -1,0 +1,164 @@
+import { Position, type Edge as XEdge, type Node as XNode } from '@xyflow/react'
+import type { Node } from '#model/definition'
+import type { Execution } from '#sdk/types.generated'
+import type { Mark } from '../document/compare.ts'
+import { type DocGraph, type GraphPath, type Point, portOf, positionKey, titleOf } from '../document/document.ts'
+import type { Problem } from '../document/problems.ts'
+import type { Kind, KindTable } from '../kinds.ts'
+import { HEAD_HEIGHT, namedPorts, PORT_HEIGHT, sizeOfNode } from './size.ts'
+
+// The document as the canvas draws it. What has not changed keeps its identity, so that of 500 nodes one is drawn again.
+
+export type NodeRun = Execution['nodes'][number]
+export type NodeData = {
+  node: Node
+  kind: Kind | undefined
+  /** Ways out that are drawn with their names. */
+  ports: readonly string[]
+  /** One way out without a name. */
+  plainOut: boolean
+  run: NodeRun | undefined
+  problem: Problem['level'] | undefined
+  mark: Mark | undefined
+  /** The one node that the Tab key reaches; the arrows go on from there. */
+  tabStop: boolean
+}
+export type FlowNode = XNode<NodeData, 'step'>
+export type EdgeData = {
+  label: string
+  problem: boolean
+  mark: Mark | undefined
+  /** Whether the shown run went this way. */
+  taken: boolean
+  name: string
+}
+export type FlowEdge = XEdge<EdgeData, 'way'>
+
+export type Shown = {
+  graph: DocGraph
+  path: GraphPath
+  positions: Readonly<Record<string, Point>>
+  kinds: KindTable
+  selected: ReadonlySet<string>
+  selectedEdges: ReadonlySet<string>
+  runs?: ReadonlyMap<string, NodeRun>
+  problems?: ReadonlyMap<string, Problem['level']>
+  marks?: ReadonlyMap<string, Mark>
+  edgeMarks?: ReadonlyMap<string, Mark>
+  /** Places of nodes that are being dragged. */
+  moving?: Readonly<Record<string, Point>> | null
+  draggable: boolean
+}
+
+const DOT = 12
+
+/** Where the dots are, said beforehand: edges to nodes out of sight are drawn without these being measured. */
+const handlesOf = (width: number, ports: readonly string[], plainOut: boolean): NonNullable<FlowNode['handles']> => {
+  const dot = { width: DOT, height: DOT }
+  const right = width - DOT / 2
+  const sources = [
+    ...(plainOut ? [{ id: 'out', y: HEAD_HEIGHT / 2 - DOT / 2 }] : []),
+    ...ports.map((id, index) => ({ id, y: HEAD_HEIGHT + index * PORT_HEIGHT + PORT_HEIGHT / 2 - DOT / 2 })),
+  ]
+  return [
+    { id: 'in', type: 'target', position: Position.Left, x: -DOT / 2, y: HEAD_HEIGHT / 2 - DOT / 2, ...dot },
+    ...sources.map(({ id, y }) => ({ id, type: 'source' as const, position: Position.Right, x: right, y, ...dot })),
+  ]
+}
+
+export function makeFlowItems() {
+  let nodes = new Map<string, FlowNode>()
+  let edges = new Map<string, FlowEdge>()
+  return {
+    nodes(shown: Shown): FlowNode[] {
+      const { selected } = shown
+      const stop = shown.graph.nodes.find(({ id }) => selected.has(id))?.id ?? shown.graph.nodes[0]?.id
+      const next = new Map<string, FlowNode>()
+      for (const node of shown.graph.nodes) {
+        next.set(node.id, reuse(nodes.get(node.id), drawNode(node, shown, node.id === stop)))
+      }
+      nodes = next
+      return [...next.values()]
+    },
+    edges(shown: Shown): FlowEdge[] {
+      const titles = new Map(shown.graph.nodes.map((node) => [node.id, titleOf(node)]))
+      const next = new Map<string, FlowEdge>()
+      for (const edge of shown.graph.edges) {
+        if (!titles.has(edge.from.node) || !titles.has(edge.to)) continue
+        next.set(edge.id, reuse(edges.get(edge.id), drawEdge(edge, shown, titles)))
+      }
+      edges = next
+      return [...next.values()]
+    },
+  }
+}
+
+const ORIGIN: Point = { x: 0, y: 0 }
+
+function drawNode(node: Node, shown: Shown, tabStop: boolean): FlowNode {
+  const kind = shown.kinds.get(node.type)
+  const ports = namedPorts(node, kind)
+  const size = sizeOfNode(node, kind)
+  const plainOut = ports.length === 0 && kind?.ports.length !== 0
+  return {
+    id: node.id,
+    type: 'step',
+    position: shown.moving?.[node.id] ?? shown.positions[positionKey(shown.path, node.id)] ?? ORIGIN,
+    ...size,
+    handles: handlesOf(size.width, ports, plainOut),
+    selected: shown.selected.has(node.id),
+    draggable: shown.draggable,
+    data: {
+      node,
+      kind,
+      ports,
+      plainOut,
+      run: shown.runs?.get(node.id),
+      problem: shown.problems?.get(node.id),
+      mark: shown.marks?.get(node.id),
+      tabStop,
+    },
+  }
+}
+
+function drawEdge(edge: DocGraph['edges'][number], shown: Shown, titles: ReadonlyMap<string, string>): FlowEdge {
+  const [from, to] = [shown.runs?.get(edge.from.node), shown.runs?.get(edge.to)]
+  return {
+    id: edge.id,
+    type: 'way',
+    source: edge.from.node,
+    sourceHandle: portOf(edge),
+    target: edge.to,
+    targetHandle: 'in',
+    selected: shown.selectedEdges.has(edge.id),
+    data: {
+      label: edge.when?.$cel ?? '',
+      problem: shown.problems?.has(edge.id) ?? false,
+      mark: shown.edgeMarks?.get(edge.id),
+      taken: from?.status === 'succeeded' && to !== undefined && to.status !== 'skipped' && to.status !== 'pending',
+      name: `${titles.get(edge.from.node)} to ${titles.get(edge.to)}`,
+    },
+  }
+}
+
+/** The old object where the new one would be drawn the same. */
+function reuse<Item extends FlowNode | FlowEdge>(old: Item | undefined, next: Item): Item {
+  return old !== undefined && sameItem(old, next) ? old : next
+}
+
+function sameItem(a: FlowNode | FlowEdge, b: FlowNode | FlowEdge): boolean {
+  for (const key of Object.keys(b) as (keyof typeof b)[]) {
+    if (key === 'data' || key === ('handles' as never)) continue
+    if (key === ('position' as never)) {
+      const [p, q] = [(a as FlowNode).position, (b as FlowNode).position]
+      if (p.x !== q.x || p.y !== q.y) return false
+    } else if (a[key] !== b[key]) return false
+  }
+  const [before, after] = [a.data as Record<string, unknown>, b.data as Record<string, unknown>]
+  return Object.keys(after).every((key) => {
+    const [old, now] = [before[key], after[key]]
+    if (Array.isArray(old) && Array.isArray(now))
+      return old.length === now.length && old.every((item, at) => item === now[at])
+    return old === now
+  })
+}

@@ -1,0 +1,97 @@
+import { Handle, type NodeProps, Position } from '@xyflow/react'
+import { CircleAlert, CircleCheck, CircleDashed, CircleX, Hourglass, LoaderCircle, TriangleAlert } from 'lucide-react'
+import { memo } from 'react'
+import { cx } from '#web/ui/cx.ts'
+import { formatDuration } from '#web/ui/time.tsx'
+import type { Mark } from '../document/compare.ts'
+import { titleOf } from '../document/document.ts'
+import type { FlowNode, NodeData, NodeRun } from './flow-items.ts'
+import { colourOf, iconOf } from './icons.ts'
+
+const borders: Record<Mark, string> = {
+  added: 'border-success bg-success-soft',
+  removed: 'border-danger bg-danger-soft border-dashed',
+  changed: 'border-waiting bg-waiting-soft',
+}
+
+const states: Record<NodeRun['status'], { icon: typeof CircleCheck; tone: string; word: string; edge: string }> = {
+  pending: { icon: CircleDashed, tone: 'text-ink-3', word: 'not started', edge: '' },
+  running: { icon: LoaderCircle, tone: 'text-running', word: 'running', edge: 'border-running' },
+  waiting: { icon: Hourglass, tone: 'text-waiting', word: 'waiting', edge: 'border-waiting' },
+  succeeded: { icon: CircleCheck, tone: 'text-success', word: 'succeeded', edge: 'border-success' },
+  failed: { icon: CircleX, tone: 'text-danger', word: 'failed', edge: 'border-danger' },
+  skipped: { icon: CircleDashed, tone: 'text-ink-3', word: 'skipped', edge: 'border-dashed' },
+}
+
+/** One node. Its size follows from its kind and ports (size.ts); nothing in it may make it larger. */
+export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<FlowNode>) {
+  const { node, kind, ports, plainOut, run, problem, mark, tabStop } = data
+  const Icon = iconOf(kind?.icon)
+  const state = run && states[run.status]
+  return (
+    <div
+      role="button"
+      tabIndex={tabStop ? 0 : -1}
+      data-node={node.id}
+      aria-pressed={selected}
+      aria-label={spoken(data)}
+      className={cx(
+        'size-full rounded-lg border bg-surface text-left shadow-sm outline-offset-2',
+        mark ? borders[mark] : problem === 'error' ? 'border-danger' : (state?.edge ?? '') || 'border-line-strong/50',
+        selected && 'ring-2 ring-accent',
+        run?.status === 'skipped' && 'opacity-70',
+      )}
+    >
+      <Handle id="in" type="target" position={Position.Left} className="way-dot way-in" />
+      <div className="flex h-14 items-center gap-2.5 px-2.5">
+        <span
+          className="grid size-8 shrink-0 place-items-center rounded-md text-[#fff]"
+          style={{ backgroundColor: colourOf(kind?.colour) }}
+        >
+          <Icon aria-hidden className="size-4.5" />
+        </span>
+        <span className="min-w-0 flex-1">
+          <span className="block truncate font-medium">{titleOf(node)}</span>
+          <span className="block truncate text-xs text-ink-3">{mark ?? subtitle(data)}</span>
+        </span>
+        {problem === 'error' && <CircleAlert aria-hidden className="size-4 shrink-0 text-danger" />}
+        {problem === 'warning' && <TriangleAlert aria-hidden className="size-4 shrink-0 text-waiting" />}
+        {state && (
+          <state.icon
+            aria-hidden
+            className={cx('size-4 shrink-0', state.tone, run?.status === 'running' && 'animate-spin')}
+          />
+        )}
+      </div>
+      {plainOut && <Handle id="out" type="source" position={Position.Right} className="way-dot way-out" />}
+      {ports.map((port) => (
+        <div key={port} className="relative flex h-5.5 items-center justify-end pr-3.5 pl-3 text-xs text-ink-2">
+          <span className="truncate">{port}</span>
+          <Handle
+            id={port}
+            type="source"
+            position={Position.Right}
+            className={cx('way-dot', port === 'error' && 'way-error')}
+          />
+        </div>
+      ))}
+    </div>
+  )
+})
+
+function subtitle({ node, kind, run }: NodeData): string {
+  if (run?.status === 'succeeded' && run.started_at && run.finished_at) {
+    return `${kind?.title ?? node.type} · ${formatDuration(Date.parse(run.finished_at) - Date.parse(run.started_at))}`
+  }
+  if (run?.error) return run.error.message
+  if (!kind) return `${node.type} is not known here`
+  return titleOf(node) === kind.title ? node.id : kind.title
+}
+
+function spoken({ node, kind, run, problem, mark }: NodeData): string {
+  const parts = [titleOf(node), kind?.title === titleOf(node) ? node.id : (kind?.title ?? node.type)]
+  if (problem) parts.push(problem === 'error' ? 'has a problem' : 'has a warning')
+  if (run) parts.push(states[run.status].word)
+  if (mark) parts.push(mark)
+  return parts.join(', ')
+}

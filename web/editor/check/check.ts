@@ -1,0 +1,24 @@
+import type { Json } from '#model/definition'
+import { ExpressionFailure, resolveValue, type Scope } from '#model/expressions'
+import { validateDefinition } from '#model/graph'
+import type { Issue } from '#model/json-schema'
+import type { KindTable } from '../kinds.ts'
+
+// The service's own check and its expression language, in the browser. A chunk of its own: see load.ts.
+
+export function check(definition: unknown, kinds: KindTable): Issue[] {
+  const result = validateDefinition(definition, kinds)
+  return result.ok ? [] : result.errors
+}
+
+export type Preview = { ok: true; value: Json } | { ok: false; message: string }
+
+/** What a value would have been in the last run. */
+export function preview(value: Json, scope: Scope): Preview {
+  try {
+    return { ok: true, value: resolveValue(value, scope) }
+  } catch (error) {
+    if (!(error instanceof ExpressionFailure)) throw error
+    return { ok: false, message: error.message }
+  }
+}

@@ -1,0 +1,62 @@
+import { Plus } from 'lucide-react'
+import type { JsonObject } from '#model/definition'
+import { at, isObject } from '#model/json'
+import { setAt } from '../document/pointer.ts'
+import { PartyId } from './id-field.tsx'
+import { emptyOf, isParty, labelOf } from './schema.ts'
+import { useFieldScope } from './scope.tsx'
+import { ValueField, type ValueProps } from './value-field.tsx'
+
+type Props = Pick<ValueProps, 'schema' | 'pointer' | 'onChange'> & { value: JsonObject; bare?: boolean }
+
+/** The fields a schema names: those needed or filled in, and a button for each of the others. */
+export function FieldsField({ schema, value, pointer, onChange, bare = false }: Props) {
+  const { readOnly } = useFieldScope()
+  const properties = Object.entries(isObject(schema.properties) ? schema.properties : {}).filter(
+    (entry): entry is [string, JsonObject] => isObject(entry[1]),
+  )
+  const required = new Set(Array.isArray(schema.required) ? schema.required.map(String) : [])
+  const shown = properties.filter(([name]) => required.has(name) || value[name] !== undefined)
+  const others = properties.filter(([name]) => !required.has(name) && value[name] === undefined)
+  const set = (name: string, next: unknown): void => onChange(setAt(value, [name], next as never))
+  return (
+    <div className={bare ? 'flex flex-col gap-4' : 'flex flex-col gap-3 rounded-md border border-line p-2.5'}>
+      {shown.map(([name, inner]) =>
+        name === 'id' && isParty(schema) ? (
+          <PartyId
+            key={name}
+            kind={String(value.kind)}
+            value={String(value.id ?? '')}
+            onChange={(id) => set('id', id)}
+          />
+        ) : (
+          <ValueField
+            key={name}
+            schema={inner}
+            value={value[name]}
+            pointer={at(pointer, name)}
+            label={labelOf(name, inner)}
+            required={required.has(name)}
+            onChange={(next) => set(name, next)}
+            onRemove={required.has(name) ? undefined : () => set(name, undefined)}
+          />
+        ),
+      )}
+      {others.length > 0 && !readOnly && (
+        <div className="flex flex-wrap gap-1.5">
+          {others.map(([name, inner]) => (
+            <button
+              key={name}
+              type="button"
+              onClick={() => set(name, emptyOf(inner))}
+              className="inline-flex items-center gap-1 rounded-full border border-dashed border-line-strong/60 px-2 py-0.5 text-xs text-ink-2 hover:border-accent hover:text-accent-strong"
+            >
+              <Plus aria-hidden className="size-3" />
+              {labelOf(name, inner)}
+            </button>
+          ))}
+        </div>
+      )}
+    </div>
+  )
+}

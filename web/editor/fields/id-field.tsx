@@ -1,0 +1,145 @@
+import { useId } from 'react'
+import { useApi } from '#web/api.ts'
+import { useMe } from '#web/session.tsx'
+import { SelectInput, TextInput } from './inputs.tsx'
+import { useFieldScope } from './scope.tsx'
+
+// Things of the workspace are picked by name; what stands in the definition is the id.
+
+type Choice = { id: string; name: string }
+type PickProps = { id: string; label: string; value: string; onChange(value: string): void }
+
+export function IdField({ prefix, ...props }: PickProps & { prefix: string }) {
+  switch (prefix) {
+    case 'wf':
+      return <WorkflowPick {...props} />
+    case 'ds':
+      return <DatasetPick {...props} />
+    case 'conn':
+      return <ConnectionPick {...props} />
+    case 'usr':
+      return <PersonPick {...props} />
+    default:
+      return <PlainId {...props} />
+  }
+}
+
+function PlainId({ id, value, onChange }: PickProps) {
+  const { readOnly } = useFieldScope()
+  return (
+    <TextInput
+      id={id}
+      disabled={readOnly}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      className="font-mono text-xs!"
+    />
+  )
+}
+
+function Pick({
+  id,
+  value,
+  onChange,
+  choices,
+  nothing,
+}: PickProps & { choices: Choice[] | undefined; nothing: string }) {
+  const { readOnly } = useFieldScope()
+  const known = choices?.some((choice) => choice.id === value)
+  return (
+    <SelectInput id={id} disabled={readOnly} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      <option value="">{choices === undefined ? 'Loading…' : choices.length === 0 ? nothing : 'Choose…'}</option>
+      {value !== '' && !known && <option value={value}>{value}</option>}
+      {choices?.map((choice) => (
+        <option key={choice.id} value={choice.id}>
+          {choice.name}
+        </option>
+      ))}
+    </SelectInput>
+  )
+}
+
+function WorkflowPick(props: PickProps) {
+  const { data } = useApi('listWorkflows', { limit: 100 })
+  return (
+    <Pick
+      {...props}
+      nothing="There is no other workflow yet"
+      choices={data?.items.map(({ workflow_id, name }) => ({ id: workflow_id, name }))}
+    />
+  )
+}
+
+function DatasetPick(props: PickProps) {
+  const { data } = useApi('listDatasets', { limit: 100 })
+  return (
+    <Pick
+      {...props}
+      nothing="There is no dataset yet"
+      choices={data?.items.map(({ dataset_id, name }) => ({ id: dataset_id, name }))}
+    />
+  )
+}
+
+function ConnectionPick(props: PickProps) {
+  const { data } = useApi('listConnections', {})
+  return (
+    <Pick
+      {...props}
+      nothing="There is no connection yet"
+      choices={data?.items.map(({ connection_id, name }) => ({ id: connection_id, name }))}
+    />
+  )
+}
+
+function PersonPick(props: PickProps) {
+  const { workspace } = useMe()
+  const { data } = useApi('listWorkspaceMembers', { workspace_id: workspace!.workspace_id, limit: 100 })
+  return (
+    <Pick
+      {...props}
+      nothing="Nobody is here"
+      choices={data?.items.map(({ user_id, name }) => ({ id: user_id, name }))}
+    />
+  )
+}
+
+function TeamPick(props: PickProps) {
+  const { data } = useApi('listTeams', { limit: 100 })
+  return (
+    <Pick
+      {...props}
+      nothing="There is no team yet"
+      choices={data?.items.map(({ team_id, name }) => ({ id: team_id, name }))}
+    />
+  )
+}
+
+const roles: Choice[] = [
+  { id: 'owner', name: 'Owners of the workspace' },
+  { id: 'member', name: 'Members of the workspace' },
+  { id: 'viewer', name: 'Viewers of the workspace' },
+]
+
+/** Whom an approver or answerer is: which field it is depends on the kind beside it. */
+export function PartyId({ kind, value, onChange }: { kind: string; value: string; onChange(value: string): void }) {
+  const id = useId()
+  const label = { user: 'Person', team: 'Team', role: 'Role', agent: 'Name of the agent' }[kind] ?? 'Id'
+  const props = { id, label, value, onChange }
+  return (
+    <div className="flex flex-col gap-1">
+      <label htmlFor={id} className="font-medium">
+        {label}
+      </label>
+      {kind === 'user' ? (
+        <PersonPick {...props} />
+      ) : kind === 'team' ? (
+        <TeamPick {...props} />
+      ) : kind === 'role' ? (
+        <Pick {...props} nothing="" choices={roles} />
+      ) : (
+        <PlainId {...props} />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,113 @@
+import type { Json } from '#model/definition'
+import { isObject } from '#model/json'
+import { Switch } from '#web/ui/field.tsx'
+import { AnyField } from './any-field.tsx'
+import { CasesField } from './cases-field.tsx'
+import { FieldsField } from './fields-field.tsx'
+import { IdField } from './id-field.tsx'
+import { NumberInput, SelectInput, TextArea, TextInput } from './inputs.tsx'
+import { ListField } from './list-field.tsx'
+import { PairsField } from './pairs-field.tsx'
+import { wantedBy } from './schema.ts'
+import { SchemaEditor } from './schema-editor.tsx'
+import { useFieldScope } from './scope.tsx'
+import { BodyField, ConditionField, QuorumField, ToolsField } from './special-fields.tsx'
+import type { ValueProps } from './value-field.tsx'
+
+const CODE = new Set(['typescript', 'code', 'jsonata', 'cel', 'sql', 'html'])
+
+/** The control for a value that is written down. */
+export function LiteralField(props: ValueProps & { id: string }) {
+  const { schema, value, id, label, required, onChange } = props
+  const { readOnly } = useFieldScope()
+  switch (wantedBy(schema)) {
+    case 'choice':
+      return (
+        <SelectInput
+          id={id}
+          disabled={readOnly}
+          value={JSON.stringify(value ?? schema.default ?? null)}
+          onChange={(event) => onChange(JSON.parse(event.currentTarget.value) as Json)}
+        >
+          {(schema.enum as Json[]).map((choice) => (
+            <option key={JSON.stringify(choice)} value={JSON.stringify(choice)}>
+              {String(choice)}
+            </option>
+          ))}
+        </SelectInput>
+      )
+    case 'boolean':
+      return (
+        <Switch
+          id={id}
+          label={label}
+          hideLabel
+          disabled={readOnly}
+          checked={(value ?? schema.default) === true}
+          onCheckedChange={(on) => onChange(on)}
+        />
+      )
+    case 'number':
+      return (
+        <NumberInput
+          id={id}
+          disabled={readOnly}
+          placeholder={schema.default === undefined ? undefined : String(schema.default)}
+          value={typeof value === 'number' ? value : undefined}
+          onNumber={onChange}
+        />
+      )
+    case 'text':
+      return <TextField {...props} />
+    case 'list':
+      return <ListField {...props} />
+    case 'fields':
+      return <FieldsField {...props} value={isObject(value) ? value : {}} />
+    case 'pairs':
+      return <PairsField {...props} value={isObject(value) ? value : {}} />
+    case 'schema':
+      return <SchemaEditor id={id} label={label} value={value} readOnly={readOnly} onChange={onChange} />
+    case 'body':
+      return <BodyField value={value} />
+    case 'cases':
+      return <CasesField {...props} />
+    case 'condition':
+      return <ConditionField {...props} />
+    case 'quorum':
+      return <QuorumField {...props} />
+    case 'tools':
+      return <ToolsField {...props} />
+    case 'any':
+      return <AnyField {...props} required={required ?? false} />
+  }
+}
+
+function TextField({ schema, value, id, label, onChange, required }: ValueProps & { id: string }) {
+  const { readOnly } = useFieldScope()
+  const text = typeof value === 'string' ? value : ''
+  const change = (next: string): void => onChange(next === '' && !required ? undefined : next)
+  if (typeof schema['x-id'] === 'string')
+    return <IdField id={id} label={label} prefix={schema['x-id']} value={text} onChange={onChange} />
+  const editor = String(schema['x-editor'] ?? '')
+  if (editor !== '') {
+    return (
+      <TextArea
+        id={id}
+        disabled={readOnly}
+        value={text}
+        code={CODE.has(editor)}
+        rows={CODE.has(editor) ? 6 : 3}
+        onText={change}
+      />
+    )
+  }
+  return (
+    <TextInput
+      id={id}
+      disabled={readOnly}
+      value={text}
+      placeholder={schema.format === 'date-time' ? '2026-12-24T18:00:00Z' : undefined}
+      onChange={(event) => change(event.currentTarget.value)}
+    />
+  )
+}

@@ -1,0 +1,83 @@
+import { useState } from 'react'
+import type { Json, JsonObject } from '#model/definition'
+import { at } from '#model/json'
+import { unusedName } from '../document/document.ts'
+import { setAt } from '../document/pointer.ts'
+import { AddButton } from './add-button.tsx'
+import { TextInput } from './inputs.tsx'
+import { inner } from './schema.ts'
+import { useFieldScope } from './scope.tsx'
+import { ValueField, type ValueProps } from './value-field.tsx'
+
+/** Names and values as the person likes. */
+export function PairsField({
+  schema,
+  value,
+  pointer,
+  onChange,
+}: Pick<ValueProps, 'schema' | 'pointer' | 'onChange'> & { value: JsonObject }) {
+  const { readOnly } = useFieldScope()
+  const [fresh, setFresh] = useState<string | null>(null)
+  const rename = (old: string, next: string): void => {
+    if (next === old || next === '' || Object.hasOwn(value, next)) return
+    onChange(Object.fromEntries(Object.entries(value).map(([key, item]) => [key === old ? next : key, item])))
+  }
+  const add = (): void => {
+    const name = unusedName('field', new Set(Object.keys(value)))
+    setFresh(name)
+    onChange({ ...value, [name]: '' })
+  }
+  return (
+    <div className="flex flex-col gap-2.5 border-l-2 border-line pl-2.5">
+      {Object.entries(value).map(([name, item], index) => (
+        <ValueField
+          // biome-ignore lint/suspicious/noArrayIndexKey: a field keeps its place while it is renamed
+          key={index}
+          schema={inner(schema, 'additionalProperties')}
+          value={item as Json}
+          pointer={at(pointer, name)}
+          label={name}
+          required
+          heading={
+            <NameInput name={name} disabled={readOnly} focus={name === fresh} onRename={(next) => rename(name, next)} />
+          }
+          onChange={(next) => onChange(setAt(value, [name], next))}
+          onRemove={() => onChange(setAt(value, [name], undefined))}
+        />
+      ))}
+      {!readOnly && <AddButton onClick={add}>Add a field</AddButton>}
+    </div>
+  )
+}
+
+/** Renamed when one is done with it: half a name would be a field of its own. */
+function NameInput({
+  name,
+  disabled,
+  focus,
+  onRename,
+}: {
+  name: string
+  disabled: boolean
+  focus: boolean
+  onRename(name: string): void
+}) {
+  const [text, setText] = useState<string | null>(null)
+  const done = (): void => {
+    if (text !== null) onRename(text.trim())
+    setText(null)
+  }
+  return (
+    <TextInput
+      aria-label="Name of the field"
+      autoFocus={focus}
+      onFocus={(event) => focus && text === null && event.currentTarget.select()}
+      disabled={disabled}
+      value={text ?? name}
+      onChange={(event) => setText(event.currentTarget.value)}
+      onBlur={done}
+      onKeyDown={(event) => event.key === 'Enter' && done()}
+      className="h-6! w-40! border-transparent! bg-transparent! px-1! font-medium hover:border-line! focus:border-line-strong!"
+    />
+  )
+}

@@ -1,0 +1,132 @@
+import { Popover } from '@base-ui/react/popover'
+import { ChevronDown, ChevronRight, Search } from 'lucide-react'
+import { type KeyboardEvent, type ReactElement, useId, useMemo, useRef, useState } from 'react'
+import { cx } from '#web/ui/cx.ts'
+import { short } from './cel-field.tsx'
+import { type Row, rowsOf } from './reference-rows.ts'
+import { useFieldScope } from './scope.tsx'
+
+type Props = { open: boolean; onOpenChange(open: boolean): void; onPick(reference: string): void; anchor: ReactElement }
+
+/** What ran before, as a tree to pick from; the data of the last run stands beside it. */
+export function ReferencePicker({ open, onOpenChange, onPick, anchor }: Props) {
+  const place = useRef<HTMLSpanElement>(null)
+  return (
+    <Popover.Root open={open} onOpenChange={onOpenChange}>
+      <span ref={place} className="inline-flex">
+        {anchor}
+      </span>
+      <Popover.Portal>
+        <Popover.Positioner anchor={place} side="left" align="start" sideOffset={8} className="z-50">
+          <Popover.Popup
+            aria-label="Pick data"
+            className="w-96 rounded-lg border border-line bg-raised shadow-raised outline-none"
+          >
+            {open && (
+              <Tree
+                onPick={(reference) => {
+                  onOpenChange(false)
+                  onPick(reference)
+                }}
+              />
+            )}
+          </Popover.Popup>
+        </Popover.Positioner>
+      </Popover.Portal>
+    </Popover.Root>
+  )
+}
+
+function Tree({ onPick }: { onPick(reference: string): void }) {
+  const { sources, sample } = useFieldScope()
+  const [search, setSearch] = useState('')
+  const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map())
+  const [active, setActive] = useState(0)
+  const id = useId()
+  const rows = useMemo(
+    () => rowsOf(sources, (reference, depth) => toggled.get(reference) ?? depth === 0, search),
+    [sources, toggled, search],
+  )
+  const current = Math.min(active, rows.length - 1)
+  const toggle = (row: Row): void => setToggled(new Map(toggled).set(row.reference, !row.expanded))
+  const go = (index: number): void => {
+    setActive(Math.max(0, Math.min(rows.length - 1, index)))
+    document.getElementById(`${id}-${index}`)?.scrollIntoView({ block: 'nearest' })
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const row = rows[current]
+    if (event.key === 'ArrowDown') go(current + 1)
+    else if (event.key === 'ArrowUp') go(current - 1)
+    else if (event.key === 'Enter' && row) onPick(row.reference)
+    else if (event.key === 'ArrowRight' && row?.expandable && !row.expanded && search === '') toggle(row)
+    else if (event.key === 'ArrowLeft' && row?.expanded && search === '') toggle(row)
+    else return
+    event.preventDefault()
+  }
+  return (
+    <>
+      <div className="flex items-center gap-2 border-b border-line px-3">
+        <Search aria-hidden className="size-4 shrink-0 text-ink-3" />
+        <input
+          role="combobox"
+          aria-expanded
+          aria-controls={`${id}-tree`}
+          aria-activedescendant={rows[current] && `${id}-${current}`}
+          aria-label="Search the data"
+          autoFocus
+          value={search}
+          onChange={(event) => {
+            setSearch(event.currentTarget.value)
+            setActive(0)
+          }}
+          onKeyDown={onKeyDown}
+          placeholder="Search"
+          className="h-9 w-full bg-transparent text-sm outline-none placeholder:text-ink-3"
+        />
+      </div>
+      <ul id={`${id}-tree`} role="tree" aria-label="Data" className="max-h-80 overflow-y-auto p-1">
+        {rows.map((row, index) => (
+          <li
+            key={row.reference}
+            id={`${id}-${index}`}
+            role="treeitem"
+            aria-level={row.depth + 1}
+            aria-expanded={row.expandable ? row.expanded : undefined}
+            aria-selected={index === current}
+            aria-label={row.reference}
+            className={cx('flex h-7 cursor-default items-center gap-1 rounded pr-2', index === current && 'bg-hover')}
+            style={{ paddingLeft: 4 + (search === '' ? row.depth * 14 : 0) }}
+            onMouseMove={() => setActive(index)}
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={() => onPick(row.reference)}
+          >
+            <span
+              aria-hidden
+              className="grid size-5 shrink-0 place-items-center text-ink-3"
+              onClick={(event) => {
+                event.stopPropagation()
+                if (row.expandable) toggle(row)
+              }}
+            >
+              {row.expandable &&
+                search === '' &&
+                (row.expanded ? <ChevronDown className="size-3.5" /> : <ChevronRight className="size-3.5" />)}
+            </span>
+            <span className={cx('shrink-0 truncate', row.depth === 0 ? 'font-medium' : 'font-mono text-xs')}>
+              {search === '' ? row.name : row.reference}
+            </span>
+            <span className="ml-auto min-w-0 truncate pl-2 font-mono text-[11px] text-ink-3">
+              {row.sample !== undefined ? short(row.sample, 40) : row.hint}
+            </span>
+          </li>
+        ))}
+        {rows.length === 0 && (
+          <li className="px-3 py-4 text-center text-ink-3">Nothing by that name runs before this.</li>
+        )}
+      </ul>
+      {!sample && (
+        <p className="border-t border-line px-3 py-2 text-xs text-ink-3">Run it once, and the data stands here.</p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,171 @@
+import { X } from 'lucide-react'
+import { useState } from 'react'
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import { IconButton } from '#web/ui/button.tsx'
+import { Checkbox } from '#web/ui/field.tsx'
+import { unusedName } from '../document/document.ts'
+import { type FieldType, fromFields, type SchemaField, toFields } from '../document/schema-fields.ts'
+import { AddButton } from './add-button.tsx'
+import { JsonArea, SelectInput, TextInput } from './inputs.tsx'
+
+const types: Record<FieldType, string> = {
+  text: 'Text',
+  number: 'Number',
+  integer: 'Whole number',
+  boolean: 'Yes or no',
+  choice: 'One of…',
+  date: 'Date',
+  list: 'List',
+  object: 'Object',
+  any: 'Anything',
+}
+
+type Props = {
+  id?: string
+  label: string
+  value: Json | undefined
+  readOnly: boolean
+  onChange(value: JsonObject | undefined): void
+}
+
+/** A JSON Schema as a list of fields; as JSON where it says more than a list can. */
+export function SchemaEditor({ id, label, value, readOnly, onChange }: Props) {
+  const fields = toFields(value)
+  const [asJson, setAsJson] = useState(fields === null)
+  const set = (next: SchemaField[]): void => onChange(fromFields(next, value))
+  const change = (index: number, more: Partial<SchemaField>): void =>
+    set(fields!.with(index, { ...fields![index]!, ...more }))
+  const add = (): void =>
+    set([
+      ...fields!,
+      {
+        name: unusedName('field', new Set(fields!.map(({ name }) => name))),
+        type: 'text',
+        required: true,
+        description: '',
+        choices: [],
+        more: {},
+      },
+    ])
+  return (
+    <div className="flex flex-col gap-2">
+      {asJson || fields === null ? (
+        <JsonArea
+          id={id}
+          label={label}
+          disabled={readOnly}
+          value={value ?? { type: 'object', properties: {} }}
+          onJson={(next) => onChange(isObject(next) ? next : undefined)}
+        />
+      ) : (
+        fields.map((field, index) => (
+          <FieldRow
+            // biome-ignore lint/suspicious/noArrayIndexKey: a field keeps its place while it is renamed
+            key={index}
+            field={field}
+            readOnly={readOnly}
+            isTaken={(name) => fields.some((other, at) => at !== index && other.name === name)}
+            onChange={(more) => change(index, more)}
+            onRemove={() => set(fields.toSpliced(index, 1))}
+          />
+        ))
+      )}
+      <div className="flex items-center gap-2">
+        {!asJson && fields !== null && !readOnly && <AddButton onClick={add}>Add a field</AddButton>}
+        {fields !== null && (
+          <button
+            type="button"
+            aria-pressed={asJson}
+            onClick={() => setAsJson(!asJson)}
+            className="ml-auto text-xs text-ink-2 underline hover:text-ink"
+          >
+            {asJson ? 'As a list of fields' : 'As JSON Schema'}
+          </button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+type RowProps = {
+  field: SchemaField
+  readOnly: boolean
+  isTaken(name: string): boolean
+  onChange(more: Partial<SchemaField>): void
+  onRemove(): void
+}
+
+function FieldRow({ field, readOnly, isTaken, onChange, onRemove }: RowProps) {
+  const [name, setName] = useState<string | null>(null)
+  const done = (): void => {
+    if (name !== null && name.trim() !== '' && !isTaken(name.trim())) onChange({ name: name.trim() })
+    setName(null)
+  }
+  return (
+    <div className="flex flex-col gap-1.5 rounded-md border border-line p-2">
+      <div className="flex items-center gap-1.5">
+        <TextInput
+          aria-label="Name of the field"
+          disabled={readOnly}
+          value={name ?? field.name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          onBlur={done}
+          onKeyDown={(event) => event.key === 'Enter' && done()}
+          className="font-mono text-xs!"
+        />
+        <SelectInput
+          aria-label={`Type of ${field.name}`}
+          disabled={readOnly}
+          value={field.type}
+          onChange={(event) =>
+            onChange({
+              type: event.currentTarget.value as FieldType,
+              more: {},
+              choices: event.currentTarget.value === 'choice' ? ['first', 'second'] : [],
+            })
+          }
+          className="w-32!"
+        >
+          {Object.entries(types).map(([type, word]) => (
+            <option key={type} value={type}>
+              {word}
+            </option>
+          ))}
+        </SelectInput>
+        {!readOnly && <IconButton size="small" icon={X} label={`Remove ${field.name}`} onClick={onRemove} />}
+      </div>
+      {field.type === 'choice' && (
+        <TextInput
+          aria-label={`Choices of ${field.name}, with commas between`}
+          disabled={readOnly}
+          defaultValue={field.choices.join(', ')}
+          onChange={(event) =>
+            onChange({
+              choices: event.currentTarget.value
+                .split(',')
+                .map((text) => text.trim())
+                .filter(Boolean),
+            })
+          }
+        />
+      )}
+      <div className="flex items-center gap-3">
+        <TextInput
+          aria-label={`What ${field.name} is`}
+          placeholder="What it is"
+          disabled={readOnly}
+          value={field.description}
+          onChange={(event) => onChange({ description: event.currentTarget.value })}
+          className="h-7! text-xs!"
+        />
+        <Checkbox
+          label="Needed"
+          disabled={readOnly}
+          checked={field.required}
+          onCheckedChange={(required) => onChange({ required })}
+        />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,38 @@
+import { createContext, useContext } from 'react'
+import type { Scope } from '#model/expressions'
+import type { Source } from '../document/upstream.ts'
+import type { Kinds } from '../kinds.ts'
+
+/** What the fields of one form share: what they may refer to, what is wrong with them, and the last run's data. */
+export type FieldScope = {
+  sources: readonly Source[]
+  /** For previews; null before the first run. */
+  sample: Scope | null
+  problemAt(pointer: string): string | undefined
+  kinds: Kinds
+  readOnly: boolean
+  openBody?: () => void
+  renameCase?: (index: number, port: string) => void
+}
+
+const Context = createContext<FieldScope | null>(null)
+export const FieldScopeProvider = Context.Provider
+
+export function useFieldScope(): FieldScope {
+  const scope = useContext(Context)
+  if (!scope) throw new Error('useFieldScope outside a form')
+  return scope
+}
+
+export function sampleScope(sources: readonly Source[], hasRun: boolean): Scope | null {
+  if (!hasRun) return null
+  const scope: Scope = { input: null, nodes: {}, execution: {} }
+  for (const { reference, sample } of sources) {
+    const node = /^nodes\.(.+)\.output$/.exec(reference)
+    if (node) scope.nodes[node[1]!] = { output: sample ?? null }
+    else if (reference === 'input') scope.input = sample ?? null
+    else if (reference === 'item') scope.item = sample ?? null
+    else if (reference === 'index') scope.index = 0
+  }
+  return scope
+}

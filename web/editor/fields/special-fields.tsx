@@ -1,0 +1,110 @@
+import { ArrowRight } from 'lucide-react'
+import { useId } from 'react'
+import type { Json } from '#model/definition'
+import { isObject } from '#model/json'
+import { Button } from '#web/ui/button.tsx'
+import { Checkbox } from '#web/ui/field.tsx'
+import { CelField } from './cel-field.tsx'
+import { NumberInput, SelectInput } from './inputs.tsx'
+import { useFieldScope } from './scope.tsx'
+import type { ValueProps } from './value-field.tsx'
+
+/** The graph inside a map: drawn on a canvas of its own. */
+export function BodyField({ value }: { value: Json | undefined }) {
+  const { openBody } = useFieldScope()
+  const count = isObject(value) && Array.isArray(value.nodes) ? value.nodes.length : 0
+  return (
+    <div className="flex items-center gap-3 rounded-md border border-line p-2.5">
+      <span className="flex-1 text-ink-2">
+        {count === 0 ? 'Nothing in it yet' : `${count} ${count === 1 ? 'node' : 'nodes'}`}
+      </span>
+      {openBody && (
+        <Button size="small" icon={ArrowRight} onClick={openBody}>
+          Open the body
+        </Button>
+      )}
+    </div>
+  )
+}
+
+export function ConditionField({ value, label, onChange }: ValueProps) {
+  const id = useId()
+  return (
+    <CelField
+      id={id}
+      label={label}
+      cel={isObject(value) ? String(value.$cel ?? '') : ''}
+      onChange={(cel) => onChange({ $cel: cel })}
+    />
+  )
+}
+
+type Quorum = 'any' | 'all' | 'n_of' | 'cel'
+
+export function QuorumField({ value, onChange, id }: ValueProps & { id: string }) {
+  const { readOnly } = useFieldScope()
+  const sort: Quorum = isObject(value)
+    ? Object.hasOwn(value, 'n_of')
+      ? 'n_of'
+      : 'cel'
+    : value === 'all'
+      ? 'all'
+      : 'any'
+  const begin: Record<Quorum, Json> = {
+    any: 'any',
+    all: 'all',
+    n_of: { n_of: 2 },
+    cel: { $cel: 'approvals.human >= 1' },
+  }
+  return (
+    <div className="flex flex-col gap-1.5">
+      <SelectInput
+        id={id}
+        disabled={readOnly}
+        value={sort}
+        onChange={(event) => onChange(begin[event.currentTarget.value as Quorum])}
+      >
+        <option value="any">One approval is enough</option>
+        <option value="all">All must approve</option>
+        <option value="n_of">So many must approve</option>
+        <option value="cel">A rule in CEL</option>
+      </SelectInput>
+      {sort === 'n_of' && (
+        <NumberInput
+          aria-label="How many must approve"
+          disabled={readOnly}
+          value={Number((value as { n_of: number }).n_of)}
+          onNumber={(n) => onChange({ n_of: n ?? 1 })}
+        />
+      )}
+      {sort === 'cel' && (
+        <CelField
+          id={`${id}-cel`}
+          label="Quorum"
+          cel={String((value as { $cel: string }).$cel)}
+          onChange={(cel) => onChange({ $cel: cel })}
+        />
+      )}
+    </div>
+  )
+}
+
+/** The tools that an agent may use: those of the palette, by name. */
+export function ToolsField({ value, onChange }: ValueProps) {
+  const { kinds, readOnly } = useFieldScope()
+  const chosen = Array.isArray(value) ? value.map(String) : []
+  const tools = [...kinds.table.values()].filter((kind) => kind.kind === 'tool')
+  return (
+    <div className="flex flex-col gap-1.5 rounded-md border border-line p-2.5">
+      {tools.map((tool) => (
+        <Checkbox
+          key={tool.type}
+          label={tool.title}
+          disabled={readOnly}
+          checked={chosen.includes(tool.type)}
+          onCheckedChange={(on) => onChange(on ? [...chosen, tool.type] : chosen.filter((type) => type !== tool.type))}
+        />
+      ))}
+    </div>
+  )
+}

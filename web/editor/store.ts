@@ -1,0 +1,131 @@
+import { createContext, useContext, useSyncExternalStore } from 'react'
+import type { Execution } from '#sdk/types.generated'
+import type { Comparison } from './document/compare.ts'
+import { type Doc, type DocGraph, type GraphPath, graphAt, type KeyedEdge, TOP } from './document/document.ts'
+import { type History, record, redo, startHistory, undo } from './document/history.ts'
+import type { Problem } from './document/problems.ts'
+import type { Kinds } from './kinds.ts'
+
+// The state of one open editor. The document changes only through `change`, so that every change can be undone.
+
+export type Selection = { nodes: ReadonlySet<string>; edges: ReadonlySet<string> }
+export type Base = { version_id: string; number: number; doc: Doc }
+export type Panel = 'versions' | 'problems' | null
+export type QuickAdd = { mode: 'add' } | { mode: 'connect'; from: string } | null
+
+export type EditorState = {
+  history: History<Doc>
+  path: GraphPath
+  selection: Selection
+  /** The version that the document began from. */
+  base: Base | null
+  /** What the check in the browser finds, and what the service said when it refused. */
+  problems: readonly Problem[]
+  refused: readonly Problem[]
+  /** The run whose data is shown. */
+  execution: Execution | null
+  comparison: (Comparison & { title: string }) | null
+  panel: Panel
+  quick: QuickAdd
+  help: boolean
+  readOnly: boolean
+}
+
+export const NOTHING: Selection = { nodes: new Set(), edges: new Set() }
+
+export type EditorStore = ReturnType<typeof makeEditorStore>
+
+export function makeEditorStore(options: {
+  doc: Doc
+  base: Base | null
+  kinds: Kinds
+  readOnly: boolean
+  clock?: () => number
+}) {
+  const clock = options.clock ?? (() => performance.now())
+  let state: EditorState = {
+    history: startHistory(options.doc),
+    path: TOP,
+    selection: NOTHING,
+    base: options.base,
+    problems: [],
+    refused: [],
+    execution: null,
+    comparison: null,
+    panel: null,
+    quick: null,
+    help: false,
+    readOnly: options.readOnly,
+  }
+  const listeners = new Set<() => void>()
+  const set = (more: Partial<EditorState>): void => {
+    state = { ...state, ...more }
+    for (const tell of listeners) tell()
+  }
+  /** After a step back a map may be gone, or what was selected. */
+  const settle = (history: History<Doc>): Partial<EditorState> => {
+    let path = state.path
+    while (!graphAt(history.present, path)) path = path.slice(0, -1)
+    return {
+      history,
+      path,
+      selection: path === state.path ? present(graphAt(history.present, path)!, state.selection) : NOTHING,
+    }
+  }
+  return {
+    kinds: options.kinds,
+    get: (): EditorState => state,
+    set,
+    subscribe(listener: () => void): () => void {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    doc: (): Doc => state.history.present,
+    graph: (): DocGraph => graphAt(state.history.present, state.path) ?? { nodes: [], edges: [] },
+
+    /** `about` names a field, so that typing in it is one step back. */
+    change(edit: (doc: Doc) => Doc, about?: string): void {
+      if (state.readOnly || state.comparison) return
+      const history = record(state.history, edit(state.history.present), clock(), about)
+      if (history !== state.history) set({ ...settle(history), refused: [] })
+    },
+    undo: (): void => set(settle(undo(state.history))),
+    redo: (): void => set(settle(redo(state.history))),
+
+    /** Another document as a whole: a version taken into the editor. It can be undone. */
+    replace(doc: Doc, base: Base | null): void {
+      set({ ...settle(record(state.history, doc, clock())), base, refused: [] })
+    },
+
+    select: (nodes: Iterable<string>, edges: Iterable<string> = []): void =>
+      set({ selection: { nodes: new Set(nodes), edges: new Set(edges) } }),
+    open: (path: GraphPath): void => set({ path, selection: NOTHING }),
+  }
+}
+
+function present(graph: DocGraph, { nodes, edges }: Selection): Selection {
+  const ids = new Set(graph.nodes.map((node) => node.id))
+  const edgeIds = new Set(graph.edges.map((edge: KeyedEdge) => edge.id))
+  const kept = { nodes: [...nodes].filter((id) => ids.has(id)), edges: [...edges].filter((id) => edgeIds.has(id)) }
+  if (kept.nodes.length === nodes.size && kept.edges.length === edges.size) return { nodes, edges }
+  return { nodes: new Set(kept.nodes), edges: new Set(kept.edges) }
+}
+
+const Context = createContext<EditorStore | null>(null)
+export const EditorProvider = Context.Provider
+
+export function useEditorStore(): EditorStore {
+  const store = useContext(Context)
+  if (!store) throw new Error('useEditorStore outside the editor')
+  return store
+}
+
+/** Renders again only when what is picked changes; pick what is already there, make nothing new. */
+export function useEditor<Picked>(pick: (state: EditorState) => Picked): Picked {
+  const store = useEditorStore()
+  return useSyncExternalStore(store.subscribe, () => pick(store.get()))
+}
+
+export const useDoc = (): Doc => useEditor((state) => state.history.present)
+export const useGraph = (): DocGraph => useEditor((state) => graphAt(state.history.present, state.path) ?? EMPTY)
+const EMPTY: DocGraph = { nodes: [], edges: [] }
