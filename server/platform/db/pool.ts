@@ -89,6 +89,9 @@ export function txOf(client: pg.ClientBase, hints: Hint[] = []): Tx {
   }
 }
 
+/** What the database raises where a plan allows no more (migration 0601). */
+const QUOTA_EXCEEDED = 'HQ001'
+
 const ignored = (): void => {}
 
 async function transaction<T>(
@@ -129,6 +132,8 @@ async function transaction<T>(
     await client.query('rollback').catch((rollbackError: Error) => {
       broken = rollbackError
     })
+    if ((error as { code?: string }).code === QUOTA_EXCEEDED)
+      throw problem('quota_exceeded', (error as Error).message, { cause: error })
     throw error
   } finally {
     client.off('error', onError)
@@ -152,6 +157,9 @@ export function openDatabase(options: { urls: DatabaseUrls; log: Logger; poolSiz
     // Without a listener an idle connection that breaks would end the process.
     // Not the error itself: it carries the connection, and with it the key that cancels its queries.
     pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle database connection broke'))
+    // A server that dies can report it twice on one connection, the second time when nobody holds it any more; the first
+    // has failed whoever was using it.
+    pool.on('connect', (client) => client.on('error', ignored))
     return pool
   }
   const appPool = open(urls.app, poolSize)

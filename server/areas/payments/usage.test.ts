@@ -1,0 +1,48 @@
+import { beforeAll, expect, test } from 'vitest'
+import { newId } from '#platform/ids'
+import { useService } from '#test/harness/service'
+import { makeWorld, type World } from '#test/harness/world'
+
+const service = useService()
+let world: World
+beforeAll(async () => {
+  world = await makeWorld(service())
+  await service().sql(
+    `insert into plans (plan_id, org_id, name, amount, currency, "interval", quotas, features)
+     select $1, org_id, 'Tiny', 0, 'eur', 'month', '{"records": 5, "members": 5}', '[]' from orgs`,
+    [newId()],
+  )
+})
+
+const create = (count: number) =>
+  world.owner.call('POST', '/api/datasets', {
+    body: { name: 'D', records: Array.from({ length: count }, (_, n) => ({ n })) },
+  })
+const usage = async (quota: string) =>
+  (await world.owner.call('GET', '/api/payments/usage')).body.quotas.find(
+    (one: { quota: string }) => one.quota === quota,
+  )
+
+test('records count against the plan, whatever writes them, and are given back', async () => {
+  const first = await create(3)
+  expect(first.status, first.text).toBe(201)
+  expect(await usage('records')).toMatchObject({ used: 3, limit: 5 })
+  const refused = await create(3)
+  expect([refused.status, refused.body.code]).toEqual([403, 'quota_exceeded'])
+  expect(refused.body.detail).toContain('records')
+  expect((await world.owner.call('GET', '/api/datasets')).body.items).toHaveLength(1)
+  const grown = await world.owner.call('PATCH', `/api/datasets/${first.body.dataset_id}`, {
+    body: { records: Array.from({ length: 6 }, (_, n) => ({ n })) },
+  })
+  expect(grown.body.code).toBe('quota_exceeded')
+  expect((await world.owner.call('DELETE', `/api/datasets/${first.body.dataset_id}`)).status).toBe(204)
+  expect(await usage('records')).toMatchObject({ used: 0 })
+  expect((await create(5)).status).toBe(201)
+})
+
+test('of many creates at once only as many succeed as the plan allows', async () => {
+  await service().sql('delete from datasets')
+  const answers = await Promise.all(Array.from({ length: 10 }, () => create(1)))
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
+  expect(await usage('records')).toMatchObject({ used: 5 })
+})
