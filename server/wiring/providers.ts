@@ -4,6 +4,7 @@ import type { Logger } from '#platform/log'
 import { makeOutgoing } from '#platform/outgoing/outgoing'
 import { makeSandbox } from '#platform/sandbox/sandbox'
 import { makeDiskBlobs } from '#providers/blobs/disk'
+import { makeS3Blobs } from '#providers/blobs/s3'
 import { makeChannels } from '#providers/channels/channels'
 import { makeLanguageModel } from '#providers/llm/configured'
 import { insertIntoOutbox, makeOutboxMail } from '#providers/mail/outbox'
@@ -28,7 +29,16 @@ export function wireProviders({ config, db, log }: { config: Config; db: Databas
       : makeSmtpMail({ url: config.SMTP_URL, from: config.SMTP_FROM })
   const odds = makeTheOddsApi({ key: config.ODDS_API_KEY, base: config.ODDS_API_BASE })
   const llm = makeLanguageModel(config)
-  const blobs = makeDiskBlobs(blobDirectory(config))
+  const blobs =
+    config.S3_BUCKET === null
+      ? makeDiskBlobs(blobDirectory(config))
+      : makeS3Blobs({
+          bucket: config.S3_BUCKET,
+          endpoint: config.S3_ENDPOINT,
+          region: config.S3_REGION,
+          accessKeyId: config.S3_ACCESS_KEY_ID,
+          secretAccessKey: config.S3_SECRET_ACCESS_KEY,
+        })
   const voices = wireVoices(config, log)
   const channels = makeChannels({
     bases: {

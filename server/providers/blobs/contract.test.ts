@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startFakeS3 } from '#test/fakes/s3/server'
+import { makeTemporaryDirectory } from '#test/harness/temporary'
+import { makeDiskBlobs } from './disk.ts'
+import type { Blobs } from './index.ts'
+import { makeS3Blobs } from './s3.ts'
+
+let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>
+let s3: Awaited<ReturnType<typeof startFakeS3>>
+const stores: Record<string, Blobs> = {}
+
+beforeAll(async () => {
+  directory = await makeTemporaryDirectory()
+  s3 = await startFakeS3('blobs', 'AKID')
+  stores.disk = makeDiskBlobs(directory.path)
+  stores.s3 = makeS3Blobs({
+    bucket: 'blobs',
+    endpoint: s3.url,
+    region: 'us-east-1',
+    accessKeyId: 'AKID',
+    secretAccessKey: 'secret',
+  })
+})
+afterAll(async () => {
+  await s3.stop()
+  await directory.remove()
+})
+
+describe.each(['disk', 's3'])('blobs on %s', (name) => {
+  test('what was put is got back byte for byte; what was not is undefined', async () => {
+    const blobs = stores[name]!
+    const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, n) => n % 256))
+    await blobs.put('runs/1/a', bytes)
+    expect((await blobs.get('runs/1/a'))!.equals(bytes)).toBe(true)
+    expect(await blobs.get('runs/1/none')).toBeUndefined()
+    await blobs.put('runs/1/a', Buffer.from('again'))
+    expect((await blobs.get('runs/1/a'))!.toString()).toBe('again')
+  })
+
+  test('one is removed, or all under a prefix and no other; removing nothing is no mistake', async () => {
+    const blobs = stores[name]!
+    for (const key of ['runs/2/a', 'runs/2/b', 'runs/2/c/d', 'runs/2/e', 'runs/22/x'])
+      await blobs.put(key, Buffer.from(key))
+    await blobs.remove('runs/2/a')
+    await blobs.remove('runs/2/a')
+    expect(await blobs.get('runs/2/a')).toBeUndefined()
+    await blobs.removeUnder('runs/2/')
+    await blobs.removeUnder('runs/2/')
+    expect([await blobs.get('runs/2/c/d'), await blobs.get('runs/2/e')]).toEqual([undefined, undefined])
+    expect((await blobs.get('runs/22/x'))!.toString()).toBe('runs/22/x')
+  })
+})
+
+test('a bucket that is busy for a moment is asked again', async () => {
+  s3.failNext(2)
+  await stores.s3!.put('busy', Buffer.from('kept'))
+  expect(s3.keys()).toContain('busy')
+})
+
+test('a key cannot leave the folder of the blobs', async () => {
+  await expect(stores.disk!.put('../outside', Buffer.from('x'))).rejects.toThrow('may not leave')
+})

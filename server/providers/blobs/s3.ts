@@ -1,0 +1,70 @@
+import type { S3Client } from '@aws-sdk/client-s3'
+import type { Blobs } from './index.ts'
+
+export type S3Options = {
+  bucket: string
+  endpoint: string | null
+  region: string
+  accessKeyId: string | null
+  secretAccessKey: string | null
+}
+
+/** Blobs in a bucket. The library is loaded with the first use: most installations keep blobs on disk. */
+export const makeS3Blobs = (options: S3Options): Blobs => {
+  const { bucket: Bucket } = options
+  let opened: Promise<{ client: S3Client; sdk: typeof import('@aws-sdk/client-s3') }> | undefined
+  const s3 = (): NonNullable<typeof opened> => {
+    opened ??= import('@aws-sdk/client-s3').then((sdk) => ({
+      sdk,
+      client: new sdk.S3Client({
+        region: options.region,
+        // Services other than Amazon's know a bucket by its path, not by a host name.
+        ...(options.endpoint !== null && { endpoint: options.endpoint, forcePathStyle: true }),
+        ...(options.accessKeyId !== null &&
+          options.secretAccessKey !== null && {
+            credentials: { accessKeyId: options.accessKeyId, secretAccessKey: options.secretAccessKey },
+          }),
+        maxAttempts: 4,
+      }),
+    }))
+    return opened
+  }
+
+  return {
+    async put(Key, bytes) {
+      const { client, sdk } = await s3()
+      await client.send(new sdk.PutObjectCommand({ Bucket, Key, Body: bytes, ContentLength: bytes.length }))
+    },
+    async get(Key) {
+      const { client, sdk } = await s3()
+      try {
+        const { Body } = await client.send(new sdk.GetObjectCommand({ Bucket, Key }))
+        return Buffer.from(await Body!.transformToByteArray())
+      } catch (error) {
+        if (error instanceof sdk.NoSuchKey || (error as Error).name === 'NoSuchKey') return undefined
+        throw error
+      }
+    },
+    async remove(Key) {
+      const { client, sdk } = await s3()
+      await client.send(new sdk.DeleteObjectCommand({ Bucket, Key }))
+    },
+    async removeUnder(Prefix) {
+      const { client, sdk } = await s3()
+      for (;;) {
+        const { Contents = [], IsTruncated } = await client.send(
+          new sdk.ListObjectsV2Command({ Bucket, Prefix, MaxKeys: 1000 }),
+        )
+        if (Contents.length > 0) {
+          await client.send(
+            new sdk.DeleteObjectsCommand({
+              Bucket,
+              Delete: { Objects: Contents.map(({ Key }) => ({ Key: Key! })), Quiet: true },
+            }),
+          )
+        }
+        if (!IsTruncated) return
+      }
+    },
+  }
+}

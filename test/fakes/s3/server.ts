@@ -1,0 +1,85 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+// Enough of S3 for blobs: path-style buckets, signed requests only, lists in pages of two so that paging is exercised.
+
+export async function startFakeS3(
+  bucket: string,
+  accessKeyId: string,
+): Promise<{ url: string; keys(): string[]; failNext(count: number): void; stop(): Promise<void> }> {
+  const objects = new Map<string, Buffer>()
+  let failures = 0
+  const server: Server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body = Buffer.concat(chunks)
+    const url = new URL(request.url!, 'http://s3')
+    const answer = (
+      status: number,
+      text = '',
+      headers: Record<string, string> = { 'content-type': 'application/xml' },
+    ): void => void response.writeHead(status, headers).end(text)
+    const refuse = (status: number, code: string): void =>
+      answer(status, `<Error><Code>${code}</Code><Message>${code}</Message></Error>`)
+    if (failures > 0) {
+      failures -= 1
+      return refuse(503, 'SlowDown')
+    }
+    if (!request.headers.authorization?.startsWith(`AWS4-HMAC-SHA256 Credential=${accessKeyId}/`))
+      return refuse(403, 'AccessDenied')
+    const [, first, ...rest] = url.pathname.split('/')
+    if (first !== bucket) return refuse(404, 'NoSuchBucket')
+    const key = decodeURIComponent(rest.join('/'))
+    if (request.method === 'PUT' && key !== '') {
+      objects.set(key, unchunked(body, String(request.headers['content-encoding'] ?? '')))
+      return answer(200, '', { etag: '"x"' })
+    }
+    if (request.method === 'GET' && key !== '') {
+      const found = objects.get(key)
+      if (!found) return refuse(404, 'NoSuchKey')
+      response.writeHead(200, { 'content-length': String(found.length) }).end(found)
+      return
+    }
+    if (request.method === 'GET') {
+      const prefix = url.searchParams.get('prefix') ?? ''
+      const found = [...objects.keys()].filter((name) => name.startsWith(prefix)).sort()
+      const page = found.slice(0, 2)
+      return answer(
+        200,
+        `<ListBucketResult><IsTruncated>${found.length > 2}</IsTruncated>${page.map((name) => `<Contents><Key>${name}</Key></Contents>`).join('')}</ListBucketResult>`,
+      )
+    }
+    if (request.method === 'DELETE') {
+      objects.delete(key)
+      return answer(204)
+    }
+    if (request.method === 'POST' && url.searchParams.has('delete')) {
+      for (const [, name] of body.toString().matchAll(/<Key>([^<]+)<\/Key>/g)) objects.delete(name!)
+      return answer(200, '<DeleteResult/>')
+    }
+    refuse(405, 'MethodNotAllowed')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    keys: () => [...objects.keys()].sort(),
+    failNext: (count) => {
+      failures = count
+    },
+    stop: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}
+
+/** The client may send its body in signed chunks, each with its length before it. */
+function unchunked(body: Buffer, encoding: string): Buffer {
+  if (!encoding.includes('aws-chunked')) return body
+  const parts: Buffer[] = []
+  for (let at = 0; at < body.length; ) {
+    const lineEnd = body.indexOf('\r\n', at)
+    const size = Number.parseInt(body.toString('latin1', at, lineEnd), 16)
+    if (!size) break
+    parts.push(body.subarray(lineEnd + 2, lineEnd + 2 + size))
+    at = lineEnd + 2 + size + 2
+  }
+  return Buffer.concat(parts)
+}
