@@ -2,12 +2,14 @@ import { companyCases } from './companies.ts'
 import { connectionCases } from './connections.ts'
 import { conversationCases } from './conversations.ts'
 import { datasetCases } from './datasets.ts'
+import { gatewayCases } from './gateway.ts'
 import { identityCases } from './identity.ts'
 import type { Cases } from './matrix.ts'
 import { notificationCases, presenceCases } from './notifications.ts'
 import { paymentCases } from './payments.ts'
 import { subscriptionCases } from './subscriptions.ts'
 import { teamCases } from './teams.ts'
+import { threadCases } from './threads.ts'
 import { workflowCases } from './workflows.ts'
 import { workspaceCases } from './workspaces.ts'
 
@@ -25,4 +27,6 @@ export const cases: Cases = {
   ...datasetCases,
   ...connectionCases,
   ...conversationCases,
+  ...threadCases,
+  ...gatewayCases,
 }

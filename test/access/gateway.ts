@@ -1,0 +1,68 @@
+import { fromWebhook, WEBHOOK_SECRET } from '#test/fakes/channels/receiver'
+import { type Cases, type Cast, type Prepared, rows, withChanges } from './matrix.ts'
+
+async function makeTemplate({ author }: Cast): Promise<string> {
+  const { body, text } = await author.call('POST', '/api/templates', { body: { name: 'Case' } })
+  if (!body?.template_id) throw new Error(text)
+  return body.template_id
+}
+
+let count = 0
+const config = async (cast: Cast, more: Record<string, unknown> = {}) => ({
+  channel: 'webhook',
+  external_id: `case ${++count}`,
+  template_id: await makeTemplate(cast),
+  credentials: { signing_secret: WEBHOOK_SECRET },
+  ...more,
+})
+
+async function makeChannel(cast: Cast, more: Record<string, unknown> = {}): Promise<string> {
+  const { body, text } = await cast.author.call('POST', '/api/gateway/channels', { body: await config(cast, more) })
+  if (!body?.config_id) throw new Error(text)
+  return body.config_id
+}
+
+const channel = async (cast: Cast): Promise<Prepared> => ({ params: { config_id: await makeChannel(cast) } })
+
+/** Guests do not know of channels. */
+const write = withChanges(rows.workspaceWrite, { guest: 404 })
+
+export const gatewayCases: Cases = {
+  listChannelConfigs: { expect: rows.selectedRead },
+  // The template is not one of the strangers' own workspaces.
+  putChannelConfig: {
+    expect: withChanges(rows.selectedWrite, { stranger: 422, operator: 422 }),
+    prepare: async (cast) => ({ body: await config(cast) }),
+  },
+  listChannelConfigsOfTemplate: {
+    expect: rows.workspaceRead,
+    prepare: async (cast) => ({ params: { template_id: await makeTemplate(cast) } }),
+  },
+  updateChannelConfig: {
+    expect: write,
+    prepare: async (cast) => ({ ...(await channel(cast)), body: { name: 'Renamed' } }),
+  },
+  deleteChannelConfig: { expect: write, prepare: channel },
+  // The signature of the vendor decides, not who else the caller may be.
+  receiveFromChannel: {
+    expect: rows.anyone,
+    prepare: async (cast) => ({
+      params: { channel: 'webhook', config_id: await makeChannel(cast) },
+      ...fromWebhook({ sender_id: 'somebody', text: 'Hello' }),
+    }),
+  },
+  answerChannelHandshake: {
+    expect: rows.anyone,
+    prepare: async (cast) => ({
+      params: {
+        channel: 'whatsapp',
+        config_id: await makeChannel(cast, {
+          channel: 'whatsapp',
+          external_id: `10000${++count}`,
+          credentials: { verify_token: 'verify' },
+        }),
+      },
+      query: '?hub.mode=subscribe&hub.verify_token=verify&hub.challenge=1',
+    }),
+  },
+}
