@@ -3,6 +3,8 @@ import { approvals } from './approvals/feature.ts'
 import { audit } from './audit/feature.ts'
 import { billing } from './billing/feature.ts'
 import { companies } from './companies/feature.ts'
+import { connections } from './connections/feature.ts'
+import { datasets } from './datasets/feature.ts'
 import type { Feature } from './feature.ts'
 import { home } from './home/feature.ts'
 import { keys } from './keys/feature.ts'
@@ -20,6 +22,8 @@ export const features: Feature[] = [
   runs,
   approvals,
   notifications,
+  datasets,
+  connections,
   people,
   teams,
   companies,

@@ -29,7 +29,11 @@ export function BillingShell({
     <Page
       title={`Billing · ${section}`}
       heading="Billing"
-      description={isOwner ? `Of ${workspace?.name}.` : `Of ${workspace?.name}. Only owners change it.`}
+      description={
+        isOwner
+          ? `What ${workspace?.name} may use, and what it costs.`
+          : `What ${workspace?.name} may use, and what it costs. Only owners change it.`
+      }
       actions={actions}
     >
       <TabLinks

@@ -7,5 +7,5 @@ export const companies: Feature = {
     { path: '/companies/$company_id', page: [() => import('./company.tsx'), 'CompanyPage'] },
     { path: '/workspaces/$workspace_id', page: [() => import('./workspace.tsx'), 'WorkspacePage'] },
   ],
-  nav: [{ group: 'administration', label: 'Companies & workspaces', to: '/companies', icon: Building2 }],
+  nav: [{ group: 'administration', label: 'Companies', to: '/companies', icon: Building2 }],
 }

@@ -11,10 +11,10 @@ type Status = 'online' | 'away' | 'busy' | 'offline'
 
 const words: Record<Status, string> = { online: 'Online', away: 'Away', busy: 'Busy', offline: 'Offline' }
 const colours: Record<Status, string> = {
-  online: 'bg-success',
-  away: 'bg-waiting',
-  busy: 'bg-danger',
-  offline: 'bg-transparent border-line-strong',
+  online: 'border-transparent bg-success',
+  away: 'border-transparent bg-waiting',
+  busy: 'border-transparent bg-danger',
+  offline: 'border-line-strong bg-transparent',
 }
 
 const RENEW_EVERY = 30_000
@@ -29,7 +29,7 @@ export const PresenceDot = ({ status = 'offline' }: { status?: Status | undefine
     role="img"
     aria-label={words[status]}
     title={words[status]}
-    className={cx('size-2 shrink-0 rounded-full border border-transparent', colours[status])}
+    className={cx('size-2 shrink-0 rounded-full border', colours[status])}
   />
 )
 

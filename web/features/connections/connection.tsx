@@ -1,0 +1,144 @@
+import { useParams } from '@tanstack/react-router'
+import { KeyRound, RefreshCw, Unplug } from 'lucide-react'
+import { useState } from 'react'
+import { HeddleProblem } from '#sdk/client'
+import type { Connection } from '#sdk/types.generated'
+import { useApi, useChange } from '#web/api.ts'
+import { useRole } from '#web/session.tsx'
+import { StatusBadge } from '#web/ui/badge.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { Facts, Page, Section } from '#web/ui/page.tsx'
+import { ErrorState, Loaded } from '#web/ui/states.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { PersonName } from '../people/names.tsx'
+import type { Kind } from './kinds.ts'
+import { Probe } from './probe.tsx'
+import { Rearm } from './rearm.tsx'
+import { Sources } from './sources.tsx'
+
+export function ConnectionPage() {
+  const { connection_id } = useParams({ strict: false }) as { connection_id: string }
+  const connections = useApi('listConnections')
+  return (
+    <Loaded of={connections} what="the connection">
+      {({ items, kinds }) => {
+        const found = items.find((one) => one.connection_id === connection_id)
+        const kind = kinds.find((one) => one.kind === found?.kind)
+        if (!found) {
+          return (
+            <Page title="Connection" crumbs={[{ label: 'Connections', to: '/connections' }]}>
+              <ErrorState error={new HeddleProblem(404, {}, null)} what="the connection" />
+            </Page>
+          )
+        }
+        return <Found connection={found} kind={kind} />
+      }}
+    </Loaded>
+  )
+}
+
+function Found({ connection, kind }: { connection: Connection; kind: Kind | undefined }) {
+  const { canWrite } = useRole()
+  const [open, setOpen] = useState<'revoke' | 'rearm' | null>(null)
+  const close = (): void => setOpen(null)
+  const { connection_id } = connection
+  const revoked = connection.credential.state === 'revoked'
+  const verify = useChange('verifyConnection', {
+    stale: ['listConnections'],
+    done: ({ status }) => (status === 'active' ? 'The connection works' : 'The connection was tried: it fails'),
+    failed: 'It could not be tried',
+  })
+  const revoke = useChange('revokeConnection', {
+    stale: ['listConnections', 'listJobs'],
+    done: 'The credential was erased',
+  })
+  return (
+    <Page
+      title={connection.name}
+      crumbs={[{ label: 'Connections', to: '/connections' }]}
+      description={
+        <span className="flex items-center gap-2">
+          {kind?.title ?? connection.kind} <StatusBadge status={connection.status} />
+        </span>
+      }
+      actions={
+        canWrite && (
+          <>
+            {!revoked && (
+              <Button icon={RefreshCw} pending={verify.isPending} onClick={() => verify.mutate({ connection_id })}>
+                Verify now
+              </Button>
+            )}
+            {kind && (
+              <Button icon={KeyRound} look={revoked ? 'primary' : 'secondary'} onClick={() => setOpen('rearm')}>
+                {revoked ? 'Store a new credential' : 'Replace credential'}
+              </Button>
+            )}
+            {!revoked && (
+              <Button icon={Unplug} onClick={() => setOpen('revoke')}>
+                Revoke
+              </Button>
+            )}
+          </>
+        )
+      }
+    >
+      {revoked && (
+        <p role="status" className="mb-6 rounded-lg bg-waiting-soft px-4 py-3 text-waiting">
+          The credential was revoked and erased. Jobs that use this connection are paused; a new credential resumes
+          them.
+        </p>
+      )}
+      <div className="mb-8 grid gap-6 md:grid-cols-2">
+        <Section title="Where it is" className="mb-0">
+          <Facts
+            facts={[
+              ...Object.entries(connection.config).map(([name, value]): [string, string] => [
+                name,
+                typeof value === 'object' ? JSON.stringify(value) : String(value).slice(0, 300),
+              ]),
+              [
+                'Credential',
+                revoked ? 'erased' : kind?.secret_fields.length === 0 ? 'none needed' : 'stored, encrypted',
+              ],
+              ['Added by', <PersonName key="by" id={connection.owner_id} />],
+              ['Added', <RelativeTime key="added" at={connection.created_at} />],
+            ]}
+          />
+        </Section>
+        {!revoked && (
+          <Section
+            title={
+              <>
+                Last tried <RelativeTime at={connection.checked_at} />
+              </>
+            }
+            className="mb-0"
+          >
+            <Probe
+              probe={
+                verify.isPending
+                  ? { state: 'running' }
+                  : connection.problem
+                    ? { state: 'failed', ...connection.problem }
+                    : { state: 'passed' }
+              }
+              stored
+            />
+          </Section>
+        )}
+      </div>
+      <Sources connection={connection} />
+      {kind && <Rearm open={open === 'rearm'} onClose={close} connection={connection} kind={kind} />}
+      <ConfirmDialog
+        open={open === 'revoke'}
+        onClose={close}
+        title={`Revoke ${connection.name}?`}
+        consequence="The stored secret is erased now and cannot be brought back. The connection and its sources stay. Jobs that use it pause, workflows that ask it fail, and their owners are told. Store a new credential to go on."
+        action="Revoke credential"
+        onConfirm={() => revoke.mutateAsync({ connection_id })}
+      />
+    </Page>
+  )
+}

@@ -1,0 +1,43 @@
+import type { ConnectionList } from '#sdk/types.generated'
+
+export type Kind = ConnectionList['kinds'][number]
+
+/** One form for what is asked of a kind: its own schema, and its secrets as fields that hide what is typed. */
+export const formSchema = (kind: Kind, { named }: { named: boolean }): Record<string, unknown> => ({
+  type: 'object',
+  properties: {
+    ...(named && {
+      name: { type: 'string', title: 'Name', minLength: 1, maxLength: 200, description: 'What you call it here.' },
+    }),
+    config: { ...kind.config_schema, title: 'Where it is' },
+    ...(kind.secret_fields.length > 0 && {
+      secrets: {
+        type: 'object',
+        title: 'Secrets',
+        description: 'Stored encrypted, sent only to the host above, never shown again.',
+        properties: Object.fromEntries(
+          kind.secret_fields.map(({ name, title, multiline }) => [
+            name,
+            { type: 'string', title, format: multiline ? 'textarea' : 'password' },
+          ]),
+        ),
+        required: kind.secret_fields.filter(({ required }) => required).map(({ name }) => name),
+      },
+    }),
+  },
+  required: named ? ['name', 'config'] : ['config'],
+})
+
+export type Filled = { name?: string; config?: Record<string, unknown>; secrets?: Record<string, string> }
+
+/** What was left empty is left out. */
+export function readFilled(value: unknown): {
+  name: string
+  config: Record<string, unknown>
+  secrets: Record<string, string>
+} {
+  const { name = '', config = {}, secrets = {} } = (value ?? {}) as Filled
+  const filled = <T>(given: Record<string, T>): Record<string, T> =>
+    Object.fromEntries(Object.entries(given).filter(([, field]) => field !== undefined && field !== ''))
+  return { name, config: filled(config), secrets: filled(secrets) }
+}

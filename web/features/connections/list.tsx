@@ -1,0 +1,67 @@
+import { Link } from '@tanstack/react-router'
+import { DatabaseZap, Plus } from 'lucide-react'
+import { useApi } from '#web/api.ts'
+import { useRole } from '#web/session.tsx'
+import { StatusBadge } from '#web/ui/badge.tsx'
+import { ButtonLink } from '#web/ui/button.tsx'
+import { Page } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+
+export function ConnectionsPage() {
+  const { canWrite } = useRole()
+  const connections = useApi('listConnections')
+  const add = canWrite && (
+    <ButtonLink to="/connections/new" look="primary" icon={Plus}>
+      New connection
+    </ButtonLink>
+  )
+  return (
+    <Page
+      title="Connections"
+      description="Stored credentials for data warehouses. Nobody, in no role, reads a secret back."
+      actions={add}
+    >
+      <Loaded of={connections} what="the connections">
+        {({ items, kinds }) => (
+          <Table
+            label="Connections"
+            rows={items}
+            rowKey={(row) => row.connection_id}
+            rowTo={(row) => `/connections/${row.connection_id}`}
+            empty={
+              <Empty icon={DatabaseZap} title="No connection yet" action={add}>
+                Connect {kinds.map(({ title }) => title).join(', ')}. Then capture tables and queries as datasets, or
+                ask them in workflows.
+              </Empty>
+            }
+            columns={[
+              {
+                header: 'Name',
+                cell: (row) => (
+                  <Link to={`/connections/${row.connection_id}`} className="font-medium hover:underline">
+                    {row.name}
+                  </Link>
+                ),
+              },
+              {
+                header: 'Kind',
+                cell: (row) => kinds.find(({ kind }) => kind === row.kind)?.title ?? row.kind,
+                width: '10rem',
+              },
+              { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '7rem' },
+              { header: 'Sources', cell: (row) => row.sources.length, align: 'right', width: '6rem', secondary: true },
+              {
+                header: 'Checked',
+                cell: (row) => <RelativeTime at={row.checked_at} />,
+                width: '9rem',
+                secondary: true,
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Page>
+  )
+}

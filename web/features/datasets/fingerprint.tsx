@@ -1,0 +1,6 @@
+/** The beginning is enough to tell two apart; all of it on hover. */
+export const Fingerprint = ({ sha256 }: { sha256: string }) => (
+  <code title={sha256} className="font-mono text-xs text-ink-2">
+    {sha256.slice(0, 12)}
+  </code>
+)

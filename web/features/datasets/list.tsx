@@ -1,0 +1,84 @@
+import { Link } from '@tanstack/react-router'
+import { FileUp, Plus, Table2 } from 'lucide-react'
+import { useList } from '#web/api.ts'
+import { useRole } from '#web/session.tsx'
+import { ButtonLink } from '#web/ui/button.tsx'
+import { formatBytes, formatNumber } from '#web/ui/format.ts'
+import { Page } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { Fingerprint } from './fingerprint.tsx'
+
+export function DatasetsPage() {
+  const { canWrite } = useRole()
+  const datasets = useList('listDatasets', { limit: 100 })
+  const add = canWrite && (
+    <>
+      <ButtonLink to="/datasets/new" icon={Plus}>
+        Type records
+      </ButtonLink>
+      <ButtonLink to="/datasets/import" look="primary" icon={FileUp}>
+        Import a file
+      </ButtonLink>
+    </>
+  )
+  return (
+    <Page
+      title="Datasets"
+      description="Lists of records that workflows, jobs and suites read. Each has a fingerprint, so that nothing changes unseen."
+      actions={add}
+    >
+      <Loaded of={datasets} what="the datasets">
+        {(rows) => (
+          <Table
+            label="Datasets"
+            rows={rows}
+            rowKey={(row) => row.dataset_id}
+            rowTo={(row) => `/datasets/${row.dataset_id}`}
+            more={datasets.more}
+            empty={
+              <Empty icon={Table2} title="No dataset yet" action={add}>
+                {canWrite
+                  ? 'Import a CSV or JSON file, type a few records, or capture a source of a connection.'
+                  : 'Members of the workspace can import one.'}
+              </Empty>
+            }
+            columns={[
+              {
+                header: 'Name',
+                cell: (row) => (
+                  <Link to={`/datasets/${row.dataset_id}`} className="font-medium hover:underline">
+                    {row.name}
+                  </Link>
+                ),
+              },
+              { header: 'Records', cell: (row) => formatNumber(row.record_count), align: 'right', width: '8rem' },
+              {
+                header: 'Columns',
+                cell: (row) => formatNumber(row.columns.length),
+                align: 'right',
+                width: '6rem',
+                secondary: true,
+              },
+              {
+                header: 'Size',
+                cell: (row) => formatBytes(row.size_bytes),
+                align: 'right',
+                width: '7rem',
+                secondary: true,
+              },
+              {
+                header: 'Fingerprint',
+                cell: (row) => <Fingerprint sha256={row.sha256} />,
+                width: '10rem',
+                secondary: true,
+              },
+              { header: 'Changed', cell: (row) => <RelativeTime at={row.updated_at} />, width: '9rem' },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Page>
+  )
+}

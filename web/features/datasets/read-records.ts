@@ -1,0 +1,15 @@
+type Records = Record<string, unknown>[]
+
+/** What somebody typed where records belong; what is wrong is said for whoever typed it. */
+export function readRecords(text: string): Records {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new Error(`This is not valid JSON yet: ${(error as Error).message}`)
+  }
+  if (!Array.isArray(value)) throw new Error('Records stand in a list: [ { … }, { … } ].')
+  const odd = value.findIndex((item) => typeof item !== 'object' || item === null || Array.isArray(item))
+  if (odd !== -1) throw new Error(`Record ${odd + 1} is not an object { … }.`)
+  return value as Records
+}

@@ -1,0 +1,26 @@
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { HeddleProblem } from '#sdk/client'
+import type { Dataset } from '#sdk/types.generated'
+import { api } from '#web/api.ts'
+
+// One dataset without its records: reading it whole would fetch up to 64 MiB for a heading, so it is looked up in the list.
+
+async function findSummary(dataset_id: string, signal: AbortSignal): Promise<Dataset> {
+  let cursor: string | undefined
+  do {
+    const page = await api.listDatasets({ limit: 200, ...(cursor && { cursor }) }, { signal })
+    const found = page.items.find((dataset) => dataset.dataset_id === dataset_id)
+    if (found) return found
+    cursor = page.next_cursor ?? undefined
+  } while (cursor)
+  throw new HeddleProblem(404, { code: 'not_found' }, null)
+}
+
+export function useDataset() {
+  const { dataset_id } = useParams({ strict: false }) as { dataset_id: string }
+  return useQuery({
+    queryKey: ['listDatasets', { dataset_id }, 'one'],
+    queryFn: ({ signal }) => findSummary(dataset_id, signal),
+  })
+}
