@@ -74,3 +74,42 @@ test('an old week is forgotten, except executions that still live', async () => 
   expect(await count('events', live)).toBe(0)
   expect(removed).toEqual([`runs/${monday}/`])
 })
+
+test('what a deleted workspace left behind is removed with its blobs, and a workspace that is there is left alone', async () => {
+  const [gone, there] = [newId(), newId()] as const
+  const addIn = async (workspaceId: string, status: string): Promise<string> => {
+    const executionId = newId()
+    await owner.query(
+      `insert into executions (execution_id, workspace_id, definition_ref, status, trigger_kind, waiting_for)
+       values ($1, $2, 'adhoc:x', $3, 'user', case when $3 = 'waiting' then '[{"kind": "timer"}]'::jsonb else '[]' end)`,
+      [executionId, workspaceId, status],
+    )
+    await owner.query(`insert into events values ($1, 1, $2, now(), 'execution.started', '{}')`, [
+      executionId,
+      workspaceId,
+    ])
+    await owner.query(
+      `insert into map_items (workspace_id, execution_id, path, index, status) values ($1, $2, 'm', 0, 'succeeded')`,
+      [workspaceId, executionId],
+    )
+    return executionId
+  }
+  const ids = [await addIn(gone, 'succeeded'), await addIn(gone, 'waiting'), await addIn(gone, 'queued')]
+  const kept = await addIn(there, 'waiting')
+  await owner.query('insert into gone_workspaces (workspace_id) values ($1)', [gone])
+
+  const removed: string[] = []
+  const blobs = {
+    put: async () => {},
+    get: async () => undefined,
+    remove: async () => {},
+    removeUnder: async (prefix: string) => void removed.push(prefix),
+  }
+  await makeMaintenance({ db, blobs, retentionDays: 30 }).run()
+  for (const table of ['executions', 'events', 'map_items']) {
+    for (const id of ids) expect([table, await count(table, id)]).toEqual([table, 0])
+    expect([table, await count(table, kept)]).toEqual([table, 1])
+  }
+  expect(removed).toContain(`runs/${partitionOf(ids[0]!)}/${gone}/`)
+  expect(removed.every((prefix) => prefix.endsWith(`/${gone}/`))).toBe(true)
+})

@@ -8,6 +8,8 @@ export type Maintenance = { run(): Promise<{ droppedWeeks: number; executions: n
 
 const WEEK = 7 * DAY
 const KEYS_AT_ONCE = 10_000
+const WORKSPACES_AT_ONCE = 1000
+const EXECUTIONS_AT_ONCE = 500
 
 const nameOf = (week: Date): string => week.toISOString().slice(0, 10).replaceAll('-', '')
 
@@ -53,7 +55,40 @@ export const makeMaintenance = (deps: {
       tx.count(`delete from workers w where dead and started_at < now() - interval '1 day'
         and not exists (select from executions e where e.status = 'running' and e.worker_id = w.worker_id)`),
     )
+    await sweepGone(weeks.map(({ start_at }) => start_at))
     return { droppedWeeks, executions }
+  }
+
+  /** Of workspaces that were deleted: ends what was started while they went, removes rows and blobs. */
+  const sweepGone = async (weeks: Date[]): Promise<void> => {
+    const gone = await db.engine((tx) =>
+      tx.rows<{ workspace_id: string; old: boolean }>(
+        `select workspace_id, at < now() - interval '1 day' as old from gone_workspaces order by at limit $1`,
+        [WORKSPACES_AT_ONCE],
+      ),
+    )
+    for (const { workspace_id, old } of gone) {
+      await db.engine((tx) => tx.rows('select engine.end_workspace($1)', [workspace_id]))
+      for (let swept = EXECUTIONS_AT_ONCE; swept === EXECUTIONS_AT_ONCE; ) {
+        const [batch] = await db.engine((tx) =>
+          tx.rows<{ swept: number }>('select engine.sweep_workspace($1, $2) as swept', [
+            workspace_id,
+            EXECUTIONS_AT_ONCE,
+          ]),
+        )
+        swept = batch?.swept ?? 0
+      }
+      for (const week of weeks) await blobs.removeUnder(`runs/${nameOf(week)}/${workspace_id}/`)
+      // One that still runs keeps the workspace on the list; so does the first day, for what arrives late.
+      if (old)
+        await db.engine((tx) =>
+          tx.count(
+            `delete from gone_workspaces g where workspace_id = $1
+             and not exists (select from executions e where e.workspace_id = g.workspace_id)`,
+            [workspace_id],
+          ),
+        )
+    }
   }
 
   return { run }
