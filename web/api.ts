@@ -114,7 +114,11 @@ export function useList<N extends Paged>(
     error: pages.error,
     isPending: pages.isPending,
     refetch: pages.refetch,
-    more: { hasMore: pages.hasNextPage && !pages.isFetchNextPageError, loading: pages.isFetchingNextPage, load: () => void pages.fetchNextPage() },
+    more: {
+      hasMore: pages.hasNextPage && !pages.isFetchNextPageError,
+      loading: pages.isFetchingNextPage,
+      load: () => void pages.fetchNextPage(),
+    },
   }
 }
 

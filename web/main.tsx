@@ -19,7 +19,7 @@ window.addEventListener('vite:preloadError', () => {
   location.reload()
 })
 
-createRoot(document.getElementById('root')!).render(
+createRoot(document.getElementById('console')!).render(
   <StrictMode>
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queryClient}>

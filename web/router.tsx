@@ -1,14 +1,36 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import { queryClient } from './api.ts'
 import type { FeaturePage } from './features/feature.ts'
 import { features } from './features/registry.ts'
+import { meQuery } from './session.tsx'
 import { NotFound } from './shell/not-found.tsx'
 import { PageFailed } from './shell/page-failed.tsx'
-import { Shell } from './shell/shell.tsx'
+import { Shell, Waiting } from './shell/shell.tsx'
 
 // Pages come from the features' own lists; each is a chunk of its own.
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
-const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell })
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: Shell,
+  pendingComponent: Waiting,
+  beforeLoad: async ({ location }) => {
+    if (await queryClient.ensureQueryData(meQuery)) return
+    throw redirect({
+      to: '/sign-in',
+      search: (location.href === '/' ? {} : { return_to: location.href }) as never,
+      replace: true,
+    })
+  },
+})
 
 const lazy = ({ page: [load, name] }: FeaturePage) =>
   lazyRouteComponent(load as () => Promise<Record<string, never>>, name)

@@ -62,8 +62,9 @@ export function LiveNotifications({ children }: { children: ReactNode }) {
         setLive((now) => apply(now, frame))
         void invalidate('listNotifications', 'listInbox', 'listQuestionInbox')
         if (frame.type === 'notification.created') {
-          const { title, body } = frame.data as Notification
-          toast.tell(title, body ?? undefined)
+          const { title, body, link } = frame.data as Notification
+          // Whoever is looking at it already need not be told.
+          if (link !== location.pathname) toast.tell(title, body ?? undefined)
         }
       },
       onState: (state) => setLive((now) => ({ ...now, state })),

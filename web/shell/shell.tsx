@@ -1,10 +1,10 @@
-import { Navigate, Outlet, useLocation } from '@tanstack/react-router'
+import { Outlet, useLocation } from '@tanstack/react-router'
 import { Menu as MenuIcon, X } from 'lucide-react'
 import { Suspense, useEffect, useState } from 'react'
 import { useMaybeMe } from '#web/session.tsx'
 import { IconButton } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
-import { ErrorState, Loading } from '#web/ui/states.tsx'
+import { Loading } from '#web/ui/states.tsx'
 import { Bell } from './bell.tsx'
 import { LiveNotifications } from './live-notifications.tsx'
 import { Navigation } from './navigation.tsx'
@@ -21,18 +21,8 @@ export function Shell() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page closes the navigation of small screens
   useEffect(() => setNavOpen(false), [location.pathname])
 
-  if (me.error && !me.data) {
-    return (
-      <main className="mx-auto max-w-xl px-4 py-24">
-        <ErrorState error={me.error} onRetry={() => void me.refetch()} what="your account" />
-      </main>
-    )
-  }
-  if (me.isPending) return <Waiting />
-  if (!me.data) {
-    const here = location.href === '/' ? undefined : location.href
-    return <Navigate to="/sign-in" search={{ return_to: here } as never} replace />
-  }
+  // The route lets nobody in who is not signed in; between signing out and leaving, nothing is shown.
+  if (!me.data) return null
   return (
     <LiveNotifications>
       <a
@@ -76,7 +66,7 @@ export function Shell() {
   )
 }
 
-const Waiting = () => (
+export const Waiting = () => (
   <div className="mx-auto max-w-5xl px-8 py-8">
     <Loading rows={5} />
   </div>

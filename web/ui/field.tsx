@@ -11,7 +11,7 @@ import { cx } from './cx.ts'
 // A form shows the service's refusals where they belong: `errors[].path` at the field of that name, the rest above the button.
 
 export const inputClass =
-  'w-full rounded-md border border-line-strong bg-surface px-2.5 text-sm text-ink placeholder:text-ink-3 data-[invalid]:border-danger disabled:opacity-60 read-only:bg-sunken'
+  'w-full rounded-md border border-line-strong bg-surface px-2.5 text-sm text-ink placeholder:text-ink-3 data-[invalid]:border-danger disabled:opacity-60 [input&]:read-only:bg-sunken'
 
 export type FormProps<Values> = {
   onSubmit(values: Values): Promise<unknown>

@@ -71,6 +71,8 @@ export function JsonView({ value, label = 'JSON', className }: { value: unknown;
   )
 }
 
+const counted = (size: number, what: string): string => (size === 0 ? '' : ` ${size} ${what}${size === 1 ? '' : 's'} `)
+
 function JsonLine({ line, onToggle, onShow }: { line: Line; onToggle(): void; onShow(text: string): void }) {
   const { depth, name, value, open, size } = line
   return (
@@ -91,9 +93,7 @@ function JsonLine({ line, onToggle, onShow }: { line: Line; onToggle(): void; on
       {name !== null && <span className="text-ink-2">{name}: </span>}
       {isTree(value) ? (
         <span className="text-ink-3">
-          {Array.isArray(value)
-            ? `[${size === 0 ? '' : ` ${size} items `}]`
-            : `{${size === 0 ? '' : ` ${size} fields `}}`}
+          {Array.isArray(value) ? `[${counted(size, 'item')}]` : `{${counted(size, 'field')}}`}
         </span>
       ) : (
         <Scalar value={value} onShow={onShow} />

@@ -58,7 +58,7 @@ export function PageHeader({
           ))}
         </nav>
       )}
-      <div className="flex flex-wrap items-start gap-x-4 gap-y-2">
+      <div className="flex min-h-9 flex-wrap items-start gap-x-4 gap-y-2">
         <div className="min-w-0 flex-1">
           <h1 className="text-xl font-semibold tracking-tight break-words">{title}</h1>
           {description && <div className="mt-1 max-w-prose text-ink-2">{description}</div>}
@@ -104,6 +104,18 @@ export function Section({
 
 export const Card = ({ children, className }: { children: ReactNode; className?: string }) => (
   <div className={cx('rounded-lg border border-line bg-surface p-4', className)}>{children}</div>
+)
+
+/** Name above value, side by side while there is room. */
+export const FactRow = ({ facts }: { facts: [label: string, value: ReactNode][] }) => (
+  <dl className="flex flex-wrap gap-x-10 gap-y-4">
+    {facts.map(([label, value]) => (
+      <div key={label} className="min-w-24">
+        <dt className="text-xs text-ink-2">{label}</dt>
+        <dd className="mt-0.5 max-w-72 break-words first-letter:uppercase">{value}</dd>
+      </div>
+    ))}
+  </dl>
 )
 
 /** Name and value, side by side. */

@@ -1,7 +1,7 @@
 import RjsfForm from '@rjsf/core'
 import type { IconButtonProps, RJSFSchema } from '@rjsf/utils'
 import { ArrowDown, ArrowUp, Copy, type LucideIcon, Plus, Trash2 } from 'lucide-react'
-import { type ReactNode, useMemo, useState } from 'react'
+import { type ReactNode, useId, useMemo, useState } from 'react'
 import type { Json } from '#model/definition'
 import { isObject } from '#model/json'
 import { Button, IconButton } from './button.tsx'
@@ -50,6 +50,8 @@ export function SchemaFormInside(props: SchemaFormProps) {
   const [value, setValue] = useState(props.value)
   const [pending, setPending] = useState(false)
   const [refused, setRefused] = useState<string | null>(null)
+  // Several forms may stand on one page.
+  const prefix = `form${useId()}`
   const vague = useMemo(() => isVague(schema), [schema])
 
   const send = async (answer: unknown): Promise<void> => {
@@ -91,7 +93,8 @@ export function SchemaFormInside(props: SchemaFormProps) {
     )
   return (
     <RjsfForm
-      className="schema-form flex flex-col gap-4"
+      className="schema-form flex max-w-2xl flex-col gap-4"
+      idPrefix={prefix}
       schema={schema as RJSFSchema}
       validator={validator}
       templates={templates}
@@ -133,7 +136,7 @@ function PlainJson({ schema, value, onChange, onSend, onRefuse, foot }: PlainPro
   }
   return (
     <form
-      className="flex flex-col gap-3"
+      className="flex max-w-2xl flex-col gap-3"
       onSubmit={(event) => {
         event.preventDefault()
         const parsed = read()

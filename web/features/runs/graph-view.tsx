@@ -77,7 +77,12 @@ function Step({ data, selected }: NodeProps<StepNode>) {
     <>
       <Handle type="target" position={Position.Left} isConnectable={false} />
       {onOpen ? (
-        <button type="button" onClick={onOpen} aria-pressed={selected} className={cx(className, 'nopan')}>
+        <button
+          type="button"
+          onClick={onOpen}
+          aria-pressed={selected}
+          className={cx(className, 'nopan pointer-events-auto')}
+        >
           {inside}
         </button>
       ) : (
@@ -111,18 +116,18 @@ function Canvas({ definition, label, states, selected, onSelect }: GraphViewProp
       })),
     [definition, places, states, selected, onSelect],
   )
-  const edges = useMemo<Edge[]>(
-    () =>
-      definition.edges.map((edge, index) => ({
-        id: edge.id ?? `edge-${index}`,
-        source: edge.from.node,
-        target: edge.to,
-        label: edgeLabel(edge),
-        animated: states?.get(edge.to)?.status === 'running',
-        focusable: false,
-      })),
-    [definition, states],
-  )
+  const edges = useMemo<Edge[]>(() => {
+    const names = new Map(definition.nodes.map(({ id, name }) => [id, name || id]))
+    return definition.edges.map((edge, index) => ({
+      id: edge.id ?? `edge-${index}`,
+      source: edge.from.node,
+      target: edge.to,
+      label: edgeLabel(edge),
+      ariaLabel: `From ${names.get(edge.from.node)} to ${names.get(edge.to)}`,
+      animated: states?.get(edge.to)?.status === 'running',
+      focusable: false,
+    }))
+  }, [definition, states])
   // biome-ignore lint/correctness/useExhaustiveDependencies: another graph is shown whole
   useEffect(() => {
     const frame = requestAnimationFrame(() => void flow.fitView({ maxZoom: 1, padding: 0.12 }))

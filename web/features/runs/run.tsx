@@ -197,20 +197,20 @@ function Body({ execution, frames, definition, onRetry }: BodyProps) {
           <Failure error={execution.error} />
         </div>
       )}
+      <Card className="mb-6 p-0">
+        <Suspense fallback={<Skeleton className="h-72 w-full" />}>
+          <GraphView
+            definition={graph}
+            states={states}
+            selected={selected}
+            onSelect={select}
+            label="Steps of the run"
+            className="h-72"
+          />
+        </Suspense>
+      </Card>
       <div className="grid gap-6 xl:grid-cols-[1fr_26rem]">
         <div className="min-w-0">
-          <Card className="mb-6 p-0">
-            <Suspense fallback={<Skeleton className="h-80 w-full" />}>
-              <GraphView
-                definition={graph}
-                states={states}
-                selected={selected}
-                onSelect={select}
-                label="Steps of the run"
-                className="h-80"
-              />
-            </Suspense>
-          </Card>
           <Tabs
             tabs={[
               {

@@ -127,7 +127,9 @@ function OpenGate({ wait, execution_id }: { wait: Wait; execution_id: string }) 
   }
   return (
     <Card className="border-waiting">
-      <Gate gate={gate} compact />
+      <div className="max-w-3xl">
+        <Gate gate={gate} compact />
+      </div>
     </Card>
   )
 }

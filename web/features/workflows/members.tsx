@@ -37,7 +37,7 @@ export function Members({ workflow, role }: { workflow: Workflow; role: Workflow
     >
       <Card className="flex flex-col divide-y divide-line py-1">
         <div className="flex items-center justify-between gap-3 py-2.5">
-          <span>{nameOf(owner_id)}</span>
+          <span className="inline-block first-letter:uppercase">{nameOf(owner_id)}</span>
           <span className="text-ink-2">Owner</span>
         </div>
         {members.map((member) => (

@@ -7,7 +7,7 @@ import { usePeople } from '#web/people.tsx'
 import { useRole } from '#web/session.tsx'
 import { Button, ButtonLink } from '#web/ui/button.tsx'
 import { cronInWords } from '#web/ui/cron.ts'
-import { Card, Facts, Section } from '#web/ui/page.tsx'
+import { Card, FactRow, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded, Skeleton } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { RunTable } from '../runs/run-table.tsx'
@@ -65,46 +65,44 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
   return (
     <>
       {workflow.description && <p className="mb-5 max-w-prose text-ink-2">{workflow.description}</p>}
-      <div className="mb-8 grid gap-4 lg:grid-cols-[1fr_20rem]">
-        <Card className="min-h-64 p-0">
-          {version ? (
-            <Suspense fallback={<Skeleton className="h-72 w-full" />}>
-              <GraphView definition={definitionOf(version)} className="h-72" label={`The steps of ${workflow.name}`} />
-            </Suspense>
-          ) : (
-            <NoGraph workflow={workflow} role={role} />
-          )}
-        </Card>
-        <Card>
-          <Facts
-            facts={[
-              ['Owner', workflow.kind === 'system' ? 'Part of Heddle' : nameOf(workflow.owner_id)],
-              [
-                'Members',
-                workflow.members.length === 0
-                  ? 'none'
-                  : workflow.members.map(({ user_id }) => nameOf(user_id)).join(', '),
-              ],
-              ['Version', version ? `${version.number}${version.note ? `, ${version.note}` : ''}` : 'none active'],
-              [
-                'Starts',
-                schedule.data ? (
-                  <span key="schedule">
-                    {cronInWords(schedule.data.cron)} ({schedule.data.timezone})
-                    {schedule.data.next_run_at && (
-                      <span className="block text-ink-2">
-                        next <RelativeTime at={schedule.data.next_run_at} />
-                      </span>
-                    )}
-                  </span>
-                ) : (
-                  'by hand, by webhook or by another workflow'
-                ),
-              ],
-              ['Changed', <RelativeTime key="changed" at={workflow.updated_at} never="with the program" />],
-            ]}
-          />
-        </Card>
+      <Card className="mb-5 min-h-64 p-0">
+        {version ? (
+          <Suspense fallback={<Skeleton className="h-72 w-full" />}>
+            <GraphView definition={definitionOf(version)} className="h-72" label={`The steps of ${workflow.name}`} />
+          </Suspense>
+        ) : (
+          <NoGraph workflow={workflow} role={role} />
+        )}
+      </Card>
+      <div className="mb-8">
+        <FactRow
+          facts={[
+            ['Owner', workflow.kind === 'system' ? 'Part of Heddle' : nameOf(workflow.owner_id)],
+            [
+              'Members',
+              workflow.members.length === 0
+                ? 'none'
+                : workflow.members.map(({ user_id }) => nameOf(user_id)).join(', '),
+            ],
+            ['Version', version ? `${version.number}${version.note ? `, ${version.note}` : ''}` : 'none active'],
+            [
+              'Starts',
+              schedule.data ? (
+                <span key="schedule">
+                  {cronInWords(schedule.data.cron)} ({schedule.data.timezone})
+                  {schedule.data.next_run_at && (
+                    <span className="block text-ink-2">
+                      next <RelativeTime at={schedule.data.next_run_at} />
+                    </span>
+                  )}
+                </span>
+              ) : (
+                'by hand, by webhook or by another workflow'
+              ),
+            ],
+            ['Changed', <RelativeTime key="changed" at={workflow.updated_at} never="with the program" />],
+          ]}
+        />
       </div>
       {workflow.kind === 'system' ? <SystemRuns workflow={workflow} /> : involved && <RecentRuns workflow={workflow} />}
     </>

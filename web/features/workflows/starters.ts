@@ -92,10 +92,10 @@ const expense: Starter = {
     layout: {
       positions: {
         purpose: at(0, 80),
-        request: at(300, 80),
-        approval: at(600, 80),
-        paid: at(900, 0),
-        refused: at(900, 160),
+        request: at(260, 80),
+        approval: at(520, 80),
+        paid: at(780, 0),
+        refused: at(780, 160),
       },
     },
   },
@@ -135,7 +135,7 @@ const greeting: Starter = {
     ],
     edges: [{ id: 'e1', from: { node: 'ask' }, to: 'note' }],
     output: { $ref: 'nodes.note.output.text' },
-    layout: { positions: { ask: at(0, 0), note: at(300, 0) } },
+    layout: { positions: { ask: at(0, 0), note: at(260, 0) } },
   },
 }
 
@@ -196,7 +196,7 @@ const summary: Starter = {
       { id: 'e3', from: { node: 'size', port: 'default' }, to: 'small' },
     ],
     output: { $ref: 'nodes.total.output' },
-    layout: { positions: { total: at(0, 80), size: at(300, 80), large: at(600, 0), small: at(600, 160) } },
+    layout: { positions: { total: at(0, 80), size: at(260, 80), large: at(520, 0), small: at(520, 160) } },
   },
 }
 
