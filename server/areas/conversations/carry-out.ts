@@ -8,13 +8,16 @@ import type { OpenQuestion } from './state.ts'
 import * as store from './store.ts'
 import * as texts from './texts.ts'
 import { type Decision, wantsForm } from './think.ts'
-import type { Author, Message, Origin } from './types.ts'
+import type { Author, Origin } from './types.ts'
 
 // What was decided becomes true: messages, forms, executions and answers, in the transaction that holds the thread.
 
 export type Deed = {
   held: store.Held
-  said: Message[]
+  /** What is said in this turn, written together at its end. */
+  said: store.NewMessage[]
+  /** The form that is open. */
+  form: store.FormRow | null
   executionId: string | null
   /** Told after the commit. */
   started: string[]
@@ -33,24 +36,29 @@ export type CarryOutDependencies = {
 export const showsForms = ({ kind }: Pick<store.Held, 'kind'>): boolean => kind === 'embed' || kind === 'thread'
 
 export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
-  async function say(tx: Tx, deed: Deed, text: string, executionId: string | null = null): Promise<void> {
-    const message = await store.addMessage(tx, deed.held, { role: 'assistant', text, execution_id: executionId })
-    if (message) deed.said.push(message)
+  const say = (deed: Deed, text: string, executionId: string | null = null): void =>
+    void deed.said.push({ role: 'assistant', text, execution_id: executionId })
+
+  async function closeForm(tx: Tx, deed: Deed, status: 'submitted' | 'cancelled' | 'replaced'): Promise<void> {
+    if (!deed.form) return
+    deed.form = null
+    await store.closeForms(tx, deed.held, status)
   }
 
   async function showForm(
     tx: Tx,
-    held: store.Held,
+    deed: Deed,
     form: { kind: 'parameters' | 'question'; title: string; schema: Json; values: JsonObject },
   ): Promise<void> {
+    const { held, form: open } = deed
     if (!showsForms(held)) return
-    const open = await store.findOpenForm(tx, held.workspace_id, held.thread_id)
     if (open && open.kind === form.kind && JSON.stringify(open.schema) === JSON.stringify(form.schema)) {
-      await store.updateFormValues(tx, held.workspace_id, open.form_id, form.values)
+      if (JSON.stringify(open.values) !== JSON.stringify(form.values))
+        deed.form = await store.updateFormValues(tx, held.workspace_id, open.form_id, form.values)
       return
     }
-    await store.closeForms(tx, held, 'replaced')
-    await store.insertForm(tx, held, form)
+    await closeForm(tx, deed, 'replaced')
+    deed.form = await store.insertForm(tx, held, form)
   }
 
   const refusedFor = async (tx: Tx, workspaceId: string): Promise<boolean> => {
@@ -86,8 +94,10 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
     ])
     if (outcome !== 'accepted') return false
     const { workflow_id, name: title } = offer
-    await store.insertExecution(tx, held, { execution_id: executionId, workflow_id, title })
-    await store.closeForms(tx, held, 'submitted')
+    await Promise.all([
+      store.insertExecution(tx, held, { execution_id: executionId, workflow_id, title }),
+      closeForm(tx, deed, 'submitted'),
+    ])
     held.state = {
       ...held.state,
       gathering: null,
@@ -96,7 +106,7 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
     }
     deed.executionId = executionId
     deed.started.push(executionId)
-    await say(tx, deed, texts.startedText(title), executionId)
+    say(deed, texts.startedText(title), executionId)
     return true
   }
 
@@ -122,8 +132,7 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
       ...held.state,
       questions: held.state.questions.filter((question) => question.clarification_id !== clarification_id),
     }
-    const form = await store.findOpenForm(tx, held.workspace_id, held.thread_id)
-    if (form?.kind === 'question') await store.closeForms(tx, held, 'submitted')
+    if (deed.form?.kind === 'question') await closeForm(tx, deed, 'submitted')
     return { clarification_id }
   }
 
@@ -138,7 +147,7 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
       const { clarification_id } = question
       const left = held.state.questions.filter((one) => one.clarification_id !== clarification_id)
       held.state = { ...held.state, questions: left }
-      await store.closeForms(tx, held, 'cancelled')
+      if (deed.form?.kind === 'question') await closeForm(tx, deed, 'cancelled')
       return false
     }
   }
@@ -148,18 +157,18 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
     const { held } = deed
     const [question] = held.state.questions
     if (question) {
-      await say(tx, deed, texts.questionText(question.question, question.schema))
-      await showQuestionForm(tx, held, question)
+      say(deed, texts.questionText(question.question, question.schema))
+      await showQuestionForm(tx, deed, question)
     } else if (held.state.gathering) {
       const { workflow_id, values } = held.state.gathering
       const offer = offers.find((one) => one.workflow_id === workflow_id)
-      if (offer) await showForm(tx, held, formOf(offer, values))
+      if (offer) await showForm(tx, deed, formOf(offer, values))
     }
   }
 
-  async function showQuestionForm(tx: Tx, held: store.Held, question: OpenQuestion): Promise<void> {
+  async function showQuestionForm(tx: Tx, deed: Deed, question: OpenQuestion): Promise<void> {
     if (!wantsForm(question.schema)) return
-    await showForm(tx, held, {
+    await showForm(tx, deed, {
       kind: 'question',
       title: question.question.slice(0, 300),
       schema: question.schema,
@@ -175,16 +184,16 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
       case 'say':
         if (decision.drop) {
           held.state = { ...held.state, gathering: null }
-          await store.closeForms(tx, held, 'cancelled')
+          await closeForm(tx, deed, 'cancelled')
         }
         if (decision.offered) held.state = { ...held.state, offered: decision.offered }
-        for (const text of decision.texts) await say(tx, deed, text)
+        for (const text of decision.texts) say(deed, text)
         return
       case 'gather': {
         const { offer, values, asked } = decision
         held.state = { ...held.state, gathering: { workflow_id: offer.workflow_id, values, asked } }
-        for (const text of decision.texts) await say(tx, deed, text)
-        await showForm(tx, held, formOf(offer, values))
+        for (const text of decision.texts) say(deed, text)
+        await showForm(tx, deed, formOf(offer, values))
         return
       }
       case 'start':
@@ -193,11 +202,11 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
           ...held.state,
           gathering: { workflow_id: decision.offer.workflow_id, values: decision.input, asked: null },
         }
-        await say(tx, deed, texts.NOT_NOW)
+        say(deed, texts.NOT_NOW)
         return
       case 'answer': {
         const taken = await answer(tx, deed, decision.question, decision.response, by)
-        await say(tx, deed, taken ? texts.ANSWERED : texts.ANSWERED_ELSEWHERE)
+        say(deed, taken ? texts.ANSWERED : texts.ANSWERED_ELSEWHERE)
         await remind(tx, deed, offers)
         return
       }
@@ -208,12 +217,12 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
             question.clarification_id === decision.question.clarification_id ? decision.question : question,
           ),
         }
-        for (const text of decision.texts) await say(tx, deed, text)
-        await showQuestionForm(tx, held, decision.question)
+        for (const text of decision.texts) say(deed, text)
+        await showQuestionForm(tx, deed, decision.question)
     }
   }
 
-  return { carryOut, say, start, give, answer, remind, showQuestionForm }
+  return { carryOut, say, closeForm, start, give, answer, remind, showQuestionForm }
 }
 
 export type CarryOut = ReturnType<typeof makeCarryOut>

@@ -97,7 +97,11 @@ export function makeNews({
         const { clarification_id, execution_id, question, schema } = asked
         const open = { clarification_id, execution_id, root_id: own.execution_id, question, schema }
         held.state = { ...held.state, questions: [...held.state.questions, open] }
-        if (held.state.questions.length === 1) await carrying.showQuestionForm(tx, held, open)
+        if (held.state.questions.length === 1) {
+          const form = (await store.findOpenForm(tx, held.workspace_id, held.thread_id)) ?? null
+          const deed = { held, said: [], form, executionId: null, started: [], answered: [] }
+          await carrying.showQuestionForm(tx, deed, open)
+        }
       }
       await finish(tx, held, message)
     },

@@ -13,7 +13,7 @@ import { emptyState, type OpenQuestion } from './state.ts'
 import * as store from './store.ts'
 import * as texts from './texts.ts'
 import { nextStep } from './think.ts'
-import { gatheredOf, makeTurns } from './turns.ts'
+import { gatheredOf, makeTurns, offersOf } from './turns.ts'
 import type { NewThread, Thread, Turn } from './types.ts'
 
 export type ConversationDependencies = CarryOutDependencies & {
@@ -78,8 +78,11 @@ export function makeConversations(dependencies: ConversationDependencies) {
     const held: store.Held = { ...thread, state: emptyState, turn: 0, last_seq: 0 }
     const said = thread.kind === 'gather' ? await openGathering(tx, held) : await greetingOf(tx, held)
     if (said.length === 0) return
-    for (const text of said) await store.addMessage(tx, held, { role: 'assistant', text })
-    await store.saveThread(tx, held)
+    await store.saveTurn(
+      tx,
+      held,
+      said.map((text) => ({ role: 'assistant', text })),
+    )
   }
 
   async function greetingOf(tx: Tx, { workspace_id, template_id }: Thread): Promise<string[]> {
@@ -128,14 +131,15 @@ export function makeConversations(dependencies: ConversationDependencies) {
       tx: Tx,
       workspaceId: string,
       threadId: string,
+      isTheirs?: (thread: Thread) => boolean,
     ): Promise<{ reply: string; execution_id: string | null; gathered: Turn['gathered'] }> {
       const held = await store.readThread(tx, workspaceId, threadId)
-      if (!held) throw problem('not_found')
+      if (!held || isTheirs?.(held) === false) throw problem('not_found')
       const last = await store.lastSaid(tx, workspaceId, threadId)
       return {
         reply: last?.text ?? '',
         execution_id: held.state.started?.execution_id ?? null,
-        gathered: await gatheredOf(tx, held),
+        gathered: gatheredOf(held, await offersOf(tx, held)),
       }
     },
 

@@ -116,6 +116,28 @@ export async function addMessage(tx: Tx, held: Held, message: NewMessage): Promi
   return added
 }
 
+/** A turn as a whole: everything that was said, and where the conversation stands after it. */
+export async function saveTurn(tx: Tx, held: Held, said: NewMessage[]): Promise<Message[]> {
+  const rows = said.map((message, at) => ({
+    ...message,
+    message_id: newId(),
+    seq: held.last_seq + 1 + at,
+    request_key: message.request_key?.toString('hex') ?? null,
+  }))
+  held.last_seq += rows.length
+  const saved = await tx.rows<Message & { seq: number }>(
+    `with saved as (
+       update threads set state = $3, turn = $4, last_seq = $5, updated_at = now() where workspace_id = $1 and thread_id = $2)
+     insert into messages (workspace_id, thread_id, turn, message_id, seq, role, author_id, author_name, external_author, text, audio_id, execution_id, request_key)
+     select $1, $2, $4, m.message_id, m.seq, m.role, m.author_id, m.author_name, m.external_author, m.text, m.audio_id, m.execution_id, decode(m.request_key, 'hex')
+     from json_to_recordset($6) as m (message_id uuid, seq integer, role text, author_id uuid, author_name text,
+       external_author text, text text, audio_id uuid, execution_id uuid, request_key text)
+     returning ${messageColumns}, seq`,
+    [held.workspace_id, held.thread_id, JSON.stringify(held.state), held.turn, held.last_seq, JSON.stringify(rows)],
+  )
+  return saved.toSorted((a, b) => a.seq - b.seq)
+}
+
 export const listMessages = (
   tx: Tx,
   workspaceId: string,
@@ -196,8 +218,10 @@ export const findOpenForm = (tx: Tx, workspaceId: string, threadId: string): Pro
 
 export async function openForm(tx: Tx, workspaceId: string, threadId: string): Promise<Form | null> {
   const form = await findOpenForm(tx, workspaceId, threadId)
-  return form ? { form_id: form.form_id, title: form.title, schema: form.schema, values: form.values } : null
+  return form ? formOf(form) : null
 }
+
+export const formOf = ({ form_id, title, schema, values }: FormRow): Form => ({ form_id, title, schema, values })
 
 export const findForm = (tx: Tx, workspaceId: string, threadId: string, formId: string): Promise<FormRow | undefined> =>
   tx.maybe<FormRow>(`select ${formColumns} from forms where workspace_id = $1 and thread_id = $2 and form_id = $3`, [

@@ -6,7 +6,7 @@ import type { Requirement } from '#providers/extraction/index'
 import { contentStems } from '#providers/extraction/text'
 import { findIntent, isCancel } from './intents.ts'
 import type { OpenQuestion } from './state.ts'
-import type { Held, Offer, Standing, Voice } from './store.ts'
+import type { FormRow, Held, Offer, Standing, Voice } from './store.ts'
 import * as texts from './texts.ts'
 
 // What to do about a message, from where the conversation stands. Reads and writes nothing: it may be thought over while
@@ -16,6 +16,7 @@ export type Situation = {
   held: Held
   voice: Voice | undefined
   offers: Offer[]
+  form: FormRow | null
   standings: Standing[]
   recent: { role: string; text: string }[]
 }

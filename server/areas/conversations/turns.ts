@@ -33,9 +33,10 @@ export function makeTurns(options: {
 
   async function situationOf(tx: Tx, held: store.Held, recent: number): Promise<Situation> {
     const { workspace_id, thread_id, template_id, state } = held
-    const [voice, offers, standings, said] = await Promise.all([
+    const [voice, offers, form, standings, said] = await Promise.all([
       template_id === null ? undefined : store.findVoice(tx, workspace_id, template_id),
       offersOf(tx, held),
+      store.findOpenForm(tx, workspace_id, thread_id),
       state.running.length === 0
         ? []
         : store.readStandings(
@@ -45,12 +46,15 @@ export function makeTurns(options: {
           ),
       recent === 0 ? [] : store.lastMessages(tx, workspace_id, thread_id, recent),
     ])
-    return { held, voice, offers, standings, recent: said }
+    return { held, voice, offers, form: form ?? null, standings, recent: said }
   }
 
-  async function hold(tx: Tx, workspaceId: string, threadId: string): Promise<store.Held> {
+  async function hold(
+    tx: Tx,
+    { workspaceId, threadId, isTheirs }: Pick<Incoming, 'workspaceId' | 'threadId' | 'isTheirs'>,
+  ): Promise<store.Held> {
     const held = await store.lockThread(tx, workspaceId, threadId)
-    if (!held) throw problem('not_found')
+    if (!held || isTheirs?.(held) === false) throw problem('not_found')
     return held
   }
 
@@ -59,34 +63,34 @@ export function makeTurns(options: {
     const found = key && (await store.findTurn(tx, held.workspace_id, held.thread_id, key))
     if (!found) return undefined
     const [message, ...messages] = await store.messagesOfTurn(tx, held.workspace_id, held.thread_id, found.turn)
-    const executionId = messages.find(({ execution_id }) => execution_id !== null)?.execution_id ?? null
-    return turnOf(tx, held, message!, messages, executionId)
-  }
-
-  async function turnOf(
-    tx: Tx,
-    held: store.Held,
-    message: Turn['message'],
-    messages: Turn['messages'],
-    executionId: string | null,
-    offers?: store.Offer[],
-  ): Promise<Turn> {
     return {
-      message,
+      message: message!,
       messages,
       form: await store.openForm(tx, held.workspace_id, held.thread_id),
-      execution_id: executionId,
-      gathered: await gatheredOf(tx, held, offers),
+      execution_id: messages.find(({ execution_id }) => execution_id !== null)?.execution_id ?? null,
+      gathered: gatheredOf(held, await offersOf(tx, held)),
     }
   }
 
-  const begin = (held: store.Held): Deed => {
+  const begin = ({ held, form }: Pick<Situation, 'held' | 'form'>, first: store.NewMessage): Deed => {
     held.turn += 1
-    return { held, said: [], executionId: null, started: [], answered: [] }
+    return { held, said: [first], form, executionId: null, started: [], answered: [] }
+  }
+
+  /** Writes what was said and where the conversation stands now, in one statement. */
+  async function finish(tx: Tx, deed: Deed, offers: store.Offer[]): Promise<Turn> {
+    const [message, ...messages] = await store.saveTurn(tx, deed.held, deed.said)
+    return {
+      message: message!,
+      messages,
+      form: deed.form && store.formOf(deed.form),
+      execution_id: deed.executionId,
+      gathered: gatheredOf(deed.held, offers),
+    }
   }
 
   async function takeMessage(incoming: Incoming): Promise<Turn> {
-    const { workspaceId, threadId } = incoming
+    const { workspaceId } = incoming
     const said = {
       text: incoming.text,
       timeZone: incoming.timeZone ?? 'UTC',
@@ -95,11 +99,11 @@ export function makeTurns(options: {
     }
     for (let attempt = 1; ; attempt++) {
       const slow = options.thinksSlowly() && attempt <= MOST_ATTEMPTS
-      const seen = slow ? await lookAhead(workspaceId, threadId) : undefined
+      const seen = slow ? await lookAhead(incoming) : undefined
       const thought = seen && (await think(seen, said, options.tools))
       const deeds: Deed[] = []
       const turn = await db.tenant(scope(workspaceId), async (tx) => {
-        const held = await hold(tx, workspaceId, threadId)
+        const held = await hold(tx, incoming)
         const before = await repeated(tx, held, incoming.requestKey)
         if (before) return before
         if (seen && seen.held.last_seq !== held.last_seq) return undefined
@@ -107,12 +111,10 @@ export function makeTurns(options: {
         await news.tellEnds(tx, held)
         const situation = await situationOf(tx, held, 0)
         const decision: Decision = thought ?? (await think(situation, said, options.rules))
-        const deed = begin(held)
+        const deed = begin(situation, { ...byline(incoming), text: incoming.text })
         deeds.push(deed)
-        const message = await store.addMessage(tx, held, { ...byline(incoming), text: incoming.text })
         await carrying.carryOut(tx, deed, decision, incoming, situation.offers)
-        await store.saveThread(tx, held)
-        return turnOf(tx, held, message!, deed.said, deed.executionId, situation.offers)
+        return finish(tx, deed, situation.offers)
       })
       if (!turn) continue
       deeds.forEach(options.afterCommit)
@@ -120,10 +122,10 @@ export function makeTurns(options: {
     }
   }
 
-  const lookAhead = (workspaceId: string, threadId: string): Promise<Situation> =>
+  const lookAhead = ({ workspaceId, threadId, isTheirs }: Incoming): Promise<Situation> =>
     db.tenant(scope(workspaceId), async (tx) => {
       const held = await store.readThread(tx, workspaceId, threadId)
-      if (!held) throw problem('not_found')
+      if (!held || isTheirs?.(held) === false) throw problem('not_found')
       await news.dropClosed(tx, held)
       return situationOf(tx, held, RECENT)
     })
@@ -132,7 +134,7 @@ export function makeTurns(options: {
     const { workspaceId, threadId } = action
     const deeds: Deed[] = []
     const turn = await db.tenant(scope(workspaceId), async (tx) => {
-      const held = await hold(tx, workspaceId, threadId)
+      const held = await hold(tx, action)
       const before = await repeated(tx, held, action.requestKey)
       if (before) return before
       const form = await store.findForm(tx, workspaceId, threadId, action.formId)
@@ -140,19 +142,15 @@ export function makeTurns(options: {
       if (form.status !== 'open')
         throw problem('form_closed', `The form was already ${form.status}. Write a message to go on.`)
       const situation = await situationOf(tx, held, 0)
-      const deed = begin(held)
-      deeds.push(deed)
       const values = action.values ?? {}
       if (action.action === 'submit') refuseWrong(form.schema, values)
-      const message = await store.addMessage(tx, held, {
-        ...byline(action),
-        text: action.action === 'cancel' ? 'Cancelled.' : texts.submittedText(values, requirementsOf(form.schema)),
-      })
+      const text = action.action === 'cancel' ? 'Cancelled.' : texts.submittedText(values, requirementsOf(form.schema))
+      const deed = begin(situation, { ...byline(action), text })
+      deeds.push(deed)
       await (action.action === 'cancel'
         ? cancelForm(tx, deed, form, situation)
         : submitForm(tx, deed, form, { ...action, values }, situation))
-      await store.saveThread(tx, held)
-      return turnOf(tx, held, message!, deed.said, deed.executionId, situation.offers)
+      return finish(tx, deed, situation.offers)
     })
     deeds.forEach(options.afterCommit)
     return turn
@@ -160,15 +158,15 @@ export function makeTurns(options: {
 
   async function cancelForm(tx: Tx, deed: Deed, form: store.FormRow, { offers }: Situation): Promise<void> {
     const { held } = deed
-    await store.closeForms(tx, held, 'cancelled')
+    await carrying.closeForm(tx, deed, 'cancelled')
     if (form.kind === 'question') {
       const [question] = held.state.questions
-      if (question) await carrying.say(tx, deed, texts.questionText(question.question, question.schema))
+      if (question) carrying.say(deed, texts.questionText(question.question, question.schema))
       return
     }
     held.state = { ...held.state, gathering: null, offered: offers.map(({ workflow_id }) => workflow_id) }
-    await carrying.say(tx, deed, texts.CANCELLED)
-    await carrying.say(tx, deed, texts.menu(offers))
+    carrying.say(deed, texts.CANCELLED)
+    carrying.say(deed, texts.menu(offers))
   }
 
   async function submitForm(
@@ -182,22 +180,23 @@ export function makeTurns(options: {
     if (form.kind === 'question') {
       const question = held.state.questions.find(({ schema }) => JSON.stringify(schema) === JSON.stringify(form.schema))
       const taken = question && (await carrying.answer(tx, deed, question, action.values, action))
-      if (!question) await store.closeForms(tx, held, 'cancelled')
-      await carrying.say(tx, deed, taken ? texts.ANSWERED : texts.ANSWERED_ELSEWHERE)
+      if (!question) await carrying.closeForm(tx, deed, 'cancelled')
+      carrying.say(deed, taken ? texts.ANSWERED : texts.ANSWERED_ELSEWHERE)
       return carrying.remind(tx, deed, offers)
     }
     const wanted = held.state.gathering?.workflow_id
     const offer = offers.find(({ workflow_id }) => workflow_id === wanted)
     if (!offer) {
       held.state = { ...held.state, gathering: null, offered: offers.map(({ workflow_id }) => workflow_id) }
-      await store.closeForms(tx, held, 'cancelled')
-      await carrying.say(tx, deed, texts.GONE)
-      return carrying.say(tx, deed, texts.menu(offers))
+      await carrying.closeForm(tx, deed, 'cancelled')
+      carrying.say(deed, texts.GONE)
+      carrying.say(deed, texts.menu(offers))
+      return
     }
     // The workflow may have another version than the one the form was made from.
     const input = inputOf(offer, action.values)
     refuseWrong(offer.inputs ?? true, input)
-    if (!(await carrying.start(tx, deed, offer, input, action))) await carrying.say(tx, deed, texts.NOT_NOW)
+    if (!(await carrying.start(tx, deed, offer, input, action))) carrying.say(deed, texts.NOT_NOW)
   }
 
   /** An answer given by its name instead of in words: it stands in the history like any other. */
@@ -205,20 +204,20 @@ export function makeTurns(options: {
     const { workspaceId, threadId } = given
     const deeds: Deed[] = []
     const answered = await db.tenant(scope(workspaceId), async (tx) => {
-      const held = await hold(tx, workspaceId, threadId)
+      const held = await hold(tx, given)
       const asked = held.state.questions.filter(({ root_id }) => root_id === given.executionId)
       const question = asked.find(
         ({ clarification_id }) => given.clarificationId === undefined || clarification_id === given.clarificationId,
       )
-      const deed = begin(held)
+      const form = (await store.findOpenForm(tx, workspaceId, threadId)) ?? null
+      const deed = begin({ held, form }, { ...byline(given), text: texts.resultText(given.response) })
       deeds.push(deed)
       // One that is not among the open ones is refused by whoever keeps the questions, with its reason.
       const done = await carrying.give(tx, deed, given, {
         execution_id: question?.execution_id ?? given.executionId,
         clarification_id: question?.clarification_id ?? given.clarificationId,
       })
-      await store.addMessage(tx, held, { ...byline(given), text: texts.resultText(given.response) })
-      await store.saveThread(tx, held)
+      await store.saveTurn(tx, held, deed.said)
       return done
     })
     deeds.forEach(options.afterCommit)
@@ -233,16 +232,15 @@ function refuseWrong(schema: Parameters<typeof validateJson>[0], values: Paramet
   if (issues.length > 0) throw invalid(issues, 'Correct the fields of the form named in errors and submit it again.')
 }
 
-const offersOf = (tx: Tx, held: store.Held): Promise<store.Offer[]> | store.Offer[] => {
+export const offersOf = (tx: Tx, held: store.Held): Promise<store.Offer[]> | store.Offer[] => {
   if (held.workflow_id !== null) return store.offersOfWorkflow(tx, held.workspace_id, held.workflow_id)
   return held.template_id === null ? [] : store.offersOfTemplate(tx, held.workspace_id, held.template_id)
 }
 
-export async function gatheredOf(tx: Tx, held: store.Held, offers?: store.Offer[]): Promise<Turn['gathered']> {
+export function gatheredOf(held: store.Held, offers: store.Offer[]): Turn['gathered'] {
   const { gathering, started } = held.state
   if (!gathering) return { values: started?.values ?? {}, missing: [], complete: started !== null }
-  const known = offers ?? (await offersOf(tx, held))
-  const offer = known.find(({ workflow_id }) => workflow_id === gathering.workflow_id)
+  const offer = offers.find(({ workflow_id }) => workflow_id === gathering.workflow_id)
   const missing = offer ? missingOf(offer, gathering.values).map(({ name }) => name) : []
   return { values: gathering.values, missing, complete: false }
 }

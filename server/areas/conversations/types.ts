@@ -19,6 +19,8 @@ export type Origin = { kind: 'embed' | 'channel' | 'user'; id: string | null }
 export type Incoming = {
   workspaceId: string
   threadId: string
+  /** Asked of the thread before anything else; where it says no, there is no such thread. */
+  isTheirs?(thread: Thread): boolean
   author: Author
   origin: Origin
   text: string

@@ -79,20 +79,22 @@ export function makeTemplateWidget(options: {
       { template_id, thread_id, message, time_zone }: OfTemplate & z.output<typeof Chat>,
       exchange: Exchange,
     ): Promise<z.input<typeof ChatAnswer>> {
-      const workspaceId = ctx.workspace.workspace_id
       const key = requestKeyOf(ctx, exchange)
-      const { thread, minted } = await threadFor(ctx, template_id, thread_id, key)
+      const { minted, visitorId, ...where } =
+        thread_id === undefined
+          ? await visiting.begin(ctx, key, { kind: 'embed', templateId: template_id })
+          : visiting.named(ctx, fromWire('thr', thread_id) ?? NOWHERE)
       const turn = await conversations.takeMessage({
-        workspaceId,
-        threadId: thread.thread_id,
-        author: { kind: 'visitor', visitorId: thread.visitor_id! },
+        workspaceId: ctx.workspace.workspace_id,
+        ...where,
+        author: { kind: 'visitor', visitorId },
         origin: originOf(ctx),
         text: message,
         ...key,
         ...(time_zone !== undefined && { timeZone: time_zone }),
         signal: ctx.signal,
       })
-      return { ...answerOf(thread.thread_id, turn), ...minted }
+      return { ...answerOf(where.threadId, turn), ...minted }
     },
 
     async act(
@@ -100,11 +102,11 @@ export function makeTemplateWidget(options: {
       { thread_id, action, form_id, values }: OfThread & z.output<typeof Action>,
       exchange: Exchange,
     ): Promise<z.input<typeof ChatAnswer>> {
-      const thread = await visiting.ownThread(ctx, thread_id)
+      const { visitorId, minted: _minted, ...where } = visiting.named(ctx, thread_id)
       const turn = await conversations.takeAction({
         workspaceId: ctx.workspace.workspace_id,
-        threadId: thread_id,
-        author: { kind: 'visitor', visitorId: thread.visitor_id! },
+        ...where,
+        author: { kind: 'visitor', visitorId },
         origin: originOf(ctx),
         action,
         formId: form_id,
@@ -158,29 +160,6 @@ export function makeTemplateWidget(options: {
         throw toAudioProblem(error)
       })
     },
-  }
-
-  async function threadFor(
-    ctx: Context,
-    templateId: string,
-    threadId: string | undefined,
-    key: { requestKey?: Buffer },
-  ) {
-    if (threadId !== undefined)
-      return { thread: await visiting.ownThread(ctx, fromWire('thr', threadId) ?? NOWHERE), minted: {} }
-    const begun = await visiting.begun(ctx, key)
-    if (begun)
-      return { thread: begun, minted: { visitor_token: visitors.mint(ownerOf(credentialOf(ctx)), begun.visitor_id!) } }
-    const { visitorId, minted } = visiting.visitor(ctx)
-    const thread = await ctx.db.tenant(scopeOf(ctx), (tx) =>
-      conversations.openThread(tx, {
-        workspaceId: ctx.workspace.workspace_id,
-        kind: 'embed',
-        templateId,
-        visitorId,
-      }),
-    )
-    return { thread, minted }
   }
 }
 

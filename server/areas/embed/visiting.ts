@@ -16,6 +16,16 @@ import type { Visitors } from './visitors.ts'
 
 export type EmbedCredential = Extract<Credential, { kind: 'embed' }>
 
+export type Conversation = {
+  threadId: string
+  visitorId: string
+  isTheirs?(thread: Thread): boolean
+  /** The token of a visitor who had none. */
+  minted: { visitor_token?: string }
+}
+
+type NewConversation = { kind: 'embed'; templateId: string } | { kind: 'gather'; workflowId: string }
+
 export const credentialOf = (ctx: Context): EmbedCredential => {
   if (ctx.credential.kind !== 'embed') throw problem('unauthenticated')
   return ctx.credential
@@ -78,22 +88,31 @@ export function makeVisiting(options: {
   return {
     ownThread,
 
-    /** The visitor who calls, or a new one with the token that makes them known. */
-    visitor(ctx: Context): { visitorId: string; minted: { visitor_token?: string } } {
-      const credential = credentialOf(ctx)
-      if (credential.visitor_id !== null) return { visitorId: credential.visitor_id, minted: {} }
-      const visitorId = newId()
-      return { visitorId, minted: { visitor_token: visitors.mint(ownerOf(credential), visitorId) } }
+    /** A thread that the visitor names: theirs, or there is none. Looked at when it is taken hold of. */
+    named(ctx: Context, threadId: string): Conversation {
+      const visitorId = requireVisitor(ctx)
+      return { threadId, visitorId, isTheirs: (thread) => isTheirs(ctx, thread, visitorId), minted: {} }
     },
 
-    /** A conversation that this very delivery began before the answer was lost. */
-    async begun(ctx: Context, key: { requestKey?: Buffer }): Promise<Thread | undefined> {
-      if (!key.requestKey) return undefined
+    /** The thread of a first message: a new one, or the one that this very delivery began before its answer was lost. */
+    async begin(ctx: Context, key: { requestKey?: Buffer }, of: NewConversation): Promise<Conversation> {
       const { requestKey } = key
-      const thread = await ctx.db.tenant(scopeOf(ctx), (tx) =>
-        conversations.findThreadOfRequest(tx, ctx.workspace.workspace_id, requestKey),
-      )
-      return thread?.visitor_id && isTheirs(ctx, thread, thread.visitor_id) ? thread : undefined
+      const credential = credentialOf(ctx)
+      return ctx.db.tenant(scopeOf(ctx), async (tx) => {
+        const { workspace_id } = ctx.workspace
+        const begun = requestKey && (await conversations.findThreadOfRequest(tx, workspace_id, requestKey))
+        const visitorId = begun?.visitor_id ?? credential.visitor_id ?? newId()
+        const { thread_id } =
+          begun && isTheirs(ctx, begun, visitorId)
+            ? begun
+            : await conversations.openThread(tx, { ...of, workspaceId: workspace_id, visitorId })
+        const minted = credential.visitor_id === null
+        return {
+          threadId: thread_id,
+          visitorId,
+          minted: minted ? { visitor_token: visitors.mint(ownerOf(credential), visitorId) } : {},
+        }
+      })
     },
 
     async status(ctx: Context, { execution_id }: { execution_id: string }): Promise<SimpleExecution> {

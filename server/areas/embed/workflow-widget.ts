@@ -44,22 +44,27 @@ export function makeWorkflowWidget(options: {
     ): Promise<z.input<typeof Gathered>> {
       const workspaceId = ctx.workspace.workspace_id
       const key = requestKeyOf(ctx, exchange)
-      const { thread, minted } = await threadFor(ctx, workflow_id, conversation_id, key)
-      const threadId = thread.thread_id
+      const { minted, visitorId, ...where } =
+        conversation_id === undefined
+          ? await visiting.begin(ctx, key, { kind: 'gather', workflowId: workflow_id })
+          : visiting.named(ctx, fromWire('conv', conversation_id) ?? NOWHERE)
+      const { threadId } = where
       const said =
         message === undefined
           ? undefined
           : await conversations.takeMessage({
               workspaceId,
-              threadId,
-              author: { kind: 'visitor', visitorId: thread.visitor_id! },
+              ...where,
+              author: { kind: 'visitor', visitorId },
               origin: originOf(ctx),
               text: message,
               ...key,
               ...(time_zone !== undefined && { timeZone: time_zone }),
               signal: ctx.signal,
             })
-      const standing = await ctx.db.tenant(scopeOf(ctx), (tx) => conversations.standing(tx, workspaceId, threadId))
+      const standing = await ctx.db.tenant(scopeOf(ctx), (tx) =>
+        conversations.standing(tx, workspaceId, threadId, where.isTheirs),
+      )
       const { gathered } = said ?? standing
       const executionId = said?.execution_id ?? standing.execution_id
       return {
@@ -70,24 +75,6 @@ export function makeWorkflowWidget(options: {
         ...minted,
       }
     },
-  }
-
-  async function threadFor(
-    ctx: Context,
-    workflowId: string,
-    conversationId: string | undefined,
-    key: { requestKey?: Buffer },
-  ) {
-    if (conversationId !== undefined)
-      return { thread: await visiting.ownThread(ctx, fromWire('conv', conversationId) ?? NOWHERE), minted: {} }
-    const begun = await visiting.begun(ctx, key)
-    if (begun)
-      return { thread: begun, minted: { visitor_token: visitors.mint(ownerOf(credentialOf(ctx)), begun.visitor_id!) } }
-    const { visitorId, minted } = visiting.visitor(ctx)
-    const thread = await ctx.db.tenant(scopeOf(ctx), (tx) =>
-      conversations.openThread(tx, { workspaceId: ctx.workspace.workspace_id, kind: 'gather', workflowId, visitorId }),
-    )
-    return { thread, minted }
   }
 }
 
