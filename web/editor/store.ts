@@ -1,7 +1,16 @@
 import { createContext, useContext, useSyncExternalStore } from 'react'
 import type { Execution } from '#sdk/types.generated'
+import type { Way } from './document/commands.ts'
 import type { Comparison } from './document/compare.ts'
-import { type Doc, type DocGraph, type GraphPath, graphAt, type KeyedEdge, TOP } from './document/document.ts'
+import {
+  type Doc,
+  type DocGraph,
+  type GraphPath,
+  graphAt,
+  type KeyedEdge,
+  type Point,
+  TOP,
+} from './document/document.ts'
 import { type History, record, redo, startHistory, undo } from './document/history.ts'
 import type { Problem } from './document/problems.ts'
 import type { Kinds } from './kinds.ts'
@@ -11,7 +20,7 @@ import type { Kinds } from './kinds.ts'
 export type Selection = { nodes: ReadonlySet<string>; edges: ReadonlySet<string> }
 export type Base = { version_id: string; number: number; doc: Doc }
 export type Panel = 'versions' | 'problems' | null
-export type QuickAdd = { mode: 'add' } | { mode: 'connect'; from: string } | null
+export type QuickAdd = { mode: 'add'; at?: Point; after?: Way } | { mode: 'connect'; from: string } | null
 
 export type EditorState = {
   history: History<Doc>
@@ -29,6 +38,10 @@ export type EditorState = {
   quick: QuickAdd
   help: boolean
   readOnly: boolean
+  /** Whether there is anything that no version holds yet. */
+  dirty: boolean
+  /** The node that should have the keyboard next; an empty text is the canvas itself. */
+  focus: string | null
 }
 
 export const NOTHING: Selection = { nodes: new Set(), edges: new Set() }
@@ -56,6 +69,8 @@ export function makeEditorStore(options: {
     quick: null,
     help: false,
     readOnly: options.readOnly,
+    dirty: options.base?.doc !== options.doc,
+    focus: null,
   }
   const listeners = new Set<() => void>()
   const set = (more: Partial<EditorState>): void => {
@@ -72,6 +87,9 @@ export function makeEditorStore(options: {
       selection: path === state.path ? present(graphAt(history.present, path)!, state.selection) : NOTHING,
     }
   }
+  const step = (history: History<Doc>): void => {
+    if (!state.readOnly && !state.comparison) set({ ...settle(history), dirty: history.present !== state.base?.doc })
+  }
   return {
     kinds: options.kinds,
     get: (): EditorState => state,
@@ -87,14 +105,19 @@ export function makeEditorStore(options: {
     change(edit: (doc: Doc) => Doc, about?: string): void {
       if (state.readOnly || state.comparison) return
       const history = record(state.history, edit(state.history.present), clock(), about)
-      if (history !== state.history) set({ ...settle(history), refused: [] })
+      if (history !== state.history)
+        set({ ...settle(history), refused: [], dirty: history.present !== state.base?.doc })
     },
-    undo: (): void => set(settle(undo(state.history))),
-    redo: (): void => set(settle(redo(state.history))),
+    undo: (): void => step(undo(state.history)),
+    redo: (): void => step(redo(state.history)),
 
     /** Another document as a whole: a version taken into the editor. It can be undone. */
     replace(doc: Doc, base: Base | null): void {
-      set({ ...settle(record(state.history, doc, clock())), base, refused: [] })
+      set({ ...settle(record(state.history, doc, clock())), base, refused: [], dirty: doc !== base?.doc })
+    },
+    /** The document as it was sent is a version now; what was typed since is still to be saved. */
+    saved(base: Base): void {
+      set({ base, refused: [], dirty: state.history.present !== base.doc })
     },
 
     select: (nodes: Iterable<string>, edges: Iterable<string> = []): void =>

@@ -18,14 +18,14 @@ const onPages: [keys: string, what: string][] = [
   ['?', 'This list'],
 ]
 
-/** Keys that belong to what is being typed in, or to an open dialog, are not shortcuts. */
+/** Keys that belong to what is being typed in, to an open dialog, or to a page with keys of its own are not shortcuts. */
 export const isTyping = (event: KeyboardEvent): boolean => {
   const target = event.target as Element
   return (
     event.ctrlKey ||
     event.metaKey ||
     event.altKey ||
-    target.closest('input,textarea,select,[contenteditable=true],[role=dialog],[role=alertdialog],[role=menu]') !== null
+    target.closest('input,textarea,select,[contenteditable=true],[role=dialog],[role=alertdialog],[role=menu],[data-own-keys]') !== null
   )
 }
 

@@ -1,0 +1,183 @@
+import { Panel } from '@xyflow/react'
+import { type DragEvent, type RefObject, useCallback, useEffect, useMemo, useRef } from 'react'
+import { toast } from '#web/ui/toast.tsx'
+import { add, copy, join, middleOf, paste } from '../actions.ts'
+import { reconnect, refuseConnection, removeItems, setPositions } from '../document/commands.ts'
+import { type DocGraph, graphAt } from '../document/document.ts'
+import { marksIn } from '../document/problems.ts'
+import { KIND_TYPE } from '../palette/kind-tile.tsx'
+import { type EditorStore, useEditor, useEditorStore, useGraph } from '../store.ts'
+import { useProblems } from '../use-problems.ts'
+import { Breadcrumb } from './breadcrumb.tsx'
+import { CanvasControls } from './canvas-controls.tsx'
+import { EmptyCanvas } from './empty-canvas.tsx'
+import type { NodeRun } from './flow-items.ts'
+import { type Flow, GraphCanvas, type GraphCanvasProps } from './graph-canvas.tsx'
+
+/** The canvas of the open document: what is drawn in it becomes changes of it. */
+export function EditorCanvas({ flow }: { flow: RefObject<Flow | null> }) {
+  const store = useEditorStore()
+  const drawn = useGraph()
+  const path = useEditor((state) => state.path)
+  const selection = useEditor((state) => state.selection)
+  const comparison = useEditor((state) => state.comparison)
+  const readOnly = useEditor((state) => state.readOnly)
+  const execution = useEditor((state) => state.execution)
+  const own = useEditor((state) => state.history.present.layout.positions)
+  const problems = useProblems()
+  const box = useRef<HTMLDivElement>(null)
+
+  const compared = comparison && (graphAt(comparison.doc, path) as DocGraph | undefined)
+  const graph = compared ?? drawn
+  const marks = useMemo(() => marksIn(problems, path), [problems, path])
+  const runs = useMemo(() => {
+    if (!execution || path.length > 0) return undefined
+    return new Map<string, NodeRun>(execution.nodes.map((node) => [node.node_id, node]))
+  }, [execution, path])
+  const edit = useMemo(() => makeEdit(store), [store])
+  const onReady = useCallback((instance: Flow) => void (flow.current = instance), [flow])
+  useFocusRequests(flow, box)
+  useClipboard(box)
+
+  const onDrop = (event: DragEvent): void => {
+    const kind = store.kinds.table.get(event.dataTransfer.getData(KIND_TYPE))
+    if (!kind || !flow.current) return
+    event.preventDefault()
+    const { x, y } = flow.current.screenToFlowPosition({ x: event.clientX, y: event.clientY })
+    const id = add(store, kind, { at: { x: x - 112, y: y - 28 } })
+    if (id !== undefined) store.set({ focus: id })
+  }
+  return (
+    <div
+      ref={box}
+      data-canvas
+      role="application"
+      aria-label={path.length > 0 ? 'Canvas of the body' : 'Canvas'}
+      aria-describedby="editor-keys"
+      tabIndex={graph.nodes.length === 0 ? 0 : -1}
+      className="relative min-h-0 flex-1 outline-none"
+      onDragOver={(event) => event.dataTransfer.types.includes(KIND_TYPE) && event.preventDefault()}
+      onDrop={onDrop}
+    >
+      <p id="editor-keys" className="sr-only">
+        Arrow keys go from node to node, slash adds a node, C connects, question mark lists all keys.
+      </p>
+      <GraphCanvas
+        key={`${path.join('/')}${comparison ? ' compared' : ''}`}
+        label="Nodes and connections"
+        graph={graph}
+        path={path}
+        positions={comparison ? comparison.doc.layout.positions : own}
+        kinds={store.kinds.table}
+        selected={selection.nodes}
+        selectedEdges={selection.edges}
+        runs={comparison ? undefined : runs}
+        problems={comparison ? undefined : marks}
+        marks={path.length === 0 ? comparison?.nodes : undefined}
+        edgeMarks={path.length === 0 ? comparison?.edges : undefined}
+        onReady={onReady}
+        onSelect={(nodes, edges) => store.set({ selection: { nodes, edges } })}
+        onOpen={(id) => open(store, id)}
+        edit={readOnly || comparison ? undefined : edit}
+      >
+        <Panel position="top-left">
+          <Breadcrumb />
+        </Panel>
+        <Panel position="bottom-left">
+          <CanvasControls flow={flow} />
+        </Panel>
+      </GraphCanvas>
+      {graph.nodes.length === 0 && !comparison && <EmptyCanvas />}
+    </div>
+  )
+}
+
+export function open(store: EditorStore, id: string): void {
+  if (store.graph().nodes.find((node) => node.id === id)?.type === 'map' && !store.get().comparison) {
+    store.open([...store.get().path, id])
+    store.set({ focus: '' })
+  } else focusInspector()
+}
+
+export function focusInspector(): void {
+  requestAnimationFrame(() =>
+    document.querySelector<HTMLElement>('[data-inspector] :is(input,textarea,select):not([disabled])')?.focus(),
+  )
+}
+
+const makeEdit = (store: EditorStore): NonNullable<GraphCanvasProps['edit']> => ({
+  onMoved: (places) => store.change((doc) => setPositions(doc, store.get().path, places)),
+  onConnect: (from, to) => {
+    const refused = join(store, from, to)
+    if (refused) toast.tell(refused)
+  },
+  mayConnect: (from, to) => refuseConnection(store.graph(), from, to) === null,
+  onReconnect: (edgeId, from, to) => store.change((doc) => reconnect(doc, store.get().path, edgeId, from, to)),
+  onDangling: (after, at) => store.set({ quick: { mode: 'add', after, at: { x: at.x, y: at.y - 28 } } }),
+})
+
+/** Brings a node into sight and gives it the keyboard; nodes out of sight are not in the document at first. */
+function useFocusRequests(flow: RefObject<Flow | null>, box: RefObject<HTMLDivElement | null>): void {
+  const store = useEditorStore()
+  const wanted = useEditor((state) => state.focus)
+  useEffect(() => {
+    if (wanted === null) return
+    let tries = 20
+    const attempt = (): void => {
+      const canvas = box.current
+      if (!canvas) return
+      const target = wanted === '' ? canvas : canvas.querySelector<HTMLElement>(`[data-node="${CSS.escape(wanted)}"]`)
+      if (wanted !== '' && !isInSight(flow.current, canvas, middleOf(store, wanted))) {
+        const { x, y } = middleOf(store, wanted)
+        void flow.current?.setCenter(x, y, { zoom: flow.current.getZoom() })
+      }
+      if (target && (wanted === '' || flow.current)) {
+        target.focus({ preventScroll: true })
+        store.set({ focus: null })
+      } else if (tries-- > 0) requestAnimationFrame(attempt)
+      else store.set({ focus: null })
+    }
+    const frame = requestAnimationFrame(attempt)
+    return () => cancelAnimationFrame(frame)
+  }, [wanted, store, flow, box])
+}
+
+function isInSight(flow: Flow | null, canvas: HTMLElement, point: { x: number; y: number }): boolean {
+  if (!flow) return true
+  const at = flow.flowToScreenPosition(point)
+  const { left, right, top, bottom } = canvas.getBoundingClientRect()
+  return at.x > left + 60 && at.x < right - 60 && at.y > top + 40 && at.y < bottom - 40
+}
+
+/** The browser's own copy, cut and paste, while the canvas has the keyboard. */
+function useClipboard(box: RefObject<HTMLDivElement | null>): void {
+  const store = useEditorStore()
+  useEffect(() => {
+    const isOurs = (): boolean => {
+      const active = document.activeElement
+      return active === document.body || (box.current?.contains(active) ?? false)
+    }
+    const take = (event: ClipboardEvent, cut: boolean): void => {
+      const text = isOurs() ? copy(store) : null
+      if (text === null) return
+      event.clipboardData?.setData('text/plain', text)
+      event.preventDefault()
+      const { nodes, edges } = store.get().selection
+      if (cut) store.change((doc) => removeItems(doc, store.get().path, nodes, edges))
+    }
+    const onCopy = (event: ClipboardEvent): void => take(event, false)
+    const onCut = (event: ClipboardEvent): void => take(event, true)
+    const onPaste = (event: ClipboardEvent): void => {
+      if (!isOurs() || !paste(store, event.clipboardData?.getData('text/plain') ?? '')) return
+      event.preventDefault()
+    }
+    document.addEventListener('copy', onCopy)
+    document.addEventListener('cut', onCut)
+    document.addEventListener('paste', onPaste)
+    return () => {
+      document.removeEventListener('copy', onCopy)
+      document.removeEventListener('cut', onCut)
+      document.removeEventListener('paste', onPaste)
+    }
+  }, [store, box])
+}

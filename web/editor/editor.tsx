@@ -1,0 +1,158 @@
+import { Files } from 'lucide-react'
+import { useCallback, useMemo, useRef, useState } from 'react'
+import type { Workflow, WorkflowVersion } from '#sdk/types.generated'
+import { messageOf } from '#web/ui/messages.ts'
+import { toast } from '#web/ui/toast.tsx'
+import { EditorCanvas } from './canvas/editor-canvas.tsx'
+import type { Flow } from './canvas/graph-canvas.tsx'
+import { draftKey } from './draft/draft.ts'
+import { useDraft } from './draft/use-draft.ts'
+import { Help } from './help.tsx'
+import { Inspector } from './inspector/inspector.tsx'
+import { NewerNotice, Notice, OthersNotice, RestoredNotice } from './notices.tsx'
+import type { Opened } from './opened.ts'
+import { Palette } from './palette/palette.tsx'
+import { QuickAdd } from './palette/quick-add.tsx'
+import { Faces } from './presence/faces.tsx'
+import { usePresence } from './presence/use-presence.ts'
+import { ProblemsPanel } from './problems-panel.tsx'
+import { RunBar } from './run/run-bar.tsx'
+import { asksForInput, RunDialog } from './run/run-dialog.tsx'
+import { useRun } from './run/use-run.ts'
+import { EditorProvider, makeEditorStore, useEditor } from './store.ts'
+import { Toolbar } from './toolbar.tsx'
+import { useKeys } from './use-keys.ts'
+import { useLiveCheck } from './use-problems.ts'
+import { NewerDialog } from './versions/newer-dialog.tsx'
+import { SaveDialog } from './versions/save-dialog.tsx'
+import { useSaving } from './versions/use-saving.ts'
+import { compareWithDraft, VersionsPanel } from './versions/versions-panel.tsx'
+
+export type EditorProps = {
+  workflow: Workflow
+  opened: Opened
+  readOnly: boolean
+  userId: string
+  executionId: string | undefined
+}
+
+export function Editor(props: EditorProps) {
+  const { opened, readOnly } = props
+  const store = useMemo(() => makeEditorStore({ ...opened, readOnly }), [opened, readOnly])
+  return (
+    <EditorProvider value={store}>
+      <Workbench {...props} store={store} />
+    </EditorProvider>
+  )
+}
+
+function Workbench({
+  workflow,
+  opened,
+  readOnly,
+  userId,
+  executionId,
+  store,
+}: EditorProps & { store: ReturnType<typeof makeEditorStore> }) {
+  const workflowId = workflow.workflow_id
+  const flow = useRef<Flow | null>(null)
+  const [dialog, setDialog] = useState<'save' | 'run' | null>(null)
+  const [conflict, setConflict] = useState<WorkflowVersion | null>(null)
+  const [restored, setRestored] = useState(opened.restoredAt)
+  const panel = useEditor((state) => state.panel)
+  const comparing = useEditor((state) => state.comparison !== null)
+  const baseNumber = useEditor((state) => state.base?.number ?? 0)
+  const draft = useDraft(store, draftKey(userId, workflowId))
+  const saving = useSaving(workflowId, store)
+  const run = useRun(workflowId, store, executionId)
+  const people = usePresence(workflowId)
+  useLiveCheck()
+
+  const { save: saveVersion } = saving
+  const { start } = run
+  const runWith = useCallback(
+    async (input: unknown): Promise<void> => {
+      const { dirty, base } = store.get()
+      let versionId = base?.version_id
+      if (dirty && !readOnly) {
+        const saved = await saveVersion({ note: 'Tried in the editor', activate: false })
+        if (saved.kind === 'newer') return setConflict(saved.version)
+        if (saved.kind === 'refused') throw saved.error
+        versionId = saved.version.version_id
+      }
+      await start(input, versionId)
+    },
+    [store, readOnly, saveVersion, start],
+  )
+  const onRun = useCallback((): void => {
+    if (asksForInput(store.doc().inputs)) setDialog('run')
+    else runWith({}).catch((error: unknown) => toast.failed('It could not be run', messageOf(error)))
+  }, [store, runWith])
+  const onSave = useCallback((): void => {
+    if (!store.get().readOnly) setDialog('save')
+  }, [store])
+  const onKeyDown = useKeys(store, flow, { save: onSave, run: onRun })
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keys of the whole editor are read in one place
+    <div data-own-keys className="flex h-dvh min-h-96 flex-col max-lg:h-[calc(100dvh-3.5rem)]" onKeyDown={onKeyDown}>
+      <Toolbar
+        workflow={workflow}
+        faces={<Faces people={people} />}
+        kept={draft.kept}
+        starting={run.starting}
+        onSave={onSave}
+        onRun={onRun}
+      />
+      {restored !== null && (
+        <RestoredNotice
+          at={restored}
+          onClose={() => setRestored(null)}
+          onDiscard={() => {
+            if (store.get().base) store.replace(store.get().base!.doc, store.get().base)
+            setRestored(null)
+          }}
+        />
+      )}
+      {saving.newer && <NewerNotice version={saving.newer} onLook={() => setConflict(saving.newer)} />}
+      {people.length > 0 && !readOnly && <OthersNotice names={people.map(({ name }) => name)} />}
+      {draft.elsewhere && (
+        <Notice tone="warn" icon={Files}>
+          You are changing this workflow in another tab as well. The tab that changed last keeps its draft; save in one
+          of them.
+        </Notice>
+      )}
+      <div className="relative flex min-h-0 flex-1">
+        {!readOnly && !comparing && <Palette />}
+        <div className="flex min-w-0 flex-1 flex-col">
+          <EditorCanvas flow={flow} />
+          <RunBar run={run} />
+          <ProblemsPanel />
+        </div>
+        {panel === 'versions' && <VersionsPanel workflowId={workflowId} />}
+        {(panel !== 'versions' || comparing) && <Inspector />}
+      </div>
+      <QuickAdd />
+      <Help />
+      <RunDialog open={dialog === 'run'} workflowId={workflowId} onClose={() => setDialog(null)} onRun={runWith} />
+      <SaveDialog
+        open={dialog === 'save'}
+        first={baseNumber === 0}
+        saving={saving}
+        onClose={() => setDialog(null)}
+        onNewer={(version) => setConflict(version)}
+      />
+      <NewerDialog
+        version={conflict}
+        baseNumber={baseNumber}
+        saving={saving}
+        onClose={() => setConflict(null)}
+        onCompare={(version) => {
+          setConflict(null)
+          store.set({ panel: 'versions' })
+          void compareWithDraft(store, version)
+        }}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,76 @@
+import { Trash2 } from 'lucide-react'
+import { useId } from 'react'
+import { Button } from '#web/ui/button.tsx'
+import { removeItems, setCondition } from '../document/commands.ts'
+import { type KeyedEdge, portOf, titleOf } from '../document/document.ts'
+import { AddButton } from '../fields/add-button.tsx'
+import { CelField } from '../fields/cel-field.tsx'
+import { FieldScopeProvider } from '../fields/scope.tsx'
+import { FieldProblem } from '../fields/value-field.tsx'
+import { useEditor, useEditorStore, useGraph } from '../store.ts'
+import { useFormScope } from './use-field-scope.ts'
+
+/** A connection and its condition. */
+export function EdgeForm({ edge }: { edge: KeyedEdge }) {
+  const store = useEditorStore()
+  const graph = useGraph()
+  const path = useEditor((state) => state.path)
+  const scope = useFormScope('edge', edge.id, { kind: 'edge', from: edge.from.node })
+  const id = useId()
+  const name = (nodeId: string): string => titleOf(graph.nodes.find((node) => node.id === nodeId) ?? { id: nodeId })
+  const set = (cel: string | null): void =>
+    store.change((doc) => setCondition(doc, path, edge.id, cel), cel === null ? undefined : `edge/${edge.id}`)
+  const problem = scope.problemAt('/when') ?? scope.problemAt('') ?? scope.problemAt('/from/port')
+  return (
+    <FieldScopeProvider value={scope}>
+      <div className="flex flex-col gap-5 p-4">
+        <header>
+          <h2 className="text-base font-semibold">Connection</h2>
+          <p className="mt-1 text-ink-2">
+            <NodeLink id={edge.from.node} name={name(edge.from.node)} />
+            {portOf(edge) !== 'out' && <> by “{portOf(edge)}”</>} → <NodeLink id={edge.to} name={name(edge.to)} />
+          </p>
+        </header>
+        <div className="flex flex-col gap-1">
+          <label htmlFor={id} className="font-medium">
+            Only when
+          </label>
+          {edge.when ? (
+            <CelField id={id} label="Only when" cel={edge.when.$cel} onChange={set} />
+          ) : (
+            <p className="text-ink-3">Always: there is no condition.</p>
+          )}
+          {problem && <FieldProblem>{problem}</FieldProblem>}
+          {!edge.when && !scope.readOnly && <AddButton onClick={() => set('true')}>Add a condition</AddButton>}
+          {edge.when && !scope.readOnly && (
+            <button type="button" className="w-fit text-xs text-ink-2 underline" onClick={() => set(null)}>
+              Take the condition away
+            </button>
+          )}
+        </div>
+        {!scope.readOnly && (
+          <Button
+            icon={Trash2}
+            className="w-fit"
+            onClick={() => store.change((doc) => removeItems(doc, path, new Set(), new Set([edge.id])))}
+          >
+            Delete connection
+          </Button>
+        )}
+      </div>
+    </FieldScopeProvider>
+  )
+}
+
+function NodeLink({ id, name }: { id: string; name: string }) {
+  const store = useEditorStore()
+  return (
+    <button
+      type="button"
+      className="font-medium text-ink underline decoration-line-strong underline-offset-2 hover:text-accent-strong"
+      onClick={() => store.select([id])}
+    >
+      {name}
+    </button>
+  )
+}

@@ -1,0 +1,49 @@
+import { X } from 'lucide-react'
+import { IconButton } from '#web/ui/button.tsx'
+import { useEditor, useEditorStore, useGraph } from '../store.ts'
+import { ChangesForm } from './changes-form.tsx'
+import { EdgeForm } from './edge-form.tsx'
+import { NodeForm } from './node-form.tsx'
+import { SeveralForm } from './several-form.tsx'
+import { WorkflowForm } from './workflow-form.tsx'
+
+/** What stands at the right: the selected node, the selected edge, or the workflow itself. */
+export function Inspector({ onClose }: { onClose?: () => void }) {
+  const selection = useEditor((state) => state.selection)
+  const comparing = useEditor((state) => state.comparison !== null)
+  const store = useEditorStore()
+  const graph = useGraph()
+  const node = selection.nodes.size === 1 ? graph.nodes.find(({ id }) => selection.nodes.has(id)) : undefined
+  const edge =
+    selection.nodes.size === 0 && selection.edges.size === 1
+      ? graph.edges.find(({ id }) => selection.edges.has(id))
+      : undefined
+  return (
+    <section
+      aria-label="Inspector"
+      data-inspector
+      className="relative flex min-h-0 w-96 shrink-0 flex-col overflow-y-auto border-l border-line bg-surface max-lg:absolute max-lg:inset-y-0 max-lg:right-0 max-lg:z-20 max-lg:w-[min(24rem,100%)] max-lg:shadow-raised"
+    >
+      {onClose && (
+        <IconButton
+          icon={X}
+          label="Close"
+          size="small"
+          className="absolute top-2 right-2 lg:hidden"
+          onClick={onClose}
+        />
+      )}
+      {comparing ? (
+        <ChangesForm />
+      ) : node ? (
+        <NodeForm key={`${store.get().path.join('/')}/${node.id}`} node={node} />
+      ) : edge ? (
+        <EdgeForm key={edge.id} edge={edge} />
+      ) : selection.nodes.size + selection.edges.size > 1 ? (
+        <SeveralForm />
+      ) : (
+        <WorkflowForm />
+      )}
+    </section>
+  )
+}

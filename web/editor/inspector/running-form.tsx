@@ -1,0 +1,163 @@
+import { useId, useState } from 'react'
+import type { Join, Node, OnError } from '#model/definition'
+import { Field } from '#web/ui/field.tsx'
+import { refuseId, renameNode } from '../document/commands.ts'
+import { NumberInput, SelectInput, TextInput } from '../fields/inputs.tsx'
+import { useFieldScope } from '../fields/scope.tsx'
+import { FieldProblem } from '../fields/value-field.tsx'
+import { useEditor, useEditorStore } from '../store.ts'
+
+type Change = (edit: (node: Node) => Node, about?: string) => void
+
+/** How a node runs: what happens when it fails, how long it may take, what it waits for. */
+export function RunningForm({ node, change }: { node: Node; change: Change }) {
+  const { readOnly, problemAt } = useFieldScope()
+  const id = useId()
+  const set = <Key extends keyof Node>(key: Key, value: Node[Key] | undefined): void =>
+    change((before) => {
+      const { [key]: _old, ...rest } = before
+      return { ...rest, ...(value !== undefined && { [key]: value }) } as unknown as Node
+    }, `/${key}`)
+  const retry = node.retry
+  return (
+    <div className="flex flex-col gap-4">
+      <Labelled id={`${id}-error`} label="When it fails" hint={errorHints[node.on_error ?? 'fail']}>
+        <SelectInput
+          id={`${id}-error`}
+          disabled={readOnly}
+          value={node.on_error ?? 'fail'}
+          onChange={(event) =>
+            set('on_error', event.currentTarget.value === 'fail' ? undefined : (event.currentTarget.value as OnError))
+          }
+        >
+          <option value="fail">The run fails</option>
+          <option value="continue">Go on without it</option>
+          <option value="route">Leave by the way “error”</option>
+        </SelectInput>
+      </Labelled>
+      <Labelled
+        id={`${id}-tries`}
+        label="Tries"
+        hint="How often it is tried before it counts as failed."
+        problem={problemAt('/retry/max_attempts')}
+      >
+        <NumberInput
+          id={`${id}-tries`}
+          disabled={readOnly}
+          placeholder="1"
+          value={retry?.max_attempts}
+          onNumber={(tries) =>
+            set(
+              'retry',
+              tries === undefined || tries <= 1
+                ? undefined
+                : { ...retry, max_attempts: tries, backoff_s: retry?.backoff_s ?? 1 },
+            )
+          }
+        />
+      </Labelled>
+      {retry && (
+        <div className="grid grid-cols-2 gap-3">
+          <Labelled id={`${id}-wait`} label="Wait between (seconds)" problem={problemAt('/retry/backoff_s')}>
+            <NumberInput
+              id={`${id}-wait`}
+              disabled={readOnly}
+              value={retry.backoff_s}
+              onNumber={(wait) => set('retry', { ...retry, backoff_s: wait ?? 0 })}
+            />
+          </Labelled>
+          <Labelled id={`${id}-factor`} label="Times longer each time" problem={problemAt('/retry/factor')}>
+            <NumberInput
+              id={`${id}-factor`}
+              disabled={readOnly}
+              placeholder="2"
+              value={retry.factor}
+              onNumber={(factor) =>
+                set('retry', {
+                  max_attempts: retry.max_attempts,
+                  backoff_s: retry.backoff_s,
+                  ...(factor !== undefined && { factor }),
+                })
+              }
+            />
+          </Labelled>
+        </div>
+      )}
+      <Labelled id={`${id}-time`} label="Longest try (seconds)" problem={problemAt('/timeout_s')}>
+        <NumberInput
+          id={`${id}-time`}
+          disabled={readOnly}
+          placeholder="No limit"
+          value={node.timeout_s}
+          onNumber={(seconds) => set('timeout_s', seconds)}
+        />
+      </Labelled>
+      <Labelled id={`${id}-join`} label="Where several ways come in">
+        <SelectInput
+          id={`${id}-join`}
+          disabled={readOnly}
+          value={node.join ?? 'all'}
+          onChange={(event) =>
+            set('join', event.currentTarget.value === 'all' ? undefined : (event.currentTarget.value as Join))
+          }
+        >
+          <option value="all">Wait until all have come or cannot come</option>
+          <option value="any">Start with the first that comes</option>
+        </SelectInput>
+      </Labelled>
+      <IdRow node={node} />
+    </div>
+  )
+}
+
+const errorHints: Record<OnError, string> = {
+  fail: 'Nothing after it runs.',
+  continue: 'Its output is null, and what follows runs.',
+  route: 'The error is its output on that way; draw where it leads.',
+}
+
+type LabelledProps = { id: string; label: string; hint?: string; problem?: string; children: React.ReactNode }
+
+const Labelled = ({ id, label, hint, problem, children }: LabelledProps) => (
+  <div className="flex flex-col gap-1">
+    <label htmlFor={id} className="font-medium">
+      {label}
+    </label>
+    {children}
+    {hint && <p className="text-xs text-ink-3">{hint}</p>}
+    {problem && <FieldProblem>{problem}</FieldProblem>}
+  </div>
+)
+
+/** Other nodes refer to this one by its id; they follow when it changes. */
+function IdRow({ node }: { node: Node }) {
+  const store = useEditorStore()
+  const path = useEditor((state) => state.path)
+  const { readOnly } = useFieldScope()
+  const [text, setText] = useState<string | null>(null)
+  const refused = text === null ? null : refuseId(store.doc(), node.id, text)
+  const done = (): void => {
+    if (text !== null && refused === null && text !== node.id) {
+      store.change((doc) => renameNode(doc, path, node.id, text))
+      store.select([text])
+    }
+    setText(null)
+  }
+  return (
+    <Field
+      label="Id"
+      hint={refused ?? `What others refer to: nodes.${node.id}.output. They follow when you change it.`}
+    >
+      <TextInput
+        aria-label="Id of the node"
+        disabled={readOnly}
+        aria-invalid={refused !== null}
+        value={text ?? node.id}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onBlur={done}
+        onKeyDown={(event) => event.key === 'Enter' && done()}
+        className="font-mono text-xs!"
+      />
+    </Field>
+  )
+}

@@ -1,0 +1,40 @@
+import { useMemo } from 'react'
+import type { Place, Problem } from '../document/problems.ts'
+import { type Reader, sourcesFor } from '../document/upstream.ts'
+import { type FieldScope, sampleScope } from '../fields/scope.tsx'
+import { useDoc, useEditor, useEditorStore } from '../store.ts'
+import { useProblems } from '../use-problems.ts'
+
+const samePlace = (place: Place, path: readonly string[], kind: Place['kind'], id: string | undefined): boolean =>
+  place.kind === kind &&
+  place.path.length === path.length &&
+  place.path.every((step, index) => step === path[index]) &&
+  (id === undefined || ('id' in place && place.id === id))
+
+/** What the form of one node, edge or result shares. */
+export function useFormScope(kind: Place['kind'], id: string | undefined, reader: Reader): FieldScope {
+  const store = useEditorStore()
+  const doc = useDoc()
+  const path = useEditor((state) => state.path)
+  const execution = useEditor((state) => state.execution)
+  const readOnly = useEditor((state) => state.readOnly || state.comparison !== null)
+  const problems = useProblems()
+  const readerKey = JSON.stringify(reader)
+  return useMemo(() => {
+    const sources = sourcesFor(doc, path, JSON.parse(readerKey) as Reader, store.kinds.table, execution)
+    const own = problems.filter(({ place }) => samePlace(place, path, kind, id))
+    return {
+      sources,
+      sample: sampleScope(sources, execution !== null),
+      problemAt: (pointer) => ownMessage(own, pointer),
+      kinds: store.kinds,
+      readOnly,
+    }
+  }, [doc, path, execution, readOnly, problems, readerKey, kind, id, store])
+}
+
+/** Said at the field itself; the name of the field before the colon would repeat its label. */
+function ownMessage(problems: readonly Problem[], pointer: string): string | undefined {
+  const found = problems.find(({ place }) => place.field === pointer)
+  return found && found.message.replace(/^[^:]*: /, (lead) => (found.place.field === '' ? lead : ''))
+}

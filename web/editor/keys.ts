@@ -1,0 +1,82 @@
+import type { Direction } from './canvas/navigate.ts'
+
+// The editor's keys, in one table: what is pressed, what it is called in the help, and what it does.
+
+export type Command =
+  | {
+      do:
+        | 'quick-add'
+        | 'connect'
+        | 'delete'
+        | 'select-all'
+        | 'undo'
+        | 'redo'
+        | 'duplicate'
+        | 'save'
+        | 'run'
+        | 'help'
+        | 'fit'
+    }
+  | { do: 'arrange' | 'problems' | 'versions' | 'open' | 'up' | 'inspect' | 'clear' | 'zoom-in' | 'zoom-out' }
+  | { do: 'go'; direction: Direction }
+  | { do: 'nudge'; direction: Direction }
+
+type Binding = { keys: string[]; shown: string; what: string; command: Command; typing?: true }
+
+/** `mod` is Ctrl, or Cmd on a Mac. With `typing` it also works from within a field. */
+export const bindings: readonly Binding[] = [
+  {
+    keys: ['/', 'mod+k'],
+    shown: '/ or Ctrl K',
+    what: 'Add a node behind the selected one',
+    command: { do: 'quick-add' },
+  },
+  { keys: ['c'], shown: 'C', what: 'Connect the selected node to another', command: { do: 'connect' } },
+  { keys: ['arrowleft'], shown: '← → ↑ ↓', what: 'Go from node to node', command: { do: 'go', direction: 'left' } },
+  { keys: ['arrowright'], shown: '', what: '', command: { do: 'go', direction: 'right' } },
+  { keys: ['arrowup'], shown: '', what: '', command: { do: 'go', direction: 'up' } },
+  { keys: ['arrowdown'], shown: '', what: '', command: { do: 'go', direction: 'down' } },
+  {
+    keys: ['shift+arrowleft'],
+    shown: 'Shift ← → ↑ ↓',
+    what: 'Move the selected nodes',
+    command: { do: 'nudge', direction: 'left' },
+  },
+  { keys: ['shift+arrowright'], shown: '', what: '', command: { do: 'nudge', direction: 'right' } },
+  { keys: ['shift+arrowup'], shown: '', what: '', command: { do: 'nudge', direction: 'up' } },
+  { keys: ['shift+arrowdown'], shown: '', what: '', command: { do: 'nudge', direction: 'down' } },
+  {
+    keys: ['enter', 'e'],
+    shown: 'Enter',
+    what: 'Edit the selected node; Escape comes back',
+    command: { do: 'inspect' },
+  },
+  { keys: ['o'], shown: 'O', what: 'Open the body of a “For each”', command: { do: 'open' } },
+  { keys: ['u'], shown: 'U', what: 'Leave the body', command: { do: 'up' } },
+  { keys: ['delete', 'backspace'], shown: 'Delete', what: 'Delete what is selected', command: { do: 'delete' } },
+  { keys: ['mod+a'], shown: 'Ctrl A', what: 'Select all', command: { do: 'select-all' } },
+  { keys: ['escape'], shown: 'Escape', what: 'Select nothing', command: { do: 'clear' } },
+  { keys: ['mod+d'], shown: 'Ctrl D', what: 'Duplicate', command: { do: 'duplicate' } },
+  { keys: ['mod+z'], shown: 'Ctrl Z', what: 'Undo', command: { do: 'undo' } },
+  { keys: ['mod+shift+z', 'mod+y'], shown: 'Ctrl Shift Z', what: 'Redo', command: { do: 'redo' } },
+  { keys: ['l'], shown: 'L', what: 'Arrange the nodes', command: { do: 'arrange' } },
+  { keys: ['f'], shown: 'F', what: 'Show everything', command: { do: 'fit' } },
+  { keys: ['+', 'shift++', '='], shown: '+ −', what: 'Nearer, farther', command: { do: 'zoom-in' } },
+  { keys: ['-'], shown: '', what: '', command: { do: 'zoom-out' } },
+  { keys: ['p'], shown: 'P', what: 'List the problems', command: { do: 'problems' } },
+  { keys: ['v'], shown: 'V', what: 'List the versions', command: { do: 'versions' } },
+  { keys: ['mod+s'], shown: 'Ctrl S', what: 'Save as a version', command: { do: 'save' }, typing: true },
+  { keys: ['mod+enter'], shown: 'Ctrl Enter', what: 'Run', command: { do: 'run' }, typing: true },
+  { keys: ['?', 'shift+?'], shown: '?', what: 'This list', command: { do: 'help' } },
+]
+
+type Pressed = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey'>
+
+const byKey = new Map(bindings.flatMap((binding) => binding.keys.map((key) => [key, binding])))
+
+export function commandOf(pressed: Pressed, typing: boolean): Command | undefined {
+  if (pressed.altKey) return undefined
+  const parts = [(pressed.ctrlKey || pressed.metaKey) && 'mod', pressed.shiftKey && 'shift', pressed.key.toLowerCase()]
+  const binding = byKey.get(parts.filter(Boolean).join('+'))
+  return binding && (!typing || binding.typing) ? binding.command : undefined
+}

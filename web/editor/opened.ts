@@ -1,0 +1,43 @@
+import type { Palette, WorkflowVersion } from '#sdk/types.generated'
+import { api } from '#web/api.ts'
+import { type Doc, emptyDoc, sameDoc } from './document/document.ts'
+import { openDoc } from './document/open.ts'
+import { draftKey, dropDraft, readDraft } from './draft/draft.ts'
+import { type Kinds, readKinds } from './kinds.ts'
+import type { Base } from './store.ts'
+
+/** What an editor begins with. */
+export type Opened = { doc: Doc; base: Base | null; kinds: Kinds; restoredAt: string | null }
+
+/** The newest version, or the draft of it that this device has kept. */
+export async function openWorkflow(options: {
+  workflowId: string
+  userId: string
+  palette: Palette
+  readOnly: boolean
+}): Promise<Opened> {
+  const { workflowId, userId, readOnly } = options
+  const kinds = readKinds(options.palette)
+  const { items } = await api.listVersions({ workflow_id: workflowId, limit: 10 })
+  const newest = readOnly ? (items.find(({ active }) => active) ?? items[0]) : items[0]
+  const base = newest ? await toBase(newest, kinds) : null
+  const fresh: Opened = { doc: base?.doc ?? emptyDoc(), base, kinds, restoredAt: null }
+  if (readOnly) return fresh
+  const key = draftKey(userId, workflowId)
+  const draft = readDraft(localStorage, key)
+  if (!draft) return fresh
+  const doc = await openDoc(draft.doc, kinds.table)
+  if (sameDoc(doc, base?.doc ?? emptyDoc())) {
+    dropDraft(localStorage, key)
+    return fresh
+  }
+  // Its own beginning, where that is not the newest: then the editor says that there is a newer one.
+  const origin = draft.base && items.find(({ version_id }) => version_id === draft.base?.version_id)
+  const own = origin ? await toBase(origin, kinds) : base
+  return { doc, base: own, kinds, restoredAt: draft.kept_at }
+}
+
+async function toBase(version: WorkflowVersion, kinds: Kinds): Promise<Base> {
+  const doc = await openDoc(version.definition, kinds.table)
+  return { version_id: version.version_id, number: version.number, doc }
+}

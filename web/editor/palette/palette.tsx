@@ -1,0 +1,88 @@
+import { PanelLeftClose, PanelLeftOpen, Search } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import { IconButton } from '#web/ui/button.tsx'
+import { cx } from '#web/ui/cx.ts'
+import { add } from '../actions.ts'
+import type { Kind } from '../kinds.ts'
+import { useEditorStore } from '../store.ts'
+import { KIND_TYPE, KindTile } from './kind-tile.tsx'
+import { searchKinds } from './search.ts'
+
+const KEY = 'heddle.palette'
+
+/** Every kind of node: drag it onto the canvas, or click to put it behind the selected one. */
+export function Palette() {
+  const store = useEditorStore()
+  const [open, setOpen] = useState(() => localStorage.getItem(KEY) !== 'closed')
+  const [search, setSearch] = useState('')
+  const groups = useMemo(
+    () =>
+      store.kinds.groups
+        .map(({ title, kinds }) => ({ title, kinds: searchKinds(kinds, search) }))
+        .filter(({ kinds }) => kinds.length > 0),
+    [store, search],
+  )
+  const toggle = (): void => {
+    localStorage.setItem(KEY, open ? 'closed' : 'open')
+    setOpen(!open)
+  }
+  if (!open) {
+    return (
+      <div className="border-r border-line bg-surface p-1.5">
+        <IconButton icon={PanelLeftOpen} label="Show the palette" size="small" onClick={toggle} />
+      </div>
+    )
+  }
+  return (
+    <section
+      aria-label="Palette"
+      className="flex min-h-0 w-56 shrink-0 flex-col border-r border-line bg-surface max-md:w-44"
+    >
+      <div className="flex items-center gap-1.5 border-b border-line py-1.5 pr-1.5 pl-3">
+        <Search aria-hidden className="size-4 shrink-0 text-ink-3" />
+        <input
+          aria-label="Search the palette"
+          value={search}
+          onChange={(event) => setSearch(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            const first = groups[0]?.kinds[0]
+            if (event.key === 'Enter' && first) add(store, first)
+          }}
+          placeholder="Search nodes"
+          className="h-7 min-w-0 flex-1 bg-transparent outline-none placeholder:text-ink-3"
+        />
+        <IconButton icon={PanelLeftClose} label="Hide the palette" size="small" onClick={toggle} />
+      </div>
+      <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
+        {groups.map(({ title, kinds }) => (
+          <div key={title}>
+            <h3 className="px-1.5 pt-3 pb-1 text-xs font-medium text-ink-3">{title}</h3>
+            {kinds.map((kind) => (
+              <PaletteItem key={kind.type} kind={kind} onAdd={() => add(store, kind)} />
+            ))}
+          </div>
+        ))}
+        {groups.length === 0 && <p className="px-1.5 py-4 text-ink-3">Nothing by that name.</p>}
+      </div>
+    </section>
+  )
+}
+
+function PaletteItem({ kind, onAdd }: { kind: Kind; onAdd(): void }) {
+  return (
+    <button
+      type="button"
+      draggable
+      title={kind.available ? kind.description : `${kind.description}\n\nNot set up here: ${kind.unavailable_reason}`}
+      onDragStart={(event) => {
+        event.dataTransfer.setData(KIND_TYPE, kind.type)
+        event.dataTransfer.effectAllowed = 'copy'
+      }}
+      onClick={onAdd}
+      className="flex w-full items-center gap-2 rounded-md px-1.5 py-1 text-left hover:bg-hover active:cursor-grabbing"
+    >
+      <KindTile kind={kind} />
+      <span className={cx('min-w-0 truncate', !kind.available && 'text-ink-3')}>{kind.title}</span>
+    </button>
+  )
+}

@@ -1,0 +1,156 @@
+import { Dialog } from '@base-ui/react/dialog'
+import { ArrowRight, Search } from 'lucide-react'
+import { type KeyboardEvent, type ReactNode, useId, useMemo, useState } from 'react'
+import { portsOf } from '#model/graph-edges'
+import { cx } from '#web/ui/cx.ts'
+import { toast } from '#web/ui/toast.tsx'
+import { add, join } from '../actions.ts'
+import { freePort, refuseConnection, type Way } from '../document/commands.ts'
+import { titleOf } from '../document/document.ts'
+import { type EditorStore, type QuickAdd as Quick, useEditor, useEditorStore } from '../store.ts'
+import { KindTile } from './kind-tile.tsx'
+import { searchKinds } from './search.ts'
+
+type Entry = { key: string; text: string; icon: ReactNode; name: ReactNode; hint: string; choose(): void }
+
+/** A few letters and Enter: a new node, or a connection to one that is there. */
+export function QuickAdd() {
+  const store = useEditorStore()
+  const quick = useEditor((state) => state.quick)
+  return (
+    <Dialog.Root open={quick !== null} onOpenChange={(open) => !open && leave(store)}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="fixed inset-0 z-40 bg-[#000]/25" />
+        <Dialog.Popup
+          // The keyboard goes to the node that was added, not to where it came from.
+          finalFocus={false}
+          className="fixed top-[15vh] left-1/2 z-50 flex max-h-[60vh] w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 flex-col overflow-hidden rounded-lg border border-line bg-raised shadow-raised outline-none"
+        >
+          <Dialog.Title className="sr-only">{quick?.mode === 'connect' ? 'Connect' : 'Add a node'}</Dialog.Title>
+          {quick && <List quick={quick} />}
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  )
+}
+
+const leave = (store: EditorStore): void => {
+  const { nodes } = store.get().selection
+  store.set({ quick: null, focus: nodes.size === 1 ? [...nodes][0]! : '' })
+}
+
+function List({ quick }: { quick: NonNullable<Quick> }) {
+  const store = useEditorStore()
+  const [search, setSearch] = useState('')
+  const [active, setActive] = useState(0)
+  const id = useId()
+  const entries = useEntries(quick, search)
+  const current = Math.min(active, entries.length - 1)
+  const choose = (entry: Entry | undefined): void => {
+    if (!entry) return
+    entry.choose()
+    leave(store)
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'ArrowDown') setActive(Math.min(current + 1, entries.length - 1))
+    else if (event.key === 'ArrowUp') setActive(Math.max(current - 1, 0))
+    else if (event.key === 'Enter') choose(entries[current])
+    else return
+    event.preventDefault()
+  }
+  return (
+    <>
+      <div className="flex items-center gap-2 border-b border-line px-4">
+        <Search aria-hidden className="size-4 shrink-0 text-ink-3" />
+        <input
+          role="combobox"
+          aria-expanded
+          aria-controls={`${id}-list`}
+          aria-activedescendant={entries[current] && `${id}-${current}`}
+          aria-label={quick.mode === 'connect' ? 'Connect to' : 'Find a node'}
+          autoFocus
+          value={search}
+          onChange={(event) => {
+            setSearch(event.currentTarget.value)
+            setActive(0)
+          }}
+          onKeyDown={onKeyDown}
+          placeholder={quick.mode === 'connect' ? 'Connect to…' : 'Add a node: http, branch, approval…'}
+          className="h-12 w-full bg-transparent text-base outline-none placeholder:text-ink-3"
+        />
+      </div>
+      <div id={`${id}-list`} role="listbox" aria-label="Found" className="min-h-0 flex-1 overflow-y-auto p-1.5">
+        {entries.map((entry, index) => (
+          <div
+            key={entry.key}
+            id={`${id}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === current}
+            ref={(element) => {
+              if (index === current) element?.scrollIntoView({ block: 'nearest' })
+            }}
+            className={cx(
+              'flex cursor-default items-center gap-3 rounded-md px-2.5 py-1.5',
+              index === current && 'bg-hover',
+            )}
+            onMouseMove={() => setActive(index)}
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={() => choose(entry)}
+          >
+            {entry.icon}
+            <span className="shrink-0 font-medium">{entry.name}</span>
+            <span className="min-w-0 truncate text-xs text-ink-3">{entry.hint}</span>
+          </div>
+        ))}
+        {entries.length === 0 && <p className="px-3 py-6 text-center text-ink-3">Nothing by that name.</p>}
+      </div>
+    </>
+  )
+}
+
+function useEntries(quick: NonNullable<Quick>, search: string): Entry[] {
+  const store = useEditorStore()
+  return useMemo(() => {
+    const graph = store.graph()
+    const kinds = searchKinds([...store.kinds.table.values()], search)
+    const from = quick.mode === 'connect' ? graph.nodes.find(({ id }) => id === quick.from) : undefined
+    const fresh = (after?: Way): Entry[] =>
+      kinds.map((kind) => ({
+        key: kind.type,
+        text: kind.title,
+        icon: <KindTile kind={kind} className="size-7" />,
+        name: kind.title,
+        hint: kind.available ? kind.description : `Not set up here: ${kind.unavailable_reason}`,
+        choose: () => void add(store, kind, quick.mode === 'add' ? { at: quick.at, after: quick.after } : { after }),
+      }))
+    if (!from) return fresh()
+    const kind = store.kinds.table.get(from.type)
+    const ports = kind ? portsOf(from, kind) : []
+    const words = search.toLowerCase()
+    const there = ports.flatMap((port) =>
+      graph.nodes
+        .filter(
+          (node) =>
+            titleOf(node).toLowerCase().includes(words) &&
+            refuseConnection(graph, { node: from.id, port }, node.id) === null,
+        )
+        .map((node): Entry => {
+          const its = store.kinds.table.get(node.type)
+          return {
+            key: `${port}/${node.id}`,
+            text: titleOf(node),
+            icon: its ? <KindTile kind={its} className="size-7" /> : <ArrowRight aria-hidden className="size-4" />,
+            name: titleOf(node),
+            hint: ports.length > 1 ? `by “${port}”` : 'already drawn',
+            choose: () => {
+              const refused = join(store, { node: from.id, port }, node.id)
+              if (refused) toast.tell(refused)
+            },
+          }
+        }),
+    )
+    const free = freePort(graph, from, kind)
+    return [...there, ...(free === undefined ? [] : fresh({ node: from.id, port: free }))]
+  }, [store, quick, search])
+}

@@ -1,0 +1,106 @@
+import { Link } from '@tanstack/react-router'
+import { Square, X } from 'lucide-react'
+import type { Execution } from '#sdk/types.generated'
+import { useChange } from '#web/api.ts'
+import { StatusBadge } from '#web/ui/badge.tsx'
+import { Button, IconButton } from '#web/ui/button.tsx'
+import { SchemaForm } from '#web/ui/schema-form.tsx'
+import { Duration } from '#web/ui/time.tsx'
+import { useEditor, useEditorStore } from '../store.ts'
+import { hasEnded, type Run } from './use-run.ts'
+
+/** How the run is going, over the canvas; what it waits for can be answered here. */
+export function RunBar({ run }: { run: Run }) {
+  const store = useEditorStore()
+  const execution = useEditor((state) => state.execution)
+  const cancel = useChange('cancelExecution', { failed: 'The run could not be cancelled' })
+  if (!run.own || !execution) return null
+  return (
+    <section aria-label="Run" className="border-t border-line bg-surface px-4 py-2">
+      <div className="flex flex-wrap items-center gap-3">
+        <span role="status">
+          <StatusBadge status={execution.status} />
+        </span>
+        <span className="text-ink-2">
+          <Duration from={execution.started_at ?? execution.created_at} to={execution.finished_at} />
+        </span>
+        {execution.error && <span className="min-w-0 flex-1 truncate text-danger">{execution.error.message}</span>}
+        <span className="ml-auto flex items-center gap-2">
+          <Link
+            to={`/runs/${execution.execution_id}` as string}
+            className="text-accent-strong underline underline-offset-2"
+          >
+            Open the run
+          </Link>
+          {!hasEnded(execution) && (
+            <Button
+              size="small"
+              icon={Square}
+              pending={cancel.isPending}
+              onClick={() => cancel.mutate({ execution_id: execution.execution_id })}
+            >
+              Cancel
+            </Button>
+          )}
+          <IconButton
+            size="small"
+            icon={X}
+            label="Hide the run"
+            onClick={() => {
+              run.hide()
+              store.set({ execution: hasEnded(execution) ? execution : null })
+            }}
+          />
+        </span>
+      </div>
+      {execution.waiting_for.map((waiting) => (
+        <Waiting key={`${waiting.kind}${waiting.since}`} execution={execution} waiting={waiting as Asked} />
+      ))}
+    </section>
+  )
+}
+
+/** The answer says more than its schema: what is asked, and which gate it is. */
+type Asked = Execution['waiting_for'][number] & {
+  clarification_id?: string
+  question?: string
+  schema?: unknown
+  request_id?: string
+  title?: string
+}
+
+function Waiting({ execution, waiting }: { execution: Execution; waiting: Asked }) {
+  const respond = useChange('respondToExecution')
+  if (waiting.kind === 'clarification') {
+    return (
+      <div className="mt-2 max-w-xl rounded-md border border-line bg-sunken p-3">
+        <p className="mb-2 font-medium break-words">{waiting.question}</p>
+        <SchemaForm
+          schema={waiting.schema ?? {}}
+          submit="Answer"
+          onSubmit={(response) =>
+            respond.mutateAsync({
+              execution_id: execution.execution_id,
+              response,
+              ...(waiting.clarification_id !== undefined && { clarification_id: waiting.clarification_id }),
+            })
+          }
+        />
+      </div>
+    )
+  }
+  if (waiting.kind === 'approval') {
+    return (
+      <p className="mt-2 text-ink-2">
+        Waits for votes{waiting.title ? ` on “${waiting.title}”` : ''}.{' '}
+        <Link
+          to={(waiting.request_id ? `/approvals/${waiting.request_id}` : '/approvals') as string}
+          className="text-accent-strong underline underline-offset-2"
+        >
+          Look and vote
+        </Link>
+      </p>
+    )
+  }
+  return <p className="mt-2 text-ink-2">{waiting.kind === 'timer' ? 'Waits for its time.' : 'Waits for its turn.'}</p>
+}

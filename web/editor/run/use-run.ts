@@ -1,0 +1,85 @@
+import { useCallback, useEffect, useState } from 'react'
+import { watchExecution } from '#sdk/sockets'
+import type { Execution } from '#sdk/types.generated'
+import { api, newKey } from '#web/api.ts'
+import type { EditorStore } from '../store.ts'
+
+const ENDED: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
+export const hasEnded = (execution: Pick<Execution, 'status'>): boolean => ENDED.has(execution.status)
+
+const READ_AFTER_MS = 100
+
+/** The run that the canvas shows: followed live until it ends. */
+export function useRun(workflowId: string, store: EditorStore, shown: string | undefined) {
+  const [executionId, setExecutionId] = useState<string | undefined>(shown)
+  const [starting, setStarting] = useState(false)
+
+  // Without a run of one's own, the last one is there for its data.
+  useEffect(() => {
+    if (shown !== undefined) return
+    let current = true
+    const read = async (): Promise<void> => {
+      const { items } = await api.listExecutions({ workflow_id: workflowId, limit: 1 })
+      const last = items[0]
+      if (!last || !current || store.get().execution) return
+      const execution = await api.getExecution({ execution_id: last.execution_id })
+      if (current && !store.get().execution) store.set({ execution })
+    }
+    void read().catch(() => {})
+    return () => {
+      current = false
+    }
+  }, [workflowId, store, shown])
+
+  useEffect(() => {
+    if (executionId === undefined) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let closed = false
+    const read = async (): Promise<void> => {
+      timer = undefined
+      try {
+        const execution = await api.getExecution({ execution_id: executionId })
+        if (closed) return
+        store.set({ execution })
+        if (hasEnded(execution)) watching.close()
+      } catch {
+        // The socket says so when it is lost for good; a reading that failed is followed by the next one.
+      }
+    }
+    const watching = watchExecution(api, executionId, {
+      onFrame: ({ type, data }) => {
+        if (type === 'snapshot') store.set({ execution: data as Execution })
+        timer ??= setTimeout(() => void read(), type === 'snapshot' ? 0 : READ_AFTER_MS)
+      },
+    })
+    return () => {
+      closed = true
+      clearTimeout(timer)
+      watching.close()
+    }
+  }, [executionId, store])
+
+  const start = useCallback(
+    async (input: unknown, versionId: string | undefined): Promise<void> => {
+      setStarting(true)
+      try {
+        const accepted = await api.runWorkflow(
+          {
+            workflow_id: workflowId,
+            input: input as Record<string, unknown>,
+            ...(versionId !== undefined && { version_id: versionId }),
+          },
+          { idempotencyKey: newKey() },
+        )
+        store.set({ execution: null })
+        setExecutionId(accepted.execution_id)
+      } finally {
+        setStarting(false)
+      }
+    },
+    [workflowId, store],
+  )
+  return { start, starting, own: executionId !== undefined, hide: () => setExecutionId(undefined) }
+}
+
+export type Run = ReturnType<typeof useRun>

@@ -1,0 +1,134 @@
+import { Link } from '@tanstack/react-router'
+import {
+  ChevronRight,
+  CircleAlert,
+  CircleCheck,
+  History as HistoryIcon,
+  Play,
+  Redo2,
+  Save,
+  TriangleAlert,
+  Undo2,
+} from 'lucide-react'
+import type { ReactNode } from 'react'
+import type { Workflow } from '#sdk/types.generated'
+import { Button, IconButton } from '#web/ui/button.tsx'
+import { useEditor, useEditorStore } from './store.ts'
+import { useProblems } from './use-problems.ts'
+
+type Props = { workflow: Workflow; faces: ReactNode; kept: boolean; starting: boolean; onSave(): void; onRun(): void }
+
+export function Toolbar({ workflow, faces, kept, starting, onSave, onRun }: Props) {
+  const store = useEditorStore()
+  const { past, future } = useEditor((state) => state.history)
+  const readOnly = useEditor((state) => state.readOnly)
+  const comparing = useEditor((state) => state.comparison !== null)
+  return (
+    <header className="flex h-12 shrink-0 items-center gap-2 border-b border-line bg-surface px-3">
+      <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1 text-ink-2">
+        <Link to="/workflows" className="hover:text-ink hover:underline max-md:hidden">
+          Workflows
+        </Link>
+        <ChevronRight aria-hidden className="size-3.5 shrink-0 max-md:hidden" />
+        <Link to={`/workflows/${workflow.workflow_id}` as string} className="truncate hover:underline">
+          <h1 className="truncate font-semibold text-ink">{workflow.name}</h1>
+        </Link>
+      </nav>
+      <SavedState kept={kept} />
+      <span className="ml-auto flex items-center gap-1.5">
+        {faces}
+        <ProblemsButton />
+        {!readOnly && (
+          <>
+            <IconButton
+              size="small"
+              icon={Undo2}
+              label="Undo"
+              disabled={past.length === 0 || comparing}
+              onClick={store.undo}
+            />
+            <IconButton
+              size="small"
+              icon={Redo2}
+              label="Redo"
+              disabled={future.length === 0 || comparing}
+              onClick={store.redo}
+            />
+          </>
+        )}
+        <VersionsButton />
+        <Button icon={Play} pending={starting} onClick={onRun}>
+          Run
+        </Button>
+        {!readOnly && (
+          <Button look="primary" icon={Save} onClick={onSave}>
+            Save
+          </Button>
+        )}
+      </span>
+    </header>
+  )
+}
+
+function SavedState({ kept }: { kept: boolean }) {
+  const dirty = useEditor((state) => state.dirty)
+  const base = useEditor((state) => state.base)
+  const readOnly = useEditor((state) => state.readOnly)
+  const words = readOnly
+    ? 'You may look at it and run it; its owner changes it'
+    : !kept && dirty
+      ? 'Not saved, and this browser keeps no drafts'
+      : dirty
+        ? 'Draft kept on this device'
+        : base
+          ? `Version ${base.number}`
+          : 'Not saved yet'
+  return (
+    <span data-testid="saved-state" className="truncate text-xs text-ink-3 max-lg:hidden">
+      {words}
+    </span>
+  )
+}
+
+function ProblemsButton() {
+  const store = useEditorStore()
+  const open = useEditor((state) => state.panel === 'problems')
+  const problems = useProblems()
+  const errors = problems.filter(({ level }) => level === 'error').length
+  const warnings = problems.length - errors
+  const Icon = errors > 0 ? CircleAlert : warnings > 0 ? TriangleAlert : CircleCheck
+  const words =
+    errors > 0
+      ? `${errors} ${errors === 1 ? 'problem' : 'problems'}`
+      : warnings > 0
+        ? `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`
+        : 'No problems'
+  return (
+    <button
+      type="button"
+      aria-expanded={open}
+      onClick={() => store.set({ panel: open ? null : 'problems' })}
+      className="inline-flex h-7 items-center gap-1.5 rounded-md px-2 text-xs whitespace-nowrap text-ink-2 hover:bg-hover"
+    >
+      <Icon
+        aria-hidden
+        className={errors > 0 ? 'size-4 text-danger' : warnings > 0 ? 'size-4 text-waiting' : 'size-4 text-success'}
+      />
+      {words}
+    </button>
+  )
+}
+
+function VersionsButton() {
+  const store = useEditorStore()
+  const open = useEditor((state) => state.panel === 'versions')
+  return (
+    <IconButton
+      size="small"
+      icon={HistoryIcon}
+      label="Versions"
+      aria-expanded={open}
+      onClick={() => store.set(open ? { panel: null, comparison: null } : { panel: 'versions' })}
+    />
+  )
+}

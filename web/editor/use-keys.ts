@@ -1,0 +1,111 @@
+import { type KeyboardEvent, type RefObject, useCallback } from 'react'
+import { arrangeAll, duplicate, nudge, placeOf } from './actions.ts'
+import { FIT } from './canvas/canvas-controls.tsx'
+import { focusInspector, open } from './canvas/editor-canvas.tsx'
+import type { Flow } from './canvas/graph-canvas.tsx'
+import { type Direction, neighbour } from './canvas/navigate.ts'
+import { removeItems } from './document/commands.ts'
+import { type Command, commandOf } from './keys.ts'
+import type { EditorStore } from './store.ts'
+
+const STEP: Record<Direction, [number, number]> = { left: [-24, 0], right: [24, 0], up: [0, -24], down: [0, 24] }
+const FIELDS = 'input,textarea,select,[contenteditable=true]'
+
+type Actions = { save(): void; run(): void }
+
+/** Keys for everything inside the editor. Dialogs are outside of it and have keys of their own. */
+export function useKeys(store: EditorStore, flow: RefObject<Flow | null>, { save, run }: Actions) {
+  return useCallback(
+    (event: KeyboardEvent<HTMLElement>): void => {
+      const target = event.target as HTMLElement
+      if (!event.currentTarget.contains(target) || event.defaultPrevented) return
+      const typing = target.closest(FIELDS) !== null
+      if (event.key === 'Escape' && target.closest('[data-inspector]')) {
+        store.set({ focus: only(store) ?? '' })
+        return
+      }
+      const command = commandOf(event.nativeEvent, typing)
+      if (!command) return
+      // Enter and the arrows belong to a button or list that has the keyboard; on the canvas they are ours.
+      const onCanvas = target.closest('[data-canvas]') !== null && target.closest('button,a') === null
+      if ((command.do === 'go' || command.do === 'nudge' || command.do === 'inspect') && !onCanvas) return
+      event.preventDefault()
+      perform(store, flow.current, command, { save, run })
+    },
+    [store, flow, save, run],
+  )
+}
+
+const only = (store: EditorStore): string | undefined => {
+  const { nodes } = store.get().selection
+  return nodes.size === 1 ? [...nodes][0] : undefined
+}
+
+function perform(store: EditorStore, flow: Flow | null, command: Command, { save, run }: Actions): void {
+  const { selection, path, panel, readOnly, comparison } = store.get()
+  const fixed = readOnly || comparison !== null
+  const one = only(store)
+  switch (command.do) {
+    case 'quick-add':
+      if (!fixed) store.set({ quick: { mode: 'add' } })
+      return
+    case 'connect':
+      if (!fixed && one) store.set({ quick: { mode: 'connect', from: one } })
+      return
+    case 'delete': {
+      const next = one && neighbour(store.graph(), placeOf(store), one, 'left')
+      store.change((doc) => removeItems(doc, path, selection.nodes, selection.edges))
+      if (!fixed && next) store.select([next])
+      store.set({ focus: (!fixed && next) || '' })
+      return
+    }
+    case 'select-all':
+      return store.select(store.graph().nodes.map(({ id }) => id))
+    case 'clear':
+      store.set({ focus: '' })
+      return store.select([])
+    case 'undo':
+      return store.undo()
+    case 'redo':
+      return store.redo()
+    case 'duplicate':
+      return duplicate(store)
+    case 'save':
+      return readOnly ? undefined : save()
+    case 'run':
+      return run()
+    case 'help':
+      return store.set({ help: true })
+    case 'fit':
+      return void flow?.fitView(FIT)
+    case 'zoom-in':
+      return void flow?.zoomIn({ duration: 120 })
+    case 'zoom-out':
+      return void flow?.zoomOut({ duration: 120 })
+    case 'arrange':
+      if (!fixed) void arrangeAll(store).then(() => requestAnimationFrame(() => void flow?.fitView(FIT)))
+      return
+    case 'problems':
+      return store.set({ panel: panel === 'problems' ? null : 'problems' })
+    case 'versions':
+      return store.set({ panel: panel === 'versions' ? null : 'versions', comparison: null })
+    case 'open':
+      return one ? open(store, one) : undefined
+    case 'up':
+      if (path.length === 0) return
+      store.open(path.slice(0, -1))
+      store.select([path.at(-1)!])
+      return store.set({ focus: path.at(-1)! })
+    case 'inspect':
+      return focusInspector()
+    case 'nudge':
+      return nudge(store, ...STEP[command.direction])
+    case 'go': {
+      const from = one ?? store.graph().nodes[0]?.id
+      const next = one && from ? neighbour(store.graph(), placeOf(store), from, command.direction) : from
+      if (next === undefined) return
+      store.select([next])
+      return store.set({ focus: next })
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import { useEffect, useMemo } from 'react'
+import { loadCheck } from './check/load.ts'
+import { type Problem, toProblem, unavailable } from './document/problems.ts'
+import { useEditor, useEditorStore } from './store.ts'
+
+const AFTER_MS = 120
+
+/** Checks the document a moment after it changed, with the code the service uses. */
+export function useLiveCheck(): void {
+  const store = useEditorStore()
+  const doc = useEditor((state) => state.history.present)
+  useEffect(() => {
+    let current = true
+    const timer = setTimeout(async () => {
+      const { check } = await loadCheck()
+      if (!current) return
+      const issues = check(doc, store.kinds.table)
+      store.set({ problems: [...issues.map((issue) => toProblem(doc, issue)), ...unavailable(doc, store.kinds.table)] })
+    }, AFTER_MS)
+    return () => {
+      current = false
+      clearTimeout(timer)
+    }
+  }, [doc, store])
+}
+
+/** What is wrong as far as the browser knows, and what the service has said on top of it. */
+export function useProblems(): readonly Problem[] {
+  const problems = useEditor((state) => state.problems)
+  const refused = useEditor((state) => state.refused)
+  return useMemo(() => {
+    const known = new Set(problems.map(({ where, message }) => `${where}\n${message}`))
+    return [...problems, ...refused.filter(({ where, message }) => !known.has(`${where}\n${message}`))]
+  }, [problems, refused])
+}

@@ -1,0 +1,61 @@
+import type { WorkflowVersion } from '#sdk/types.generated'
+import { Button } from '#web/ui/button.tsx'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { messageOf } from '#web/ui/messages.ts'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { toast } from '#web/ui/toast.tsx'
+import { usePeople } from './use-people.ts'
+import type { Saving } from './use-saving.ts'
+
+type Props = {
+  version: WorkflowVersion | null
+  baseNumber: number
+  saving: Saving
+  onClose(): void
+  onCompare(version: WorkflowVersion): void
+}
+
+/** Somebody saved in the meantime: nothing is overwritten without having been looked at. */
+export function NewerDialog({ version, baseNumber, saving, onClose, onCompare }: Props) {
+  const nameOf = usePeople()
+  if (!version) return null
+  const anyway = async (): Promise<void> => {
+    const result = await saving.save({
+      note: `Saved over version ${version.number}, from version ${baseNumber}`,
+      activate: false,
+      anyway: true,
+    })
+    onClose()
+    if (result.kind === 'saved') toast.done(`Version ${result.version.number} is saved; it is not active`)
+    else if (result.kind === 'refused') toast.failed('It could not be saved', messageOf(result.error))
+  }
+  return (
+    <Dialog open onClose={onClose} title={`Version ${version.number} is newer than yours`} size="medium">
+      <div className="flex flex-col gap-4">
+        <p className="text-ink-2">
+          {nameOf(version.created_by)} saved version {version.number} <RelativeTime at={version.created_at} />
+          {version.note ? <> (“{version.note}”)</> : null}. Your changes began from version {baseNumber} and do not have
+          what changed there.
+        </p>
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button
+            look="quiet"
+            onClick={() => {
+              saving.take(version)
+              onClose()
+              toast.tell(`Version ${version.number} is in the editor`, 'Undo brings your own changes back.')
+            }}
+          >
+            Take version {version.number}
+          </Button>
+          <Button onClick={() => void anyway()} pending={saving.pending}>
+            Save mine as a further version
+          </Button>
+          <Button look="primary" onClick={() => onCompare(version)}>
+            See what differs
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
