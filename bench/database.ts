@@ -7,7 +7,14 @@ import { migrate } from '#platform/db/migrate'
 import type { DatabaseUrls } from '#platform/db/pool'
 import { bootstrapRoles } from '#platform/db/roles'
 
-export type BenchDatabase = { urls: DatabaseUrls; superuserUrl: string; postmasterPid: number; stop(): Promise<void> }
+export type BenchDatabase = {
+  urls: DatabaseUrls
+  superuserUrl: string
+  postmasterPid: number
+  /** Another one after each time it died. */
+  postmaster(): number
+  stop(): Promise<void>
+}
 
 /** A PostgreSQL of its own, durable (fsync on): a figure without it would say nothing. */
 export const startBenchDatabase = async (
@@ -27,6 +34,7 @@ export const startBenchDatabase = async (
     urls,
     superuserUrl: postgres.ownerUrl,
     postmasterPid: postgres.postmasterPid,
+    postmaster: () => postgres.postmasterPid,
     stop: async () => {
       await postgres.stop()
       rmSync(dataDir, { recursive: true, force: true })

@@ -1,4 +1,4 @@
-import { echo } from '#engine/testing'
+import { echo, kind } from '#engine/testing'
 import { readConfig } from '#platform/config'
 import { type DatabaseUrls, openDatabase } from '#platform/db/pool'
 import { makeLogger } from '#platform/log'
@@ -14,11 +14,23 @@ const config = readConfig(
   {
     HEDDLE_RATE_LIMITS: 'off',
     HEDDLE_LOG_LEVEL: 'error',
+    HEDDLE_ALLOW_TARGETS: process.env.HEDDLE_ALLOW_TARGETS,
     HEDDLE_DATA_DIR: process.env.HEDDLE_DATA_DIR ?? '/tmp/heddle-bench-service',
   },
   ['--role', role],
 )
-const log = makeLogger('error')
+/** Tells a rehearsal's local server what it does, at most once. */
+const once = kind('once', 'at_most_once', async (call) => {
+  const response = await fetch(`${process.env.HEDDLE_BENCH_EFFECTS}/once`, {
+    method: 'POST',
+    headers: { 'idempotency-key': call.effectKey },
+    body: JSON.stringify(call.args.value ?? null),
+  })
+  await response.text()
+  return { output: call.args.value ?? null }
+})
+
+const log = makeLogger(process.env.HEDDLE_LOG_LEVEL ?? 'error')
 const db = openDatabase({ urls, log })
 let address = ''
 const app = await makeApp({
@@ -27,7 +39,7 @@ const app = await makeApp({
   vault: makeVault(Buffer.alloc(32, 1)),
   log,
   baseUrl: () => address,
-  kinds: [echo],
+  kinds: [echo, once],
 })
 address = await app.http.listen({ host: '127.0.0.1', port: 0 })
 console.log(`listening ${address}`)

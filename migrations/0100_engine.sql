@@ -306,7 +306,8 @@ begin
   update executions set worker_id = null, epoch = epoch + 1,
       crashes = crashes + p_crashed::integer,
       status = case when crashes + p_crashed::integer >= 5 then 'waiting' else 'queued' end,
-      due_at = case when crashes + p_crashed::integer >= 5 then null else now() end,
+      -- Before whatever has not begun yet: what was under way goes on first.
+      due_at = case when crashes + p_crashed::integer >= 5 then null else coalesce(started_at, created_at) end,
       waiting_for = case when crashes + p_crashed::integer >= 5
         then jsonb_build_array(jsonb_build_object('kind', 'slot', 'reason', 'poison', 'since', now(),
           'crashes', crashes + 1)) else '[]' end

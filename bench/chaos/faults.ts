@@ -1,0 +1,106 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { BenchDatabase } from '../database.ts'
+import type { Effects } from './effects.ts'
+import type { Fleet, Member } from './fleet.ts'
+import type { Ledger } from './ledger.ts'
+import type { Load } from './load.ts'
+
+// What happens to machines. Each fault says how long it took until the work went on.
+
+export type Stage = {
+  database: BenchDatabase
+  fleet: Fleet
+  ledger: Ledger
+  load: Load
+  effects: Effects
+  random(): number
+}
+
+const LOOK_MS = 25
+
+/** Until everything the dead held has been taken up by the living. */
+const takenOver = async ({ ledger }: Stage, held: string[], dead: string[], since: number): Promise<number> => {
+  while ((await ledger.left(held, dead)) > 0) await delay(LOOK_MS)
+  return performance.now() - since
+}
+
+const killWorker = async (stage: Stage, victim: Member): Promise<{ dead: string[]; held: string[]; at: number }> => {
+  await stage.fleet.kill(victim)
+  const at = performance.now()
+  const dead = (await stage.ledger.namesOf(victim.pid)).map(({ worker_id }) => worker_id)
+  return { dead, held: await stage.ledger.ownedBy(dead), at }
+}
+
+export type Takeover = { held: number; ms: number }
+
+/** One of two workers is killed; the other takes over while a new one starts. */
+export async function killOneOfTwo(stage: Stage): Promise<Takeover> {
+  const workers = stage.fleet.workers()
+  const victim = workers[Math.floor(stage.random() * workers.length)]!
+  const { dead, held, at } = await killWorker(stage, victim)
+  const replaced = stage.fleet.start('worker')
+  const ms = await takenOver(stage, held, dead, at)
+  await replaced
+  return { held: held.length, ms }
+}
+
+/** All workers are killed; the time counts from when there is one again. */
+export async function killTheOnlyOne(stage: Stage): Promise<Takeover> {
+  const [survivor, ...others] = stage.fleet.workers()
+  for (const other of others) await stage.fleet.kill(other)
+  const { dead, held } = await killWorker(stage, survivor!)
+  for (const other of others) dead.push(...(await stage.ledger.namesOf(other.pid)).map(({ worker_id }) => worker_id))
+  const all = [...new Set([...held, ...(await stage.ledger.ownedBy(dead))])]
+  const [first, second] = [stage.fleet.start('worker'), stage.fleet.start('worker')]
+  await Promise.race([first, second])
+  const ms = await takenOver(stage, all, dead, performance.now())
+  await Promise.all([first, second])
+  return { held: all.length, ms }
+}
+
+/** The process that answers requests is killed and started again elsewhere; callers repeat what was not acknowledged. */
+export async function killServer(stage: Stage): Promise<void> {
+  const victim = stage.fleet.api()
+  await stage.fleet.start('api')
+  await stage.fleet.kill(victim)
+}
+
+/**
+ * A worker is stopped in the middle of its nodes, declared dead, and continued when others have done its work: whatever it
+ * then tries to write must leave no trace.
+ */
+export async function stopUntilDead(stage: Stage): Promise<{ held: number; violations: string[] }> {
+  const { fleet, ledger, load, effects } = stage
+  const [victim] = fleet.workers()
+  const before = await ledger.namesOf(victim!.pid)
+  const letGo = effects.hold()
+  while (effects.held() < 8) await delay(LOOK_MS)
+  let held: string[] = []
+  const names = before.map(({ worker_id }) => worker_id)
+  while (held.length === 0) held = await ledger.ownedBy(names)
+  victim!.child.kill('SIGSTOP')
+  load.pause(true)
+  letGo()
+  while ((await ledger.namesOf(victim!.pid)).some(({ dead }) => !dead)) await delay(LOOK_MS)
+  const left = await ledger.settled(60_000)
+  if (left > 0) return { held: held.length, violations: [`${left} executions did not end while a worker was stopped`] }
+  const print = await ledger.print()
+  victim!.child.kill('SIGCONT')
+  // It finds out that it was declared dead, and goes on under a new name.
+  while (!(await ledger.namesOf(victim!.pid)).some(({ dead }) => !dead)) await delay(LOOK_MS)
+  await delay(500)
+  const same = (await ledger.print()) === print
+  load.pause(false)
+  return { held: held.length, violations: same ? [] : ['a worker that was declared dead has written something'] }
+}
+
+/** The database server is killed without a word; whoever runs it starts it again. How long until a start is acknowledged. */
+export async function killDatabase(stage: Stage): Promise<{ down_ms: number; back_ms: number }> {
+  const at = performance.now()
+  const pid = stage.database.postmaster()
+  process.kill(pid, 'SIGKILL')
+  while (stage.database.postmaster() === pid) await delay(LOOK_MS)
+  const up = performance.now()
+  while (stage.load.lastAcknowledgedAt() < up) await delay(LOOK_MS)
+  return { down_ms: Math.round(up - at), back_ms: Math.round(performance.now() - up) }
+}

@@ -1,0 +1,72 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { BenchDatabase } from '../database.ts'
+
+// The service as its processes: one that answers requests, and workers. Each can be killed, stopped and continued.
+
+export type Role = 'api' | 'worker'
+export type Member = { role: Role; base: string; child: ChildProcess; pid: number }
+
+export type Fleet = {
+  start(role: Role): Promise<Member>
+  api(): Member
+  workers(): Member[]
+  /** Ends it without a word, and waits until it is gone. */
+  kill(member: Member): Promise<void>
+  /** Processes that ended although nobody ended them. */
+  fallen(): string[]
+  stop(): Promise<void>
+}
+
+export function makeFleet(options: { database: BenchDatabase; env: Record<string, string> }): Fleet {
+  const members = new Set<Member>()
+  const fallen: string[] = []
+
+  const start = (role: Role): Promise<Member> => {
+    const program = join(import.meta.dirname, '..', 'service.ts')
+    const child = fork(program, [JSON.stringify(options.database.urls), role], {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      // Starting takes half the time with what an earlier start has compiled.
+      env: { NODE_COMPILE_CACHE: join(tmpdir(), 'heddle-compiled'), ...process.env, ...options.env },
+    })
+    let errors = ''
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      errors = (errors + text).slice(-4000)
+    })
+    return new Promise((resolve, reject) => {
+      let member: Member | undefined
+      child.once('exit', (code, signal) => {
+        if (!member) return reject(new Error(`the ${role} ended with ${code ?? signal} before it was ready: ${errors}`))
+        if (members.delete(member)) fallen.push(`a ${role} ended with ${code ?? signal}: ${errors}`)
+      })
+      child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+        const base = /listening (\S+)/.exec(text)?.[1]
+        if (!base || member) return
+        member = { role, base, child, pid: child.pid as number }
+        members.add(member)
+        resolve(member)
+      })
+    })
+  }
+
+  const kill = (member: Member): Promise<void> => {
+    members.delete(member)
+    if (member.child.exitCode !== null || member.child.signalCode !== null) return Promise.resolve()
+    return new Promise((resolve) => {
+      member.child.once('exit', () => resolve())
+      member.child.kill('SIGKILL')
+    })
+  }
+
+  return {
+    start,
+    kill,
+    api: () => [...members].findLast(({ role }) => role === 'api') as Member,
+    workers: () => [...members].filter(({ role }) => role === 'worker'),
+    fallen: () => fallen,
+    stop: async () => {
+      await Promise.all([...members].map(kill))
+    },
+  }
+}
