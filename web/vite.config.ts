@@ -23,7 +23,8 @@ export default defineConfig({
   server: {
     proxy: Object.fromEntries(
       ['/api', '/auth', '/ws', '/docs', '/openapi.json', '/widget', '/gateway'].map((path) => [
-        path,
+        // A prefix alone would take /api.ts, a source of ours, for the service's.
+        `^${path}(/|$)`,
         { target: service, ws: path === '/ws', changeOrigin: false },
       ]),
     ),
