@@ -5,9 +5,18 @@ import { join } from 'node:path'
 // `npm run bench [names…]`: runs the benchmarks one after the other and compares their ratios with the committed baseline.
 // A ratio that has fallen by more than a fifth is a failure. `-- --update` writes the baseline anew.
 
-const benches = ['http', 'engine', 'trigger', 'signal', 'history', 'sockets', 'import', 'jobs', 'speech'].filter(
-  (name) => existsSync(join(import.meta.dirname, `${name}.ts`)),
-)
+const benches = [
+  'http',
+  'engine',
+  'trigger',
+  'signal',
+  'history',
+  'sockets',
+  'import',
+  'jobs',
+  'speech',
+  'chat',
+].filter((name) => existsSync(join(import.meta.dirname, `${name}.ts`)))
 const WORSE_BY = 0.2
 
 type Figures = { [name: string]: number | string | Figures }
