@@ -9,6 +9,9 @@ import type {
   AuditEntry,
   BillingSubscription,
   Capture,
+  ChannelConfig,
+  ChatAnswer,
+  ChatThread,
   Clarification,
   ClarificationAnswered,
   Company,
@@ -22,17 +25,25 @@ import type {
   EmbedToken,
   EmbedTokenMade,
   EngineHealth,
+  EnrichmentJob,
+  EnrichmentJobPut,
   Execution,
   ExecutionAccepted,
   ExecutionEvent,
   ExecutionSummary,
+  ExtractedRequirements,
+  FormActionAnswer,
+  Gathered,
   Invitation,
   InvitationPreview,
   Invoice,
+  JobMember,
   KeptMail,
+  Ledger,
   Me,
   NewConnection,
   NewDataset,
+  NewEnrichmentJob,
   NewSource,
   Notification,
   OddsOfDay,
@@ -41,6 +52,8 @@ import type {
   PaymentMethod,
   PendingInvitation,
   Plan,
+  Playback,
+  PostedThreadMessage,
   Presence,
   PresentColleague,
   Registry,
@@ -54,16 +67,25 @@ import type {
   Subscription,
   Team,
   TeamSummary,
+  Template,
   TestClock,
+  ThreadInvitation,
+  ThreadMember,
+  ThreadMessages,
   Ticket,
+  Transcript,
   Usage,
   WebhookAccepted,
   WebhookReceipt,
   WebhookToken,
   WebhookTokenMade,
+  WidgetConfig,
+  WidgetHistory,
+  WidgetTranscript,
   Workflow,
   WorkflowVersion,
   WorkflowVersionDiff,
+  WorkflowWidgetConfig,
   Workspace,
   WorkspaceMember,
 } from './types.generated.ts'
@@ -349,6 +371,122 @@ export type Operations = {
   createSource: { input: { connection_id: string } & NewSource; answer: Source; required: true }
   /** Detach a source */
   deleteSource: { input: { source_id: string }; answer: undefined; required: true }
+  /** Jobs the caller may see: standalone ones by membership, pinned ones by that of their workflow */
+  listJobs: { input: { limit?: number; cursor?: string }; answer: { items: Array<EnrichmentJob>; next_cursor: string | null }; required: false }
+  /** Create a job, pinned to a workflow or with a definition of its own */
+  createJob: { input: NewEnrichmentJob; answer: EnrichmentJob; required: true }
+  /** One job */
+  getJob: { input: { job_id: string }; answer: EnrichmentJob; required: true }
+  /** Change a job; fields that are left out stay as they are */
+  updateJob: { input: { job_id: string } & EnrichmentJobPut; answer: EnrichmentJob; required: true }
+  /** Delete a job and its ledger: its owner or the owner of the workspace */
+  deleteJob: { input: { job_id: string }; answer: undefined; required: true }
+  /** The ledger of the newest run: how many records stand where; with `status`, which */
+  listLedger: { input: { job_id: string; limit?: number; cursor?: string; status?: "pending" | "running" | "succeeded" | "failed" | "skipped" }; answer: Ledger; required: true }
+  /** Make the job due at once */
+  runJobNow: { input: { job_id: string } & { full?: boolean }; answer: EnrichmentJob; required: true }
+  /** Begin no more records; those under way come to their end */
+  pauseJob: { input: { job_id: string }; answer: EnrichmentJob; required: true }
+  /** Go on where the job was paused */
+  resumeJob: { input: { job_id: string }; answer: EnrichmentJob; required: true }
+  /** End the run that is under way, or take back one that was asked for */
+  cancelJob: { input: { job_id: string }; answer: EnrichmentJob; required: true }
+  /** A ticket for the batch-progress socket, good for 30 seconds and one connection */
+  createBatchTicket: { input: { job_id: string }; answer: Ticket; required: true }
+  /** Members of the job */
+  listJobMembers: { input: { job_id: string; limit?: number; cursor?: string }; answer: { items: Array<JobMember>; next_cursor: string | null }; required: true }
+  /** Invite somebody to the job by e-mail */
+  inviteJobMember: { input: { job_id: string } & { email: string; role?: "owner" | "member" | "viewer" }; answer: Invitation; required: true }
+  /** Change the role of a member; the last owner stays one */
+  updateJobMember: { input: { job_id: string; user_id: string } & { role: "owner" | "member" | "viewer" }; answer: JobMember; required: true }
+  /** Remove a member; everybody may leave */
+  removeJobMember: { input: { job_id: string; user_id: string }; answer: undefined; required: true }
+  /** Values for several requirements out of a message */
+  extractRequirements: { input: { message: string; requirements?: Array<string | { name: string; description?: string; schema?: Record<string, unknown>; required?: boolean }>; workflow_id?: string; known?: Record<string, unknown>; time_zone?: string }; answer: ExtractedRequirements; required: true }
+  /** Chat templates of the workspace */
+  listTemplates: { input: { limit?: number; cursor?: string }; answer: { items: Array<Template>; next_cursor: string | null }; required: false }
+  /** Create a chat template */
+  createTemplate: { input: { name: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string>; model?: string | null; voice?: string | null; theme?: Record<string, unknown>; features?: { speech?: boolean; transcribe?: boolean }; allowed_origins?: Array<string> }; answer: Template; required: true }
+  /** One chat template */
+  getTemplate: { input: { template_id: string }; answer: Template; required: true }
+  /** Change a chat template */
+  updateTemplate: { input: { template_id: string } & { name?: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string> | null; model?: string | null; voice?: string | null; theme?: Record<string, unknown> | null; features?: { speech?: boolean; transcribe?: boolean } | null; allowed_origins?: Array<string> | null }; answer: Template; required: true }
+  /** Delete a chat template and its embed tokens */
+  deleteTemplate: { input: { template_id: string }; answer: undefined; required: true }
+  /** Embed tokens of a template */
+  listTemplateTokens: { input: { template_id: string; limit?: number; cursor?: string }; answer: { items: Array<EmbedToken>; next_cursor: string | null }; required: true }
+  /** Create an embed token for a template */
+  createTemplateToken: { input: { template_id: string } & { name?: string | null; allowed_origins?: Array<string>; require_origin?: boolean }; answer: EmbedTokenMade; required: true }
+  /** Change, enable or disable an embed token of a template */
+  updateTemplateToken: { input: { template_id: string; token_id: string } & { name?: string | null; allowed_origins?: Array<string> | null; require_origin?: boolean; enabled?: boolean }; answer: EmbedToken; required: true }
+  /** Delete an embed token of a template */
+  deleteTemplateToken: { input: { template_id: string; token_id: string }; answer: undefined; required: true }
+  /** What the widget shows, and a visitor token */
+  getWidgetConfig: { input: { template_id: string }; answer: WidgetConfig; required: true }
+  /** Say something, and get the answer */
+  chatWithWidget: { input: { template_id: string } & { thread_id?: string; message: string; time_zone?: string }; answer: ChatAnswer; required: true }
+  /** Status of an execution that the visitor started, for polling */
+  getWidgetExecution: { input: { template_id: string; execution_id: string }; answer: SimpleExecution; required: true }
+  /** Answer a question of an execution that the visitor started */
+  respondThroughWidget: { input: { template_id: string; execution_id: string } & { response: unknown; clarification_id?: string }; answer: ClarificationAnswered; required: true }
+  /** Submit or cancel a form */
+  actOnWidgetForm: { input: { template_id: string; thread_id: string } & { action: "submit" | "cancel"; form_id: string; values?: Record<string, unknown> }; answer: FormActionAnswer; required: true }
+  /** Messages of a conversation, oldest first, and the form that is open */
+  getWidgetHistory: { input: { template_id: string; thread_id: string; limit?: number; cursor?: string; after?: string }; answer: WidgetHistory; required: true }
+  /** Text in, mp3 out; nothing is stored */
+  speakThroughWidget: { input: { template_id: string } & { text: string; voice?: string; format?: "mp3" }; answer: Blob; required: true }
+  /** Audio in, text out; nothing is stored */
+  transcribeThroughWidget: { input: { template_id: string } & { body?: unknown }; answer: WidgetTranscript; required: true }
+  /** What the widget of a workflow shows, and a visitor token */
+  getWorkflowWidgetConfig: { input: { workflow_id: string }; answer: WorkflowWidgetConfig; required: true }
+  /** Gather the inputs of the workflow in a guided conversation, then start it */
+  gatherInputs: { input: { workflow_id: string } & { conversation_id?: string; message?: string; time_zone?: string }; answer: Gathered; required: true }
+  /** Status of an execution that the visitor started, simplified */
+  getEmbeddedExecution: { input: { workflow_id: string; execution_id: string }; answer: SimpleExecution; required: true }
+  /** Answer a question of an execution that the visitor started */
+  respondToEmbedded: { input: { workflow_id: string; execution_id: string } & { response: unknown; clarification_id?: string }; answer: ClarificationAnswered; required: true }
+  /** Threads of the selected workspace that the caller is in, newest first */
+  listThreads: { input: { limit?: number; cursor?: string }; answer: { items: Array<ChatThread>; next_cursor: string | null }; required: false }
+  /** Open a thread; with a template the assistant answers in it */
+  createThread: { input: { title: string; template_id?: string | null }; answer: ChatThread; required: true }
+  /** One thread */
+  getThread: { input: { thread_id: string }; answer: ChatThread; required: true }
+  /** What was said in the thread, oldest first, and the form that stands open */
+  listThreadMessages: { input: { thread_id: string; limit?: number; cursor?: string }; answer: ThreadMessages; required: true }
+  /** Say something in the thread */
+  postThreadMessage: { input: { thread_id: string } & { body?: unknown }; answer: PostedThreadMessage; required: true }
+  /** Submit or cancel the form that the assistant shows */
+  actOnThreadForm: { input: { thread_id: string } & { action: "submit" | "cancel"; form_id: string; values?: Record<string, unknown> }; answer: PostedThreadMessage; required: true }
+  /** Invite a person to the thread by e-mail */
+  inviteThreadMember: { input: { thread_id: string } & { email: string; role?: "owner" | "member" | "viewer" }; answer: ThreadInvitation; required: true }
+  /** Members of the thread */
+  listThreadMembers: { input: { thread_id: string; limit?: number; cursor?: string }; answer: { items: Array<ThreadMember>; next_cursor: string | null }; required: true }
+  /** Change a member's role */
+  updateThreadMember: { input: { thread_id: string; user_id: string } & { role: "owner" | "member" | "viewer" }; answer: ThreadMember; required: true }
+  /** Remove a member, or leave */
+  removeThreadMember: { input: { thread_id: string; user_id: string }; answer: undefined; required: true }
+  /** A signed address under which the clip can be heard for five minutes */
+  getThreadAudio: { input: { thread_id: string; audio_id: string }; answer: Playback; required: true }
+  /** Text in, audio out; nothing is stored */
+  speakInThread: { input: { thread_id: string } & { text: string; voice?: string; format?: "mp3" | "wav" }; answer: Blob; required: true }
+  /** Audio in, text out; nothing is stored */
+  transcribeInThread: { input: { thread_id: string } & { body?: unknown }; answer: Transcript; required: true }
+  /** The bytes of a clip, by its signed address; takes Range */
+  playAudio: { input: { audio_id: string; grant: string }; answer: Blob; required: true }
+  /** Channel configs of the workspace */
+  listChannelConfigs: { input: { limit?: number; cursor?: string }; answer: { items: Array<ChannelConfig>; next_cursor: string | null }; required: false }
+  /** Create a channel config, or update the one with this channel and external_id */
+  putChannelConfig: { input: { channel: "slack" | "telegram" | "whatsapp" | "discord" | "email" | "webhook"; external_id: string; template_id: string; name?: string | null; enabled?: boolean; credentials?: Record<string, string | null> }; answer: ChannelConfig; required: true }
+  /** Channel configs that use a template */
+  listChannelConfigsOfTemplate: { input: { template_id: string; limit?: number; cursor?: string }; answer: { items: Array<ChannelConfig>; next_cursor: string | null }; required: true }
+  /** Change a channel config; a credential that is null is erased */
+  updateChannelConfig: { input: { config_id: string } & { external_id?: string; template_id?: string; name?: string | null; enabled?: boolean; credentials?: Record<string, string | null> }; answer: ChannelConfig; required: true }
+  /** Delete a channel config and its credentials; its conversations stay */
+  deleteChannelConfig: { input: { config_id: string }; answer: undefined; required: true }
+  /** Where the vendor sends what people write */
+  receiveFromChannel: { input: { channel: string; config_id: string } & { body?: unknown }; answer: Blob; required: true }
+  /** Where WhatsApp asks whether the address is ours */
+  answerChannelHandshake: { input: { channel: string; config_id: string; "hub.mode"?: string; "hub.verify_token"?: string; "hub.challenge"?: string }; answer: Blob; required: true }
 }
 
 /** Method, path, the names that go into the query, and whether the body is sent as it is. */
@@ -495,4 +633,62 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   listSources: ["GET", "/api/connections/{connection_id}/sources", ["limit","cursor"]],
   createSource: ["POST", "/api/connections/{connection_id}/sources"],
   deleteSource: ["DELETE", "/api/sources/{source_id}"],
+  listJobs: ["GET", "/api/enrichment-jobs", ["limit","cursor"]],
+  createJob: ["POST", "/api/enrichment-jobs"],
+  getJob: ["GET", "/api/enrichment-jobs/{job_id}"],
+  updateJob: ["PUT", "/api/enrichment-jobs/{job_id}"],
+  deleteJob: ["DELETE", "/api/enrichment-jobs/{job_id}"],
+  listLedger: ["GET", "/api/enrichment-jobs/{job_id}/records", ["limit","cursor","status"]],
+  runJobNow: ["POST", "/api/enrichment-jobs/{job_id}/run-now"],
+  pauseJob: ["POST", "/api/enrichment-jobs/{job_id}/pause"],
+  resumeJob: ["POST", "/api/enrichment-jobs/{job_id}/resume"],
+  cancelJob: ["POST", "/api/enrichment-jobs/{job_id}/cancel"],
+  createBatchTicket: ["POST", "/auth/batch-ticket/{job_id}"],
+  listJobMembers: ["GET", "/api/enrichment-jobs/{job_id}/members", ["limit","cursor"]],
+  inviteJobMember: ["POST", "/api/enrichment-jobs/{job_id}/members/invite"],
+  updateJobMember: ["PUT", "/api/enrichment-jobs/{job_id}/members/{user_id}"],
+  removeJobMember: ["DELETE", "/api/enrichment-jobs/{job_id}/members/{user_id}"],
+  extractRequirements: ["POST", "/api/workflows/extract-requirements"],
+  listTemplates: ["GET", "/api/templates", ["limit","cursor"]],
+  createTemplate: ["POST", "/api/templates"],
+  getTemplate: ["GET", "/api/templates/{template_id}"],
+  updateTemplate: ["PATCH", "/api/templates/{template_id}"],
+  deleteTemplate: ["DELETE", "/api/templates/{template_id}"],
+  listTemplateTokens: ["GET", "/api/templates/{template_id}/embed-tokens", ["limit","cursor"]],
+  createTemplateToken: ["POST", "/api/templates/{template_id}/embed-tokens"],
+  updateTemplateToken: ["PATCH", "/api/templates/{template_id}/embed-tokens/{token_id}"],
+  deleteTemplateToken: ["DELETE", "/api/templates/{template_id}/embed-tokens/{token_id}"],
+  getWidgetConfig: ["GET", "/api/embed/template/{template_id}/config"],
+  chatWithWidget: ["POST", "/api/embed/template/{template_id}/chat"],
+  getWidgetExecution: ["GET", "/api/embed/template/{template_id}/execution/{execution_id}/status"],
+  respondThroughWidget: ["POST", "/api/embed/template/{template_id}/executions/{execution_id}/respond"],
+  actOnWidgetForm: ["POST", "/api/embed/template/{template_id}/thread/{thread_id}/action"],
+  getWidgetHistory: ["GET", "/api/embed/template/{template_id}/thread/{thread_id}/history", ["limit","cursor","after"]],
+  speakThroughWidget: ["POST", "/api/embed/template/{template_id}/speech"],
+  transcribeThroughWidget: ["POST", "/api/embed/template/{template_id}/transcribe", [], true],
+  getWorkflowWidgetConfig: ["GET", "/api/embed/workflow/{workflow_id}/config"],
+  gatherInputs: ["POST", "/api/embed/workflow/{workflow_id}/gather"],
+  getEmbeddedExecution: ["GET", "/api/embed/workflow/{workflow_id}/executions/{execution_id}"],
+  respondToEmbedded: ["POST", "/api/embed/workflow/{workflow_id}/executions/{execution_id}/respond"],
+  listThreads: ["GET", "/api/chat-thread", ["limit","cursor"]],
+  createThread: ["POST", "/api/chat-thread"],
+  getThread: ["GET", "/api/chat-thread/{thread_id}"],
+  listThreadMessages: ["GET", "/api/chat-thread/{thread_id}/messages", ["limit","cursor"]],
+  postThreadMessage: ["POST", "/api/chat-thread/{thread_id}/messages", [], true],
+  actOnThreadForm: ["POST", "/api/chat-thread/{thread_id}/action"],
+  inviteThreadMember: ["POST", "/api/chat-thread/{thread_id}/invite"],
+  listThreadMembers: ["GET", "/api/chat-thread/{thread_id}/members", ["limit","cursor"]],
+  updateThreadMember: ["PATCH", "/api/chat-thread/{thread_id}/members/{user_id}"],
+  removeThreadMember: ["DELETE", "/api/chat-thread/{thread_id}/members/{user_id}"],
+  getThreadAudio: ["GET", "/api/chat-thread/{thread_id}/audio/{audio_id}"],
+  speakInThread: ["POST", "/api/chat-thread/{thread_id}/speech"],
+  transcribeInThread: ["POST", "/api/chat-thread/{thread_id}/transcribe", [], true],
+  playAudio: ["GET", "/audio/{audio_id}/{grant}"],
+  listChannelConfigs: ["GET", "/api/gateway/channels", ["limit","cursor"]],
+  putChannelConfig: ["POST", "/api/gateway/channels"],
+  listChannelConfigsOfTemplate: ["GET", "/api/gateway/channels/by-template/{template_id}", ["limit","cursor"]],
+  updateChannelConfig: ["PATCH", "/api/gateway/channels/{config_id}"],
+  deleteChannelConfig: ["DELETE", "/api/gateway/channels/{config_id}"],
+  receiveFromChannel: ["POST", "/gateway/{channel}/{config_id}", [], true],
+  answerChannelHandshake: ["GET", "/gateway/{channel}/{config_id}", ["hub.mode","hub.verify_token","hub.challenge"]],
 }

@@ -77,3 +77,6 @@ export const watchExecution = (client: Client, execution_id: string, options: Wa
 
 export const watchNotifications = (client: Client, options: WatchOptions): Watching =>
   watch(() => client.createNotificationTicket(), options)
+
+export const watchJob = (client: Client, job_id: string, options: WatchOptions): Watching =>
+  watch(() => client.createBatchTicket({ job_id }), options)

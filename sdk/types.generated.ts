@@ -1,6 +1,6 @@
 // Printed from openapi.json by `npm run generate`. Do not edit.
 
-export type Problem = { type: string; title: string; status: number; detail: string; code: "malformed" | "too_deep" | "unauthenticated" | "bad_credentials" | "sign_in_failed" | "visitor_token_required" | "bad_signature" | "card_declined" | "forbidden" | "foreign_origin" | "origin_refused" | "address_reserved" | "sign_up_closed" | "token_disabled" | "quota_exceeded" | "not_found" | "route_not_found" | "unknown_host" | "no_subscription" | "method_not_allowed" | "conflict" | "already_exists" | "last_owner" | "not_empty" | "idempotency_key_reused" | "no_active_version" | "runs_live" | "not_waiting" | "not_retryable" | "already_finished" | "already_voted" | "payload_changed" | "gate_closed" | "dataset_unbound" | "dataset_changed" | "workflow_deleted" | "connection_revoked" | "job_running" | "form_closed" | "payment_method_required" | "method_in_use" | "subscription_exists" | "plan_in_use" | "precondition_failed" | "too_large" | "unsupported_media_type" | "invalid" | "read_only" | "unknown_reference" | "probe_failed" | "bad_record" | "audio_unreadable" | "audio_silent" | "audio_too_long" | "rate_limited" | "queue_full" | "internal" | "provider_not_configured" | "provider_unavailable" | "unavailable" | "overloaded" | "storage_full"; request_id: string; errors?: Array<{ path: string; message: string }> }
+export type Problem = { type: string; title: string; status: number; detail: string; code: "malformed" | "too_deep" | "unauthenticated" | "bad_credentials" | "sign_in_failed" | "visitor_token_required" | "bad_signature" | "card_declined" | "forbidden" | "foreign_origin" | "origin_refused" | "address_reserved" | "sign_up_closed" | "token_disabled" | "channel_disabled" | "quota_exceeded" | "not_found" | "route_not_found" | "unknown_host" | "no_subscription" | "method_not_allowed" | "conflict" | "already_exists" | "last_owner" | "not_empty" | "idempotency_key_reused" | "no_active_version" | "runs_live" | "not_waiting" | "not_retryable" | "already_finished" | "already_voted" | "payload_changed" | "gate_closed" | "dataset_unbound" | "dataset_changed" | "workflow_deleted" | "connection_revoked" | "job_running" | "form_closed" | "payment_method_required" | "method_in_use" | "subscription_exists" | "plan_in_use" | "precondition_failed" | "too_large" | "unsupported_media_type" | "invalid" | "read_only" | "unknown_reference" | "probe_failed" | "bad_record" | "audio_unreadable" | "audio_silent" | "audio_too_long" | "rate_limited" | "queue_full" | "internal" | "provider_not_configured" | "provider_unavailable" | "unavailable" | "overloaded" | "storage_full"; request_id: string; errors?: Array<{ path: string; message: string }> }
 
 export type SignedIn = { user: User; workspace: OwnWorkspace | null; session: Session }
 
@@ -137,3 +137,59 @@ export type NewConnection = { name: string; kind: "postgres" | "redshift" | "sno
 export type ConnectionCredential = { secrets?: Record<string, string>; config?: Record<string, unknown> }
 
 export type NewSource = { name: string; table?: string; query?: string }
+
+export type EnrichmentJob = { job_id: string; name: string; owner_id: string; workflow_id: string | null; definition: Record<string, unknown> | null; dataset_id: string | null; source_id: string | null; mapping: Record<string, unknown> | null; only_if: string | null; output: { new?: string; dataset_id?: string | null } | null; schedule: { cron: string; timezone: string } | null; concurrency: number; stop_on_error_rate: number | null; members: Array<{ user_id: string; role: "owner" | "member" | "viewer" }>; status: "idle" | "due" | "running" | "paused" | "failed"; paused_reason: "manual" | "connection_revoked" | "workflow_deleted" | null; due_at: string | null; last_run: JobRun | null; created_at: string; updated_at: string }
+
+export type JobRun = { run_id: string; status: "starting" | "running" | "writing" | "succeeded" | "failed" | "cancelled"; full: boolean; total: number; counts: LedgerCounts; dataset_sha256: string | null; version_id: string | null; error: { code: string; message: string } | null; started_at: string; finished_at: string | null }
+
+export type LedgerCounts = { pending: number; running: number; succeeded: number; failed: number; skipped: number }
+
+export type NewEnrichmentJob = { name: string; workflow_id?: string | null; definition?: unknown; dataset_id?: string | null; source_id?: string | null; mapping?: Record<string, unknown> | null; only_if?: string | { $cel: string } | null; output?: { new?: string; dataset_id?: string | null } | null; schedule?: { cron: string; timezone?: string } | null; concurrency?: number | null; stop_on_error_rate?: number | null }
+
+export type EnrichmentJobPut = { name?: string; workflow_id?: string | null; definition?: unknown; dataset_id?: string | null; source_id?: string | null; mapping?: Record<string, unknown> | null; only_if?: string | { $cel: string } | null; output?: { new?: string; dataset_id?: string | null } | null; schedule?: { cron: string; timezone?: string } | null; concurrency?: number | null; stop_on_error_rate?: number | null }
+
+export type Ledger = { run_id: string | null; total: number; counts: LedgerCounts; dataset_sha256: string | null; items?: Array<LedgerRecord>; next_cursor?: string | null }
+
+export type LedgerRecord = { position: number; record_sha256: string; status: "pending" | "running" | "succeeded" | "failed" | "skipped"; attempt: number; error: { code: string; message: string } | null; execution_id: string | null; duration_ms: number | null; usage: Record<string, unknown> | null; due_at: string | null; finished_at: string | null }
+
+export type JobMember = { user_id: string; name: string; email: string; role: "owner" | "member" | "viewer"; added_at: string }
+
+export type ExtractedRequirements = { values: Record<string, unknown>; missing: Array<string>; confidence: Record<string, number>; extracted_by: string }
+
+export type Template = { template_id: string; name: string; owner_id: string; greeting: string | null; instructions: string | null; workflow_ids: Array<string>; model: string | null; voice: string | null; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean }; allowed_origins: Array<string>; created_at: string; updated_at: string }
+
+export type WidgetConfig = { template_id: string; name: string; greeting: string; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean }; voice: string | null; suggestions: Array<string>; visitor_token: string }
+
+export type ChatAnswer = { thread_id: string; messages: Array<WidgetMessage>; form?: WidgetForm; execution_id?: string; visitor_token?: string }
+
+export type WidgetMessage = { message_id: string; role: "assistant" | "visitor" | "system"; text: string; created_at: string }
+
+export type WidgetForm = { form_id: string; title: string; schema: unknown; values: Record<string, unknown> }
+
+export type FormActionAnswer = { thread_id: string; messages: Array<WidgetMessage>; form?: WidgetForm; execution_id?: string }
+
+export type WidgetHistory = { items: Array<WidgetMessage>; next_cursor: string | null; form?: WidgetForm }
+
+export type WidgetTranscript = { text: string; language: string; duration_s: number }
+
+export type WorkflowWidgetConfig = { workflow_id: string; name: string; description: string | null; greeting: string; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean }; voice: string | null; suggestions: Array<string>; visitor_token: string }
+
+export type Gathered = { conversation_id: string; reply: string; values: Record<string, unknown>; missing: Array<string>; complete: boolean; execution_id?: string; visitor_token?: string }
+
+export type ChatThread = { thread_id: string; title: string; template_id: string | null; role: "owner" | "member" | "viewer"; created_by: string | null; created_at: string; updated_at: string }
+
+export type ThreadMessages = { items: Array<ThreadMessage>; next_cursor: string | null; form: { form_id: string; title: string; schema: unknown; values: Record<string, unknown> } | null }
+
+export type ThreadMessage = { message_id: string; role: "user" | "assistant" | "visitor" | "system"; author: { user_id: string | null; name: string | null } | null; text: string; audio_id: string | null; execution_id: string | null; created_at: string }
+
+export type PostedThreadMessage = { message_id: string; role: "user" | "assistant" | "visitor" | "system"; author: { user_id: string | null; name: string | null } | null; text: string; audio_id: string | null; execution_id: string | null; created_at: string; answers: Array<ThreadMessage>; form: { form_id: string; title: string; schema: unknown; values: Record<string, unknown> } | null }
+
+export type ThreadInvitation = { invitation_id: string; email: string; role: string; state: "added" | "invited"; link?: string; expires_at?: string }
+
+export type ThreadMember = { user_id: string; name: string; email: string; role: "owner" | "member" | "viewer"; created_at: string }
+
+export type Playback = { url: string; expires_at: string }
+
+export type Transcript = { text: string; language: string; duration_s: number }
+
+export type ChannelConfig = { config_id: string; channel: "slack" | "telegram" | "whatsapp" | "discord" | "email" | "webhook"; external_id: string; template_id: string | null; name: string | null; enabled: boolean; credentials_set: Array<string>; problem: string | null; inbound_url: string; created_at: string; updated_at: string }

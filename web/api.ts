@@ -43,6 +43,7 @@ function sameOrigin(client: Client): Client {
   return {
     ...client,
     createWorkflowTicket: async (...given) => here(await client.createWorkflowTicket(...given)),
+    createBatchTicket: async (...given) => here(await client.createBatchTicket(...given)),
     createNotificationTicket: async (...given) => here(await client.createNotificationTicket(...given)),
   }
 }

@@ -7,6 +7,7 @@ import { connections } from './connections/feature.ts'
 import { datasets } from './datasets/feature.ts'
 import type { Feature } from './feature.ts'
 import { home } from './home/feature.ts'
+import { jobs } from './jobs/feature.ts'
 import { keys } from './keys/feature.ts'
 import { notifications } from './notifications/feature.ts'
 import { operators } from './operators/feature.ts'
@@ -24,6 +25,7 @@ export const features: Feature[] = [
   notifications,
   datasets,
   connections,
+  jobs,
   people,
   teams,
   companies,

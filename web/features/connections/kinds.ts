@@ -9,7 +9,7 @@ export const formSchema = (kind: Kind, { named }: { named: boolean }): Record<st
     ...(named && {
       name: { type: 'string', title: 'Name', minLength: 1, maxLength: 200, description: 'What you call it here.' },
     }),
-    config: { ...kind.config_schema, title: 'Where it is' },
+    config: { ...withLongFields(kind.config_schema), title: 'Where it is' },
     ...(kind.secret_fields.length > 0 && {
       secrets: {
         type: 'object',
@@ -40,4 +40,11 @@ export function readFilled(value: unknown): {
   const filled = <T>(given: Record<string, T>): Record<string, T> =>
     Object.fromEntries(Object.entries(given).filter(([, field]) => field !== undefined && field !== ''))
   return { name, config: filled(config), secrets: filled(secrets) }
+}
+
+/** A certificate is many lines long. */
+function withLongFields(schema: Record<string, unknown>): Record<string, unknown> {
+  const properties = schema.properties as Record<string, Record<string, unknown>> | undefined
+  if (!properties?.ca) return schema
+  return { ...schema, properties: { ...properties, ca: { ...properties.ca, format: 'textarea' } } }
 }

@@ -1,33 +1,16 @@
 import type { WorkspaceMember } from '#sdk/types.generated'
-import { useApi } from '#web/api.ts'
-import { useMe, useRole } from '#web/session.tsx'
+import { usePeople as useEverybody } from '#web/people.tsx'
+import { useMe } from '#web/session.tsx'
 
 /** The workspace this tab shows; pages inside it have one. */
 export const useWorkspaceId = (): string => useMe().workspace?.workspace_id ?? ''
 
-/** The people of the workspace, for names and choices. Guests do not see them. */
-export function usePeople(): WorkspaceMember[] {
-  const { isGuest } = useRole()
-  const workspace_id = useWorkspaceId()
-  const members = useApi(
-    'listWorkspaceMembers',
-    { workspace_id, limit: 200 },
-    { enabled: !isGuest && workspace_id !== '', staleTime: 60_000 },
-  )
-  return members.data?.items ?? []
-}
+export const usePeople = (): WorkspaceMember[] => useEverybody().list
 
 export function PersonName({ id, none = 'nobody' }: { id: string | null; none?: string }) {
-  const people = usePeople()
+  const { list, nameOf } = useEverybody()
   const { user } = useMe()
   if (id === null) return <span className="text-ink-3">{none}</span>
   if (id === user.user_id) return <>{user.name} (you)</>
-  const person = people.find(({ user_id }) => user_id === id)
-  return person ? (
-    <span title={person.email}>{person.name}</span>
-  ) : (
-    <span className="text-ink-2" title={id}>
-      somebody who left
-    </span>
-  )
+  return <span title={list.find(({ user_id }) => user_id === id)?.email ?? id}>{nameOf(id)}</span>
 }

@@ -1,0 +1,228 @@
+import { useState } from 'react'
+import type { EnrichmentJob, NewEnrichmentJob } from '#sdk/types.generated'
+import { useApi, useList } from '#web/api.ts'
+import { useRole } from '#web/session.tsx'
+import { Field, Form, Input, Select, Switch, Textarea } from '#web/ui/field.tsx'
+import { Card, Section } from '#web/ui/page.tsx'
+import { ownTimeZone, ScheduleFields, type ScheduleValue } from '#web/ui/schedule-fields.tsx'
+import { roleIn } from '../workflows/workflow-page.tsx'
+import { type MappingRow, rowsOf, toMapping } from './mapping.ts'
+import { Mapping } from './mapping-fields.tsx'
+import { useInputs } from './use-inputs.ts'
+
+// What a job is made of. Selects are kept here, the rest is read from the form when it is sent.
+
+type Values = {
+  name: string
+  only_if: string
+  definition?: string
+  new_name?: string
+  output_id?: string
+  concurrency: string
+  error_rate: string
+}
+type Body = Omit<NewEnrichmentJob, 'name'> & { name: string }
+
+const STANDALONE = 'own'
+
+export function JobForm({
+  job,
+  preset = {},
+  submit,
+  onSave,
+}: {
+  job?: EnrichmentJob
+  preset?: { dataset_id?: string; workflow_id?: string }
+  submit: string
+  onSave(body: Body): Promise<unknown>
+}) {
+  const { userId } = useRole()
+  const workflows = useList('listWorkflows', { limit: 200 })
+  const datasets = useList('listDatasets', { limit: 200 })
+  const connections = useApi('listConnections')
+  const runnable = (workflows.data ?? []).filter(
+    (one) => one.kind === 'user' && ['owner', 'member'].includes(roleIn(one, userId)),
+  )
+  const sources = (connections.data?.items ?? []).flatMap((connection) =>
+    connection.sources.map((source) => ({ ...source, of: connection.name })),
+  )
+
+  const [workflow, setWorkflow] = useState(job ? (job.workflow_id ?? STANDALONE) : (preset.workflow_id ?? ''))
+  const [data, setData] = useState(dataOf(job, preset))
+  const [output, setOutput] = useState<'none' | 'new' | 'existing'>(outputOf(job))
+  const [asIs, setAsIs] = useState(job ? job.mapping === null : true)
+  const [rows, setRows] = useState<MappingRow[]>(() => rowsOf(job?.mapping ?? null))
+  const [schedule, setSchedule] = useState<ScheduleValue | null>(job?.schedule ?? null)
+
+  const inputs = useInputs(workflow === STANDALONE ? null : workflow)
+  const dataset = data.startsWith('ds:')
+    ? datasets.data?.find(({ dataset_id }) => dataset_id === data.slice(3))
+    : undefined
+
+  const send = (values: Values): Promise<unknown> => {
+    if (workflow === '') throw new Error('Choose what the job runs.')
+    return onSave({
+      name: values.name,
+      ...(workflow === STANDALONE
+        ? { workflow_id: null, definition: readJson(values.definition ?? '') }
+        : { workflow_id: workflow }),
+      dataset_id: data.startsWith('ds:') ? data.slice(3) : null,
+      source_id: data.startsWith('src:') ? data.slice(4) : null,
+      mapping: asIs ? null : toMapping(rows),
+      only_if: values.only_if.trim() || null,
+      output:
+        output === 'none'
+          ? null
+          : output === 'new'
+            ? { new: values.new_name ?? '' }
+            : { dataset_id: values.output_id ?? '' },
+      schedule,
+      concurrency: values.concurrency ? Number(values.concurrency) : null,
+      stop_on_error_rate: values.error_rate ? Number(values.error_rate) / 100 : null,
+    })
+  }
+  return (
+    <div className="max-w-2xl">
+      <Form<Values> submit={submit} onSubmit={async (values) => send(values)}>
+        <Field name="name" label="Name">
+          <Input required maxLength={200} defaultValue={job?.name ?? ''} autoFocus={!job} />
+        </Field>
+        <Field label="Runs" hint="A job over a workflow is seen by the members of that workflow.">
+          <Select
+            value={workflow}
+            onChange={(event) => setWorkflow(event.currentTarget.value)}
+            options={[
+              { value: '', label: 'Choose a workflow', disabled: true },
+              ...runnable.map(({ workflow_id, name }) => ({ value: workflow_id, label: name })),
+              ...(workflow !== '' &&
+              workflow !== STANDALONE &&
+              !runnable.some(({ workflow_id }) => workflow_id === workflow)
+                ? [{ value: workflow, label: 'its present workflow' }]
+                : []),
+              { value: STANDALONE, label: 'A definition of its own' },
+            ]}
+          />
+        </Field>
+        {workflow === STANDALONE && (
+          <Field name="definition" label="Definition" hint="JSON, as a version of a workflow has it.">
+            <Textarea
+              rows={10}
+              required
+              spellCheck={false}
+              className="font-mono text-xs"
+              defaultValue={JSON.stringify(job?.definition ?? example, null, 2)}
+            />
+          </Field>
+        )}
+        <Field label="Over">
+          <Select
+            value={data}
+            onChange={(event) => setData(event.currentTarget.value)}
+            options={[
+              { value: '', label: 'No data yet: bind it later' },
+              ...(datasets.data ?? []).map(({ dataset_id, name, record_count }) => ({
+                value: `ds:${dataset_id}`,
+                label: `${name} (${record_count.toLocaleString('en')} records)`,
+              })),
+              ...sources.map(({ source_id, name, of }) => ({
+                value: `src:${source_id}`,
+                label: `${of}: ${name} (captured at each run)`,
+              })),
+            ]}
+          />
+        </Field>
+        <Section title="What each run is given" className="mb-0">
+          <Card className="flex flex-col gap-4">
+            <Switch label="The record as it is" checked={asIs} onCheckedChange={setAsIs} />
+            {!asIs && (
+              <Mapping
+                rows={rows}
+                onChange={setRows}
+                columns={dataset?.columns.map(({ name }) => name) ?? []}
+                inputs={inputs}
+              />
+            )}
+            <Field
+              name="only_if"
+              label="Only records where"
+              hint="CEL over record, for example record.score > 5. Empty: all."
+            >
+              <Input
+                spellCheck={false}
+                className="font-mono text-xs"
+                defaultValue={job?.only_if ?? ''}
+                placeholder="has(record.email)"
+              />
+            </Field>
+          </Card>
+        </Section>
+        <Field label="Results go">
+          <Select
+            value={output}
+            onChange={(event) => setOutput(event.currentTarget.value as 'none')}
+            options={[
+              { value: 'none', label: 'Nowhere: the workflow does what is needed' },
+              { value: 'new', label: 'Into a new dataset, replaced by each run' },
+              { value: 'existing', label: 'Into a dataset that exists' },
+            ]}
+          />
+        </Field>
+        {output === 'new' && (
+          <Field name="new_name" label="Name of the new dataset">
+            <Input required maxLength={200} defaultValue={job?.output?.new ?? ''} />
+          </Field>
+        )}
+        {output === 'existing' && (
+          <Field name="output_id" label="Dataset" hint="Its records are replaced by each run.">
+            <Select
+              required
+              defaultValue={job?.output?.dataset_id ?? datasets.data?.[0]?.dataset_id ?? ''}
+              options={(datasets.data ?? []).map(({ dataset_id, name }) => ({ value: dataset_id, label: name }))}
+            />
+          </Field>
+        )}
+        <Section title="When" className="mb-0">
+          <Card className="flex flex-col gap-4">
+            <Switch
+              label="On a schedule"
+              checked={schedule !== null}
+              onCheckedChange={(on) => setSchedule(on ? { cron: '0 6 * * *', timezone: ownTimeZone() } : null)}
+            />
+            {schedule && <ScheduleFields value={schedule} onChange={setSchedule} />}
+          </Card>
+        </Section>
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field name="concurrency" label="Records at once" hint="1 to 256.">
+            <Input type="number" min={1} max={256} defaultValue={job?.concurrency ?? 64} />
+          </Field>
+          <Field name="error_rate" label="Stop when more fail than, %" hint="Looked at after a hundred records.">
+            <Input type="number" min={0} max={100} defaultValue={Math.round((job?.stop_on_error_rate ?? 0.5) * 100)} />
+          </Field>
+        </div>
+      </Form>
+    </div>
+  )
+}
+
+const example = {
+  inputs: { type: 'object' },
+  nodes: [{ id: 'keep', type: 'set', args: { values: { record: { $ref: 'input' } } } }],
+  edges: [],
+  output: { $ref: 'nodes.keep.output' },
+}
+
+function dataOf(job: EnrichmentJob | undefined, preset: { dataset_id?: string }): string {
+  if (job) return job.dataset_id ? `ds:${job.dataset_id}` : job.source_id ? `src:${job.source_id}` : ''
+  return preset.dataset_id ? `ds:${preset.dataset_id}` : ''
+}
+
+const outputOf = (job: EnrichmentJob | undefined): 'none' | 'new' | 'existing' =>
+  !job?.output ? 'none' : job.output.new !== undefined ? 'new' : 'existing'
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error('The definition is not valid JSON yet.')
+  }
+}

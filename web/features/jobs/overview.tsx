@@ -1,0 +1,229 @@
+import { Link } from '@tanstack/react-router'
+import { Ban, Pause, Play, RotateCw } from 'lucide-react'
+import { useState } from 'react'
+import type { EnrichmentJob } from '#sdk/types.generated'
+import { useApi, useChange } from '#web/api.ts'
+import { Badge, StatusBadge } from '#web/ui/badge.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { cronInWords } from '#web/ui/cron.ts'
+import { Facts, Section } from '#web/ui/page.tsx'
+import { Empty } from '#web/ui/states.tsx'
+import { Duration, RelativeTime } from '#web/ui/time.tsx'
+import { PersonName } from '../people/names.tsx'
+import { JobShell } from './job-page.tsx'
+import { ProgressOfRun } from './progress.tsx'
+import { useJobId, useLiveJob } from './use-job.ts'
+
+const stale = ['getJob', 'listJobs', 'listLedger'] as const
+
+const reasons: Record<string, string> = {
+  manual: 'Somebody paused it. It goes on when it is resumed or run.',
+  connection_revoked: 'The credential of its connection was revoked. Store a new one there, and it goes on.',
+  workflow_deleted: 'Its workflow was deleted. Give it another one in the settings.',
+}
+
+export function JobPage() {
+  const job_id = useJobId()
+  const live = useLiveJob(job_id)
+  return (
+    <JobShell
+      section="Overview"
+      actions={(job, role) => (role === 'owner' || role === 'member') && <Actions job={job} />}
+    >
+      {(job) => (
+        <>
+          {job.paused_reason && (
+            <p role="status" className="mb-6 rounded-lg bg-waiting-soft px-4 py-3 text-waiting">
+              Paused. {reasons[job.paused_reason]}
+            </p>
+          )}
+          {job.dataset_id === null && job.source_id === null && (
+            <p role="status" className="mb-6 rounded-lg bg-waiting-soft px-4 py-3 text-waiting">
+              It has no data: bind a dataset or a source in the{' '}
+              <Link to={`/jobs/${job_id}/settings`} className="underline">
+                settings
+              </Link>{' '}
+              before it can run.
+            </p>
+          )}
+          <Section
+            title="Newest run"
+            actions={
+              live.state !== 'ended' && (
+                <Badge tone={live.state === 'live' ? 'success' : 'waiting'}>
+                  {live.state === 'live' ? 'Live' : 'Reconnecting'}
+                </Badge>
+              )
+            }
+          >
+            <NewestRun job={job} live={live} />
+          </Section>
+          <Section title="What it does">
+            <About job={job} />
+          </Section>
+        </>
+      )}
+    </JobShell>
+  )
+}
+
+function NewestRun({ job, live }: { job: EnrichmentJob; live: ReturnType<typeof useLiveJob> }) {
+  const run = job.last_run
+  if (!run && !live.progress)
+    return (
+      <Empty title="It has not run yet">
+        {job.status === 'due' ? 'It begins within moments.' : 'Run it now, or wait for its schedule.'}
+      </Empty>
+    )
+  const progress =
+    live.progress ?? (run && { total: run.total, counts: run.counts, rate: null, estimated_end_at: null })
+  return (
+    <div className="flex flex-col gap-4">
+      {progress && <ProgressOfRun progress={progress} running={job.status === 'running'} jobId={job.job_id} />}
+      {run && (
+        <Facts
+          facts={[
+            [
+              'State',
+              <StatusBadge
+                key="state"
+                status={run.status === 'starting' || run.status === 'writing' ? 'running' : run.status}
+              />,
+            ],
+            ['Began', <RelativeTime key="began" at={run.started_at} />],
+            ['Took', <Duration key="took" from={run.started_at} to={run.finished_at} />],
+            ['Kind', run.full ? 'every record again' : 'new and changed records'],
+          ]}
+        />
+      )}
+      {run?.error && (
+        <p role="alert" className="rounded-lg bg-danger-soft px-4 py-3 break-words text-danger">
+          {run.error.code === 'dataset_changed'
+            ? 'The dataset was changed while the job ran, so it stopped. Run it again to use the records as they are now.'
+            : run.error.message}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function About({ job }: { job: EnrichmentJob }) {
+  const workflow = useApi('getWorkflow', { workflow_id: job.workflow_id ?? '' }, { enabled: job.workflow_id !== null })
+  const output = job.output
+  return (
+    <Facts
+      facts={[
+        [
+          'Runs',
+          job.workflow_id ? (
+            <Link key="wf" to={`/workflows/${job.workflow_id}`} className="text-accent hover:underline">
+              {workflow.data?.name ?? 'a workflow'}
+            </Link>
+          ) : (
+            'a definition of its own'
+          ),
+        ],
+        [
+          'Over',
+          job.dataset_id ? (
+            <Link key="ds" to={`/datasets/${job.dataset_id}`} className="text-accent hover:underline">
+              its dataset
+            </Link>
+          ) : job.source_id ? (
+            'a source, captured at each run'
+          ) : (
+            'nothing yet'
+          ),
+        ],
+        ...(job.only_if
+          ? ([
+              [
+                'Only records where',
+                <code key="if" className="font-mono text-xs">
+                  {job.only_if}
+                </code>,
+              ],
+            ] as [string, React.ReactNode][])
+          : []),
+        [
+          'Results go',
+          output?.dataset_id ? (
+            <Link key="out" to={`/datasets/${output.dataset_id}`} className="text-accent hover:underline">
+              {output.new ?? 'into a dataset'}
+            </Link>
+          ) : output?.new ? (
+            `into a new dataset, ${output.new}`
+          ) : (
+            'nowhere but the ledger'
+          ),
+        ],
+        ['When', job.schedule ? `${cronInWords(job.schedule.cron)} (${job.schedule.timezone})` : 'when asked'],
+        ...(job.due_at ? ([['Next', <RelativeTime key="due" at={job.due_at} />]] as [string, React.ReactNode][]) : []),
+        ['At once', `${job.concurrency} records`],
+        ['Owner', <PersonName key="owner" id={job.owner_id} />],
+      ]}
+    />
+  )
+}
+
+function Actions({ job }: { job: EnrichmentJob }) {
+  const [asked, setAsked] = useState<'full' | 'cancel' | null>(null)
+  const { job_id } = job
+  const run = useChange('runJobNow', {
+    stale: [...stale],
+    done: 'It begins within a second',
+    failed: 'It does not run',
+  })
+  const pause = useChange('pauseJob', {
+    stale: [...stale],
+    done: 'Paused: records under way come to their end',
+    failed: 'Could not pause',
+  })
+  const resume = useChange('resumeJob', { stale: [...stale], done: 'It goes on', failed: 'Could not resume' })
+  const cancel = useChange('cancelJob', { stale: [...stale], done: 'The run was ended' })
+  const busy = job.status === 'running' || job.status === 'due'
+  return (
+    <>
+      {busy && (
+        <Button icon={Ban} onClick={() => setAsked('cancel')}>
+          Cancel run
+        </Button>
+      )}
+      {job.status === 'paused'
+        ? job.paused_reason === 'manual' && (
+            <Button icon={Play} pending={resume.isPending} onClick={() => resume.mutate({ job_id })}>
+              Resume
+            </Button>
+          )
+        : (busy || job.schedule) && (
+            <Button icon={Pause} pending={pause.isPending} onClick={() => pause.mutate({ job_id })}>
+              Pause
+            </Button>
+          )}
+      <Button icon={RotateCw} onClick={() => setAsked('full')}>
+        Run all again
+      </Button>
+      <Button look="primary" icon={Play} pending={run.isPending} onClick={() => run.mutate({ job_id })}>
+        Run now
+      </Button>
+      <ConfirmDialog
+        open={asked === 'full'}
+        onClose={() => setAsked(null)}
+        look="primary"
+        title="Do every record again?"
+        consequence="Usually records that did not change are skipped. This runs the workflow for every record, with whatever that costs and sends."
+        action="Run all again"
+        onConfirm={() => run.mutateAsync({ job_id, full: true })}
+      />
+      <ConfirmDialog
+        open={asked === 'cancel'}
+        onClose={() => setAsked(null)}
+        title="End this run?"
+        consequence="Records under way are cancelled; those that are done stay done. The next run takes up what is left."
+        action="Cancel run"
+        onConfirm={() => cancel.mutateAsync({ job_id })}
+      />
+    </>
+  )
+}

@@ -1,0 +1,75 @@
+import { useParams } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { watchJob } from '#sdk/sockets'
+import type { EnrichmentJob, LedgerCounts } from '#sdk/types.generated'
+import { api, invalidate, useApi } from '#web/api.ts'
+import { useRole } from '#web/session.tsx'
+import { roleIn } from '../workflows/workflow-page.tsx'
+
+export const useJobId = (): string => (useParams({ strict: false }) as { job_id: string }).job_id
+
+export type JobRole = 'owner' | 'member' | 'viewer' | 'none'
+
+/** A pinned job follows its workflow; a standalone one has members of its own. */
+export function useJobRole(job: EnrichmentJob | undefined): JobRole {
+  const { userId } = useRole()
+  const pinned = job?.workflow_id ?? null
+  const workflow = useApi('getWorkflow', { workflow_id: pinned ?? '' }, { enabled: pinned !== null })
+  if (!job) return 'none'
+  if (pinned !== null) return workflow.data ? roleIn(workflow.data, userId) : 'viewer'
+  if (job.owner_id === userId) return 'owner'
+  return job.members.find((member) => member.user_id === userId)?.role ?? 'none'
+}
+
+export type Progress = { total: number; counts: LedgerCounts; rate: number | null; estimated_end_at: string | null }
+export type LiveJob = { progress: Progress | null; state: 'live' | 'lost' | 'ended'; reason?: string | undefined }
+
+const zero: LedgerCounts = { pending: 0, running: 0, succeeded: 0, failed: 0, skipped: 0 }
+
+/** Progress as it happens. What else changes is fetched again: the socket says when. */
+export function useLiveJob(jobId: string): LiveJob {
+  const [live, setLive] = useState<LiveJob>({ progress: null, state: 'lost' })
+  useEffect(() => {
+    const watching = watchJob(api, jobId, {
+      onState: (state, reason) => setLive((now) => ({ ...now, state, reason })),
+      onFrame({ type, data }) {
+        const told = data as Partial<Progress> & { last_run?: EnrichmentJob['last_run'] }
+        switch (type) {
+          case 'snapshot': {
+            const run = told.last_run
+            setLive((now) => ({
+              ...now,
+              progress: run ? { total: run.total, counts: run.counts, rate: null, estimated_end_at: null } : null,
+            }))
+            break
+          }
+          case 'job.started':
+            setLive((now) => ({
+              ...now,
+              progress: {
+                total: told.total ?? 0,
+                counts: { ...zero, pending: told.total ?? 0 },
+                rate: null,
+                estimated_end_at: null,
+              },
+            }))
+            break
+          case 'job.progress':
+          case 'job.finished':
+            setLive((now) => ({
+              ...now,
+              progress: {
+                total: told.total ?? now.progress?.total ?? 0,
+                counts: told.counts ?? now.progress?.counts ?? zero,
+                rate: type === 'job.finished' ? null : (told.rate ?? null),
+                estimated_end_at: type === 'job.finished' ? null : (told.estimated_end_at ?? null),
+              },
+            }))
+        }
+        if (type !== 'job.progress') void invalidate('getJob', 'listJobs', 'listLedger', 'listDatasets')
+      },
+    })
+    return () => watching.close()
+  }, [jobId])
+  return live
+}
