@@ -427,6 +427,16 @@ export const findLedger = (tx: Tx, workspaceId: string, jobId: string): Promise<
     [workspaceId, jobId],
   )
 
+/** A record below the watermark that was not tried before has been begun, although its row says so only when it ends. */
+const BEGUN = `(r.status = 'running' or (r.status = 'pending' and r.due_at is null and r.attempt = 0 and r.position < u.claimed and u.finished_at is null))`
+const conditions: Record<string, string> = {
+  pending: `r.status = 'pending' and not ${BEGUN}`,
+  running: BEGUN,
+  succeeded: `r.status = 'succeeded'`,
+  failed: `r.status = 'failed' and r.error is not null`,
+  skipped: `r.status = 'skipped'`,
+}
+
 export const listRecords = (
   tx: Tx,
   workspaceId: string,
@@ -436,9 +446,10 @@ export const listRecords = (
   limit: number,
 ): Promise<LedgerItem[]> =>
   tx.rows<LedgerItem>(
-    `select position, encode(record_sha256, 'hex') as record_sha256, status, attempt, error, execution_id, duration_ms, usage, due_at,
-       finished_at from ledger_records
-     where workspace_id = $1 and run_id = $2 and position > $4 and status = $3 ${status === 'failed' ? 'and error is not null' : ''}
-     order by position limit $5`,
+    `select r.position, encode(r.record_sha256, 'hex') as record_sha256, $3::text as status, r.attempt, r.error, r.execution_id,
+       r.duration_ms, r.usage, r.due_at, r.finished_at
+     from ledger_records r join ledger_runs u on u.workspace_id = r.workspace_id and u.run_id = r.run_id
+     where r.workspace_id = $1 and r.run_id = $2 and r.position > $4 and ${conditions[status]}
+     order by r.position limit $5`,
     [workspaceId, runId, status, after, limit + 1],
   )

@@ -34,7 +34,12 @@ export const getJob = async (person: TestPerson, jobId: string): Promise<Answer[
   (await person.call('GET', `/api/enrichment-jobs/${jobId}`)).body
 
 /** The job once a run that is not `notRun` has ended. */
-export const untilRan = (person: TestPerson, jobId: string, notRun?: string, within = 30_000): Promise<Answer['body']> =>
+export const untilRan = (
+  person: TestPerson,
+  jobId: string,
+  notRun?: string,
+  within = 30_000,
+): Promise<Answer['body']> =>
   until(
     async () => {
       const job = await getJob(person, jobId)

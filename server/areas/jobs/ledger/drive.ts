@@ -14,9 +14,10 @@ import { makeProgress } from './progress.ts'
 import * as records from './records.ts'
 import * as runs from './runs.ts'
 
-// One run, driven by whoever holds its lease: plan (ledger rows, a page ahead), begin (executions with ids made of run,
-// position and try), harvest (ends into the ledger). Everything that must survive is in the rows; what is in memory is
-// found again from them, so a runner can die at any moment and no finished record is done twice.
+// One run, driven by whoever holds its lease: plan (ledger rows, a page ahead), claim (the run's watermark moves), begin
+// (executions with ids made of run, position and try), harvest (ends into the ledger, many in one statement). Everything that
+// must survive is in the rows; what is in memory is found again from them, so a runner can die at any moment and no
+// finished record is done twice.
 
 export type RunError = { code: string; message: string; details?: Json }
 
@@ -36,9 +37,14 @@ export type Target = { start: StartTarget; definition: Definition }
 const PLAN_AHEAD = 4_000
 const PLAN_AT_ONCE = 2_000
 const PLAN_WITH_CONDITION = 500
+/** Claimed in one transaction, so that beginning a record does not wait for a commit of its own. */
+const CLAIM_AT_ONCE = 512
+/** A commit costs the same for one ended record as for hundreds. */
+const WRITE_AT_ONCE = 256
+const WRITE_EVERY = SECOND / 8
 const PROGRESS_EVERY = SECOND / 2
 /** Looks at the executions in flight: soon while they end, seldom while they wait for people. */
-const LOOK_SOON = 8
+const LOOK_SOON = 5
 const LOOK_LATE = SECOND
 const DRAIN = 10 * SECOND
 const START_AGAIN_AFTER = SECOND / 4
@@ -51,6 +57,8 @@ export type Finished =
   | 'parked'
   | 'stopped'
 
+type Flight = records.Claimed & { executionId: string }
+
 export async function driveRecords(
   options: DriveOptions,
   run: runs.Run,
@@ -60,29 +68,33 @@ export async function driveRecords(
 ): Promise<Finished> {
   const { db, engine, datasets } = options
   const { workspace_id: workspaceId } = run
-  const tally = {
-    total: run.total,
-    running: run.running,
-    succeeded: run.succeeded,
-    failed: run.failed,
-    skipped: run.skipped,
-  }
-  const inFlight = new Map<number, { attempt: number; executionId: string }>()
+  const { total } = run
+  const done = { succeeded: run.succeeded, failed: run.failed, skipped: run.skipped }
   const inputs = (target.definition.inputs ?? true) as Json
   const metered = /"type":"(llm|agent)\./.test(JSON.stringify(target.definition.nodes))
+  const trigger = {
+    kind: 'job' as const,
+    id: run.job_id === null ? toWire('suite', run.suite_id!) : toWire('job', run.job_id),
+  }
   const progress = makeProgress(run)
+
+  /** Positions with a row and still to be claimed. */
+  let ahead: number[] = []
+  /** Claimed and not begun, for want of room. */
+  let waiting: records.Claimed[] = []
+  const inFlight = new Map<string, Flight>()
+  /** Ended, and not in the ledger yet. */
+  let over: Flight[] = []
+  let refused: records.Refused[] = []
   const starting = new Set<Promise<void>>()
-  let refused: { position: number; error: RunError }[] = []
-  let unstarted: records.Claimed[] = []
   let { planned, claimed } = run
+  let again = { count: 0, at: 0 }
   let pages: Pages | undefined
   let ending: { error: RunError | null; cancel: boolean; since: number } | undefined
   let paused = false
-  let again = { waiting: 0, at: 0 }
-  let toldAt = 0
+  let [toldAt, wroteAt, startAgainAt] = [0, 0, 0]
   let broken: unknown
-  let wakeUp: (() => void) | undefined
-  const wake = (): void => wakeUp?.()
+  let wake = (): void => {}
 
   const inScope = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
     db.tenant({ workspaceId, userId: null }, async (tx) => {
@@ -106,37 +118,38 @@ export async function driveRecords(
   /** The dataset is still what it was when the run began; its pages are found anew where only the version moved. */
   async function checkDataset(tx: Tx): Promise<void> {
     if (run.captured_version_id !== null) {
-      pages ??= makePages({ datasets, workspaceId, versionId: run.captured_version_id, total: tally.total })
+      pages ??= makePages({ datasets, workspaceId, versionId: run.captured_version_id, total })
       return
     }
     const now = run.dataset_id === null ? undefined : await datasets.findPointed(tx, workspaceId, run.dataset_id)
-    if (now === undefined || now.sha256 !== run.dataset_sha256) {
-      end(datasetChanged(run, now?.sha256 ?? null))
-      return
-    }
-    if (pages?.versionId !== now.version_id)
-      pages = makePages({ datasets, workspaceId, versionId: now.version_id, total: tally.total })
+    if (now === undefined || now.sha256 !== run.dataset_sha256) end(datasetChanged(run, now?.sha256 ?? null))
+    else if (pages?.versionId !== now.version_id)
+      pages = makePages({ datasets, workspaceId, versionId: now.version_id, total })
   }
+
+  const mayPlan = (): boolean => !ending && !paused && planned < total && ahead.length < PLAN_AHEAD
 
   async function planSome(): Promise<void> {
     const most = run.only_if === null ? PLAN_AT_ONCE : PLAN_WITH_CONDITION
-    if (!pages) await inScope(checkDataset)
-    if (!pages || ending) return
-    const texts = await pages.slice(planned, Math.min(most, tally.total - planned))
+    const texts = await pages!.slice(planned, Math.min(most, total - planned))
     const rows = texts.map((text) => plan(text, run.only_if))
     const { made, watched } = await inScope(async (tx) => {
       const made = await records.insertRecords(tx, run, planned, rows)
-      const watched = await runs.moveRun(tx, run, lease, { planned: planned + rows.length, ...made })
+      const { skipped, failed } = made
+      const watched = await runs.moveRun(tx, run, lease, { planned: planned + rows.length, skipped, failed })
       return { made, watched }
     })
     planned += rows.length
-    tally.skipped += made.skipped
-    tally.failed += made.failed
+    ahead = ahead.concat(made.pending)
+    done.skipped += made.skipped
+    done.failed += made.failed
     heed(watched)
   }
 
-  /** Begins executions without waiting for them; a start that is refused for now is sent again with the same id. */
-  async function begin(claims: records.Claimed[]): Promise<void> {
+  /** Begins what there is room for, without waiting; a start refused for now is sent again with the same id. */
+  async function begin(): Promise<void> {
+    if (ending || paused || performance.now() < startAgainAt) return
+    const claims = waiting.splice(0, Math.max(0, run.concurrency - inFlight.size))
     if (claims.length === 0) return
     try {
       await options.countRuns(workspaceId, claims.length)
@@ -146,189 +159,186 @@ export async function driveRecords(
       return
     }
     for (const claim of claims) {
-      const { position, attempt } = claim
-      const record = JSON.parse(await pages!.textAt(position)) as JsonObject
+      const record = JSON.parse(await pages!.textAt(claim.position)) as JsonObject
       const prepared = prepareInput(run.mapping, inputs, record)
-      if (!prepared.ok) {
-        refused.push({ position, error: prepared.error })
-        continue
-      }
-      const executionId = executionIdOf(run.run_id, position, attempt)
-      inFlight.set(position, { attempt, executionId })
-      const started = engine
-        .start({
-          ...target.start,
-          executionId,
-          workspaceId,
-          input: prepared.input,
-          trigger: {
-            kind: 'job',
-            id: run.job_id === null ? toWire('suite', run.suite_id!) : toWire('job', run.job_id),
-          },
-          startedBy: run.requested_by,
-        })
-        .then(
-          () => {},
-          (error: unknown) => {
-            inFlight.delete(position)
-            if (isProblem(error, 'malformed'))
-              refused.push({ position, error: { code: error.code, message: error.message } })
-            else if (isProblem(error)) unstarted.push(claim)
-            else broken = error
-          },
-        )
-        .finally(() => starting.delete(started))
-      starting.add(started)
+      if (prepared.ok) start(claim, prepared.input)
+      else refused.push({ ...claim, error: prepared.error })
     }
   }
 
-  async function claim(tx: Tx, room: number): Promise<records.Claimed[]> {
-    await checkDataset(tx)
-    if (ending) return []
-    const due = again.waiting > 0 && again.at <= performance.now() ? await records.claimAgain(tx, run, room) : []
-    const left = room - due.length
-    if (left <= 0 || claimed >= planned) return due
-    const next = await records.claimNext(tx, run, claimed, planned, left)
-    next.sort((a, b) => a.position - b.position)
-    // Fewer than asked for: up to here everything has been begun or needs nothing.
-    claimed = next.length < left ? planned : next.at(-1)!.position + 1
-    return [...due, ...next]
+  function start(claim: records.Claimed, input: JsonObject): void {
+    const executionId = executionIdOf(run.run_id, claim.position, claim.attempt)
+    inFlight.set(executionId, { ...claim, executionId })
+    const started = engine
+      .start({ ...target.start, executionId, workspaceId, input, trigger, startedBy: run.requested_by })
+      .then(
+        () => {},
+        (error: unknown) => {
+          inFlight.delete(executionId)
+          if (isProblem(error, 'malformed'))
+            refused.push({ ...claim, error: { code: error.code, message: error.message } })
+          else if (isProblem(error)) {
+            waiting.push(claim)
+            startAgainAt = performance.now() + START_AGAIN_AFTER
+          } else broken = error
+        },
+      )
+      .finally(() => starting.delete(started))
+    starting.add(started)
   }
 
-  /** One transaction: what ended, what could not begin, what begins now, the counters, and what people asked meanwhile. */
-  async function turn(): Promise<boolean> {
-    const failing = refused
-    const flying = [...inFlight]
-    const before = claimed
+  /** Makes room for others at once; what came of them is written a little later, many together. */
+  async function look(): Promise<boolean> {
+    if (inFlight.size === 0) return false
+    const found = await inScope((tx) => records.listOver(tx, workspaceId, [...inFlight.keys()]))
+    for (const { execution_id } of found) {
+      over.push(inFlight.get(execution_id)!)
+      inFlight.delete(execution_id)
+    }
+    return found.length > 0
+  }
+
+  async function claim(tx: Tx): Promise<records.Claimed[]> {
+    await checkDataset(tx)
+    if (ending) return []
+    const due = again.count > 0 && again.at <= performance.now() ? await records.claimAgain(tx, run, CLAIM_AT_ONCE) : []
+    return [...due, ...ahead.slice(0, CLAIM_AT_ONCE).map((position) => ({ position, attempt: 1 }))]
+  }
+
+  const mayClaim = (): boolean =>
+    !ending &&
+    !paused &&
+    waiting.length < run.concurrency &&
+    (ahead.length > 0 || (again.count > 0 && again.at <= performance.now()))
+
+  /** One transaction: what ended, what could not begin, what is claimed now, and what people asked meanwhile. */
+  async function write(): Promise<void> {
+    const [harvesting, failing] = [over, refused]
     const outcome = await inScope(async (tx) => {
-      const ended =
-        flying.length === 0
-          ? []
-          : await records.harvest(
-              tx,
-              run,
-              { positions: flying.map(([at]) => at), executionIds: flying.map(([, { executionId }]) => executionId) },
-              metered,
-            )
-      if (failing.length > 0) await records.failRecords(tx, run, failing)
-      const room = run.concurrency - (inFlight.size - ended.length) - unstarted.length
-      const wanted = !ending && !paused && unstarted.length === 0 && room > 0
-      const claims = wanted ? await claim(tx, room) : []
-      const succeeded = ended.filter(({ status }) => status === 'succeeded').length
-      const parked = ended.filter(({ status }) => status === 'failed').length + failing.length
-      const moves = { running: claims.length - ended.length - failing.length, succeeded, failed: parked, claimed }
-      const watched = await runs.moveRun(tx, run, lease, moves)
-      const waits = ended.some(({ status }) => status === 'pending') || again.waiting > 0
-      const waiting = waits ? await records.readWaiting(tx, run) : { waiting: 0, in_ms: null }
-      const next = {
-        ...tally,
-        running: tally.running + moves.running,
-        succeeded: tally.succeeded + succeeded,
-        failed: tally.failed + parked,
+      const flying = {
+        positions: harvesting.map(({ position }) => position),
+        attempts: harvesting.map(({ attempt }) => attempt),
+        executionIds: harvesting.map(({ executionId }) => executionId),
       }
-      const tell = performance.now() - toldAt > PROGRESS_EVERY
-      if (tell && run.job_id !== null) await appendEvent(tx, workspaceId, run.job_id, 'job.progress', progress(next))
+      const ended = harvesting.length === 0 ? [] : await records.harvest(tx, run, flying, metered)
+      if (failing.length > 0) await records.failRecords(tx, run, failing)
       for (const { execution_id, poison } of ended)
         if (poison) await engine.cancel(tx, { workspaceId, executionId: execution_id }, null)
-      return { ended, claims, watched, waiting, next, tell }
-    }).catch((error: unknown) => {
-      claimed = before
-      throw error
+      const claims = mayClaim() ? await claim(tx) : []
+      const taken = claims.filter(({ attempt }) => attempt === 1).length
+      const mark = taken === 0 ? claimed : taken === ahead.length ? planned : ahead[taken]!
+      const succeeded = ended.filter(({ status }) => status === 'succeeded').length
+      const failed = ended.filter(({ status }) => status === 'failed').length + failing.length
+      const running = inFlight.size
+      const watched = await runs.moveRun(tx, run, lease, { claimed: mark, running, succeeded, failed })
+      const retried = again.count > 0 || ended.some(({ status }) => status === 'pending')
+      const later = retried ? await records.readWaiting(tx, run) : { waiting: 0, in_ms: null }
+      const tell = run.job_id !== null && performance.now() - toldAt > PROGRESS_EVERY
+      if (tell) {
+        const { skipped } = done
+        const tally = { total, running, succeeded: done.succeeded + succeeded, failed: done.failed + failed, skipped }
+        await appendEvent(tx, workspaceId, run.job_id!, 'job.progress', progress(tally))
+      }
+      return { claims, taken, mark, succeeded, failed, watched, later, tell }
     })
-    const { ended, claims, next, waiting } = outcome
-    Object.assign(tally, next)
+    over = over.slice(harvesting.length)
     refused = refused.slice(failing.length)
-    for (const { position } of ended) inFlight.delete(position)
-    again = { waiting: waiting.waiting, at: performance.now() + Math.max(0, waiting.in_ms ?? 0) }
-    if (outcome.tell) toldAt = performance.now()
+    ahead = ahead.slice(outcome.taken)
+    claimed = outcome.mark
+    waiting.push(...outcome.claims)
+    done.succeeded += outcome.succeeded
+    done.failed += outcome.failed
+    again = { count: outcome.later.waiting, at: performance.now() + Math.max(0, outcome.later.in_ms ?? 0) }
+    wroteAt = performance.now()
+    if (outcome.tell) toldAt = wroteAt
     heed(outcome.watched)
-    const done = tally.succeeded + tally.failed
-    if (run.stop_on_error_rate !== null && done >= RATE_AFTER && tally.failed / done > run.stop_on_error_rate)
-      end({
-        code: 'error_rate',
-        message: `${tally.failed} of ${done} records failed, more than the job allows (stop_on_error_rate ${run.stop_on_error_rate})`,
-      })
-    await begin(claims)
-    return ended.length > 0 || claims.length > 0 || failing.length > 0
+    heedFailures()
+  }
+
+  function heedFailures(): void {
+    const finished = done.succeeded + done.failed
+    if (run.stop_on_error_rate === null || finished < RATE_AFTER) return
+    if (done.failed / finished <= run.stop_on_error_rate) return
+    const allowed = `more than the job allows (stop_on_error_rate ${run.stop_on_error_rate})`
+    end({ code: 'error_rate', message: `${done.failed} of ${finished} records failed, ${allowed}.` })
   }
 
   async function cancelFlying(): Promise<void> {
-    const ids = [...inFlight.values()].map(({ executionId }) => executionId)
+    const ids = [...inFlight.keys()]
     await inScope(async (tx) => {
       for (const executionId of ids) await engine.cancel(tx, { workspaceId, executionId }, null)
     })
     engine.nudge(ids)
   }
 
+  const shouldWrite = (): boolean =>
+    over.length >= WRITE_AT_ONCE ||
+    mayClaim() ||
+    performance.now() - wroteAt > (over.length + refused.length > 0 ? WRITE_EVERY : LOOK_LATE) ||
+    inFlight.size + waiting.length === 0
+
   const sleep = (ms: number): Promise<void> =>
     new Promise((resolve) => {
       const timer = setTimeout(resolve, ms)
-      wakeUp = () => {
+      wake = () => {
         clearTimeout(timer)
         resolve()
       }
     })
 
-  const flyingIds = (ids: string[]): boolean => {
-    if (ids.includes('*')) return true
-    const flying = new Set([...inFlight.values()].map(({ executionId }) => executionId))
-    return ids.some((id) => flying.has(id))
-  }
-
-  /** A few together: each look costs a commit, whether one record has ended or fifty. */
-  async function rest(idle: number): Promise<void> {
-    const due = again.waiting > 0 ? again.at - performance.now() : Number.POSITIVE_INFINITY
+  /** Until something in flight was journalled, but not for ever: a hint can be lost. */
+  async function rest(longest: number): Promise<void> {
     await sleep(LOOK_SOON)
-    const longest = Math.min(idle, due)
-    if (longest > LOOK_SOON) {
-      let noticed = false
-      const off = engine.onAppended((ids) => {
-        if (!noticed && flyingIds(ids)) {
-          noticed = true
-          wake()
-        }
-      })
-      await sleep(longest - LOOK_SOON)
-      off()
-    }
+    const due = again.count > 0 ? again.at - performance.now() : Number.POSITIVE_INFINITY
+    const left = Math.min(longest, due) - LOOK_SOON
+    if (left <= 0 || stop.aborted) return
+    const off = engine.onAppended((ids) => {
+      if (ids.some((id) => id === '*' || inFlight.has(id))) wake()
+    })
+    await sleep(left)
+    off()
   }
 
-  await inScope(checkDataset)
-  if (!ending) await begin(await inScope((tx) => records.listBegun(tx, run)))
-  again = await inScope((tx) => records.readWaiting(tx, run)).then(({ waiting }) => ({ waiting, at: 0 }))
-  stop.addEventListener('abort', wake, { once: true })
   let cancelled = false
   let idle = LOOK_SOON
+  const onStop = (): void => wake()
+  stop.addEventListener('abort', onStop)
   try {
+    await inScope(async (tx) => {
+      await checkDataset(tx)
+      waiting = await records.listBegun(tx, run)
+      ahead = (await records.listAhead(tx, run)).map(({ position }) => position)
+      again = { count: (await records.readWaiting(tx, run)).waiting, at: 0 }
+    })
     for (;;) {
       if (broken !== undefined) throw broken
       if (stop.aborted) return 'stopped'
-      if (!ending && !paused && planned < tally.total && planned - claimed < PLAN_AHEAD) await planSome()
-      if (unstarted.length > 0 && !ending) {
-        const claims = unstarted
-        unstarted = []
-        await sleep(START_AGAIN_AFTER)
-        await begin(claims)
-      }
-      const moved = await turn()
-      const flying = inFlight.size + starting.size
+      if (mayPlan()) await planSome()
+      await begin()
+      const ended = await look()
+      await begin()
+      if (shouldWrite()) await write()
+      await begin()
+      const busy = inFlight.size + starting.size + over.length + refused.length
       if (ending) {
-        const late = performance.now() - ending.since > DRAIN
-        if (!cancelled && flying > 0 && (ending.cancel || late)) {
+        const since = performance.now() - ending.since
+        if (!cancelled && inFlight.size > 0 && (ending.cancel || since > DRAIN)) {
           cancelled = true
           await cancelFlying()
         }
-        if (flying === 0 || performance.now() - ending.since > 2 * DRAIN)
+        if (busy === 0 || since > 2 * DRAIN)
           return { status: ending.cancel ? 'cancelled' : 'failed', error: ending.error }
-      } else if (flying === 0 && refused.length === 0 && unstarted.length === 0) {
+      } else if (busy === 0) {
         if (paused) return 'parked'
-        if (planned >= tally.total && claimed >= planned && again.waiting === 0) return { status: 'ready' }
+        if (waiting.length === 0 && planned >= total && ahead.length === 0 && again.count === 0)
+          return { status: 'ready' }
       }
-      const more = !paused && !ending && planned < tally.total && planned - claimed < PLAN_AHEAD
-      idle = moved ? 4 * LOOK_SOON : Math.min(LOOK_LATE, idle * 2)
-      if (!more || flying >= run.concurrency) await rest(idle)
+      idle = ended ? 4 * LOOK_SOON : Math.min(LOOK_LATE, idle * 2)
+      const full = inFlight.size >= run.concurrency
+      if (full || !(mayPlan() || mayClaim())) await rest(over.length > 0 ? Math.min(idle, WRITE_EVERY) : idle)
     }
   } finally {
+    stop.removeEventListener('abort', onStop)
     await Promise.all(starting)
   }
 }

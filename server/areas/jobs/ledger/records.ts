@@ -5,16 +5,16 @@ import type { Run } from './runs.ts'
 export type Planned = { sha256: Buffer; wanted: boolean; error: { code: string; message: string } | null }
 
 /**
- * Ledger rows for the records from `first` on. What an earlier run has done under the same recipe is skipped; what this run
- * itself did does not count, so that two equal records are two records.
+ * Ledger rows for the records from `first` on, and the positions of those to be done. What an earlier run has done under the
+ * same recipe is skipped; what this run itself did does not count, so that two equal records are two records.
  */
 export const insertRecords = async (
   tx: Tx,
   run: Run,
   first: number,
   records: Planned[],
-): Promise<{ skipped: number; failed: number }> =>
-  tx.row<{ skipped: number; failed: number }>(
+): Promise<{ skipped: number; failed: number; pending: number[] }> =>
+  tx.row<{ skipped: number; failed: number; pending: number[] }>(
     `with made as (
        insert into ledger_records (workspace_id, run_id, position, record_sha256, status, error, finished_at)
        select $1, $2, $5 + p.n::integer - 1, p.sha256, s.status, p.error, case when s.status in ('skipped', 'failed') then now() end
@@ -22,8 +22,9 @@ export const insertRecords = async (
          lateral (select case when p.error is not null then 'failed' when not p.wanted then 'skipped'
            when not $9 and exists (select from ledger_results x where x.workspace_id = $1 and x.subject_id = $3
              and x.recipe_sha256 = $4 and x.record_sha256 = p.sha256 and x.run_id <> $2) then 'skipped' else 'pending' end as status) s
-       returning status)
-     select count(*) filter (where status = 'skipped') as skipped, count(*) filter (where status = 'failed') as failed from made`,
+       returning position, status)
+     select count(*) filter (where status = 'skipped') as skipped, count(*) filter (where status = 'failed') as failed,
+       coalesce(array_agg(position order by position) filter (where status = 'pending'), '{}') as pending from made`,
     [
       run.workspace_id,
       run.run_id,
@@ -37,17 +38,15 @@ export const insertRecords = async (
     ],
   )
 
+/** `attempt` counts from 1. */
 export type Claimed = { position: number; attempt: number }
 
-/** The next records that were not begun yet, in order. */
-export const claimNext = (tx: Tx, run: Run, from: number, to: number, most: number): Promise<Claimed[]> =>
-  tx.rows<Claimed>(
-    `with next as (
-       select position from ledger_records where workspace_id = $1 and run_id = $2 and position >= $3 and position < $4
-         and status = 'pending' and due_at is null order by position limit $5 for no key update skip locked)
-     update ledger_records r set status = 'running', attempt = attempt + 1 from next
-     where r.workspace_id = $1 and r.run_id = $2 and r.position = next.position returning r.position, r.attempt`,
-    [run.workspace_id, run.run_id, from, to, most],
+/** After a takeover: planned, and not begun by anybody. */
+export const listAhead = (tx: Tx, run: Run): Promise<{ position: number }[]> =>
+  tx.rows<{ position: number }>(
+    `select position from ledger_records where workspace_id = $1 and run_id = $2 and position >= $3 and position < $4
+       and status = 'pending' and due_at is null order by position`,
+    [run.workspace_id, run.run_id, run.claimed, run.planned],
   )
 
 /** Records that failed and whose time has come again. */
@@ -61,11 +60,12 @@ export const claimAgain = (tx: Tx, run: Run, most: number): Promise<Claimed[]> =
     [run.workspace_id, run.run_id, most],
   )
 
-/** After a takeover: what was begun and is not over. */
+/** After a takeover: what was, or may have been, begun and is not over. A first try leaves no mark but the run's watermark. */
 export const listBegun = (tx: Tx, run: Run): Promise<Claimed[]> =>
   tx.rows<Claimed>(
-    `select position, attempt from ledger_records where workspace_id = $1 and run_id = $2 and status = 'running' order by position`,
-    [run.workspace_id, run.run_id],
+    `select position, greatest(attempt, 1) as attempt from ledger_records where workspace_id = $1 and run_id = $2
+       and (status = 'running' or (status = 'pending' and due_at is null and attempt = 0 and position < $3)) order by position`,
+    [run.workspace_id, run.run_id, run.claimed],
   )
 
 /** Records that wait for another try, and in how many milliseconds the first of them is due. */
@@ -76,12 +76,25 @@ export const readWaiting = (tx: Tx, run: Run): Promise<{ waiting: number; in_ms:
     [run.workspace_id, run.run_id],
   )
 
+export type Flying = { positions: number[]; attempts: number[]; executionIds: string[] }
+
+/** Which of these executions are over; one that killed its workers again and again was parked by the engine, and counts. */
+export const listOver = (tx: Tx, workspaceId: string, executionIds: string[]): Promise<{ execution_id: string }[]> =>
+  tx.rows<{ execution_id: string }>(
+    `select execution_id from executions where workspace_id = $1 and execution_id = any ($2)
+       and (finished_at is not null or (status = 'waiting' and waiting_for @> '[{"reason": "poison"}]'))`,
+    [workspaceId, executionIds],
+  )
+
 export type Harvested = {
   position: number
   status: 'succeeded' | 'failed' | 'pending'
   execution_id: string
   poison: boolean
 }
+
+/** The row that this try belongs to, and nothing has come of yet. */
+const ITS_TRY = `((r.status = 'running' and r.attempt = e.attempt) or (r.status = 'pending' and r.attempt = 0 and e.attempt = 1))`
 
 /** Seconds before the second try; each further one waits twice as long. */
 const FIRST_BACKOFF_S = 0.5
@@ -91,33 +104,30 @@ const FIRST_BACKOFF_S = 0.5
  * failures wait for another try or are parked with their reason. An execution that killed its workers again and again was
  * parked by the engine, and its record is.
  */
-export const harvest = (
-  tx: Tx,
-  run: Run,
-  inFlight: { positions: number[]; executionIds: string[] },
-  metered: boolean,
-): Promise<Harvested[]> =>
+export const harvest = (tx: Tx, run: Run, over: Flying, metered: boolean): Promise<Harvested[]> =>
   tx.rows<Harvested>(
     `with ended as materialized (
-       select p.position, e.execution_id, e.status, e.results, e.results_blob, e.error,
+       select p.position, p.attempt, e.execution_id, e.status, e.results, e.results_blob, e.error,
          (extract(epoch from coalesce(e.finished_at, now()) - coalesce(e.started_at, e.created_at)) * 1000)::integer as ms, e.finished_at is null as poison
-       from unnest($5::integer[], $6::uuid[]) as p (position, execution_id)
-       join executions e on e.workspace_id = $1 and e.execution_id = p.execution_id
+       from unnest($5::integer[], $6::uuid[], $9::integer[]) as p (position, execution_id, attempt),
+         lateral (select * from executions x where x.workspace_id = $1 and x.execution_id = p.execution_id offset 0) e
        where e.finished_at is not null or (e.status = 'waiting' and e.waiting_for @> '[{"reason": "poison"}]')),
      moved as (
        update ledger_records r set
-         status = case when e.status = 'succeeded' then 'succeeded' when e.status in ('failed', 'timed_out') and r.attempt < $7 then 'pending'
+         status = case when e.status = 'succeeded' then 'succeeded' when e.status in ('failed', 'timed_out') and e.attempt < $7 then 'pending'
            else 'failed' end,
-         due_at = case when e.status in ('failed', 'timed_out') and r.attempt < $7 then now() + ${FIRST_BACKOFF_S} * (2 ^ (r.attempt - 1)) * interval '1 second' end,
+         due_at = case when e.status in ('failed', 'timed_out') and e.attempt < $7 then now() + ${FIRST_BACKOFF_S} * (2 ^ (e.attempt - 1)) * interval '1 second' end,
          error = case when e.status = 'succeeded' then null when e.poison then
              json_build_object('code', 'poison', 'message', 'the execution ended the program that ran it, again and again')
            else coalesce(e.error, json_build_object('code', e.status, 'message', 'the execution was ' || replace(e.status, '_', ' '))) end,
-         execution_id = e.execution_id, duration_ms = e.ms, finished_at = now(),
+         attempt = e.attempt, execution_id = e.execution_id, duration_ms = e.ms, finished_at = now(),
          usage = case when $8 then (select json_object_agg(u.key, u.total) from (
              select x.key, sum(x.value::numeric) as total from events v, lateral json_each_text(v.data -> 'usage') x
              where v.execution_id = e.execution_id and v.type = 'node.succeeded' and json_typeof(v.data -> 'usage') = 'object'
                and x.value ~ '^[0-9.]+$' group by x.key) u) end
-       from ended e where r.workspace_id = $1 and r.run_id = $2 and r.position = e.position and r.status = 'running'
+       from ended e
+       -- The list beside the join: with row security and no statistics the planner would walk the whole run otherwise.
+       where r.workspace_id = $1 and r.run_id = $2 and r.position = any ($5) and r.position = e.position and ${ITS_TRY}
        returning r.position, r.status, r.record_sha256, e.execution_id, e.poison),
      kept as (
        insert into ledger_results (workspace_id, subject_id, recipe_sha256, record_sha256, run_id, result, result_blob)
@@ -131,28 +141,28 @@ export const harvest = (
       run.run_id,
       run.job_id ?? run.suite_id,
       run.recipe_sha256,
-      inFlight.positions,
-      inFlight.executionIds,
+      over.positions,
+      over.executionIds,
       run.max_attempts,
       metered,
+      over.attempts,
     ],
   )
 
+export type Refused = Claimed & { error: { code: string; message: string } }
+
 /** Records for which no execution could be begun. */
-export const failRecords = (
-  tx: Tx,
-  run: Run,
-  failures: { position: number; error: { code: string; message: string } }[],
-): Promise<number> =>
+export const failRecords = (tx: Tx, run: Run, refused: Refused[]): Promise<number> =>
   tx.count(
-    `update ledger_records r set status = 'failed', error = f.error, finished_at = now()
-     from unnest($3::integer[], $4::json[]) as f (position, error)
-     where r.workspace_id = $1 and r.run_id = $2 and r.position = f.position and r.status = 'running'`,
+    `update ledger_records r set status = 'failed', error = e.error, attempt = e.attempt, finished_at = now()
+     from unnest($3::integer[], $4::integer[], $5::json[]) as e (position, attempt, error)
+     where r.workspace_id = $1 and r.run_id = $2 and r.position = any ($3) and r.position = e.position and ${ITS_TRY}`,
     [
       run.workspace_id,
       run.run_id,
-      failures.map(({ position }) => position),
-      failures.map(({ error }) => JSON.stringify(error)),
+      refused.map(({ position }) => position),
+      refused.map(({ attempt }) => attempt),
+      refused.map(({ error }) => JSON.stringify(error)),
     ],
   )
 

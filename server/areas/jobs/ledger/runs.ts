@@ -166,12 +166,12 @@ export type Moves = Partial<
 
 export type Watched = { cancelling: boolean; job_status: string | null }
 
-/** Counters move by what is given, watermarks to it. Tells what people have asked of the run meanwhile. */
+/** What is done moves by what is given; watermarks and what runs are set to it. Tells what people have asked of the run meanwhile. */
 export async function moveRun(tx: Tx, run: Run, lease: Lease, moves: Moves): Promise<Watched> {
   const row = await tx.maybe<Watched>(
     `update ledger_runs r set planned = coalesce($5, planned), claimed = coalesce($6, claimed), total = coalesce($7, total),
        dataset_sha256 = coalesce($8, dataset_sha256), captured_version_id = coalesce($9, captured_version_id),
-       status = coalesce($10, r.status), running = running + $11, succeeded = succeeded + $12, failed = failed + $13, skipped = skipped + $14
+       status = coalesce($10, r.status), running = coalesce($11, running), succeeded = succeeded + $12, failed = failed + $13, skipped = skipped + $14
      where workspace_id = $1 and run_id = $2 and runner_id = $3 and epoch = $4 and finished_at is null
      returning cancelling, (select j.status from enrichment_jobs j where j.workspace_id = r.workspace_id and j.job_id = r.job_id) as job_status`,
     [
@@ -185,7 +185,7 @@ export async function moveRun(tx: Tx, run: Run, lease: Lease, moves: Moves): Pro
       moves.dataset_sha256 ?? null,
       moves.captured_version_id ?? null,
       moves.status ?? null,
-      moves.running ?? 0,
+      moves.running ?? null,
       moves.succeeded ?? 0,
       moves.failed ?? 0,
       moves.skipped ?? 0,
