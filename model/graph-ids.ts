@@ -6,7 +6,8 @@ import { at, isObject, own } from './json.ts'
 export type LiteralId = { path: string; prefix: string; id: string }
 
 /**
- * Every literal id that a definition names, found by `x-id` in the schemas of its nodes (`{"x-id": "wf"}`). Whoever saves
+ * Every literal id that a definition names, found by `x-id` in the schemas of its nodes (`{"x-id": "wf"}`), or by
+ * `x-id-by-kind` where the field `kind` says what the field `id` names (`{"x-id-by-kind": {"user": "usr"}}`). Whoever saves
  * a definition must check that the caller's workspace has them; the node checks again when it runs.
  */
 export function literalIds(definition: Definition, kinds: Kinds): LiteralId[] {
@@ -15,6 +16,15 @@ export function literalIds(definition: Definition, kinds: Kinds): LiteralId[] {
     if (!isObject(schema)) return
     const prefix = own(schema, 'x-id')
     if (typeof prefix === 'string' && typeof value === 'string') found.push({ path, prefix, id: value })
+    const byKind = own(schema, 'x-id-by-kind')
+    if (isObject(byKind) && isObject(value) && typeof value.kind === 'string' && typeof value.id === 'string') {
+      const named = own(byKind, value.kind)
+      if (typeof named === 'string') found.push({ path: at(path, 'id'), prefix: named, id: value.id })
+    }
+    for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
+      const branches = own(schema, keyword)
+      if (Array.isArray(branches)) for (const branch of branches) visit(branch, value, path)
+    }
     const properties = own(schema, 'properties')
     if (isObject(value) && isObject(properties)) {
       for (const [key, item] of Object.entries(value)) visit(own(properties, key), item, at(path, key))
@@ -31,5 +41,6 @@ export function literalIds(definition: Definition, kinds: Kinds): LiteralId[] {
     }
   }
   graph(definition, '')
-  return found
+  const seen = new Set<string>()
+  return found.filter(({ path, prefix }) => !seen.has(`${prefix} ${path}`) && seen.add(`${prefix} ${path}`))
 }

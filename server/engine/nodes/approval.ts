@@ -9,6 +9,7 @@ const approver = fields(
     model: { type: 'string', maxLength: 200 },
   },
   ['kind', 'id'],
+  { 'x-id-by-kind': { user: 'usr', team: 'team' } },
 )
 const approvers = { type: 'array', minItems: 1, maxItems: 100, items: approver }
 

@@ -1,9 +1,10 @@
 import { control, fields } from './kind.ts'
 
-const person = fields({ kind: { enum: ['user', 'team', 'role'] }, id: { type: 'string', minLength: 1 } }, [
-  'kind',
-  'id',
-])
+const person = fields(
+  { kind: { enum: ['user', 'team', 'role'] }, id: { type: 'string', minLength: 1 } },
+  ['kind', 'id'],
+  { 'x-id-by-kind': { user: 'usr', team: 'team' } },
+)
 
 export const clarification = control({
   type: 'clarification',
