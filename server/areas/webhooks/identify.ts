@@ -80,8 +80,13 @@ export function makeWebhookIdentifier(options: { db: Database; orgOf(host: strin
 
   return {
     identify,
-    /** What `identify` just looked up for this request. */
-    tokenOf: async (secret: string): Promise<WebhookToken> => (await lookUp(secret))!,
+    /** Looked up again once the body is there: whoever sends it slowly may have lost the token meanwhile. */
+    tokenOf: async (secret: string): Promise<WebhookToken> => {
+      const token = await lookUp(secret)
+      if (!token || token.expired) throw problem('unauthenticated', 'The webhook token has just been deleted.')
+      if (!token.enabled) throw problem('token_disabled', 'The owner of the workflow can enable it again.')
+      return token
+    },
     stop: (): void => {
       clearInterval(timer)
       noteUses()

@@ -1,4 +1,6 @@
+import { request } from 'node:http'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
 import { startService, useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
@@ -87,6 +89,37 @@ describe('webhooks', () => {
     }
     await world.owner.call('DELETE', `/api/workflows/${hook.workflow}/tokens/${hook.tokenId}`)
     await until(async () => (await trigger(hook)).status === 401, 'the deletion to be noticed', 2000)
+  })
+
+  test('a token that is disabled, or deleted, while a slow caller still sends starts nothing', async () => {
+    const begin = (hook: Hook) => {
+      const call = request(`${service().base}/api/webhooks/workflow/${hook.workflow}/trigger`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${hook.token}`, 'content-type': 'application/json', 'content-length': '2' },
+      })
+      call.flushHeaders()
+      const status = new Promise<number>((resolve, reject) => {
+        call.once('response', (answer) => resolve(answer.resume().statusCode!)).once('error', reject)
+      })
+      return { call, status }
+    }
+    const disabled = await makeHook()
+    const deleted = await makeHook()
+    const slow = [begin(disabled), begin(deleted)]
+    await world.owner.call('PATCH', `/api/workflows/${disabled.workflow}/tokens/${disabled.tokenId}`, {
+      body: { enabled: false },
+    })
+    await world.owner.call('DELETE', `/api/workflows/${deleted.workflow}/tokens/${deleted.tokenId}`)
+    await until(async () => (await trigger(disabled)).status === 403, 'the change to be noticed', 2000)
+    await until(async () => (await trigger(deleted)).status === 401, 'the deletion to be noticed', 2000)
+    const started = () =>
+      service().sql('select from executions where workflow_id = any ($1)', [
+        [fromWire('wf', disabled.workflow), fromWire('wf', deleted.workflow)],
+      ])
+    const before = (await started()).length
+    for (const { call } of slow) call.end('{}')
+    expect(await Promise.all(slow.map(({ status }) => status))).toEqual([403, 401])
+    expect(await started()).toHaveLength(before)
   })
 
   test('a token sees only what it started', async () => {

@@ -100,7 +100,7 @@ export function makeHandler(
       if (route.access.word === 'role') await kernel.db.tenant(scopeOf(ctx), (tx) => check(contextWith(tx)))
       else await check(ctx)
       const work = () => perform(ctx, request, reply, params, chosen)
-      return replay ? idempotency.onceOutside(kernel.db, replay, async () => (await work())!) : work()
+      return replay ? idempotency.onceOutside(kernel.db, replay, async () => (await work())!, hungUp) : work()
     }
 
     const answer = await retryingDeadlocks(

@@ -1,13 +1,17 @@
+import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { startEmbeddedPostgres } from '#platform/db/embedded'
 import { migrate } from '#platform/db/migrate'
 import { bootstrapRoles } from '#platform/db/roles'
+import { newSecret } from '#platform/ids'
 import { makeLogger } from '#platform/log'
 import { startService, useService } from '#test/harness/service'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { until } from '#test/harness/until'
 import { makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
+import { makeIdempotency } from './idempotency.ts'
 import { makeRateLimiter } from './limits.ts'
+import { callerAddress, countRefused } from './throttle.ts'
 
 // What every operation has from the kernel, seen through one of them.
 
@@ -163,6 +167,32 @@ describe('limits', () => {
     expect(take().allowed).toBe(true)
   })
 
+  test('an address that shows one bad credential after the other has to wait', async () => {
+    const limiter = makeRateLimiter(() => 0)
+    const headers: Record<string, string> = {}
+    const refuse = () =>
+      countRefused(limiter, { ip: '203.0.113.9' }, { header: (name, value) => Object.assign(headers, { [name]: value }) as never })
+    for (let tries = 0; tries < 200; tries++) refuse()
+    expect(refuse).toThrow(expect.objectContaining({ code: 'rate_limited', retryAfterS: 1 }))
+    expect(headers.ratelimit).toBe('"address";r=0;t=1')
+    const limited = await startService({ database: service().database, env: { HEDDLE_RATE_LIMITS: 'on' } })
+    try {
+      const { status, headers } = await limited.call('GET', '/api/companies', { token: newSecret('hk') })
+      expect([status, headers.get('ratelimit')]).toEqual([401, '"address";r=199;t=0'])
+    } finally {
+      await limited.stop()
+    }
+  })
+
+  test('all addresses of one IPv6 network are one caller', () => {
+    expect(callerAddress('203.0.113.9')).toBe('203.0.113.9')
+    expect(callerAddress('::ffff:203.0.113.9')).toBe('::ffff:203.0.113.9')
+    for (const ip of ['2001:db8:1:2::1', '2001:db8:1:2:ffff::', '2001:DB8:1:2:3:4:5:6', '2001:db8:1:2::1%eth0'])
+      expect(callerAddress(ip)).toBe('2001:db8:1:2::/64')
+    expect(callerAddress('2001:db8:1:3::1')).not.toBe(callerAddress('2001:db8:1:2::1'))
+    expect(callerAddress('::1')).toBe('0:0:0:0::/64')
+  })
+
   test('answers say what is left', async () => {
     const limited = await startService({ database: service().database, env: { HEDDLE_RATE_LIMITS: 'on' } })
     try {
@@ -172,6 +202,64 @@ describe('limits', () => {
     } finally {
       await limited.stop()
     }
+  })
+})
+
+describe('a request that calls outside', () => {
+  const answer = (text: string) => ({ status: 200, headers: {}, body: Buffer.from(text) })
+  const once = () => ({ keyHash: randomBytes(32), requestSha256: randomBytes(32) })
+
+  test('is not done twice however long it takes: its note is renewed while it goes on', async () => {
+    const { onceOutside } = makeIdempotency(service().vault, { renewedEvery: 5 })
+    const replay = once()
+    let calls = 0
+    let finish = (): void => {}
+    const first = onceOutside(service().db, replay, async () => {
+      calls += 1
+      await new Promise<void>((resolve) => {
+        finish = resolve
+      })
+      return answer('done')
+    })
+    const age = async (): Promise<boolean> =>
+      (
+        await service().sql<{ old: boolean }>(
+          `select created_at < now() - interval '60 seconds' as old from idempotency_keys where key_hash = $1`,
+          [replay.keyHash],
+        )
+      )[0]?.old ?? true
+    await until(async () => !(await age()), 'the note')
+    // As if it had been going on for long.
+    await service().sql(`update idempotency_keys set created_at = now() - interval '61 seconds' where key_hash = $1`, [
+      replay.keyHash,
+    ])
+    await until(async () => !(await age()), 'the note to be renewed')
+    const second = onceOutside(service().db, replay, async () => {
+      calls += 1
+      return answer('again')
+    })
+    finish()
+    expect([(await first).body?.toString(), (await second).body?.toString(), calls]).toEqual(['done', 'done', 1])
+  })
+
+  test('whoever repeats it waits for a while only, and is told', async () => {
+    const { onceOutside } = makeIdempotency(service().vault, { waits: 0 })
+    const replay = once()
+    let finish = (): void => {}
+    let begun = false
+    const first = onceOutside(service().db, replay, async () => {
+      begun = true
+      await new Promise<void>((resolve) => {
+        finish = resolve
+      })
+      return answer('done')
+    })
+    await until(async () => begun, 'the first to begin')
+    await expect(onceOutside(service().db, replay, async () => answer('again'))).rejects.toMatchObject({
+      code: 'unavailable',
+    })
+    finish()
+    await first
   })
 })
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { SECOND } from '../clock.ts'
 import type { Database, Tx } from '../db/pool.ts'
 import { problem } from '../errors.ts'
 import type { Vault } from '../secrets.ts'
@@ -19,8 +20,11 @@ type Row = {
   stale: boolean
 }
 
-/** Where an abandoned attempt (the server died in the middle) may be taken over by a repetition. */
+/** When an attempt that nobody renews (the server died in the middle) may be taken over by a repetition. */
 const ABANDONED_AFTER = '60 seconds'
+const RENEWED_EVERY = 15 * SECOND
+/** How long a repetition waits for the first to end. */
+const WAITS = 60 * SECOND
 
 const credentialText = (credential: Credential, userId: string | null): string => {
   if (credential.kind === 'session') return `person:${userId}`
@@ -44,7 +48,7 @@ export function replayOf(parts: {
   }
 }
 
-export function makeIdempotency(vault: Vault) {
+export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, waits = WAITS } = {}) {
   const place = (replay: Replay) => ['', 'idempotency_keys', replay.keyHash.toString('hex'), 'answer'] as const
 
   const find = (tx: Tx, replay: Replay): Promise<Row | undefined> =>
@@ -102,11 +106,17 @@ export function makeIdempotency(vault: Vault) {
 
     /**
      * Around a verb that calls the outside world. The attempt is noted before the call, so that a crash in the middle is
-     * seen; the repetition then passes the same key on to the provider.
+     * seen; the repetition then passes the same key on to the provider. While the call goes on the note is renewed, so that
+     * however long it takes no repetition takes it for abandoned.
      */
-    async onceOutside(db: Database, replay: Replay, perform: () => Promise<Answer>): Promise<Answer> {
+    async onceOutside(
+      db: Database,
+      replay: Replay,
+      perform: () => Promise<Answer>,
+      hungUp?: AbortSignal,
+    ): Promise<Answer> {
       const nobody = { workspaceId: null, userId: null }
-      for (;;) {
+      for (const since = performance.now(); ; ) {
         const seen = await db.tenant(nobody, async (tx) => {
           await tx.rows('select pg_advisory_xact_lock($1, $2)', [
             replay.keyHash.readInt32BE(0),
@@ -124,8 +134,19 @@ export function makeIdempotency(vault: Vault) {
         })
         if (seen?.state === 'done') return open(seen, replay)
         if (seen === undefined) break
+        if (hungUp?.aborted || performance.now() - since > waits)
+          throw problem('unavailable', 'The first request with this key is still under way. Repeat it in a while.', {
+            retryAfterS: 5,
+          })
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
+      const renewing = setInterval(() => {
+        db.tenant(nobody, (tx) =>
+          tx.count(`update idempotency_keys set created_at = now() where key_hash = $1 and state = 'in_progress'`, [
+            replay.keyHash,
+          ]),
+        ).catch(() => {})
+      }, renewedEvery)
       try {
         const answer = await perform()
         await db.tenant(nobody, (tx) => save(tx, replay, answer))
@@ -137,6 +158,8 @@ export function makeIdempotency(vault: Vault) {
           )
           .catch(() => {})
         throw error
+      } finally {
+        clearInterval(renewing)
       }
     },
   }

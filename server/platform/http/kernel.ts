@@ -4,6 +4,7 @@ import type { TokenScope } from '../access/words.ts'
 import type { Identifier } from '../auth/identify.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/pool.ts'
+import { isProblem } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Vault } from '../secrets.ts'
 import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
@@ -14,7 +15,7 @@ import { type Idempotency, makeIdempotency } from './idempotency.ts'
 import { makeRateLimiter, type RateLimiter } from './limits.ts'
 import type { AnyRoute } from './route.ts'
 import { compileEncoder, type Encode } from './schema.ts'
-import { applyLimits } from './throttle.ts'
+import { applyLimits, countRefused } from './throttle.ts'
 
 /** Turns a bearer token of a webhook or a widget into an identity. Each area registers its own. */
 export type TokenIdentifier = (request: FastifyRequest, params: Record<string, string>) => Promise<Identity>
@@ -97,8 +98,12 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
     url: route.path,
     bodyLimit: bodyLimitOf(route, kernel.config),
     onRequest: async (request, reply) => {
-      request.identity = await identify(kernel, route, request)
-      if (kernel.config.HEDDLE_RATE_LIMITS === 'on') applyLimits(shared.limiter, route, request, reply)
+      const limited = kernel.config.HEDDLE_RATE_LIMITS === 'on'
+      request.identity = await identify(kernel, route, request).catch((error: unknown) => {
+        if (limited && isProblem(error)) countRefused(shared.limiter, request, reply)
+        throw error
+      })
+      if (limited) applyLimits(shared.limiter, route, request, reply)
     },
     handler: async (request, reply) => {
       const sent = await handle(request, reply)

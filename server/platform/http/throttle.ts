@@ -1,35 +1,59 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { problem } from '../errors.ts'
-import { limits, type RateLimiter } from './limits.ts'
+import { limits, type RateLimiter, type Verdict } from './limits.ts'
 import type { AnyRoute } from './route.ts'
+
+/** Whoever has an IPv6 address has 2^64 of them; they count as one. */
+export function callerAddress(ip: string): string {
+  if (!ip.includes(':') || ip.toLowerCase().startsWith('::ffff:')) return ip
+  const [before = '', after] = ip.split('%')[0]!.toLowerCase().split('::')
+  const groups = before.split(':').filter((group) => group !== '')
+  const following = (after ?? '').split(':').filter((group) => group !== '')
+  const missing = Math.max(0, 8 - groups.length - following.length)
+  return `${[...groups, ...Array<string>(missing).fill('0'), ...following].slice(0, 4).join(':')}::/64`
+}
+
+/** A caller whom nothing identifies counts against their address, or guessing at credentials would cost nothing. */
+export function countRefused(
+  limiter: RateLimiter,
+  request: Pick<FastifyRequest, 'ip'>,
+  reply: Pick<FastifyReply, 'header'>,
+): void {
+  const verdict = limiter.take(limits.address, callerAddress(request.ip))
+  tell(reply, verdict)
+  if (!verdict.allowed) throw rateLimited(verdict.retryAfterS)
+}
+
+function tell(reply: Pick<FastifyReply, 'header'>, { limit, remaining, retryAfterS }: Verdict): void {
+  const window = Math.ceil(limit.burst / limit.perSecond)
+  reply.header('ratelimit-policy', `"${limit.name}";q=${limit.burst};w=${window}`)
+  reply.header('ratelimit', `"${limit.name}";r=${remaining};t=${retryAfterS}`)
+}
+
+const rateLimited = (retryAfterS: number) =>
+  problem('rate_limited', `Wait ${retryAfterS} s before the next request.`, { retryAfterS })
 
 export function applyLimits(limiter: RateLimiter, route: AnyRoute, request: FastifyRequest, reply: FastifyReply): void {
   const { credential, workspace } = request.identity!
-  const key = credential.kind === 'none' ? request.ip : `${credential.kind}:${credential.id}`
+  const address = callerAddress(request.ip)
+  const key = credential.kind === 'none' ? address : `${credential.kind}:${credential.id}`
   const verdicts = [limiter.take(credential.kind === 'none' ? limits.address : limits.general, key)]
   if (workspace) verdicts.push(limiter.take(limits.workspace, workspace.workspace_id))
   if (route.rate === 'visitor')
     verdicts.push(
       limiter.take(
         limits.visitor,
-        credential.kind === 'embed' && credential.visitor_id ? credential.visitor_id : request.ip,
+        credential.kind === 'embed' && credential.visitor_id ? credential.visitor_id : address,
       ),
     )
-  else if (route.rate) verdicts.push(limiter.take(limits[route.rate], request.ip))
+  else if (route.rate) verdicts.push(limiter.take(limits[route.rate], address))
   const tightest = verdicts.reduce((a, b) => (b.remaining < a.remaining ? b : a))
-  reply.header(
-    'ratelimit-policy',
-    `"${tightest.limit.name}";q=${tightest.limit.burst};w=${Math.ceil(tightest.limit.burst / tightest.limit.perSecond)}`,
-  )
-  reply.header('ratelimit', `"${tightest.limit.name}";r=${tightest.remaining};t=${tightest.retryAfterS}`)
+  tell(reply, tightest)
   const refused = verdicts.find((verdict) => !verdict.allowed)
-  if (refused)
-    throw problem('rate_limited', `Wait ${refused.retryAfterS} s before the next request.`, {
-      retryAfterS: refused.retryAfterS,
-    })
+  if (refused) throw rateLimited(refused.retryAfterS)
   if (route.rate === 'sign_in') {
     reply.raw.once('finish', () => {
-      if (reply.statusCode < 400) limiter.giveBack(limits.sign_in, request.ip)
+      if (reply.statusCode < 400) limiter.giveBack(limits.sign_in, address)
     })
   }
 }
