@@ -42,6 +42,8 @@ create table gateway_channels (
   enabled boolean not null,
   credentials bytea,
   credentials_set text[] not null default '{}',
+  -- Why the vendor did not take the last message; null once it took one.
+  problem text,
   created_by uuid references users on delete set null,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),

@@ -82,6 +82,7 @@ export function wireThreads(options: ThreadWiringOptions) {
     async stop(): Promise<void> {
       await stopListening()
       outbox.stop()
+      inbox.stop()
       await Promise.all(loops.map((loop) => loop.stop()))
     },
   }

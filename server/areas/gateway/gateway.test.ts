@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import * as discord from '#test/fakes/channels/discord'
 import * as receiver from '#test/fakes/channels/receiver'
@@ -52,6 +52,16 @@ beforeEach(() => {
     fake.refused.length = 0
   }
 })
+
+// What one test set going does not speak into the next.
+afterEach(() =>
+  until(async () => {
+    const [row] = await service.sql<{ n: number }>(
+      `select (select count(*) from channel_sends where state = 'waiting') + (select count(*) from channel_deliveries where state = 'waiting') as n`,
+    )
+    return Number(row!.n) === 0
+  }, 'everything to be sent'),
+)
 
 /** Asks the person something before it ends: what is said then comes after the turn. */
 const definition = {
@@ -406,6 +416,32 @@ describe('conversations', () => {
     expect(said).toEqual(Array.from({ length: 30 }, (_, n) => `say ${n} 🦜 ‮`))
   })
 
+  test('have each message once, although the program died before it noted that it was answered', async () => {
+    const configId = await makeChannel('telegram')
+    const uuid = fromWire('chan', configId)
+    await deliver('telegram', configId, telegram.fromTelegram(telegram.telegramMessage('order tea', 21)))
+    const taken = () =>
+      until(
+        async () =>
+          (await service.sql(`select from channel_deliveries where config_id = $1 and state = 'taken'`, [uuid]))
+            .length > 0,
+        'the message to be taken',
+      )
+    const standing = () =>
+      service.sql(
+        `select (select count(*) from messages m join threads t using (thread_id) where t.config_id = $1) as messages,
+           (select count(*) from channel_sends where config_id = $1) as sends`,
+        [uuid],
+      )
+    await taken()
+    const before = await standing()
+    await service.sql(`update channel_deliveries set state = 'waiting', text = 'order tea' where config_id = $1`, [
+      uuid,
+    ])
+    await taken()
+    expect(await standing()).toEqual(before)
+  })
+
   test('are told politely that pictures cannot be read', async () => {
     const configId = await makeChannel('telegram')
     const { message, update_id } = telegram.telegramMessage('')
@@ -432,12 +468,18 @@ describe('answers', () => {
     const configId = await makeChannel('telegram')
     fakes.telegram.next(telegram.telegramBusy(1), telegram.telegramBusy(1))
     await deliver('telegram', configId, says.telegram('hello'))
-    await heard('telegram', /./)
-    const [row] = await service.sql<{ attempts: number; state: string; text: string }>(
-      'select attempts, state, text from channel_sends where config_id = $1 order by send_id limit 1',
-      [fromWire('chan', configId)],
+    const row = await until(
+      async () =>
+        (
+          await service.sql<{ attempts: number; text: string }>(
+            `select attempts, text from channel_sends where config_id = $1 and state = 'sent' order by send_id limit 1`,
+            [fromWire('chan', configId)],
+          )
+        )[0],
+      'an answer',
     )
-    expect(row).toEqual({ attempts: 1, state: 'sent', text: '' })
+    expect(row).toEqual({ attempts: 1, text: '' })
+    expect(fakes.telegram.sent).not.toEqual([])
   })
 
   test('are tried again where the vendor failed, and given up where it refuses', async () => {
@@ -458,6 +500,13 @@ describe('answers', () => {
     )
     expect(parked.problem).toMatch(/refused/)
     expect(parked.problem).not.toContain(telegram.TELEGRAM_TOKEN)
+    const problemOf = async (): Promise<string | null> =>
+      (await world.viewer.call('GET', '/api/gateway/channels?limit=200')).body.items.find(
+        ({ config_id }: { config_id: string }) => config_id === configId,
+      ).problem
+    expect(await problemOf()).toBe(parked.problem)
+    await deliver('telegram', configId, says.telegram('hello'))
+    await until(async () => (await problemOf()) === null, 'a message that got through')
   })
 
   test('that were not sent when the program stopped are sent when it starts again', async () => {

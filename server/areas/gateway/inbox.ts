@@ -1,4 +1,5 @@
 import type { Conversations } from '#areas/conversations/types'
+import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
@@ -8,7 +9,8 @@ import * as store from './store.ts'
 // What people wrote, after the vendor was told that it arrived. Each delivery becomes one turn of its conversation, however
 // often it is tried: the turn remembers the delivery, and its answers are queued under the ids of their messages.
 
-const LEASE_S = 180
+/** A program that dies in the middle of a turn keeps the person waiting no longer than this. */
+const LEASE_S = 15
 const MOST_ATTEMPTS = 5
 
 const ONLY_TEXT = 'I can only read text. Please write it to me.'
@@ -16,6 +18,7 @@ const SORRY = 'Sorry, something went wrong and I could not read your last messag
 
 export function makeInbox(options: { db: Database; log: Logger; conversations: Conversations; outbox: Outbox }) {
   const { db, log, conversations, outbox } = options
+  const stopping = new AbortController()
 
   async function answer(workspaceId: string, config: store.UsableConfig, delivery: store.Delivery): Promise<void> {
     const { conversation, sender, address } = delivery
@@ -42,6 +45,7 @@ export function makeInbox(options: { db: Database; log: Logger; conversations: C
             origin: { kind: 'channel', id: toWire('chan', config.config_id) },
             text: delivery.text,
             requestKey: delivery.delivery_sha256,
+            signal: stopping.signal,
           })
     const said = turn?.messages ?? [{ message_id: delivery.receipt_id, text: ONLY_TEXT }]
     await inScope(async (tx) => {
@@ -66,9 +70,18 @@ export function makeInbox(options: { db: Database; log: Logger; conversations: C
       await inScope((tx) => store.settleDelivery(tx, workspaceId, receipt_id, 'parked'))
       return true
     }
+    // A model can take longer than a lease.
+    const renewal = setInterval(
+      () => void inScope((tx) => store.delayDelivery(tx, workspaceId, receipt_id, LEASE_S)).catch(() => {}),
+      (LEASE_S / 3) * SECOND,
+    )
     try {
       await answer(workspaceId, config, delivery)
     } catch (error) {
+      if (stopping.signal.aborted) {
+        await inScope((tx) => store.releaseDelivery(tx, workspaceId, receipt_id))
+        return false
+      }
       const last = delivery.attempts >= MOST_ATTEMPTS
       log.warn({ err: error, config_id: config.config_id, last }, 'a message of a channel could not be answered')
       await inScope(async (tx) => {
@@ -78,6 +91,8 @@ export function makeInbox(options: { db: Database; log: Logger; conversations: C
         await outbox.queue(tx, { workspaceId, config, lane, key: receipt_id, address, text: SORRY })
         return store.settleDelivery(tx, workspaceId, receipt_id, 'parked')
       })
+    } finally {
+      clearInterval(renewal)
     }
     return true
   }
@@ -86,6 +101,7 @@ export function makeInbox(options: { db: Database; log: Logger; conversations: C
     takeOne,
     findDue: async (most: number): Promise<{ workspace_id: string; receipt_id: string }[]> =>
       (await db.appPool.query('select * from due_channel_deliveries($1)', [most])).rows,
+    stop: (): void => stopping.abort(),
   }
 }
 

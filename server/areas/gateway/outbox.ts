@@ -15,7 +15,7 @@ import * as store from './store.ts'
 /** Wakes whoever sends or takes in. */
 export const CHANNEL_HINTS = 'channels'
 
-const LEASE_S = 60
+const LEASE_S = 30
 const MOST_ATTEMPTS = 10
 const LONGEST_WAIT_S = 15 * 60
 
@@ -78,7 +78,10 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
     const { send, config } = taken
     const park = (reason: string): Promise<unknown> => {
       log.warn({ config_id: config.config_id, channel: config.channel, reason }, 'a message was not delivered')
-      return inScope((tx) => store.settleSend(tx, workspace_id, send_id, { state: 'parked', problem: reason }))
+      return inScope(async (tx) => {
+        await store.settleSend(tx, workspace_id, send_id, { state: 'parked', problem: reason })
+        await store.noteProblem(tx, workspace_id, config.config_id, reason)
+      })
     }
     if (!config.enabled) {
       await park('the channel is disabled')
@@ -92,12 +95,18 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
           text: send.text,
           key: send.dedupe_key,
           workspaceId: workspace_id,
-          signal: AbortSignal.any([stopping.signal, AbortSignal.timeout((LEASE_S - 20) * SECOND)]),
+          signal: AbortSignal.any([stopping.signal, AbortSignal.timeout((LEASE_S - 10) * SECOND)]),
         },
       )
-      await inScope((tx) => store.settleSend(tx, workspace_id, send_id, { state: 'sent' }))
+      await inScope(async (tx) => {
+        await store.settleSend(tx, workspace_id, send_id, { state: 'sent' })
+        await store.noteProblem(tx, workspace_id, config.config_id, null)
+      })
     } catch (error) {
-      if (stopping.signal.aborted) return false
+      if (stopping.signal.aborted) {
+        await inScope((tx) => store.delaySend(tx, workspace_id, send_id, 0, 'the program stopped'))
+        return false
+      }
       if (!(error instanceof ChannelFailure)) log.warn({ err: error }, 'a message could not be sent')
       const failure =
         error instanceof ChannelFailure ? error : new ChannelFailure('unavailable', 'it could not be sent')

@@ -13,6 +13,8 @@ export const ChannelConfig = z
     enabled: z.boolean(),
     /** Which credentials are stored. What they are is never shown. */
     credentials_set: z.array(z.string()),
+    /** Why the vendor did not take the last message; null once it took one, or the config was changed. */
+    problem: z.string().nullable(),
     /** The address to enter at the vendor. */
     inbound_url: z.string(),
     created_at: timestamp(),

@@ -9,6 +9,7 @@ export type ConfigRow = {
   name: string | null
   enabled: boolean
   credentials_set: string[]
+  problem: string | null
   created_at: Date
   updated_at: Date
 }
@@ -18,7 +19,7 @@ export type UsableConfig = Pick<ConfigRow, 'config_id' | 'channel' | 'external_i
 }
 
 /** Without a template there is nobody to answer. */
-const columns = `config_id, channel, external_id, template_id, name, enabled and template_id is not null as enabled, credentials_set, created_at, updated_at`
+const columns = `config_id, channel, external_id, template_id, name, enabled and template_id is not null as enabled, credentials_set, problem, created_at, updated_at`
 const usable = `workspace_id, config_id, channel, external_id, template_id, enabled and template_id is not null as enabled, credentials`
 
 export const findConfig = (tx: Tx, workspaceId: string, configId: string): Promise<ConfigRow | undefined> =>
@@ -99,7 +100,7 @@ export const insertConfig = (
 export const updateConfig = (tx: Tx, workspaceId: string, configId: string, config: ConfigChange): Promise<ConfigRow> =>
   tx.row<ConfigRow>(
     `update gateway_channels set external_id = $3, template_id = $4, name = $5, enabled = $6, credentials = $7, credentials_set = $8,
-       updated_at = now() where workspace_id = $1 and config_id = $2 returning ${columns}`,
+       problem = null, updated_at = now() where workspace_id = $1 and config_id = $2 returning ${columns}`,
     [
       workspaceId,
       configId,
@@ -110,6 +111,13 @@ export const updateConfig = (tx: Tx, workspaceId: string, configId: string, conf
       config.credentials,
       config.credentials_set,
     ],
+  )
+
+/** Shown with the config; it is not a change that somebody made. */
+export const noteProblem = (tx: Tx, workspaceId: string, configId: string, problem: string | null): Promise<number> =>
+  tx.count(
+    'update gateway_channels set problem = $3 where workspace_id = $1 and config_id = $2 and problem is distinct from $3',
+    [workspaceId, configId, problem],
   )
 
 /** Conversations that are under way go on with the new template. */
@@ -177,6 +185,14 @@ export const settleDelivery = (
     [workspaceId, receiptId, state],
   )
 
+/** Given back untried. */
+export const releaseDelivery = (tx: Tx, workspaceId: string, receiptId: string): Promise<number> =>
+  tx.count(
+    `update channel_deliveries set not_before = now(), attempts = attempts - 1 where workspace_id = $1 and receipt_id = $2 and state = 'waiting'`,
+    [workspaceId, receiptId],
+  )
+
+/** Nobody takes it for so long: while somebody is at it, or before it is tried again. */
 export const delayDelivery = (tx: Tx, workspaceId: string, receiptId: string, seconds: number): Promise<number> =>
   tx.count(
     `update channel_deliveries set not_before = now() + make_interval(secs => $3) where workspace_id = $1 and receipt_id = $2 and state = 'waiting'`,

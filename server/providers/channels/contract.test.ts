@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { makeOutgoing } from '#platform/outgoing/outgoing'
 import { makeOutboxMail, type OutboxRow } from '#providers/mail/outbox'
@@ -168,6 +169,28 @@ const send = (name: ChannelName, text: string, more: { to?: string; key?: string
   })
 }
 
+/** What somebody sends who hopes that no secret is an empty one. */
+function signedWithNothing(name: ChannelName): Request {
+  switch (name) {
+    case 'slack':
+      return slack.fromSlack(slack.slackMessage('hello'), { secret: '' })
+    case 'whatsapp':
+      return whatsapp.fromWhatsapp(whatsapp.whatsappMessage('hello'), '')
+    case 'telegram':
+      return telegram.fromTelegram(telegram.telegramMessage('hello'), '')
+    case 'email':
+      return { ...vendors.email.says('hello'), headers: { 'x-inbound-secret': '', authorization: 'Basic Og==' } }
+    case 'discord':
+      return discord.fromDiscord(discord.discordCommand('hello'), { forged: true })
+    case 'webhook': {
+      const request = vendors.webhook.says('hello')
+      const { 'webhook-id': id, 'webhook-timestamp': at } = request.headers
+      const mac = createHmac('sha256', '').update(`${id}.${at}.${request.raw}`).digest('base64')
+      return { ...request, headers: { ...request.headers, 'webhook-signature': `v1,${mac}` } }
+    }
+  }
+}
+
 describe.each(channelNames)('%s', (name) => {
   test('brings what a person wrote', async () => {
     const { messages } = await receive(name, vendors[name].says('How are you? <3 & 😀'))
@@ -204,11 +227,12 @@ describe.each(channelNames)('%s', (name) => {
     await expect(receive(name, { ...right, raw: `${right.raw} ` })).rejects.toThrow(SignatureRefused)
   })
 
-  test('refuses everything while its secret is missing or empty, however the request is signed', async () => {
+  test('refuses everything while its secret is missing or empty, even what is signed with nothing', async () => {
     const { config, secret, says } = vendors[name]
     const { [secret]: _gone, ...rest } = config.credentials
     for (const credentials of [rest, { ...rest, [secret]: '' }])
-      await expect(receive(name, says('hello'), { ...config, credentials })).rejects.toThrow(SignatureRefused)
+      for (const request of [says('hello'), signedWithNothing(name)])
+        await expect(receive(name, request, { ...config, credentials })).rejects.toThrow(SignatureRefused)
   })
 
   test('refuses what was signed more than 300 s ago, or ahead', async () => {

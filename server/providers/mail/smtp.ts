@@ -29,7 +29,12 @@ export function makeSmtpMail({ url, from, timeoutMs = 20_000 }: SmtpOptions): Ma
           text: message.text,
           html: message.html,
           ...(message.replyTo !== undefined && { replyTo: message.replyTo }),
-          ...(message.inReplyTo !== undefined && { inReplyTo: message.inReplyTo, references: message.inReplyTo }),
+          ...(message.inReplyTo !== undefined && {
+            inReplyTo: message.inReplyTo,
+            references: message.inReplyTo,
+            // Other robots do not answer it.
+            headers: { 'Auto-Submitted': 'auto-replied' },
+          }),
           messageId: `<${id}@heddle>`,
         })
         return {
