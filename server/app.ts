@@ -114,6 +114,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     identity,
     engine: workflows.engine,
     workflows: workflows.workflows,
+    standingInWorkflow: workflows.standings.workflow,
     datasets: data.datasetUse,
     connections: data.connectionUse,
     quotas: payments.quotas,

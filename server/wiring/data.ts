@@ -2,10 +2,12 @@ import { makeQueryWarehouse } from '#areas/connections/node'
 import { connectionRoutes } from '#areas/connections/routes'
 import { type JobHooks, makeConnections, standingInConnection, standingInSource } from '#areas/connections/service'
 import { makeConnectionUse } from '#areas/connections/using'
+import { makeProfiling } from '#areas/datasets/profiling'
 import { datasetRoutes } from '#areas/datasets/routes'
 import { makeDatasets, standingInDataset } from '#areas/datasets/service'
 import { makeDatasetUse } from '#areas/datasets/use'
 import type { ReferenceCheck } from '#areas/workflows/service'
+import { makeDatasetProfile } from '#engine/nodes/dataset-profile'
 import { makeDatasetRead } from '#engine/nodes/dataset-read'
 import { makeDatasetWrite } from '#engine/nodes/dataset-write'
 import type { AnyKind } from '#engine/nodes/kind'
@@ -47,6 +49,7 @@ export function wireData({ config, db, vault, log, outgoing, jobs = noJobs }: Da
   const kinds: AnyKind[] = [
     makeDatasetRead(datasetUse),
     makeDatasetWrite(datasetUse),
+    makeDatasetProfile({ profileDataset: makeProfiling({ db, use: datasetUse }) }),
     makeWarehouseQuery({ queryWarehouse: makeQueryWarehouse(connectionUse) }),
   ]
   return {

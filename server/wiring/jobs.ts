@@ -10,8 +10,13 @@ import { makeJobs } from '#areas/jobs/service'
 import { makeReadSource } from '#areas/jobs/source'
 import { standingInJob, standingInOwnedJob, standingThroughJob } from '#areas/jobs/standing'
 import type { Quotas } from '#areas/payments/quotas'
+import { type JudgeByAgent, makeConcludeSuite } from '#areas/suites/judge'
+import { suiteRoutes } from '#areas/suites/routes'
+import { makeStandingInSuite, makeSuites } from '#areas/suites/service'
 import type { Workflows } from '#areas/workflows/service'
+import { reviewByAgent } from '#engine/agents/review'
 import type { Engine } from '#engine/ports'
+import type { StandingIn } from '#platform/access/check'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
@@ -29,6 +34,7 @@ export type JobWiringOptions = {
   identity: Pick<ReturnType<typeof wireIdentity>, 'invitations' | 'onAccepted' | 'onRemoved'>
   quotas: Quotas
   providers: Pick<Providers, 'blobs' | 'llm'>
+  standingInWorkflow: StandingIn
 }
 
 /** What other areas must know of jobs before there can be any. */
@@ -51,7 +57,7 @@ export async function wireJobs(options: JobWiringOptions) {
     readSource: makeReadSource({ db, connections: options.connections }),
     countRuns: (workspaceId, count) => options.quotas.takeExecutions(workspaceId, count),
     concludeJob: (run, lease, versionId) => writeOutput(reader, run, lease, versionId),
-    concludeSuite: async () => null,
+    concludeSuite: makeConcludeSuite({ reader, judge: judgeBy(providers.llm) }),
   })
   if (config.role !== 'api') await dispatcher.start()
   const jobs = makeJobs({ workflows, datasets, engine })
@@ -60,8 +66,12 @@ export async function wireJobs(options: JobWiringOptions) {
   options.identity.onRemoved.push(passOnJobs)
   return {
     feed: jobFeed(db),
-    routes: jobRoutes({ jobs, members }),
-    standings: { job: standingInJob, owned_job: standingInOwnedJob },
+    routes: [...jobRoutes({ jobs, members }), ...suiteRoutes(makeSuites({ datasets, llm: providers.llm }))],
+    standings: {
+      job: standingInJob,
+      owned_job: standingInOwnedJob,
+      suite: makeStandingInSuite(options.standingInWorkflow),
+    },
     /** Rows of the ledger that belong to nothing any more, in portions. */
     async maintain(): Promise<void> {
       for (let more = true; more; ) {
@@ -72,3 +82,8 @@ export async function wireJobs(options: JobWiringOptions) {
     stop: dispatcher.stop,
   }
 }
+
+const judgeBy =
+  (llm: Providers['llm']): JudgeByAgent =>
+  ({ title, payload, instructions, model }) =>
+    reviewByAgent({ llm, agent: { id: 'suite-judge', name: 'Judge', instructions, model }, title, payload })

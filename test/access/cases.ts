@@ -4,6 +4,7 @@ import { conversationCases } from './conversations.ts'
 import { datasetCases } from './datasets.ts'
 import { gatewayCases } from './gateway.ts'
 import { identityCases } from './identity.ts'
+import { jobCases } from './jobs.ts'
 import type { Cases } from './matrix.ts'
 import { notificationCases, presenceCases } from './notifications.ts'
 import { paymentCases } from './payments.ts'
@@ -26,6 +27,7 @@ export const cases: Cases = {
   ...workflowCases,
   ...datasetCases,
   ...connectionCases,
+  ...jobCases,
   ...conversationCases,
   ...threadCases,
   ...gatewayCases,

@@ -6,6 +6,7 @@ import type { Engine } from '#engine/ports'
 import { definitionText } from '#model/canonical'
 import type { Definition, Json, JsonObject } from '#model/definition'
 import { recordAudit } from '#platform/audit'
+import type { Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
@@ -203,7 +204,7 @@ export function makeJobs({ workflows, datasets, engine }: JobsOptions) {
       const job_id = newId()
       await store.insertJob(ctx.tx, workspace_id, job_id, ctx.person.user_id, fields)
       await store.putMember(ctx.tx, workspace_id, job_id, ctx.person.user_id, 'owner')
-      ctx.tx.hint(store.DUE_HINTS, '')
+      wakeRunners(ctx.tx)
       return getJob(ctx, { job_id })
     },
 
@@ -222,7 +223,7 @@ export function makeJobs({ workflows, datasets, engine }: JobsOptions) {
       }
       // Another workflow means other people who see it.
       if (after.workflow_id !== present.workflow_id) ctx.tx.hint('access', '')
-      ctx.tx.hint(store.DUE_HINTS, '')
+      wakeRunners(ctx.tx)
       return getJob(ctx, { job_id })
     },
 
@@ -259,7 +260,7 @@ export function makeJobs({ workflows, datasets, engine }: JobsOptions) {
       await requireRunnable(ctx, job)
       await store.setDue(ctx.tx, workspace_id, job_id, { full, by: ctx.person.user_id })
       if (job.status === 'paused') await store.freeRuns(ctx.tx, workspace_id, [job_id])
-      ctx.tx.hint(store.DUE_HINTS, '')
+      wakeRunners(ctx.tx)
       return getJob(ctx, { job_id })
     },
 
@@ -278,7 +279,7 @@ export function makeJobs({ workflows, datasets, engine }: JobsOptions) {
       if (await needsRevoked(ctx.tx, workspace_id, job_id)) await requireRunnable(ctx, job)
       await store.resumeJob(ctx.tx, workspace_id, job_id)
       await store.freeRuns(ctx.tx, workspace_id, [job_id])
-      ctx.tx.hint(store.DUE_HINTS, '')
+      wakeRunners(ctx.tx)
       return getJob(ctx, { job_id })
     },
 
@@ -296,7 +297,7 @@ export function makeJobs({ workflows, datasets, engine }: JobsOptions) {
           [workspace_id, job_id, next],
         )
       }
-      ctx.tx.hint(store.DUE_HINTS, '')
+      wakeRunners(ctx.tx)
       return getJob(ctx, { job_id })
     },
 
@@ -306,6 +307,9 @@ export function makeJobs({ workflows, datasets, engine }: JobsOptions) {
 }
 
 export type Jobs = ReturnType<typeof makeJobs>
+
+/** A run of the ledger was made or freed: whoever drives runs looks at once. */
+export const wakeRunners = (tx: Tx): void => tx.hint(store.DUE_HINTS, '')
 
 const executesNothing = () => invalid([{ path: '/workflow_id', message: 'name a workflow, or give a definition' }])
 

@@ -1,5 +1,4 @@
 import type { Answer } from '#test/harness/service'
-import { until } from '#test/harness/until'
 import type { TestPerson } from '#test/harness/world'
 
 // What tests of jobs and suites share.
@@ -34,21 +33,14 @@ export const getJob = async (person: TestPerson, jobId: string): Promise<Answer[
   (await person.call('GET', `/api/enrichment-jobs/${jobId}`)).body
 
 /** The job once a run that is not `notRun` has ended. */
-export const untilRan = (
-  person: TestPerson,
-  jobId: string,
-  notRun?: string,
-  within = 30_000,
-): Promise<Answer['body']> =>
-  until(
-    async () => {
-      const job = await getJob(person, jobId)
-      const over = job.last_run !== null && job.last_run.finished_at !== null && job.last_run.run_id !== notRun
-      return over && job.status !== 'running' ? job : undefined
-    },
-    `the run of ${jobId}`,
-    within,
-  )
+export async function untilRan(person: TestPerson, jobId: string, notRun?: string): Promise<Answer['body']> {
+  for (;;) {
+    const job = await getJob(person, jobId)
+    const over = job.last_run !== null && job.last_run.finished_at !== null && job.last_run.run_id !== notRun
+    if (over && job.status !== 'running') return job
+    await new Promise((resolve) => setTimeout(resolve, 60))
+  }
+}
 
 export async function runJob(person: TestPerson, jobId: string, body: object = {}): Promise<Answer['body']> {
   const before = (await getJob(person, jobId)).last_run?.run_id

@@ -80,6 +80,24 @@ const workspaceUsageReport: SystemWorkflow = {
   ),
 }
 
+const datasetProfile: SystemWorkflow = {
+  slug: 'dataset-profile',
+  name: 'Dataset profile',
+  description:
+    'Looks through a dataset and tells for each column what stands in it: types, gaps, extremes, common values.',
+  definition: withInputs(
+    {
+      type: 'object',
+      properties: { dataset_id: { type: 'string', description: 'A dataset of the workspace' } },
+      required: ['dataset_id'],
+      additionalProperties: false,
+    },
+    buildGraph()
+      .node('profile', 'dataset.profile', { dataset_id: ref('input.dataset_id') })
+      .output(ref('nodes.profile.output')),
+  ),
+}
+
 export const systemWorkflows: ReadonlyMap<string, SystemWorkflow> = new Map(
-  [echo, nhlOddsDigest, workspaceUsageReport].map((workflow) => [workflow.slug, workflow]),
+  [echo, nhlOddsDigest, workspaceUsageReport, datasetProfile].map((workflow) => [workflow.slug, workflow]),
 )

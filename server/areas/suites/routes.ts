@@ -1,0 +1,79 @@
+import { member, viewer } from '#platform/access/words'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { listQuery, page } from '#platform/http/schema'
+import { NewSuite, ReportQuery, RunSuite, Suite, SuitePatch, SuiteReport, SuiteRun } from './schema.ts'
+import type { Suites } from './service.ts'
+
+const example = {
+  name: 'Known greetings',
+  dataset_id: 'ds_01kf3v6h2he3wtpk1fw5c0wz9d',
+  mapping: { name: { $ref: 'record.name' } },
+  checks: [
+    { kind: 'equal', expected: { $ref: 'record.expected' } },
+    { kind: 'cel', expression: 'size(results) < 100' },
+  ],
+}
+
+export const suiteRoutes = (suites: Suites): AnyRoute[] =>
+  routes(
+    'Suites',
+    {
+      listSuites: ['GET', '/api/workflows/:workflow_id/suites', viewer('workflow')],
+      createSuite: ['POST', '/api/workflows/:workflow_id/suites', member('workflow')],
+      getSuite: ['GET', '/api/suites/:suite_id', viewer('suite')],
+      updateSuite: ['PATCH', '/api/suites/:suite_id', member('suite')],
+      deleteSuite: ['DELETE', '/api/suites/:suite_id', member('suite')],
+      runSuite: ['POST', '/api/suites/:suite_id/run', member('suite')],
+      getSuiteRun: ['GET', '/api/suites/:suite_id/runs/:run_id', viewer('suite')],
+    },
+    {
+      listSuites: {
+        summary: 'Suites of a workflow',
+        query: listQuery,
+        answer: page(Suite),
+        extension: true,
+        run: suites.listSuites,
+      },
+      createSuite: {
+        summary: 'Create a suite: a dataset, and what the workflow must give for each of its records',
+        body: NewSuite,
+        answer: Suite,
+        status: 201,
+        location: ({ suite_id }) => `/api/suites/${suite_id}`,
+        extension: true,
+        examples: { body: example },
+        run: suites.createSuite,
+      },
+      getSuite: { summary: 'One suite', answer: Suite, extension: true, run: suites.getSuite },
+      updateSuite: {
+        summary: 'Change a suite, or bind it to another dataset',
+        body: SuitePatch,
+        answer: Suite,
+        current: suites.getSuite,
+        extension: true,
+        run: suites.updateSuite,
+      },
+      deleteSuite: {
+        summary: 'Delete a suite and its reports',
+        status: 204,
+        current: suites.getSuite,
+        extension: true,
+        run: suites.deleteSuite,
+      },
+      runSuite: {
+        summary: 'Run the workflow over every record: its active version unless version_id is given',
+        body: RunSuite,
+        answer: SuiteRun,
+        status: 202,
+        extension: true,
+        run: suites.runSuite,
+      },
+      getSuiteRun: {
+        summary: 'The report of a run, record by record; with `compare`, how it differs from another run',
+        query: ReportQuery,
+        answer: SuiteReport,
+        extension: true,
+        run: suites.getSuiteRun,
+      },
+    },
+  )

@@ -1,0 +1,205 @@
+import type { DatasetUse } from '#areas/datasets/use'
+import { insertRun } from '#areas/jobs/ledger/runs'
+import { checkMapping, recipeHash } from '#areas/jobs/recipe'
+import { wakeRunners } from '#areas/jobs/service'
+import type { Json, JsonObject } from '#model/definition'
+import { checkExpression } from '#model/expressions'
+import type { StandingIn } from '#platform/access/check'
+import { type FieldError, invalid, problem, unknownReference } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import { newId } from '#platform/ids'
+import type { LanguageModel } from '#providers/llm/index'
+import type { Check, NewSuite, Suite, SuitePatch, SuiteReport, SuiteRun } from './schema.ts'
+import * as store from './store.ts'
+
+type ById = { suite_id: string }
+type InWorkflow = { workflow_id: string }
+
+const CONCURRENCY = 32
+const CEL_ROOTS: ReadonlySet<string> = new Set(['record', 'results'])
+
+/** A suite is its workflow's; for colleagues outside there is none. */
+export const makeStandingInSuite =
+  (standingInWorkflow: StandingIn): StandingIn =>
+  async (ctx, suiteId) => {
+    if (ctx.maybeWorkspace === null) return undefined
+    const suite = await store.findSuite(ctx.tx, ctx.workspace.workspace_id, suiteId)
+    const standing = suite && (await standingInWorkflow(ctx, suite.workflow_id))
+    return standing === 'visible' ? undefined : standing
+  }
+
+export type SuitesOptions = { datasets: Pick<DatasetUse, 'findPointed'>; llm: Pick<LanguageModel, 'available'> }
+
+export function makeSuites({ datasets, llm }: SuitesOptions) {
+  async function getSuite(ctx: Context, { suite_id }: ById): Promise<Suite> {
+    const suite = await store.findSuite(ctx.tx, ctx.workspace.workspace_id, suite_id)
+    if (!suite) throw problem('not_found')
+    return suite
+  }
+
+  async function check(ctx: Context, fields: store.SuiteFields, before: string | null): Promise<void> {
+    const { workspace_id, role } = ctx.workspace
+    const errors = [
+      ...(fields.mapping === null ? [] : checkMapping(fields.mapping as JsonObject)),
+      ...checksIn(fields.checks as unknown as Check[]),
+    ]
+    if (errors.length > 0) throw invalid(errors.slice(0, 50))
+    const { dataset_id } = fields
+    if (dataset_id === null || dataset_id === before) return
+    if (role === 'guest' || !(await datasets.findPointed(ctx.tx, workspace_id, dataset_id)))
+      throw unknownReference('/dataset_id')
+  }
+
+  async function findRun(ctx: Context, suiteId: string, runId: string): Promise<SuiteRun> {
+    const run = await store.findRun(ctx.tx, ctx.workspace.workspace_id, suiteId, runId)
+    if (!run) throw problem('not_found')
+    return run
+  }
+
+  async function compare(
+    ctx: Context,
+    suiteId: string,
+    run: SuiteRun,
+    otherId: string,
+  ): Promise<SuiteReport['comparison']> {
+    const { workspace_id } = ctx.workspace
+    const other = await store.findRun(ctx.tx, workspace_id, suiteId, otherId)
+    if (!other) throw unknownReference('/compare')
+    const { run_id, version_id, pass_rate } = other
+    const same_dataset = other.dataset_sha256 === run.dataset_sha256
+    const differences = await store.compareRuns(ctx.tx, workspace_id, run_id, run.run_id)
+    return { run_id, version_id, same_dataset, pass_rate, ...differences }
+  }
+
+  return {
+    getSuite,
+
+    async listSuites(ctx: Context, { workflow_id, cursor, limit }: InWorkflow & ListQuery) {
+      const rows = await store.listSuites(
+        ctx.tx,
+        ctx.workspace.workspace_id,
+        workflow_id,
+        decodeIdCursor(cursor),
+        limit,
+      )
+      return toPage(rows, limit, (row) => [row.suite_id])
+    },
+
+    async createSuite(ctx: Context, { workflow_id, ...input }: InWorkflow & NewSuite): Promise<Suite> {
+      const fields: store.SuiteFields = {
+        name: input.name,
+        dataset_id: input.dataset_id ?? null,
+        mapping: (input.mapping ?? null) as Json,
+        checks: input.checks as unknown as Json,
+      }
+      await check(ctx, fields, null)
+      const made = { suite_id: newId(), workflow_id, created_by: ctx.person.user_id }
+      return store.insertSuite(ctx.tx, ctx.workspace.workspace_id, { ...made, ...fields })
+    },
+
+    async updateSuite(ctx: Context, { suite_id, ...patch }: ById & SuitePatch): Promise<Suite> {
+      const present = await getSuite(ctx, { suite_id })
+      const fields: store.SuiteFields = {
+        name: patch.name ?? present.name,
+        dataset_id: patch.dataset_id === undefined ? present.dataset_id : patch.dataset_id,
+        mapping: (patch.mapping === undefined ? present.mapping : patch.mapping) as Json,
+        checks: (patch.checks ?? present.checks) as unknown as Json,
+      }
+      await check(ctx, fields, present.dataset_id)
+      return store.updateSuite(ctx.tx, ctx.workspace.workspace_id, suite_id, fields)
+    },
+
+    async deleteSuite(ctx: Context, { suite_id }: ById): Promise<void> {
+      await store.deleteSuite(ctx.tx, ctx.workspace.workspace_id, suite_id)
+    },
+
+    async runSuite(
+      ctx: Context,
+      { suite_id, version_id }: ById & { version_id?: string | undefined },
+    ): Promise<SuiteRun> {
+      const { workspace_id } = ctx.workspace
+      const suite = await getSuite(ctx, { suite_id })
+      const dataset =
+        suite.dataset_id === null ? undefined : await datasets.findPointed(ctx.tx, workspace_id, suite.dataset_id)
+      if (!dataset) throw problem('dataset_unbound', 'Bind a dataset to the suite first.')
+      if ((suite.checks as unknown as Check[]).some(({ kind }) => kind === 'judge')) {
+        const absent = llm.available()
+        if (absent !== null) throw problem('provider_not_configured', absent)
+      }
+      const version = await ctx.tx.maybe<{ version_id: string; sha256: string }>(
+        `select version_id, sha256 from workflow_versions where workspace_id = $1 and workflow_id = $2
+           and case when $3::uuid is null then active else version_id = $3 end`,
+        [workspace_id, suite.workflow_id, version_id ?? null],
+      )
+      if (!version) {
+        if (version_id !== undefined) throw unknownReference('/version_id')
+        throw problem('no_active_version', 'Activate a version of the workflow, or name one with version_id.')
+      }
+      const mapping = suite.mapping as JsonObject | null
+      const run_id = newId()
+      await insertRun(ctx.tx, workspace_id, {
+        run_id,
+        job_id: null,
+        suite_id,
+        is_full: true,
+        recipe_sha256: recipeHash(version.sha256, { mapping, only_if: null }),
+        mapping,
+        only_if: null,
+        definition_ref: `version:${version.version_id}`,
+        workflow_id: suite.workflow_id,
+        version_id: version.version_id,
+        concurrency: CONCURRENCY,
+        max_attempts: 1,
+        stop_on_error_rate: null,
+        dataset_id: dataset.dataset_id,
+        source_id: null,
+        dataset_sha256: dataset.sha256,
+        total: dataset.record_count,
+        requested_by: ctx.person.user_id,
+      })
+      await store.noteRun(ctx.tx, workspace_id, suite_id, run_id)
+      wakeRunners(ctx.tx)
+      return findRun(ctx, suite_id, run_id)
+    },
+
+    async getSuiteRun(
+      ctx: Context,
+      input: ById & { run_id: string } & ListQuery & { compare?: string | undefined; outcome?: string | undefined },
+    ): Promise<SuiteReport> {
+      const run = await findRun(ctx, input.suite_id, input.run_id)
+      const key = decodeCursor(input.cursor, 1)
+      if (key && !Number.isInteger(key[0]))
+        throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+      const rows = await store.listOutcomes(
+        ctx.tx,
+        ctx.workspace.workspace_id,
+        run.run_id,
+        input.outcome ?? null,
+        (key?.[0] as number | undefined) ?? -1,
+        input.limit,
+      )
+      return {
+        ...run,
+        ...toPage(rows, input.limit, (row) => [row.position]),
+        comparison: input.compare === undefined ? null : await compare(ctx, input.suite_id, run, input.compare),
+      }
+    },
+  }
+}
+
+export type Suites = ReturnType<typeof makeSuites>
+
+function checksIn(checks: Check[]): FieldError[] {
+  return checks.flatMap((one, at): FieldError[] => {
+    if (one.kind === 'cel') {
+      const message = checkExpression(one.expression, CEL_ROOTS)
+      return message === null ? [] : [{ path: `/checks/${at}/expression`, message }]
+    }
+    if (one.expected === undefined) {
+      return one.kind === 'equal' ? [{ path: `/checks/${at}/expected`, message: 'is required' }] : []
+    }
+    return checkMapping({ expected: one.expected as Json }, `/checks/${at}`)
+  })
+}

@@ -1,0 +1,141 @@
+import type { Json } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+import type { Suite, SuiteItem, SuiteReport, SuiteRun } from './schema.ts'
+
+const columns =
+  'suite_id, workflow_id, name, dataset_id, mapping, checks, created_by, last_run_id, created_at, updated_at'
+
+export const findSuite = (tx: Tx, workspaceId: string, suiteId: string): Promise<Suite | undefined> =>
+  tx.maybe<Suite>(`select ${columns} from suites where workspace_id = $1 and suite_id = $2`, [workspaceId, suiteId])
+
+export const listSuites = (
+  tx: Tx,
+  workspaceId: string,
+  workflowId: string,
+  before: string | null,
+  limit: number,
+): Promise<Suite[]> =>
+  tx.rows<Suite>(
+    `select ${columns} from suites where workspace_id = $1 and workflow_id = $2 and ($3::uuid is null or suite_id < $3)
+     order by suite_id desc limit $4`,
+    [workspaceId, workflowId, before, limit + 1],
+  )
+
+export type SuiteFields = { name: string; dataset_id: string | null; mapping: Json; checks: Json }
+
+const valuesOf = ({ name, dataset_id, mapping, checks }: SuiteFields): unknown[] => [
+  name,
+  dataset_id,
+  mapping === null ? null : JSON.stringify(mapping),
+  JSON.stringify(checks),
+]
+
+export const insertSuite = (
+  tx: Tx,
+  workspaceId: string,
+  suite: { suite_id: string; workflow_id: string; created_by: string } & SuiteFields,
+): Promise<Suite> =>
+  tx.row<Suite>(
+    `insert into suites (workspace_id, suite_id, workflow_id, created_by, name, dataset_id, mapping, checks)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}`,
+    [workspaceId, suite.suite_id, suite.workflow_id, suite.created_by, ...valuesOf(suite)],
+  )
+
+export const updateSuite = (tx: Tx, workspaceId: string, suiteId: string, fields: SuiteFields): Promise<Suite> =>
+  tx.row<Suite>(
+    `update suites set name = $3, dataset_id = $4, mapping = $5, checks = $6, updated_at = now()
+     where workspace_id = $1 and suite_id = $2 returning ${columns}`,
+    [workspaceId, suiteId, ...valuesOf(fields)],
+  )
+
+export const deleteSuite = (tx: Tx, workspaceId: string, suiteId: string): Promise<number> =>
+  tx.count('delete from suites where workspace_id = $1 and suite_id = $2', [workspaceId, suiteId])
+
+export const noteRun = (tx: Tx, workspaceId: string, suiteId: string, runId: string): Promise<number> =>
+  tx.count('update suites set last_run_id = $3 where workspace_id = $1 and suite_id = $2', [
+    workspaceId,
+    suiteId,
+    runId,
+  ])
+
+export const findRun = async (
+  tx: Tx,
+  workspaceId: string,
+  suiteId: string,
+  runId: string,
+): Promise<SuiteRun | undefined> =>
+  tx.maybe<SuiteRun>(
+    `select r.run_id, r.suite_id, r.version_id, case when r.finished_at is null then 'running' else r.status end as status, r.total,
+       c.passed, c.failed, c.errors, c.unjudged,
+       case when r.status = 'succeeded' and r.total > 0 then c.passed::float8 / r.total end as pass_rate,
+       r.dataset_sha256, r.error, r.started_at, r.finished_at
+     from ledger_runs r, lateral (select count(*) filter (where outcome = 'passed') as passed, count(*) filter (where outcome = 'failed') as failed,
+       count(*) filter (where outcome = 'error') as errors, count(*) filter (where outcome = 'unjudged') as unjudged
+       from suite_outcomes o where o.workspace_id = r.workspace_id and o.run_id = r.run_id) c
+     where r.workspace_id = $1 and r.suite_id = $2 and r.run_id = $3`,
+    [workspaceId, suiteId, runId],
+  )
+
+export const listOutcomes = (
+  tx: Tx,
+  workspaceId: string,
+  runId: string,
+  outcome: string | null,
+  after: number,
+  limit: number,
+): Promise<SuiteItem[]> =>
+  tx.rows<SuiteItem>(
+    `select o.position, o.outcome, l.execution_id, o.actual, o.checks from suite_outcomes o
+     left join ledger_records l on l.workspace_id = o.workspace_id and l.run_id = o.run_id and l.position = o.position
+     where o.workspace_id = $1 and o.run_id = $2 and o.position > $4 and ($3::text is null or o.outcome = $3)
+     order by o.position limit $5`,
+    [workspaceId, runId, outcome, after, limit + 1],
+  )
+
+type Change = NonNullable<SuiteReport['comparison']>['changes'][number]
+
+export const compareRuns = async (
+  tx: Tx,
+  workspaceId: string,
+  before: string,
+  after: string,
+): Promise<{ improved: number; regressed: number; changes: Change[] }> => {
+  const join = `from suite_outcomes b join suite_outcomes a on a.workspace_id = b.workspace_id and a.position = b.position
+     and a.run_id = $3 where b.workspace_id = $1 and b.run_id = $2 and a.outcome <> b.outcome`
+  const counts = await tx.row<{ improved: number; regressed: number }>(
+    `select count(*) filter (where a.outcome = 'passed') as improved, count(*) filter (where b.outcome = 'passed') as regressed ${join}`,
+    [workspaceId, before, after],
+  )
+  const changes = await tx.rows<Change>(
+    `select b.position, b.outcome as before, a.outcome as after ${join} order by b.position limit 200`,
+    [workspaceId, before, after],
+  )
+  return { ...counts, changes }
+}
+
+export type Judged = { position: number; outcome: string; actual: Json; checks: Json }
+
+/** Written again by whoever takes the run over: the same rows. */
+export const putOutcomes = (tx: Tx, workspaceId: string, runId: string, judged: Judged[]): Promise<number> =>
+  tx.count(
+    `insert into suite_outcomes (workspace_id, run_id, position, outcome, actual, checks)
+     select $1, $2, p.* from unnest($3::integer[], $4::text[], $5::json[], $6::json[]) as p
+     on conflict (workspace_id, run_id, position) do nothing`,
+    [
+      workspaceId,
+      runId,
+      judged.map(({ position }) => position),
+      judged.map(({ outcome }) => outcome),
+      judged.map(({ actual }) => JSON.stringify(actual)),
+      judged.map(({ checks }) => JSON.stringify(checks)),
+    ],
+  )
+
+/** How far the report of an interrupted run got. */
+export const countOutcomes = async (tx: Tx, workspaceId: string, runId: string): Promise<number> =>
+  (
+    await tx.row<{ written: number }>(
+      'select coalesce(max(position) + 1, 0) as written from suite_outcomes where workspace_id = $1 and run_id = $2',
+      [workspaceId, runId],
+    )
+  ).written

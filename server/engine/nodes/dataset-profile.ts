@@ -1,0 +1,61 @@
+import type { NodeKind } from '#engine/node'
+import type { JsonObject } from '#model/definition'
+import { fromWire, NOWHERE } from '#platform/ids'
+import { checked, fields } from './kind.ts'
+
+/** What the area of datasets does for the node: reads every record once, a page at a time. Throws NodeFailure. */
+export type ProfileDataset = (wanted: {
+  workspaceId: string
+  executionId: string
+  datasetId: string
+  signal: AbortSignal
+}) => Promise<JsonObject>
+
+const column = fields({
+  name: { type: 'string' },
+  types: { type: 'array', items: { type: 'string' } },
+  nulls: { type: 'integer' },
+  distinct: { type: 'integer', description: 'At most 1,000; more are told as distinct_more' },
+  distinct_more: { type: 'boolean' },
+  min: { description: 'Of the numbers' },
+  max: { description: 'Of the numbers' },
+  mean: { description: 'Of the numbers' },
+  shortest: { description: 'Characters of the shortest text' },
+  longest: { description: 'Characters of the longest text' },
+  common: { type: 'array', description: 'The most common values with how often they stand there' },
+})
+
+export const makeDatasetProfile = ({ profileDataset }: { profileDataset: ProfileDataset }): NodeKind =>
+  checked({
+    descriptor: {
+      type: 'dataset.profile',
+      kind: 'tool',
+      group: 'data',
+      title: 'Profile a dataset',
+      description: 'Looks through a dataset and tells for each column what stands in it.',
+      icon: 'chart',
+      colour: '#0f766e',
+      keywords: ['columns', 'statistics', 'quality', 'nulls', 'distinct'],
+      args_schema: fields({ dataset_id: { type: 'string', title: 'Dataset', minLength: 1, 'x-id': 'ds' } }, [
+        'dataset_id',
+      ]),
+      output_schema: {
+        type: 'object',
+        properties: {
+          dataset_id: { type: 'string' },
+          name: { type: 'string' },
+          sha256: { type: 'string' },
+          record_count: { type: 'integer' },
+          size_bytes: { type: 'integer' },
+          columns: { type: 'array', items: column },
+        },
+      },
+      ports: ['out'],
+      effect: 'pure',
+      defaults: { dataset_id: '' },
+    },
+    async run({ args, workspaceId, executionId, signal }) {
+      const datasetId = fromWire('ds', String(args.dataset_id)) ?? NOWHERE
+      return { output: await profileDataset({ workspaceId, executionId, datasetId, signal }) }
+    },
+  })
