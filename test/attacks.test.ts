@@ -311,3 +311,43 @@ describe('other spellings of an address', () => {
     expect((await cast.author.call('GET', `/api/workflows/${ours.wf}`)).status).toBe(200)
   })
 })
+
+describe('a cursor that somebody made up', () => {
+  const forged = [
+    'nonsense',
+    ...[
+      ['x'],
+      [null],
+      [1.5],
+      [2 ** 40],
+      [-1],
+      ['x', 'y'],
+      [null, null],
+      [1, 'x'],
+      ['2020-01-01', 'x'],
+      [[1]],
+      [{}],
+    ].map((key) => Buffer.from(JSON.stringify(key)).toString('base64url')),
+  ]
+  for (const [operation, one] of Object.entries(cases)) {
+    test(`${operation}: is refused or ignored, and fails nothing`, async () => {
+      const route = service().app.routes.find((candidate) => candidate.operation === operation)!
+      const shape = (route.query as { shape?: object } | undefined)?.shape ?? {}
+      if (route.method !== 'GET' || !('cursor' in shape)) return
+      const kind = (['author', 'workspaceOwner', 'operator'] as const).find((each: Kind) => one.expect[each] === 'ok')
+      const prepared = (await one.prepare?.(cast)) ?? {}
+      const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => prepared.params![name]!)
+      for (const cursor of forged) {
+        const { status } = await service().call('GET', `${path}?cursor=${cursor}`, {
+          token: prepared.token ?? cast[kind!].key,
+          headers: prepared.headers ?? {},
+        })
+        expect([operation, Buffer.from(cursor, 'base64url').toString(), status < 500]).toEqual([
+          operation,
+          Buffer.from(cursor, 'base64url').toString(),
+          true,
+        ])
+      }
+    })
+  }
+})

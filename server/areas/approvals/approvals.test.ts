@@ -293,6 +293,14 @@ describe('questions', () => {
     expect((await respond(world.viewer, execution, 'red')).status).toBe(202)
   })
 
+  test('somebody named by id alone is asked as well', async () => {
+    const { execution } = await asked({ who: [world.viewer.id] })
+    const inbox = await world.viewer.call('GET', '/api/clarifications/inbox')
+    expect(inbox.body.items).toMatchObject([{ execution_id: execution }])
+    expect((await world.member.call('GET', '/api/clarifications/inbox')).body.items).toEqual([])
+    expect((await respond(world.viewer, execution, 'green')).status).toBe(202)
+  })
+
   test('an execution may wait on two questions; the id says which', async () => {
     const execution = await run({
       nodes: ['a', 'b'].map((id) => ({

@@ -6,7 +6,7 @@ import type { Database, Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
-import { decodeCursor, toPage } from '#platform/http/page'
+import { decodeDueCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { newId, toWire } from '#platform/ids'
 import type { Question } from './schema.ts'
@@ -89,7 +89,7 @@ export function makeQuestions({
           wait.nodeId,
           String(args.question ?? ''),
           JSON.stringify(args.schema ?? {}),
-          args.who === undefined || args.who === null ? null : JSON.stringify(args.who),
+          namedIn(args.who),
           args.on_due ?? 'fail',
           args.default === undefined ? null : JSON.stringify(args.default),
           wait.startedBy,
@@ -269,18 +269,41 @@ export function makeQuestions({
 
     /** Open questions the caller may answer, soonest due first. */
     async listQuestionInbox(ctx: Context, { cursor, limit }: ListQuery) {
-      const key = decodeCursor(cursor, 2)
+      const key = decodeDueCursor(cursor)
       const rows = await ctx.tx.rows<Question>(
         `select q.clarification_id, q.execution_id, q.workflow_id, q.node_id, q.question, q.schema, q.status, q.asked_at, q.due_at from questions q
-         where q.workspace_id = $1 and q.status = 'open' and exists (select from question_answerers($1, q.clarification_id) a where a.user_id = $2)
+         where q.workspace_id = $1 and q.status = 'open'
+           and case when ${maybeAnswerer} then exists (select from question_answerers($1, q.clarification_id) a where a.user_id = $2) else false end
            and (coalesce(q.due_at, 'infinity'), q.clarification_id) > (coalesce($3::timestamptz, case when $4::uuid is null then '-infinity' else 'infinity' end::timestamptz), coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))
          order by coalesce(q.due_at, 'infinity'), q.clarification_id limit $5`,
-        [ctx.workspace.workspace_id, ctx.person.user_id, key?.[0] ?? null, key?.[1] ?? null, limit + 1],
+        [
+          ctx.workspace.workspace_id,
+          ctx.person.user_id,
+          key?.[0] ?? null,
+          key?.[1] ?? null,
+          limit + 1,
+          toWire('usr', ctx.person.user_id),
+          ctx.workspace.role,
+        ],
       )
       return toPage(rows, limit, (row) => [row.due_at?.toISOString() ?? null, row.clarification_id])
     },
   }
 }
+
+// Whether a question may be this person's at all, by look-ups alone; a team is left to the question itself.
+const maybeAnswerer = `(q.escalated
+    or (q.who is null and (q.started_by = $2
+      or exists (select from workflows w where w.workspace_id = $1 and w.workflow_id = q.workflow_id and w.owner_id = $2)
+      or exists (select from workflow_members m where m.workspace_id = $1 and m.workflow_id = q.workflow_id and m.user_id = $2)))
+    or (q.who is not null and exists (select from jsonb_array_elements(q.who) as line where line ->> 'kind' = 'team'
+      or (line ->> 'kind' = 'user' and line ->> 'id' = $6) or (line ->> 'kind' = 'role' and line ->> 'id' = $7))))`
+
+/** Whoever may answer, each with a kind: an id alone is a person's. */
+const namedIn = (who: Json | undefined): string | null =>
+  Array.isArray(who)
+    ? JSON.stringify(who.map((line) => (typeof line === 'string' ? { kind: 'user', id: line } : line)))
+    : null
 
 function whyNotWaiting(row: Row | undefined): string {
   if (!row) return 'The execution waits for no answer.'

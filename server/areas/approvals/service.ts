@@ -5,7 +5,7 @@ import { isUniqueViolation, type Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
-import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
+import { decodeDueCursor, decodeIdCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { fromWire, NOWHERE, newId, toWire } from '#platform/ids'
 import type { Gates } from './gates.ts'
@@ -98,9 +98,7 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
     },
 
     async listInbox(ctx: Context, { cursor, limit }: ListQuery) {
-      const key = decodeCursor(cursor, 2) as [string | null, string] | undefined
-      if (key && typeof key[1] !== 'string')
-        throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+      const key = decodeDueCursor(cursor)
       const rows = await store.listInbox(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, key ?? null, limit)
       const page = toPage(rows, limit, (gate) => [gate.due_at?.toISOString() ?? null, gate.request_id])
       const items: Approval[] = []

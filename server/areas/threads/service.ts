@@ -9,7 +9,7 @@ import { problem, unknownReference } from '#platform/errors'
 import { parseJson } from '#platform/http/body'
 import type { Context } from '#platform/http/context'
 import { parse } from '#platform/http/input'
-import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
+import { decodeIdCursor, decodeNumberCursor, toPage } from '#platform/http/page'
 import type { Exchange } from '#platform/http/route'
 import type { ListQuery } from '#platform/http/schema'
 import { toWire } from '#platform/ids'
@@ -76,7 +76,7 @@ export function makeThreads(options: {
 
     async listMessages(ctx: Context, { thread_id, cursor, limit }: ById & ListQuery) {
       const { workspace_id } = ctx.workspace
-      const after = Number(decodeCursor(cursor, 1)?.[0] ?? 0)
+      const after = decodeNumberCursor(cursor) ?? 0
       const rows = await conversations.listMessages(ctx.tx, workspace_id, thread_id, { after, limit: limit + 1 })
       const { items, next_cursor } = toPage(rows, limit, ({ seq }) => [seq])
       const form = await conversations.openForm(ctx.tx, workspace_id, thread_id)

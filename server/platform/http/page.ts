@@ -6,6 +6,10 @@ export type Cursor = readonly (string | number | null)[]
 
 const encodeCursor = (key: Cursor): string => Buffer.from(JSON.stringify(key)).toString('base64url')
 
+/** Positions and numbers are integers of PostgreSQL; anything else was not written by us. */
+const isStorable = (part: unknown): boolean =>
+  typeof part === 'number' && Number.isInteger(part) && Math.abs(part) <= 2 ** 31 - 1
+
 /** The key to continue after; `width` values or a refusal. */
 export function decodeCursor(cursor: string | undefined, width: number): Cursor | undefined {
   if (cursor === undefined) return undefined
@@ -14,7 +18,7 @@ export function decodeCursor(cursor: string | undefined, width: number): Cursor 
     if (
       Array.isArray(key) &&
       key.length === width &&
-      key.every((part) => part === null || typeof part === 'string' || typeof part === 'number')
+      key.every((part) => part === null || typeof part === 'string' || isStorable(part))
     )
       return key
   } catch {
@@ -30,6 +34,24 @@ export function decodeIdCursor(cursor: string | undefined): string | null {
   const key = decodeCursor(cursor, 1)
   if (key === undefined) return null
   if (typeof key[0] === 'string' && uuid.test(key[0])) return key[0]
+  throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+}
+
+/** The number to continue after, for lists sorted by one. */
+export function decodeNumberCursor(cursor: string | undefined): number | null {
+  const key = decodeCursor(cursor, 1)
+  if (key === undefined) return null
+  if (typeof key[0] === 'number') return key[0]
+  throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+}
+
+/** For lists sorted by a due time, those without one last, then by id. */
+export function decodeDueCursor(cursor: string | undefined): readonly [dueAt: string | null, id: string] | null {
+  const key = decodeCursor(cursor, 2)
+  if (key === undefined) return null
+  const [dueAt, id] = key
+  const isTime = typeof dueAt === 'string' && dueAt === new Date(Date.parse(dueAt) || 0).toISOString()
+  if ((dueAt === null || isTime) && typeof id === 'string' && uuid.test(id)) return [dueAt as string | null, id]
   throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
 }
 
