@@ -25,11 +25,14 @@ test('an operator sees the queue, the workers and that every live execution is a
 })
 
 test('mail that could not be sent is in the outbox, and the look is audited', async () => {
-  await world.owner.call('POST', `/api/workspaces/${world.workspace.id}/members/invite`, {
+  const invited = await world.owner.call('POST', `/api/workspaces/${world.workspace.id}/members/invite`, {
     body: { email: 'new@example.com' },
   })
   const { body } = await operator.call('GET', '/api/operations/outbox')
   expect(body.items).toMatchObject([{ recipient: ['new@example.com'] }])
+  // An operator who reads the link could come in with it.
+  expect(body.items[0].body_text).toContain('/invitations/…')
+  expect(JSON.stringify(body)).not.toContain(invited.body.link.split('/').at(-1))
   const [row] = await service().sql<{ n: number }>(
     `select count(*)::int as n from audit_log where action = 'operator.listed' and subject = 'outbox'`,
   )

@@ -35,6 +35,12 @@ const KeptMail = z
   .meta({ id: 'KeptMail' })
 type KeptMail = z.input<typeof KeptMail>
 
+/** Whoever has the link of an invitation can come in with it: it is for its recipient and its sender. */
+const withoutLinks = (mail: KeptMail): KeptMail => ({
+  ...mail,
+  body_text: mail.body_text?.replaceAll(/(\/invitations\/)inv_\w+/g, '$1…') ?? null,
+})
+
 /** What operators of the installation look at. Every look at tenants' data leaves an entry in the audit log. */
 export function operationRoutes({ engine }: { engine: Pick<Engine, 'health'> }): AnyRoute[] {
   async function listOutbox(ctx: Context, { cursor, limit }: ListQuery) {
@@ -47,7 +53,8 @@ export function operationRoutes({ engine }: { engine: Pick<Engine, 'health'> }):
         [before, limit + 1],
       )
     })
-    return toPage(rows, limit, (mail) => [mail.mail_id])
+    const page = toPage(rows, limit, (mail) => [mail.mail_id])
+    return { ...page, items: page.items.map(withoutLinks) }
   }
 
   return routes(
