@@ -1,8 +1,8 @@
 import { Files } from 'lucide-react'
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Workflow, WorkflowVersion } from '#sdk/types.generated'
 import { messageOf } from '#web/ui/messages.ts'
-import { toast } from '#web/ui/toast.tsx'
+import { toast } from '#web/ui/toast.ts'
 import { EditorCanvas } from './canvas/editor-canvas.tsx'
 import type { Flow } from './canvas/graph-canvas.tsx'
 import { draftKey } from './draft/draft.ts'
@@ -67,6 +67,7 @@ function Workbench({
   const run = useRun(workflowId, store, executionId)
   const people = usePresence(workflowId)
   useLiveCheck()
+  useEffect(() => store.set({ focus: '' }), [store])
 
   const { save: saveVersion } = saving
   const { start } = run

@@ -1,6 +1,6 @@
 import { Panel } from '@xyflow/react'
 import { type DragEvent, type RefObject, useCallback, useEffect, useMemo, useRef } from 'react'
-import { toast } from '#web/ui/toast.tsx'
+import { toast } from '#web/ui/toast.ts'
 import { add, copy, join, middleOf, paste } from '../actions.ts'
 import { reconnect, refuseConnection, removeItems, setPositions } from '../document/commands.ts'
 import { type DocGraph, graphAt } from '../document/document.ts'
@@ -122,24 +122,33 @@ function useFocusRequests(flow: RefObject<Flow | null>, box: RefObject<HTMLDivEl
   const wanted = useEditor((state) => state.focus)
   useEffect(() => {
     if (wanted === null) return
-    let tries = 20
+    let tries = 40
     const attempt = (): void => {
       const canvas = box.current
       if (!canvas) return
       const target = wanted === '' ? canvas : canvas.querySelector<HTMLElement>(`[data-node="${CSS.escape(wanted)}"]`)
       if (wanted !== '' && !isInSight(flow.current, canvas, middleOf(store, wanted))) {
-        const { x, y } = middleOf(store, wanted)
-        void flow.current?.setCenter(x, y, { zoom: flow.current.getZoom() })
+        bringIntoSight(flow.current, canvas, middleOf(store, wanted))
       }
-      if (target && (wanted === '' || flow.current)) {
-        target.focus({ preventScroll: true })
-        store.set({ focus: null })
-      } else if (tries-- > 0) requestAnimationFrame(attempt)
-      else store.set({ focus: null })
+      target?.focus({ preventScroll: true })
+      // A dialog that is still closing keeps the keyboard for a few frames.
+      const done = target !== null && document.activeElement === target
+      if (done || tries-- <= 0) store.set({ focus: null })
+      else frame = requestAnimationFrame(attempt)
     }
-    const frame = requestAnimationFrame(attempt)
+    let frame = requestAnimationFrame(attempt)
     return () => cancelAnimationFrame(frame)
   }, [wanted, store, flow, box])
+}
+
+/** The whole graph while it can still be read, else the node in the middle. */
+function bringIntoSight(flow: Flow | null, canvas: HTMLElement, point: { x: number; y: number }): void {
+  if (!flow) return
+  const zoom = flow.getZoom()
+  const { width, height } = flow.getNodesBounds(flow.getNodes())
+  const fitting = Math.min(canvas.clientWidth / (width * 1.2), canvas.clientHeight / (height * 1.2))
+  if (fitting > 0.6) void flow.fitView({ maxZoom: zoom, padding: 0.1 })
+  else void flow.setCenter(point.x, point.y, { zoom })
 }
 
 function isInSight(flow: Flow | null, canvas: HTMLElement, point: { x: number; y: number }): boolean {

@@ -105,6 +105,8 @@ function drawNode(node: Node, shown: Shown, tabStop: boolean): FlowNode {
     type: 'step',
     position: shown.moving?.[node.id] ?? shown.positions[positionKey(shown.path, node.id)] ?? ORIGIN,
     ...size,
+    // Said, not measured: what is out of sight counts when everything is to be shown.
+    measured: size,
     handles: handlesOf(size.width, ports, plainOut),
     selected: shown.selected.has(node.id),
     draggable: shown.draggable,
@@ -148,7 +150,7 @@ function reuse<Item extends FlowNode | FlowEdge>(old: Item | undefined, next: It
 
 function sameItem(a: FlowNode | FlowEdge, b: FlowNode | FlowEdge): boolean {
   for (const key of Object.keys(b) as (keyof typeof b)[]) {
-    if (key === 'data' || key === ('handles' as never)) continue
+    if (key === 'data' || key === ('handles' as never) || key === ('measured' as never)) continue
     if (key === ('position' as never)) {
       const [p, q] = [(a as FlowNode).position, (b as FlowNode).position]
       if (p.x !== q.x || p.y !== q.y) return false

@@ -125,8 +125,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
       minZoom={0.1}
       maxZoom={2}
       fitView
-      fitViewOptions={{ maxZoom: 1, padding: 0.15 }}
-      proOptions={{ hideAttribution: true }}
+      fitViewOptions={{ maxZoom: 1, minZoom: 0.6, padding: 0.1 }}
     >
       <Background gap={24} size={1.5} />
       <MiniMap<FlowNode>

@@ -5,7 +5,7 @@ import type { DocGraph, Point } from './document.ts'
 /** Places for all nodes, from left to right along the edges. Loaded when first needed. */
 export function arrange(graph: DocGraph, sizeOf: (id: string) => NodeSize): Record<string, Point> {
   const drawing = new dagre.graphlib.Graph()
-  drawing.setGraph({ rankdir: 'LR', nodesep: 36, ranksep: 72, marginx: 0, marginy: 0 })
+  drawing.setGraph({ rankdir: 'LR', nodesep: 36, ranksep: 60, marginx: 0, marginy: 0 })
   drawing.setDefaultEdgeLabel(() => ({}))
   const ids = new Set(graph.nodes.map((node) => node.id))
   for (const { id } of graph.nodes) drawing.setNode(id, { ...sizeOf(id) })

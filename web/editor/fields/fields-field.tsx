@@ -7,10 +7,10 @@ import { emptyOf, isParty, labelOf } from './schema.ts'
 import { useFieldScope } from './scope.tsx'
 import { ValueField, type ValueProps } from './value-field.tsx'
 
-type Props = Pick<ValueProps, 'schema' | 'pointer' | 'onChange'> & { value: JsonObject; bare?: boolean }
+type Props = Pick<ValueProps, 'schema' | 'pointer' | 'onChange' | 'plain'> & { value: JsonObject; bare?: boolean }
 
 /** The fields a schema names: those needed or filled in, and a button for each of the others. */
-export function FieldsField({ schema, value, pointer, onChange, bare = false }: Props) {
+export function FieldsField({ schema, value, pointer, onChange, bare = false, plain }: Props) {
   const { readOnly } = useFieldScope()
   const properties = Object.entries(isObject(schema.properties) ? schema.properties : {}).filter(
     (entry): entry is [string, JsonObject] => isObject(entry[1]),
@@ -37,6 +37,7 @@ export function FieldsField({ schema, value, pointer, onChange, bare = false }: 
             pointer={at(pointer, name)}
             label={labelOf(name, inner)}
             required={required.has(name)}
+            plain={plain || schema['x-value'] === 'policy'}
             onChange={(next) => set(name, next)}
             onRemove={required.has(name) ? undefined : () => set(name, undefined)}
           />

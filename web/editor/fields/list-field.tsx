@@ -6,7 +6,7 @@ import { useFieldScope } from './scope.tsx'
 import { ValueField, type ValueProps } from './value-field.tsx'
 
 /** A list, one value after the other. */
-export function ListField({ schema, value, pointer, label, onChange }: ValueProps) {
+export function ListField({ schema, value, pointer, label, onChange, plain }: ValueProps) {
   const { readOnly } = useFieldScope()
   const list: Json[] = Array.isArray(value) ? value : []
   const items = inner(schema, 'items')
@@ -25,6 +25,7 @@ export function ListField({ schema, value, pointer, label, onChange }: ValueProp
             pointer={at(pointer, index)}
             label={isObject(form.properties) ? `${labelOf('', form) || singular(label)} ${index + 1}` : `${index + 1}`}
             required
+            plain={plain}
             onChange={(next) => replace(index, next)}
             onRemove={() => replace(index, undefined)}
           />

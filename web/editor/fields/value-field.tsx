@@ -7,7 +7,7 @@ import { CelField } from './cel-field.tsx'
 import { LiteralField } from './literal-field.tsx'
 import { ReferenceField } from './reference-field.tsx'
 import { ReferencePicker } from './reference-picker.tsx'
-import { emptyOf, isFixed } from './schema.ts'
+import { emptyOf, isFixed, wantedBy } from './schema.ts'
 import { useFieldScope } from './scope.tsx'
 
 export type ValueProps = {
@@ -23,11 +23,13 @@ export type ValueProps = {
   onRemove?: () => void
   /** Instead of a label, such as the name of a field that can be changed. */
   heading?: ReactNode
+  /** Inside a policy: written out by its author, so other forms are not offered. */
+  plain?: boolean
 }
 
 /** One value: fixed, taken from what ran before, or computed. */
 export function ValueField(props: ValueProps) {
-  const { schema, value, pointer, label, required, onChange, onRemove, heading } = props
+  const { schema, value, pointer, label, required, onChange, onRemove, heading, plain } = props
   const { problemAt, readOnly } = useFieldScope()
   const [picking, setPicking] = useState(false)
   const id = useId()
@@ -43,7 +45,7 @@ export function ValueField(props: ValueProps) {
     <div className="flex min-w-0 flex-col gap-1" data-field={pointer}>
       <div className="flex min-h-6 items-center gap-2">
         {heading ?? (
-          <label htmlFor={id} className="min-w-0 truncate font-medium">
+          <label htmlFor={id} className="min-w-0 font-medium break-words">
             {label}
             {required && (
               <span aria-hidden className="text-ink-3">
@@ -54,7 +56,7 @@ export function ValueField(props: ValueProps) {
           </label>
         )}
         <span className="ml-auto flex shrink-0 items-center gap-1">
-          {!isFixed(schema) && !readOnly && (
+          {!isFixed(schema) && !readOnly && !(plain && form === 'literal') && (
             <ReferencePicker
               open={picking}
               onOpenChange={setPicking}
@@ -87,13 +89,15 @@ export function ValueField(props: ValueProps) {
       ) : (
         <LiteralField {...props} id={id} />
       )}
-      {typeof schema.description === 'string' && form === 'literal' && (
+      {typeof schema.description === 'string' && form === 'literal' && !SPEAKS_FOR_ITSELF.has(wantedBy(schema)) && (
         <p className="text-xs text-ink-3">{schema.description}</p>
       )}
       {problem && <FieldProblem>{problem}</FieldProblem>}
     </div>
   )
 }
+
+const SPEAKS_FOR_ITSELF: ReadonlySet<string> = new Set(['quorum', 'cases', 'condition'])
 
 const celOf = (value: Json | undefined): string =>
   value === undefined || value === ''

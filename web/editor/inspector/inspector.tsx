@@ -22,7 +22,7 @@ export function Inspector({ onClose }: { onClose?: () => void }) {
     <section
       aria-label="Inspector"
       data-inspector
-      className="relative flex min-h-0 w-96 shrink-0 flex-col overflow-y-auto border-l border-line bg-surface max-lg:absolute max-lg:inset-y-0 max-lg:right-0 max-lg:z-20 max-lg:w-[min(24rem,100%)] max-lg:shadow-raised"
+      className="relative flex min-h-0 w-88 shrink-0 flex-col overflow-y-auto border-l border-line bg-surface max-lg:absolute max-lg:inset-y-0 max-lg:right-0 max-lg:z-20 max-lg:w-[min(22rem,100%)] max-lg:shadow-raised"
     >
       {onClose && (
         <IconButton

@@ -36,7 +36,7 @@ export function Palette() {
   return (
     <section
       aria-label="Palette"
-      className="flex min-h-0 w-56 shrink-0 flex-col border-r border-line bg-surface max-md:w-44"
+      className="flex min-h-0 w-50 shrink-0 flex-col border-r border-line bg-surface max-md:w-44"
     >
       <div className="flex items-center gap-1.5 border-b border-line py-1.5 pr-1.5 pl-3">
         <Search aria-hidden className="size-4 shrink-0 text-ink-3" />

@@ -3,7 +3,7 @@ import { ArrowRight, Search } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useState } from 'react'
 import { portsOf } from '#model/graph-edges'
 import { cx } from '#web/ui/cx.ts'
-import { toast } from '#web/ui/toast.tsx'
+import { toast } from '#web/ui/toast.ts'
 import { add, join } from '../actions.ts'
 import { freePort, refuseConnection, type Way } from '../document/commands.ts'
 import { titleOf } from '../document/document.ts'
@@ -23,7 +23,7 @@ export function QuickAdd() {
         <Dialog.Backdrop className="fixed inset-0 z-40 bg-[#000]/25" />
         <Dialog.Popup
           // The keyboard goes to the node that was added, not to where it came from.
-          finalFocus={false}
+          finalFocus={() => whereNext(store)}
           className="fixed top-[15vh] left-1/2 z-50 flex max-h-[60vh] w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 flex-col overflow-hidden rounded-lg border border-line bg-raised shadow-raised outline-none"
         >
           <Dialog.Title className="sr-only">{quick?.mode === 'connect' ? 'Connect' : 'Add a node'}</Dialog.Title>
@@ -37,6 +37,12 @@ export function QuickAdd() {
 const leave = (store: EditorStore): void => {
   const { nodes } = store.get().selection
   store.set({ quick: null, focus: nodes.size === 1 ? [...nodes][0]! : '' })
+}
+
+const whereNext = (store: EditorStore): HTMLElement | null => {
+  const { nodes } = store.get().selection
+  const node = nodes.size === 1 ? `[data-node="${CSS.escape([...nodes][0]!)}"]` : null
+  return (node && document.querySelector<HTMLElement>(node)) || document.querySelector<HTMLElement>('[data-canvas]')
 }
 
 function List({ quick }: { quick: NonNullable<Quick> }) {
