@@ -149,14 +149,15 @@ begin
   end loop;
 end $$;
 
--- For the preflight of a browser, which carries no token: does an enabled token of this template or workflow list the origin?
-create function embed_origin_listed(template uuid, workflow uuid, origin text) returns boolean
+-- For the preflight of a browser, which carries no token: the origins that the enabled tokens of a template or workflow list.
+create function embed_origins(template uuid, workflow uuid) returns setof text
 language sql stable security definer set search_path = public
-  return exists (select from embed_tokens t
-    left join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
-    where (t.template_id = template or t.workflow_id = workflow) and t.enabled and origin = any (t.allowed_origins)
-      and (t.workflow_id is null or w.deleted_at is null));
-revoke execute on function embed_origin_listed(uuid, uuid, text) from public;
-grant execute on function embed_origin_listed(uuid, uuid, text) to heddle_app;
+begin atomic
+  select distinct unnest(t.allowed_origins) from embed_tokens t
+  left join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
+  where (t.template_id = template or t.workflow_id = workflow) and t.enabled and (t.workflow_id is null or w.deleted_at is null);
+end;
+revoke execute on function embed_origins(uuid, uuid) from public;
+grant execute on function embed_origins(uuid, uuid) to heddle_app;
 create index embed_tokens_of_template on embed_tokens (template_id) where template_id is not null;
 create index embed_tokens_of_workflow on embed_tokens (workflow_id) where workflow_id is not null;

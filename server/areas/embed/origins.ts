@@ -3,19 +3,20 @@ import { makeLru } from '#model/lru'
 import type { Database } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { problemAnswer, sendAnswer } from '#platform/http/answer'
-import { fromWire, NOWHERE } from '#platform/ids'
+import { fromWire } from '#platform/ids'
 
 // Which pages may use a widget. An origin is no credential: whoever is not a browser sends what they like. It keeps other
 // sites from using a token in the browsers of their visitors.
 
 const KEPT_FOR = 800
 const HOSTS_KEPT_FOR = 2000
+const NONE: Promise<ReadonlySet<string>> = Promise.resolve(new Set<string>())
 const ADDRESS = /^\/api\/embed\/(template|workflow)\/([^/?#]+)\//
 
 const isLoopback = (hostname: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
 
 export function makeOrigins({ db, baseUrl }: { db: Database; baseUrl(): string }) {
-  const known = makeLru<{ at: number; listed: Promise<boolean> }>(10_000)
+  const known = makeLru<{ at: number; listed: Promise<ReadonlySet<string>> }>(10_000)
   let hosts: { at: number; found: Promise<Set<string>> } | undefined
 
   const hostsOfOrgs = (): Promise<Set<string>> => {
@@ -40,24 +41,24 @@ export function makeOrigins({ db, baseUrl }: { db: Database; baseUrl(): string }
     return isLoopback(hostname) || (await hostsOfOrgs()).has(hostname) || (await hostsOfOrgs()).has(host)
   }
 
-  /** Does an enabled token of this template or workflow list it? A preflight carries no token. */
-  function isListed(kind: string, id: string, origin: string): Promise<boolean> {
-    const key = `${kind} ${id} ${origin}`
-    const cached = known.get(key)
+  /**
+   * The origins that the enabled tokens of a template or workflow list: a preflight carries no token. Kept by its id, so
+   * that a flood of invented origins asks the database nothing.
+   */
+  function listedBy(kind: string, id: string): Promise<ReadonlySet<string>> {
+    const uuid = fromWire(kind === 'template' ? 'tmpl' : 'wf', id)
+    if (uuid === undefined) return NONE
+    const cached = known.get(uuid)
     if (cached && performance.now() - cached.at < KEPT_FOR) return cached.listed
     const listed = db.appPool
-      .query<{ listed: boolean }>({
-        name: 'embed_origin_listed',
-        text: 'select embed_origin_listed($1, $2, $3) as listed',
-        values: [
-          kind === 'template' ? (fromWire('tmpl', id) ?? NOWHERE) : NOWHERE,
-          kind === 'workflow' ? (fromWire('wf', id) ?? NOWHERE) : NOWHERE,
-          origin,
-        ],
+      .query<{ origin: string }>({
+        name: 'embed_origins',
+        text: 'select origin from embed_origins($1, $2) as origin',
+        values: kind === 'template' ? [uuid, null] : [null, uuid],
       })
-      .then(({ rows }) => rows[0]?.listed === true)
-    known.set(key, { at: performance.now(), listed })
-    listed.catch(() => known.set(key, { at: Number.NEGATIVE_INFINITY, listed }))
+      .then(({ rows }) => new Set(rows.map(({ origin }) => origin)))
+    known.set(uuid, { at: performance.now(), listed })
+    listed.catch(() => known.set(uuid, { at: Number.NEGATIVE_INFINITY, listed }))
     return listed
   }
 
@@ -83,8 +84,7 @@ export function makeOrigins({ db, baseUrl }: { db: Database; baseUrl(): string }
         reply.header('cross-origin-resource-policy', 'cross-origin')
         const listed =
           origin !== undefined &&
-          origin.length < 400 &&
-          ((await isOwn(origin, request)) || (await isListed(address[1]!, address[2]!, origin)))
+          ((await isOwn(origin, request)) || (await listedBy(address[1]!, address[2]!)).has(origin))
         if (listed) {
           reply.header('access-control-allow-origin', origin)
           reply.header('access-control-expose-headers', EXPOSED)
