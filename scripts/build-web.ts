@@ -42,6 +42,8 @@ export const findBuilt = (): string | undefined => {
 }
 
 async function buildWeb(): Promise<string> {
+  // A test run's own setting would give the browser the development build of React, half as large again.
+  process.env.NODE_ENV = 'production'
   const directory = join(home, hashOfSources())
   if (isBuilt(directory)) return directory
   mkdirSync(home, { recursive: true })

@@ -7,7 +7,7 @@ import { queryClient } from './api.ts'
 import './app.css'
 import { router } from './router.tsx'
 import { showTheme } from './shell/theme.ts'
-import { Toaster } from './ui/toast.tsx'
+import { ToastHost } from './ui/toast.tsx'
 
 showTheme()
 
@@ -24,7 +24,7 @@ createRoot(document.getElementById('console')!).render(
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
-        <Toaster />
+        <ToastHost />
       </QueryClientProvider>
     </CSPProvider>
   </StrictMode>,

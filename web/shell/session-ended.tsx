@@ -1,10 +1,12 @@
-import { useEffect, useState } from 'react'
-import { account, queryClient, session } from '#web/api.ts'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { session } from '#web/api.ts'
 import type { Person } from '#web/session.tsx'
-import { Dialog } from '#web/ui/dialog.tsx'
-import { Field, Form, Input } from '#web/ui/field.tsx'
 
-/** The session ended while somebody was at work: they sign in again where they are, and nothing typed is lost. */
+const SessionEndedDialog = lazy(() =>
+  import('./session-ended-dialog.tsx').then((module) => ({ default: module.SessionEndedDialog })),
+)
+
+/** Watches for the end of the session; what is then shown is loaded then. */
 export function SessionEnded({ me }: { me: Person }) {
   const [ended, setEnded] = useState(false)
   useEffect(() => {
@@ -13,36 +15,10 @@ export function SessionEnded({ me }: { me: Person }) {
       session.onEnded = () => {}
     }
   }, [])
-  const leave = (): void =>
-    location.assign(`/sign-in?return_to=${encodeURIComponent(location.pathname + location.search)}`)
+  if (!ended) return null
   return (
-    <Dialog
-      open={ended}
-      onClose={leave}
-      title="Your session has ended"
-      description="Sign in again to go on where you are. What you have typed is still here."
-    >
-      <Form<{ password: string }>
-        submit="Sign in again"
-        aside={
-          <button type="button" className="text-ink-2 underline" onClick={leave}>
-            Another way in
-          </button>
-        }
-        onSubmit={async ({ password }) => {
-          await account.signIn({ email: me.user.email, password })
-          if (me.workspace) await account.selectWorkspace({ workspace_id: me.workspace.workspace_id })
-          setEnded(false)
-          await queryClient.invalidateQueries()
-        }}
-      >
-        <Field label="E-mail">
-          <Input readOnly value={me.user.email} />
-        </Field>
-        <Field name="password" label="Password">
-          <Input type="password" required autoFocus autoComplete="current-password" />
-        </Field>
-      </Form>
-    </Dialog>
+    <Suspense>
+      <SessionEndedDialog me={me} onBack={() => setEnded(false)} />
+    </Suspense>
   )
 }

@@ -1,10 +1,9 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
-import { Dialog } from '#web/ui/dialog.tsx'
+import { lazy, Suspense, useEffect, useState } from 'react'
 
 // Two keys lead everywhere: g, then the letter of the place. `?` shows the list.
 
-const places: Record<string, { label: string; to: string }> = {
+export const places: Record<string, { label: string; to: string }> = {
   h: { label: 'Home', to: '/' },
   w: { label: 'Workflows', to: '/workflows' },
   r: { label: 'Runs', to: '/runs' },
@@ -12,11 +11,9 @@ const places: Record<string, { label: string; to: string }> = {
   n: { label: 'Notifications', to: '/notifications' },
 }
 
-const onPages: [keys: string, what: string][] = [
-  ['j / k', 'Next and previous approval'],
-  ['a / r', 'Approve, reject'],
-  ['?', 'This list'],
-]
+const ShortcutsDialog = lazy(() =>
+  import('./shortcuts-dialog.tsx').then((module) => ({ default: module.ShortcutsDialog })),
+)
 
 /** Keys that belong to what is being typed in, to an open dialog, or to a page with keys of its own are not shortcuts. */
 export const isTyping = (event: KeyboardEvent): boolean => {
@@ -25,7 +22,9 @@ export const isTyping = (event: KeyboardEvent): boolean => {
     event.ctrlKey ||
     event.metaKey ||
     event.altKey ||
-    target.closest('input,textarea,select,[contenteditable=true],[role=dialog],[role=alertdialog],[role=menu],[data-own-keys]') !== null
+    target.closest(
+      'input,textarea,select,[contenteditable=true],[role=dialog],[role=alertdialog],[role=menu],[data-own-keys]',
+    ) !== null
   )
 }
 
@@ -55,25 +54,10 @@ export function Shortcuts() {
       window.removeEventListener('heddle:shortcuts', show)
     }
   }, [navigate])
+  if (!open) return null
   return (
-    <Dialog open={open} onClose={() => setOpen(false)} title="Keyboard shortcuts">
-      <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
-        {Object.entries(places).map(([key, { label }]) => (
-          <Row key={key} keys={`g ${key}`} what={label} />
-        ))}
-        {onPages.map(([keys, what]) => (
-          <Row key={keys} keys={keys} what={what} />
-        ))}
-      </dl>
-    </Dialog>
+    <Suspense>
+      <ShortcutsDialog onClose={() => setOpen(false)} />
+    </Suspense>
   )
 }
-
-const Row = ({ keys, what }: { keys: string; what: string }) => (
-  <div className="col-span-2 grid grid-cols-subgrid">
-    <dt>
-      <kbd className="rounded border border-line bg-sunken px-1.5 py-0.5 font-mono text-xs">{keys}</kbd>
-    </dt>
-    <dd>{what}</dd>
-  </div>
-)

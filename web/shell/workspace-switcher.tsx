@@ -1,12 +1,11 @@
 import { useNavigate } from '@tanstack/react-router'
 import { ChevronsUpDown, Plus } from 'lucide-react'
-import { useState } from 'react'
-import { account } from '#web/api.ts'
+import { lazy, Suspense, useState } from 'react'
 import { type Person, switchWorkspace } from '#web/session.tsx'
-import { Dialog } from '#web/ui/dialog.tsx'
-import { Field, Form, Input } from '#web/ui/field.tsx'
 import { Menu, MenuChoice, MenuGroup, MenuItem, MenuSeparator } from '#web/ui/menu.tsx'
 import { toast } from '#web/ui/toast.tsx'
+
+const NewWorkspace = lazy(() => import('./new-workspace.tsx').then((module) => ({ default: module.NewWorkspace })))
 
 export function WorkspaceSwitcher({ me }: { me: Person }) {
   const navigate = useNavigate()
@@ -58,26 +57,11 @@ export function WorkspaceSwitcher({ me }: { me: Person }) {
           New workspace…
         </MenuItem>
       </Menu>
-      <Dialog
-        open={making}
-        onClose={() => setMaking(false)}
-        title="New workspace"
-        description="A place of its own for workflows, data and people."
-      >
-        <Form<{ name: string }>
-          submit="Make workspace"
-          onCancel={() => setMaking(false)}
-          onSubmit={async ({ name }) => {
-            const { workspace_id } = await account.createWorkspace({ name })
-            setMaking(false)
-            await go(workspace_id)
-          }}
-        >
-          <Field name="name" label="Name">
-            <Input required autoFocus maxLength={200} />
-          </Field>
-        </Form>
-      </Dialog>
+      {making && (
+        <Suspense>
+          <NewWorkspace onClose={() => setMaking(false)} onMade={(id) => void go(id)} />
+        </Suspense>
+      )}
     </>
   )
 }

@@ -103,6 +103,8 @@ export function SchemaFormInside(props: SchemaFormProps) {
       showErrorList={false}
       noHtml5Validate
       focusOnFirstError
+      // The fields say what is wrong; the library would write it to the browser's log.
+      onError={() => {}}
       onChange={({ formData }) => {
         setValue(formData)
         props.onChange?.(formData)

@@ -1,57 +1,53 @@
-import { Toast as Base } from '@base-ui/react/toast'
-import { CircleAlert, CircleCheck, Info, X } from 'lucide-react'
-import { IconButton } from './button.tsx'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { messageOf } from './messages.ts'
 
-const manager = Base.createToastManager()
+// What is told in a corner. The part that shows it is loaded with the first thing to tell, and gets what waited for it.
 
-/** Says in a corner what has happened: `toast.done('Saved')`. */
+export type Told = { kind: 'done' | 'tell' | 'failed'; title: string; description?: string | undefined }
+
+const waiting: Told[] = []
+let show: ((told: Told) => void) | undefined
+let wake = (): void => {}
+
+function tell(told: Told): void {
+  if (show) show(told)
+  else {
+    waiting.push(told)
+    wake()
+  }
+}
+
+/** `toast.done('Saved')`, `toast.failed('Not saved', error)` */
 export const toast = {
-  done: (title: string, description?: string): void =>
-    void manager.add({ title, description, type: 'done', timeout: 4000 }),
-  tell: (title: string, description?: string): void =>
-    void manager.add({ title, description, type: 'tell', timeout: 7000 }),
+  done: (title: string, description?: string): void => tell({ kind: 'done', title, description }),
+  tell: (title: string, description?: string): void => tell({ kind: 'tell', title, description }),
   failed: (title: string, error?: unknown): void =>
-    void manager.add({
-      title,
-      ...(error !== undefined && { description: messageOf(error) }),
-      type: 'failed',
-      priority: 'high',
-      timeout: 10_000,
-    }),
+    tell({ kind: 'failed', title, description: error === undefined ? undefined : messageOf(error) }),
 }
 
-const icons = { done: CircleCheck, tell: Info, failed: CircleAlert }
-const tones = { done: 'text-success', tell: 'text-running', failed: 'text-danger' }
-
-function List() {
-  const { toasts } = Base.useToastManager()
-  return toasts.map((shown) => {
-    const kind = (shown.type ?? 'tell') as keyof typeof icons
-    const Icon = icons[kind]
-    return (
-      <Base.Root
-        key={shown.id}
-        toast={shown}
-        className="flex w-full items-start gap-2.5 rounded-lg border border-line bg-raised p-3 shadow-raised"
-      >
-        <Icon aria-hidden className={`mt-0.5 size-4 shrink-0 ${tones[kind]}`} />
-        <Base.Content className="min-w-0 flex-1">
-          <Base.Title className="font-medium" />
-          <Base.Description className="break-words text-ink-2" />
-        </Base.Content>
-        <Base.Close render={<IconButton icon={X} label="Dismiss" size="small" />} />
-      </Base.Root>
-    )
-  })
+export function connectToaster(next: (told: Told) => void): () => void {
+  show = next
+  for (const told of waiting.splice(0)) next(told)
+  return () => {
+    show = undefined
+  }
 }
 
-export const Toaster = () => (
-  <Base.Provider toastManager={manager} limit={4}>
-    <Base.Portal>
-      <Base.Viewport className="fixed right-4 bottom-4 z-60 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2">
-        <List />
-      </Base.Viewport>
-    </Base.Portal>
-  </Base.Provider>
-)
+const Toaster = lazy(() => import('./toaster.tsx').then((module) => ({ default: module.Toaster })))
+
+export function ToastHost() {
+  const [needed, setNeeded] = useState(false)
+  useEffect(() => {
+    wake = () => setNeeded(true)
+    if (waiting.length > 0) wake()
+    return () => {
+      wake = () => {}
+    }
+  }, [])
+  if (!needed) return null
+  return (
+    <Suspense>
+      <Toaster />
+    </Suspense>
+  )
+}

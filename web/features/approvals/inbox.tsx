@@ -19,15 +19,7 @@ export function InboxPage() {
   const shown = chosen ?? gates[0]?.request_id
   useInboxKeys(gates, shown)
   return (
-    <Page
-      wide
-      title="Approvals"
-      description={
-        <>
-          What waits for your vote, soonest due first. <Keys />
-        </>
-      }
-    >
+    <Page wide title="Approvals" description="What waits for your vote, soonest due first." actions={<Keys />}>
       {inbox.error && !inbox.data ? (
         <ErrorState error={inbox.error} what="your approvals" onRetry={() => void inbox.refetch()} />
       ) : inbox.isPending ? (
@@ -99,8 +91,8 @@ function Shown({ request_id }: { request_id: string }) {
 }
 
 const Keys = () => (
-  <span className="text-ink-3 max-lg:hidden">
-    Keys: <Key>j</Key> <Key>k</Key> next and previous, <Key>a</Key> approve, <Key>r</Key> reject, <Key>c</Key> comment.
+  <span className="text-xs text-ink-3 max-lg:hidden">
+    <Key>j</Key> <Key>k</Key> next and previous, <Key>a</Key> approve, <Key>r</Key> reject, <Key>c</Key> comment.
   </span>
 )
 const Key = ({ children }: { children: string }) => (

@@ -44,7 +44,7 @@ export function WorkflowsPage() {
             onChange={(event) => setText(event.target.value)}
           />
         </Field>
-        <Field label="Which" hideLabel className="w-52">
+        <Field label="Which" hideLabel className="w-60">
           <Select
             value={scope}
             onChange={(event) =>

@@ -1,0 +1,40 @@
+import { account, queryClient } from '#web/api.ts'
+import type { Person } from '#web/session.tsx'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { Field, Form, Input } from '#web/ui/field.tsx'
+
+/** Somebody at work signs in again where they are, and nothing typed is lost. */
+export function SessionEndedDialog({ me, onBack }: { me: Person; onBack(): void }) {
+  const leave = (): void =>
+    location.assign(`/sign-in?return_to=${encodeURIComponent(location.pathname + location.search)}`)
+  return (
+    <Dialog
+      open
+      onClose={leave}
+      title="Your session has ended"
+      description="Sign in again to go on where you are. What you have typed is still here."
+    >
+      <Form<{ password: string }>
+        submit="Sign in again"
+        aside={
+          <button type="button" className="text-ink-2 underline" onClick={leave}>
+            Another way in
+          </button>
+        }
+        onSubmit={async ({ password }) => {
+          await account.signIn({ email: me.user.email, password })
+          if (me.workspace) await account.selectWorkspace({ workspace_id: me.workspace.workspace_id })
+          onBack()
+          await queryClient.invalidateQueries()
+        }}
+      >
+        <Field label="E-mail">
+          <Input readOnly value={me.user.email} />
+        </Field>
+        <Field name="password" label="Password">
+          <Input type="password" required autoFocus autoComplete="current-password" />
+        </Field>
+      </Form>
+    </Dialog>
+  )
+}
