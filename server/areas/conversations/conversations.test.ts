@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { makeTemplate, makeToken, makeWorkflow, refund, type Visitor, visit } from '#areas/embed/testing'
 import { fromWire } from '#platform/ids'
 import { json, status } from '#test/fakes/llm/answers'
 import { FAKE_KEY, type FakeLlm, startFakeLlm } from '#test/fakes/llm/server'
 import { type Service, startService } from '#test/harness/service'
 import { until } from '#test/harness/until'
+import { makeTemplate, makeToken, makeWorkflow, refund, type Visitor, visit } from '#test/harness/widget'
 import { makeWorld, type World } from '#test/harness/world'
 
 // Conversations with a language model, and what they must keep whoever dies or comes twice.

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeTemplate, makeToken, makeWorkflow, refund } from '#areas/embed/testing'
 import { type Program, startProgram } from '#test/harness/program'
 import { type Answer, call, type Service, startService } from '#test/harness/service'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { until } from '#test/harness/until'
+import { makeTemplate, makeToken, makeWorkflow, refund } from '#test/harness/widget'
 import { makeWorld } from '#test/harness/world'
 
 // Servers are killed outright while visitors talk. Each visitor repeats what got no answer, with the same key.

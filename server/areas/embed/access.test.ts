@@ -4,8 +4,8 @@ import { newId, newSecret, toWire } from '#platform/ids'
 import { makeVault } from '#platform/secrets'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
+import { makeTemplate, makeToken, makeWorkflow, refund, SITE, visit } from '#test/harness/widget'
 import { makeWorld, type World } from '#test/harness/world'
-import { makeTemplate, makeToken, makeWorkflow, refund, SITE, visit } from './testing.ts'
 import { makeVisitors } from './visitors.ts'
 
 // Who may use a widget: visitor × token × origin. An id of a thread, a conversation or an execution opens nothing.

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { startService, useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
+import { asking, makeTemplate, makeToken, makeWorkflow, refund, SITE, type Visitor, visit } from '#test/harness/widget'
 import { makeWorld, type World } from '#test/harness/world'
-import { asking, makeTemplate, makeToken, makeWorkflow, refund, SITE, type Visitor, visit } from './testing.ts'
 
 const service = useService()
 let world: World

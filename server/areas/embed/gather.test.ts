@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { newId, toWire } from '#platform/ids'
 import { type CallOptions, useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
+import { asking, makeTemplate, makeToken, makeWorkflow, refund, SITE } from '#test/harness/widget'
 import { makeWorld, type World } from '#test/harness/world'
-import { asking, makeTemplate, makeToken, makeWorkflow, refund, SITE } from './testing.ts'
 
 const service = useService()
 let world: World

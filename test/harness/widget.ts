@@ -1,6 +1,6 @@
-import type { Answer, CallOptions, Service } from '#test/harness/service'
-import { until } from '#test/harness/until'
-import type { TestPerson } from '#test/harness/world'
+import type { Answer, CallOptions, Service } from './service.ts'
+import { until } from './until.ts'
+import type { TestPerson } from './world.ts'
 
 // A site with a widget, for tests: what its page sends, and what its visitors do.
 
