@@ -12,6 +12,7 @@ import { makeSubscriptions, standingInSubscription } from '#areas/subscriptions/
 import { teamRoutes } from '#areas/teams/routes'
 import { makeTeams, standingInTeam } from '#areas/teams/service'
 import { addWidget } from '#areas/widget/routes'
+import { passWorkflowsOn } from '#areas/workflows/passing-on'
 import type { AnyKind } from '#engine/nodes/kind'
 import { makeIdentifier } from '#platform/auth/identify'
 import type { Config } from '#platform/config'
@@ -105,6 +106,8 @@ export async function makeApp(options: AppOptions): Promise<App> {
     standingInJob: links.standingThroughJob,
     changedDatasets: data.datasetUse.changedDatasets,
   })
+
+  identity.onRemoved.push(passWorkflowsOn)
 
   const jobs = await wireJobs({
     config,

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 const service = useService()
 let world: World
@@ -126,6 +126,28 @@ describe('workflows', () => {
     const passed = await world.owner.call('PATCH', `/api/workflows/${id}`, { body: { owner_id: world.viewer.id } })
     expect(passed.body).toMatchObject({ owner_id: world.viewer.id, members: [] })
     expect((await world.owner.call('PATCH', `/api/workflows/${id}`, { body: { name: 'x' } })).status).toBe(403)
+  })
+
+  test('of somebody who leaves go on to whoever removed them, so that they keep an owner', async () => {
+    const leaver = await makePerson(service())
+    await join(service(), world.workspace, leaver, 'member')
+    const id = await make(
+      constant(1),
+      { name: 'Left behind', members: [{ user_id: world.owner.id, role: 'viewer' }] },
+      leaver,
+    )
+    const template = (await leaver.call('POST', '/api/templates', { body: { name: 'T', workflow_ids: [id] } })).body
+    const removed = await world.owner.call('DELETE', `/api/workspaces/${world.workspace.id}/members/${leaver.id}`)
+    expect(removed.status, removed.text).toBe(204)
+    expect(await get(`/api/workflows/${id}`)).toMatchObject({ owner_id: world.owner.id, members: [] })
+    expect(await get(`/api/templates/${template.template_id}`)).toMatchObject({ owner_id: world.owner.id })
+    // Whoever comes back as a guest finds nothing of it.
+    await join(service(), world.workspace, leaver, 'guest')
+    expect((await leaver.call('GET', `/api/workflows/${id}`, { workspace: world.workspace.id })).status).toBe(404)
+    const told = (await get('/api/notifications')).items.find(
+      ({ kind }: { kind: string }) => kind === 'workflow.passed_on',
+    )
+    expect(told.body).toContain('Left behind')
   })
 
   test('concurrent activations leave exactly one version active', async () => {
