@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { freshEmail, PASSWORD } from '#test/harness/browser'
+import { eventually, noBrowser, useSite } from '#test/harness/site'
+
+describe.skipIf(noBrowser)('a person who has never seen it', () => {
+  const site = useSite()
+
+  it('signs up, chooses a first workflow, runs it and sees its data, with three clicks', async () => {
+    const { page } = await site().visit()
+    await page.goto('/')
+    await page.getByRole('link', { name: 'Make an account' }).click()
+    await page.getByLabel('Your name').fill('Ada Lovelace')
+    await page.getByLabel('E-mail').fill(freshEmail())
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Make account' }).click()
+
+    await page.getByRole('heading', { name: 'Hello, Ada' }).waitFor()
+    await page.getByRole('button', { name: /^Summarise orders/ }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click()
+    await page
+      .getByRole('button', { name: /^Add them up/ })
+      .first()
+      .click()
+    const step = page.getByRole('complementary', { name: 'The chosen step' })
+    await eventually(() => step.getByRole('region', { name: 'Output of Add them up' }).textContent()).toContain(
+      'total: 515.5',
+    )
+    await eventually(() => page.getByRole('heading', { level: 1 }).textContent()).toContain('Succeeded')
+    await eventually(() => page.getByRole('button', { name: /^A large order set · succeeded/ }).count()).toBe(1)
+  })
+
+  it('is told at the field what is wrong with a password, and a wrong sign-in gives nothing away', async () => {
+    const { page } = await site().visit()
+    await page.goto('/sign-up')
+    await page.getByLabel('Your name').fill('Ada')
+    await page.getByLabel('E-mail').fill(freshEmail())
+    await page.getByLabel('Password').fill('short')
+    await page.getByRole('button', { name: 'Make account' }).click()
+    await eventually(() => page.getByLabel('Password').getAttribute('aria-invalid')).toBe('true')
+
+    await page.goto('/sign-in')
+    await page.getByLabel('E-mail').fill('nobody@example.com')
+    await page.getByLabel('Password').fill('not the password')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').waitFor()
+  })
+
+  it('comes back to the page they asked for after signing in', async () => {
+    const ada = await site().signUp('Ada')
+    await ada.context.clearCookies()
+    await ada.page.goto('/runs?status=failed,timed_out')
+    await ada.page.getByLabel('E-mail').fill(ada.email)
+    await ada.page.getByLabel('Password').fill(PASSWORD)
+    await ada.page.getByRole('button', { name: 'Sign in' }).click()
+    await ada.page.getByRole('heading', { name: 'Runs' }).waitFor()
+    expect(await ada.page.getByLabel('State').inputValue()).toBe('failed,timed_out')
+  })
+
+  it('whose session ends signs in where they are and loses nothing they typed', async () => {
+    const ada = await site().signUp('Ada')
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Mine' })
+    await ada.page.goto(`/workflows/${workflow_id}/settings`)
+    await ada.page.getByLabel('Description').fill('Half a sentence')
+    await ada.context.clearCookies()
+    await ada.page.getByRole('button', { name: 'Save' }).first().click()
+    const dialog = ada.page.getByRole('dialog', { name: 'Your session has ended' })
+    await dialog.getByLabel('Password').fill(PASSWORD)
+    await dialog.getByRole('button', { name: 'Sign in again' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await ada.page.getByLabel('Description').inputValue()).toBe('Half a sentence')
+    await ada.page.getByRole('button', { name: 'Save' }).first().click()
+    await ada.page.getByText('Saved', { exact: true }).waitFor()
+  })
+
+  it('accepts an invitation with a password of their own', async () => {
+    const ada = await site().signUp('Ada')
+    const { selected_workspace_id } = await site().call(ada, 'GET', '/auth/me')
+    const email = freshEmail()
+    const invite = `/api/workspaces/${selected_workspace_id}/members/invite`
+    const { link } = await site().call(ada, 'POST', invite, { email, role: 'viewer' })
+    const { page } = await site().visit()
+    await page.goto(new URL(link).pathname)
+    await page.getByRole('heading', { name: "Join Ada's place" }).waitFor()
+    await page.getByLabel('Your name').fill('Vera')
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Make account and join' }).click()
+    await page.getByRole('heading', { name: 'Hello, Vera' }).waitFor()
+    await page.getByRole('link', { name: 'Workflows' }).click()
+    await page.getByRole('table', { name: 'Workflows' }).waitFor()
+    expect(await page.getByRole('link', { name: 'New workflow' }).count()).toBe(0)
+  })
+})
