@@ -10,6 +10,7 @@ import type {
   BillingSubscription,
   Capture,
   ChannelConfig,
+  ChannelTestOutcome,
   ChatAnswer,
   ChatThread,
   Clarification,
@@ -45,6 +46,7 @@ import type {
   NewDataset,
   NewEnrichmentJob,
   NewSource,
+  NewSuite,
   Notification,
   OddsOfDay,
   OidcProviders,
@@ -65,6 +67,10 @@ import type {
   SimpleExecution,
   Source,
   Subscription,
+  Suite,
+  SuitePatch,
+  SuiteReport,
+  SuiteRun,
   Team,
   TeamSummary,
   Template,
@@ -401,6 +407,20 @@ export type Operations = {
   updateJobMember: { input: { job_id: string; user_id: string } & { role: "owner" | "member" | "viewer" }; answer: JobMember; required: true }
   /** Remove a member; everybody may leave */
   removeJobMember: { input: { job_id: string; user_id: string }; answer: undefined; required: true }
+  /** Suites of a workflow */
+  listSuites: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<Suite>; next_cursor: string | null }; required: true }
+  /** Create a suite: a dataset, and what the workflow must give for each of its records */
+  createSuite: { input: { workflow_id: string } & NewSuite; answer: Suite; required: true }
+  /** One suite */
+  getSuite: { input: { suite_id: string }; answer: Suite; required: true }
+  /** Change a suite, or bind it to another dataset */
+  updateSuite: { input: { suite_id: string } & SuitePatch; answer: Suite; required: true }
+  /** Delete a suite and its reports */
+  deleteSuite: { input: { suite_id: string }; answer: undefined; required: true }
+  /** Run the workflow over every record: its active version unless version_id is given */
+  runSuite: { input: { suite_id: string } & { version_id?: string }; answer: SuiteRun; required: true }
+  /** The report of a run, record by record; with `compare`, how it differs from another run */
+  getSuiteRun: { input: { suite_id: string; run_id: string; limit?: number; cursor?: string; compare?: string; outcome?: "passed" | "failed" | "error" | "unjudged" }; answer: SuiteReport; required: true }
   /** Values for several requirements out of a message */
   extractRequirements: { input: { message: string; requirements?: Array<string | { name: string; description?: string; schema?: Record<string, unknown>; required?: boolean }>; workflow_id?: string; known?: Record<string, unknown>; time_zone?: string }; answer: ExtractedRequirements; required: true }
   /** Chat templates of the workspace */
@@ -483,6 +503,8 @@ export type Operations = {
   updateChannelConfig: { input: { config_id: string } & { external_id?: string; template_id?: string; name?: string | null; enabled?: boolean; credentials?: Record<string, string | null> }; answer: ChannelConfig; required: true }
   /** Delete a channel config and its credentials; its conversations stay */
   deleteChannelConfig: { input: { config_id: string }; answer: undefined; required: true }
+  /** Send a test message, and say whether the vendor took it */
+  tryChannelConfig: { input: { config_id: string } & { to: string; text?: string }; answer: ChannelTestOutcome; required: true }
   /** Where the vendor sends what people write */
   receiveFromChannel: { input: { channel: string; config_id: string } & { body?: unknown }; answer: Blob; required: true }
   /** Where WhatsApp asks whether the address is ours */
@@ -648,6 +670,13 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   inviteJobMember: ["POST", "/api/enrichment-jobs/{job_id}/members/invite"],
   updateJobMember: ["PUT", "/api/enrichment-jobs/{job_id}/members/{user_id}"],
   removeJobMember: ["DELETE", "/api/enrichment-jobs/{job_id}/members/{user_id}"],
+  listSuites: ["GET", "/api/workflows/{workflow_id}/suites", ["limit","cursor"]],
+  createSuite: ["POST", "/api/workflows/{workflow_id}/suites"],
+  getSuite: ["GET", "/api/suites/{suite_id}"],
+  updateSuite: ["PATCH", "/api/suites/{suite_id}"],
+  deleteSuite: ["DELETE", "/api/suites/{suite_id}"],
+  runSuite: ["POST", "/api/suites/{suite_id}/run"],
+  getSuiteRun: ["GET", "/api/suites/{suite_id}/runs/{run_id}", ["limit","cursor","compare","outcome"]],
   extractRequirements: ["POST", "/api/workflows/extract-requirements"],
   listTemplates: ["GET", "/api/templates", ["limit","cursor"]],
   createTemplate: ["POST", "/api/templates"],
@@ -689,6 +718,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   listChannelConfigsOfTemplate: ["GET", "/api/gateway/channels/by-template/{template_id}", ["limit","cursor"]],
   updateChannelConfig: ["PATCH", "/api/gateway/channels/{config_id}"],
   deleteChannelConfig: ["DELETE", "/api/gateway/channels/{config_id}"],
+  tryChannelConfig: ["POST", "/api/gateway/channels/{config_id}/test"],
   receiveFromChannel: ["POST", "/gateway/{channel}/{config_id}", [], true],
   answerChannelHandshake: ["GET", "/gateway/{channel}/{config_id}", ["hub.mode","hub.verify_token","hub.challenge"]],
 }

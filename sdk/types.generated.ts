@@ -154,6 +154,18 @@ export type LedgerRecord = { position: number; record_sha256: string; status: "p
 
 export type JobMember = { user_id: string; name: string; email: string; role: "owner" | "member" | "viewer"; added_at: string }
 
+export type Suite = { suite_id: string; workflow_id: string; name: string; dataset_id: string | null; mapping: Record<string, unknown> | null; checks: Array<Record<string, unknown>>; created_by: string | null; last_run_id: string | null; created_at: string; updated_at: string }
+
+export type NewSuite = { name: string; checks: Array<{ kind: "equal"; expected: unknown; fields?: Array<string> } | { kind: "cel"; expression: string } | { kind: "judge"; instructions: string; expected?: unknown; model?: string }>; dataset_id?: string | null; mapping?: Record<string, unknown> | null }
+
+export type SuitePatch = { name?: string; checks?: Array<{ kind: "equal"; expected: unknown; fields?: Array<string> } | { kind: "cel"; expression: string } | { kind: "judge"; instructions: string; expected?: unknown; model?: string }>; dataset_id?: string | null; mapping?: Record<string, unknown> | null }
+
+export type SuiteRun = { run_id: string; suite_id: string; version_id: string; status: "running" | "succeeded" | "failed" | "cancelled"; total: number; passed: number; failed: number; errors: number; unjudged: number; pass_rate: number | null; dataset_sha256: string | null; error: { code: string; message: string } | null; started_at: string; finished_at: string | null }
+
+export type SuiteReport = { run_id: string; suite_id: string; version_id: string; status: "running" | "succeeded" | "failed" | "cancelled"; total: number; passed: number; failed: number; errors: number; unjudged: number; pass_rate: number | null; dataset_sha256: string | null; error: { code: string; message: string } | null; started_at: string; finished_at: string | null; items: Array<SuiteOutcome>; next_cursor: string | null; comparison: { run_id: string; version_id: string; same_dataset: boolean; pass_rate: number | null; improved: number; regressed: number; changes: Array<{ position: number; before: "passed" | "failed" | "error" | "unjudged"; after: "passed" | "failed" | "error" | "unjudged" }> } | null }
+
+export type SuiteOutcome = { position: number; outcome: "passed" | "failed" | "error" | "unjudged"; execution_id: string | null; actual: unknown; checks: Array<{ kind: string; passed: boolean | null; message?: string }> }
+
 export type ExtractedRequirements = { values: Record<string, unknown>; missing: Array<string>; confidence: Record<string, number>; extracted_by: string }
 
 export type Template = { template_id: string; name: string; owner_id: string; greeting: string | null; instructions: string | null; workflow_ids: Array<string>; model: string | null; voice: string | null; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean }; allowed_origins: Array<string>; created_at: string; updated_at: string }
@@ -193,3 +205,5 @@ export type Playback = { url: string; expires_at: string }
 export type Transcript = { text: string; language: string; duration_s: number }
 
 export type ChannelConfig = { config_id: string; channel: "slack" | "telegram" | "whatsapp" | "discord" | "email" | "webhook"; external_id: string; template_id: string | null; name: string | null; enabled: boolean; credentials_set: Array<string>; problem: string | null; inbound_url: string; created_at: string; updated_at: string }
+
+export type ChannelTestOutcome = { state: "sent" | "failed"; problem: string | null }

@@ -7,6 +7,7 @@ import { makeSendToChannel } from '#areas/gateway/node'
 import { CHANNEL_HINTS, makeOutbox } from '#areas/gateway/outbox'
 import { gatewayRoutes } from '#areas/gateway/routes'
 import { makeGateway, standingInChannel } from '#areas/gateway/service'
+import { makeTryOut } from '#areas/gateway/try-out'
 import { makeClips } from '#areas/threads/clips'
 import { makeThreadMembers, passThreadsOn, takeIntoThread } from '#areas/threads/members'
 import { makePlayback } from '#areas/threads/playback'
@@ -63,7 +64,11 @@ export function wireThreads(options: ThreadWiringOptions) {
   const standings: Standings = { thread: standingInThread, channel: standingInChannel }
   const routes: AnyRoute[] = [
     ...threadRoutes(threads, makeThreadMembers(identity), clips),
-    ...gatewayRoutes(makeGateway({ channels, box }), makeInbound({ db, channels, box })),
+    ...gatewayRoutes(
+      makeGateway({ channels, box }),
+      makeInbound({ db, channels, box }),
+      makeTryOut({ db, channels, box }),
+    ),
   ]
   return {
     routes,

@@ -43,6 +43,17 @@ export const gatewayCases: Cases = {
     prepare: async (cast) => ({ ...(await channel(cast)), body: { name: 'Renamed' } }),
   },
   deleteChannelConfig: { expect: write, prepare: channel },
+  tryChannelConfig: {
+    expect: write,
+    prepare: async (cast) => {
+      const mail = {
+        channel: 'email',
+        external_id: `case${++count}@example.com`,
+        credentials: { inbound_secret: 'a secret of ours' },
+      }
+      return { params: { config_id: await makeChannel(cast, mail) }, body: { to: 'somebody@example.com' } }
+    },
+  },
   // The signature of the vendor decides, not who else the caller may be.
   receiveFromChannel: {
     expect: rows.anyone,

@@ -2,6 +2,7 @@ import { account } from './account/feature.ts'
 import { approvals } from './approvals/feature.ts'
 import { audit } from './audit/feature.ts'
 import { billing } from './billing/feature.ts'
+import { channels } from './channels/feature.ts'
 import { companies } from './companies/feature.ts'
 import { connections } from './connections/feature.ts'
 import { datasets } from './datasets/feature.ts'
@@ -14,6 +15,8 @@ import { operators } from './operators/feature.ts'
 import { people } from './people/feature.ts'
 import { runs } from './runs/feature.ts'
 import { teams } from './teams/feature.ts'
+import { templates } from './templates/feature.ts'
+import { threads } from './threads/feature.ts'
 import { workflows } from './workflows/feature.ts'
 
 /** Every feature of the console, in the order of the navigation. A new one is a folder and a line here. */
@@ -26,6 +29,9 @@ export const features: Feature[] = [
   datasets,
   connections,
   jobs,
+  threads,
+  templates,
+  channels,
   people,
   teams,
   companies,

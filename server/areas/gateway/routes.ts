@@ -3,8 +3,9 @@ import { anyone, member, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page } from '#platform/http/schema'
 import type { Inbound } from './inbound.ts'
-import { ChannelConfig, ChannelConfigPatch, NewChannelConfig } from './schema.ts'
+import { ChannelConfig, ChannelConfigPatch, NewChannelConfig, TestMessage, TestOutcome } from './schema.ts'
 import type { Gateway } from './service.ts'
+import type { TryOut } from './try-out.ts'
 
 const Handshake = z.looseObject({
   'hub.mode': z.string().max(100).optional(),
@@ -12,7 +13,7 @@ const Handshake = z.looseObject({
   'hub.challenge': z.string().max(1000).optional(),
 })
 
-export const gatewayRoutes = (gateway: Gateway, inbound: Inbound): AnyRoute[] =>
+export const gatewayRoutes = (gateway: Gateway, inbound: Inbound, tryOut: TryOut): AnyRoute[] =>
   routes(
     'Gateway',
     {
@@ -21,6 +22,7 @@ export const gatewayRoutes = (gateway: Gateway, inbound: Inbound): AnyRoute[] =>
       listChannelConfigsOfTemplate: ['GET', '/api/gateway/channels/by-template/:template_id', viewer('workspace')],
       updateChannelConfig: ['PATCH', '/api/gateway/channels/:config_id', member('channel')],
       deleteChannelConfig: ['DELETE', '/api/gateway/channels/:config_id', member('channel')],
+      tryChannelConfig: ['POST', '/api/gateway/channels/:config_id/test', member('channel')],
       receiveFromChannel: ['POST', '/gateway/:channel/:config_id', anyone],
       answerChannelHandshake: ['GET', '/gateway/:channel/:config_id', anyone],
     },
@@ -60,6 +62,15 @@ export const gatewayRoutes = (gateway: Gateway, inbound: Inbound): AnyRoute[] =>
         status: 204,
         current: gateway.getConfig,
         run: gateway.deleteConfig,
+      },
+      tryChannelConfig: {
+        summary: 'Send a test message, and say whether the vendor took it',
+        extension: true,
+        body: TestMessage,
+        answer: TestOutcome,
+        transaction: false,
+        examples: { body: { to: 'C024BE91L', text: 'Hello from Heddle.' } },
+        run: tryOut,
       },
       receiveFromChannel: {
         summary: 'Where the vendor sends what people write',

@@ -37,3 +37,14 @@ export const NewChannelConfig = z.strictObject({
 })
 
 export const ChannelConfigPatch = NewChannelConfig.omit({ channel: true }).partial()
+
+export const TestMessage = z.strictObject({
+  to: z.string().trim().min(1).max(500).describe('Whom, as the vendor calls them'),
+  text: z.string().trim().min(1).max(1000).default('A test message from Heddle.'),
+})
+
+/** 200 also when it failed: then `problem` says why. */
+export const TestOutcome = z
+  .object({ state: z.enum(['sent', 'failed']), problem: z.string().nullable() })
+  .meta({ id: 'ChannelTestOutcome' })
+export type TestOutcome = z.input<typeof TestOutcome>

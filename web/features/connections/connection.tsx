@@ -91,7 +91,7 @@ function Found({ connection, kind }: { connection: Connection; kind: Kind | unde
         </p>
       )}
       <div className="mb-8 grid gap-6 md:grid-cols-2">
-        <Section title="Where it is" className="mb-0">
+        <Section title="Where it is" className="mb-0!">
           <Facts
             facts={[
               ...Object.entries(connection.config).map(([name, value]): [string, string] => [
@@ -114,7 +114,7 @@ function Found({ connection, kind }: { connection: Connection; kind: Kind | unde
                 Last tried <RelativeTime at={connection.checked_at} />
               </>
             }
-            className="mb-0"
+            className="mb-0!"
           >
             <Probe
               probe={

@@ -14,11 +14,9 @@ export async function linesAround(file: Blob, bad: number, margin = 1): Promise<
   if (head[0] === 0x1f && head[1] === 0x8b) return []
   const text = await file.slice(0, LOOK_AT).text()
   const lines = text.split(/\r\n|\n|\r/)
-  return lines
-    .slice(Math.max(0, bad - 1 - margin), bad + margin)
-    .map((line, at) => ({
-      number: Math.max(1, bad - margin) + at,
-      text: line.slice(0, 500),
-      bad: Math.max(1, bad - margin) + at === bad,
-    }))
+  return lines.slice(Math.max(0, bad - 1 - margin), bad + margin).map((line, at) => ({
+    number: Math.max(1, bad - margin) + at,
+    text: line.slice(0, 500),
+    bad: Math.max(1, bad - margin) + at === bad,
+  }))
 }

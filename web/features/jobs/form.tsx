@@ -131,7 +131,7 @@ export function JobForm({
             ]}
           />
         </Field>
-        <Section title="What each run is given" className="mb-0">
+        <Section title="What each run is given" className="mb-0!">
           <Card className="flex flex-col gap-4">
             <Switch label="The record as it is" checked={asIs} onCheckedChange={setAsIs} />
             {!asIs && (
@@ -181,7 +181,7 @@ export function JobForm({
             />
           </Field>
         )}
-        <Section title="When" className="mb-0">
+        <Section title="When" className="mb-0!">
           <Card className="flex flex-col gap-4">
             <Switch
               label="On a schedule"

@@ -1,0 +1,34 @@
+import { Plus, Radio } from 'lucide-react'
+import { useList } from '#web/api.ts'
+import { useRole } from '#web/session.tsx'
+import { ButtonLink } from '#web/ui/button.tsx'
+import { Page } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { ChannelTable } from './table.tsx'
+
+export function ChannelsPage() {
+  const { canWrite } = useRole()
+  const channels = useList('listChannelConfigs')
+  const add = canWrite && (
+    <ButtonLink to="/channels/new" look="primary" icon={Plus}>
+      Add channel
+    </ButtonLink>
+  )
+  return (
+    <Page title="Channels" description="People write where they are; a template answers them there." actions={add}>
+      <Loaded of={channels} what="the channels">
+        {(rows) => (
+          <ChannelTable
+            rows={rows}
+            more={channels.more}
+            empty={
+              <Empty icon={Radio} title="No channel yet" action={add}>
+                Connect Slack, Telegram, WhatsApp, Discord, e-mail or a system of your own.
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
+    </Page>
+  )
+}

@@ -1,0 +1,44 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { ChannelConfig } from '#sdk/types.generated'
+import { Badge } from '#web/ui/badge.tsx'
+import { Table, type TableProps } from '#web/ui/table.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { vendors } from './vendors.tsx'
+
+export const ChannelTable = ({
+  rows,
+  more,
+  empty,
+}: {
+  rows: ChannelConfig[]
+  more: TableProps<ChannelConfig>['more']
+  empty: ReactNode
+}) => (
+  <Table
+    label="Channels"
+    rows={rows}
+    rowKey={(row) => row.config_id}
+    rowTo={(row) => `/channels/${row.config_id}`}
+    more={more}
+    empty={empty}
+    columns={[
+      {
+        header: 'Name',
+        cell: (row) => (
+          <Link to={`/channels/${row.config_id}`} className="font-medium hover:underline">
+            {row.name ?? `${vendors[row.channel].title} ${row.external_id}`}
+          </Link>
+        ),
+      },
+      { header: 'Channel', cell: (row) => vendors[row.channel].title, width: '9rem' },
+      { header: 'Account', cell: (row) => <span className="text-ink-2">{row.external_id}</span>, secondary: true },
+      {
+        header: 'State',
+        cell: (row) => <Badge tone={row.enabled ? 'success' : 'neutral'}>{row.enabled ? 'On' : 'Off'}</Badge>,
+        width: '6rem',
+      },
+      { header: 'Changed', cell: (row) => <RelativeTime at={row.updated_at} />, width: '9rem', secondary: true },
+    ]}
+  />
+)

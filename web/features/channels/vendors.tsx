@@ -1,0 +1,121 @@
+import type { ChannelConfig } from '#sdk/types.generated'
+
+// What each vendor asks for, in the order in which somebody sets it up.
+
+export type ChannelName = ChannelConfig['channel']
+
+export type Vendor = {
+  title: string
+  what: string
+  external: { label: string; hint: string; placeholder: string }
+  credentials: { name: string; label: string; hint: string }[]
+  /** Before the config is made. */
+  before: string[]
+  /** Once its address is known. */
+  after: string[]
+  /** Whom a test message goes to. */
+  to: { label: string; placeholder: string }
+}
+
+export const vendors: Record<ChannelName, Vendor> = {
+  slack: {
+    title: 'Slack',
+    what: 'Direct messages and mentions in a Slack workspace',
+    external: { label: 'Team id', hint: 'It begins with T; or a name of your own.', placeholder: 'T024BE7LD' },
+    credentials: [
+      { name: 'bot_token', label: 'Bot token', hint: 'OAuth & Permissions; begins with xoxb-' },
+      { name: 'signing_secret', label: 'Signing secret', hint: 'Basic Information' },
+    ],
+    before: [
+      'Create an app at api.slack.com/apps.',
+      'Under OAuth & Permissions add the bot scopes chat:write, im:history and app_mentions:read, and install the app.',
+      'Copy the bot token, and the signing secret from Basic Information, into the form.',
+    ],
+    after: [
+      'Under Event Subscriptions enter the address below; Slack checks it at once.',
+      'Subscribe to message.im and app_mention.',
+    ],
+    to: { label: 'Channel or person', placeholder: 'C024BE91L' },
+  },
+  telegram: {
+    title: 'Telegram',
+    what: 'Chats with a bot',
+    external: { label: 'Name of the bot', hint: 'Without the @.', placeholder: 'acme_bot' },
+    credentials: [
+      { name: 'bot_token', label: 'Bot token', hint: 'From @BotFather' },
+      { name: 'secret_token', label: 'Secret token', hint: 'You choose it: letters, digits, _ and -' },
+    ],
+    before: ['Make a bot with @BotFather and copy its token.', 'Choose a secret token of your own.'],
+    after: [
+      'Tell Telegram the address below: call setWebhook of the bot with url, secret_token and allowed_updates=["message"].',
+    ],
+    to: { label: 'Chat id', placeholder: '123456789' },
+  },
+  whatsapp: {
+    title: 'WhatsApp',
+    what: 'A business number',
+    external: { label: 'Phone number id', hint: 'Not the number itself.', placeholder: '106540352242922' },
+    credentials: [
+      { name: 'access_token', label: 'Access token', hint: 'Of a system user with whatsapp_business_messaging' },
+      { name: 'app_secret', label: 'App secret', hint: 'Settings, Basic' },
+      { name: 'verify_token', label: 'Verify token', hint: 'You choose it' },
+    ],
+    before: [
+      'At developers.facebook.com make an app with WhatsApp.',
+      'Copy the access token and the app secret, and choose a verify token.',
+    ],
+    after: ['Under WhatsApp, Configuration enter the address below and the verify token.', 'Subscribe to messages.'],
+    to: { label: 'Phone number', placeholder: '4915112345678' },
+  },
+  discord: {
+    title: 'Discord',
+    what: 'A command in a server',
+    external: { label: 'Application id', hint: 'General Information.', placeholder: '845027738276462632' },
+    credentials: [
+      { name: 'bot_token', label: 'Bot token', hint: 'Bot' },
+      { name: 'public_key', label: 'Public key', hint: 'General Information' },
+    ],
+    before: [
+      'Make an application at discord.com/developers and register a command with one text option, for example /ask text.',
+      'Invite the bot with applications.commands and Send Messages.',
+    ],
+    after: ['Enter the address below as Interactions Endpoint URL; Discord checks it with a ping.'],
+    to: { label: 'Channel id', placeholder: '41771983423143937' },
+  },
+  email: {
+    title: 'E-mail',
+    what: 'An address people write to',
+    external: { label: 'Address', hint: 'Answers carry it as Reply-To.', placeholder: 'support@example.com' },
+    credentials: [
+      { name: 'inbound_secret', label: 'Inbound secret', hint: 'You choose it; your mail server sends it along' },
+    ],
+    before: ['Choose a secret that your mail server will send along.'],
+    after: [
+      'Let your mail server POST each message (message/rfc822) to the address below, with the secret in the header X-Inbound-Secret.',
+    ],
+    to: { label: 'E-mail address', placeholder: 'you@example.com' },
+  },
+  webhook: {
+    title: 'Webhook',
+    what: 'A system of your own, with signed requests',
+    external: {
+      label: 'Address for replies',
+      hint: 'Or a name of your own, where no replies are wanted.',
+      placeholder: 'https://example.com/replies',
+    },
+    credentials: [{ name: 'signing_secret', label: 'Signing secret', hint: 'whsec_ and base64, or any text' }],
+    before: ['Agree on a signing secret, as Standard Webhooks says.'],
+    after: ['POST {"sender_id", "conversation_id", "text"} to the address below, signed with the secret.'],
+    to: { label: 'Sender id', placeholder: 'u1' },
+  },
+}
+
+export const channelNames = Object.keys(vendors) as ChannelName[]
+
+export const Steps = ({ steps }: { steps: string[] }) => (
+  <ol className="flex list-decimal flex-col gap-1.5 pl-5 text-ink-2 marker:text-ink-3">
+    {steps.map((step) => (
+      <li key={step}>{step}</li>
+    ))}
+  </ol>
+)

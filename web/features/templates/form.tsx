@@ -1,0 +1,182 @@
+import { useState } from 'react'
+import type { Template } from '#sdk/types.generated'
+import { useList } from '#web/api.ts'
+import { useRole } from '#web/session.tsx'
+import { Checkbox, Field, Form, Input, Select, Switch, Textarea } from '#web/ui/field.tsx'
+import { Card, Section } from '#web/ui/page.tsx'
+import { roleIn } from '../workflows/workflow-page.tsx'
+
+type Values = {
+  name: string
+  greeting: string
+  instructions: string
+  model: string
+  voice: string
+  primary: string
+  position: string
+  origins: string
+}
+export type TemplateBody = {
+  name: string
+  greeting: string | null
+  instructions: string | null
+  workflow_ids: string[]
+  model: string | null
+  voice: string | null
+  theme: Record<string, unknown>
+  features: { speech: boolean; transcribe: boolean }
+  allowed_origins: string[]
+}
+
+const PRIMARY = '#0f5f5c'
+
+export function TemplateForm({
+  template,
+  submit,
+  onSave,
+}: {
+  template?: Template
+  submit: string
+  onSave(body: TemplateBody): Promise<unknown>
+}) {
+  const { userId } = useRole()
+  const workflows = useList('listWorkflows', { limit: 200, scope: 'workspace' })
+  const [chosen, setChosen] = useState(template?.workflow_ids ?? [])
+  const [features, setFeatures] = useState(template?.features ?? { speech: true, transcribe: true })
+  const [ownColour, setOwnColour] = useState(typeof template?.theme.primary === 'string')
+  // Only who may start a workflow may lend that right to visitors; what is in it already may stay.
+  const offered = (workflows.data ?? []).filter(
+    (one) =>
+      chosen.includes(one.workflow_id) || (one.kind === 'user' && ['owner', 'member'].includes(roleIn(one, userId))),
+  )
+  return (
+    <div className="max-w-2xl">
+      <Form<Values>
+        submit={submit}
+        onSubmit={(values) =>
+          onSave({
+            name: values.name,
+            greeting: values.greeting || null,
+            instructions: values.instructions || null,
+            workflow_ids: chosen,
+            model: values.model || null,
+            voice: values.voice || null,
+            theme: themeOf(template?.theme ?? {}, ownColour ? values.primary : undefined, values.position),
+            features,
+            allowed_origins: values.origins.split(/[\s,]+/).filter((origin) => origin !== ''),
+          })
+        }
+      >
+        <Field name="name" label="Name" hint="Visitors see it above the chat.">
+          <Input required maxLength={200} autoFocus={!template} defaultValue={template?.name ?? ''} />
+        </Field>
+        <Field name="greeting" label="Greeting">
+          <Textarea
+            rows={2}
+            maxLength={2000}
+            defaultValue={template?.greeting ?? ''}
+            placeholder="Hello! What can I do for you?"
+          />
+        </Field>
+        <Field
+          name="instructions"
+          label="Instructions"
+          hint="For the language model, where one is configured: tone, what to offer, what to leave alone."
+        >
+          <Textarea rows={4} maxLength={20_000} defaultValue={template?.instructions ?? ''} />
+        </Field>
+        <fieldset className="flex flex-col gap-2">
+          <legend className="mb-2 text-sm font-medium">Workflows it may start</legend>
+          {offered.length === 0 && <p className="text-ink-2">You own or are a member of no workflow yet.</p>}
+          {offered.map(({ workflow_id, name, description }) => (
+            <Checkbox
+              key={workflow_id}
+              checked={chosen.includes(workflow_id)}
+              onCheckedChange={(on) =>
+                setChosen(on ? [...chosen, workflow_id] : chosen.filter((id) => id !== workflow_id))
+              }
+              label={
+                <>
+                  {name} {description && <span className="block text-xs text-ink-2">{description}</span>}
+                </>
+              }
+            />
+          ))}
+        </fieldset>
+        <Section title="Looks and voice" className="mb-0!">
+          <Card className="flex flex-col gap-4">
+            <div className="grid gap-4 sm:grid-cols-2">
+              <div className="flex flex-col gap-2">
+                <Switch label="A colour of its own" checked={ownColour} onCheckedChange={setOwnColour} />
+                <Field name="primary" label="Colour" hideLabel>
+                  <Input
+                    type="color"
+                    disabled={!ownColour}
+                    defaultValue={hexOf(template?.theme.primary)}
+                    className="h-9 w-20 p-1"
+                  />
+                </Field>
+              </div>
+              <Field name="position" label="Button stands">
+                <Select
+                  defaultValue={template?.theme.position === 'left' ? 'left' : 'right'}
+                  options={[
+                    { value: 'right', label: 'Bottom right' },
+                    { value: 'left', label: 'Bottom left' },
+                  ]}
+                />
+              </Field>
+            </div>
+            <Switch
+              label="Visitors may hear answers"
+              checked={features.speech}
+              onCheckedChange={(speech) => setFeatures({ ...features, speech })}
+            />
+            <Switch
+              label="Visitors may speak"
+              checked={features.transcribe}
+              onCheckedChange={(transcribe) => setFeatures({ ...features, transcribe })}
+            />
+            <div className="grid gap-4 sm:grid-cols-2">
+              <Field name="voice" label="Voice" hint="Empty: the usual one.">
+                <Input maxLength={100} defaultValue={template?.voice ?? ''} />
+              </Field>
+              <Field name="model" label="Model" hint="Empty: the installation's.">
+                <Input maxLength={200} defaultValue={template?.model ?? ''} />
+              </Field>
+            </div>
+          </Card>
+        </Section>
+        <Field
+          name="origins"
+          label="Sites it may stand on"
+          hint="One address a line: https://shop.example. Empty: only pages of this service."
+        >
+          <Textarea
+            rows={3}
+            spellCheck={false}
+            className="font-mono text-xs"
+            defaultValue={template?.allowed_origins.join('\n') ?? ''}
+          />
+        </Field>
+      </Form>
+    </div>
+  )
+}
+
+const hexOf = (colour: unknown): string =>
+  typeof colour === 'string' && /^#[0-9a-f]{6}$/i.test(colour) ? colour : PRIMARY
+
+/** What else stands in the theme stays. */
+function themeOf(old: Record<string, unknown>, primary: string | undefined, position: string): Record<string, unknown> {
+  const { primary: _, position: __, ...rest } = old
+  return { ...rest, ...(primary && { primary, on_primary: inkOn(primary) }), ...(position === 'left' && { position }) }
+}
+
+/** Black or white, whichever reads better on it. */
+function inkOn(colour: string): string {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5]
+    .map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#000000' : '#ffffff'
+}

@@ -1,0 +1,44 @@
+import { useParams } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { Template } from '#sdk/types.generated'
+import { useApi } from '#web/api.ts'
+import { useRole } from '#web/session.tsx'
+import { Page } from '#web/ui/page.tsx'
+import { Loaded } from '#web/ui/states.tsx'
+import { TabLinks } from '#web/ui/tabs.tsx'
+
+/** Its creator and the owners of the workspace change it; members see its tokens. */
+export function TemplateShell({
+  section,
+  children,
+}: {
+  section: string
+  children(template: Template, mayChange: boolean): ReactNode
+}) {
+  const { template_id } = useParams({ strict: false }) as { template_id: string }
+  const { userId, isOwner, canWrite } = useRole()
+  const template = useApi('getTemplate', { template_id })
+  return (
+    <Page
+      title={template.data ? `${template.data.name} · ${section}` : section}
+      heading={template.data?.name ?? 'Template'}
+      crumbs={[{ label: 'Templates', to: '/templates' }]}
+    >
+      <Loaded of={template} what="the template">
+        {(found) => (
+          <>
+            <TabLinks
+              label="Sections of the template"
+              tabs={[
+                { to: `/templates/${template_id}`, label: 'Settings', exact: true },
+                { to: `/templates/${template_id}/widget`, label: 'Widget' },
+                { to: `/templates/${template_id}/channels`, label: 'Channels' },
+              ]}
+            />
+            {children(found, isOwner || (canWrite && found.owner_id === userId))}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}

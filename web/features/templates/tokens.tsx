@@ -1,0 +1,153 @@
+import { Plus, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import type { EmbedToken, EmbedTokenMade, Template } from '#sdk/types.generated'
+import { useChange, useList } from '#web/api.ts'
+import { Button, IconButton } from '#web/ui/button.tsx'
+import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { CopyField } from '#web/ui/copy-field.tsx'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { Field, Form, Input, Switch, Textarea } from '#web/ui/field.tsx'
+import { Section } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+
+export function Tokens({ template, mayChange }: { template: Template; mayChange: boolean }) {
+  const { template_id } = template
+  const tokens = useList('listTemplateTokens', { template_id })
+  const [making, setMaking] = useState(false)
+  const [asked, setAsked] = useState<EmbedToken | null>(null)
+  const change = useChange('updateTemplateToken', {
+    stale: ['listTemplateTokens'],
+    failed: 'The token was not changed',
+  })
+  const remove = useChange('deleteTemplateToken', { stale: ['listTemplateTokens'], done: 'The token was deleted' })
+  const make = mayChange && (
+    <Button size="small" icon={Plus} onClick={() => setMaking(true)}>
+      New token
+    </Button>
+  )
+  return (
+    <Section title="Tokens" description="One for each site. The line to put on the page comes with it." actions={make}>
+      <Loaded of={tokens} what="the tokens">
+        {(rows) => (
+          <Table
+            label="Embed tokens"
+            rows={rows}
+            rowKey={(row) => row.token_id}
+            more={tokens.more}
+            empty={
+              <Empty title="No token yet" action={make}>
+                Make one to put this template on a page.
+              </Empty>
+            }
+            columns={[
+              {
+                header: 'Name',
+                cell: (row) => (
+                  <span title={row.allowed_origins.join(', ')}>
+                    <span className="font-medium">{row.name ?? 'Unnamed'}</span>{' '}
+                    <code className="font-mono text-xs text-ink-2">{row.prefix}…</code>
+                  </span>
+                ),
+              },
+              { header: 'Used', cell: (row) => <RelativeTime at={row.last_used_at} />, width: '8rem', secondary: true },
+              {
+                header: 'On',
+                width: '4.5rem',
+                cell: (row) => (
+                  <Switch
+                    hideLabel
+                    label={`Token ${row.name ?? row.prefix} works`}
+                    disabled={!mayChange}
+                    checked={row.enabled}
+                    onCheckedChange={(enabled) => change.mutate({ template_id, token_id: row.token_id, enabled })}
+                  />
+                ),
+              },
+              {
+                header: <span className="sr-only">Actions</span>,
+                width: '3.5rem',
+                align: 'right',
+                cell: (row) =>
+                  mayChange && (
+                    <IconButton
+                      size="small"
+                      icon={Trash2}
+                      label={`Delete the token ${row.name ?? row.prefix}`}
+                      onClick={() => setAsked(row)}
+                    />
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      <NewToken open={making} onClose={() => setMaking(false)} template={template} />
+      <ConfirmDialog
+        open={asked !== null}
+        onClose={() => setAsked(null)}
+        title={`Delete the token ${asked?.name ?? asked?.prefix}?`}
+        consequence="Pages that carry it show no chat from now on. To stop it for a while, switch it off instead."
+        action="Delete token"
+        onConfirm={() => remove.mutateAsync({ template_id, token_id: asked!.token_id })}
+      />
+    </Section>
+  )
+}
+
+type Values = { name: string; origins: string }
+
+function NewToken({ open, onClose, template }: { open: boolean; onClose(): void; template: Template }) {
+  const [made, setMade] = useState<EmbedTokenMade | null>(null)
+  const [strict, setStrict] = useState(false)
+  const create = useChange('createTemplateToken', { stale: ['listTemplateTokens'], onDone: setMade })
+  const close = (): void => {
+    setMade(null)
+    onClose()
+  }
+  return (
+    <Dialog open={open} onClose={close} size="medium" title={made ? 'Your new token' : 'New token'}>
+      {made ? (
+        <div className="flex flex-col gap-4">
+          <CopyField label="Put this line on the page" text={snippet(template.template_id, made.token)} secret />
+          <CopyField label="The token alone" text={made.token} />
+          <div className="flex justify-end">
+            <Button look="primary" onClick={close}>
+              I have kept it
+            </Button>
+          </div>
+        </div>
+      ) : (
+        <Form<Values>
+          submit="Make token"
+          onCancel={close}
+          onSubmit={({ name, origins }) =>
+            create.mutateAsync({
+              template_id: template.template_id,
+              name: name || null,
+              allowed_origins: origins.split(/[\s,]+/).filter((origin) => origin !== ''),
+              require_origin: strict,
+            })
+          }
+        >
+          <Field name="name" label="Name">
+            <Input autoFocus maxLength={200} placeholder="shop.example" />
+          </Field>
+          <Field name="origins" label="Sites it works on" hint="One a line: https://shop.example">
+            <Textarea
+              rows={3}
+              spellCheck={false}
+              className="font-mono text-xs"
+              defaultValue={template.allowed_origins.join('\n')}
+            />
+          </Field>
+          <Switch label="Refuse calls that name no site" checked={strict} onCheckedChange={setStrict} />
+        </Form>
+      )}
+    </Dialog>
+  )
+}
+
+const snippet = (template: string, token: string): string =>
+  `<script src="${location.origin}/widget/v1.js" data-template="${template}" data-token="${token}" async></script>`

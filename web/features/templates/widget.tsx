@@ -1,0 +1,35 @@
+import { Lock } from 'lucide-react'
+import { useRole } from '#web/session.tsx'
+import { Section } from '#web/ui/page.tsx'
+import { Empty } from '#web/ui/states.tsx'
+import { Preview } from './preview.tsx'
+import { TemplateShell } from './template-page.tsx'
+import { Tokens } from './tokens.tsx'
+
+export function WidgetPage() {
+  const { canWrite } = useRole()
+  return (
+    <TemplateShell section="Widget">
+      {(template, mayChange) =>
+        canWrite ? (
+          <div className="grid gap-8 lg:grid-cols-[minmax(0,1fr)_24rem]">
+            <Tokens template={template} mayChange={mayChange} />
+            <Section title="Preview" description="The real widget, as visitors meet it.">
+              {mayChange ? (
+                <Preview key={template.updated_at} template={template} />
+              ) : (
+                <Empty title="The preview needs a token">
+                  The creator of the template, or an owner of the workspace, can make one.
+                </Empty>
+              )}
+            </Section>
+          </div>
+        ) : (
+          <Empty icon={Lock} title="Viewers do not see tokens">
+            Ask a member of the workspace.
+          </Empty>
+        )
+      }
+    </TemplateShell>
+  )
+}

@@ -1,0 +1,120 @@
+import { FileText, Mic, SendHorizontal, Square, X } from 'lucide-react'
+import { type KeyboardEvent, useState } from 'react'
+import { api, newKey } from '#web/api.ts'
+import { Button, IconButton } from '#web/ui/button.tsx'
+import { inputClass } from '#web/ui/field.tsx'
+import { formatDuration, useNow } from '#web/ui/time.tsx'
+import { toast } from '#web/ui/toast.tsx'
+import { useRecorder } from './recorder.ts'
+
+const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
+
+/** Writes or speaks into the thread. What could not be sent stays in the box. */
+export function Composer({ threadId, onSaid }: { threadId: string; onSaid(): Promise<unknown> }) {
+  const [text, setText] = useState('')
+  const [pending, setPending] = useState<'sending' | 'hearing' | null>(null)
+  const { recording, start, stop, discard } = useRecorder((why) => toast.failed(why))
+  const clip = recording.state === 'done' ? recording.clip : null
+
+  const send = async (): Promise<void> => {
+    if (text.trim() === '' && !clip) return
+    setPending('sending')
+    try {
+      await api.postThreadMessage(
+        { thread_id: threadId, body: bodyOf(text.trim(), clip) },
+        { idempotencyKey: newKey() },
+      )
+      setText('')
+      discard()
+      await onSaid()
+    } catch (error) {
+      toast.failed('The message was not sent', error)
+    } finally {
+      setPending(null)
+    }
+  }
+  const hear = async (): Promise<void> => {
+    setPending('hearing')
+    try {
+      const heard = await api.transcribeInThread({ thread_id: threadId, body: clip })
+      setText(text === '' ? heard.text : `${text} ${heard.text}`)
+      discard()
+    } catch (error) {
+      toast.failed('It could not be written down', error)
+    } finally {
+      setPending(null)
+    }
+  }
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+    event.preventDefault()
+    void send()
+  }
+  return (
+    <form
+      className="sticky bottom-0 flex flex-col gap-2 border-t border-line bg-canvas py-3"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void send()
+      }}
+    >
+      {recording.state === 'done' && (
+        <div className="flex flex-wrap items-center gap-2">
+          {/* biome-ignore lint/a11y/useMediaCaption: it was just spoken by whoever listens */}
+          <audio controls src={recording.url} className="h-9 max-w-full" aria-label="Your recording" />
+          <Button size="small" icon={FileText} pending={pending === 'hearing'} onClick={() => void hear()}>
+            Write it down
+          </Button>
+          <IconButton size="small" icon={X} label="Discard the recording" onClick={discard} />
+        </div>
+      )}
+      <div className="flex items-end gap-2">
+        <label className="min-w-0 flex-1">
+          <span className="sr-only">Message</span>
+          <textarea
+            rows={2}
+            value={text}
+            maxLength={8000}
+            onChange={(event) => setText(event.target.value)}
+            onKeyDown={onKey}
+            placeholder={
+              clip
+                ? 'Add words, or send the recording as it is'
+                : 'Write a message. Enter sends, Shift and Enter begins a line.'
+            }
+            className={`${inputClass} py-2`}
+          />
+        </label>
+        {recording.state === 'recording' ? (
+          <Button icon={Square} onClick={stop}>
+            Stop <Elapsed since={recording.since} />
+          </Button>
+        ) : (
+          <IconButton icon={Mic} label="Record a voice message" onClick={() => void start()} />
+        )}
+        <Button
+          type="submit"
+          look="primary"
+          icon={SendHorizontal}
+          pending={pending === 'sending'}
+          disabled={text.trim() === '' && !clip}
+        >
+          Send
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+const Elapsed = ({ since }: { since: number }) => (
+  <span className="tabular-nums">{formatDuration(Math.max(0, useNow(true) - since))}</span>
+)
+
+function bodyOf(text: string, clip: Blob | null): unknown {
+  if (!clip) return { text, time_zone: timeZone() }
+  const body = new FormData()
+  if (text !== '') body.set('text', text)
+  body.set('time_zone', timeZone())
+  body.set('audio', clip, `voice.${clip.type.includes('ogg') ? 'ogg' : 'webm'}`)
+  return body
+}

@@ -1,0 +1,113 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import type { ChatThread, ThreadMessage, ThreadMessages } from '#sdk/types.generated'
+import { api, invalidate } from '#web/api.ts'
+import { Button } from '#web/ui/button.tsx'
+import { Card } from '#web/ui/page.tsx'
+import { SchemaForm } from '#web/ui/schema-form.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { toast } from '#web/ui/toast.tsx'
+import { Composer } from './composer.tsx'
+import { Message } from './message.tsx'
+import { ThreadShell } from './thread-page.tsx'
+
+export const ThreadPage = () => (
+  <ThreadShell section="Conversation">
+    {(thread) => <Conversation key={thread.thread_id} thread={thread} />}
+  </ThreadShell>
+)
+
+const LOOK_EVERY = 3000
+
+async function readAll(thread_id: string, signal: AbortSignal): Promise<ThreadMessages> {
+  const items: ThreadMessage[] = []
+  let cursor: string | undefined
+  for (;;) {
+    const page = await api.listThreadMessages({ thread_id, limit: 200, ...(cursor && { cursor }) }, { signal })
+    items.push(...page.items)
+    if (page.next_cursor === null) return { ...page, items }
+    cursor = page.next_cursor
+  }
+}
+
+function Conversation({ thread }: { thread: ChatThread }) {
+  const { thread_id } = thread
+  const end = useRef<HTMLDivElement>(null)
+  const messages = useQuery({
+    queryKey: ['listThreadMessages', { thread_id }, 'all'],
+    queryFn: ({ signal }) => readAll(thread_id, signal),
+    refetchInterval: LOOK_EVERY,
+  })
+  const count = messages.data?.items.length ?? 0
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new message is scrolled to
+  useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [count])
+  const mayWrite = thread.role !== 'viewer'
+  const said = (): Promise<unknown> => invalidate('listThreadMessages', 'listThreads')
+  return (
+    <div className="flex flex-col gap-4">
+      <Loaded of={messages} what="the conversation">
+        {({ items, form }) => (
+          <>
+            {items.length === 0 ? (
+              <Empty title="Nothing was said yet">
+                {mayWrite ? 'Write the first message below.' : 'You will see it here when somebody writes.'}
+              </Empty>
+            ) : (
+              <ol aria-label="Messages" aria-live="polite" className="flex flex-col gap-3">
+                {items.map((message) => (
+                  <Message key={message.message_id} message={message} threadId={thread_id} />
+                ))}
+              </ol>
+            )}
+            {form && mayWrite && <OpenForm key={form.form_id} threadId={thread_id} form={form} onDone={said} />}
+          </>
+        )}
+      </Loaded>
+      {mayWrite ? (
+        <Composer threadId={thread_id} onSaid={said} />
+      ) : (
+        <p className="text-ink-2">You may read this thread. Its owner can let you write.</p>
+      )}
+      <div ref={end} />
+    </div>
+  )
+}
+
+function OpenForm({
+  threadId,
+  form,
+  onDone,
+}: {
+  threadId: string
+  form: NonNullable<ThreadMessages['form']>
+  onDone(): Promise<unknown>
+}) {
+  const act = async (action: 'submit' | 'cancel', values?: unknown): Promise<void> => {
+    await api.actOnThreadForm({
+      thread_id: threadId,
+      action,
+      form_id: form.form_id,
+      ...(values !== undefined && { values: values as Record<string, unknown> }),
+    })
+    await onDone()
+  }
+  return (
+    <Card className="max-w-xl border-accent">
+      <h2 className="mb-3 font-semibold">{form.title}</h2>
+      <SchemaForm
+        schema={form.schema}
+        value={form.values}
+        submit="Send"
+        onSubmit={(values) => act('submit', values)}
+        actions={
+          <Button
+            look="quiet"
+            onClick={() => void act('cancel').catch((error: unknown) => toast.failed('Could not be cancelled', error))}
+          >
+            Never mind
+          </Button>
+        }
+      />
+    </Card>
+  )
+}
