@@ -17,7 +17,9 @@ export type Command =
         | 'help'
         | 'fit'
     }
-  | { do: 'arrange' | 'problems' | 'versions' | 'open' | 'up' | 'inspect' | 'clear' | 'zoom-in' | 'zoom-out' }
+  | {
+      do: 'arrange' | 'problems' | 'versions' | 'to-run' | 'open' | 'up' | 'inspect' | 'clear' | 'zoom-in' | 'zoom-out'
+    }
   | { do: 'go'; direction: Direction }
   | { do: 'nudge'; direction: Direction }
 
@@ -63,6 +65,7 @@ export const bindings: readonly Binding[] = [
   { keys: ['f'], shown: 'F', what: 'Show everything', command: { do: 'fit' } },
   { keys: ['+', 'shift++', '='], shown: '+ −', what: 'Nearer, farther', command: { do: 'zoom-in' } },
   { keys: ['-'], shown: '', what: '', command: { do: 'zoom-out' } },
+  { keys: ['r'], shown: 'R', what: 'Go to the run below', command: { do: 'to-run' } },
   { keys: ['p'], shown: 'P', what: 'List the problems', command: { do: 'problems' } },
   { keys: ['v'], shown: 'V', what: 'List the versions', command: { do: 'versions' } },
   { keys: ['mod+s'], shown: 'Ctrl S', what: 'Save as a version', command: { do: 'save' }, typing: true },

@@ -1,6 +1,7 @@
 import { CircleAlert, TriangleAlert, X } from 'lucide-react'
 import { IconButton } from '#web/ui/button.tsx'
 import type { Problem } from './document/problems.ts'
+import { focusField } from './fields/focus.ts'
 import { type EditorStore, useEditor, useEditorStore } from './store.ts'
 import { useProblems } from './use-problems.ts'
 
@@ -56,12 +57,5 @@ export function show(store: EditorStore, { place }: Problem): void {
   if (place.kind === 'node') store.select([place.id])
   else if (place.kind === 'edge') store.select([], [place.id])
   else store.select([])
-  setTimeout(() => {
-    const fields = [...document.querySelectorAll<HTMLElement>('[data-inspector] [data-field]')]
-    const best = fields
-      .filter((field) => place.field.startsWith(field.dataset.field ?? '-'))
-      .sort((a, b) => b.dataset.field!.length - a.dataset.field!.length)[0]
-    best?.scrollIntoView({ block: 'center' })
-    best?.querySelector<HTMLElement>('input,textarea,select')?.focus()
-  }, 50)
+  focusField(place.field)
 }

@@ -6,6 +6,7 @@ import type { Flow } from './canvas/graph-canvas.tsx'
 import { type Direction, neighbour } from './canvas/navigate.ts'
 import { removeItems } from './document/commands.ts'
 import { type Command, commandOf } from './keys.ts'
+import { focusRun } from './run/run-bar.tsx'
 import type { EditorStore } from './store.ts'
 
 const STEP: Record<Direction, [number, number]> = { left: [-24, 0], right: [24, 0], up: [0, -24], down: [0, 24] }
@@ -60,52 +61,73 @@ function perform(store: EditorStore, flow: Flow | null, command: Command, { save
       return
     }
     case 'select-all':
-      return store.select(store.graph().nodes.map(({ id }) => id))
+      store.select(store.graph().nodes.map(({ id }) => id))
+      return
     case 'clear':
       store.set({ focus: '' })
-      return store.select([])
+      store.select([])
+      return
     case 'undo':
-      return store.undo()
+      store.undo()
+      return
     case 'redo':
-      return store.redo()
+      store.redo()
+      return
     case 'duplicate':
-      return duplicate(store)
+      duplicate(store)
+      return
     case 'save':
-      return readOnly ? undefined : save()
+      if (!readOnly) save()
+      return
     case 'run':
-      return run()
+      run()
+      return
     case 'help':
-      return store.set({ help: true })
+      store.set({ help: true })
+      return
     case 'fit':
-      return void flow?.fitView(FIT)
+      void flow?.fitView(FIT)
+      return
     case 'zoom-in':
-      return void flow?.zoomIn({ duration: 120 })
+      void flow?.zoomIn({ duration: 120 })
+      return
     case 'zoom-out':
-      return void flow?.zoomOut({ duration: 120 })
+      void flow?.zoomOut({ duration: 120 })
+      return
     case 'arrange':
       if (!fixed) void arrangeAll(store).then(() => requestAnimationFrame(() => void flow?.fitView(FIT)))
       return
     case 'problems':
-      return store.set({ panel: panel === 'problems' ? null : 'problems' })
+      store.set({ panel: panel === 'problems' ? null : 'problems' })
+      return
     case 'versions':
-      return store.set({ panel: panel === 'versions' ? null : 'versions', comparison: null })
+      store.set({ panel: panel === 'versions' ? null : 'versions', comparison: null })
+      return
     case 'open':
-      return one ? open(store, one) : undefined
+      if (one) open(store, one)
+      return
     case 'up':
       if (path.length === 0) return
       store.open(path.slice(0, -1))
       store.select([path.at(-1)!])
-      return store.set({ focus: path.at(-1)! })
+      store.set({ focus: path.at(-1)! })
+      return
+    case 'to-run':
+      focusRun()
+      return
     case 'inspect':
-      return focusInspector()
+      focusInspector()
+      return
     case 'nudge':
-      return nudge(store, ...STEP[command.direction])
+      nudge(store, ...STEP[command.direction])
+      return
     case 'go': {
       const from = one ?? store.graph().nodes[0]?.id
       const next = one && from ? neighbour(store.graph(), placeOf(store), from, command.direction) : from
       if (next === undefined) return
       store.select([next])
-      return store.set({ focus: next })
+      store.set({ focus: next })
+      return
     }
   }
 }

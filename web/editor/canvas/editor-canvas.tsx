@@ -1,6 +1,6 @@
 import { Panel } from '@xyflow/react'
 import { type DragEvent, type RefObject, useCallback, useEffect, useMemo, useRef } from 'react'
-import { toast } from '#web/ui/toast.ts'
+import { toast } from '#web/ui/toast.tsx'
 import { add, copy, join, middleOf, paste } from '../actions.ts'
 import { reconnect, refuseConnection, removeItems, setPositions } from '../document/commands.ts'
 import { type DocGraph, graphAt } from '../document/document.ts'
@@ -35,7 +35,12 @@ export function EditorCanvas({ flow }: { flow: RefObject<Flow | null> }) {
     return new Map<string, NodeRun>(execution.nodes.map((node) => [node.node_id, node]))
   }, [execution, path])
   const edit = useMemo(() => makeEdit(store), [store])
-  const onReady = useCallback((instance: Flow) => void (flow.current = instance), [flow])
+  const onReady = useCallback(
+    (instance: Flow) => {
+      flow.current = instance
+    },
+    [flow],
+  )
   useFocusRequests(flow, box)
   useClipboard(box)
 

@@ -29,6 +29,7 @@ export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<Flo
   const Icon = iconOf(kind?.icon)
   const state = run && states[run.status]
   return (
+    // biome-ignore lint/a11y/useSemanticElements: a button may not hold the dots that connections are drawn from
     <div
       role="button"
       tabIndex={tabStop ? 0 : -1}

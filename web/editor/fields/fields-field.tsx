@@ -2,6 +2,7 @@ import { Plus } from 'lucide-react'
 import type { JsonObject } from '#model/definition'
 import { at, isObject } from '#model/json'
 import { setAt } from '../document/pointer.ts'
+import { focusField } from './focus.ts'
 import { PartyId } from './id-field.tsx'
 import { emptyOf, isParty, labelOf } from './schema.ts'
 import { useFieldScope } from './scope.tsx'
@@ -20,7 +21,10 @@ export function FieldsField({ schema, value, pointer, onChange, bare = false, pl
   const others = properties.filter(([name]) => !required.has(name) && value[name] === undefined)
   const set = (name: string, next: unknown): void => onChange(setAt(value, [name], next as never))
   return (
-    <div className={bare ? 'flex flex-col gap-4' : 'flex flex-col gap-3 rounded-md border border-line p-2.5'}>
+    <div
+      data-fields
+      className={bare ? 'flex flex-col gap-4' : 'flex flex-col gap-3 rounded-md border border-line p-2.5'}
+    >
       {shown.map(([name, inner]) =>
         name === 'id' && isParty(schema) ? (
           <PartyId
@@ -49,7 +53,11 @@ export function FieldsField({ schema, value, pointer, onChange, bare = false, pl
             <button
               key={name}
               type="button"
-              onClick={() => set(name, emptyOf(inner))}
+              data-add
+              onClick={() => {
+                set(name, emptyOf(inner))
+                focusField(at(pointer, name))
+              }}
               className="inline-flex items-center gap-1 rounded-full border border-dashed border-line-strong/60 px-2 py-0.5 text-xs text-ink-2 hover:border-accent hover:text-accent-strong"
             >
               <Plus aria-hidden className="size-3" />

@@ -1,6 +1,7 @@
 import type { Json } from '#model/definition'
 import { at, isObject } from '#model/json'
 import { AddButton } from './add-button.tsx'
+import { focusField } from './focus.ts'
 import { emptyOf, formFor, inner, labelOf } from './schema.ts'
 import { useFieldScope } from './scope.tsx'
 import { ValueField, type ValueProps } from './value-field.tsx'
@@ -12,8 +13,12 @@ export function ListField({ schema, value, pointer, label, onChange, plain }: Va
   const items = inner(schema, 'items')
   const replace = (index: number, next: Json | undefined): void =>
     onChange(next === undefined ? list.toSpliced(index, 1) : list.with(index, next))
+  const add = (): void => {
+    onChange([...list, emptyOf(items)])
+    focusField(at(pointer, list.length))
+  }
   return (
-    <div className="flex flex-col gap-2">
+    <div data-fields className="flex flex-col gap-2">
       {list.map((item, index) => {
         const form = formFor(items, item)
         return (
@@ -31,9 +36,7 @@ export function ListField({ schema, value, pointer, label, onChange, plain }: Va
           />
         )
       })}
-      {!readOnly && (
-        <AddButton onClick={() => onChange([...list, emptyOf(items)])}>Add to {label.toLowerCase()}</AddButton>
-      )}
+      {!readOnly && <AddButton onClick={add}>Add to {label.toLowerCase()}</AddButton>}
     </div>
   )
 }

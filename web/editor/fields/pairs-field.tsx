@@ -28,7 +28,7 @@ export function PairsField({
     onChange({ ...value, [name]: '' })
   }
   return (
-    <div className="flex flex-col gap-2.5 border-l-2 border-line pl-2.5">
+    <div data-fields className="flex flex-col gap-2.5 border-l-2 border-line pl-2.5">
       {Object.entries(value).map(([name, item], index) => (
         <ValueField
           // biome-ignore lint/suspicious/noArrayIndexKey: a field keeps its place while it is renamed

@@ -73,6 +73,7 @@ function Tree({ onPick }: { onPick(reference: string): void }) {
           aria-controls={`${id}-tree`}
           aria-activedescendant={rows[current] && `${id}-${current}`}
           aria-label="Search the data"
+          // biome-ignore lint/a11y/noAutofocus: the list was opened to type into it
           autoFocus
           value={search}
           onChange={(event) => {
@@ -84,12 +85,14 @@ function Tree({ onPick }: { onPick(reference: string): void }) {
           className="h-9 w-full bg-transparent text-sm outline-none placeholder:text-ink-3"
         />
       </div>
-      <ul id={`${id}-tree`} role="tree" aria-label="Data" className="max-h-80 overflow-y-auto p-1">
+      <div id={`${id}-tree`} role="tree" aria-label="Data" className="max-h-80 overflow-y-auto p-1">
         {rows.map((row, index) => (
-          <li
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the combobox
+          <div
             key={row.reference}
             id={`${id}-${index}`}
             role="treeitem"
+            tabIndex={-1}
             aria-level={row.depth + 1}
             aria-expanded={row.expandable ? row.expanded : undefined}
             aria-selected={index === current}
@@ -118,12 +121,12 @@ function Tree({ onPick }: { onPick(reference: string): void }) {
             <span className="ml-auto min-w-0 truncate pl-2 font-mono text-[11px] text-ink-3">
               {row.sample !== undefined ? short(row.sample, 40) : row.hint}
             </span>
-          </li>
+          </div>
         ))}
         {rows.length === 0 && (
-          <li className="px-3 py-4 text-center text-ink-3">Nothing by that name runs before this.</li>
+          <p className="px-3 py-4 text-center text-ink-3">Nothing by that name runs before this.</p>
         )}
-      </ul>
+      </div>
       {!sample && (
         <p className="border-t border-line px-3 py-2 text-xs text-ink-3">Run it once, and the data stands here.</p>
       )}

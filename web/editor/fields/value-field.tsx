@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { cx } from '#web/ui/cx.ts'
 import { type Form, formOf, isCelValue, isReferenceValue } from '../document/value.ts'
 import { CelField } from './cel-field.tsx'
+import { focusBeside } from './focus.ts'
 import { LiteralField } from './literal-field.tsx'
 import { ReferenceField } from './reference-field.tsx'
 import { ReferencePicker } from './reference-picker.tsx'
@@ -43,7 +44,7 @@ export function ValueField(props: ValueProps) {
   }
   return (
     <div className="flex min-w-0 flex-col gap-1" data-field={pointer}>
-      <div className="flex min-h-6 items-center gap-2">
+      <div data-head className="flex min-h-6 items-center gap-2">
         {heading ?? (
           <label htmlFor={id} className="min-w-0 font-medium break-words">
             {label}
@@ -69,7 +70,10 @@ export function ValueField(props: ValueProps) {
               type="button"
               aria-label={`Remove ${label}`}
               title={`Remove ${label}`}
-              onClick={onRemove}
+              onClick={(event) => {
+                focusBeside(event.currentTarget)
+                onRemove()
+              }}
               className="rounded p-0.5 text-ink-3 hover:bg-hover hover:text-danger"
             >
               <X aria-hidden className="size-3.5" />

@@ -52,7 +52,10 @@ export function EdgeForm({ edge }: { edge: KeyedEdge }) {
           <Button
             icon={Trash2}
             className="w-fit"
-            onClick={() => store.change((doc) => removeItems(doc, path, new Set(), new Set([edge.id])))}
+            onClick={() => {
+              store.change((doc) => removeItems(doc, path, new Set(), new Set([edge.id])))
+              store.set({ focus: '' })
+            }}
           >
             Delete connection
           </Button>

@@ -86,7 +86,10 @@ export function NodeForm({ node }: { node: Node }) {
             size="small"
             icon={Trash2}
             label="Delete node"
-            onClick={() => store.change((doc) => removeItems(doc, path, new Set([node.id]), new Set()))}
+            onClick={() => {
+              store.change((doc) => removeItems(doc, path, new Set([node.id]), new Set()))
+              store.set({ focus: '' })
+            }}
           />
         )}
       </header>

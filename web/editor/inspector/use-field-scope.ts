@@ -36,5 +36,5 @@ export function useFormScope(kind: Place['kind'], id: string | undefined, reader
 /** Said at the field itself; the name of the field before the colon would repeat its label. */
 function ownMessage(problems: readonly Problem[], pointer: string): string | undefined {
   const found = problems.find(({ place }) => place.field === pointer)
-  return found && found.message.replace(/^[^:]*: /, (lead) => (found.place.field === '' ? lead : ''))
+  return found?.message.replace(/^[^:]*: /, (lead) => (found.place.field === '' ? lead : ''))
 }

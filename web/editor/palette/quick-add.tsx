@@ -3,7 +3,7 @@ import { ArrowRight, Search } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useState } from 'react'
 import { portsOf } from '#model/graph-edges'
 import { cx } from '#web/ui/cx.ts'
-import { toast } from '#web/ui/toast.ts'
+import { toast } from '#web/ui/toast.tsx'
 import { add, join } from '../actions.ts'
 import { freePort, refuseConnection, type Way } from '../document/commands.ts'
 import { titleOf } from '../document/document.ts'
@@ -74,6 +74,7 @@ function List({ quick }: { quick: NonNullable<Quick> }) {
           aria-controls={`${id}-list`}
           aria-activedescendant={entries[current] && `${id}-${current}`}
           aria-label={quick.mode === 'connect' ? 'Connect to' : 'Find a node'}
+          // biome-ignore lint/a11y/noAutofocus: the list was opened to type into it
           autoFocus
           value={search}
           onChange={(event) => {
@@ -87,6 +88,7 @@ function List({ quick }: { quick: NonNullable<Quick> }) {
       </div>
       <div id={`${id}-list`} role="listbox" aria-label="Found" className="min-h-0 flex-1 overflow-y-auto p-1.5">
         {entries.map((entry, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the combobox
           <div
             key={entry.key}
             id={`${id}-${index}`}

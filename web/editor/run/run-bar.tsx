@@ -16,7 +16,7 @@ export function RunBar({ run }: { run: Run }) {
   const cancel = useChange('cancelExecution', { failed: 'The run could not be cancelled' })
   if (!run.own || !execution) return null
   return (
-    <section aria-label="Run" className="border-t border-line bg-surface px-4 py-2">
+    <section aria-label="Run" data-run tabIndex={-1} className="border-t border-line bg-surface px-4 py-2">
       <div className="flex flex-wrap items-center gap-3">
         <span role="status">
           <StatusBadge status={execution.status} />
@@ -60,6 +60,9 @@ export function RunBar({ run }: { run: Run }) {
   )
 }
 
+/** The form that had the keyboard goes away with the answer; what comes next is shown here. */
+export const focusRun = (): void => document.querySelector<HTMLElement>('[data-run]')?.focus()
+
 /** The answer says more than its schema: what is asked, and which gate it is. */
 type Asked = Execution['waiting_for'][number] & {
   clarification_id?: string
@@ -78,13 +81,14 @@ function Waiting({ execution, waiting }: { execution: Execution; waiting: Asked 
         <SchemaForm
           schema={waiting.schema ?? {}}
           submit="Answer"
-          onSubmit={(response) =>
-            respond.mutateAsync({
+          onSubmit={async (response) => {
+            await respond.mutateAsync({
               execution_id: execution.execution_id,
               response,
               ...(waiting.clarification_id !== undefined && { clarification_id: waiting.clarification_id }),
             })
-          }
+            focusRun()
+          }}
         />
       </div>
     )

@@ -3,7 +3,7 @@ import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { messageOf } from '#web/ui/messages.ts'
 import { RelativeTime } from '#web/ui/time.tsx'
-import { toast } from '#web/ui/toast.ts'
+import { toast } from '#web/ui/toast.tsx'
 import { usePeople } from './use-people.ts'
 import type { Saving } from './use-saving.ts'
 

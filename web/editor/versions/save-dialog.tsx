@@ -4,7 +4,7 @@ import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Checkbox, Field, Textarea } from '#web/ui/field.tsx'
 import { messageOf } from '#web/ui/messages.ts'
-import { toast } from '#web/ui/toast.ts'
+import { toast } from '#web/ui/toast.tsx'
 import { useProblems } from '../use-problems.ts'
 import type { Saving } from './use-saving.ts'
 

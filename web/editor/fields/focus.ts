@@ -1,0 +1,23 @@
+const CONTROLS = ':is(input,textarea,select,[role=switch]):not([disabled],[aria-hidden=true])'
+
+const soon = (act: () => void): void => void requestAnimationFrame(() => requestAnimationFrame(act))
+
+/** Puts the cursor into the field at this place, or the nearest around it that is shown. */
+export function focusField(pointer: string): void {
+  soon(() => {
+    const fields = [...document.querySelectorAll<HTMLElement>('[data-inspector] [data-field]')]
+    const best = fields
+      .filter(({ dataset }) => pointer === dataset.field || pointer.startsWith(`${dataset.field}/`))
+      .sort((a, b) => b.dataset.field!.length - a.dataset.field!.length)[0]
+    best?.scrollIntoView({ block: 'nearest' })
+    const controls = [...(best?.querySelectorAll<HTMLElement>(CONTROLS) ?? [])]
+    const own = controls.find((control) => control.closest('[data-head]') === null)
+    ;(own ?? controls[0] ?? best?.querySelector<HTMLElement>('[data-add]'))?.focus()
+  })
+}
+
+/** What had the keyboard is gone: the button that adds another is next to where it was. */
+export function focusBeside(removed: HTMLElement): void {
+  const list = removed.closest('[data-fields]')
+  soon(() => list?.querySelector<HTMLElement>(':scope > [data-add], :scope > * > [data-add]')?.focus())
+}
