@@ -20,7 +20,7 @@ const examplesOf = (document: string): string[] =>
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0
 
-test.skipIf(!hasCurl).each(['datasets.md', 'connections.md'])(
+test.skipIf(!hasCurl).each(['datasets.md', 'connections.md', 'jobs.md'])(
   'the examples of %s work as they are printed',
   async (document) => {
     const examples = examplesOf(document)

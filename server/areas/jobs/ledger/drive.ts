@@ -37,8 +37,9 @@ export type Target = { start: StartTarget; definition: Definition }
 const PLAN_AHEAD = 4_000
 const PLAN_AT_ONCE = 2_000
 const PLAN_WITH_CONDITION = 500
-/** Claimed in one transaction, so that beginning a record does not wait for a commit of its own. */
-const CLAIM_AT_ONCE = 512
+/** Claimed together, in times of the concurrency: beginning a record does not wait for a commit of its own. */
+const CLAIM_AHEAD = 4
+const MOST_CLAIMED = 512
 /** A commit costs the same for one ended record as for hundreds. */
 const WRITE_AT_ONCE = 256
 const WRITE_EVERY = SECOND / 8
@@ -77,6 +78,7 @@ export async function driveRecords(
     id: run.job_id === null ? toWire('suite', run.suite_id!) : toWire('job', run.job_id),
   }
   const progress = makeProgress(run)
+  const claimAtOnce = Math.min(MOST_CLAIMED, CLAIM_AHEAD * run.concurrency)
 
   /** Positions with a row and still to be claimed. */
   let ahead: number[] = []
@@ -187,10 +189,19 @@ export async function driveRecords(
     starting.add(started)
   }
 
-  /** Makes room for others at once; what came of them is written a little later, many together. */
+  /**
+   * Makes room for others at once; what came of them is written a little later, many together. What was claimed is begun
+   * only after a look at the dataset.
+   */
   async function look(): Promise<boolean> {
-    if (inFlight.size === 0) return false
-    const found = await inScope((tx) => records.listOver(tx, workspaceId, [...inFlight.keys()]))
+    if (inFlight.size + waiting.length === 0) return false
+    const found = await inScope(async (tx) => {
+      const [ended] = await Promise.all([
+        records.listOver(tx, workspaceId, [...inFlight.keys()]),
+        waiting.length > 0 && checkDataset(tx),
+      ])
+      return ended
+    })
     for (const { execution_id } of found) {
       over.push(inFlight.get(execution_id)!)
       inFlight.delete(execution_id)
@@ -201,8 +212,8 @@ export async function driveRecords(
   async function claim(tx: Tx): Promise<records.Claimed[]> {
     await checkDataset(tx)
     if (ending) return []
-    const due = again.count > 0 && again.at <= performance.now() ? await records.claimAgain(tx, run, CLAIM_AT_ONCE) : []
-    return [...due, ...ahead.slice(0, CLAIM_AT_ONCE).map((position) => ({ position, attempt: 1 }))]
+    const due = again.count > 0 && again.at <= performance.now() ? await records.claimAgain(tx, run, claimAtOnce) : []
+    return [...due, ...ahead.slice(0, claimAtOnce).map((position) => ({ position, attempt: 1 }))]
   }
 
   const mayClaim = (): boolean =>
@@ -314,7 +325,6 @@ export async function driveRecords(
       if (broken !== undefined) throw broken
       if (stop.aborted) return 'stopped'
       if (mayPlan()) await planSome()
-      await begin()
       const ended = await look()
       await begin()
       if (shouldWrite()) await write()

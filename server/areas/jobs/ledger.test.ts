@@ -1,0 +1,88 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { makeTestDatabase } from '#test/harness/postgres'
+import { call, startService } from '#test/harness/service'
+import { makeTemporaryDirectory } from '#test/harness/temporary'
+import { until } from '#test/harness/until'
+import { makeWorld } from '#test/harness/world'
+import { makeDataset, makeJob, numbered, recipe, runJob, untilRan } from './testing.ts'
+
+type LedgerRow = { position: number; execution_id: string; attempt: number; finished_at: Date }
+
+const ledgerOf = `select position, execution_id, attempt, finished_at from ledger_records where status = 'succeeded' order by position`
+
+const startChild = async (urls: unknown, directory: string): Promise<{ child: ChildProcess; base: string }> => {
+  const child = fork(join(import.meta.dirname, 'testing-service.ts'), [JSON.stringify(urls), directory])
+  const base = await new Promise<string>((resolve) => child.once('message', (address) => resolve(address as string)))
+  return { child, base }
+}
+
+describe('the ledger', () => {
+  test('a service killed in the middle of a run loses no record and redoes none that was finished', async () => {
+    const database = await makeTestDatabase()
+    const directory = await makeTemporaryDirectory()
+    const before = await startService({ database })
+    const { member } = await makeWorld(before)
+    await before.stop()
+
+    const records = 1500
+    const { child, base } = await startChild(database.urls, directory.path)
+    const there = {
+      ...member,
+      call: (method: string, path: string, options = {}) => call(base, method, path, { token: member.key, ...options }),
+    }
+    const job = await makeJob(there, { definition: recipe, dataset_id: await makeDataset(there, numbered(records)) })
+    await there.call('POST', `/api/enrichment-jobs/${job}/run-now`)
+    await until(
+      async () => {
+        const { body } = await there.call('GET', `/api/enrichment-jobs/${job}/records`)
+        return body.counts.succeeded >= 100 && body.counts.succeeded < records - 200
+      },
+      'the middle of the run',
+      60_000,
+    )
+    child.kill('SIGKILL')
+    await new Promise((resolve) => child.once('exit', resolve))
+
+    const after = await startService({ database })
+    const done = await after.sql<LedgerRow>(ledgerOf)
+    expect(done.length).toBeGreaterThanOrEqual(100)
+    const here = {
+      ...member,
+      call: (method: string, path: string, options = {}) => after.call(method, path, { token: member.key, ...options }),
+    }
+    const ran = await untilRan(here, job)
+    expect(ran.last_run).toMatchObject({
+      status: 'succeeded',
+      counts: { succeeded: records, failed: 0, pending: 0, running: 0 },
+    })
+    const rows = await after.sql<LedgerRow>(ledgerOf)
+    expect(rows.map(({ position }) => position)).toEqual(numbered(records).map(({ n }) => n))
+    expect(rows.filter(({ position }) => done.some((one) => one.position === position))).toEqual(done)
+    expect(new Set(rows.map(({ attempt }) => attempt))).toEqual(new Set([1]))
+    const [counted] = await after.sql<{ executions: number; results: number }>(
+      `select (select count(*)::int from executions) as executions, (select count(*)::int from ledger_results) as results`,
+    )
+    expect(counted).toEqual({ executions: records, results: records })
+    await after.stop()
+    await database.drop()
+    await directory.remove()
+  }, 240_000)
+
+  test('two services on one database take a due job up once and begin each record once', async () => {
+    const first = await startService()
+    const second = await startService({ database: first.database })
+    const { member } = await makeWorld(first)
+    const job = await makeJob(member, { definition: recipe, dataset_id: await makeDataset(member, numbered(200)) })
+    const ran = await runJob(member, job)
+    expect(ran.last_run.counts).toMatchObject({ succeeded: 200 })
+    const [counted] = await first.sql(
+      `select (select count(*)::int from ledger_runs) as runs, (select count(*)::int from executions) as executions,
+         (select count(*)::int from ledger_records) as records`,
+    )
+    expect(counted).toEqual({ runs: 1, executions: 200, records: 200 })
+    await second.stop()
+    await first.stop()
+  }, 120_000)
+})

@@ -1,0 +1,177 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { makeDataset, makeWorkflow } from '#areas/jobs/testing'
+import type { Answer } from '#test/harness/service'
+import { useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type World } from '#test/harness/world'
+
+const service = useService()
+let world: World
+beforeAll(async () => {
+  world = await makeWorld(service())
+})
+
+const isLarge = (more: string) => ({
+  nodes: [
+    { id: 'look', type: 'branch', args: { cases: [{ port: 'none', when: { $cel: 'input.size == null' } }] } },
+    { id: 'fail', type: 'fail', args: { code: 'no_size', message: 'There is no size' } },
+    { id: 'large', type: 'set', args: { values: { large: { $cel: `input.size ${more}` }, note: 'seen' } } },
+  ],
+  edges: [
+    { from: { node: 'look', port: 'none' }, to: 'fail' },
+    { from: { node: 'look', port: 'default' }, to: 'large' },
+  ],
+  output: { $ref: 'nodes.large.output' },
+})
+const cases = [
+  { size: 12, expected: { large: true } },
+  { size: 10, expected: { large: true } },
+  { size: 3, expected: { large: false } },
+  { size: null, expected: { large: false } },
+]
+const checks = [
+  { kind: 'equal', expected: { $ref: 'record.expected' }, fields: ['large'] },
+  { kind: 'cel', expression: 'results.note == "seen" && has(record.size)' },
+]
+
+async function run(suite: string, body: object = {}): Promise<Answer['body']> {
+  const started = await world.member.call('POST', `/api/suites/${suite}/run`, { body })
+  if (started.status !== 202) throw new Error(started.text)
+  const path = `/api/suites/${suite}/runs/${started.body.run_id}`
+  return until(async () => {
+    const { body: report } = await world.member.call('GET', path)
+    return report.finished_at !== null && report
+  }, 'the report')
+}
+
+describe('a suite', () => {
+  test('runs a workflow over every record, tells expected from actual, and compares two versions', async () => {
+    const { member } = world
+    const workflow = await makeWorkflow(member, { definition: isLarge('> 10') })
+    const made = await member.call('POST', `/api/workflows/${workflow}/suites`, {
+      body: {
+        name: 'Sizes',
+        dataset_id: await makeDataset(member, cases),
+        mapping: { size: { $ref: 'record.size' } },
+        checks,
+      },
+    })
+    expect(made.status).toBe(201)
+    const suite = made.body.suite_id
+    const first = await run(suite)
+    expect(first).toMatchObject({ status: 'succeeded', total: 4, passed: 2, failed: 1, errors: 1, pass_rate: 0.5 })
+    expect(first.items.map(({ outcome }: { outcome: string }) => outcome)).toEqual([
+      'passed',
+      'failed',
+      'passed',
+      'error',
+    ])
+    expect(first.items[1].checks[0]).toEqual({
+      kind: 'equal',
+      passed: false,
+      message: 'large: expected true, got false',
+    })
+    expect(first.items[3].checks[0].message).toContain('no_size')
+
+    const version = await member.call('POST', `/api/workflows/${workflow}/versions`, {
+      body: { definition: isLarge('>= 10') },
+    })
+    const second = await run(suite, { version_id: version.body.version_id })
+    expect(second).toMatchObject({ passed: 3, failed: 0, errors: 1 })
+    const compared = await member.call(
+      'GET',
+      `/api/suites/${suite}/runs/${second.run_id}?compare=${first.run_id}&outcome=passed`,
+    )
+    expect(compared.body.comparison).toMatchObject({
+      run_id: first.run_id,
+      same_dataset: true,
+      improved: 1,
+      regressed: 0,
+      changes: [{ position: 1, before: 'failed', after: 'passed' }],
+    })
+    expect(compared.body.items).toHaveLength(3)
+  }, 60_000)
+
+  test('without its dataset stays, and refuses to run until it is bound to another', async () => {
+    const { member } = world
+    const workflow = await makeWorkflow(member)
+    const dataset = await makeDataset(member, [{ a: 1 }])
+    const made = await member.call('POST', `/api/workflows/${workflow}/suites`, {
+      body: { name: 'Bound', dataset_id: dataset, checks: [{ kind: 'cel', expression: 'results.seen.a == 1' }] },
+    })
+    const suite = made.body.suite_id
+    await member.call('DELETE', `/api/datasets/${dataset}`)
+    expect((await member.call('GET', `/api/suites/${suite}`)).body.dataset_id).toBeNull()
+    const refused = await member.call('POST', `/api/suites/${suite}/run`)
+    expect([refused.status, refused.body.code]).toEqual([409, 'dataset_unbound'])
+    await member.call('PATCH', `/api/suites/${suite}`, { body: { dataset_id: await makeDataset(member, [{ a: 1 }]) } })
+    expect(await run(suite)).toMatchObject({ pass_rate: 1 })
+  }, 60_000)
+
+  test('refuses checks that mean nothing, foreign datasets, and a judge without a model', async () => {
+    const { member, stranger } = world
+    const workflow = await makeWorkflow(member)
+    const create = (body: object) =>
+      member.call('POST', `/api/workflows/${workflow}/suites`, { body: { name: 'Wrong', ...body } })
+    const path = async (one: object): Promise<string> => (await create({ checks: [one] })).body.errors[0].path
+    expect(await path({ kind: 'cel', expression: 'input.a' })).toBe('/checks/0/expression')
+    expect(await path({ kind: 'equal' })).toBe('/checks/0/expected')
+    expect(await path({ kind: 'equal', expected: { $ref: 'results.a' } })).toBe('/checks/0/expected')
+    const foreign = await create({ checks, dataset_id: await makeDataset(stranger, [{ a: 1 }]) })
+    expect([foreign.status, foreign.body.code]).toEqual([422, 'unknown_reference'])
+    const judged = await create({
+      checks: [{ kind: 'judge', instructions: 'Is it polite?' }],
+      dataset_id: await makeDataset(member, [{ a: 1 }]),
+    })
+    const refused = await member.call('POST', `/api/suites/${judged.body.suite_id}/run`)
+    expect([refused.status, refused.body.code]).toEqual([503, 'provider_not_configured'])
+  })
+})
+
+describe('the system workflow dataset-profile', () => {
+  test('tells for each column what stands in it, and nothing of another workspace', async () => {
+    const { member, stranger } = world
+    const dataset = await makeDataset(member, [
+      { n: 1, city: 'Delft' },
+      { n: 4, city: 'Delft' },
+      { n: null, city: 'Assen' },
+    ])
+    const ran = await member.call('POST', '/api/workflows/system/dataset-profile/run?wait_s=30', {
+      body: { input: { dataset_id: dataset } },
+    })
+    expect(ran.body.results).toMatchObject({ dataset_id: dataset, record_count: 3 })
+    expect(ran.body.results.columns).toEqual([
+      {
+        name: 'city',
+        types: ['string'],
+        nulls: 0,
+        distinct: 2,
+        distinct_more: false,
+        shortest: 5,
+        longest: 5,
+        common: [
+          { value: 'Delft', count: 2 },
+          { value: 'Assen', count: 1 },
+        ],
+      },
+      {
+        name: 'n',
+        types: ['number'],
+        nulls: 1,
+        distinct: 2,
+        distinct_more: false,
+        min: 1,
+        max: 4,
+        mean: 2.5,
+        common: [
+          { value: 1, count: 1 },
+          { value: 4, count: 1 },
+        ],
+      },
+    ])
+    const foreign = await stranger.call('POST', '/api/workflows/system/dataset-profile/run?wait_s=30', {
+      body: { input: { dataset_id: dataset } },
+    })
+    expect(foreign.body).toMatchObject({ status: 'failed', error: { code: 'unknown_reference' } })
+  }, 60_000)
+})
