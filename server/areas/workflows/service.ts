@@ -25,7 +25,7 @@ export type ReferenceCheck = (tx: Tx, workspaceId: string, id: string) => Promis
 export type WorkflowDependencies = {
   kinds: () => Kinds
   system: ReadonlyMap<string, SystemWorkflow>
-  engine: Pick<Engine, 'cancel' | 'nudge'>
+  engine: Pick<Engine, 'nudge'>
   references: ReadonlyMap<string, ReferenceCheck>
   /** What else must happen in the transaction that deletes a workflow (jobs pause). */
   onDeleted: ((tx: Tx, workspaceId: string, workflowId: string) => Promise<void>)[]
@@ -199,11 +199,13 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
         )
       }
       await store.markDeleted(ctx.tx, workspaceId, workflow_id)
-      for (const { execution_id } of live)
-        await engine.cancel(ctx.tx, { workspaceId, executionId: execution_id }, ctx.person.user_id)
+      const cancelled =
+        live.length === 0
+          ? []
+          : await store.cancelLiveExecutions(ctx.tx, workspaceId, workflow_id, toWire('usr', ctx.person.user_id))
       for (const alsoDo of dependencies.onDeleted) await alsoDo(ctx.tx, workspaceId, workflow_id)
       await recordAudit(ctx, ctx.tx, { action: 'workflow.deleted', subject: toWire('wf', workflow_id) })
-      ctx.afterCommit(() => engine.nudge(live.map(({ execution_id }) => execution_id)))
+      ctx.afterCommit(() => engine.nudge(cancelled.map(({ execution_id }) => execution_id)))
     },
 
     async listVersions(ctx: Context, { workflow_id, cursor, limit }: ById & ListQuery) {

@@ -138,6 +138,19 @@ export const listLiveExecutions = (
     [workspaceId, workflowId],
   )
 
+/** In one statement: a workflow can have a hundred thousand of them. */
+export const cancelLiveExecutions = (
+  tx: Tx,
+  workspaceId: string,
+  workflowId: string,
+  by: string,
+): Promise<{ execution_id: string }[]> =>
+  tx.rows<{ execution_id: string }>(
+    `select execution_id, engine.cancel($1, execution_id, $3) from executions
+     where workspace_id = $1 and workflow_id = $2 and status in ('queued', 'running', 'waiting') order by execution_id`,
+    [workspaceId, workflowId, by],
+  )
+
 const versionColumns = 'version_id, workflow_id, number, active, definition, sha256, note, created_by, created_at'
 
 export const listVersions = (

@@ -38,7 +38,7 @@ export const makeNotify = ({ notify }: { notify: Notify }): NodeKind =>
           },
           title: { type: 'string', title: 'Title', minLength: 1, maxLength: 200 },
           body: { type: 'string', title: 'Text', maxLength: 4_000, 'x-editor': 'text' },
-          link: { type: 'string', title: 'Link', pattern: '^(/|https?://)', maxLength: 2_000 },
+          link: { type: 'string', title: 'Link', pattern: '^(/$|/[^/\\\\]|https?://)', maxLength: 2_000 },
         },
         ['title', 'body'],
       ),
