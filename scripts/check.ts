@@ -24,7 +24,7 @@ const program = (name: string, ...args: string[]): Step['run'] => {
 }
 
 const steps: Step[] = [
-  { name: 'format and lint', run: program('biome', 'ci', '.') },
+  { name: 'format and lint', run: program('biome', 'ci', '--colors=off', '--max-diagnostics=20', '.') },
   { name: 'types', run: program('tsc', '-p', '.') },
   { name: 'types of the console', run: program('tsc', '-p', 'web') },
   { name: 'architecture', run: async () => violations(root).join('\n') || undefined },
