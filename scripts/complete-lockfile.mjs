@@ -7,16 +7,44 @@ import { fileURLToPath } from 'node:url'
 const file = join(dirname(fileURLToPath(import.meta.url)), '..', 'package-lock.json')
 const lock = JSON.parse(readFileSync(file, 'utf8'))
 
-const systems = ['android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32', 'aix', 'wasi']
+const systems = [
+  'android',
+  'darwin',
+  'freebsd',
+  'linux',
+  'netbsd',
+  'openbsd',
+  'openharmony',
+  'sunos',
+  'win32',
+  'aix',
+  'wasi',
+]
 const processors = ['arm64', 'x64', 'ia32', 'arm', 'ppc64', 's390x', 'riscv64', 'loong64', 'mips64el', 'wasm32']
 
 /** What the name of a platform's package says about where it runs. */
 function platformOf(name) {
   const words = name.split('/').at(-1).split('-')
   const os = systems.find((system) => words.includes(system))
-  const cpu = processors.find((processor) => words.some((word) => word === processor || (processor === 'arm' && /^arm(v\d|$)/.test(word)))) ?? (words.includes('universal') ? undefined : words.includes('eabi') || words.includes('gnueabihf') || words.includes('musleabihf') ? 'arm' : undefined)
-  const libc = words.some((word) => word.startsWith('musl')) ? 'musl' : words.some((word) => word.startsWith('gnu')) ? 'glibc' : undefined
-  return { ...(cpu && { cpu: [cpu] }), ...(os && os !== 'wasi' && { os: [os] }), ...(libc && os === 'linux' && { libc: [libc] }) }
+  const cpu =
+    processors.find((processor) =>
+      words.some((word) => word === processor || (processor === 'arm' && /^arm(v\d|$)/.test(word))),
+    ) ??
+    (words.includes('universal')
+      ? undefined
+      : words.includes('eabi') || words.includes('gnueabihf') || words.includes('musleabihf')
+        ? 'arm'
+        : undefined)
+  const libc = words.some((word) => word.startsWith('musl'))
+    ? 'musl'
+    : words.some((word) => word.startsWith('gnu'))
+      ? 'glibc'
+      : undefined
+  return {
+    ...(cpu && { cpu: [cpu] }),
+    ...(os && os !== 'wasi' && { os: [os] }),
+    ...(libc && os === 'linux' && { libc: [libc] }),
+  }
 }
 
 let added = 0
