@@ -249,6 +249,18 @@ describe('what is no credential', () => {
       expect((await service().call('GET', `/api/workflows${query}`)).status).toBe(401)
   })
 
+  test('is refused before the id is looked at, and a good one does not make an ill-formed id any better', async () => {
+    const { body } = await cast.author.call('POST', `/api/workflows/${ours.wf}/tokens`, { body: {} })
+    const at = (workflow: string, execution: string) => `/api/webhooks/workflow/${workflow}/executions/${execution}`
+    const status = async (path: string, token?: string) =>
+      (await service().call('GET', path, token === undefined ? {} : { token })).status
+    expect(await status(at('wf_nonsense', 'exe_nonsense'))).toBe(401)
+    expect(await status(at('wf_nonsense', 'exe_nonsense'), body.token)).toBe(401)
+    expect(await status(at(toWire('wf', newId()), 'exe_nonsense'), body.token)).toBe(401)
+    expect(await status(at(ours.wf!, 'exe_nonsense'), body.token)).toBe(404)
+    expect(await status(at(ours.wf!, toWire('exe', newId())), body.token)).toBe(404)
+  })
+
   test('a bad key is not made good by a session that is sent along', async () => {
     const { browser } = await signUp(service().base)
     expect((await browser.call('GET', '/auth/me')).status).toBe(200)
@@ -270,6 +282,14 @@ describe('what is no credential', () => {
     }
     expect(await service().sql(`select from companies where name = 'Forged'`)).toEqual([])
   })
+})
+
+test('a notification links to the console or the web, never to another host in disguise', async () => {
+  const linking = (link: string) => same(...workflowWith(withNode('notify', { title: 'T', body: 'B', link })))
+  for (const link of ['//evil.example', '/\\evil.example', 'javascript:alert(1)', 'data:text/html,x', 'evil'])
+    expect([link, (await linking(link)).status]).toEqual([link, 422])
+  for (const link of ['/', '/runs/1', 'https://example.com/'])
+    expect([link, (await linking(link)).status]).toEqual([link, 201])
 })
 
 describe('other spellings of an address', () => {
