@@ -14,6 +14,7 @@ import { notifications } from './notifications/feature.ts'
 import { operators } from './operators/feature.ts'
 import { people } from './people/feature.ts'
 import { runs } from './runs/feature.ts'
+import { suites } from './suites/feature.ts'
 import { teams } from './teams/feature.ts'
 import { templates } from './templates/feature.ts'
 import { threads } from './threads/feature.ts'
@@ -29,6 +30,7 @@ export const features: Feature[] = [
   datasets,
   connections,
   jobs,
+  suites,
   threads,
   templates,
   channels,

@@ -1,0 +1,55 @@
+import type { NewSuite } from '#sdk/types.generated'
+
+export type Check = NewSuite['checks'][number]
+export type CheckRow = { id: number; kind: Check['kind']; text: string; fields: string }
+
+let counter = 0
+export const newCheck = (kind: Check['kind'] = 'equal', text = 'record.expected', fields = ''): CheckRow => ({
+  id: ++counter,
+  kind,
+  text,
+  fields,
+})
+
+const pathIn = (value: unknown): string =>
+  typeof value === 'object' && value !== null && '$ref' in value ? String(value.$ref) : JSON.stringify(value)
+
+export const rowsOf = (checks: Record<string, unknown>[]): CheckRow[] =>
+  checks.map((given) => {
+    const check = given as unknown as Check
+    switch (check.kind) {
+      case 'equal':
+        return newCheck('equal', pathIn(check.expected), check.fields?.join(', ') ?? '')
+      case 'cel':
+        return newCheck('cel', check.expression)
+      case 'judge':
+        return newCheck('judge', check.instructions)
+    }
+  })
+
+/** `record.expected` is a reference; anything else that reads as JSON is that value. */
+function expectedOf(text: string): unknown {
+  if (/^record(\.\w+)*$/.test(text.trim())) return { $ref: text.trim() }
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+export const toChecks = (rows: CheckRow[]): Check[] =>
+  rows.map(({ kind, text, fields }) => {
+    switch (kind) {
+      case 'equal': {
+        const named = fields
+          .split(',')
+          .map((field) => field.trim())
+          .filter((field) => field !== '')
+        return { kind, expected: expectedOf(text), ...(named.length > 0 && { fields: named }) }
+      }
+      case 'cel':
+        return { kind, expression: text }
+      case 'judge':
+        return { kind, instructions: text }
+    }
+  })

@@ -1,0 +1,89 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { FlaskConical, Plus } from 'lucide-react'
+import type { Suite } from '#sdk/types.generated'
+import { api, useApi } from '#web/api.ts'
+import { useRole } from '#web/session.tsx'
+import { ButtonLink } from '#web/ui/button.tsx'
+import { Page } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { PassRate } from './pass-rate.tsx'
+
+type Row = Suite & { workflow_name: string }
+
+/** Suites belong to workflows; those of all the caller's workflows stand in one list. */
+async function readAll(signal: AbortSignal): Promise<Row[]> {
+  const { items } = await api.listWorkflows({ limit: 200 }, { signal })
+  const own = items.filter(({ kind }) => kind === 'user')
+  const lists = await Promise.all(
+    own.map(async ({ workflow_id, name }) => {
+      const suites = await api.listSuites({ workflow_id, limit: 200 }, { signal })
+      return suites.items.map((suite) => ({ ...suite, workflow_name: name }))
+    }),
+  )
+  return lists.flat()
+}
+
+export function SuitesPage() {
+  const { canWrite } = useRole()
+  const suites = useQuery({ queryKey: ['listSuites', {}, 'all'], queryFn: ({ signal }) => readAll(signal) })
+  const make = canWrite && (
+    <ButtonLink to="/suites/new" look="primary" icon={Plus}>
+      New suite
+    </ButtonLink>
+  )
+  return (
+    <Page
+      title="Suites"
+      description="Does the workflow still give what it should? A suite runs it over known records and compares."
+      actions={make}
+    >
+      <Loaded of={suites} what="the suites">
+        {(rows) => (
+          <Table
+            label="Suites"
+            rows={rows}
+            rowKey={(row) => row.suite_id}
+            rowTo={(row) => `/suites/${row.suite_id}`}
+            empty={
+              <Empty icon={FlaskConical} title="No suite yet" action={make}>
+                Choose a workflow and a dataset with what is expected of each record.
+              </Empty>
+            }
+            columns={[
+              {
+                header: 'Name',
+                cell: (row) => (
+                  <Link to={`/suites/${row.suite_id}`} className="font-medium hover:underline">
+                    {row.name}
+                  </Link>
+                ),
+              },
+              { header: 'Workflow', cell: (row) => row.workflow_name, secondary: true },
+              { header: 'Checks', cell: (row) => row.checks.length, align: 'right', width: '6rem', secondary: true },
+              { header: 'Newest run', cell: (row) => <Newest suite={row} />, width: '13rem' },
+              {
+                header: 'Changed',
+                cell: (row) => <RelativeTime at={row.updated_at} />,
+                width: '9rem',
+                secondary: true,
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Newest({ suite }: { suite: Suite }) {
+  const run = useApi(
+    'getSuiteRun',
+    { suite_id: suite.suite_id, run_id: suite.last_run_id ?? '', limit: 1 },
+    { enabled: suite.last_run_id !== null },
+  )
+  if (suite.last_run_id === null) return <span className="text-ink-3">never run</span>
+  return run.data ? <PassRate run={run.data} /> : <span className="text-ink-3">…</span>
+}

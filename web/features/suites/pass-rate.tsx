@@ -1,0 +1,26 @@
+import type { SuiteRun } from '#sdk/types.generated'
+import { Badge, StatusBadge } from '#web/ui/badge.tsx'
+
+export const percent = (rate: number): string => `${(rate * 100).toFixed(rate === 1 || rate === 0 ? 0 : 1)} %`
+
+export function PassRate({ run }: { run: Pick<SuiteRun, 'status' | 'pass_rate' | 'passed' | 'total'> }) {
+  if (run.pass_rate === null) return <StatusBadge status={run.status} />
+  return (
+    <Badge tone={run.pass_rate === 1 ? 'success' : run.pass_rate >= 0.8 ? 'waiting' : 'danger'}>
+      {percent(run.pass_rate)} passed ({run.passed} of {run.total})
+    </Badge>
+  )
+}
+
+export const outcomeWords = {
+  passed: 'Passed',
+  failed: 'Not as expected',
+  error: 'The workflow failed',
+  unjudged: 'Not judged',
+} as const
+export type Outcome = keyof typeof outcomeWords
+
+const tones = { passed: 'success', failed: 'danger', error: 'danger', unjudged: 'waiting' } as const
+export const OutcomeBadge = ({ outcome }: { outcome: Outcome }) => (
+  <Badge tone={tones[outcome]}>{outcomeWords[outcome]}</Badge>
+)

@@ -1,0 +1,199 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import type { SuiteOutcome, SuiteReport } from '#sdk/types.generated'
+import { api, useApi } from '#web/api.ts'
+import { Button } from '#web/ui/button.tsx'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { Field, Select } from '#web/ui/field.tsx'
+import { JsonView } from '#web/ui/json-view.tsx'
+import { Meter } from '#web/ui/meter.tsx'
+import { Card, Page, Section } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { Duration, RelativeTime } from '#web/ui/time.tsx'
+import { Comparison } from './comparison.tsx'
+import { type Outcome, OutcomeBadge, outcomeWords, percent } from './pass-rate.tsx'
+import { rememberRun, seenRuns } from './seen.ts'
+
+export function ReportPage() {
+  const navigate = useNavigate()
+  const { suite_id, run_id } = useParams({ strict: false }) as { suite_id: string; run_id: string }
+  const { compare, outcome } = useSearch({ strict: false }) as { compare?: string; outcome?: Outcome }
+  const suite = useApi('getSuite', { suite_id })
+  const [shown, setShown] = useState<SuiteOutcome | null>(null)
+  const report = useInfiniteQuery({
+    queryKey: ['getSuiteRun', { suite_id, run_id, compare, outcome }, 'pages'],
+    queryFn: ({ signal, pageParam }) =>
+      api.getSuiteRun(
+        {
+          suite_id,
+          run_id,
+          limit: 100,
+          ...(compare && { compare }),
+          ...(outcome && { outcome }),
+          ...(pageParam && { cursor: pageParam }),
+        },
+        { signal },
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.next_cursor,
+    refetchInterval: ({ state }) => (state.data?.pages[0]?.status === 'running' ? 1000 : false),
+  })
+  useEffect(() => rememberRun(suite_id, run_id), [suite_id, run_id])
+  const others = [
+    ...new Set([
+      ...seenRuns(suite_id),
+      ...(suite.data?.last_run_id ? [suite.data.last_run_id] : []),
+      ...(compare ? [compare] : []),
+    ]),
+  ].filter((id) => id !== run_id)
+  const go = (search: { compare?: string; outcome?: string }): void =>
+    void navigate({ to: `/suites/${suite_id}/runs/${run_id}`, search: { compare, outcome, ...search } })
+  const first = report.data?.pages[0]
+  return (
+    <Page
+      title="Report"
+      crumbs={[
+        { label: 'Suites', to: '/suites' },
+        { label: suite.data?.name ?? 'Suite', to: `/suites/${suite_id}` },
+      ]}
+    >
+      <Loaded
+        of={{ data: first, error: report.error, isPending: report.isPending, refetch: report.refetch }}
+        what="the report"
+      >
+        {(found) => (
+          <>
+            <Summary report={found} />
+            <div className="mb-5 flex flex-wrap gap-4">
+              <Field label="Records that">
+                <Select
+                  value={outcome ?? ''}
+                  onChange={(event) => go({ outcome: event.currentTarget.value })}
+                  options={[
+                    { value: '', label: 'All' },
+                    ...Object.entries(outcomeWords).map(([value, label]) => ({ value, label })),
+                  ]}
+                />
+              </Field>
+              {others.length > 0 && (
+                <Field label="Compared with">
+                  <Select
+                    value={compare ?? ''}
+                    onChange={(event) => go({ compare: event.currentTarget.value })}
+                    options={[
+                      { value: '', label: 'Nothing' },
+                      ...others.map((id, at) => ({
+                        value: id,
+                        label: at === 0 ? 'The run before' : `Run ${id.slice(-6)}`,
+                      })),
+                    ]}
+                  />
+                </Field>
+              )}
+            </div>
+            {found.comparison && <Comparison comparison={found.comparison} passRate={found.pass_rate} />}
+            <Section title="Record by record">
+              <Table
+                label="Records of the run"
+                rows={report.data?.pages.flatMap(({ items }) => items) ?? []}
+                rowKey={(row) => String(row.position)}
+                more={{
+                  hasMore: report.hasNextPage && !report.isFetchNextPageError,
+                  loading: report.isFetchingNextPage,
+                  load: () => void report.fetchNextPage(),
+                }}
+                empty={
+                  <Empty
+                    title={found.status === 'running' ? 'The first results come in a moment' : 'No record stands there'}
+                  />
+                }
+                columns={[
+                  { header: 'Record', cell: (row) => row.position + 1, align: 'right', width: '5rem' },
+                  { header: 'Outcome', cell: (row) => <OutcomeBadge outcome={row.outcome} />, width: '11rem' },
+                  { header: 'Why', cell: (row) => <span className="text-ink-2">{whyOf(row)}</span> },
+                  {
+                    header: <span className="sr-only">Actions</span>,
+                    width: '9rem',
+                    align: 'right',
+                    cell: (row) => (
+                      <span className="flex justify-end gap-2">
+                        <Button
+                          size="small"
+                          look="quiet"
+                          onClick={() => setShown(row)}
+                          aria-label={`What record ${row.position + 1} gave`}
+                        >
+                          Result
+                        </Button>
+                        {row.execution_id && (
+                          <Link
+                            to={`/runs/${row.execution_id}`}
+                            className="self-center text-accent hover:underline"
+                            aria-label={`Run of record ${row.position + 1}`}
+                          >
+                            Run
+                          </Link>
+                        )}
+                      </span>
+                    ),
+                  },
+                ]}
+              />
+            </Section>
+          </>
+        )}
+      </Loaded>
+      <Dialog
+        open={shown !== null}
+        onClose={() => setShown(null)}
+        title={`Record ${(shown?.position ?? 0) + 1}`}
+        size="large"
+      >
+        {shown && (
+          <div className="flex flex-col gap-4">
+            <JsonView value={shown.actual ?? null} label="What the workflow gave" />
+            <JsonView value={shown.checks} label="What the checks said" />
+          </div>
+        )}
+      </Dialog>
+    </Page>
+  )
+}
+
+const whyOf = (row: SuiteOutcome): string =>
+  row.checks
+    .filter(({ passed }) => passed !== true)
+    .map(({ kind, message }) => message ?? `the check "${kind}" does not hold`)
+    .join('; ')
+
+function Summary({ report }: { report: SuiteReport }) {
+  const done = report.passed + report.failed + report.errors + report.unjudged
+  return (
+    <Card className="mb-6">
+      <Meter
+        label={
+          report.status === 'running'
+            ? 'Running'
+            : report.pass_rate === null
+              ? 'Stopped'
+              : `${percent(report.pass_rate)} passed`
+        }
+        value={report.status === 'running' ? done : report.passed}
+        max={report.total}
+        tone={report.status === 'running' ? 'accent' : report.pass_rate === 1 ? 'success' : 'danger'}
+        detail={`${report.passed} passed, ${report.failed} not as expected, ${report.errors} failed${report.unjudged > 0 ? `, ${report.unjudged} not judged` : ''} of ${report.total}`}
+      />
+      <p className="mt-3 text-ink-2">
+        Began <RelativeTime at={report.started_at} />, took{' '}
+        <Duration from={report.started_at} to={report.finished_at} />.
+      </p>
+      {report.error && (
+        <p role="alert" className="mt-2 text-danger">
+          {report.error.message}
+        </p>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,184 @@
+import { useQueries } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { Play, Trash2 } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import type { Suite, SuiteReport } from '#sdk/types.generated'
+import { query, useApi, useChange } from '#web/api.ts'
+import { useRole } from '#web/session.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { Field, Form, Select } from '#web/ui/field.tsx'
+import { Card, Page, Section } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { roleIn } from '../workflows/workflow-page.tsx'
+import { SuiteForm } from './form.tsx'
+import { PassRate } from './pass-rate.tsx'
+import { rememberRun, seenRuns } from './seen.ts'
+
+export function SuitePage() {
+  const { suite_id } = useParams({ strict: false }) as { suite_id: string }
+  const suite = useApi('getSuite', { suite_id })
+  return (
+    <Loaded of={suite} what="the suite">
+      {(found) => <Found suite={found} />}
+    </Loaded>
+  )
+}
+
+function Found({ suite }: { suite: Suite }) {
+  const navigate = useNavigate()
+  const { userId } = useRole()
+  const [asking, setAsking] = useState(false)
+  const { suite_id, workflow_id } = suite
+  const workflow = useApi('getWorkflow', { workflow_id })
+  const versions = useApi('listVersions', { workflow_id, limit: 200 })
+  const mayChange = workflow.data !== undefined && ['owner', 'member'].includes(roleIn(workflow.data, userId))
+  const update = useChange('updateSuite', { stale: ['getSuite', 'listSuites'], done: 'Saved' })
+  const remove = useChange('deleteSuite', { stale: ['listSuites'], done: `${suite.name} was deleted` })
+  const run = useChange('runSuite', { stale: ['getSuite', 'listSuites'] })
+  const versionName = (id: string): string => {
+    const found = versions.data?.items.find(({ version_id }) => version_id === id)
+    return found ? `version ${found.number}${found.active ? ' (active)' : ''}` : 'a version'
+  }
+  useEffect(() => {
+    if (suite.last_run_id) rememberRun(suite_id, suite.last_run_id)
+  }, [suite_id, suite.last_run_id])
+  return (
+    <Page
+      title={suite.name}
+      crumbs={[{ label: 'Suites', to: '/suites' }]}
+      description={
+        <>
+          Of{' '}
+          <Link to={`/workflows/${workflow_id}`} className="text-accent hover:underline">
+            {workflow.data?.name ?? 'its workflow'}
+          </Link>
+          {suite.dataset_id && (
+            <>
+              , over{' '}
+              <Link to={`/datasets/${suite.dataset_id}`} className="text-accent hover:underline">
+                its dataset
+              </Link>
+            </>
+          )}
+        </>
+      }
+      actions={
+        mayChange && (
+          <Button icon={Trash2} onClick={() => setAsking(true)}>
+            Delete
+          </Button>
+        )
+      }
+    >
+      {suite.dataset_id === null && (
+        <p role="status" className="mb-6 rounded-lg bg-waiting-soft px-4 py-3 text-waiting">
+          It has no dataset (any more). Choose one below before it can run.
+        </p>
+      )}
+      {mayChange && suite.dataset_id !== null && (
+        <Section title="Run it">
+          <Card className="max-w-2xl">
+            <Form<{ version_id: string }>
+              submit={
+                <>
+                  <Play aria-hidden className="size-4" /> Run
+                </>
+              }
+              onSubmit={async ({ version_id }) => {
+                const { run_id } = await run.mutateAsync({ suite_id, ...(version_id && { version_id }) })
+                rememberRun(suite_id, run_id)
+                await navigate({ to: `/suites/${suite_id}/runs/${run_id}` })
+              }}
+            >
+              <Field name="version_id" label="Version">
+                <Select
+                  defaultValue=""
+                  options={[
+                    { value: '', label: 'The active version' },
+                    ...(versions.data?.items ?? []).map(({ version_id }) => ({
+                      value: version_id,
+                      label: versionName(version_id),
+                    })),
+                  ]}
+                />
+              </Field>
+            </Form>
+          </Card>
+        </Section>
+      )}
+      <Runs suite={suite} versionName={versionName} />
+      {mayChange && (
+        <Section title="What it checks">
+          <SuiteForm
+            key={suite.updated_at}
+            workflowId={workflow_id}
+            suite={suite}
+            submit="Save"
+            onSave={(body) => update.mutateAsync({ suite_id, ...body })}
+          />
+        </Section>
+      )}
+      <ConfirmDialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title={`Delete ${suite.name}?`}
+        consequence="The suite and all its reports are gone for good. The workflow and the dataset stay."
+        action="Delete suite"
+        onConfirm={async () => {
+          await remove.mutateAsync({ suite_id })
+          await navigate({ to: '/suites' })
+        }}
+      />
+    </Page>
+  )
+}
+
+function Runs({ suite, versionName }: { suite: Suite; versionName(id: string): string }) {
+  const { suite_id } = suite
+  const ids = [...new Set([...(suite.last_run_id ? [suite.last_run_id] : []), ...seenRuns(suite_id)])]
+  const runs = useQueries({ queries: ids.map((run_id) => query('getSuiteRun', { suite_id, run_id, limit: 1 })) })
+  const rows = runs.map(({ data }) => data).filter((run): run is SuiteReport => run !== undefined)
+  const previous = (at: number): string | undefined => rows[at + 1]?.run_id
+  return (
+    <Section title="Runs" description="The newest, and those started or opened in this browser.">
+      <Table
+        label="Runs of the suite"
+        rows={rows}
+        rowKey={(row) => row.run_id}
+        rowTo={(row) => `/suites/${suite_id}/runs/${row.run_id}`}
+        empty={<Empty title="It has not run yet" />}
+        columns={[
+          {
+            header: 'Began',
+            cell: (row) => (
+              <Link to={`/suites/${suite_id}/runs/${row.run_id}`} className="font-medium hover:underline">
+                <RelativeTime at={row.started_at} />
+              </Link>
+            ),
+            width: '11rem',
+          },
+          { header: 'Of', cell: (row) => versionName(row.version_id) },
+          { header: 'Result', cell: (row) => <PassRate run={row} />, width: '13rem' },
+          {
+            header: <span className="sr-only">Compare</span>,
+            width: '10rem',
+            align: 'right',
+            cell: (row, at) =>
+              previous(at) && (
+                <Link
+                  to={`/suites/${suite_id}/runs/${row.run_id}`}
+                  search={{ compare: previous(at) }}
+                  className="text-accent hover:underline"
+                >
+                  Compare with before
+                </Link>
+              ),
+          },
+        ]}
+      />
+    </Section>
+  )
+}
