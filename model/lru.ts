@@ -1,5 +1,9 @@
 /** A bounded cache: the entry used longest ago goes first. */
-export function makeLru<V>(capacity: number): { get(key: string): V | undefined; set(key: string, value: V): void } {
+export function makeLru<V>(capacity: number): {
+  get(key: string): V | undefined
+  set(key: string, value: V): void
+  remove(key: string): void
+} {
   const entries = new Map<string, V>()
   return {
     get(key) {
@@ -14,5 +18,6 @@ export function makeLru<V>(capacity: number): { get(key: string): V | undefined;
       entries.set(key, value)
       if (entries.size > capacity) entries.delete(entries.keys().next().value as string)
     },
+    remove: (key) => void entries.delete(key),
   }
 }

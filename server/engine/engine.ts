@@ -8,6 +8,7 @@ import { makeDatabaseClock } from './clock.ts'
 import { makeEnds } from './ends.ts'
 import { readHealth } from './health.ts'
 import { makeHints } from './hints.ts'
+import { makeStartQueue } from './journal/queue.ts'
 import { hydrate, offload } from './outputs.ts'
 import type { Engine, EnginePorts, ExecutionView, Retry, SignalOutcome, Started } from './ports.ts'
 import { readEvents, readExecution, readState } from './read.ts'
@@ -35,7 +36,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   const clock = makeDatabaseClock()
   const hints = await makeHints({ db, log, self: newId() })
   const ends = makeEnds({ db, store, ports, log, nudge: (ids) => hints.nudged(ids) })
-  let start: (start: InnerStart) => Promise<Started>
+  let start: ReturnType<typeof makeStarter>
   const worker =
     options.role === 'api'
       ? undefined
@@ -47,10 +48,11 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
           clock,
           log,
           limits: { ...defaultLimits, ...options.limits },
-          startChild: async (child) => void (await start(child)),
+          startChild: async (child) => void (await start(child, Number.POSITIVE_INFINITY)),
           tell: ends.tell,
         })
-  start = makeStarter({ worker, store, limits: { ...defaultQueueLimits, ...options.queue } })
+  const queue = makeStartQueue({ pool: db.enginePool, log })
+  start = makeStarter({ worker, store, queue, limits: { ...defaultQueueLimits, ...options.queue } })
   hints.on((hint) => {
     if (hint.kind === 'nudged') worker?.nudged(hint.ids)
   })

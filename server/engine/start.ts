@@ -1,11 +1,11 @@
-import type { Json } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import { isConnectionLost } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { newId } from '#platform/ids'
 import type { GraphState } from './interpreter/state.ts'
 import type { StartRow } from './journal/batch.ts'
-import { Fenced, Refused, Unknown } from './journal/journal.ts'
+import { Fenced, Full, Refused, Unknown } from './journal/journal.ts'
+import type { StartQueue } from './journal/queue.ts'
 import type { Start, Started } from './ports.ts'
 import { hasBadText } from './text.ts'
 import type { Store } from './worker/store.ts'
@@ -27,8 +27,16 @@ export type QueueLimits = {
 
 export const defaultQueueLimits: QueueLimits = { perWorkspace: 50_000, journal: 5_000 }
 
-const GIVE_UP = 5 * SECOND
+/** How long a caller waits for its start to be durable. Longer than a database server takes to come back from a crash. */
+const PATIENCE = 5 * SECOND
+/** A database that has not answered for this long is not asked for more. */
+const STALLED = 3 * SECOND
 const DEPTH_FOR = SECOND / 4
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+const noAnswer = (cause?: unknown) =>
+  problem('unavailable', 'The database does not answer. Try again in a moment.', { retryAfterS: 1, cause })
 
 const rowOf = (start: InnerStart): StartRow => ({
   definitionRef: start.definitionRef,
@@ -48,25 +56,46 @@ const rowOf = (start: InnerStart): StartRow => ({
   ...(start.idempotency && { key: start.idempotency }),
 })
 
+/** What became of a start whose time is over is found by its idempotency key, or not at all. */
+const within = <T>(promise: Promise<T>, ms: number): Promise<T> => {
+  if (ms === Number.POSITIVE_INFINITY) return promise
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(noAnswer()), ms)
+    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
 /** Starts executions: owned from birth where this process has room, queued where it has not. Durable either way. */
-export const makeStarter = (deps: { worker: Worker | undefined; store: Store; limits: QueueLimits }) => {
-  const { worker, store, limits } = deps
-  const depths = new Map<string, { depth: number; readAt: number }>()
+export const makeStarter = (deps: {
+  worker: Worker | undefined
+  store: Store
+  queue: StartQueue
+  limits: QueueLimits
+}) => {
+  const { worker, store, queue, limits } = deps
+  const depths = new Map<string, { depth: Promise<number>; added: number; readAt: number }>()
+
+  /** Callers that come together look once. */
+  const depthOf = (workspaceId: string) => {
+    const now = performance.now()
+    const known = depths.get(workspaceId)
+    if (known && now - known.readAt < DEPTH_FOR) return known
+    if (depths.size > 10_000) depths.clear()
+    const depth = store.queueDepth(workspaceId, limits.perWorkspace)
+    depth.catch(() => depths.delete(workspaceId))
+    const read = { depth, added: 0, readAt: now }
+    depths.set(workspaceId, read)
+    return read
+  }
 
   const refuseWhenFull = async (workspaceId: string): Promise<void> => {
-    const now = performance.now()
-    let known = depths.get(workspaceId)
-    if (!known || now - known.readAt > DEPTH_FOR) {
-      if (depths.size > 10_000) depths.clear()
-      known = { depth: await store.queueDepth(workspaceId, limits.perWorkspace), readAt: now }
-      depths.set(workspaceId, known)
-    }
-    if (known.depth >= limits.perWorkspace) {
+    const known = depthOf(workspaceId)
+    if ((await known.depth) + known.added >= limits.perWorkspace) {
       throw problem('queue_full', 'Too many executions of this workspace are queued. Try again when some have ended.', {
         retryAfterS: 5,
       })
     }
-    known.depth += 1
+    known.added += 1
   }
 
   const alreadyStarted = async (start: InnerStart, executionId: string): Promise<Started> => {
@@ -90,35 +119,6 @@ export const makeStarter = (deps: { worker: Worker | undefined; store: Store; li
     return { executionId, status: status as Started['status'], replayed: true }
   }
 
-  /** Without a worker of this process: the row alone, for whichever worker claims it. */
-  const enqueue = async (start: InnerStart, executionId: string): Promise<Started> => {
-    const row = rowOf(start)
-    const outcome = await store.startQueued(start.workspaceId, executionId, JSON.stringify(row.input ?? null), {
-      workflow_id: row.workflowId,
-      system_slug: row.systemSlug ?? null,
-      version_id: row.versionId,
-      definition_ref: row.definitionRef,
-      trigger_kind: row.trigger.kind,
-      trigger_id: row.trigger.id,
-      started_by: row.startedBy,
-      retry_of: row.retryOf ?? null,
-      parent_execution_id: row.parent?.executionId ?? null,
-      parent_node: row.parent?.node ?? null,
-      timeout_s: row.timeoutS ?? null,
-      max_concurrency: row.maxConcurrency ?? null,
-      snapshot: (row.snapshot ?? null) as unknown as Json,
-      tell_end: row.tellEnd,
-      depth: row.depth,
-      credential_hash: row.key?.credentialHash.toString('hex') ?? null,
-      key_hash: row.key?.keyHash.toString('hex') ?? null,
-      body_sha256: row.key?.bodySha256.toString('hex') ?? null,
-    })
-    if (outcome === 'duplicate') return alreadyStarted(start, executionId)
-    if (outcome !== 'accepted') throw problem('unavailable', 'The execution could not be started.')
-    worker?.claimSoon()
-    return { executionId, status: 'queued', replayed: false }
-  }
-
   const startOnce = async (start: InnerStart, executionId: string): Promise<Started> => {
     const at = { workspaceId: start.workspaceId, executionId }
     if (worker && start.maxConcurrency == null && worker.hasRoomFor(start.workspaceId)) {
@@ -127,37 +127,45 @@ export const makeStarter = (deps: { worker: Worker | undefined; store: Store; li
       return alreadyStarted(start, executionId)
     }
     await refuseWhenFull(start.workspaceId)
-    return enqueue(start, executionId)
+    if (!(await queue.add({ ...at, start: rowOf(start) }))) return alreadyStarted(start, executionId)
+    worker?.claimSoon()
+    return { executionId, status: 'queued', replayed: false }
   }
 
-  return async (start: InnerStart): Promise<Started> => {
-    const executionId = start.executionId ?? newId()
-    if (worker && worker.identity().journal.waiting() > limits.journal) {
-      throw problem('overloaded', 'The service has more to do than it can. Try again in a moment.', { retryAfterS: 1 })
-    }
-    const text = JSON.stringify([start.input, start.trigger.id, start.snapshot ?? null])
-    if (hasBadText(text)) {
-      throw problem('malformed', 'The input holds NUL characters or halves of surrogate pairs, which cannot be stored.')
-    }
+  const startUntil = async (start: InnerStart, executionId: string, patience: number): Promise<Started> => {
     for (const begunAt = performance.now(); ; ) {
       try {
         return await startOnce(start, executionId)
       } catch (error) {
+        if (error instanceof Refused) throw problem('malformed', 'The execution could not be stored.', { cause: error })
+        if (error instanceof Full)
+          throw problem('storage_full', 'The disk of the database is full.', { retryAfterS: 30, cause: error })
         // Sent again with the same id: if it was written after all, that is the execution.
         const lost = error instanceof Fenced || error instanceof Unknown || isConnectionLost(error)
-        const again = lost && performance.now() - begunAt < GIVE_UP
-        if (error instanceof Refused) throw problem('malformed', 'The execution could not be stored.', { cause: error })
-        if (!again) {
-          if (lost) {
-            throw problem('unavailable', 'The database does not answer. Try again in a moment.', {
-              retryAfterS: 1,
-              cause: error,
-            })
-          }
-          throw error
-        }
-        await new Promise((resolve) => setTimeout(resolve, 50))
+        if (!lost) throw error
+        if (performance.now() - begunAt > patience) throw noAnswer(error)
+        await pause(50)
       }
     }
+  }
+
+  const refuseWhenOverloaded = (): void => {
+    const journal = worker?.identity().journal
+    const waiting = (journal?.waiting() ?? 0) + queue.waiting()
+    if (waiting > limits.journal) {
+      throw problem('overloaded', 'The service has more to do than it can. Try again in a moment.', { retryAfterS: 1 })
+    }
+    if ((journal?.stalledFor() ?? 0) > STALLED || queue.stalledFor() > STALLED) throw noAnswer()
+  }
+
+  /** `patience`: a child whose parent waits for it has for ever. */
+  return async (start: InnerStart, patience = PATIENCE): Promise<Started> => {
+    const executionId = start.executionId ?? newId()
+    if (patience !== Number.POSITIVE_INFINITY) refuseWhenOverloaded()
+    const text = JSON.stringify([start.input, start.trigger.id, start.snapshot ?? null])
+    if (hasBadText(text)) {
+      throw problem('malformed', 'The input holds NUL characters or halves of surrogate pairs, which cannot be stored.')
+    }
+    return within(startUntil(start, executionId, patience), patience)
   }
 }

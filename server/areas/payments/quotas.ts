@@ -20,8 +20,14 @@ type Known = { at: number; plan_id: string | null; name: string | null; quotas: 
 type Ask = (values: string[]) => Promise<Omit<Known, 'at'>[]>
 const QUOTAS = 'select plan_id, name, quotas, executions from workspace_quotas($1, $2, $3)'
 
-const monthOf = (now: Date): string => now.toISOString().slice(0, 7)
-const periodOf = (quota: CountedQuota): string => (quota === 'runs_per_month' ? monthOf(new Date()) : '')
+/** Written out anew each second only: every start of an execution asks for it. */
+let month = { second: Number.NaN, text: '' }
+const thisMonth = (): string => {
+  const second = Math.floor(Date.now() / SECOND)
+  if (month.second !== second) month = { second, text: new Date(second * SECOND).toISOString().slice(0, 7) }
+  return month.text
+}
+const periodOf = (quota: CountedQuota): string => (quota === 'runs_per_month' ? thisMonth() : '')
 
 const titles: Record<QuotaName, string> = {
   runs_per_month: 'executions this month',
@@ -45,7 +51,7 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
   async function learn(workspaceId: string, ask: Ask): Promise<Known> {
     const believed = known.get(workspaceId)
     if (believed && performance.now() - believed.at < BELIEVED_FOR) return believed
-    const [found] = await ask([workspaceId, provider, monthOf(new Date())])
+    const [found] = await ask([workspaceId, provider, thisMonth()])
     const learnt: Known = {
       at: performance.now(),
       ...(found ?? { plan_id: null, name: null, quotas: {}, executions: 0 }),
@@ -59,8 +65,19 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
     (tx: Tx): Ask =>
     (values) =>
       tx.rows<Omit<Known, 'at'>>(QUOTAS, values)
-  const askAlone: Ask = async (values) =>
-    (await db.appPool.query<Omit<Known, 'at'>>({ name: 'workspace_quotas', text: QUOTAS, values })).rows
+  /** Starts that come while a workspace is being asked about wait for the same answer. */
+  const asked = new Map<string, ReturnType<Ask>>()
+  const askAlone: Ask = (values) => {
+    const key = values.join()
+    const asking =
+      asked.get(key) ??
+      db.appPool
+        .query<Omit<Known, 'at'>>({ name: 'workspace_quotas', text: QUOTAS, values })
+        .then(({ rows }) => rows)
+        .finally(() => asked.delete(key))
+    asked.set(key, asking)
+    return asking
+  }
 
   const used = async (tx: Tx, workspaceId: string, quota: QuotaName): Promise<number> => {
     if (quota === 'members') {
@@ -131,7 +148,7 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
      */
     async takeExecutions(workspaceId: string, count = 1): Promise<void> {
       const { quotas, executions } = await learn(workspaceId, askAlone)
-      const key = `${workspaceId}|${monthOf(new Date())}`
+      const key = `${workspaceId}|${thisMonth()}`
       const here = pending.get(key) ?? 0
       const limit = quotas.runs_per_month
       if (limit !== undefined && limit !== null && executions + here + count > limit)

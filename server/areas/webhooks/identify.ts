@@ -30,9 +30,10 @@ export function makeWebhookIdentifier(options: { db: Database; orgOf(host: strin
   const known = makeLru<{ at: number; found: Promise<WebhookToken | undefined> }>(10_000)
   const used = new Set<string>()
 
-  const lookUp = (secret: string): Promise<WebhookToken | undefined> => {
+  const lookUp = async (secret: string): Promise<WebhookToken | undefined> => {
     const cached = known.get(secret)
     if (cached && performance.now() - cached.at < KEPT_FOR) return cached.found
+    if (!secretLooksValid('whs', secret)) return undefined
     const found = db.appPool
       .query<WebhookToken>({
         name: 'identify_webhook_token',
@@ -59,10 +60,9 @@ export function makeWebhookIdentifier(options: { db: Database; orgOf(host: strin
   const identify: TokenIdentifier = async (request, params): Promise<Identity> => {
     const org = await options.orgOf(request.host)
     const secret = bearerOf(request)
-    const refusal = problem('unauthenticated', 'Send a webhook token of this workflow as Authorization: Bearer.')
-    if (secret === undefined || !secretLooksValid('whs', secret)) throw refusal
-    const token = await lookUp(secret)
-    if (!token || token.workflow_id !== params.workflow_id || token.expired) throw refusal
+    const token = secret === undefined ? undefined : await lookUp(secret)
+    if (!token || token.workflow_id !== params.workflow_id || token.expired)
+      throw problem('unauthenticated', 'Send a webhook token of this workflow as Authorization: Bearer.')
     if (!token.enabled) throw problem('token_disabled', 'The owner of the workflow can enable it again.')
     used.add(token.token_id)
     return {

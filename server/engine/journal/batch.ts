@@ -92,7 +92,10 @@ const EVENTS = `insert into events (execution_id, seq, workspace_id, at, type, d
   from fence, unnest($2::uuid[], $3::integer[], $4::uuid[], $5::double precision[], $6::text[], $7::text[])
     as r (execution_id, seq, workspace_id, at, type, data)`
 
-const STARTS = `starts as materialized (select * from json_to_recordset($10::json) as r (execution_id uuid, workspace_id uuid, workflow_id uuid,
+const startsOf = (
+  json: string,
+): string => `starts as materialized (select * from json_to_recordset(${json}::json) as r (
+    execution_id uuid, workspace_id uuid, workflow_id uuid,
     system_slug text, version_id uuid, definition_ref text, status text, input json, results json, results_blob json,
     error json, waiting_for jsonb, trigger_kind text, trigger_id text, started_by uuid, retry_of uuid,
     parent_execution_id uuid, parent_node text, finished_at double precision, timeout_s double precision,
@@ -101,9 +104,15 @@ const STARTS = `starts as materialized (select * from json_to_recordset($10::jso
 
 // A start and its first events are inserts: inside one statement a row just inserted cannot be updated. Keys come sorted,
 // or two batches could wait for each other.
-const STARTED = `${STARTS}, keyed as (
+const startedOf = (of: {
+  json: string
+  from: string
+  worker: string
+  startedAt: string
+}): string => `${startsOf(of.json)},
+keyed as (
   insert into start_keys (credential_hash, key_hash, body_sha256, workspace_id, execution_id)
-  select r.credential_hash, r.key_hash, r.body_sha256, r.workspace_id, r.execution_id from fence, starts r
+  select r.credential_hash, r.key_hash, r.body_sha256, r.workspace_id, r.execution_id from ${of.from}
   where r.key_hash is not null
   on conflict (credential_hash, key_hash) do update set body_sha256 = excluded.body_sha256,
     workspace_id = excluded.workspace_id, execution_id = excluded.execution_id, created_at = now()
@@ -116,13 +125,19 @@ started as (
     depth)
   select r.execution_id, r.workspace_id, r.workflow_id, r.system_slug, r.version_id, r.definition_ref, r.status, r.input,
     r.results, r.results_blob, r.error, coalesce(r.waiting_for, '[]'), r.trigger_kind, r.trigger_id, r.started_by,
-    r.retry_of, r.parent_execution_id, r.parent_node, now(), to_timestamp(r.finished_at / 1000), r.timeout_s,
+    r.retry_of, r.parent_execution_id, r.parent_node, ${of.startedAt}, to_timestamp(r.finished_at / 1000), r.timeout_s,
     r.max_concurrency, case when r.status = 'queued' then now() else to_timestamp(r.due_at / 1000) end,
-    case when r.status = 'running' then $1::uuid end, r.snapshot, coalesce(r.snapshot_seq, 0),
-    coalesce(r.tell_end, false), r.depth
-  from fence, starts r
+    ${of.worker}, r.snapshot, coalesce(r.snapshot_seq, 0), coalesce(r.tell_end, false), r.depth
+  from ${of.from}
   where r.key_hash is null or r.execution_id in (select execution_id from keyed)
   on conflict do nothing returning execution_id)`
+
+const STARTED = startedOf({
+  json: '$10',
+  from: 'fence, starts r',
+  worker: `case when r.status = 'running' then $1::uuid end`,
+  startedAt: 'now()',
+})
 
 const RESULT = `select (select count(*)::integer from fence) as alive,
   array(select execution_id::text from moved) as moved`
@@ -139,4 +154,11 @@ export const COMMIT_WITH_STARTS = {
     where r.execution_id not in (select execution_id from starts)
       or r.execution_id in (select execution_id from started)), ${MOVED}, ${ITEMS}
     ${RESULT}, array(select execution_id::text from started) as started`,
+}
+
+/** Starts that nobody owns yet: no worker, no events, and so no fence. */
+export const ENQUEUE = {
+  name: 'engine-enqueue',
+  text: `with ${startedOf({ json: '$1', from: 'starts r', worker: 'null::uuid', startedAt: 'null::timestamptz' })}
+    select array(select execution_id::text from started) as started`,
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { SECOND } from '#platform/clock'
 import { isConnectionLost } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import { type Append, COMMIT, COMMIT_WITH_STARTS, type Encoded } from './batch.ts'
@@ -13,6 +14,8 @@ export class Fenced extends Error {}
 export class Unknown extends Error {}
 /** The database refuses this one append, whatever else it is sent with. */
 export class Refused extends Error {}
+/** The database has no room left. Nothing was written; what is under way is sent again, a start is not begun. */
+export class Full extends Error {}
 
 /** `moved`: the row was updated (a parking one only if no message had come). `started`: its row is the one inserted. */
 export type Accepted = { moved: boolean; started: boolean }
@@ -21,6 +24,8 @@ export type Journal = {
   append(append: Append): Promise<Accepted>
   /** Appends waiting for a statement. */
   waiting(): number
+  /** Milliseconds since the oldest statement under way was sent. */
+  stalledFor(): number
   close(): Promise<void>
 }
 
@@ -31,10 +36,13 @@ const MAX_BATCH = 256
 const MAX_BATCH_BYTES = 4 * 1024 * 1024
 /** Two statements in flight: one is flushed to disk while the other is being built. */
 const LANES = 2
+const FULL_FOR = SECOND
 
 /** Not this batch's fault and nothing was written: it is sent again as it is. */
-const isPassing = (error: unknown): boolean =>
+export const isPassing = (error: unknown): boolean =>
   /^(40|53|55P03|57014|58|25006)/.test((error as { code?: string }).code ?? '')
+
+export const isFull = (error: unknown): boolean => (error as { code?: string }).code === '53100'
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -45,7 +53,9 @@ export const makeJournal = (deps: { pool: pg.Pool; workerId: string; log: Logger
   let scheduled = false
   let closed: Error | undefined
   let idle: (() => void) | undefined
+  let full: { error: Full; until: number } | undefined
   const clients: pg.PoolClient[] = []
+  const sentAt = new Map<pg.PoolClient, number>()
 
   const send = async (client: pg.PoolClient, batch: Waiting[]): Promise<Answer> => {
     const { hasStarts, values } = valuesOf(
@@ -54,6 +64,21 @@ export const makeJournal = (deps: { pool: pg.Pool; workerId: string; log: Logger
     )
     const result = await client.query<Answer>({ ...(hasStarts ? COMMIT_WITH_STARTS : COMMIT), values })
     return result.rows[0] as Answer
+  }
+
+  /** What is under way must be recorded, however long the disk stays full; what has not begun need not begin. */
+  const refuseStarts = (batch: Waiting[], because: Full): Waiting[] =>
+    batch.filter(({ encoded, reject }) => {
+      if (encoded.start) reject(because)
+      return !encoded.start
+    })
+
+  /** Starts are refused at once for a while; then one of them tries again. */
+  const beFull = (batch: Waiting[], cause: unknown): Waiting[] => {
+    const error = new Full('the disk of the database is full', { cause })
+    full = { error, until: performance.now() + FULL_FOR }
+    queue = refuseStarts(queue, error)
+    return refuseStarts(batch, error)
   }
 
   const settle = (batch: Waiting[], answer: Answer): void => {
@@ -76,8 +101,10 @@ export const makeJournal = (deps: { pool: pg.Pool; workerId: string; log: Logger
       if (isConnectionLost(error)) throw error
       if (isPassing(error)) {
         if (tries === 0) log.warn({ err: error }, 'a batch was not accepted and is sent again')
+        const kept = isFull(error) ? beFull(batch, error) : batch
+        if (kept.length === 0) return
         await pause(Math.min(1000, 5 * 2 ** tries))
-        return commit(client, batch, tries + 1)
+        return commit(client, kept, tries + 1)
       }
       if (batch.length === 1) {
         log.error({ err: error, execution_id: batch[0]?.encoded.executionId }, 'an append was refused')
@@ -88,6 +115,7 @@ export const makeJournal = (deps: { pool: pg.Pool; workerId: string; log: Logger
       await commit(client, batch.slice(0, half))
       return commit(client, batch.slice(half))
     }
+    full = undefined
     settle(batch, answer)
   }
 
@@ -118,6 +146,7 @@ export const makeJournal = (deps: { pool: pg.Pool; workerId: string; log: Logger
       client = clients.pop() ?? (await connect())
       while (queue.length > 0 && !closed) {
         batch = take()
+        sentAt.set(client, performance.now())
         await commit(client, batch)
         batch = []
       }
@@ -131,6 +160,7 @@ export const makeJournal = (deps: { pool: pg.Pool; workerId: string; log: Logger
       queue = []
       for (const left of clients.splice(0)) left.release(true)
     } finally {
+      if (client) sentAt.delete(client)
       free += 1
       if (free === LANES) idle?.()
     }
@@ -145,6 +175,7 @@ export const makeJournal = (deps: { pool: pg.Pool; workerId: string; log: Logger
     append: (append) =>
       new Promise((resolve, reject) => {
         if (closed) return reject(closed)
+        if (full && append.start && performance.now() < full.until) return reject(full.error)
         queue.push({ encoded: encode(append), resolve, reject })
         if (!scheduled && free > 0) {
           scheduled = true
@@ -152,6 +183,11 @@ export const makeJournal = (deps: { pool: pg.Pool; workerId: string; log: Logger
         }
       }),
     waiting: () => queue.length,
+    stalledFor: () => {
+      let longest = 0
+      for (const at of sentAt.values()) longest = Math.max(longest, performance.now() - at)
+      return longest
+    },
     close: async () => {
       while (free < LANES) await new Promise<void>((resolve) => (idle = resolve))
       closed ??= new Unknown('the journal is closed')

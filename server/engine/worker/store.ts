@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '#model/definition'
+import type { Json } from '#model/definition'
 import type { Database } from '#platform/db/pool'
 import type { Fact, GraphState } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
@@ -188,15 +188,6 @@ export const makeStore = (db: Database) => {
           [workspaceId, limit],
         )
       )[0]?.depth ?? 0,
-    startQueued: async (workspaceId: string, executionId: string, input: string, start: JsonObject): Promise<string> =>
-      (
-        await query<{ outcome: string }>('start', 'select engine.start($1, $2, $3::json, $4::json) as outcome', [
-          workspaceId,
-          executionId,
-          input,
-          JSON.stringify(start),
-        ])
-      )[0]?.outcome ?? 'unknown',
     signal: async (workspaceId: string, executionId: string, key: string, payload: Signal): Promise<string> =>
       (
         await query<{ outcome: string }>('signal', 'select engine.signal($1, $2, $3, $4::json) as outcome', [

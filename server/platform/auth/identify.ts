@@ -106,24 +106,32 @@ export function makeIdentifier(options: { db: Database; operators: readonly stri
 const ORGS_KEPT_FOR = 2000
 
 function makeOrgFinder(db: Database): (host: string) => Promise<Org> {
-  let known: { at: number; byHost: Map<string, Org>; only: Org | null } | undefined
+  type Known = { byHost: Map<string, Org>; only: Org | null }
+  let known: { at: number; orgs: Promise<Known> } | undefined
 
-  const load = async (): Promise<NonNullable<typeof known>> => {
+  const load = async (): Promise<Known> => {
     const { rows } = await db.appPool.query<Org & { host: string | null }>(
       'select o.org_id, o.name, h.host from orgs o left join org_hosts h using (org_id) order by o.org_id',
     )
     const orgs = new Map(rows.map(({ org_id, name }) => [org_id, { org_id, name }]))
     return {
-      at: performance.now(),
       byHost: new Map(rows.flatMap((row) => (row.host === null ? [] : [[row.host, orgs.get(row.org_id)!]]))),
       only: orgs.size === 1 ? [...orgs.values()][0]! : null,
     }
   }
 
   return async (host) => {
-    if (!known || performance.now() - known.at > ORGS_KEPT_FOR) known = await load()
+    // Whoever asks while they are being read waits for the same answer.
+    if (!known || performance.now() - known.at > ORGS_KEPT_FOR) {
+      const reading = { at: performance.now(), orgs: load() }
+      known = reading
+      reading.orgs.catch(() => {
+        if (known === reading) known = undefined
+      })
+    }
+    const { byHost, only } = await known.orgs
     const name = host.toLowerCase()
-    const org = known.byHost.get(name) ?? known.byHost.get(name.replace(/:\d+$/, '')) ?? known.only
+    const org = byHost.get(name) ?? byHost.get(name.replace(/:\d+$/, '')) ?? only
     if (!org) throw problem('unknown_host', 'Use the host name of your organisation.')
     return org
   }

@@ -3,7 +3,7 @@ import { SESSION_COOKIE } from '../auth/identify.ts'
 import { problem } from '../errors.ts'
 import type { Identity } from './context.ts'
 import type { Kernel } from './kernel.ts'
-import { parseParameters } from './parameters.ts'
+import { parametersOf, parseParameters } from './parameters.ts'
 import type { AnyRoute } from './route.ts'
 
 const unsafe = (method: string): boolean => method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
@@ -13,7 +13,7 @@ export async function identify(kernel: Kernel, route: AnyRoute, request: Fastify
   if (route.access.word === 'token') {
     const find = kernel.tokens[route.access.scope]
     if (!find) throw new Error(`nothing identifies the tokens of a ${route.access.scope}`)
-    return find(request, parseParameters(route.path, request.params as Record<string, string>))
+    return find(request, wellFormedOf(route.path, request))
   }
   const bearer = bearerOf(request)
   const session = request.cookies[SESSION_COOKIE]
@@ -28,6 +28,24 @@ export async function identify(kernel: Kernel, route: AnyRoute, request: Fastify
     throw problem('unauthenticated', 'Sign in, or send a valid API key.')
   if (identity.credential.kind === 'session' && unsafe(route.method)) refuseForeignOrigin(request)
   return identity
+}
+
+/** An ill-formed id is no reason to answer before the token has been looked at: 401 comes before 404. */
+function wellFormedOf(path: string, request: FastifyRequest): Record<string, string> {
+  try {
+    return parametersOf(path, request)
+  } catch {
+    return Object.assign(
+      {},
+      ...Object.entries(request.params as Record<string, string>).map(([name, text]) => {
+        try {
+          return parseParameters(path, { [name]: text })
+        } catch {
+          return {}
+        }
+      }),
+    )
+  }
 }
 
 export function bearerOf(request: FastifyRequest): string | undefined {

@@ -52,25 +52,34 @@ export type Context = {
   afterCommit(work: () => void): void
 }
 
-export type ContextParts = Omit<Context, 'person' | 'workspace' | 'tx'> & { readonly maybeTx: Tx | null }
-
-export function makeContext(parts: ContextParts): Context {
-  return {
-    ...parts,
-    get person() {
-      if (parts.maybePerson === null) throw problem('unauthenticated')
-      return parts.maybePerson
-    },
-    get workspace() {
-      if (parts.maybeWorkspace === null) throw problem('not_found')
-      return parts.maybeWorkspace
-    },
-    get tx() {
-      if (parts.maybeTx === null) throw new Error('this route opens its own transactions')
-      return parts.maybeTx
-    },
-  }
+export type ContextParts = Omit<Context, 'person' | 'workspace' | 'tx' | 'signal'> & {
+  readonly maybeTx: Tx | null
+  readonly hungUp: () => AbortSignal
 }
+
+/** Shared by all contexts: defining getters on each object costs more than everything else about it. */
+const asking = {
+  get person(): Person {
+    const { maybePerson } = this as unknown as ContextParts
+    if (maybePerson === null) throw problem('unauthenticated')
+    return maybePerson
+  },
+  get workspace(): Selected {
+    const { maybeWorkspace } = this as unknown as ContextParts
+    if (maybeWorkspace === null) throw problem('not_found')
+    return maybeWorkspace
+  },
+  get tx(): Tx {
+    const { maybeTx } = this as unknown as ContextParts
+    if (maybeTx === null) throw new Error('this route opens its own transactions')
+    return maybeTx
+  },
+  get signal(): AbortSignal {
+    return (this as unknown as ContextParts).hungUp()
+  },
+}
+
+export const makeContext = (parts: ContextParts): Context => Object.assign(Object.create(asking), parts)
 
 /** The scope of row security for this caller. */
 export const scopeOf = (ctx: Pick<Context, 'maybeWorkspace' | 'maybePerson' | 'credential'>) => ({

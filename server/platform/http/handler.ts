@@ -8,7 +8,7 @@ import { type Context, makeContext, scopeOf } from './context.ts'
 import { type Idempotency, type Replay, replayOf } from './idempotency.ts'
 import { fieldsOf, readInput } from './input.ts'
 import type { Kernel } from './kernel.ts'
-import { parseParameters } from './parameters.ts'
+import { parametersOf } from './parameters.ts'
 import { type Chosen, render, toJson } from './render.ts'
 import type { AnyRoute } from './route.ts'
 import { compileEncoder, type Encode } from './schema.ts'
@@ -79,10 +79,10 @@ export function makeHandler(
   }
 
   return async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const params = parseParameters(route.path, request.params as Params)
+    const params = parametersOf(route.path, request)
     const afterCommit: (() => void)[] = []
     const chosen: Chosen = { status: route.status ?? 200, headers: {} }
-    const hungUp = abortWhenHungUp(reply)
+    const hungUp = makeHungUp(reply)
     const contextWith = (tx: Tx | null): Context => contextOf(kernel, request, tx, chosen, afterCommit, hungUp)
     const check = (ctx: Context): Promise<void> => checkAccess(ctx, route.access, params, kernel.standings)
     const replay = replayFor(request)
@@ -100,7 +100,7 @@ export function makeHandler(
       if (route.access.word === 'role') await kernel.db.tenant(scopeOf(ctx), (tx) => check(contextWith(tx)))
       else await check(ctx)
       const work = () => perform(ctx, request, reply, params, chosen)
-      return replay ? idempotency.onceOutside(kernel.db, replay, async () => (await work())!, hungUp) : work()
+      return replay ? idempotency.onceOutside(kernel.db, replay, async () => (await work())!, hungUp()) : work()
     }
 
     const answer = await retryingDeadlocks(
@@ -131,12 +131,20 @@ function idempotencyKeyOf(request: FastifyRequest): string | null {
   return key
 }
 
-function abortWhenHungUp(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController()
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort()
-  })
-  return controller.signal
+/** Made only for verbs that look at it; most never do. */
+function makeHungUp(reply: FastifyReply): () => AbortSignal {
+  let controller: AbortController | undefined
+  return () => {
+    if (controller) return controller.signal
+    const made = new AbortController()
+    controller = made
+    const look = (): void => {
+      if (!reply.raw.writableFinished) made.abort()
+    }
+    if (reply.raw.destroyed) look()
+    else reply.raw.once('close', look)
+    return made.signal
+  }
 }
 
 function contextOf(
@@ -145,7 +153,7 @@ function contextOf(
   tx: Tx | null,
   chosen: Chosen,
   afterCommit: (() => void)[],
-  signal: AbortSignal,
+  hungUp: () => AbortSignal,
 ): Context {
   const identity = request.identity!
   return makeContext({
@@ -161,7 +169,7 @@ function contextOf(
     address: request.ip,
     baseUrl: kernel.baseUrl(),
     idempotencyKey: idempotencyKeyOf(request),
-    signal,
+    hungUp,
     status: (code) => {
       chosen.status = code
     },

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { problem } from '../errors.ts'
 import { fromWire, type Prefix } from '../ids.ts'
 
@@ -51,4 +52,10 @@ export function parseParameters(path: string, given: Record<string, string>): Re
     parsed[parameter] = uuid
   }
   return parsed
+}
+
+/** The same, once per request: whoever identifies a token needs them as well. */
+export function parametersOf(path: string, request: FastifyRequest): Record<string, string> {
+  request.parameters ??= parseParameters(path, request.params as Record<string, string>)
+  return request.parameters
 }

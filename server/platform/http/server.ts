@@ -12,6 +12,8 @@ declare module 'fastify' {
     identity: Identity | null
     rawBody: Buffer
     startedAt: number
+    /** Path parameters with their ids as uuids. */
+    parameters: Record<string, string> | null
   }
 }
 
@@ -23,6 +25,8 @@ export function makeHttp(kernel: Kernel): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: kernel.config.HEDDLE_TRUSTED_PROXIES.length > 0 ? kernel.config.HEDDLE_TRUSTED_PROXIES : false,
     bodyLimit: kernel.config.HEDDLE_MAX_JSON_BYTES,
+    // Lines about a request name it themselves; a logger for each would be made for the few that log anything.
+    childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: (request) => {
       const given = request.headers['x-request-id']
@@ -35,12 +39,14 @@ export function makeHttp(kernel: Kernel): FastifyInstance {
   app.decorateRequest('identity', null)
   app.decorateRequest('rawBody')
   app.decorateRequest('startedAt', 0)
+  app.decorateRequest('parameters', null)
   app.register(cookie)
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now()
     request.rawBody = EMPTY
     reply.headers(secureHeaders)
     reply.header('x-request-id', request.id)
+    done()
   })
   app.removeAllContentTypeParsers()
   const readBuffer = (

@@ -1,0 +1,92 @@
+import type pg from 'pg'
+import { isConnectionLost } from '#platform/db/pool'
+import type { Logger } from '#platform/log'
+import { ENQUEUE, type StartRow } from './batch.ts'
+import { queuedText } from './encode.ts'
+import { Full, isFull, isPassing, Refused, Unknown } from './journal.ts'
+
+// Starts that no worker of this process can take: rows for whoever claims them. Those that come while a statement is under
+// way leave together in the next one; one by one, each cost a commit and a look at the queue (measured: twice the
+// processor time of the execution itself).
+
+export type QueuedStart = { workspaceId: string; executionId: string; start: StartRow }
+
+export type StartQueue = {
+  /** True when its row is the one inserted; false when its id or its idempotency key is taken. */
+  add(start: QueuedStart): Promise<boolean>
+  /** Starts waiting for a statement. */
+  waiting(): number
+  /** Milliseconds since the oldest statement under way was sent. */
+  stalledFor(): number
+}
+
+type Waiting = QueuedStart & { resolve(started: boolean): void; reject(error: Error): void }
+
+const MAX_BATCH = 256
+const LANES = 2
+const TRIES = 5
+
+export const makeStartQueue = (deps: { pool: pg.Pool; log: Logger }): StartQueue => {
+  const { pool, log } = deps
+  let queue: Waiting[] = []
+  let scheduled = false
+  const sentAt = new Set<{ at: number }>()
+
+  const refuse = (batch: Waiting[], error: Error): void => {
+    for (const waiting of batch) waiting.reject(error)
+  }
+
+  const send = async (batch: Waiting[], tries = 1): Promise<void> => {
+    try {
+      const { rows } = await pool.query<{ started: string[] }>({ ...ENQUEUE, values: [queuedText(batch)] })
+      const started = new Set(rows[0]?.started)
+      for (const waiting of batch) waiting.resolve(started.has(waiting.executionId))
+    } catch (error) {
+      if (isConnectionLost(error)) return refuse(batch, new Unknown('the connection broke', { cause: error }))
+      if (isFull(error)) return refuse(batch, new Full('the disk of the database is full', { cause: error }))
+      if (isPassing(error) && tries < TRIES) return send(batch, tries + 1)
+      if (batch.length === 1) {
+        log.error({ err: error, execution_id: batch[0]?.executionId }, 'a start was refused')
+        return refuse(batch, new Refused((error as Error).message))
+      }
+      // One bad row must stop nobody else: halve until it stands alone.
+      const half = batch.length >> 1
+      await send(batch.slice(0, half))
+      return send(batch.slice(half))
+    }
+  }
+
+  const lane = async (): Promise<void> => {
+    const sent = { at: performance.now() }
+    sentAt.add(sent)
+    while (queue.length > 0) {
+      const batch = queue.slice(0, MAX_BATCH)
+      queue = queue.slice(MAX_BATCH)
+      sent.at = performance.now()
+      await send(batch)
+    }
+    sentAt.delete(sent)
+  }
+
+  const flush = (): void => {
+    scheduled = false
+    if (queue.length > 0 && sentAt.size < LANES) void lane()
+  }
+
+  return {
+    add: (start) =>
+      new Promise((resolve, reject) => {
+        queue.push({ ...start, resolve, reject })
+        if (scheduled || sentAt.size === LANES) return
+        scheduled = true
+        setImmediate(flush)
+      }),
+    waiting: () => queue.length,
+    stalledFor: () => {
+      const now = performance.now()
+      let longest = 0
+      for (const { at } of sentAt) longest = Math.max(longest, now - at)
+      return longest
+    },
+  }
+}
