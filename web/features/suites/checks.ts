@@ -14,18 +14,19 @@ export const newCheck = (kind: Check['kind'] = 'equal', text = 'record.expected'
 const pathIn = (value: unknown): string =>
   typeof value === 'object' && value !== null && '$ref' in value ? String(value.$ref) : JSON.stringify(value)
 
+function rowOf(check: Check): CheckRow {
+  switch (check.kind) {
+    case 'equal':
+      return newCheck('equal', pathIn(check.expected), check.fields?.join(', ') ?? '')
+    case 'cel':
+      return newCheck('cel', check.expression)
+    case 'judge':
+      return newCheck('judge', check.instructions)
+  }
+}
+
 export const rowsOf = (checks: Record<string, unknown>[]): CheckRow[] =>
-  checks.map((given) => {
-    const check = given as unknown as Check
-    switch (check.kind) {
-      case 'equal':
-        return newCheck('equal', pathIn(check.expected), check.fields?.join(', ') ?? '')
-      case 'cel':
-        return newCheck('cel', check.expression)
-      case 'judge':
-        return newCheck('judge', check.instructions)
-    }
-  })
+  checks.map((check) => rowOf(check as unknown as Check))
 
 /** `record.expected` is a reference; anything else that reads as JSON is that value. */
 function expectedOf(text: string): unknown {
@@ -37,19 +38,20 @@ function expectedOf(text: string): unknown {
   }
 }
 
-export const toChecks = (rows: CheckRow[]): Check[] =>
-  rows.map(({ kind, text, fields }) => {
-    switch (kind) {
-      case 'equal': {
-        const named = fields
-          .split(',')
-          .map((field) => field.trim())
-          .filter((field) => field !== '')
-        return { kind, expected: expectedOf(text), ...(named.length > 0 && { fields: named }) }
-      }
-      case 'cel':
-        return { kind, expression: text }
-      case 'judge':
-        return { kind, instructions: text }
+function checkOf({ kind, text, fields }: CheckRow): Check {
+  switch (kind) {
+    case 'equal': {
+      const named = fields
+        .split(',')
+        .map((field) => field.trim())
+        .filter((field) => field !== '')
+      return { kind, expected: expectedOf(text), ...(named.length > 0 && { fields: named }) }
     }
-  })
+    case 'cel':
+      return { kind, expression: text }
+    case 'judge':
+      return { kind, instructions: text }
+  }
+}
+
+export const toChecks = (rows: CheckRow[]): Check[] => rows.map(checkOf)
