@@ -5,6 +5,8 @@
 create table job_definitions (
   workspace_id uuid not null references workspaces on delete cascade,
   definition_id uuid not null,
+  -- Whose it is; without a foreign key, since it outlives its job until nothing executes it.
+  job_id uuid not null,
   definition json not null,
   sha256 text not null,
   created_at timestamptz not null default now(),
@@ -311,6 +313,21 @@ begin atomic
   left join lateral (select * from job_events x where x.workspace_id = j.workspace_id and x.job_id = j.job_id and x.seq > w.after
     order by x.seq limit most) e on true
   order by w.n, e.seq;
+end;
+
+-- The same as before, and the members of a standalone job for what it executes.
+create or replace function watchable_executions(people uuid[], spaces uuid[], watched uuid[]) returns table (allowed boolean)
+language sql stable security definer set search_path = public
+begin atomic
+  select case when e.execution_id is null then null
+    else e.started_by is not distinct from w.person or exists (select from workflows f where f.workspace_id = e.workspace_id and f.workflow_id = e.workflow_id
+        and f.deleted_at is null and (f.owner_id = w.person or exists (select from workflow_members m
+          where m.workspace_id = f.workspace_id and m.workflow_id = f.workflow_id and m.user_id = w.person)))
+      or (e.definition_ref like 'adhoc:%' and exists (select from job_definitions d, roles_in_jobs(array[w.person], array[d.workspace_id], array[d.job_id]) r
+        where d.workspace_id = e.workspace_id and d.definition_id = substr(e.definition_ref, 7)::uuid and r.role <> '')) end
+  from unnest(people, spaces, watched) with ordinality as w (person, space, execution, n)
+  left join executions e on e.workspace_id = w.space and e.execution_id = w.execution
+  order by w.n;
 end;
 
 revoke execute on function note_ledger_garbage(), sweep_ledger(integer), due_jobs(integer), free_runs(integer),

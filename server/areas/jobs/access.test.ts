@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { newId, toWire } from '#platform/ids'
 import { freshEmail } from '#test/harness/browser'
+import { makeDataset, makeJob, makeWorkflow, numbered, recipe, runJob } from '#test/harness/jobs'
 import { useService } from '#test/harness/service'
 import { openSocket } from '#test/harness/socket'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
-import { makeDataset, makeJob, makeWorkflow, numbered, recipe, runJob } from './testing.ts'
 
 const service = useService()
 let world: World
@@ -211,6 +211,13 @@ describe('the batch-progress socket', () => {
     expect(types).toContain('job.progress')
     const numbers = socket.frames.slice(1).map(({ seq }) => seq)
     expect(numbers).toEqual(numbers.map((_, at) => snapshot.seq + 1 + at))
+
+    // What the job executes is for its members to watch, whoever asked for the run.
+    const { body: ledger } = await colleague.call('GET', `/api/enrichment-jobs/${job}/records?status=succeeded&limit=1`)
+    const { body: watch } = await colleague.call('POST', `/auth/workflow-ticket/${ledger.items[0].execution_id}`)
+    const execution = openSocket(watch.url, watch.ticket)
+    expect((await execution.frame(({ type }) => type === 'snapshot')).data.status).toBe('succeeded')
+    execution.socket.close()
 
     const used = openSocket(issued.body.url, issued.body.ticket)
     expect(await used.closed).toBe(4401)

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { makeDataset, makeJob, numbered, recipe, runJob } from '#test/harness/jobs'
 import { useService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
-import { makeDataset, makeJob, numbered, recipe, runJob } from './testing.ts'
 
 const service = useService()
 let world: World

@@ -1,19 +1,22 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { makeDataset, makeJob, numbered, recipe, runJob, untilRan } from '#test/harness/jobs'
 import { makeTestDatabase } from '#test/harness/postgres'
 import { call, startService } from '#test/harness/service'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { until } from '#test/harness/until'
 import { makeWorld } from '#test/harness/world'
-import { makeDataset, makeJob, numbered, recipe, runJob, untilRan } from './testing.ts'
 
 type LedgerRow = { position: number; execution_id: string; attempt: number; finished_at: Date }
 
 const ledgerOf = `select position, execution_id, attempt, finished_at from ledger_records where status = 'succeeded' order by position`
 
 const startChild = async (urls: unknown, directory: string): Promise<{ child: ChildProcess; base: string }> => {
-  const child = fork(join(import.meta.dirname, 'testing-service.ts'), [JSON.stringify(urls), directory])
+  const child = fork(join(import.meta.dirname, '..', '..', '..', 'test', 'harness', 'service-child.ts'), [
+    JSON.stringify(urls),
+    directory,
+  ])
   const base = await new Promise<string>((resolve) => child.once('message', (address) => resolve(address as string)))
   return { child, base }
 }

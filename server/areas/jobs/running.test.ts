@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
+import { getJob, makeDataset, makeJob, makeWorkflow, numbered, recipe, runJob, untilRan } from '#test/harness/jobs'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
-import { getJob, makeDataset, makeJob, makeWorkflow, numbered, recipe, runJob, untilRan } from './testing.ts'
 
 const service = useService()
 let world: World

@@ -67,6 +67,7 @@ export function makeJobs({ workflows, datasets, engine }: JobsOptions) {
   /** What the job executes, after the change; a workflow only where the caller may run it. */
   async function executes(
     ctx: Context,
+    jobId: string,
     given: JobPut,
     present: store.JobFields,
   ): Promise<Pick<store.JobFields, 'workflow_id' | 'definition_id'> & { inputs: Json }> {
@@ -85,6 +86,7 @@ export function makeJobs({ workflows, datasets, engine }: JobsOptions) {
       const definition_id = newId()
       await store.insertDefinition(ctx.tx, workspace_id, {
         definition_id,
+        job_id: jobId,
         definition: definition as unknown as Json,
         sha256,
       })
@@ -144,13 +146,14 @@ export function makeJobs({ workflows, datasets, engine }: JobsOptions) {
   /** The row after the change: absent fields stay, null clears. */
   async function changed(
     ctx: Context,
+    jobId: string,
     given: JobPut,
     present: store.JobFields,
     now: Date | null,
   ): Promise<store.JobFields> {
     if (given.dataset_id != null && given.source_id != null)
       throw invalid([{ path: '/source_id', message: 'is given beside dataset_id; a job has one of the two' }])
-    const { inputs, ...executed } = await executes(ctx, given, present)
+    const { inputs, ...executed } = await executes(ctx, jobId, given, present)
     const fields: store.JobFields = {
       ...present,
       ...executed,
@@ -200,8 +203,8 @@ export function makeJobs({ workflows, datasets, engine }: JobsOptions) {
 
     async createJob(ctx: Context, input: NewJob): Promise<Job> {
       const { workspace_id } = ctx.workspace
-      const fields = await changed(ctx, input, { ...fresh, name: input.name }, null)
       const job_id = newId()
+      const fields = await changed(ctx, job_id, input, { ...fresh, name: input.name }, null)
       await store.insertJob(ctx.tx, workspace_id, job_id, ctx.person.user_id, fields)
       await store.putMember(ctx.tx, workspace_id, job_id, ctx.person.user_id, 'owner')
       wakeRunners(ctx.tx)
@@ -211,7 +214,7 @@ export function makeJobs({ workflows, datasets, engine }: JobsOptions) {
     async updateJob(ctx: Context, { job_id, ...given }: ById & JobPut): Promise<Job> {
       const { workspace_id } = ctx.workspace
       const { now, ...present } = await locked(ctx, job_id)
-      const fields = await changed(ctx, given, present, now)
+      const fields = await changed(ctx, job_id, given, present, now)
       await store.updateJob(ctx.tx, workspace_id, job_id, fields)
       const after = await locked(ctx, job_id)
       const healed =

@@ -192,14 +192,18 @@ export const deleteJob = (tx: Tx, workspaceId: string, jobId: string): Promise<n
 export const insertDefinition = (
   tx: Tx,
   workspaceId: string,
-  definition: { definition_id: string; definition: Json; sha256: string },
+  definition: { definition_id: string; job_id: string; definition: Json; sha256: string },
 ): Promise<number> =>
-  tx.count('insert into job_definitions (workspace_id, definition_id, definition, sha256) values ($1, $2, $3, $4)', [
-    workspaceId,
-    definition.definition_id,
-    JSON.stringify(definition.definition),
-    definition.sha256,
-  ])
+  tx.count(
+    'insert into job_definitions (workspace_id, definition_id, job_id, definition, sha256) values ($1, $2, $3, $4, $5)',
+    [
+      workspaceId,
+      definition.definition_id,
+      definition.job_id,
+      JSON.stringify(definition.definition),
+      definition.sha256,
+    ],
+  )
 
 export const findDefinition = (
   tx: Tx,

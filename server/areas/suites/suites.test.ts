@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { makeDataset, makeWorkflow } from '#areas/jobs/testing'
+import { makeDataset, makeWorkflow } from '#test/harness/jobs'
 import type { Answer } from '#test/harness/service'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'

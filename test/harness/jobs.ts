@@ -1,5 +1,5 @@
-import type { Answer } from '#test/harness/service'
-import type { TestPerson } from '#test/harness/world'
+import type { Answer } from './service.ts'
+import type { TestPerson } from './world.ts'
 
 // What tests of jobs and suites share.
 
