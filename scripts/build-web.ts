@@ -12,7 +12,6 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { build } from 'vite'
 
 // Builds the console into dist/web/<hash of its sources>: nothing is done where that is there already, servers that start
 // together do not disturb each other, and a server goes on with the files it began with. Prints the directory.
@@ -35,7 +34,7 @@ export function hashOfSources(): string {
 
 const isBuilt = (directory: string): boolean => existsSync(join(directory, 'index.html'))
 
-/** Where the built console of these sources is, if it is. */
+/** Where the built console of these sources is, if it is: a start without changes costs reading them, no more. */
 export const findBuilt = (): string | undefined => {
   const directory = join(home, hashOfSources())
   return isBuilt(directory) ? directory : undefined
@@ -44,6 +43,7 @@ export const findBuilt = (): string | undefined => {
 async function buildWeb(): Promise<string> {
   // A test run's own setting would give the browser the development build of React, half as large again.
   process.env.NODE_ENV = 'production'
+  const { build } = await import('vite')
   const directory = join(home, hashOfSources())
   if (isBuilt(directory)) return directory
   mkdirSync(home, { recursive: true })

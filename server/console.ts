@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { Logger } from '#platform/log'
+import { findBuilt } from '../scripts/build-web.ts'
 
 // The console is built when the service starts and its sources have changed. The bundler stays in a process of its own,
 // which ends: the service need not carry it along.
@@ -9,6 +10,8 @@ const SCRIPT = join(import.meta.dirname, '..', 'scripts', 'build-web.ts')
 
 /** Where the built console is, or undefined where it could not be built: the API works without it. */
 export async function buildConsole(log: Logger): Promise<string | undefined> {
+  const built = findBuilt()
+  if (built !== undefined) return built
   const began = performance.now()
   try {
     const directory = await runBuild()

@@ -1,0 +1,194 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { AxeBuilder } from '@axe-core/playwright'
+import { describe, expect, it } from 'vitest'
+import { noBrowser, useSite, type Visitor } from '#test/harness/site'
+
+const FIRST_PAGE_BYTES = 200_000
+
+const hostile = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>{{7*7}}\${7*7}`
+
+const definition = {
+  inputs: { type: 'object', properties: { a: { type: 'string', title: hostile, description: hostile } } },
+  nodes: [
+    {
+      id: 'ask',
+      type: 'clarification',
+      name: hostile,
+      args: {
+        question: hostile,
+        schema: { type: 'object', title: hostile, properties: { a: { type: 'string', title: hostile } } },
+      },
+    },
+    {
+      id: 'gate',
+      type: 'approval',
+      args: {
+        title: hostile,
+        payload: { [hostile]: hostile },
+        policy: { approvers: [{ kind: 'role', id: 'owner' }], allow_self: true },
+      },
+    },
+  ],
+  edges: [{ from: { node: 'ask' }, to: 'gate' }],
+}
+
+describe.skipIf(noBrowser)('the pages of the console', () => {
+  const site = useSite()
+
+  /** Colours are all that differs between the themes. */
+  const severe = async ({ page }: Visitor, theme: 'light' | 'dark'): Promise<string[]> => {
+    const axe = new AxeBuilder({ page: page as never })
+    const { violations, passes } = await (theme === 'dark' ? axe.withRules(['color-contrast']) : axe).analyze()
+    expect(passes.map(({ id }) => id)).toContain('color-contrast')
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
+  }
+
+  const check = async (visitor: Visitor, path: string, ready: string): Promise<void> => {
+    await visitor.page.goto(path)
+    await visitor.page.getByText(ready).first().waitFor()
+    await visitor.page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await visitor.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      expect(await severe(visitor, colorScheme), `${path} in ${colorScheme}`).toEqual([])
+    }
+  }
+
+  it('have no serious finding of axe, light or dark', { timeout: 300_000 }, async () => {
+    const nobody = await site().visit()
+    await check(nobody, '/sign-in', 'Make an account')
+    await check(nobody, '/sign-up', 'You get a workspace')
+    const ada = await site().signUp('Ada')
+    await check(ada, '/', 'Your first workflow')
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Two people', definition })
+    const { execution_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run`, { input: {} })
+    await site().call(ada, 'POST', `/api/workflows/${workflow_id}/tokens`, { name: 'Shop' })
+    await check(ada, `/runs/${execution_id}`, 'Answer')
+    await ada.page.getByRole('button', { name: 'Answer' }).click()
+    await ada.page.getByRole('button', { name: 'Approve', exact: true }).waitFor()
+    await check(ada, '/', 'Recent runs')
+    await check(ada, '/workflows', 'Two people')
+    await check(ada, '/workflows/new', 'Expense approval')
+    await check(ada, `/workflows/${workflow_id}`, 'Recent runs')
+    await check(ada, `/workflows/${workflow_id}/versions`, 'active')
+    await check(ada, `/workflows/${workflow_id}/runs`, 'Waits: approval')
+    await check(ada, `/workflows/${workflow_id}/access`, 'Shop')
+    await check(ada, `/workflows/${workflow_id}/settings`, 'Start by schedule')
+    await check(ada, '/runs', 'Waits: approval')
+    await check(ada, `/runs/${execution_id}`, 'What you vote on')
+    await check(ada, '/approvals', 'What you vote on')
+    await check(ada, '/account', 'Sessions')
+    await check(ada, '/nowhere', 'There is no such page')
+  })
+
+  it('show what tenants wrote as text, whatever it looks like', async () => {
+    const ada = await site().signUp('Ada')
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: hostile.slice(0, 190),
+      description: hostile,
+      definition,
+    })
+    const { execution_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run`, {
+      input: { a: hostile },
+    })
+    await site().call(ada, 'POST', '/api/notifications', { title: hostile.slice(0, 190), body: hostile, link: '/runs' })
+    for (const path of ['/', '/workflows', `/workflows/${workflow_id}`, `/runs/${execution_id}`]) {
+      await ada.page.goto(path)
+      await ada.page.getByText('<img src=x').first().waitFor()
+      await ada.page.waitForLoadState('networkidle')
+    }
+    await ada.page.getByRole('button', { name: 'Answer' }).click()
+    await ada.page.getByRole('button', { name: 'Approve', exact: true }).waitFor()
+    expect(await ada.page.evaluate('window.hacked')).toBeUndefined()
+    expect(await ada.page.locator('img').count()).toBe(0)
+  })
+
+  it('come with a policy that allows nothing but their own files, and are kept only where their name has a hash', async () => {
+    const { service } = site()
+    const page = await service.call('GET', '/approvals/apr_1', { headers: { accept: 'text/html,*/*' } })
+    expect(page.status).toBe(200)
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const policy = page.headers.get('content-security-policy')!
+    expect(policy).not.toMatch(/unsafe|https?:|\*/)
+    expect(policy).toContain("script-src 'self'")
+    expect(page.headers.get('cache-control')).toBe('no-cache')
+    expect(page.text).not.toMatch(/<script(?![^>]*src=)|<style|\sstyle=|\son\w+=|https?:\/\//)
+    const script = /src="(\/assets\/[^"]+\.js)"/.exec(page.text)![1]!
+    const file = await service.call('GET', script)
+    expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(file.headers.get('content-encoding')).toMatch(/^(br|gzip)$/)
+  })
+
+  it('never stand in for the API: what the service does not know stays 404, also to a browser', async () => {
+    const { service } = site()
+    const unknown = [
+      '/api/nothing',
+      '/auth/nothing',
+      '/ws/nothing',
+      '/gateway/nothing',
+      '/widget/nothing.js',
+      '/assets/gone.js',
+      '/favicon.ico',
+      '/api',
+      '/metrics/x',
+    ]
+    for (const path of unknown) {
+      const answer = await service.call('GET', path, { headers: { accept: 'text/html' } })
+      expect([path, answer.status, answer.headers.get('content-type')]).toEqual([
+        path,
+        404,
+        'application/problem+json; charset=utf-8',
+      ])
+    }
+    expect((await service.call('GET', '/workflows', { headers: { accept: 'application/json' } })).status).toBe(404)
+    expect((await service.call('POST', '/workflows', { headers: { accept: 'text/html' } })).status).toBe(404)
+    expect((await service.call('GET', '/../package.json', { headers: { accept: 'text/html' } })).text).not.toContain(
+      '"dependencies"',
+    )
+    expect((await service.call('GET', '/healthz')).text).toBe('{"status":"ok"}')
+    expect((await service.call('GET', '/openapi.json')).body.openapi).toMatch(/^3\.1/)
+  })
+
+  it('load no more than 200 kB of script, gzipped, for the first page', async () => {
+    const ada = await site().signUp('Ada')
+    const scripts = new Map<string, number>()
+    ada.page.on('response', async (response) => {
+      if (/\/assets\/.*\.js$/.test(response.url()))
+        scripts.set(response.url(), gzipSync(await response.body(), { level: 9 }).length)
+    })
+    await ada.page.goto('/')
+    await ada.page.getByText('Your first workflow').waitFor()
+    await ada.page.waitForLoadState('networkidle')
+    const total = [...scripts.values()].reduce((sum, bytes) => sum + bytes, 0)
+    console.log(`first page: ${scripts.size} scripts, ${total} bytes gzipped`)
+    expect(total).toBeLessThanOrEqual(FIRST_PAGE_BYTES)
+  })
+
+  it('ask nobody but this service for anything', async () => {
+    const ada = await site().signUp('Ada')
+    const hosts = new Set<string>()
+    ada.page.on('request', (request) => hosts.add(new URL(request.url()).host))
+    for (const path of ['/', '/workflows', '/runs', '/approvals', '/account']) {
+      await ada.page.goto(path)
+      await ada.page.waitForLoadState('networkidle')
+    }
+    expect([...hosts]).toEqual([new URL(site().service.base).host])
+  })
+})
+
+describe('the sources of the console', () => {
+  it('turn no text into markup', () => {
+    const root = join(import.meta.dirname, '..', '..', 'web')
+    const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
+    const offending = files.filter((file) =>
+      /dangerouslySetInnerHTML|\.innerHTML\b|\.outerHTML\b|insertAdjacentHTML|document\.write|new Function\(|\beval\(/.test(
+        readFileSync(join(root, file), 'utf8'),
+      ),
+    )
+    expect(files.length).toBeGreaterThan(50)
+    expect(offending).toEqual([])
+  })
+})
