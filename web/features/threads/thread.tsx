@@ -40,7 +40,10 @@ function Conversation({ thread }: { thread: ChatThread }) {
   })
   const count = messages.data?.items.length ?? 0
   // biome-ignore lint/correctness/useExhaustiveDependencies: each new message is scrolled to
-  useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [count])
+  useEffect(() => {
+    // In braces: newer browsers answer with a promise, which is no clean-up.
+    end.current?.scrollIntoView({ block: 'nearest' })
+  }, [count])
   const mayWrite = thread.role !== 'viewer'
   const said = (): Promise<unknown> => invalidate('listThreadMessages', 'listThreads')
   return (
