@@ -115,8 +115,9 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     },
   })
 
-  const scheduler = makeScheduler({ db, log, onStarted: (executionId) => engine.nudge([executionId]) })
-  const startExecution = makeStarter({ engine, countRun: (workspaceId) => options.quotas.takeExecutions(workspaceId) })
+  const countRun = (workspaceId: string): Promise<void> => options.quotas.takeExecutions(workspaceId)
+  const scheduler = makeScheduler({ db, log, countRun, onStarted: (executionId) => engine.nudge([executionId]) })
+  const startExecution = makeStarter({ engine, countRun })
   const views = makeViews(providers.blobs)
   const standingInWorkflow = makeStandingInWorkflow(system)
   const standingInExecution = makeStandingInExecution({
@@ -132,7 +133,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     references: new Map([...options.references, ...peopleAndWorkflows]),
     onDeleted: options.onDeleted,
   })
-  const executions = makeExecutions({ engine, views, system, startExecution })
+  const executions = makeExecutions({ engine, views, system, startExecution, countRun })
   const webhookTokens = makeWebhookIdentifier({ db, orgOf: options.orgOf, log })
 
   if (config.role !== 'api') {

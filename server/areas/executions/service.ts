@@ -13,7 +13,7 @@ import type { ListQuery } from '#platform/http/schema'
 import { fromWire, NOWHERE, toWire } from '#platform/ids'
 import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
 import type { Execution, eventsQuery, RetryBody, RunBody } from './schema.ts'
-import { findTarget, idempotencyOf, type StartExecution, systemTarget, type Target } from './start.ts'
+import { findTarget, idempotencyOf, type Quota, type StartExecution, systemTarget, type Target } from './start.ts'
 import * as store from './store.ts'
 import type { Views } from './view.ts'
 
@@ -54,6 +54,7 @@ export function makeExecutions(options: {
   views: Views
   system: ReadonlyMap<string, SystemWorkflow>
   startExecution: StartExecution
+  countRun: Quota
 }) {
   const { engine, views, system, startExecution } = options
 
@@ -204,6 +205,7 @@ export function makeExecutions(options: {
         version === 'active' && view.workflow_id !== null
           ? await ctx.db.tenant(scopeOf(ctx), (tx) => findTarget(tx, workspaceId, view.workflow_id!))
           : undefined
+      await options.countRun(workspaceId)
       const started = await engine.retry({
         workspaceId,
         executionId: execution_id,

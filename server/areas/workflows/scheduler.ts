@@ -1,7 +1,7 @@
 import type { Json } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import { SECOND } from '#platform/clock'
-import type { Database } from '#platform/db/pool'
+import type { Database, Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import { nextRun } from './schedules.ts'
@@ -23,7 +23,13 @@ type Row = {
   now: Date
 }
 
-export function makeScheduler(options: { db: Database; log: Logger; onStarted(executionId: string): void }) {
+export function makeScheduler(options: {
+  db: Database
+  log: Logger
+  /** Refuses where the plan of the workspace allows no more executions. */
+  countRun(workspaceId: string): Promise<void>
+  onStarted(executionId: string): void
+}) {
   const { db, log } = options
   let timer: NodeJS.Timeout | undefined
   let stopped = false
@@ -31,6 +37,10 @@ export function makeScheduler(options: { db: Database; log: Logger; onStarted(ex
 
   async function fire({ workspace_id, workflow_id }: Due): Promise<void> {
     const executionId = newId()
+    const refusal = await options.countRun(workspace_id).then(
+      () => null,
+      (error: Error) => error.message,
+    )
     const started = await db.tenant({ workspaceId: workspace_id, userId: null }, async (tx) => {
       const row = await tx.maybe<Row>(
         `select s.cron, s.timezone, s.input, v.version_id, v.definition -> 'inputs' as inputs, w.settings, now() as now
@@ -40,7 +50,7 @@ export function makeScheduler(options: { db: Database; log: Logger; onStarted(ex
         [workspace_id, workflow_id],
       )
       if (!row) return false
-      const error = reasonNotToStart(row)
+      const error = refusal ?? reasonNotToStart(row)
       if (error === null) {
         const { outcome } = await tx.row<{ outcome: string }>('select engine.start($1, $2, $3, $4) as outcome', [
           workspace_id,
@@ -55,8 +65,11 @@ export function makeScheduler(options: { db: Database; log: Logger; onStarted(ex
             max_concurrency: row.settings.max_concurrency ?? null,
           }),
         ])
-        // A full queue: left as it is, and tried again at the next look.
-        if (outcome !== 'accepted') return false
+        // A full queue: put off, so that it neither spins nor keeps the schedules of others from being looked at.
+        if (outcome !== 'accepted') {
+          await putOff(tx, workspace_id, workflow_id)
+          return false
+        }
       }
       await tx.count(
         `update schedules set next_run_at = $3, last_run_at = now(), last_execution_id = coalesce($4, last_execution_id), last_error = $5
@@ -77,9 +90,11 @@ export function makeScheduler(options: { db: Database; log: Logger; onStarted(ex
   async function look(): Promise<void> {
     const { rows } = await db.appPool.query<Due>('select * from due_schedules($1)', [AT_ONCE])
     for (const due of rows) {
-      await fire(due).catch((error: unknown) =>
-        log.error({ err: error, workflow_id: due.workflow_id }, 'a schedule could not be started'),
-      )
+      await fire(due).catch(async (error: unknown) => {
+        log.error({ err: error, workflow_id: due.workflow_id }, 'a schedule could not be started')
+        const scope = { workspaceId: due.workspace_id, userId: null }
+        await db.tenant(scope, (tx) => putOff(tx, due.workspace_id, due.workflow_id)).catch(() => {})
+      })
     }
     const { rows: next } = await db.appPool.query<{ in_ms: number | null }>(
       'select extract(epoch from next_schedule_at() - now()) * 1000 as in_ms',
@@ -110,6 +125,12 @@ export function makeScheduler(options: { db: Database; log: Logger; onStarted(ex
     },
   }
 }
+
+const putOff = (tx: Tx, workspaceId: string, workflowId: string): Promise<number> =>
+  tx.count(
+    `update schedules set next_run_at = now() + interval '10 seconds' where workspace_id = $1 and workflow_id = $2 and next_run_at <= now()`,
+    [workspaceId, workflowId],
+  )
 
 function reasonNotToStart(row: Row): string | null {
   if (row.version_id === null) return 'The workflow has no active version.'
