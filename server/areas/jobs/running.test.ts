@@ -204,6 +204,7 @@ describe('a run', () => {
       output: { new: 'Warehoused' },
     })
     const ran = await runJob(member, job)
+    expect(ran.last_run.error).toBeNull()
     expect(ran.last_run).toMatchObject({ status: 'succeeded', total: 7, counts: { succeeded: 7 } })
     const [{ kept }] =
       (await service().sql(`select count(*)::int as kept from dataset_versions v where state = 'current'

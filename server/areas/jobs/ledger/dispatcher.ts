@@ -53,7 +53,16 @@ export function makeDispatcher(options: RunnerOptions & { db: Database; log: Log
     await work().catch((error: unknown) => log.error({ err: error }, what))
   }
 
-  async function look(): Promise<void> {
+  /** Milliseconds until there is something to take up; one cheap question is all that an idle system asks. */
+  async function untilNext(): Promise<number> {
+    const { rows } = await db.appPool.query<{ in_ms: number | null }>(
+      'select (extract(epoch from next_ledger_work_at() - now()) * 1000)::float8 as in_ms',
+    )
+    return rows[0]?.in_ms ?? LOOK_AT_LEAST_EVERY
+  }
+
+  /** How many had to be left for want of room. */
+  async function takeUp(): Promise<number> {
     let left = 0
     const { rows: due } = await db.appPool.query<Due>('select * from due_jobs($1)', [AT_ONCE])
     for (const { workspace_id, job_id } of due) {
@@ -69,11 +78,16 @@ export function makeDispatcher(options: RunnerOptions & { db: Database; log: Log
       await careful('a run could not be taken up', async () => {
         if (!(await drive(run))) left += 1
       })
-    const { rows } = await db.appPool.query<{ in_ms: number | null }>(
-      'select (extract(epoch from next_ledger_work_at() - now()) * 1000)::float8 as in_ms',
-    )
-    const next = Math.max(left > 0 ? FULL_LOOK_EVERY : LOOK_AT_MOST_EVERY, rows[0]?.in_ms ?? LOOK_AT_LEAST_EVERY)
-    if (!stopping.signal.aborted) timer = setTimeout(wake, Math.min(LOOK_AT_LEAST_EVERY, next))
+    return left
+  }
+
+  async function look(): Promise<void> {
+    let next = await untilNext()
+    if (next <= 0) {
+      const left = await takeUp()
+      next = Math.max(left > 0 ? FULL_LOOK_EVERY : LOOK_AT_MOST_EVERY, await untilNext())
+    }
+    if (!stopping.signal.aborted) timer = setTimeout(wake, Math.min(LOOK_AT_LEAST_EVERY, Math.ceil(next)))
   }
 
   function wake(): void {
