@@ -52,7 +52,7 @@ async function as<T>(person: TestPerson | null, role: WorkspaceRole, work: (ctx:
         address: '127.0.0.1',
         baseUrl: base,
         idempotencyKey: null,
-        signal: new AbortController().signal,
+        hungUp: () => new AbortController().signal,
         status: () => {},
         header: () => {},
         afterCommit: () => {},
