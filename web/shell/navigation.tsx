@@ -19,7 +19,7 @@ export const entriesFor = (me: Person): NavEntry[] =>
 export function Navigation({ me }: { me: Person }) {
   const entries = entriesFor(me)
   return (
-    <nav aria-label="Main" className="flex min-h-0 flex-col gap-4 overflow-y-auto px-3 pb-4">
+    <nav aria-label="Main" className="flex min-h-0 flex-col gap-4 overflow-y-auto px-3 pt-px pb-4">
       {(Object.keys(groups) as NavGroup[]).map((group) => {
         const own = entries.filter((entry) => entry.group === group)
         if (own.length === 0) return null

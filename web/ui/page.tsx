@@ -103,7 +103,15 @@ export function Section({
 }
 
 export const Card = ({ children, className }: { children: ReactNode; className?: string }) => (
-  <div className={cx('rounded-lg border border-line bg-surface p-4', className)}>{children}</div>
+  <div
+    className={cx(
+      'rounded-lg border border-line bg-surface',
+      !/(^|\s)p[xy]?-/.test(className ?? '') && 'p-4',
+      className,
+    )}
+  >
+    {children}
+  </div>
 )
 
 /** Name above value, side by side while there is room. */

@@ -78,7 +78,7 @@ export function RunTable({
           ),
         },
         { header: 'Started by', width: '10rem', secondary: true, cell: startedBy },
-        { header: 'Started', width: '9rem', cell: (row) => <RelativeTime at={row.created_at} /> },
+        { header: 'Started', width: '9rem', secondary: true, cell: (row) => <RelativeTime at={row.created_at} /> },
         {
           header: 'Took',
           width: '7rem',

@@ -35,7 +35,7 @@ export function Members({ workflow, role }: { workflow: Workflow; role: Workflow
       title="People"
       description="Members run the workflow and see its runs. Everybody in the workspace can see that it exists."
     >
-      <Card className="flex flex-col divide-y divide-line py-1">
+      <Card className="flex flex-col divide-y divide-line px-4 py-1">
         <div className="flex items-center justify-between gap-3 py-2.5">
           <span className="inline-block first-letter:uppercase">{nameOf(owner_id)}</span>
           <span className="text-ink-2">Owner</span>
