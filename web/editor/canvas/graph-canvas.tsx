@@ -122,7 +122,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
       onlyRenderVisibleElements
       panOnScroll
       zoomOnDoubleClick={false}
-      minZoom={0.1}
+      minZoom={0.05}
       maxZoom={2}
       fitView
       fitViewOptions={{ maxZoom: 1, minZoom: 0.6, padding: 0.1 }}
