@@ -113,3 +113,48 @@ test('what a deleted workspace left behind is removed with its blobs, and a work
   expect(removed).toContain(`runs/${partitionOf(ids[0]!)}/${gone}/`)
   expect(removed.every((prefix) => prefix.endsWith(`/${gone}/`))).toBe(true)
 })
+
+test('a workflow that keeps its executions for a week forgets older ones, with journal and blobs, and no others', async () => {
+  const [workspaceId, workflowId, other] = [newId(), newId(), newId()]
+  const put = async (of: string, ageDays: number, status: string, endedDays = ageDays): Promise<string> => {
+    const id = idAt(Date.now() - ageDays * DAY)
+    const ended = status === 'succeeded'
+    await owner.query(
+      `insert into executions (execution_id, workspace_id, workflow_id, definition_ref, status, trigger_kind, waiting_for, finished_at)
+       values ($1, $2, $3, 'adhoc:x', $4, 'user', case when $4 = 'waiting' then '[{"kind": "timer"}]'::jsonb else '[]' end,
+         case when $5 then now() - $6 * interval '1 day' end)`,
+      [id, workspaceId, of, status, ended, endedDays],
+    )
+    await owner.query(
+      `insert into events values ($1, 1, $2, now(), 'execution.started', '{}'), ($1, 2, $2, now(), 'node.succeeded', '{"blob": {"key": "x"}}')`,
+      [id, workspaceId],
+    )
+    return id
+  }
+  const old = await put(workflowId, 9, 'succeeded')
+  const kept = [
+    await put(workflowId, 5, 'succeeded'),
+    await put(workflowId, 9, 'succeeded', 2),
+    await put(workflowId, 9, 'waiting'),
+    await put(other, 9, 'succeeded'),
+  ]
+  const removed: string[] = []
+  const blobs = {
+    put: async () => {},
+    get: async () => undefined,
+    remove: async () => {},
+    removeUnder: async (prefix: string) => void removed.push(prefix),
+  }
+  const maintenance = makeMaintenance({
+    db,
+    blobs,
+    retentionDays: 400,
+    retentions: async () => [{ workspace_id: workspaceId, workflow_id: workflowId, retention_days: 7 }],
+  })
+  expect(await maintenance.run()).toMatchObject({ executions: 1 })
+  expect([await count('executions', old), await count('events', old)]).toEqual([0, 0])
+  for (const id of kept) expect([await count('executions', id), await count('events', id)]).toEqual([1, 2])
+  expect(removed.filter((prefix) => prefix.includes(workspaceId))).toEqual([
+    `runs/${partitionOf(old)}/${workspaceId}/${old}/`,
+  ])
+})

@@ -1,6 +1,7 @@
 import { DAY } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Blobs } from '#providers/blobs/index'
+import { makeRetention, type Retention } from './retention.ts'
 
 // What keeps the engine's tables from growing for ever. Any number of processes may do it; the database takes them in turn.
 
@@ -18,8 +19,11 @@ export const makeMaintenance = (deps: {
   blobs: Blobs
   /** How long the journal of an ended execution is kept, at least. */
   retentionDays: number
+  /** Workflows that keep theirs for less long. */
+  retentions?(): Promise<Retention[]>
 }): Maintenance => {
   const { db, blobs, retentionDays } = deps
+  const forgetEnded = makeRetention({ db, blobs, retentions: deps.retentions ?? (async () => []) })
 
   const run: Maintenance['run'] = async () => {
     await db.engine((tx) => tx.rows('select engine.ensure_partitions()'))
@@ -29,7 +33,7 @@ export const makeMaintenance = (deps: {
       ),
     )
     let droppedWeeks = 0
-    let executions = 0
+    let executions = await forgetEnded()
     for (const { start_at, live, age } of weeks) {
       if (Number(age) < WEEK + retentionDays * DAY) continue
       const [gone] = await db.engine((tx) =>

@@ -32,6 +32,10 @@ export const partitionOf = (executionId: string): string => {
   return new Date(monday).toISOString().slice(0, 10).replaceAll('-', '')
 }
 
+/** Where an execution's blobs are: a place of its own, so that forgetting one takes nothing from another. */
+export const blobsOf = (owner: { workspaceId: string; executionId: string }): string =>
+  `runs/${partitionOf(owner.executionId)}/${owner.workspaceId}/${owner.executionId}/`
+
 /** Puts a large value into the blob store and names it; a small one needs no name. */
 export const offload = async (
   blobs: Blobs,
@@ -41,7 +45,7 @@ export const offload = async (
   if (text.length <= INLINE_BYTES) return undefined
   const bytes = Buffer.from(text)
   const sha256 = createHash('sha256').update(bytes).digest('hex')
-  const key = `runs/${partitionOf(owner.executionId)}/${owner.workspaceId}/${sha256}`
+  const key = `${blobsOf(owner)}${sha256}`
   await blobs.put(key, bytes)
   return { key, sha256, bytes: bytes.length }
 }

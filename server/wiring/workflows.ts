@@ -16,6 +16,7 @@ import { webhookRoutes } from '#areas/webhooks/routes'
 import { makeWebhooks } from '#areas/webhooks/service'
 import { type LoadAdhoc, makeWorkflowPorts } from '#areas/workflows/engine-ports'
 import { makeNotifier } from '#areas/workflows/notify'
+import { listRetentions } from '#areas/workflows/retention'
 import { workflowRoutes } from '#areas/workflows/routes'
 import { makeScheduler } from '#areas/workflows/scheduler'
 import { makeSchedules } from '#areas/workflows/schedules'
@@ -150,7 +151,12 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     approvals,
     views,
     startExecution,
-    maintain: makeMaintenance({ db, blobs: providers.blobs, retentionDays: config.HEDDLE_RETENTION_DAYS }).run,
+    maintain: makeMaintenance({
+      db,
+      blobs: providers.blobs,
+      retentionDays: config.HEDDLE_RETENTION_DAYS,
+      retentions: () => listRetentions(db),
+    }).run,
     feed: executionFeed({ db, engine, views }),
     tokens: { webhook: webhookTokens.identify },
     standings: {
