@@ -34,7 +34,7 @@ const definition = {
   edges: [{ from: { node: 'ask' }, to: 'gate' }],
 }
 
-describe.skipIf(noBrowser)('the pages of the console', () => {
+describe.skipIf(noBrowser)('the pages of the console', { timeout: 90_000 }, () => {
   const site = useSite()
 
   /** Colours are all that differs between the themes. */

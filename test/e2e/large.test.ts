@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { eventually, noBrowser, useSite } from '#test/harness/site'
+
+const ITEMS = 20_000
+
+describe.skipIf(noBrowser)('large things', { timeout: 90_000 }, () => {
+  const site = useSite()
+
+  it('an output of 20,000 items is fetched when asked for, and scrolls to its end with few lines in the page', async () => {
+    const ada = await site().signUp('Ada')
+    const definition = {
+      nodes: [{ id: 'many', type: 'set', name: 'Many', args: { values: { list: { $ref: 'input.list' } } } }],
+      edges: [],
+    }
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Many', definition })
+    const input = { list: Array.from({ length: ITEMS }, (_, index) => `item ${index}`) }
+    const { execution_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run`, { input })
+    const { page } = ada
+    await page.goto(`/runs/${execution_id}?node=many`)
+    await page.getByRole('button', { name: 'Show it' }).click()
+    const output = page.getByRole('region', { name: 'Output of Many' })
+    await eventually(() => output.textContent()).toContain(`${ITEMS} items`)
+    await output.getByRole('button', { name: 'Expand list' }).click()
+    await eventually(() => output.textContent()).toContain('"item 5"')
+    expect(await output.locator('> div').count()).toBeLessThan(150)
+    await output.evaluate((element) => element.scrollTo(0, element.scrollHeight))
+    await eventually(() => output.textContent()).toContain(`"item ${ITEMS - 1}"`)
+    expect(await output.locator('> div').count()).toBeLessThan(150)
+  })
+
+  it('a list of more than a hundred rows keeps only those in sight in the page', async () => {
+    const ada = await site().signUp('Ada')
+    for (let number = 0; number < 130; number++) {
+      await site().call(ada, 'POST', '/api/workflows', { name: `Workflow ${String(number).padStart(3, '0')}` })
+    }
+    const { page } = ada
+    await page.goto('/workflows')
+    const table = page.getByRole('table', { name: 'Workflows' })
+    await table.waitFor()
+    await eventually(() => table.getAttribute('aria-rowcount').then(Number)).toBeGreaterThanOrEqual(130)
+    expect(await table.getByRole('row').count()).toBeLessThan(80)
+    await table.evaluate((element) => element.parentElement!.scrollTo(0, element.parentElement!.scrollHeight))
+    await eventually(() => table.textContent()).toContain('Workflow 000')
+    expect(await table.getByRole('row').count()).toBeLessThan(80)
+  })
+})
