@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest'
+import { checkPages } from '#test/harness/axe'
+import { PASSWORD } from '#test/harness/browser'
+import { eventually, noBrowser, useSite } from '#test/harness/site'
+import { makePerson, makeWorkspace } from '#test/harness/world'
+
+const hostile = `<img src=x onerror="window.hacked=1">`
+
+describe.skipIf(noBrowser)('administration', () => {
+  const site = useSite({ env: { HEDDLE_OPERATORS: 'op@example.com,olga@example.com' } })
+
+  const makePlan = async (): Promise<void> => {
+    const operator = await makePerson(site().service, { email: 'op@example.com' })
+    const answer = await operator.call('POST', '/api/payments/plans', {
+      body: { name: 'Team', amount: 4900, currency: 'eur', interval: 'month', quotas: { members: 10 } },
+    })
+    expect(answer.status).toBe(201)
+  }
+
+  it('somebody is invited, accepts in another browser, and is given another role', { timeout: 120_000 }, async () => {
+    const ada = await site().signUp('Ada')
+    await ada.page.goto('/people')
+    await ada.page.getByRole('button', { name: 'Invite' }).click()
+    const grace = await site().visit()
+    await ada.page.getByLabel('E-mail').fill(grace.email)
+    await ada.page.getByLabel('Role').selectOption('viewer')
+    await ada.page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click()
+    const link = await ada.page.getByTestId('copy-text').textContent()
+    await ada.page.getByRole('button', { name: 'Done' }).click()
+    await ada.page.getByRole('cell', { name: grace.email, exact: true }).waitFor()
+
+    await grace.page.goto(new URL(link!).pathname)
+    await grace.page.getByLabel('Name').fill('Grace')
+    await grace.page.getByLabel('Password').fill(PASSWORD)
+    await grace.page.getByRole('button', { name: /accept|join|make/i }).click()
+    await grace.page.getByRole('navigation', { name: 'Main' }).waitFor()
+    await grace.page.goto('/people')
+    await grace.page.getByRole('row', { name: /Grace/ }).waitFor()
+    expect(await grace.page.getByRole('button', { name: 'Invite' }).count()).toBe(0)
+
+    await ada.page.reload()
+    await ada.page.getByRole('button', { name: 'What to do with Grace' }).click()
+    await ada.page.getByRole('menuitemradio', { name: 'Member' }).click()
+    await eventually(() => ada.page.getByRole('row', { name: /Grace.*Member/ }).count()).toBe(1)
+  })
+
+  it('a declined card is told, a good one is added, and the workspace subscribes', { timeout: 120_000 }, async () => {
+    await makePlan()
+    const ada = await site().signUp('Ada')
+    await ada.page.goto('/billing/cards')
+    await ada.page.getByRole('button', { name: 'Add card' }).first().click()
+    const dialog = ada.page.getByRole('dialog')
+    await dialog.getByRole('button', { name: '4000 0000 0000 0002' }).click()
+    await dialog.getByRole('button', { name: 'Add card' }).click()
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByRole('button', { name: '4000 0025 0000 3155' }).click()
+    await dialog.getByRole('button', { name: 'Add card' }).click()
+    await dialog.getByRole('button', { name: 'Confirm at the bank' }).click()
+    await ada.page.getByRole('row', { name: /ending in 3155/ }).waitFor()
+
+    await ada.page.getByRole('link', { name: 'Plan and usage' }).click()
+    await ada.page.getByRole('button', { name: 'Subscribe: Team' }).click()
+    await ada.page.getByRole('alertdialog').getByRole('button', { name: 'Subscribe' }).click()
+    await ada.page.getByRole('button', { name: 'Cancel subscription…' }).waitFor()
+    await ada.page.getByRole('link', { name: 'Invoices' }).click()
+    await ada.page.getByRole('row', { name: /Paid.*€49\.00/ }).waitFor()
+    await checkPages(ada, [
+      ['/billing', 'Renews'],
+      ['/billing/cards', 'ending in 3155'],
+      ['/billing/invoices', '€49.00'],
+    ])
+  })
+
+  it('a webhook token is made, and a program starts the workflow with it', { timeout: 120_000 }, async () => {
+    const ada = await site().signUp('Ada')
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Echo',
+      definition: { inputs: { type: 'object' }, nodes: [], edges: [], output: { $ref: 'input' } },
+    })
+    await ada.page.goto(`/workflows/${workflow_id}/access`)
+    await ada.page
+      .getByRole('region', { name: 'Webhook' })
+      .or(ada.page.locator('section', { hasText: 'Webhook' }))
+      .first()
+      .getByRole('button', { name: /token/i })
+      .first()
+      .click()
+    await ada.page.getByLabel('Name').fill('Shop')
+    await ada.page
+      .getByRole('dialog')
+      .getByRole('button', { name: /make|create/i })
+      .click()
+    const token = await ada.page.getByTestId('copy-text').first().textContent()
+    expect(token).toMatch(/^whs_/)
+    const started = await site().service.call('POST', `/api/webhooks/workflow/${workflow_id}/trigger?wait_s=20`, {
+      token: token!,
+      body: { order: 7 },
+    })
+    expect(started.body).toMatchObject({ status: 'succeeded', results: { order: 7 } })
+    await ada.page.goto(`/runs/${started.body.execution_id}`)
+    await ada.page.getByText('Succeeded').first().waitFor()
+  })
+
+  it('an API key is shown once, works, and stops working', async () => {
+    const ada = await site().signUp('Ada')
+    await ada.page.goto('/keys')
+    await ada.page.getByRole('button', { name: 'New API key' }).first().click()
+    await ada.page.getByLabel('Name').fill('Nightly')
+    await ada.page.getByRole('button', { name: 'Make key' }).click()
+    const key = await ada.page.getByTestId('copy-text').first().textContent()
+    expect(key).toMatch(/^hk_/)
+    const me = await site().service.call('GET', '/auth/me', { token: key! })
+    expect(me.body.user.email).toBe(ada.email)
+    await ada.page.getByRole('button', { name: 'I have kept it' }).click()
+    await ada.page.getByRole('button', { name: 'Delete the key Nightly' }).click()
+    await ada.page.getByRole('button', { name: 'Delete key' }).click()
+    await ada.page.getByText('No API key yet').waitFor()
+    expect((await site().service.call('GET', '/auth/me', { token: key! })).status).toBe(401)
+  })
+
+  it('a notification arrives while one looks, and what tenants wrote stays text', async () => {
+    const ada = await site().signUp('Ada')
+    await ada.page.goto('/notifications')
+    await ada.page.getByText('Live', { exact: true }).waitFor()
+    await site().call(ada, 'POST', '/api/notifications', { title: hostile, body: hostile, link: '/runs' })
+    await ada.page
+      .getByRole('link', { name: /<img src=x/ })
+      .first()
+      .click()
+    await ada.page.getByRole('link', { name: 'Go there' }).waitFor()
+    expect(await ada.page.evaluate('window.hacked')).toBeUndefined()
+  })
+
+  it('the pages have no serious finding of axe, and a viewer is offered nothing they may not do', {
+    timeout: 300_000,
+  }, async () => {
+    const ada = await site().signUp('Ada')
+    const { team_id } = await site().call(ada, 'POST', '/api/teams', { name: 'Finance' })
+    const { subscription_id } = await site().call(ada, 'POST', '/api/subscriptions', { name: 'Map licence' })
+    const { workspaces } = await site().call(ada, 'GET', '/auth/me')
+    const [{ workspace_id, company_id }] = workspaces
+    await checkPages(ada, [
+      ['/people', 'What the roles mean'],
+      ['/teams', 'Finance'],
+      [`/teams/${team_id}`, 'Nobody is in this team yet'],
+      ['/teams/slug/finance', 'Nobody is in this team yet'],
+      ['/companies', 'Your workspaces in it'],
+      [`/companies/${company_id}`, 'Workspaces you are in'],
+      [`/workspaces/${workspace_id}`, 'Delete this workspace'],
+      ['/keys', 'No API key yet'],
+      ['/notifications', 'Nothing has happened yet'],
+      ['/audit', 'Audit log'],
+      ['/billing/records', 'Map licence'],
+      [`/billing/records/${subscription_id}`, 'Quantity'],
+    ])
+    const vera = await site().invite(ada, 'Vera', 'viewer')
+    for (const [path, ready] of [
+      ['/teams', 'Finance'],
+      [`/teams/${team_id}`, 'Nobody is in this team yet'],
+      ['/billing/records', 'Map licence'],
+      ['/people', 'What the roles mean'],
+    ] as const) {
+      await vera.page.goto(path)
+      await vera.page.getByText(ready).first().waitFor()
+      expect(await vera.page.getByRole('button', { name: /^(New|Delete|Change|Add|Invite)/ }).count(), path).toBe(0)
+    }
+    await vera.page.goto('/audit')
+    await vera.page.getByText('The audit log is for owners').waitFor()
+  })
+
+  it('operators see the engine, the tenants and the outbox; others are told that they do not', {
+    timeout: 120_000,
+  }, async () => {
+    const ada = await site().signUp('Ada')
+    await ada.page.goto('/operators/engine')
+    await ada.page.getByText('This page is for operators').waitFor()
+    const olga = await site().visit()
+    const operator = await makePerson(site().service, { email: 'olga@example.com', name: 'Olga' })
+    await makeWorkspace(site().service, operator, 'Operations')
+    await olga.context.setExtraHTTPHeaders({ authorization: `Bearer ${operator.key}` })
+    await checkPages(olga, [
+      ['/operators/engine', 'All is well'],
+      ['/operators/tenants', "Ada's place"],
+      ['/operators/outbox', 'Outbox'],
+      ['/operators/plans', 'Billing clock'],
+    ])
+  })
+})

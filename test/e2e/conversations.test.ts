@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import { checkPages } from '#test/harness/axe'
+import { eventually, noBrowser, useSite } from '#test/harness/site'
+
+const hostile = `<img src=x onerror="window.hacked=1">`
+
+describe.skipIf(noBrowser)('conversations', () => {
+  const site = useSite()
+
+  it('a thread takes words and a voice, and plays it back', { timeout: 120_000 }, async () => {
+    const ada = await site().signUp('Ada')
+    const { page, context } = ada
+    await context.grantPermissions(['microphone'])
+    await page.goto('/threads')
+    await page.getByRole('button', { name: 'New thread' }).first().click()
+    await page.getByLabel('What it is about').fill('Refunds')
+    await page.getByRole('button', { name: 'Open thread' }).click()
+    await page.getByLabel('Message').fill(`Hello ${hostile}`)
+    await page.keyboard.press('Enter')
+    await page.getByText('<img src=x').waitFor()
+
+    await page.getByRole('button', { name: 'Record a voice message' }).click()
+    await page.getByRole('button', { name: /^Stop [1-9]/ }).click()
+    await page.getByLabel('Message').fill('Listen to this')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByRole('button', { name: 'Play clip' }).click()
+    const clip = page.getByLabel('Voice message', { exact: true })
+    await clip.waitFor()
+    await eventually(() => clip.evaluate('(element) => element.readyState >= 1 && element.error === null')).toBe(true)
+
+    await page.getByRole('link', { name: 'People', exact: true }).last().click()
+    await page.getByRole('button', { name: 'Invite' }).click()
+    await page.getByLabel('E-mail').fill('guest@example.com')
+    await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click()
+    expect(await page.getByTestId('copy-text').textContent()).toContain('/invitations/')
+    expect(await page.evaluate('window.hacked')).toBeUndefined()
+  })
+
+  it('a template is made, its widget answers in the preview, and a token comes with the line for the page', {
+    timeout: 120_000,
+  }, async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    await page.goto('/templates/new')
+    await page.getByLabel('Name').fill('Shop assistant')
+    await page.getByLabel('Greeting').fill('Welcome to the shop!')
+    await page.getByRole('button', { name: 'Make template' }).click()
+    await page.getByRole('button', { name: 'Start the preview' }).click()
+    await page.getByTestId('preview').getByText('Welcome to the shop!').waitFor()
+    await page.getByRole('button', { name: 'New token' }).first().click()
+    await page.getByLabel('Name').fill('shop.example')
+    await page.getByRole('button', { name: 'Make token' }).click()
+    const line = await page.getByTestId('copy-text').first().textContent()
+    expect(line).toMatch(
+      /^<script src="http.*\/widget\/v1\.js" data-template="tmpl_\w+" data-token="ems_\w+" async><\/script>$/,
+    )
+  })
+
+  it('a channel is set up and tried out', { timeout: 120_000 }, async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    await site().call(ada, 'POST', '/api/templates', { name: 'Support' })
+    await page.goto('/channels/new')
+    await page.getByRole('link', { name: /E-mail/ }).click()
+    await page.getByLabel('Address').fill('support@example.com')
+    await page.getByLabel('Inbound secret').fill('a secret of ours')
+    await page.getByRole('button', { name: 'Connect' }).click()
+    expect(await page.getByTestId('copy-text').textContent()).toContain('/gateway/email/chan_')
+    await page.getByLabel('E-mail address').fill('ada@example.com')
+    await page.getByRole('button', { name: 'Send test message' }).click()
+    await page.getByText('E-mail took the message.').waitFor()
+    await page.getByRole('switch', { name: 'On' }).click()
+    await page.getByText('Off', { exact: true }).waitFor()
+  })
+
+  it('the pages have no serious finding of axe', { timeout: 300_000 }, async () => {
+    const ada = await site().signUp('Ada')
+    const { template_id } = await site().call(ada, 'POST', '/api/templates', {
+      name: 'Support',
+      greeting: 'Hello there',
+    })
+    const { thread_id } = await site().call(ada, 'POST', '/api/chat-thread', { title: 'Refunds', template_id })
+    await site().call(ada, 'POST', `/api/chat-thread/${thread_id}/messages`, { text: 'Good morning' })
+    const { config_id } = await site().call(ada, 'POST', '/api/gateway/channels', {
+      channel: 'email',
+      external_id: 'support@example.com',
+      template_id,
+      credentials: { inbound_secret: 'a secret of ours' },
+    })
+    await checkPages(ada, [
+      ['/threads', 'Refunds'],
+      [`/threads/${thread_id}`, 'Good morning'],
+      [`/threads/${thread_id}/members`, ada.email],
+      ['/templates', 'Support'],
+      ['/templates/new', 'Sites it may stand on'],
+      [`/templates/${template_id}`, 'Delete this template'],
+      [`/templates/${template_id}/widget`, 'No token yet'],
+      [`/templates/${template_id}/channels`, 'support@example.com'],
+      ['/channels', 'support@example.com'],
+      ['/channels/new', 'Telegram'],
+      ['/channels/new?channel=whatsapp', 'Phone number id'],
+      [`/channels/${config_id}`, 'Address to enter there'],
+    ])
+  })
+})

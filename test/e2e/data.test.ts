@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest'
+import { checkPages } from '#test/harness/axe'
+import { eventually, noBrowser, useSite, type Visitor } from '#test/harness/site'
+
+const hostile = `<img src=x onerror="window.hacked=1">`
+const greet = {
+  inputs: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  nodes: [{ id: 'greet', type: 'set', args: { values: { text: { $cel: '"Hello " + input.name' } } } }],
+  edges: [],
+  output: { $ref: 'nodes.greet.output.text' },
+}
+
+describe.skipIf(noBrowser)('data', () => {
+  const site = useSite()
+
+  const importFile = async ({ page }: Visitor, name: string, text: string): Promise<void> => {
+    await page.getByLabel('File to import').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
+    await page.getByRole('button', { name: /^(Import|Try again)$/ }).click()
+  }
+
+  it('a CSV with a bad line is refused with that line; put right, it is imported and a job runs over it to its end', {
+    timeout: 120_000,
+  }, async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    await site().call(ada, 'POST', '/api/workflows', { name: 'Greet', definition: greet })
+    await page.goto('/datasets')
+    await page.getByRole('link', { name: 'Import a file' }).first().click()
+    await importFile(ada, 'leads.csv', `name,score\nAda,1\nBob\nEve,3\n`)
+    const refusal = page.getByRole('alert')
+    await refusal.getByText(/Line 3/).waitFor()
+    await refusal.getByText('Bob', { exact: true }).waitFor()
+
+    const rows = Array.from({ length: 300 }, (_, n) => `Person ${n},${n}`).join('\n')
+    await importFile(ada, 'leads.csv', `name,score\n"${hostile.replaceAll('"', '""')}",0\n${rows}\n`)
+    await page.getByRole('cell', { name: 'Person 3', exact: true }).waitFor()
+    await page.getByText('<img src=x').first().waitFor()
+    await page.getByRole('link', { name: 'Profile' }).click()
+    await page.getByText('Of all 301 records.').waitFor()
+    await page.locator('.recharts-bar-rectangle').first().waitFor()
+
+    await page.goto('/jobs/new')
+    await page.getByLabel('Name', { exact: true }).fill('Greet leads')
+    await page.getByLabel('Runs').selectOption({ label: 'Greet' })
+    await page.getByLabel('Over').selectOption({ label: 'leads (301 records)' })
+    await page.getByRole('switch', { name: 'The record as it is' }).click()
+    await page.getByRole('button', { name: /Add what the workflow takes/ }).click()
+    await page.getByLabel('Results go').selectOption('new')
+    await page.getByLabel('Name of the new dataset').fill('Greetings')
+    await page.getByRole('button', { name: 'Make job' }).click()
+    await page.getByRole('button', { name: 'Run now' }).click()
+    await page.getByText('301 of 301 records').waitFor({ timeout: 60_000 })
+    await eventually(() => page.getByText('Idle', { exact: true }).count()).toBeGreaterThan(0)
+    await page.getByRole('link', { name: /^Succeeded 301/ }).click()
+    await page.getByRole('link', { name: 'Run of record 1', exact: true }).waitFor()
+    await page.goto('/datasets')
+    await page.getByRole('link', { name: 'Greetings' }).click()
+    await page.getByRole('cell', { name: 'Hello Person 3', exact: true }).waitFor()
+    expect(await page.evaluate('window.hacked')).toBeUndefined()
+  })
+
+  it('a connection is probed step by step, captured, revoked and re-armed', { timeout: 120_000 }, async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    await page.goto('/connections/new?kind=postgres')
+    await page.getByLabel('Name').fill('Nowhere')
+    await page.getByLabel('Host').fill('10.0.0.1')
+    await page.getByLabel('Database').fill('d')
+    await page.getByLabel('User').fill('u')
+    await page.getByLabel('Password').fill('p')
+    expect(await page.getByLabel('Password').getAttribute('type')).toBe('password')
+    await page.getByRole('button', { name: 'Try and store' }).click()
+    await page.getByText('Nothing was stored.').waitFor()
+    await page.getByText('Find the host (failed)').waitFor()
+
+    await page.goto('/connections/new?kind=duckdb')
+    await page.getByLabel('Name').fill('Numbers')
+    await page.getByRole('button', { name: 'Try and store' }).click()
+    await page.getByRole('button', { name: 'Add source' }).click()
+    await page.getByLabel('Name').fill('Squares')
+    await page.getByLabel('What to read').selectOption('query')
+    await page.getByLabel('Query').fill('select n, n * n as square from range(10) t(n)')
+    await page.getByRole('button', { name: 'Attach' }).click()
+    await page.getByRole('button', { name: 'Capture Squares' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Capture' }).click()
+    await page.getByRole('cell', { name: '81', exact: true }).waitFor()
+
+    await page.goto('/connections')
+    await page.getByRole('link', { name: 'Numbers' }).click()
+    await page.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke credential' }).click()
+    await page.getByText('The credential was revoked and erased.').waitFor()
+    await page.getByRole('button', { name: 'Store a new credential' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Try and store' }).click()
+    await page.getByRole('button', { name: 'Verify now' }).waitFor()
+  })
+
+  it('the pages have no serious finding of axe', { timeout: 300_000 }, async () => {
+    const ada = await site().signUp('Ada')
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Greet', definition: greet })
+    const { dataset_id } = await site().call(ada, 'POST', '/api/datasets', {
+      name: 'Known',
+      records: [
+        { name: 'Ada', expected: 'Hello Ada' },
+        { name: 'Bob', expected: 'Hi Bob' },
+      ],
+    })
+    const { connection_id } = await site().call(ada, 'POST', '/api/connections', {
+      name: 'Numbers',
+      kind: 'duckdb',
+      config: {},
+    })
+    const { job_id } = await site().call(ada, 'POST', '/api/enrichment-jobs', {
+      name: 'Greet all',
+      workflow_id,
+      dataset_id,
+    })
+    const { suite_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/suites`, {
+      name: 'Known greetings',
+      dataset_id,
+      checks: [{ kind: 'equal', expected: { $ref: 'record.expected' } }],
+    })
+    const { run_id } = await site().call(ada, 'POST', `/api/suites/${suite_id}/run`, {})
+    await checkPages(ada, [
+      ['/datasets', 'Known'],
+      ['/datasets/import', 'Choose a file'],
+      ['/datasets/new', 'A JSON array of objects.'],
+      [`/datasets/${dataset_id}`, 'Hello Ada'],
+      [`/datasets/${dataset_id}/profile`, 'Of all 2 records.'],
+      [`/datasets/${dataset_id}/settings`, 'Delete this dataset'],
+      ['/connections', 'DuckDB'],
+      ['/connections/new', 'What do you want to connect?'],
+      ['/connections/new?kind=snowflake', 'Try and store'],
+      [`/connections/${connection_id}`, 'The connection works'],
+      ['/jobs', 'Greet all'],
+      ['/jobs/new', 'What each run is given'],
+      [`/jobs/${job_id}`, 'It has not run yet'],
+      [`/jobs/${job_id}/ledger`, 'No record failed'],
+      [`/jobs/${job_id}/members`, 'pinned to a workflow'],
+      [`/jobs/${job_id}/settings`, 'Delete this job'],
+      ['/suites', 'Known greetings'],
+      [`/suites/${suite_id}`, 'What it checks'],
+      [`/suites/${suite_id}/runs/${run_id}`, '50.0 % passed'],
+    ])
+  })
+})
