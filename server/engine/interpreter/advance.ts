@@ -6,7 +6,7 @@ import { failed, finish } from './failing.ts'
 import { compile } from './graph.ts'
 import { type Pass, record, settle } from './pass.ts'
 import { type Context, readiness } from './scope.ts'
-import { activeNodes, emptyState, type Fact, type GraphState, hasEnded, type NodeState } from './state.ts'
+import { activeNodes, emptyState, type Fact, type GraphState, hasActive, hasEnded, type NodeState } from './state.ts'
 
 // The interpreter: pure, synchronous, no clock, no I/O. What happened outside goes in with the time at which it did; the
 // facts to journal and the commands to carry out once they are durable come out.
@@ -54,7 +54,7 @@ const closePass = (pass: Pass): Step => {
       settle(pass, id)
     } else if (typeof ready === 'object') failed(pass, id, 1, ready.failed, false)
   }
-  if (!hasEnded(pass.state) && activeNodes(pass.state).length === 0) finish(pass)
+  if (!hasEnded(pass.state) && !hasActive(pass.state)) finish(pass)
   return { state: pass.state, facts: pass.facts, commands: hasEnded(pass.state) ? [] : pass.commands }
 }
 

@@ -59,8 +59,16 @@ export const isSettled = (node: NodeState | undefined): boolean =>
 
 export const hasEnded = (state: GraphState): boolean => state.status !== 'running'
 
+const isActive = (node: NodeState): boolean => node.status === 'running' || node.status === 'waiting'
+
 export const activeNodes = (state: GraphState): [id: string, node: NodeState][] =>
-  Object.entries(state.nodes).filter(([, node]) => node.status === 'running' || node.status === 'waiting')
+  Object.entries(state.nodes).filter(([, node]) => isActive(node))
+
+// Asked after every step of every execution, hence without lists.
+export const hasActive = (state: GraphState): boolean => {
+  for (const id in state.nodes) if (isActive(state.nodes[id] as NodeState)) return true
+  return false
+}
 
 /** Nothing of ours runs for it any more: it goes on only when time passes or somebody says something. */
 export const onlyWaits = (state: GraphState): boolean =>
@@ -69,7 +77,9 @@ export const onlyWaits = (state: GraphState): boolean =>
 /** When time alone will next change something. */
 export const nextDue = (state: GraphState): number | null => {
   let due = Number.POSITIVE_INFINITY
-  for (const [, node] of activeNodes(state)) {
+  for (const id in state.nodes) {
+    const node = state.nodes[id] as NodeState
+    if (!isActive(node)) continue
     if (node.expires !== undefined) due = Math.min(due, node.expires)
     const wait = node.wait
     if (wait && wait.kind !== 'execution' && wait.until !== null) due = Math.min(due, wait.until)

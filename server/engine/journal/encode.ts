@@ -93,8 +93,8 @@ export const queuedText = (starts: StartAppend[]): string =>
 
 // Arrays are written here rather than by the driver, which escapes every element twice: 43 µs an execution, measured.
 const plainArray = (values: (string | number)[]): string => `{${values.join()}}`
-const SPECIAL = /["\\]/g
-const textArray = (texts: string[]): string => `{${texts.map((text) => `"${text.replace(SPECIAL, '\\$&')}"`).join()}}`
+// Inside quotes an array and a JSON string escape the same two characters, and JSON text holds no others to be escaped.
+const textArray = (jsonTexts: string[]): string => `{${JSON.stringify(jsonTexts).slice(1, -1)}}`
 
 export type Values = { hasStarts: boolean; values: unknown[] }
 
