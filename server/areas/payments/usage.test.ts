@@ -46,3 +46,23 @@ test('of many creates at once only as many succeed as the plan allows', async ()
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
   expect(await usage('records')).toMatchObject({ used: 5 })
 })
+
+test('people who come in count against the plan; guests do not', async () => {
+  const invite = async (n: number) =>
+    (
+      await world.owner.call('POST', `/api/workspaces/${world.workspace.id}/members/invite`, {
+        body: { email: `new-${n}@example.com` },
+      })
+    ).body.link
+      .split('/')
+      .at(-1)
+  const accept = async (token: string) =>
+    service().call('POST', `/auth/invitations/${token}/accept`, {
+      body: { name: 'New', password: 'correct horse battery' },
+    })
+  expect(await usage('members')).toMatchObject({ used: 3, limit: 5 })
+  for (const n of [1, 2]) expect((await accept(await invite(n))).status).toBe(201)
+  const refused = await accept(await invite(3))
+  expect([refused.status, refused.body.code]).toEqual([403, 'quota_exceeded'])
+  expect(await usage('members')).toMatchObject({ used: 5 })
+})
