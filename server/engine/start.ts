@@ -150,7 +150,7 @@ export const makeStarter = (deps: {
   }
 
   const refuseWhenOverloaded = (): void => {
-    const journal = worker?.identity().journal
+    const journal = worker?.journal()
     const waiting = (journal?.waiting() ?? 0) + queue.waiting()
     if (waiting > limits.journal) {
       throw problem('overloaded', 'The service has more to do than it can. Try again in a moment.', { retryAfterS: 1 })

@@ -12,7 +12,7 @@ import { checkedText, offload } from '../outputs.ts'
 import type { EnginePorts, PeopleWait, Start } from '../ports.ts'
 import { type Abortable, lazyAbort } from './abort.ts'
 import type { Frame } from './frame.ts'
-import type { Live } from './live.ts'
+import type { Live } from './live-types.ts'
 import { runMap } from './maps.ts'
 
 // Carries out what the interpreter commanded, once that is durable. What comes of it goes back as a happening.

@@ -7,7 +7,8 @@ import { emptyState, type GraphState } from '../interpreter/state.ts'
 import { checkedText, hydrate, offload } from '../outputs.ts'
 import type { EffectDeps } from './effects.ts'
 import type { Frame } from './frame.ts'
-import { type Live, outcomeUnknown, type Work } from './live.ts'
+import type { Live, Work } from './live-types.ts'
+import { outcomeUnknown } from './signals.ts'
 
 // A map executes its body once per item, each in a frame of its own whose state is a row. The surrounding state holds only
 // which ranges have settled: 100,000 items would be 9 MB, and rewriting that per item would take hours.

@@ -5,7 +5,7 @@ import type { Context } from '../interpreter/scope.ts'
 import type { GraphState } from '../interpreter/state.ts'
 import type { StartRow } from '../journal/batch.ts'
 import type { DefinitionRef, TriggerKind } from '../ports.ts'
-import type { InboxMessage } from './live.ts'
+import type { InboxMessage } from './live-types.ts'
 
 /** What is known of an execution when this worker begins to own it. */
 export type Owned = {

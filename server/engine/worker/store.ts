@@ -3,7 +3,7 @@ import type { Database } from '#platform/db/pool'
 import type { Fact, GraphState } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import type { Signal, TriggerKind } from '../ports.ts'
-import type { InboxMessage } from './live.ts'
+import type { InboxMessage } from './live-types.ts'
 
 // The worker's statements besides the journal's. Each is prepared once per connection and runs in a transaction of its own.
 
@@ -107,6 +107,17 @@ export const makeStore = (db: Database) => {
         wanted.workspaceLimit,
         wanted.suspects,
       ]),
+    /** It cannot be taken up now (its definition or a blob did not load): it waits a little, and counts as a crash. */
+    putBack: (row: Pick<ExecutionRow, 'workspace_id' | 'execution_id'>, workerId: string) =>
+      query(
+        'put-back',
+        `update executions set worker_id = null, status = 'waiting', epoch = epoch + 1, crashes = crashes + 1,
+            due_at = case when crashes < 4 then now() + interval '2 seconds' * (crashes + 1) end,
+            waiting_for = jsonb_build_array(jsonb_build_object('kind', case when crashes < 4 then 'timer' else 'slot' end,
+              'reason', case when crashes < 4 then 'retaken' else 'poison' end, 'since', now()))
+          where workspace_id = $1 and execution_id = $2 and worker_id = $3`,
+        [row.workspace_id, row.execution_id, workerId],
+      ),
     /** The journal after each execution's snapshot. */
     eventsAfter: async (rows: { execution_id: string; snapshot_seq: number }[]): Promise<Map<string, Fact[]>> => {
       const found = await query<{ execution_id: string; type: Fact['type']; at: Date; data: Fact['data'] }>(

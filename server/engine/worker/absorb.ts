@@ -1,0 +1,67 @@
+import { advance, type Happening, type Step } from '../interpreter/advance.ts'
+import { apply } from '../interpreter/apply.ts'
+import { type Fact, hasEnded, nextDue } from '../interpreter/state.ts'
+import { waitingFor } from '../interpreter/waiting.ts'
+import type { Frame } from './frame.ts'
+import type { Self, Work } from './live-types.ts'
+
+// Lets the interpreter advance a frame, and takes in what came of it.
+
+export const journalFact = (self: Self, work: Work, fact: Fact): void => {
+  apply(self.top.state, fact)
+  work.facts.push(fact)
+}
+
+const typeOf = (frame: Frame, fact: Fact): string =>
+  frame.context.graph.nodes.find((node) => node.id === fact.data.node_id)?.type ?? ''
+
+/** What an item of a map writes: its row, and in the journal only what people are asked. */
+const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Frame['item']>, facts: Fact[]): void => {
+  for (const fact of facts) {
+    if (!fact.type.startsWith('approval.') && !fact.type.startsWith('clarification.')) continue
+    const node_id = frame.prefix + String(fact.data.node_id)
+    journalFact(self, work, { ...fact, data: { ...fact.data, node_id, in_map: true } })
+  }
+  const { index, path } = item
+  if (hasEnded(frame.state)) {
+    self.frames.delete(frame.prefix)
+    const { status, results, error } = frame.state
+    const ok = status === 'succeeded'
+    work.items.push({
+      path,
+      index,
+      status: ok ? 'succeeded' : 'failed',
+      output: ok ? (results ?? null) : null,
+      ...(error && { error }),
+    })
+    item.settled(frame)
+    return
+  }
+  // A first attempt that may be repeated needs no row: without one, the item begins anew.
+  const repeatable = (fact: Fact): boolean =>
+    fact.type === 'node.started' && frame.context.effectOf(typeOf(frame, fact)) !== 'at_most_once'
+  if (!frame.written && facts.every(repeatable)) return
+  frame.written = true
+  const waits = waitingFor(frame.state).length > 0
+  work.items.push({
+    path,
+    index,
+    status: waits ? 'waiting' : 'running',
+    state: frame.state,
+    dueAt: nextDue(frame.state),
+  })
+}
+
+/** Takes in what an advance of a frame gave: facts and commands of the whole execution, or the row of an item. */
+export const absorb = (self: Self, work: Work, frame: Frame, step?: Step): void => {
+  if (!step) return
+  frame.state = step.state
+  for (const command of step.commands) work.commands.push({ frame, command })
+  if (frame.item) absorbItem(self, work, frame, frame.item, step.facts)
+  else work.facts.push(...step.facts)
+}
+
+export const stepFrame = (self: Self, work: Work, frame: Frame, happenings: Happening[]): void => {
+  if (self.frames.get(frame.prefix) !== frame) return
+  absorb(self, work, frame, advance(frame.context, frame.state, happenings, work.at))
+}

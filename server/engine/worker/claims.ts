@@ -1,0 +1,131 @@
+import { isConnectionLost } from '#platform/db/pool'
+import type { Logger } from '#platform/log'
+import type { Identities, Identity } from './identity.ts'
+import type { Owned } from './owned.ts'
+import type { ExecutionRow, Store } from './store.ts'
+
+// Takes queued executions, from workspace to workspace, as long as there is room for them.
+
+export type Claims = {
+  /** Something may be queued. */
+  soon(): void
+  /** Whether something is known to wait for its turn: then what starts now waits behind it. */
+  queueKnown(): boolean
+  /** Claimed, but not yet read. */
+  isArriving(executionId: string): boolean
+  stop(): Promise<void>
+}
+
+const CLAIM = 64
+const NOWHERE = '00000000-0000-0000-0000-000000000000'
+
+export const makeClaims = (deps: {
+  store: Store
+  log: Logger
+  identities: Identities
+  limits: { perWorkspace: number; claimPerWorkspace: number }
+  /** How many more may be in memory. */
+  room(): number
+  /** One that may have killed its workers is under way. */
+  hasSuspect(): boolean
+  /** Some workspace has as many under way as it may. */
+  someAtLimit(): boolean
+  read(
+    row: ExecutionRow,
+    events: Awaited<ReturnType<Store['eventsAfter']>>,
+    inbox: Awaited<ReturnType<Store['inboxAfter']>>,
+  ): Promise<Owned>
+  takeUp(owned: Owned, of: Identity): Promise<unknown>
+}): Claims => {
+  const { store, log, identities, limits } = deps
+  const arriving = new Set<string>()
+  let after = NOWHERE
+  let alone = false
+  let queueKnown = false
+  let claiming: Promise<void> | undefined
+  let again = false
+  let stopped = false
+
+  const claimRows = async (of: Identity, room: number): Promise<ExecutionRow[]> => {
+    const wanted = {
+      total: Math.min(room, CLAIM),
+      // A workspace that had the whole of the last claim to itself keeps nobody waiting.
+      perWorkspace: alone ? CLAIM : limits.claimPerWorkspace,
+      workspaceLimit: limits.perWorkspace,
+      suspects: deps.hasSuspect() ? 0 : 1,
+    }
+    const rows = await store.claim(of.workerId, after, wanted).catch((error: Error) => {
+      // It may have claimed what this worker knows nothing of.
+      if (isConnectionLost(error) && of === identities.current()) identities.renew()
+      throw error
+    })
+    alone = rows.length > 0 && rows.every((row) => row.workspace_id === after)
+    after = rows.at(-1)?.workspace_id ?? NOWHERE
+    return rows
+  }
+
+  const takeUp = async (
+    row: ExecutionRow,
+    of: Identity,
+    events: Awaited<ReturnType<Store['eventsAfter']>>,
+    inbox: Awaited<ReturnType<Store['inboxAfter']>>,
+  ): Promise<void> => {
+    try {
+      const owned = await deps.read(row, events, inbox)
+      arriving.delete(row.execution_id)
+      if (of === identities.current() && !identities.renewing()) await deps.takeUp(owned, of)
+    } catch (error) {
+      arriving.delete(row.execution_id)
+      log.error({ err: error, execution_id: row.execution_id }, 'an execution could not be taken up')
+      await store
+        .putBack(row, of.workerId)
+        .catch((failure: Error) => log.warn({ err: failure }, 'an execution could not be put back'))
+    }
+  }
+
+  const claimOnce = async (): Promise<boolean> => {
+    const of = identities.current()
+    const room = deps.room()
+    if (room <= 0 || stopped || identities.renewing()) return false
+    const rows = await claimRows(of, room)
+    if (rows.length === 0) {
+      // Nothing to take, or only of workspaces that are at their limit: then the next end makes room.
+      queueKnown = deps.someAtLimit()
+      return false
+    }
+    for (const row of rows) arriving.add(row.execution_id)
+    try {
+      const [events, inbox] = await Promise.all([store.eventsAfter(rows), store.inboxAfter(rows)])
+      await Promise.all(rows.map((row) => takeUp(row, of, events, inbox)))
+    } finally {
+      for (const row of rows) arriving.delete(row.execution_id)
+    }
+    return true
+  }
+
+  const claimAll = async (): Promise<void> => {
+    try {
+      do again = false
+      while ((await claimOnce()) || again)
+    } catch (error) {
+      log.warn({ err: error }, 'nothing could be claimed')
+    } finally {
+      claiming = undefined
+    }
+  }
+
+  return {
+    soon: () => {
+      queueKnown = true
+      if (stopped) return
+      if (claiming) again = true
+      else claiming = claimAll()
+    },
+    queueKnown: () => queueKnown,
+    isArriving: (executionId) => arriving.has(executionId),
+    stop: async () => {
+      stopped = true
+      await claiming
+    },
+  }
+}

@@ -1,0 +1,110 @@
+import type { GraphState } from '../interpreter/state.ts'
+import type { Append, StartRow } from '../journal/batch.ts'
+import { type Accepted, Fenced, Unknown } from '../journal/journal.ts'
+import { lookAtInbox } from './inbox.ts'
+import type { Self, Work } from './live-types.ts'
+import { setTimer } from './mailbox.ts'
+
+// Hands what follows from the mailbox to the journal as one append. What the interpreter commanded is carried out only when
+// that append is durable.
+
+export const carryOut = (self: Self, commands: Work['commands']): void => {
+  for (const { frame, command } of commands) {
+    if (self.gone || self.cancel) return
+    // While it is being given back only what was announced as happening at most once is still done.
+    const announced = command.do === 'run' && self.top.context.effectOf(command.type) === 'at_most_once'
+    if (!self.releasing || announced) self.deps.carryOut(self.live, frame, command)
+  }
+}
+
+/** Results too large for the row go to the blob store first; the journal names them. */
+const offloadResults = async (self: Self, work: Work): Promise<void> => {
+  if (work.move?.results === undefined) return
+  const blob = await self.deps.offloadResults(self.live, work.move.results)
+  const last = work.facts.findLast((fact) => fact.type === 'execution.succeeded')
+  if (!blob || !last) return
+  work.move.resultsBlob = blob
+  last.data = { ...last.data, blob }
+}
+
+const accept = (self: Self, work: Work, accepted: Accepted, isStart: boolean): boolean => {
+  if (work.move?.snapshot) self.snapshotSeq = self.top.state.seq
+  if (isStart && !accepted.started) {
+    self.leave('abandoned')
+    return false
+  }
+  for (const done of work.done) done(true)
+  if (work.facts.length > 0) self.deps.appended(self.owned.executionId)
+  if (work.move && work.move.status !== 'running') {
+    const { status } = work.move
+    if (isStart || accepted.moved)
+      self.leave(status === 'waiting' ? 'parked' : status === 'queued' ? 'released' : 'ended')
+    // A message came first: it is not parked after all.
+    else if (work.move.parking) lookAtInbox(self)
+    else self.leave('abandoned')
+    return true
+  }
+  carryOut(self, work.commands)
+  setTimer(self)
+  self.schedule()
+  return true
+}
+
+export const commit = async (self: Self, work: Work, start?: StartRow): Promise<boolean> => {
+  const { owned, top, deps } = self
+  self.committing = true
+  const seq = top.state.seq - work.facts.length + 1
+  const append: Append = {
+    workspaceId: owned.workspaceId,
+    executionId: owned.executionId,
+    epoch: owned.epoch,
+    seq,
+    facts: work.facts,
+    ...(work.items.length > 0 && { items: work.items }),
+    ...(work.move && { move: work.move }),
+    ...(start && { start }),
+  }
+  try {
+    if (work.move?.results !== undefined) await offloadResults(self, work)
+    const accepted = await deps.journal.append(append)
+    self.committing = false
+    return self.gone ? false : accept(self, work, accepted, start !== undefined)
+  } catch (error) {
+    self.committing = false
+    if (error instanceof Fenced || error instanceof Unknown) {
+      for (const done of work.done) done(false)
+      deps.lost(error)
+      if (start) throw error
+      return false
+    }
+    if (start) {
+      self.leave('abandoned')
+      throw error
+    }
+    return fallOver(self, seq, error as Error)
+  }
+}
+
+/** The database refuses what it would write: the execution fails with that, rather than never ending. */
+const fallOver = async (self: Self, seq: number, cause: Error): Promise<boolean> => {
+  const { owned, top, deps } = self
+  deps.log.error({ err: cause, execution_id: owned.executionId }, 'an execution cannot be journalled and fails')
+  const error = { code: 'not_storable', message: 'what the execution was to record could not be stored' }
+  const state: GraphState = { ...top.state, seq, status: 'failed', error }
+  try {
+    await deps.journal.append({
+      workspaceId: owned.workspaceId,
+      executionId: owned.executionId,
+      epoch: owned.epoch,
+      seq,
+      facts: [{ type: 'execution.failed', at: self.now(), data: { error } }],
+      move: { status: 'failed', seen: self.seen, error, finishedAt: self.now(), tellEnd: true },
+    })
+    top.state = state
+    self.leave('ended')
+  } catch (again) {
+    if (again instanceof Fenced || again instanceof Unknown) deps.lost(again)
+    else self.leave('abandoned')
+  }
+  return false
+}

@@ -1,0 +1,20 @@
+import type { Definition } from '#model/definition'
+import { makeLru } from '#model/lru'
+import type { EnginePorts } from '../ports.ts'
+
+export type LoadDefinition = (workspaceId: string, ref: string) => Promise<Definition>
+
+/** Definitions that executions of this process use. What a reference names never changes, so they are kept. */
+export const makeDefinitions = (ports: EnginePorts): LoadDefinition => {
+  const known = makeLru<Promise<Definition>>(1_000)
+  return (workspaceId, ref) => {
+    const key = `${workspaceId} ${ref}`
+    const found = known.get(key)
+    if (found) return found
+    // Executions that need it together load it once.
+    const loading = ports.loadDefinition(workspaceId, ref)
+    known.set(key, loading)
+    loading.catch(() => known.remove(key))
+    return loading
+  }
+}

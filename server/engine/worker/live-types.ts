@@ -1,0 +1,96 @@
+import type { JsonObject } from '#model/definition'
+import type { Logger } from '#platform/log'
+import type { Happening, Step } from '../interpreter/advance.ts'
+import type { Command } from '../interpreter/commands.ts'
+import type { Fact } from '../interpreter/state.ts'
+import type { ItemRow, Move, StartRow } from '../journal/batch.ts'
+import type { Journal } from '../journal/journal.ts'
+import type { BlobRef, Signal } from '../ports.ts'
+import type { Abortable } from './abort.ts'
+import type { Frame } from './frame.ts'
+import type { Owned } from './owned.ts'
+
+export type InboxMessage = { n: number; payload: Signal }
+
+export type Leaving = 'ended' | 'parked' | 'released' | 'abandoned'
+
+export type LiveDeps = {
+  journal: Journal
+  clock(): number
+  log: Logger
+  /** Carries out a command; what comes of it is posted back. */
+  carryOut(live: Live, frame: Frame, command: Command): void
+  readInbox(live: Live, after: number): Promise<InboxMessage[]>
+  /** It is out of memory: ended, parked, released or given up. */
+  left(live: Live, how: Leaving): void
+  /** The journal cannot be written by this worker any more. */
+  lost(error: Error): void
+  offloadResults(live: Live, results: unknown): Promise<BlobRef | undefined>
+  appended(executionId: string): void
+}
+
+export type Work = {
+  at: number
+  facts: Fact[]
+  items: ItemRow[]
+  commands: { frame: Frame; command: Command }[]
+  done: ((durable: boolean) => void)[]
+  move?: Move
+}
+
+export type Live = {
+  readonly owned: Owned
+  readonly top: Frame
+  readonly frames: Map<string, Frame>
+  /** Maps under way, looked at after every advance: an item of theirs may have settled. */
+  readonly maps: Set<(work: Work) => boolean>
+  /** Effects under way by node path. */
+  readonly effects: Map<string, Abortable>
+  /** Resolves when what follows from it is durable (true), or this worker has no more say in the execution (false). */
+  post(thunk: (work: Work) => void): Promise<boolean>
+  tell(frame: Frame, happening: Happening): Promise<boolean>
+  /** The same for whoever need not know when it is durable. */
+  inform(frame: Frame, happening: Happening): void
+  step(work: Work, frame: Frame, happenings: Happening[]): void
+  open(work: Work, frame: Frame, step?: Step): void
+  /** Counts what is under way; `then` follows when it is no longer. */
+  busy(delta: 1 | -1, then?: () => void): void
+  begin(start?: StartRow): Promise<{ started: boolean }>
+  lookAtInbox(): void
+  /** While item frames are being read back, messages to them must wait. */
+  restoring(delta: 1 | -1): void
+  /** Writes nothing more and is forgotten; the journal has all there is. */
+  abandon(): void
+  /** Goes back to the queue as soon as nothing runs. */
+  release(): void
+}
+
+/** What the parts of a live execution share. Only they touch it; everybody else sees `Live`. */
+export type Self = {
+  readonly deps: LiveDeps
+  readonly owned: Owned
+  readonly top: Frame
+  readonly frames: Map<string, Frame>
+  readonly maps: Set<(work: Work) => boolean>
+  readonly effects: Map<string, Abortable>
+  mailbox: ((work: Work) => void)[]
+  waiters: ((durable: boolean) => void)[]
+  committing: boolean
+  gone: boolean
+  /** Effects under way. */
+  inFlight: number
+  /** The last message taken in, and the last one read. */
+  seen: number
+  read: number
+  reading: boolean
+  restoring: number
+  snapshotSeq: number
+  timer: NodeJS.Timeout | undefined
+  cancel: { n: number; data: JsonObject; timer: NodeJS.Timeout } | undefined
+  releasing: boolean
+  now(): number
+  /** Lets the mailbox be looked at, unless that is already on its way. */
+  schedule(): void
+  leave(how: Leaving): void
+  live: Live
+}

@@ -1,0 +1,44 @@
+import { nextDue } from '../interpreter/state.ts'
+import { stepFrame } from './absorb.ts'
+import type { Self, Work } from './live-types.ts'
+import { dueAt } from './moves.ts'
+
+// Whatever happens to an execution goes through its mailbox, time included.
+
+const MAX_TIMER = 2 ** 31 - 1
+
+export const post = (self: Self, thunk: (work: Work) => void): Promise<boolean> => {
+  if (self.gone) return Promise.resolve(false)
+  self.mailbox.push(thunk)
+  self.schedule()
+  return new Promise((resolve) => self.waiters.push(resolve))
+}
+
+/** The same for whoever need not know when it is durable. */
+export const inform = (self: Self, thunk: (work: Work) => void): void => {
+  if (self.gone) return
+  self.mailbox.push(thunk)
+  self.schedule()
+}
+
+const timePasses =
+  (self: Self) =>
+  (work: Work): void => {
+    const { deadline } = self.owned
+    if (deadline !== null && deadline <= work.at) {
+      stepFrame(self, work, self.top, [{ kind: 'timeout' }])
+      return
+    }
+    for (const frame of [...self.frames.values()]) {
+      const next = nextDue(frame.state)
+      if (next !== null && next <= work.at) stepFrame(self, work, frame, [{ kind: 'time' }])
+    }
+  }
+
+export const setTimer = (self: Self): void => {
+  clearTimeout(self.timer)
+  const due = dueAt(self)
+  if (due === null || self.gone) return
+  const wait = Math.min(MAX_TIMER, Math.max(1, due - self.deps.clock()))
+  self.timer = setTimeout(() => inform(self, timePasses(self)), wait)
+}

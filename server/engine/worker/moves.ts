@@ -1,0 +1,70 @@
+import type { ExecutionError, JsonObject } from '#model/definition'
+import { SECOND } from '#platform/clock'
+import { hasEnded, nextDue } from '../interpreter/state.ts'
+import { waitingFor } from '../interpreter/waiting.ts'
+import type { Move } from '../journal/batch.ts'
+import type { BlobRef, WaitingFor } from '../ports.ts'
+import { journalFact } from './absorb.ts'
+import type { Self, Work } from './live-types.ts'
+
+// What becomes of the execution's row: it ends, it parks, it goes back to the queue, or it goes on.
+
+const HOLD_TIMER = 1 * SECOND
+const SNAPSHOT_EVERY = 1000
+
+export const dueAt = ({ owned, frames }: Self): number | null => {
+  let due = owned.deadline ?? Number.POSITIVE_INFINITY
+  for (const frame of frames.values()) due = Math.min(due, nextDue(frame.state) ?? due)
+  return Number.isFinite(due) ? due : null
+}
+
+const allWaits = ({ frames }: Self): WaitingFor[] => {
+  const waits: WaitingFor[] = []
+  for (const frame of frames.values()) waits.push(...waitingFor(frame.state, frame.prefix))
+  return waits.slice(0, 1000)
+}
+
+/** The end of the whole execution, as its row shows it. */
+const finishing = ({ top, owned, cancel, seen }: Self, work: Work): Move => {
+  const { status, results, error } = top.state
+  const told = owned.tellEnd || status !== 'succeeded' || owned.parent !== null || owned.metPeople
+  const last = work.facts.findLast((fact) => fact.type === 'execution.succeeded')
+  return {
+    status,
+    seen: cancel?.n ?? seen,
+    ...(status === 'succeeded' && { results: results ?? null }),
+    ...(last?.data.blob !== undefined && { resultsBlob: last.data.blob as unknown as BlobRef }),
+    ...(error && { error: error as ExecutionError }),
+    finishedAt: work.at,
+    ...(told && { tellEnd: true }),
+  }
+}
+
+const parking = (self: Self, work: Work): Move | undefined => {
+  const { top, seen } = self
+  if (self.inFlight > 0 || work.commands.length > 0 || self.mailbox.length > 0 || self.cancel || self.reading)
+    return undefined
+  const due = dueAt(self)
+  if (self.releasing) return { status: 'queued', seen, snapshot: top.state }
+  if (due !== null && due - work.at < HOLD_TIMER) return undefined
+  const waits = allWaits(self)
+  // A wait shorter than the hold is a timer in memory; something must be there to wait for.
+  if (waits.length === 0) return undefined
+  journalFact(self, work, {
+    type: 'execution.waiting',
+    at: work.at,
+    data: { waiting_for: waits as unknown as JsonObject[] },
+  })
+  return { status: 'waiting', parking: true, seen, dueAt: due, waitingFor: waits, snapshot: top.state }
+}
+
+/** Undefined where nothing of the row changes. */
+export const moveAfter = (self: Self, work: Work, seenBefore: number): Move | undefined => {
+  const { top } = self
+  if (hasEnded(top.state)) return finishing(self, work)
+  const park = parking(self, work)
+  if (park) return park
+  const long = top.state.seq - self.snapshotSeq >= SNAPSHOT_EVERY
+  if (self.seen === seenBefore && !long) return undefined
+  return { status: 'running', seen: self.seen, ...(long && { snapshot: top.state }) }
+}

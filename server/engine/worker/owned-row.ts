@@ -1,0 +1,51 @@
+import type { Effect } from '#model/node'
+import { replay } from '../interpreter/apply.ts'
+import { emptyState } from '../interpreter/state.ts'
+import { hydrate } from '../outputs.ts'
+import type { EnginePorts } from '../ports.ts'
+import type { LoadDefinition } from './definitions.ts'
+import { contextOf, mayMeetPeople, type Owned } from './owned.ts'
+import type { ExecutionRow, Store } from './store.ts'
+
+/** What is known of an execution that was claimed: its row, its journal since the last snapshot, its messages. */
+export const makeReader =
+  (deps: { ports: EnginePorts; loadDefinition: LoadDefinition; effectOf(type: string): Effect; now(): number }) =>
+  async (
+    row: ExecutionRow,
+    events: Awaited<ReturnType<Store['eventsAfter']>>,
+    inbox: Awaited<ReturnType<Store['inboxAfter']>>,
+  ): Promise<Owned> => {
+    const { ports, now } = deps
+    const definition = await deps.loadDefinition(row.workspace_id, row.definition_ref)
+    const facts = events.get(row.execution_id) ?? []
+    const trigger = { kind: row.trigger_kind, id: row.trigger_id }
+    const about = {
+      workspaceId: row.workspace_id,
+      executionId: row.execution_id,
+      workflowId: row.workflow_id,
+      startedBy: row.started_by,
+      input: row.input,
+    }
+    const begun = row.snapshot_seq > 0 || facts.length > 0
+    return {
+      ...about,
+      versionId: row.version_id,
+      systemSlug: row.system_slug,
+      definitionRef: row.definition_ref,
+      trigger,
+      parent: row.parent_execution_id ? { executionId: row.parent_execution_id, node: row.parent_node ?? '' } : null,
+      depth: row.depth,
+      maxConcurrency: row.max_concurrency,
+      tellEnd: row.tell_end,
+      metPeople: mayMeetPeople(definition),
+      epoch: row.epoch,
+      crashes: row.crashes,
+      seen: row.seen,
+      inbox: inbox.get(row.execution_id) ?? [],
+      snapshotSeq: row.snapshot_seq,
+      begun,
+      state: await hydrate(ports.blobs, replay(row.snapshot ?? emptyState(), facts)),
+      deadline: row.timeout_s === null ? null : (row.started_at?.getTime() ?? now()) + row.timeout_s * 1000,
+      context: contextOf(about, trigger, definition, deps.effectOf),
+    }
+  }

@@ -1,0 +1,47 @@
+import type { JsonObject } from '#model/definition'
+import type { Happening } from '../interpreter/advance.ts'
+import type { Command } from '../interpreter/commands.ts'
+import type { Fact, NodeState } from '../interpreter/state.ts'
+import type { Signal } from '../ports.ts'
+
+// From what others say to what the interpreter and the journal understand.
+
+/** A result kept from the execution that is being retried: journalled anew, so that this journal alone says everything. */
+export const keptFact = (id: string, node: NodeState, at: number): Fact => {
+  const { attempt, output, blob, port, error } = node
+  const data: JsonObject = { node_id: id, attempt, kept: true }
+  if (output !== undefined) data.output = output
+  if (blob) data.blob = blob
+  if (port !== undefined) data.port = port
+  if (error) data.error = error
+  const type = node.status === 'skipped' ? 'node.skipped' : node.status === 'failed' ? 'node.failed' : 'node.succeeded'
+  return { type, at, data }
+}
+
+export const outcomeUnknown = (command: Command): Happening => ({
+  kind: 'error',
+  node: command.node,
+  attempt: 'attempt' in command ? command.attempt : 1,
+  error: {
+    code: 'outcome_unknown',
+    message: 'the worker died while this node ran; whether it took effect is not known, so it was not done again',
+  },
+  retryable: false,
+})
+
+export const happeningOf = (signal: Signal, node: string): Happening | undefined => {
+  switch (signal.type) {
+    case 'approval.voted':
+      return { kind: 'voted', node, data: signal.data }
+    case 'approval.resolved':
+      return { kind: 'resolved', node, outcome: signal.outcome, output: signal.output, data: signal.data }
+    case 'clarification.answered':
+      return { kind: 'answered', node, answer: signal.answer, data: signal.data }
+    case 'node.failed':
+      return { kind: 'refused', node, error: signal.error }
+    case 'child.ended':
+      return { kind: 'child', node, results: signal.results, error: signal.error }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,77 @@
+import { SECOND } from '#platform/clock'
+import type { Logger } from '#platform/log'
+import type { DatabaseClock } from '../clock.ts'
+import type { Claims } from './claims.ts'
+import type { Identities } from './identity.ts'
+import type { Live } from './live-types.ts'
+import { makeReaper } from './reaper.ts'
+import type { Store } from './store.ts'
+
+const TICK = SECOND / 2
+const STRAYS_EVERY = 8
+
+/** Twice a second: a heartbeat, a look at the other workers, and at whatever a lost hint may have left lying. */
+export const startTicking = async (deps: {
+  store: Store
+  log: Logger
+  clock: DatabaseClock
+  identities: Identities
+  claims: Claims
+  lives: ReadonlyMap<string, Live>
+  tell(): void
+}): Promise<{ stop(): void }> => {
+  const { store, log, clock, identities, claims, lives } = deps
+  const reaper = makeReaper()
+  let strays = new Set<string>()
+  let ticks = 0
+  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+
+  /** Rows that say they are this worker's, and are not, twice in a row: they go back to the queue. */
+  const releaseStrays = async (workerId: string): Promise<void> => {
+    const unknown = (await store.ownedBy(workerId)).filter((id) => !lives.has(id) && !claims.isArriving(id))
+    const again = unknown.filter((id) => strays.has(id))
+    strays = new Set(unknown)
+    if (again.length === 0) return
+    log.warn({ executions: again.length }, 'executions that nobody was executing go back to the queue')
+    await store.releaseStrays(workerId, again)
+  }
+
+  const buryDead = async (beats: readonly [string, number][], self: string): Promise<number> => {
+    let released = 0
+    for (const dead of reaper.look(beats, self)) {
+      const found = await store.bury(dead, true)
+      log.warn({ worker_id: dead, released: found }, 'a worker died; its executions go on elsewhere')
+      released += found
+    }
+    return released
+  }
+
+  const tick = async (): Promise<void> => {
+    const askedAt = performance.now()
+    const { workerId } = identities.current()
+    try {
+      const seen = await store.tick(workerId)
+      clock.set(Number(seen.now), askedAt)
+      if (!seen.alive && identities.current().workerId === workerId) identities.renew()
+      const released = await buryDead(seen.beats, workerId)
+      if (++ticks % STRAYS_EVERY === 0) await releaseStrays(workerId)
+      if (seen.due) await store.wakeDue(500)
+      if (seen.slots) await store.grantSlots(1000)
+      if (seen.untold) deps.tell()
+      for (const id of seen.unread) lives.get(id)?.lookAtInbox()
+      if (seen.queued || seen.due || seen.slots || released > 0 || claims.queueKnown()) claims.soon()
+    } catch (error) {
+      log.warn({ err: error }, 'the tick of the worker failed')
+    }
+    if (!stopped) timer = setTimeout(() => void tick(), TICK)
+  }
+
+  await tick()
+  return {
+    stop: () => {
+      stopped = true
+      clearTimeout(timer)
+    },
+  }
+}
