@@ -221,7 +221,7 @@ describe('a run', () => {
     const refused = await runNow(job)
     expect([refused.status, refused.body.code]).toEqual([409, 'connection_revoked'])
     const rearmed = await member.call('PUT', `/api/connections/${id}/credential`, { body: { secrets: {} } })
-    expect(rearmed.status).toBe(200)
+    expect(rearmed.status, rearmed.text).toBe(200)
     expect((await getJob(member, job)).status).toBe('idle')
     expect((await runJob(member, job)).last_run.counts).toMatchObject({ skipped: 7 })
   }, 60_000)

@@ -119,7 +119,8 @@ async function readChild(task: DuckTask, { timeoutMs, signal }: Query): Promise<
           if ('done' in message) return
           if (!('rows' in message)) continue
           yield message.rows.map((cells: Json[]) => rowOf(names, cells))
-          if (child.connected) child.send('taken')
+          // A child that has said everything may be gone already: without a callback that would fail a query that succeeded.
+          if (child.connected) child.send('taken', () => {})
         }
       } finally {
         stop()
