@@ -1,0 +1,197 @@
+import pg from 'pg'
+import { chain, startTestEngine } from '#engine/testing'
+import { newId } from '#platform/ids'
+import { cpuMs } from './cpu.ts'
+import { median, startBenchDatabase } from './database.ts'
+import { makePlain } from './plain.ts'
+
+// What must not grow: the cost of an execution with a long history and many waiting ones, the work of an idle system, the
+// memory of a program that has done much, the state of a map over many items. Costs are processor time per execution, of this
+// program and of the database, which says the same on a machine that others use too.
+
+const FINISHED = Number(process.env.FINISHED ?? 1_000_000)
+const WAITING = Number(process.env.WAITING ?? 100_000)
+const MANY = Number(process.env.MANY ?? 200_000)
+const ITEMS = Number(process.env.ITEMS ?? 100_000)
+const PER_ROUND = Number(process.env.PER_ROUND ?? 3000)
+const ROUNDS = 5
+const IN_FLIGHT = 64
+const IDLE_S = 10
+const MB = 2 ** 20
+
+const database = await startBenchDatabase()
+const observer = new pg.Client({
+  connectionString: Object.assign(new URL(database.superuserUrl), { pathname: '/bench' }).href,
+})
+await observer.connect()
+const bench = await startTestEngine(database.urls, { level: 'warn' })
+const plain = makePlain(database.urls.engine)
+const five = bench.define(chain(5))
+
+/** Ends are seen by the hint that follows the commit: one append for the start and one for each node. */
+const underWay = new Map<string, { left: number; done(): void }>()
+bench.engine.onAppended((ids) => {
+  for (const id of ids) {
+    const one = underWay.get(id)
+    if (!one) continue
+    one.left -= 1
+    if (one.left > 0) continue
+    underWay.delete(id)
+    one.done()
+  }
+})
+
+const execute = async (): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const executionId = newId()
+  underWay.set(executionId, { left: 6, done: resolve })
+  await bench.run(five, { value: 7 }, { executionId })
+  await promise
+}
+
+const many = async (count: number, one: () => Promise<void>): Promise<void> => {
+  let left = count
+  await Promise.all(
+    Array.from({ length: IN_FLIGHT }, async () => {
+      while (left-- > 0) await one()
+    }),
+  )
+}
+
+type Cost = { program: number; database: number; ms: number }
+
+const costOf = async (one: () => Promise<void>): Promise<Cost> => {
+  const [program, server, begunAt] = [process.cpuUsage(), cpuMs(database.postmaster()), performance.now()]
+  await many(PER_ROUND, one)
+  const used = process.cpuUsage(program)
+  return {
+    program: (used.user + used.system) / 1000 / PER_ROUND,
+    database: (cpuMs(database.postmaster()) - server) / PER_ROUND,
+    ms: (performance.now() - begunAt) / PER_ROUND,
+  }
+}
+
+/** The engine's cost, and its time as a ratio to the plain program in the same rounds. */
+const measure = async () => {
+  const rounds: { engine: Cost; plain: Cost }[] = []
+  for (let round = 0; round < ROUNDS; round += 1)
+    rounds.push({ plain: await costOf(plain.execute), engine: await costOf(execute) })
+  const of = (pick: (round: (typeof rounds)[number]) => number): number => Number(median(rounds.map(pick)).toFixed(3))
+  return {
+    program_cpu_ms: of(({ engine }) => engine.program),
+    database_cpu_ms: of(({ engine }) => engine.database),
+    cpu_ms: of(({ engine }) => engine.program + engine.database),
+    plain_cpu_ms: of((round) => round.plain.program + round.plain.database),
+    engine_ratio: of((round) => round.plain.ms / round.engine.ms),
+  }
+}
+
+const idleTransactions = async (): Promise<number> => {
+  const read = async (): Promise<number> =>
+    Number(
+      (await observer.query(`select xact_commit + xact_rollback as n from pg_stat_database where datname = 'bench'`))
+        .rows[0].n,
+    )
+  // Backends report what they did up to ten seconds later.
+  await new Promise((resolve) => setTimeout(resolve, 15_000))
+  const before = await read()
+  await new Promise((resolve) => setTimeout(resolve, IDLE_S * 1000))
+  // Less the two of this look itself.
+  return Number((((await read()) - before - 1) / IDLE_S).toFixed(1))
+}
+
+const memory = (): number => {
+  globalThis.gc?.()
+  return Math.round(process.memoryUsage().rss / MB)
+}
+
+await many(2000, execute)
+await many(2000, plain.execute)
+const empty = { ...(await measure()), idle_transactions_s: await idleTransactions(), memory_mb: memory() }
+console.error('empty', empty)
+
+const filled = `lateral (select ('00000000-0000-7000-8000-' || lpad((n % 100)::text, 12, '0'))::uuid as w) as w`
+await observer.query(
+  `insert into executions (execution_id, workspace_id, workflow_id, definition_ref, status, trigger_kind, created_at, finished_at, results)
+   select uuidv7(interval '-1 hour'), w, w, 'adhoc:x', 'succeeded', 'user', now(), now(), '7'
+   from generate_series(1, $1::integer) as n, ${filled}`,
+  [FINISHED],
+)
+await observer.query(
+  `insert into events (execution_id, seq, workspace_id, at, type, data)
+   select execution_id, seq, workspace_id, now(), 'node.succeeded', '{"node_id":"n1","attempt":1,"output":7}'
+   from executions, generate_series(1, 2) as seq where definition_ref = 'adhoc:x'`,
+)
+await observer.query(
+  `insert into executions (execution_id, workspace_id, workflow_id, definition_ref, status, trigger_kind, waiting_for, due_at, snapshot, snapshot_seq)
+   select uuidv7(), w, w, 'adhoc:x', 'waiting', 'user', '[{"kind": "approval"}]', case when n % 2 = 0 then now() + interval '1 day' end, '{}', 5
+   from generate_series(1, $1::integer) as n, ${filled}`,
+  [WAITING],
+)
+// What the database does once after such a fill is no cost of the executions that follow.
+await observer.query('vacuum (analyze) executions')
+await observer.query('vacuum (analyze) events')
+await observer.query('checkpoint')
+console.error(`${FINISHED} ended, ${WAITING} waiting`)
+await many(2000, execute)
+const full = { ...(await measure()), idle_transactions_s: await idleTransactions(), memory_mb: memory() }
+console.error('full', full)
+
+const flat: number[] = []
+for (let part = 0; part < 8; part += 1) {
+  await many(MANY / 8, execute)
+  flat.push(memory())
+  console.error(`memory after ${((part + 1) * MANY) / 8}: ${flat.at(-1)} MB`)
+}
+
+const items = Array.from({ length: ITEMS }, (_, n) => n)
+const mapping = bench.define({
+  nodes: [
+    {
+      id: 'm',
+      type: 'map',
+      args: {
+        items: { $ref: 'input.items' },
+        concurrency: 100,
+        body: {
+          nodes: [{ id: 'e', type: 'echo', args: { value: { $ref: 'item' } } }],
+          edges: [],
+          output: { $ref: 'nodes.e.output' },
+        },
+      },
+    },
+  ],
+  edges: [],
+})
+const mapBegunAt = performance.now()
+const mapId = newId()
+await bench.run(mapping, { items }, { executionId: mapId })
+const view = await bench.engine.waitFor(bench.workspaceId, mapId, 600_000)
+const mapS = (performance.now() - mapBegunAt) / 1000
+
+console.log(
+  JSON.stringify(
+    {
+      finished: FINISHED,
+      waiting: WAITING,
+      empty,
+      full,
+      history_ratio: Number((full.engine_ratio / empty.engine_ratio).toFixed(3)),
+      cpu_ratio: Number((empty.cpu_ms / full.cpu_ms).toFixed(3)),
+      memory_mb_over: { executions: MANY, each_eighth: flat },
+      map: {
+        items: ITEMS,
+        status: view?.status ?? 'lost',
+        seconds: Number(mapS.toFixed(1)),
+        events: view?.seq ?? 0,
+      },
+    },
+    null,
+    2,
+  ),
+)
+await observer.end()
+await plain.stop()
+await bench.stop()
+await database.stop()
+process.exit(0)
