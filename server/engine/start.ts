@@ -38,7 +38,8 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const noAnswer = (cause?: unknown) =>
   problem('unavailable', 'The database does not answer. Try again in a moment.', { retryAfterS: 1, cause })
 
-const rowOf = (start: InnerStart): StartRow => ({
+const rowOf = (start: InnerStart, bytes: number): StartRow => ({
+  bytes,
   definitionRef: start.definitionRef,
   workflowId: start.workflowId,
   versionId: start.versionId,
@@ -119,23 +120,28 @@ export const makeStarter = (deps: {
     return { executionId, status: status as Started['status'], replayed: true }
   }
 
-  const startOnce = async (start: InnerStart, executionId: string): Promise<Started> => {
+  const startOnce = async (start: InnerStart, executionId: string, row: StartRow): Promise<Started> => {
     const at = { workspaceId: start.workspaceId, executionId }
     if (worker && start.maxConcurrency == null && worker.hasRoomFor(start.workspaceId)) {
       const definition = await worker.loadDefinition(start.workspaceId, start.definitionRef)
-      if (await worker.begin(at, rowOf(start), definition)) return { executionId, status: 'running', replayed: false }
+      if (await worker.begin(at, row, definition)) return { executionId, status: 'running', replayed: false }
       return alreadyStarted(start, executionId)
     }
     await refuseWhenFull(start.workspaceId)
-    if (!(await queue.add({ ...at, start: rowOf(start) }))) return alreadyStarted(start, executionId)
+    if (!(await queue.add({ ...at, start: row }))) return alreadyStarted(start, executionId)
     worker?.claimSoon()
     return { executionId, status: 'queued', replayed: false }
   }
 
-  const startUntil = async (start: InnerStart, executionId: string, patience: number): Promise<Started> => {
+  const startUntil = async (
+    start: InnerStart,
+    executionId: string,
+    row: StartRow,
+    patience: number,
+  ): Promise<Started> => {
     for (const begunAt = performance.now(); ; ) {
       try {
-        return await startOnce(start, executionId)
+        return await startOnce(start, executionId, row)
       } catch (error) {
         if (error instanceof Refused) throw problem('malformed', 'The execution could not be stored.', { cause: error })
         if (error instanceof Full)
@@ -166,6 +172,6 @@ export const makeStarter = (deps: {
     if (hasBadText(text)) {
       throw problem('malformed', 'The input holds NUL characters or halves of surrogate pairs, which cannot be stored.')
     }
-    return within(startUntil(start, executionId, patience), patience)
+    return within(startUntil(start, executionId, rowOf(start, text.length), patience), patience)
   }
 }

@@ -21,6 +21,8 @@ export type Move = {
 
 export type StartRow = StartTarget & {
   input: Json
+  /** About as many as the row will have, so that a statement holds no more than a few large ones. */
+  bytes?: number
   trigger: { kind: TriggerKind; id: string | null }
   startedBy: string | null
   retryOf?: string | null

@@ -74,7 +74,7 @@ const dataText = (data: Append['facts'][number]['data']): string => {
 /** Serialised before it is queued, so that a text that cannot be serialised fails its own execution and no other. */
 export const encode = (append: Append): Encoded => {
   const texts = append.facts.map((fact) => dataText(fact.data))
-  const bytes = texts.reduce((sum, text) => sum + text.length, 200)
+  const bytes = texts.reduce((sum, text) => sum + text.length, 200 + (append.start?.bytes ?? 0))
   return { ...append, bytes, texts }
 }
 

@@ -7,6 +7,7 @@ import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { type Append, COMMIT } from './batch.ts'
 import { encode, valuesOf } from './encode.ts'
 import { Fenced, type Journal, makeJournal, Refused, Unknown } from './journal.ts'
+import { takeBatch } from './take.ts'
 
 let database: TestDatabase
 let db: Database
@@ -161,4 +162,29 @@ test('parking holds only when every message was taken in', async () => {
   expect(await rowOf(append.executionId)).toMatchObject({ status: 'running' })
   expect(await journal.append(next(append, { seq: 3, move: { ...park, seen: 1 } }))).toMatchObject({ moved: true })
   expect(await rowOf(append.executionId)).toMatchObject({ status: 'waiting' })
+})
+
+test('starts with one idempotency key leave one after the other, and one of them starts', async () => {
+  const key = { credentialHash: Buffer.alloc(32, 1), keyHash: Buffer.alloc(32, 2), bodySha256: Buffer.alloc(32, 3) }
+  const starts = Array.from({ length: 20 }, () => {
+    const append = start()
+    return { ...append, start: { ...(append.start as NonNullable<Append['start']>), key } }
+  })
+  const others = Array.from({ length: 20 }, () => start())
+  const accepted = await Promise.all([...starts, ...others].map((append) => journal.append(append)))
+  expect(accepted.slice(0, 20).filter(({ started }) => started)).toHaveLength(1)
+  expect(accepted.slice(20).every(({ started }) => started)).toBe(true)
+})
+
+test('a batch holds each idempotency key once, and no more bytes than it may', () => {
+  const key = (n: number) => ({
+    credentialHash: Buffer.alloc(32),
+    keyHash: Buffer.alloc(32, n),
+    bodySha256: Buffer.alloc(32),
+  })
+  const queued = (n: number, bytes = 0) => ({ n, bytes, start: { ...start().start, key: key(n) } as never })
+  const { batch, left } = takeBatch([queued(1), queued(2), queued(1), queued(3)], (one) => one)
+  expect([batch.map(({ n }) => n), left.map(({ n }) => n)]).toEqual([[1, 2, 3], [1]])
+  const large = takeBatch([queued(1, 3_000_000), queued(2, 3_000_000), queued(3)], (one) => one)
+  expect(large.batch.map(({ n }) => n)).toEqual([1, 2])
 })

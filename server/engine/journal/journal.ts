@@ -4,6 +4,7 @@ import { isConnectionLost } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import { type Append, COMMIT, COMMIT_WITH_STARTS, type Encoded } from './batch.ts'
 import { encode, valuesOf } from './encode.ts'
+import { takeBatch } from './take.ts'
 
 // Group commit. Appends that come while statements are under way leave together in the next one. Each statement is one
 // transaction, fenced by the worker's row; an execution has one append under way at a time, so it stands once in each.
@@ -32,8 +33,6 @@ export type Journal = {
 type Waiting = { encoded: Encoded; resolve(accepted: Accepted): void; reject(error: Error): void }
 type Answer = { alive: number; moved: string[]; started: string[] }
 
-const MAX_BATCH = 256
-const MAX_BATCH_BYTES = 4 * 1024 * 1024
 /** Two statements in flight: one is flushed to disk while the other is being built. */
 const LANES = 2
 const FULL_FOR = SECOND
@@ -120,14 +119,8 @@ export const makeJournal = (deps: { pool: pg.Pool; workerId: string; log: Logger
   }
 
   const take = (): Waiting[] => {
-    let bytes = 0
-    let count = 0
-    while (count < queue.length && count < MAX_BATCH && bytes < MAX_BATCH_BYTES) {
-      bytes += queue[count]?.encoded.bytes ?? 0
-      count += 1
-    }
-    const batch = queue.slice(0, count)
-    queue = queue.slice(count)
+    const { batch, left } = takeBatch(queue, ({ encoded }) => encoded)
+    queue = left
     return batch
   }
 

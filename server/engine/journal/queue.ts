@@ -4,6 +4,7 @@ import type { Logger } from '#platform/log'
 import { ENQUEUE, type StartRow } from './batch.ts'
 import { queuedText } from './encode.ts'
 import { Full, isFull, isPassing, Refused, Unknown } from './journal.ts'
+import { takeBatch } from './take.ts'
 
 // Starts that no worker of this process can take: rows for whoever claims them. Those that come while a statement is under
 // way leave together in the next one; one by one, each cost a commit and a look at the queue (measured: twice the
@@ -22,9 +23,10 @@ export type StartQueue = {
 
 type Waiting = QueuedStart & { resolve(started: boolean): void; reject(error: Error): void }
 
-const MAX_BATCH = 256
 const LANES = 2
 const TRIES = 5
+
+const sizeOf = ({ start }: QueuedStart) => ({ start, bytes: start.bytes ?? 0 })
 
 export const makeStartQueue = (deps: { pool: pg.Pool; log: Logger }): StartQueue => {
   const { pool, log } = deps
@@ -60,8 +62,8 @@ export const makeStartQueue = (deps: { pool: pg.Pool; log: Logger }): StartQueue
     const sent = { at: performance.now() }
     sentAt.add(sent)
     while (queue.length > 0) {
-      const batch = queue.slice(0, MAX_BATCH)
-      queue = queue.slice(MAX_BATCH)
+      const { batch, left } = takeBatch(queue, sizeOf)
+      queue = left
       sent.at = performance.now()
       await send(batch)
     }
