@@ -63,7 +63,7 @@ describe.skipIf(noBrowser)('data', () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.goto('/connections/new?kind=postgres')
-    await page.getByLabel('Name').fill('Nowhere')
+    await page.getByRole('textbox', { name: 'Name' }).fill('Nowhere')
     await page.getByLabel('Host').fill('10.0.0.1')
     await page.getByLabel('Database').fill('d')
     await page.getByLabel('User').fill('u')
@@ -74,10 +74,10 @@ describe.skipIf(noBrowser)('data', () => {
     await page.getByText('Find the host (failed)').waitFor()
 
     await page.goto('/connections/new?kind=duckdb')
-    await page.getByLabel('Name').fill('Numbers')
+    await page.getByRole('textbox', { name: 'Name' }).fill('Numbers')
     await page.getByRole('button', { name: 'Try and store' }).click()
     await page.getByRole('button', { name: 'Add source' }).click()
-    await page.getByLabel('Name').fill('Squares')
+    await page.getByRole('textbox', { name: 'Name' }).fill('Squares')
     await page.getByLabel('What to read').selectOption('query')
     await page.getByLabel('Query').fill('select n, n * n as square from range(10) t(n)')
     await page.getByRole('button', { name: 'Attach' }).click()
