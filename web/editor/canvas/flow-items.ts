@@ -69,6 +69,8 @@ const handlesOf = (width: number, ports: readonly string[], plainOut: boolean): 
 export function makeFlowItems() {
   let nodes = new Map<string, FlowNode>()
   let edges = new Map<string, FlowEdge>()
+  let nodeList: FlowNode[] = []
+  let edgeList: FlowEdge[] = []
   return {
     nodes(shown: Shown): FlowNode[] {
       const { selected } = shown
@@ -78,7 +80,8 @@ export function makeFlowItems() {
         next.set(node.id, reuse(nodes.get(node.id), drawNode(node, shown, node.id === stop)))
       }
       nodes = next
-      return [...next.values()]
+      nodeList = sameList(nodeList, [...next.values()])
+      return nodeList
     },
     edges(shown: Shown): FlowEdge[] {
       const titles = new Map(shown.graph.nodes.map((node) => [node.id, titleOf(node)]))
@@ -88,10 +91,14 @@ export function makeFlowItems() {
         next.set(edge.id, reuse(edges.get(edge.id), drawEdge(edge, shown, titles)))
       }
       edges = next
-      return [...next.values()]
+      edgeList = sameList(edgeList, [...next.values()])
+      return edgeList
     },
   }
 }
+
+const sameList = <Item>(old: Item[], next: Item[]): Item[] =>
+  old.length === next.length && old.every((item, at) => item === next[at]) ? old : next
 
 const ORIGIN: Point = { x: 0, y: 0 }
 

@@ -1,14 +1,14 @@
 import {
   Background,
   type Connection,
+  type EdgeChange,
   type FinalConnectionState,
   MiniMap,
   type NodeChange,
   ReactFlow,
   type ReactFlowInstance,
-  type ReactFlowProps,
 } from '@xyflow/react'
-import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useMemo, useRef, useState } from 'react'
 import type { Point } from '../document/document.ts'
 import './canvas.css'
 import { type FlowEdge, type FlowNode, makeFlowItems, type Shown } from './flow-items.ts'
@@ -45,72 +45,92 @@ const wayOf = (connection: Pick<Connection, 'source' | 'sourceHandle'>) => ({
   port: connection.sourceHandle ?? 'out',
 })
 
-export function GraphCanvas(props: GraphCanvasProps) {
-  const { label, onSelect, onOpen, onReady, edit, children, selected, selectedEdges } = props
-  const [moving, setMoving] = useState<Record<string, Point> | null>(null)
-  const items = useMemo(makeFlowItems, [])
-  const flow = useRef<Flow | null>(null)
-  const shown: Shown = { ...props, moving, draggable: edit !== undefined }
-  const nodes = items.nodes(shown)
-  const edges = items.edges(shown)
-
-  // xyflow tells of each node on its own; the last word of one gesture is what counts.
-  const latest = useRef({ selected, selectedEdges })
-  latest.current = { selected, selectedEdges }
-  const pick = (kind: 'selected' | 'selectedEdges', changes: { id: string; selected: boolean }[]): void => {
-    const next = new Set(latest.current[kind])
-    for (const change of changes) change.selected ? next.add(change.id) : next.delete(change.id)
-    latest.current = { ...latest.current, [kind]: next }
-    onSelect?.(latest.current.selected, latest.current.selectedEdges)
+/** Made once: a new function for each drawing would have xyflow draw all 500 nodes again. They read what is current. */
+function makeHandlers(current: { props: GraphCanvasProps; moving: Moving }, setMoving: (moving: Moving) => void) {
+  let flow: Flow | null = null
+  const pick = (kind: 'selected' | 'selectedEdges', changes: readonly (NodeChange | EdgeChange)[]): void => {
+    const next = new Set(current.props[kind])
+    for (const change of changes) {
+      if (change.type !== 'select') continue
+      if (change.selected) next.add(change.id)
+      else next.delete(change.id)
+    }
+    // xyflow tells of nodes and edges on their own; the second word of one gesture must know the first.
+    current.props = { ...current.props, [kind]: next }
+    current.props.onSelect?.(current.props.selected, current.props.selectedEdges)
   }
-
-  const onNodesChange = (changes: NodeChange<FlowNode>[]): void => {
-    const places: Record<string, Point> = {}
-    for (const change of changes) if (change.type === 'position' && change.position) places[change.id] = change.position
-    if (Object.keys(places).length > 0) setMoving((before) => ({ ...before, ...places }))
-    const picked = changes.filter((change) => change.type === 'select')
-    if (picked.length > 0) pick('selected', picked)
+  const hasPicked = (changes: readonly { type: string }[]): boolean => changes.some(({ type }) => type === 'select')
+  const move = (moving: Moving): void => {
+    current.moving = moving
+    setMoving(moving)
   }
-  const onEdgesChange: ReactFlowProps<FlowNode, FlowEdge>['onEdgesChange'] = (changes) => {
-    const picked = changes.filter((change) => change.type === 'select')
-    if (picked.length > 0) pick('selectedEdges', picked)
-  }
-  const onDragStop = (): void => {
-    if (moving) edit?.onMoved(moving)
-    setMoving(null)
-  }
-  const onConnectEnd = (event: MouseEvent | TouchEvent, state: FinalConnectionState): void => {
-    if (!edit || state.isValid || state.toNode || state.fromHandle?.type !== 'source' || !flow.current) return
-    const pointer = 'changedTouches' in event ? event.changedTouches[0] : event
-    if (!pointer) return
-    const at = flow.current.screenToFlowPosition({ x: pointer.clientX, y: pointer.clientY })
-    edit.onDangling({ node: state.fromHandle.nodeId, port: state.fromHandle.id ?? 'out' }, at)
-  }
-  const begin = useCallback(
-    (instance: Flow) => {
-      flow.current = instance
-      onReady?.(instance)
+  return {
+    onInit(instance: Flow): void {
+      flow = instance
+      current.props.onReady?.(instance)
     },
-    [onReady],
-  )
+    onNodesChange(changes: NodeChange<FlowNode>[]): void {
+      const places: Record<string, Point> = {}
+      for (const change of changes)
+        if (change.type === 'position' && change.position) places[change.id] = change.position
+      if (Object.keys(places).length > 0) move({ ...current.moving, ...places })
+      if (hasPicked(changes)) pick('selected', changes as NodeChange[])
+    },
+    onEdgesChange(changes: EdgeChange<FlowEdge>[]): void {
+      if (hasPicked(changes)) pick('selectedEdges', changes as EdgeChange[])
+    },
+    onDragStop(): void {
+      if (current.moving) current.props.edit?.onMoved(current.moving)
+      move(null)
+    },
+    onNodeDoubleClick: (_event: unknown, node: FlowNode): void => current.props.onOpen?.(node.id),
+    onConnect: (connection: Connection): void => current.props.edit?.onConnect(wayOf(connection), connection.target),
+    onConnectEnd(event: MouseEvent | TouchEvent, state: FinalConnectionState): void {
+      const pointer = 'changedTouches' in event ? event.changedTouches[0] : event
+      if (!flow || !pointer || state.isValid || state.toNode || state.fromHandle?.type !== 'source') return
+      const at = flow.screenToFlowPosition({ x: pointer.clientX, y: pointer.clientY })
+      current.props.edit?.onDangling({ node: state.fromHandle.nodeId, port: state.fromHandle.id ?? 'out' }, at)
+    },
+    onReconnect: (edge: FlowEdge, next: Connection): void =>
+      current.props.edit?.onReconnect(edge.id, wayOf(next), next.target),
+    isValidConnection: (connection: Connection | FlowEdge): boolean =>
+      current.props.edit?.mayConnect(wayOf(connection as Connection), connection.target) ?? false,
+  }
+}
 
+type Moving = Record<string, Point> | null
+
+const SEVERAL = ['Shift', 'Meta', 'Control']
+const FIRST_SIGHT = { maxZoom: 1, minZoom: 0.6, padding: 0.1 }
+const MAP_SIZE = { width: 160, height: 110 }
+const mapColour = (node: FlowNode): string => colourOf(node.data.kind?.colour)
+
+export function GraphCanvas(props: GraphCanvasProps) {
+  const { label, edit, children } = props
+  const [moving, setMoving] = useState<Moving>(null)
+  const items = useMemo(makeFlowItems, [])
+  const current = useRef({ props, moving })
+  current.current.props = props
+  current.current.moving = moving
+  const handlers = useMemo(() => makeHandlers(current.current, setMoving), [])
+  const shown: Shown = { ...props, moving, draggable: edit !== undefined }
   return (
     <ReactFlow<FlowNode, FlowEdge>
       aria-label={label}
-      nodes={nodes}
-      edges={edges}
+      nodes={items.nodes(shown)}
+      edges={items.edges(shown)}
       nodeTypes={nodeTypes}
       edgeTypes={edgeTypes}
-      onInit={begin}
-      onNodesChange={onNodesChange}
-      onEdgesChange={onEdgesChange}
-      onNodeDragStop={onDragStop}
-      onSelectionDragStop={onDragStop}
-      onNodeDoubleClick={(_, node) => onOpen?.(node.id)}
-      onConnect={(connection) => edit?.onConnect(wayOf(connection), connection.target)}
-      onConnectEnd={onConnectEnd}
-      onReconnect={edit && ((edge, next) => edit.onReconnect(edge.id, wayOf(next), next.target))}
-      isValidConnection={(connection) => edit?.mayConnect(wayOf(connection as Connection), connection.target) ?? false}
+      onInit={handlers.onInit}
+      onNodesChange={handlers.onNodesChange}
+      onEdgesChange={handlers.onEdgesChange}
+      onNodeDragStop={handlers.onDragStop}
+      onSelectionDragStop={handlers.onDragStop}
+      onNodeDoubleClick={handlers.onNodeDoubleClick}
+      onConnect={handlers.onConnect}
+      onConnectEnd={handlers.onConnectEnd}
+      onReconnect={edit && handlers.onReconnect}
+      isValidConnection={handlers.isValidConnection}
       nodesConnectable={edit !== undefined}
       nodesFocusable={false}
       edgesFocusable={false}
@@ -118,14 +138,14 @@ export function GraphCanvas(props: GraphCanvasProps) {
       // The editor has keys of its own (keys.ts); xyflow's would move nodes by accident and delete past undo.
       disableKeyboardA11y
       deleteKeyCode={null}
-      multiSelectionKeyCode={['Shift', 'Meta', 'Control']}
+      multiSelectionKeyCode={SEVERAL}
       onlyRenderVisibleElements
       panOnScroll
       zoomOnDoubleClick={false}
       minZoom={0.05}
       maxZoom={2}
       fitView
-      fitViewOptions={{ maxZoom: 1, minZoom: 0.6, padding: 0.1 }}
+      fitViewOptions={FIRST_SIGHT}
     >
       <Background gap={24} size={1.5} />
       <MiniMap<FlowNode>
@@ -133,9 +153,9 @@ export function GraphCanvas(props: GraphCanvasProps) {
         zoomable
         ariaLabel="Small map of the whole graph"
         className="max-md:hidden"
-        nodeColor={(node) => colourOf(node.data.kind?.colour)}
+        nodeColor={mapColour}
         nodeBorderRadius={8}
-        style={{ width: 160, height: 110 }}
+        style={MAP_SIZE}
       />
       {children}
     </ReactFlow>
