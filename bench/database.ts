@@ -24,6 +24,13 @@ export const startBenchDatabase = async (
   chmodSync(dataDir, 0o711)
   const log = pino({ level: 'warn' }, pino.destination(2))
   const postgres = await startEmbeddedPostgres({ dataDir, log })
+  // The server outlives whoever started it; a bench that is stopped in the middle must not leave it behind.
+  const abandon = (): void => {
+    process.kill(postgres.postmasterPid, 'SIGQUIT')
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+  process.once('exit', abandon)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
   const urls = await bootstrapRoles({
     ownerUrl: postgres.ownerUrl,
     createDatabase: 'bench',
@@ -36,6 +43,7 @@ export const startBenchDatabase = async (
     postmasterPid: postgres.postmasterPid,
     postmaster: () => postgres.postmasterPid,
     stop: async () => {
+      process.off('exit', abandon)
       await postgres.stop()
       rmSync(dataDir, { recursive: true, force: true })
     },
