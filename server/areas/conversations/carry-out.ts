@@ -4,20 +4,26 @@ import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
 import { newId } from '#platform/ids'
+import { insertExecution } from './execution-store.ts'
+import { closeForms, type FormRow, insertForm, updateFormValues } from './form-store.ts'
+import type { NewMessage } from './message-store.ts'
+import type { Offer } from './offer-store.ts'
 import type { OpenQuestion } from './state.ts'
-import * as store from './store.ts'
 import * as texts from './texts.ts'
 import { type Decision, wantsForm } from './think.ts'
+import type { Held } from './thread-store.ts'
 import type { Author, Origin } from './types.ts'
 
 // What was decided becomes true: messages, forms, executions and answers, in the transaction that holds the thread.
 
 export type Deed = {
-  held: store.Held
+  held: Held
   /** What is said in this turn, written together at its end. */
-  said: store.NewMessage[]
+  said: NewMessage[]
+  /** What else becomes true with it, in this order, after the thread and what was said. */
+  writes: ((tx: Tx) => Promise<unknown>)[]
   /** The form that is open. */
-  form: store.FormRow | null
+  form: FormRow | null
   executionId: string | null
   /** Told after the commit. */
   started: string[]
@@ -33,32 +39,34 @@ export type CarryOutDependencies = {
 }
 
 /** Forms are for those who can show them. */
-export const showsForms = ({ kind }: Pick<store.Held, 'kind'>): boolean => kind === 'embed' || kind === 'thread'
+export const showsForms = ({ kind }: Pick<Held, 'kind'>): boolean => kind === 'embed' || kind === 'thread'
 
 export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
   const say = (deed: Deed, text: string, executionId: string | null = null): void =>
     void deed.said.push({ role: 'assistant', text, execution_id: executionId })
 
-  async function closeForm(tx: Tx, deed: Deed, status: 'submitted' | 'cancelled' | 'replaced'): Promise<void> {
+  function closeForm(deed: Deed, status: 'submitted' | 'cancelled' | 'replaced'): void {
     if (!deed.form) return
     deed.form = null
-    await store.closeForms(tx, deed.held, status)
+    deed.writes.push((tx) => closeForms(tx, deed.held, status))
   }
 
-  async function showForm(
-    tx: Tx,
+  function showForm(
     deed: Deed,
     form: { kind: 'parameters' | 'question'; title: string; schema: Json; values: JsonObject },
-  ): Promise<void> {
+  ): void {
     const { held, form: open } = deed
     if (!showsForms(held)) return
     if (open && open.kind === form.kind && JSON.stringify(open.schema) === JSON.stringify(form.schema)) {
-      if (JSON.stringify(open.values) !== JSON.stringify(form.values))
-        deed.form = await store.updateFormValues(tx, held.workspace_id, open.form_id, form.values)
+      if (JSON.stringify(open.values) === JSON.stringify(form.values)) return
+      deed.form = { ...open, values: form.values }
+      deed.writes.push((tx) => updateFormValues(tx, held.workspace_id, open.form_id, form.values))
       return
     }
-    await closeForm(tx, deed, 'replaced')
-    deed.form = await store.insertForm(tx, held, form)
+    closeForm(deed, 'replaced')
+    const shown = { ...form, form_id: newId(), status: 'open' as const }
+    deed.form = shown
+    deed.writes.push((tx) => insertForm(tx, held, shown))
   }
 
   const refusedFor = async (tx: Tx, workspaceId: string): Promise<boolean> => {
@@ -72,7 +80,7 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
   }
 
   /** False where it cannot be started now; nothing is lost then, and trying again is all it takes. */
-  async function start(tx: Tx, deed: Deed, offer: store.Offer, input: JsonObject, by: By): Promise<boolean> {
+  async function start(tx: Tx, deed: Deed, offer: Offer, input: JsonObject, by: By): Promise<boolean> {
     const { held } = deed
     const executionId = newId()
     if (await refusedFor(tx, held.workspace_id)) return false
@@ -94,10 +102,8 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
     ])
     if (outcome !== 'accepted') return false
     const { workflow_id, name: title } = offer
-    await Promise.all([
-      store.insertExecution(tx, held, { execution_id: executionId, workflow_id, title }),
-      closeForm(tx, deed, 'submitted'),
-    ])
+    deed.writes.push((later) => insertExecution(later, held, { execution_id: executionId, workflow_id, title }))
+    closeForm(deed, 'submitted')
     held.state = {
       ...held.state,
       gathering: null,
@@ -132,7 +138,7 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
       ...held.state,
       questions: held.state.questions.filter((question) => question.clarification_id !== clarification_id),
     }
-    if (deed.form?.kind === 'question') await closeForm(tx, deed, 'submitted')
+    if (deed.form?.kind === 'question') closeForm(deed, 'submitted')
     return { clarification_id }
   }
 
@@ -147,28 +153,28 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
       const { clarification_id } = question
       const left = held.state.questions.filter((one) => one.clarification_id !== clarification_id)
       held.state = { ...held.state, questions: left }
-      if (deed.form?.kind === 'question') await closeForm(tx, deed, 'cancelled')
+      if (deed.form?.kind === 'question') closeForm(deed, 'cancelled')
       return false
     }
   }
 
   /** What stands open next is asked again: another question, or the inputs that were being gathered. */
-  async function remind(tx: Tx, deed: Deed, offers: store.Offer[]): Promise<void> {
+  function remind(deed: Deed, offers: Offer[]): void {
     const { held } = deed
     const [question] = held.state.questions
     if (question) {
       say(deed, texts.questionText(question.question, question.schema))
-      await showQuestionForm(tx, deed, question)
+      showQuestionForm(deed, question)
     } else if (held.state.gathering) {
       const { workflow_id, values } = held.state.gathering
       const offer = offers.find((one) => one.workflow_id === workflow_id)
-      if (offer) await showForm(tx, deed, formOf(offer, values))
+      if (offer) showForm(deed, formOf(offer, values))
     }
   }
 
-  async function showQuestionForm(tx: Tx, deed: Deed, question: OpenQuestion): Promise<void> {
+  function showQuestionForm(deed: Deed, question: OpenQuestion): void {
     if (!wantsForm(question.schema)) return
-    await showForm(tx, deed, {
+    showForm(deed, {
       kind: 'question',
       title: question.question.slice(0, 300),
       schema: question.schema,
@@ -176,7 +182,7 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
     })
   }
 
-  async function carryOut(tx: Tx, deed: Deed, decision: Decision, by: By, offers: store.Offer[]): Promise<void> {
+  async function carryOut(tx: Tx, deed: Deed, decision: Decision, by: By, offers: Offer[]): Promise<void> {
     const { held } = deed
     switch (decision.kind) {
       case 'silent':
@@ -184,7 +190,7 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
       case 'say':
         if (decision.drop) {
           held.state = { ...held.state, gathering: null }
-          await closeForm(tx, deed, 'cancelled')
+          closeForm(deed, 'cancelled')
         }
         if (decision.offered) held.state = { ...held.state, offered: decision.offered }
         for (const text of decision.texts) say(deed, text)
@@ -193,7 +199,7 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
         const { offer, values, asked } = decision
         held.state = { ...held.state, gathering: { workflow_id: offer.workflow_id, values, asked } }
         for (const text of decision.texts) say(deed, text)
-        await showForm(tx, deed, formOf(offer, values))
+        showForm(deed, formOf(offer, values))
         return
       }
       case 'start':
@@ -207,7 +213,7 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
       case 'answer': {
         const taken = await answer(tx, deed, decision.question, decision.response, by)
         say(deed, taken ? texts.ANSWERED : texts.ANSWERED_ELSEWHERE)
-        await remind(tx, deed, offers)
+        remind(deed, offers)
         return
       }
       case 'ask_again':
@@ -218,7 +224,7 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
           ),
         }
         for (const text of decision.texts) say(deed, text)
-        await showQuestionForm(tx, deed, decision.question)
+        showQuestionForm(deed, decision.question)
     }
   }
 
@@ -227,7 +233,7 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
 
 export type CarryOut = ReturnType<typeof makeCarryOut>
 
-const formOf = (offer: store.Offer, values: JsonObject) => ({
+const formOf = (offer: Offer, values: JsonObject) => ({
   kind: 'parameters' as const,
   title: offer.name,
   schema: offer.inputs ?? { type: 'object' },

@@ -2,18 +2,19 @@ import { makeExtract } from '#areas/requirements/extract'
 import type { Engine } from '#engine/ports'
 import type { Database, Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
-import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import { absentModel } from '#providers/llm/configured'
 import type { LanguageModel } from '#providers/llm/index'
 import { type CarryOutDependencies, type Deed, makeCarryOut } from './carry-out.ts'
+import { openForm } from './form-store.ts'
+import { lastSaid, listMessages, saveTurn, seqOf } from './message-store.ts'
 import { makeNews } from './news.ts'
+import { offersOfTemplate, offersOfWorkflow, readSurroundings, surroundingsOf } from './offer-store.ts'
+import { greet, threadOf } from './opening.ts'
 import { makePick } from './pick.ts'
-import { emptyState, type OpenQuestion } from './state.ts'
-import * as store from './store.ts'
-import * as texts from './texts.ts'
-import { nextStep } from './think.ts'
-import { gatheredOf, makeTurns, offersOf } from './turns.ts'
+import type { OpenQuestion } from './state.ts'
+import { findChannelThread, findThread, insertThread, readThread, readThreadOf } from './thread-store.ts'
+import { gatheredOf, makeTurns } from './turns.ts'
 import type { NewThread, Thread, Turn } from './types.ts'
 
 export type ConversationDependencies = CarryOutDependencies & {
@@ -48,82 +49,42 @@ export function makeConversations(dependencies: ConversationDependencies) {
   })
 
   async function openThread(tx: Tx, wanted: NewThread): Promise<Thread> {
-    const { workspaceId } = wanted
+    const held = threadOf(wanted)
     if (wanted.kind === 'channel') {
-      const present = await store.findChannelThread(tx, workspaceId, wanted.configId, wanted.externalId)
+      const find = () => findChannelThread(tx, wanted.workspaceId, wanted.configId, wanted.externalId)
+      const present = await find()
       if (present) return present
+      if ((await insertThread(tx, held)) === 1) return held
+      // Somebody else opened it meanwhile, and their transaction has committed.
+      return (await find()) ?? openThread(tx, wanted)
     }
-    const thread = await store.insertThread(tx, {
-      workspace_id: workspaceId,
-      thread_id: newId(),
-      kind: wanted.kind,
-      title: 'title' in wanted ? (wanted.title ?? null) : null,
-      template_id: 'templateId' in wanted ? wanted.templateId : null,
-      workflow_id: wanted.kind === 'gather' ? wanted.workflowId : null,
-      visitor_id: 'visitorId' in wanted ? wanted.visitorId : null,
-      config_id: wanted.kind === 'channel' ? wanted.configId : null,
-      external_id: wanted.kind === 'channel' ? wanted.externalId : null,
-      created_by: wanted.kind === 'thread' ? wanted.createdBy : null,
-      state: emptyState,
-    })
-    // Somebody else opened the channel's conversation meanwhile, and their transaction has committed.
-    if (!thread) return openThread(tx, wanted)
-    await greet(tx, thread)
-    return thread
-  }
-
-  /** In a channel nobody waits for a greeting: they wrote first. */
-  async function greet(tx: Tx, thread: Thread): Promise<void> {
-    if (thread.kind === 'channel') return
-    const held: store.Held = { ...thread, state: emptyState, turn: 0, last_seq: 0 }
-    const said = thread.kind === 'gather' ? await openGathering(tx, held) : await greetingOf(tx, held)
-    if (said.length === 0) return
-    await store.saveTurn(
-      tx,
-      held,
-      said.map((text) => ({ role: 'assistant', text })),
-    )
-  }
-
-  async function greetingOf(tx: Tx, { workspace_id, template_id }: Thread): Promise<string[]> {
-    const voice = template_id === null ? undefined : await store.findVoice(tx, workspace_id, template_id)
-    return voice ? [voice.greeting ?? texts.GREETING] : []
-  }
-
-  async function openGathering(tx: Tx, held: store.Held): Promise<string[]> {
-    const [offer] = await store.offersOfWorkflow(tx, held.workspace_id, held.workflow_id!)
-    if (!offer) throw problem('no_active_version', 'The owner of the workflow must activate a version.')
-    const step = nextStep(offer, {}, [], false)
-    if (step.kind !== 'gather') return []
-    held.state = { ...held.state, gathering: { workflow_id: offer.workflow_id, values: {}, asked: step.asked } }
-    return step.texts
+    await saveTurn(tx, held, greet(held, await surroundingsOf(tx, wanted.workspaceId, held)), true)
+    return held
   }
 
   return {
     openThread,
-    findThread: store.findThread,
-    findThreadOfRequest: store.findThreadOfRequest,
+    findThread,
     ...turns,
     listMessages: (tx: Tx, workspaceId: string, threadId: string, page: { after: number; limit: number }) =>
-      store.listMessages(tx, workspaceId, threadId, page.after, page.limit),
-    openForm: store.openForm,
+      listMessages(tx, workspaceId, threadId, page.after, page.limit),
+    openForm,
     /** The offers of a template, for its widget's suggestions. */
-    offersOfTemplate: store.offersOfTemplate,
-    offersOfWorkflow: store.offersOfWorkflow,
-    seqOf: store.seqOf,
+    offersOfTemplate,
+    offersOfWorkflow,
+    seqOf,
 
-    /** The thread of an execution and what it asks of whoever talks there; undefined where no conversation started it. */
+    /** The thread of an execution, what it asks of whoever talks there, and whether its end was told; undefined where no conversation started it. */
     async findOwnExecution(
       tx: Tx,
       workspaceId: string,
       executionId: string,
-    ): Promise<{ thread: Thread; question: OpenQuestion | null } | undefined> {
-      const own = await store.findExecution(tx, workspaceId, executionId)
-      const held = own && (await store.readThread(tx, workspaceId, own.thread_id))
+    ): Promise<{ thread: Thread; question: OpenQuestion | null; told: boolean } | undefined> {
+      const held = await readThreadOf(tx, workspaceId, executionId)
       if (!held) return undefined
       await news.dropClosed(tx, held)
       const question = held.state.questions.find(({ root_id }) => root_id === executionId) ?? null
-      return { thread: held, question }
+      return { thread: held, question, told: !held.state.running.some((one) => one.execution_id === executionId) }
     },
 
     /** Where a conversation stands, without saying anything: its last words, and what was gathered. */
@@ -132,14 +93,17 @@ export function makeConversations(dependencies: ConversationDependencies) {
       workspaceId: string,
       threadId: string,
       isTheirs?: (thread: Thread) => boolean,
-    ): Promise<{ reply: string; execution_id: string | null; gathered: Turn['gathered'] }> {
-      const held = await store.readThread(tx, workspaceId, threadId)
+    ): Promise<{ reply: string } & Pick<Turn, 'last_execution_id' | 'gathered'>> {
+      const [held, last, { offers }] = await Promise.all([
+        readThread(tx, workspaceId, threadId),
+        lastSaid(tx, workspaceId, threadId),
+        readSurroundings(tx, workspaceId, threadId),
+      ])
       if (!held || isTheirs?.(held) === false) throw problem('not_found')
-      const last = await store.lastSaid(tx, workspaceId, threadId)
       return {
         reply: last?.text ?? '',
-        execution_id: held.state.started?.execution_id ?? null,
-        gathered: gatheredOf(held, await offersOf(tx, held)),
+        last_execution_id: held.state.started?.execution_id ?? null,
+        gathered: gatheredOf(held, offers),
       }
     },
 

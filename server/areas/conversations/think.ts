@@ -4,19 +4,18 @@ import { isObject, own } from '#model/json'
 import { validateJson } from '#model/json-schema'
 import type { Requirement } from '#providers/extraction/index'
 import { contentStems } from '#providers/extraction/text'
+import type { Standing } from './execution-store.ts'
 import { findIntent, isCancel } from './intents.ts'
+import type { Offer, Surroundings, Voice } from './offer-store.ts'
 import type { OpenQuestion } from './state.ts'
-import type { FormRow, Held, Offer, Standing, Voice } from './store.ts'
 import * as texts from './texts.ts'
+import type { Held } from './thread-store.ts'
 
 // What to do about a message, from where the conversation stands. Reads and writes nothing: it may be thought over while
 // nobody holds the thread, and thought over again when somebody else was faster.
 
-export type Situation = {
+export type Situation = Surroundings & {
   held: Held
-  voice: Voice | undefined
-  offers: Offer[]
-  form: FormRow | null
   standings: Standing[]
   recent: { role: string; text: string }[]
 }

@@ -4,11 +4,16 @@ import { systemClock } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { CarryOut, Deed } from './carry-out.ts'
+import { readStandings } from './execution-store.ts'
+import { type FormRow, findForm, findOpenForm, formOf } from './form-store.ts'
+import { lastMessages, messagesOfRequest, type NewMessage, saveTurn } from './message-store.ts'
 import type { News } from './news.ts'
-import * as store from './store.ts'
+import { type Offer, readSurroundings, type Surroundings, surroundingsOf } from './offer-store.ts'
+import { greet, threadOf } from './opening.ts'
 import * as texts from './texts.ts'
-import { type Decision, inputOf, missingOf, type Situation, type Tools, think } from './think.ts'
-import type { FormAction, Incoming, Respond, Turn } from './types.ts'
+import { type Decision, inputOf, missingOf, type Said, type Situation, type Tools, think } from './think.ts'
+import { findThreadOfRequest, type Held, lockThread, readThread } from './thread-store.ts'
+import type { FirstMessage, FormAction, Incoming, Message, Respond, Turn } from './types.ts'
 
 // One turn: somebody says something, and is answered. Both are stored in one transaction that holds the thread, so turns
 // happen one after the other and a killed server leaves either all of a turn or nothing.
@@ -31,85 +36,75 @@ export function makeTurns(options: {
 }) {
   const { db, carrying, news } = options
 
-  async function situationOf(tx: Tx, held: store.Held, recent: number): Promise<Situation> {
-    const { workspace_id, thread_id, template_id, state } = held
-    const [voice, offers, form, standings, said] = await Promise.all([
-      template_id === null ? undefined : store.findVoice(tx, workspace_id, template_id),
-      offersOf(tx, held),
-      store.findOpenForm(tx, workspace_id, thread_id),
-      state.running.length === 0
-        ? []
-        : store.readStandings(
-            tx,
-            workspace_id,
-            state.running.map(({ execution_id }) => execution_id),
-          ),
-      recent === 0 ? [] : store.lastMessages(tx, workspace_id, thread_id, recent),
+  type Place = Pick<Incoming, 'workspaceId' | 'threadId' | 'isTheirs' | 'requestKey'>
+
+  /** Takes hold of the thread and looks around, in one round trip. `before`: the turn of a delivery that is repeated. */
+  async function hold(tx: Tx, { workspaceId, threadId, isTheirs, requestKey }: Place) {
+    const [held, said, around] = await Promise.all([
+      lockThread(tx, workspaceId, threadId),
+      requestKey ? messagesOfRequest(tx, workspaceId, threadId, requestKey) : [],
+      readSurroundings(tx, workspaceId, threadId),
     ])
-    return { held, voice, offers, form: form ?? null, standings, recent: said }
-  }
-
-  async function hold(
-    tx: Tx,
-    { workspaceId, threadId, isTheirs }: Pick<Incoming, 'workspaceId' | 'threadId' | 'isTheirs'>,
-  ): Promise<store.Held> {
-    const held = await store.lockThread(tx, workspaceId, threadId)
     if (!held || isTheirs?.(held) === false) throw problem('not_found')
-    return held
+    return { held, around, before: said.length > 0 ? repeated(held, around, said) : undefined }
   }
 
-  /** The turn that this delivery already had, where it is a repetition. */
-  async function repeated(tx: Tx, held: store.Held, key: Buffer | undefined): Promise<Turn | undefined> {
-    const found = key && (await store.findTurn(tx, held.workspace_id, held.thread_id, key))
-    if (!found) return undefined
-    const [message, ...messages] = await store.messagesOfTurn(tx, held.workspace_id, held.thread_id, found.turn)
-    return {
-      message: message!,
-      messages,
-      form: await store.openForm(tx, held.workspace_id, held.thread_id),
-      execution_id: messages.find(({ execution_id }) => execution_id !== null)?.execution_id ?? null,
-      gathered: gatheredOf(held, await offersOf(tx, held)),
-    }
-  }
+  const repeated = (held: Held, around: Surroundings, [message, ...messages]: Message[]): Turn => ({
+    thread: held,
+    message: message!,
+    messages,
+    form: around.form && formOf(around.form),
+    execution_id: messages.find(({ execution_id }) => execution_id !== null)?.execution_id ?? null,
+    last_execution_id: held.state.started?.execution_id ?? null,
+    gathered: gatheredOf(held, around.offers),
+  })
 
-  const begin = ({ held, form }: Pick<Situation, 'held' | 'form'>, first: store.NewMessage): Deed => {
+  const begin = ({ held, form }: { held: Held; form: FormRow | null }, first: NewMessage): Deed => {
     held.turn += 1
-    return { held, said: [first], form, executionId: null, started: [], answered: [] }
+    return { held, said: [first], writes: [], form, executionId: null, started: [], answered: [] }
   }
 
-  /** Writes what was said and where the conversation stands now, in one statement. */
-  async function finish(tx: Tx, deed: Deed, offers: store.Offer[]): Promise<Turn> {
-    const [message, ...messages] = await store.saveTurn(tx, deed.held, deed.said)
+  /** Writes what was said, where the conversation stands now and all that came of it, in one round trip. */
+  async function finish(tx: Tx, deed: Deed, offers: Offer[], greeting?: NewMessage[]): Promise<Turn> {
+    const [saved] = await Promise.all([
+      saveTurn(tx, deed.held, [...(greeting ?? []), ...deed.said], greeting !== undefined),
+      ...deed.writes.map((write) => write(tx)),
+    ])
+    const [message, ...messages] = saved.slice(greeting?.length ?? 0)
     return {
+      thread: deed.held,
       message: message!,
       messages,
-      form: deed.form && store.formOf(deed.form),
+      form: deed.form && formOf(deed.form),
       execution_id: deed.executionId,
+      last_execution_id: deed.held.state.started?.execution_id ?? null,
       gathered: gatheredOf(deed.held, offers),
     }
   }
 
+  const saidBy = ({ text, timeZone, signal }: Pick<Incoming, 'text' | 'timeZone' | 'signal'>): Said => ({
+    text,
+    timeZone: timeZone ?? 'UTC',
+    now: systemClock.now(),
+    ...(signal && { signal }),
+  })
+
   async function takeMessage(incoming: Incoming): Promise<Turn> {
-    const { workspaceId } = incoming
-    const said = {
-      text: incoming.text,
-      timeZone: incoming.timeZone ?? 'UTC',
-      now: systemClock.now(),
-      ...(incoming.signal && { signal: incoming.signal }),
-    }
+    const { workspaceId, threadId } = incoming
+    const said = saidBy(incoming)
     for (let attempt = 1; ; attempt++) {
       const slow = options.thinksSlowly() && attempt <= MOST_ATTEMPTS
       const seen = slow ? await lookAhead(incoming) : undefined
       const thought = seen && (await think(seen, said, options.tools))
       const deeds: Deed[] = []
       const turn = await db.tenant(scope(workspaceId), async (tx) => {
-        const held = await hold(tx, incoming)
-        const before = await repeated(tx, held, incoming.requestKey)
+        const { held, around, before } = await hold(tx, incoming)
         if (before) return before
         if (seen && seen.held.last_seq !== held.last_seq) return undefined
         await news.dropClosed(tx, held)
-        await news.tellEnds(tx, held)
-        const situation = await situationOf(tx, held, 0)
+        const { standings, told } = await news.tellEnds(tx, held)
+        const now = told ? await readSurroundings(tx, workspaceId, threadId) : around
+        const situation: Situation = { held, ...now, standings, recent: [] }
         const decision: Decision = thought ?? (await think(situation, said, options.rules))
         const deed = begin(situation, { ...byline(incoming), text: incoming.text })
         deeds.push(deed)
@@ -122,43 +117,74 @@ export function makeTurns(options: {
     }
   }
 
+  /** The conversation and its first turn are written together; where a model thinks, the conversation is there before it. */
+  async function takeFirst(first: FirstMessage): Promise<Turn> {
+    const { workspaceId, open, requestKey } = first
+    const deeds: Deed[] = []
+    const begun = await db.tenant(scope(workspaceId), async (tx): Promise<Turn | string> => {
+      const known = requestKey && (await findThreadOfRequest(tx, workspaceId, requestKey))
+      if (known && first.isTheirs(known)) return known.thread_id
+      const held = threadOf(open)
+      const around = await surroundingsOf(tx, workspaceId, held)
+      const greeting = greet(held, around)
+      if (options.thinksSlowly()) {
+        await saveTurn(tx, held, greeting, true)
+        return held.thread_id
+      }
+      const situation: Situation = { held, ...around, standings: [], recent: [] }
+      const decision = await think(situation, saidBy(first), options.rules)
+      const deed = begin(situation, { ...byline(first), text: first.text })
+      deeds.push(deed)
+      await carrying.carryOut(tx, deed, decision, first, around.offers)
+      return finish(tx, deed, around.offers, greeting)
+    })
+    if (typeof begun === 'string') return takeMessage({ ...first, threadId: begun })
+    deeds.forEach(options.afterCommit)
+    return begun
+  }
+
   const lookAhead = ({ workspaceId, threadId, isTheirs }: Incoming): Promise<Situation> =>
     db.tenant(scope(workspaceId), async (tx) => {
-      const held = await store.readThread(tx, workspaceId, threadId)
+      const [held, around, recent] = await Promise.all([
+        readThread(tx, workspaceId, threadId),
+        readSurroundings(tx, workspaceId, threadId),
+        lastMessages(tx, workspaceId, threadId, RECENT),
+      ])
       if (!held || isTheirs?.(held) === false) throw problem('not_found')
       await news.dropClosed(tx, held)
-      return situationOf(tx, held, RECENT)
+      const ids = held.state.running.map(({ execution_id }) => execution_id)
+      const standings = ids.length === 0 ? [] : await readStandings(tx, workspaceId, ids)
+      return { held, ...around, standings, recent }
     })
 
   async function takeAction(action: FormAction): Promise<Turn> {
     const { workspaceId, threadId } = action
     const deeds: Deed[] = []
     const turn = await db.tenant(scope(workspaceId), async (tx) => {
-      const held = await hold(tx, action)
-      const before = await repeated(tx, held, action.requestKey)
+      const { held, around, before } = await hold(tx, action)
       if (before) return before
-      const form = await store.findForm(tx, workspaceId, threadId, action.formId)
+      const form =
+        around.form?.form_id === action.formId ? around.form : await findForm(tx, workspaceId, threadId, action.formId)
       if (!form) throw unknownReference('/form_id')
       if (form.status !== 'open')
         throw problem('form_closed', `The form was already ${form.status}. Write a message to go on.`)
-      const situation = await situationOf(tx, held, 0)
+      const { offers } = around
       const values = action.values ?? {}
       if (action.action === 'submit') refuseWrong(form.schema, values)
       const text = action.action === 'cancel' ? 'Cancelled.' : texts.submittedText(values, requirementsOf(form.schema))
-      const deed = begin(situation, { ...byline(action), text })
+      const deed = begin({ held, form: around.form }, { ...byline(action), text })
       deeds.push(deed)
-      await (action.action === 'cancel'
-        ? cancelForm(tx, deed, form, situation)
-        : submitForm(tx, deed, form, { ...action, values }, situation))
-      return finish(tx, deed, situation.offers)
+      if (action.action === 'cancel') cancelForm(deed, form, offers)
+      else await submitForm(tx, deed, form, { ...action, values }, offers)
+      return finish(tx, deed, offers)
     })
     deeds.forEach(options.afterCommit)
     return turn
   }
 
-  async function cancelForm(tx: Tx, deed: Deed, form: store.FormRow, { offers }: Situation): Promise<void> {
+  function cancelForm(deed: Deed, form: FormRow, offers: Offer[]): void {
     const { held } = deed
-    await carrying.closeForm(tx, deed, 'cancelled')
+    carrying.closeForm(deed, 'cancelled')
     if (form.kind === 'question') {
       const [question] = held.state.questions
       if (question) carrying.say(deed, texts.questionText(question.question, question.schema))
@@ -172,23 +198,23 @@ export function makeTurns(options: {
   async function submitForm(
     tx: Tx,
     deed: Deed,
-    form: store.FormRow,
+    form: FormRow,
     action: FormAction & { values: NonNullable<FormAction['values']> },
-    { offers }: Situation,
+    offers: Offer[],
   ): Promise<void> {
     const { held } = deed
     if (form.kind === 'question') {
       const question = held.state.questions.find(({ schema }) => JSON.stringify(schema) === JSON.stringify(form.schema))
       const taken = question && (await carrying.answer(tx, deed, question, action.values, action))
-      if (!question) await carrying.closeForm(tx, deed, 'cancelled')
+      if (!question) carrying.closeForm(deed, 'cancelled')
       carrying.say(deed, taken ? texts.ANSWERED : texts.ANSWERED_ELSEWHERE)
-      return carrying.remind(tx, deed, offers)
+      return carrying.remind(deed, offers)
     }
     const wanted = held.state.gathering?.workflow_id
     const offer = offers.find(({ workflow_id }) => workflow_id === wanted)
     if (!offer) {
       held.state = { ...held.state, gathering: null, offered: offers.map(({ workflow_id }) => workflow_id) }
-      await carrying.closeForm(tx, deed, 'cancelled')
+      carrying.closeForm(deed, 'cancelled')
       carrying.say(deed, texts.GONE)
       carrying.say(deed, texts.menu(offers))
       return
@@ -204,12 +230,13 @@ export function makeTurns(options: {
     const { workspaceId, threadId } = given
     const deeds: Deed[] = []
     const answered = await db.tenant(scope(workspaceId), async (tx) => {
-      const held = await hold(tx, given)
+      const held = await lockThread(tx, workspaceId, threadId)
+      if (!held || given.isTheirs?.(held) === false) throw problem('not_found')
       const asked = held.state.questions.filter(({ root_id }) => root_id === given.executionId)
       const question = asked.find(
         ({ clarification_id }) => given.clarificationId === undefined || clarification_id === given.clarificationId,
       )
-      const form = (await store.findOpenForm(tx, workspaceId, threadId)) ?? null
+      const form = (await findOpenForm(tx, workspaceId, threadId)) ?? null
       const deed = begin({ held, form }, { ...byline(given), text: texts.resultText(given.response) })
       deeds.push(deed)
       // One that is not among the open ones is refused by whoever keeps the questions, with its reason.
@@ -217,14 +244,14 @@ export function makeTurns(options: {
         execution_id: question?.execution_id ?? given.executionId,
         clarification_id: question?.clarification_id ?? given.clarificationId,
       })
-      await store.saveTurn(tx, held, deed.said)
+      await finish(tx, deed, [])
       return done
     })
     deeds.forEach(options.afterCommit)
     return answered
   }
 
-  return { takeMessage, takeAction, respond }
+  return { takeMessage, takeFirst, takeAction, respond }
 }
 
 function refuseWrong(schema: Parameters<typeof validateJson>[0], values: Parameters<typeof validateJson>[1]): void {
@@ -232,12 +259,7 @@ function refuseWrong(schema: Parameters<typeof validateJson>[0], values: Paramet
   if (issues.length > 0) throw invalid(issues, 'Correct the fields of the form named in errors and submit it again.')
 }
 
-export const offersOf = (tx: Tx, held: store.Held): Promise<store.Offer[]> | store.Offer[] => {
-  if (held.workflow_id !== null) return store.offersOfWorkflow(tx, held.workspace_id, held.workflow_id)
-  return held.template_id === null ? [] : store.offersOfTemplate(tx, held.workspace_id, held.template_id)
-}
-
-export function gatheredOf(held: store.Held, offers: store.Offer[]): Turn['gathered'] {
+export function gatheredOf(held: Held, offers: Offer[]): Turn['gathered'] {
   const { gathering, started } = held.state
   if (!gathering) return { values: started?.values ?? {}, missing: [], complete: started !== null }
   const offer = offers.find(({ workflow_id }) => workflow_id === gathering.workflow_id)

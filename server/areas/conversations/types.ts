@@ -9,7 +9,7 @@ export type ThreadKind = 'thread' | 'embed' | 'channel' | 'gather'
 /** Who says something. Whether they may was settled before. */
 export type Author =
   | { kind: 'person'; userId: string; name: string }
-  | { kind: 'visitor'; visitorId: string }
+  | { kind: 'visitor' }
   /** Somebody on the other side of a gateway channel. */
   | { kind: 'external'; id: string; name: string }
 
@@ -31,6 +31,13 @@ export type Incoming = {
   /** For "tomorrow at nine"; UTC where the author's is unknown. */
   timeZone?: string
   signal?: AbortSignal
+}
+
+/** The first message of a conversation that begins with it. */
+export type FirstMessage = Omit<Incoming, 'threadId' | 'isTheirs'> & {
+  open: NewThread & { kind: 'embed' | 'gather' }
+  /** Asked of the thread that this very delivery began before its answer was lost. */
+  isTheirs(thread: Thread): boolean
 }
 
 export type FormAction = Omit<Incoming, 'text' | 'audioId' | 'timeZone'> & {
@@ -65,11 +72,15 @@ export type Form = { form_id: string; title: string; schema: Json; values: JsonO
 
 /** What came of a message: what was stored of it, what is answered, and what stands open now. */
 export type Turn = {
+  thread: Thread
   /** What was said, as stored; an action on a form reads as a message too. */
   message: Message
   messages: Message[]
   form: Form | null
+  /** What this turn started. */
   execution_id: string | null
+  /** What the conversation started last. */
+  last_execution_id: string | null
   /** For `gather`: what is known of the inputs, what is missing, and whether the execution was started. */
   gathered: { values: JsonObject; missing: string[]; complete: boolean }
 }
@@ -85,8 +96,6 @@ export type Thread = {
   config_id: string | null
   external_id: string | null
   created_by: string | null
-  created_at: Date
-  updated_at: Date
 }
 
 export type NewThread = { workspaceId: string } & (
@@ -97,7 +106,7 @@ export type NewThread = { workspaceId: string } & (
 )
 
 /** Something the assistant said outside a turn (a question, a gate, a result). In the transaction that makes it true. */
-export type Posted = { thread: Thread; message: Message; form: Form | null }
+export type Posted = { thread: Thread; message: Message }
 
 /** What the other areas use. Who may call was settled by them. */
 export type Conversations = {

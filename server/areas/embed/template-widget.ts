@@ -15,7 +15,7 @@ import { fromWire, NOWHERE, newId } from '#platform/ids'
 import type { Speech } from '#providers/speech/index'
 import type { Transcription } from '#providers/transcription/index'
 import type { Action, Chat, ChatAnswer, Speak } from './schema.ts'
-import { credentialOf, originOf, ownerOf, requestKeyOf, type Visiting } from './visiting.ts'
+import { credentialOf, originOf, ownerOf, requestKeyOf, VISITOR, type Visiting } from './visiting.ts'
 import type { Visitors } from './visitors.ts'
 
 // The widget of a chat template, on somebody else's site.
@@ -79,22 +79,23 @@ export function makeTemplateWidget(options: {
       { template_id, thread_id, message, time_zone }: OfTemplate & z.output<typeof Chat>,
       exchange: Exchange,
     ): Promise<z.input<typeof ChatAnswer>> {
-      const key = requestKeyOf(ctx, exchange)
-      const { minted, visitorId, ...where } =
-        thread_id === undefined
-          ? await visiting.begin(ctx, key, { kind: 'embed', templateId: template_id })
-          : visiting.named(ctx, fromWire('thr', thread_id) ?? NOWHERE)
-      const turn = await conversations.takeMessage({
-        workspaceId: ctx.workspace.workspace_id,
-        ...where,
-        author: { kind: 'visitor', visitorId },
+      const said = {
+        author: VISITOR,
         origin: originOf(ctx),
         text: message,
-        ...key,
+        ...requestKeyOf(ctx, exchange),
         ...(time_zone !== undefined && { timeZone: time_zone }),
         signal: ctx.signal,
+      }
+      if (thread_id !== undefined)
+        return answerOf(
+          await conversations.takeMessage({ ...said, ...visiting.named(ctx, fromWire('thr', thread_id) ?? NOWHERE) }),
+        )
+      const turn = await conversations.takeFirst({
+        ...said,
+        ...visiting.begin(ctx, { kind: 'embed', templateId: template_id }),
       })
-      return { ...answerOf(where.threadId, turn), ...minted }
+      return { ...answerOf(turn), ...visiting.mintedFor(ctx, turn.thread) }
     },
 
     async act(
@@ -102,18 +103,16 @@ export function makeTemplateWidget(options: {
       { thread_id, action, form_id, values }: OfThread & z.output<typeof Action>,
       exchange: Exchange,
     ): Promise<z.input<typeof ChatAnswer>> {
-      const { visitorId, minted: _minted, ...where } = visiting.named(ctx, thread_id)
       const turn = await conversations.takeAction({
-        workspaceId: ctx.workspace.workspace_id,
-        ...where,
-        author: { kind: 'visitor', visitorId },
+        ...visiting.named(ctx, thread_id),
+        author: VISITOR,
         origin: originOf(ctx),
         action,
         formId: form_id,
         ...requestKeyOf(ctx, exchange),
         ...(values !== undefined && { values: values as JsonObject }),
       })
-      return answerOf(thread_id, turn)
+      return answerOf(turn)
     },
 
     async history(
@@ -172,8 +171,8 @@ const viewOf = ({ message_id, role, text, created_at }: Message) => ({
   created_at,
 })
 
-const answerOf = (threadId: string, turn: Turn) => ({
-  thread_id: threadId,
+const answerOf = (turn: Turn) => ({
+  thread_id: turn.thread.thread_id,
   messages: turn.messages.map(viewOf),
   ...(turn.form && { form: turn.form }),
   ...(turn.execution_id !== null && { execution_id: turn.execution_id }),

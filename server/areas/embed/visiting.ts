@@ -16,15 +16,9 @@ import type { Visitors } from './visitors.ts'
 
 export type EmbedCredential = Extract<Credential, { kind: 'embed' }>
 
-export type Conversation = {
-  threadId: string
-  visitorId: string
-  isTheirs?(thread: Thread): boolean
-  /** The token of a visitor who had none. */
-  minted: { visitor_token?: string }
-}
-
 type NewConversation = { kind: 'embed'; templateId: string } | { kind: 'gather'; workflowId: string }
+
+export const VISITOR = { kind: 'visitor' as const }
 
 export const credentialOf = (ctx: Context): EmbedCredential => {
   if (ctx.credential.kind !== 'embed') throw problem('unauthenticated')
@@ -76,7 +70,7 @@ export function makeVisiting(options: {
   async function ownExecution(
     ctx: Context,
     executionId: string,
-  ): Promise<{ thread: Thread; question: OpenQuestion | null }> {
+  ): Promise<{ thread: Thread; question: OpenQuestion | null; told: boolean }> {
     const visitorId = requireVisitor(ctx)
     const found = await ctx.db.tenant(scopeOf(ctx), (tx) =>
       conversations.findOwnExecution(tx, ctx.workspace.workspace_id, executionId),
@@ -89,37 +83,43 @@ export function makeVisiting(options: {
     ownThread,
 
     /** A thread that the visitor names: theirs, or there is none. Looked at when it is taken hold of. */
-    named(ctx: Context, threadId: string): Conversation {
+    named(ctx: Context, threadId: string) {
       const visitorId = requireVisitor(ctx)
-      return { threadId, visitorId, isTheirs: (thread) => isTheirs(ctx, thread, visitorId), minted: {} }
+      return {
+        workspaceId: ctx.workspace.workspace_id,
+        threadId,
+        isTheirs: (thread: Thread): boolean => isTheirs(ctx, thread, visitorId),
+      }
     },
 
-    /** The thread of a first message: a new one, or the one that this very delivery began before its answer was lost. */
-    async begin(ctx: Context, key: { requestKey?: Buffer }, of: NewConversation): Promise<Conversation> {
-      const { requestKey } = key
+    /**
+     * A conversation that begins with a message. Of a delivery whose answer was lost it is the one that it began, and its
+     * visitor whoever began it.
+     */
+    begin(ctx: Context, of: NewConversation) {
       const credential = credentialOf(ctx)
-      return ctx.db.tenant(scopeOf(ctx), async (tx) => {
-        const { workspace_id } = ctx.workspace
-        const begun = requestKey && (await conversations.findThreadOfRequest(tx, workspace_id, requestKey))
-        const visitorId = begun?.visitor_id ?? credential.visitor_id ?? newId()
-        const { thread_id } =
-          begun && isTheirs(ctx, begun, visitorId)
-            ? begun
-            : await conversations.openThread(tx, { ...of, workspaceId: workspace_id, visitorId })
-        const minted = credential.visitor_id === null
-        return {
-          threadId: thread_id,
-          visitorId,
-          minted: minted ? { visitor_token: visitors.mint(ownerOf(credential), visitorId) } : {},
-        }
-      })
+      const { workspace_id: workspaceId } = ctx.workspace
+      const visitorId = credential.visitor_id ?? newId()
+      return {
+        workspaceId,
+        open: { ...of, workspaceId, visitorId },
+        isTheirs: (thread: Thread): boolean =>
+          isTheirs(ctx, thread, credential.visitor_id ?? thread.visitor_id ?? visitorId),
+      }
+    },
+
+    /** The token of a visitor who had none. */
+    mintedFor(ctx: Context, { visitor_id }: Pick<Thread, 'visitor_id'>): { visitor_token?: string } {
+      const credential = credentialOf(ctx)
+      if (credential.visitor_id !== null || visitor_id === null) return {}
+      return { visitor_token: visitors.mint(ownerOf(credential), visitor_id) }
     },
 
     async status(ctx: Context, { execution_id }: { execution_id: string }): Promise<SimpleExecution> {
-      const { question } = await ownExecution(ctx, execution_id)
+      const { question, told } = await ownExecution(ctx, execution_id)
       const view = await options.engine().readExecution(ctx.workspace.workspace_id, execution_id)
       if (!view) throw problem('not_found')
-      await conversations.settle(view)
+      if (!told) await conversations.settle(view)
       return {
         ...(await options.views().simple(view)),
         // Only what the visitor may answer: questions for colleagues are none of their business.
@@ -139,7 +139,7 @@ export function makeVisiting(options: {
       const { clarification_id } = await conversations.respond({
         workspaceId: ctx.workspace.workspace_id,
         threadId: thread.thread_id,
-        author: { kind: 'visitor', visitorId: thread.visitor_id! },
+        author: VISITOR,
         origin: originOf(ctx),
         executionId: input.execution_id,
         clarificationId: input.clarification_id,

@@ -1,16 +1,18 @@
 import type { z } from 'zod'
 import type { ConversationService } from '#areas/conversations/service'
+import type { Thread, Turn } from '#areas/conversations/types'
 import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
 import { fromWire, NOWHERE, newId } from '#platform/ids'
 import type { Gather, Gathered } from './schema.ts'
-import { credentialOf, originOf, ownerOf, requestKeyOf, type Visiting } from './visiting.ts'
+import { credentialOf, originOf, ownerOf, requestKeyOf, VISITOR, type Visiting } from './visiting.ts'
 import type { Visitors } from './visitors.ts'
 
 // The widget of one workflow: its inputs are gathered in a guided conversation, then it is started.
 
 type OfWorkflow = { workflow_id: string }
+type Stand = Pick<Turn, 'gathered' | 'last_execution_id'>
 
 export function makeWorkflowWidget(options: {
   conversations: ConversationService
@@ -18,6 +20,21 @@ export function makeWorkflowWidget(options: {
   visitors: Visitors
 }) {
   const { conversations, visiting, visitors } = options
+
+  /** Nothing was said: where the conversation stands, or how it begins. */
+  const lookAt = (
+    ctx: Context,
+    named: ReturnType<Visiting['named']> | undefined,
+    of: { kind: 'gather'; workflowId: string },
+  ): Promise<z.input<typeof Gathered>> =>
+    ctx.db.tenant(scopeOf(ctx), async (tx) => {
+      const { workspace_id } = ctx.workspace
+      const thread = named ?? (await conversations.openThread(tx, visiting.begin(ctx, of).open))
+      const thread_id = 'threadId' in thread ? thread.threadId : thread.thread_id
+      const standing = await conversations.standing(tx, workspace_id, thread_id, named?.isTheirs)
+      const minted = 'threadId' in thread ? {} : visiting.mintedFor(ctx, thread)
+      return { ...answerOf({ thread_id }, standing), reply: standing.reply, ...minted }
+    })
 
   return {
     async getWorkflowConfig(ctx: Context, { workflow_id }: OfWorkflow) {
@@ -42,40 +59,34 @@ export function makeWorkflowWidget(options: {
       { workflow_id, conversation_id, message, time_zone }: OfWorkflow & z.output<typeof Gather>,
       exchange: Exchange,
     ): Promise<z.input<typeof Gathered>> {
-      const workspaceId = ctx.workspace.workspace_id
-      const key = requestKeyOf(ctx, exchange)
-      const { minted, visitorId, ...where } =
-        conversation_id === undefined
-          ? await visiting.begin(ctx, key, { kind: 'gather', workflowId: workflow_id })
-          : visiting.named(ctx, fromWire('conv', conversation_id) ?? NOWHERE)
-      const { threadId } = where
-      const said =
-        message === undefined
-          ? undefined
-          : await conversations.takeMessage({
-              workspaceId,
-              ...where,
-              author: { kind: 'visitor', visitorId },
-              origin: originOf(ctx),
-              text: message,
-              ...key,
-              ...(time_zone !== undefined && { timeZone: time_zone }),
-              signal: ctx.signal,
-            })
-      const standing = await ctx.db.tenant(scopeOf(ctx), (tx) =>
-        conversations.standing(tx, workspaceId, threadId, where.isTheirs),
-      )
-      const { gathered } = said ?? standing
-      const executionId = said?.execution_id ?? standing.execution_id
+      const of = { kind: 'gather' as const, workflowId: workflow_id }
+      const named =
+        conversation_id === undefined ? undefined : visiting.named(ctx, fromWire('conv', conversation_id) ?? NOWHERE)
+      if (message === undefined) return lookAt(ctx, named, of)
+      const said = {
+        author: VISITOR,
+        origin: originOf(ctx),
+        text: message,
+        ...requestKeyOf(ctx, exchange),
+        ...(time_zone !== undefined && { timeZone: time_zone }),
+        signal: ctx.signal,
+      }
+      const turn = named
+        ? await conversations.takeMessage({ ...said, ...named })
+        : await conversations.takeFirst({ ...said, ...visiting.begin(ctx, of) })
       return {
-        conversation_id: threadId,
-        reply: said ? said.messages.map(({ text }) => text).join('\n') : standing.reply,
-        ...gathered,
-        ...(executionId !== null && { execution_id: executionId }),
-        ...minted,
+        ...answerOf(turn.thread, turn),
+        reply: turn.messages.map(({ text }) => text).join('\n'),
+        ...(named === undefined && visiting.mintedFor(ctx, turn.thread)),
       }
     },
   }
 }
+
+const answerOf = ({ thread_id }: Pick<Thread, 'thread_id'>, { gathered, last_execution_id }: Stand) => ({
+  conversation_id: thread_id,
+  ...gathered,
+  ...(last_execution_id !== null && { execution_id: last_execution_id }),
+})
 
 export type WorkflowWidget = ReturnType<typeof makeWorkflowWidget>

@@ -1,0 +1,149 @@
+import type { Tx } from '#platform/db/pool'
+import { newId } from '#platform/ids'
+import { type Held, insertThread } from './thread-store.ts'
+import type { Message, MessageRole } from './types.ts'
+
+const messageColumns = 'message_id, role, author_id, author_name, text, audio_id, execution_id, created_at'
+
+export type NewMessage = {
+  role: MessageRole
+  text: string
+  author_id?: string | null
+  author_name?: string | null
+  external_author?: string | null
+  audio_id?: string | null
+  execution_id?: string | null
+  request_key?: Buffer | null
+  /** What was said before anybody said anything is in no turn. */
+  turn?: 0
+}
+
+/** Something that is told of an execution, once. */
+export type News = { text: string; about: string; execution_id: string }
+
+/**
+ * What it tells of and where the conversation stands now, in one statement; undefined where it was told before. The thread
+ * is held.
+ */
+export async function tell(tx: Tx, held: Held, news: News): Promise<Message | undefined> {
+  const message = { message_id: newId(), role: 'assistant' as const, text: news.text, execution_id: news.execution_id }
+  const told = await tx.maybe<{ created_at: Date | null }>(
+    `with told as (
+       insert into messages (workspace_id, thread_id, turn, message_id, seq, role, text, execution_id, about)
+       values ($1, $2, $4, $6, $5 + 1, 'assistant', $7, $8, $9)
+       on conflict (workspace_id, thread_id, execution_id, about) where about is not null do nothing returning created_at)
+     update threads set state = $3, turn = $4, last_seq = $5 + (select count(*) from told), updated_at = now()
+     where workspace_id = $1 and thread_id = $2 returning (select created_at from told) as created_at`,
+    [
+      held.workspace_id,
+      held.thread_id,
+      JSON.stringify(held.state),
+      held.turn,
+      held.last_seq,
+      message.message_id,
+      message.text,
+      message.execution_id,
+      news.about,
+    ],
+  )
+  if (!told?.created_at) return undefined
+  held.last_seq += 1
+  return { ...message, author_id: null, author_name: null, audio_id: null, created_at: told.created_at }
+}
+
+const insertion = `insert into messages (workspace_id, thread_id, turn, message_id, seq, role, author_id, author_name, external_author, text, audio_id, execution_id, request_key)
+  select $1, $2, m.turn, m.message_id, m.seq, m.role, m.author_id, m.author_name, m.external_author, m.text, m.audio_id, m.execution_id, decode(m.request_key, 'hex')
+  from json_to_recordset($3) as m (turn integer, message_id uuid, seq integer, role text, author_id uuid, author_name text,
+    external_author text, text text, audio_id uuid, execution_id uuid, request_key text)
+  returning seq, created_at`
+const saving = `with saved as (
+  update threads set state = $4, turn = $5, last_seq = $6, updated_at = now() where workspace_id = $1 and thread_id = $2)
+  ${insertion}`
+
+/** A turn as a whole: everything that was said, and where the conversation stands after it. `fresh`: it begins with this. */
+export async function saveTurn(tx: Tx, held: Held, said: NewMessage[], fresh = false): Promise<Message[]> {
+  const rows = said.map((message, at) => ({
+    ...message,
+    turn: message.turn ?? held.turn,
+    message_id: newId(),
+    seq: held.last_seq + 1 + at,
+    request_key: message.request_key?.toString('hex') ?? null,
+  }))
+  held.last_seq += rows.length
+  const place = [held.workspace_id, held.thread_id, JSON.stringify(rows)]
+  type Saved = { seq: number; created_at: Date }
+  // Sent together: the second does not wait for the first.
+  const [, saved] = await (fresh
+    ? Promise.all([insertThread(tx, held), tx.rows<Saved>(insertion, place)])
+    : Promise.all([1, tx.rows<Saved>(saving, [...place, JSON.stringify(held.state), held.turn, held.last_seq])]))
+  const times = new Map(saved.map(({ seq, created_at }) => [seq, created_at]))
+  return rows.map((row) => ({
+    message_id: row.message_id,
+    role: row.role,
+    author_id: row.author_id ?? null,
+    author_name: row.author_name ?? null,
+    text: row.text,
+    audio_id: row.audio_id ?? null,
+    execution_id: row.execution_id ?? null,
+    created_at: times.get(row.seq)!,
+  }))
+}
+
+export const listMessages = (
+  tx: Tx,
+  workspaceId: string,
+  threadId: string,
+  after: number,
+  limit: number,
+): Promise<(Message & { seq: number })[]> =>
+  tx.rows<Message & { seq: number }>(
+    `select ${messageColumns}, seq from messages where workspace_id = $1 and thread_id = $2 and seq > $3 order by seq limit $4`,
+    [workspaceId, threadId, after, limit],
+  )
+
+/** Where a message stands in its thread; before all others where it is not there. */
+export const seqOf = async (
+  tx: Tx,
+  workspaceId: string,
+  threadId: string,
+  messageId: string | undefined,
+): Promise<number> => {
+  if (messageId === undefined) return 0
+  const found = await tx.maybe<{ seq: number }>(
+    'select seq from messages where workspace_id = $1 and thread_id = $2 and message_id = $3',
+    [workspaceId, threadId, messageId],
+  )
+  return found?.seq ?? 0
+}
+
+export const lastMessages = async (
+  tx: Tx,
+  workspaceId: string,
+  threadId: string,
+  count: number,
+): Promise<Pick<Message, 'role' | 'text'>[]> => {
+  const rows = await tx.rows<Pick<Message, 'role' | 'text'>>(
+    'select role, text from messages where workspace_id = $1 and thread_id = $2 order by seq desc limit $3',
+    [workspaceId, threadId, count],
+  )
+  return rows.reverse()
+}
+
+export const lastSaid = (tx: Tx, workspaceId: string, threadId: string): Promise<{ text: string } | undefined> =>
+  tx.maybe<{ text: string }>(
+    `select text from messages where workspace_id = $1 and thread_id = $2 and role = 'assistant' order by seq desc limit 1`,
+    [workspaceId, threadId],
+  )
+
+/** What a delivery with this key said and was answered, if it was taken before. */
+export const messagesOfRequest = (
+  tx: Tx,
+  workspaceId: string,
+  threadId: string,
+  requestKey: Buffer,
+): Promise<Message[]> =>
+  tx.rows<Message>(
+    `select ${messageColumns} from messages where workspace_id = $1 and thread_id = $2 and about is null and turn = (
+       select turn from messages where workspace_id = $1 and thread_id = $2 and request_key = $3) order by seq`,
+    [workspaceId, threadId, requestKey],
+  )

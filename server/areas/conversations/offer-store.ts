@@ -1,0 +1,77 @@
+import type { Json } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+import { type FormRow, formColumns } from './form-store.ts'
+
+// What a conversation may start, and in whose name it speaks.
+
+export type Offer = {
+  workflow_id: string
+  name: string
+  description: string | null
+  settings: { timeout_s?: number; max_concurrency?: number }
+  version_id: string
+  inputs: Json | null
+}
+
+export type Voice = { name: string; greeting: string | null; instructions: string | null; model: string | null }
+
+const offerColumns = `w.workflow_id, w.name, w.description, w.settings, v.version_id, v.definition -> 'inputs' as inputs`
+const activeVersion =
+  'join workflow_versions v on v.workspace_id = w.workspace_id and v.workflow_id = w.workflow_id and v.active'
+
+/** Workflows that exist, have an active version, and that whoever added them may still start. */
+const offeredBy = (template: string): string =>
+  `select ${offerColumns}, p.position from template_workflows p
+   join workflows w on w.workspace_id = p.workspace_id and w.workflow_id = p.workflow_id and w.deleted_at is null ${activeVersion}
+   where p.workspace_id = $1 and p.template_id = ${template} and (w.owner_id = p.added_by or exists (
+     select from workflow_members m where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = p.added_by and m.role = 'member'))`
+
+const offerOf = (workflow: string): string =>
+  `select ${offerColumns}, 0 as position from workflows w ${activeVersion}
+   where w.workspace_id = $1 and w.workflow_id = ${workflow} and w.deleted_at is null`
+
+export const offersOfTemplate = (tx: Tx, workspaceId: string, templateId: string): Promise<Offer[]> =>
+  tx.rows<Offer>(`${offeredBy('$2')} order by p.position, w.workflow_id`, [workspaceId, templateId])
+
+export const offersOfWorkflow = (tx: Tx, workspaceId: string, workflowId: string): Promise<Offer[]> =>
+  tx.rows<Offer>(offerOf('$2'), [workspaceId, workflowId])
+
+/** What a turn looks at beside its thread. */
+export type Surroundings = { voice: Voice | undefined; offers: Offer[]; form: FormRow | null }
+
+const around = (template: string, workflow: string): string =>
+  `(select row_to_json(s) from (select p.name, p.greeting, p.instructions, p.model from templates p
+      where p.workspace_id = $1 and p.template_id = ${template}) s) as voice,
+   (select json_agg(o order by o.position, o.workflow_id) from (
+      ${offeredBy(template)} union all ${offerOf(workflow)}) o) as offers`
+
+type Around = { voice: Voice | null; offers: Offer[] | null; form?: FormRow | null }
+
+const read = (found: Around | undefined): Surroundings => ({
+  voice: found?.voice ?? undefined,
+  offers: found?.offers ?? [],
+  form: found?.form ?? null,
+})
+
+/**
+ * In one statement. A statement of its own after the one that locks the thread: what waits for a lock reads all other
+ * tables as they were before it waited.
+ */
+export const readSurroundings = async (tx: Tx, workspaceId: string, threadId: string): Promise<Surroundings> =>
+  read(
+    await tx.maybe<Around>(
+      `select ${around('t.template_id', 't.workflow_id')},
+         (select row_to_json(f) from (select ${formColumns} from forms g
+            where g.workspace_id = $1 and g.thread_id = $2 and g.status = 'open') f) as form
+       from threads t where t.workspace_id = $1 and t.thread_id = $2`,
+      [workspaceId, threadId],
+    ),
+  )
+
+/** For a conversation that begins. */
+export const surroundingsOf = async (
+  tx: Tx,
+  workspaceId: string,
+  { template_id, workflow_id }: { template_id: string | null; workflow_id: string | null },
+): Promise<Surroundings> =>
+  read(await tx.maybe<Around>(`select ${around('$2::uuid', '$3::uuid')}`, [workspaceId, template_id, workflow_id]))

@@ -1,0 +1,113 @@
+import type { Tx } from '#platform/db/pool'
+import { readState, type State } from './state.ts'
+import type { Thread } from './types.ts'
+
+const columns = [
+  'workspace_id',
+  'thread_id',
+  'kind',
+  'title',
+  'template_id',
+  'workflow_id',
+  'visitor_id',
+  'config_id',
+  'external_id',
+  'created_by',
+]
+const threadColumns = columns.join(', ')
+const standing = [...columns, 'state', 'turn', 'last_seq'].map((column) => `t.${column}`).join(', ')
+
+export const findThread = (tx: Tx, workspaceId: string, threadId: string): Promise<Thread | undefined> =>
+  tx.maybe<Thread>(`select ${threadColumns} from threads where workspace_id = $1 and thread_id = $2`, [
+    workspaceId,
+    threadId,
+  ])
+
+export const findChannelThread = (
+  tx: Tx,
+  workspaceId: string,
+  configId: string,
+  externalId: string,
+): Promise<Thread | undefined> =>
+  tx.maybe<Thread>(
+    `select ${threadColumns} from threads where workspace_id = $1 and config_id = $2 and external_id = $3 and kind = 'channel'`,
+    [workspaceId, configId, externalId],
+  )
+
+export const findThreadOfRequest = (tx: Tx, workspaceId: string, requestKey: Buffer): Promise<Thread | undefined> =>
+  tx.maybe<Thread>(
+    `select ${columns.map((column) => `t.${column}`).join(', ')} from messages m
+     join threads t on t.workspace_id = m.workspace_id and t.thread_id = m.thread_id
+     where m.workspace_id = $1 and m.request_key = $2`,
+    [workspaceId, requestKey],
+  )
+
+/** The thread as its writer holds it: nobody else writes to it until the transaction ends. */
+export type Held = Thread & { state: State; turn: number; last_seq: number }
+
+/** How many there are then: none where the channel's conversation was opened by somebody else meanwhile. */
+export const insertThread = (tx: Tx, thread: Held): Promise<number> =>
+  tx.count(
+    `insert into threads (${threadColumns}, state, turn, last_seq)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+     on conflict (workspace_id, config_id, external_id) where kind = 'channel' do nothing`,
+    [
+      thread.workspace_id,
+      thread.thread_id,
+      thread.kind,
+      thread.title,
+      thread.template_id,
+      thread.workflow_id,
+      thread.visitor_id,
+      thread.config_id,
+      thread.external_id,
+      thread.created_by,
+      JSON.stringify(thread.state),
+      thread.turn,
+      thread.last_seq,
+    ],
+  )
+
+type Stored = Thread & { state: Partial<State>; turn: number; last_seq: number }
+
+const read = <Row extends Stored>(row: Row | undefined) => row && { ...row, state: readState(row.state) }
+
+export const lockThread = async (tx: Tx, workspaceId: string, threadId: string): Promise<Held | undefined> =>
+  read(
+    await tx.maybe<Stored>(
+      `select ${standing} from threads t where t.workspace_id = $1 and t.thread_id = $2 for update`,
+      [workspaceId, threadId],
+    ),
+  )
+
+export const readThread = async (tx: Tx, workspaceId: string, threadId: string): Promise<Held | undefined> =>
+  read(
+    await tx.maybe<Stored>(`select ${standing} from threads t where t.workspace_id = $1 and t.thread_id = $2`, [
+      workspaceId,
+      threadId,
+    ]),
+  )
+
+const ofExecution = `select ${standing}, e.title as called from thread_executions e
+  join threads t on t.workspace_id = e.workspace_id and t.thread_id = e.thread_id where e.workspace_id = $1 and e.execution_id = $2`
+
+/** The conversation that started the execution, and what it calls it. */
+export const readThreadOf = async (
+  tx: Tx,
+  workspaceId: string,
+  executionId: string,
+): Promise<(Held & { called: string }) | undefined> =>
+  read(await tx.maybe<Stored & { called: string }>(ofExecution, [workspaceId, executionId]))
+
+export const lockThreadOf = async (
+  tx: Tx,
+  workspaceId: string,
+  executionId: string,
+): Promise<(Held & { called: string }) | undefined> =>
+  read(await tx.maybe<Stored & { called: string }>(`${ofExecution} for update of t`, [workspaceId, executionId]))
+
+export const saveThread = (tx: Tx, held: Held): Promise<number> =>
+  tx.count(
+    'update threads set state = $3, turn = $4, last_seq = $5, updated_at = now() where workspace_id = $1 and thread_id = $2',
+    [held.workspace_id, held.thread_id, JSON.stringify(held.state), held.turn, held.last_seq],
+  )
