@@ -1,20 +1,46 @@
+import { rehearseCuts } from './chaos/cuts.ts'
 import { rehearse } from './chaos/rehearsal.ts'
 
-// `npm run chaos`: workers, server and database are killed and stopped under load; exits with 1 if anything that was
-// promised does not hold. `SEED=n` repeats the choices of an earlier rehearsal.
+// `npm run chaos`: workers, server and database are killed and stopped under load, then sockets are cut; exits with 1 if
+// anything that was promised does not hold. `SEED=n` repeats the choices of an earlier rehearsal; `-- load` and `-- cuts`
+// rehearse one of the two.
 
-const outcome = await rehearse({
-  seed: Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31)),
-  callers: 16,
-  restMs: 0,
-  leastAcknowledged: Number(process.env.EXECUTIONS ?? 3000),
-  oneOfTwo: Number(process.env.ONE_OF_TWO ?? 12),
-  theOnlyOne: Number(process.env.THE_ONLY_ONE ?? 6),
-  servers: Number(process.env.SERVERS ?? 4),
-  stops: Number(process.env.STOPS ?? 4),
-  databases: Number(process.env.DATABASES ?? 8),
-  takeoverMs: 5000,
-  say: (line) => console.error(line),
-})
-console.log(JSON.stringify(outcome, null, 2))
-process.exit(outcome.violations.length > 0 ? 1 : 0)
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
+const say = (line: string): void => console.error(line)
+
+const underLoad = () =>
+  rehearse({
+    seed,
+    callers: 16,
+    restMs: 0,
+    leastAcknowledged: Number(process.env.EXECUTIONS ?? 3000),
+    oneOfTwo: Number(process.env.ONE_OF_TWO ?? 12),
+    theOnlyOne: Number(process.env.THE_ONLY_ONE ?? 6),
+    servers: Number(process.env.SERVERS ?? 4),
+    stops: Number(process.env.STOPS ?? 4),
+    databases: Number(process.env.DATABASES ?? 8),
+    takeoverMs: 5000,
+    say,
+  })
+
+const cutSockets = () =>
+  rehearseCuts({
+    seed,
+    cuts: Number(process.env.CUTS ?? 1000),
+    kills: Number(process.env.CUT_KILLS ?? 10),
+    watchers: 6,
+    say,
+  })
+
+const [only] = process.argv.slice(2)
+let violations = 0
+for (const [name, rehearsal] of [
+  ['load', underLoad],
+  ['cuts', cutSockets],
+] as const) {
+  if (only !== undefined && only !== name) continue
+  const outcome = await rehearsal()
+  console.log(JSON.stringify(outcome, null, 2))
+  violations += outcome.violations.length
+}
+process.exit(violations > 0 ? 1 : 0)

@@ -3,6 +3,7 @@ import { type Service, startService, useService } from '#test/harness/service'
 import { openSocket, type TestFrame } from '#test/harness/socket'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { rehearseCuts } from '../bench/chaos/cuts.ts'
 
 // Live progress over sockets, from whichever process the execution is on.
 
@@ -105,6 +106,26 @@ describe('live progress', () => {
     const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution}`)
     expect(seen.at(-1)).toBe(body.seq)
   }, 60_000)
+
+  // The short form of `npm run chaos -- cuts`.
+  test('sockets that are cut, on servers and over workers that are killed, show the journal', async () => {
+    const outcome = await rehearseCuts({ seed: 3, cuts: 60, kills: 2, watchers: 3 })
+    expect(outcome.violations).toEqual([])
+    expect(outcome.kills).toEqual({ servers: 1, workers: 1 })
+  }, 180_000)
+
+  test('a position beyond the journal is told as a gap, one that is no number is refused, and nobody else waits for either', async () => {
+    const { execution } = await start(asking)
+    await untilWaiting(execution)
+    const beyond = await connect(execution, world.owner, service(), 2_000_000_000)
+    const { seq } = (await journal(execution)).at(-1)!
+    expect(await beyond.frame(({ type }) => type === 'gap')).toMatchObject({ seq, data: { from: 1, to: seq } })
+    expect(await (await connect(execution, world.owner, service(), 999_999_999_999_999)).closed).toBe(1008)
+    const live = await connect(execution, world.owner, service(), seq)
+    await answer(execution)
+    await Promise.all([beyond, live].map((one) => one.frame(({ type }) => type === 'execution.succeeded')))
+    for (const { socket } of [beyond, live]) socket.terminate()
+  })
 
   test('taking a member out closes their socket; a ticket of somebody else opens nothing', async () => {
     const leaver = await makePerson(service())

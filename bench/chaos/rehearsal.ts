@@ -6,6 +6,7 @@ import { killDatabase, killOneOfTwo, killServer, killTheOnlyOne, type Stage, sto
 import { makeFleet } from './fleet.ts'
 import { makeLedger } from './ledger.ts'
 import { startLoad } from './load.ts'
+import { randomFrom } from './random.ts'
 
 // A rehearsal of what goes wrong: executions with effects on the outside are started through HTTP without pause while
 // processes and the database are killed. It counts only if enough was acknowledged, and everything acknowledged must
@@ -38,17 +39,6 @@ export type Outcome = {
   only_worker_takeover_ms: { median: number; longest: number; executions: number }
   database_back_ms: { median: number; longest: number }
   violations: string[]
-}
-
-/** Mulberry32: the same seed, the same choices. */
-const randomFrom = (seed: number): (() => number) => {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
 }
 
 const definitionFor = (target: string) => {

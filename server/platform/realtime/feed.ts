@@ -56,7 +56,12 @@ export type Feed = {
 }
 
 /** What was lost: the entries `from` to `to`, both included. It takes the number of the last one. */
-const gap = (from: number, to: number, seq = to): Frame => ({ seq, type: 'gap', at: new Date(), data: { from, to } })
+export const gap = (from: number, to: number, seq = to): Frame => ({
+  seq,
+  type: 'gap',
+  at: new Date(),
+  data: { from, to },
+})
 
 /**
  * Puts a `gap` wherever numbers are missing, for journals numbered without holes. `last` is the highest number ever given. A

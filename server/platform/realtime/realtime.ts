@@ -7,7 +7,7 @@ import { fromWire } from '../ids.ts'
 import type { Logger } from '../log.ts'
 import { type Channel, makeChannel, toMessage } from './channel.ts'
 import { type Closing, type Connection, shut } from './connection.ts'
-import type { Feed, FeedKind } from './feed.ts'
+import { type Feed, type FeedKind, gap } from './feed.ts'
 import { type Holder, redeemTicket, stillHold } from './tickets.ts'
 import { readUpgrade, refuseUpgrade } from './upgrade.ts'
 import { makeWheel, type Timing } from './wheel.ts'
@@ -151,7 +151,7 @@ export function makeRealtime(options: RealtimeOptions) {
     if (asked === 'gone' || asked === 'refused' || asked === 'bad_ticket') return asked
     const { kind, channel, id, ticket, after } = asked
     const holder = await redeemTicket(db, ticket)
-    const { prefix, snapshot } = channel.feed
+    const { prefix, snapshot, read } = channel.feed
     const named = prefix === undefined ? holder?.resource : fromWire(prefix, id ?? '')
     if (!holder || holder.kind !== kind || holder.resource !== named) return 'bad_ticket'
     const [closing] = await judge([holder])
@@ -159,11 +159,15 @@ export function makeRealtime(options: RealtimeOptions) {
     if ((byPerson.get(holder.user_id)?.size ?? 0) >= mostPerPerson) return 'later'
     await ensureListening()
     let cursor = after
-    if (cursor === undefined) {
+    // Nothing stands at the position: it is of a journal that no longer exists, and what follows could have any number.
+    const unknown =
+      after !== undefined && after > 0 && (await read([{ ...holder, after: after - 1 }], 1))[0]!.length === 0
+    if (cursor === undefined || unknown) {
       const state = await snapshot(holder)
       if (!state) return 'gone'
       cursor = state.seq
-      socket.send(toMessage({ seq: state.seq, type: 'snapshot', at: new Date(), data: state.data }).text)
+      const first = unknown ? gap(1, state.seq) : { seq: state.seq, type: 'snapshot', at: new Date(), data: state.data }
+      socket.send(toMessage(first).text)
     }
     if (stopping) return 'stopping'
     if (socket.readyState === WebSocket.OPEN) add(socket, holder, cursor)

@@ -25,13 +25,16 @@ export function readUpgrade(
   const ticket = ticketOf(request) ?? wanted.get('ticket')
   if (!ticket || !fromOwnPage(request, baseUrl)) return 'bad_ticket'
   const after = wanted.get('after')
-  if (after !== null && !/^\d{1,15}$/.test(after)) return 'refused'
+  if (after !== null && !isPosition(after)) return 'refused'
   for (const [kind, channel] of channels) {
     const match = patternOf(channel.feed.path).exec(path)
     if (match) return { kind, channel, id: match[1], ticket, after: after === null ? undefined : Number(after) }
   }
   return 'gone'
 }
+
+/** Positions are integers of PostgreSQL: a larger one would fail the query that reads for every socket of the feed. */
+const isPosition = (text: string): boolean => /^\d{1,10}$/.test(text) && Number(text) < 2 ** 31
 
 const patternOf = (path: string): RegExp => new RegExp(`^${path.replace(/:\w+/, '([^/]+)')}$`)
 
