@@ -53,12 +53,12 @@ describe('an agent that votes', () => {
 
   test('is told the policy and the rules, its own model, and nothing of other votes', async () => {
     fake.script(json({ ...approval, decision: 'reject' }))
-    const more = { agent: { ...agent, model: 'judge-1' }, policyText: 'Only known suppliers.' }
+    const more = { agent: { ...agent, model: 'judge-1' }, policyText: 'It opens when two people approve.' }
     expect((await review({ amount: 1200 }, more)).decision).toBe('reject')
     const [asked] = fake.asked
     expect(asked?.model).toBe('judge-1')
     expect(asked?.system).toContain(POLICY)
-    expect(asked?.system).toContain('Only known suppliers.')
+    expect(asked?.system).toContain('It opens when two people approve.')
     expect(asked?.messages).toHaveLength(1)
   })
 

@@ -15,7 +15,7 @@ export type ReviewRequest = {
   agent: ReviewingAgent
   title: string
   payload: Json
-  /** What the author of the workflow wants judged, beside the agent's own instructions. Never cut. */
+  /** How the gate decides, in words. Never cut. */
   policyText?: string | null
   signal?: AbortSignal
   timeoutMs?: number
