@@ -233,6 +233,7 @@ begin atomic
   delete from sessions where expires_at < now();
   delete from invitations where expires_at < now() - interval '30 days';
   delete from presence where expires_at < now() - interval '1 day';
+  delete from mail_outbox where created_at < now() - interval '30 days';
 end;
 revoke execute on function forget_old() from public;
 grant execute on function forget_old() to heddle_app;

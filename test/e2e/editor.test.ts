@@ -1,6 +1,6 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { severeFindings } from '#test/harness/axe'
 import { eventually, noBrowser, type Site, useSite, type Visitor } from '#test/harness/site'
 
 // The editor as people use it: with the keyboard alone, with the mouse, alone and with others.
@@ -290,19 +290,13 @@ describe.skipIf(noBrowser)('the editor', () => {
     const { page } = await openEditor(site(), 'For everybody', greeting)
     await page.emulateMedia({ colorScheme })
     await node(page, 'greet').click()
-    await serious(page)
+    expect(await severeFindings(page)).toEqual([])
     await page.keyboard.press('/')
     await page.getByRole('combobox', { name: 'Find a node' }).waitFor()
-    await serious(page)
+    expect(await severeFindings(page)).toEqual([])
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Versions', exact: true }).click()
     await page.getByRole('region', { name: 'Versions' }).getByText('Version 1', { exact: true }).waitFor()
-    await serious(page)
+    expect(await severeFindings(page)).toEqual([])
   })
 })
-
-async function serious(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze()
-  const found = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-  expect(found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`)).toEqual([])
-}

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { AxeBuilder } from '@axe-core/playwright'
 import { describe, expect, it } from 'vitest'
+import { checkPages } from '#test/harness/axe'
 import { noBrowser, useSite, type Visitor } from '#test/harness/site'
 
 const FIRST_PAGE_BYTES = 200_000
@@ -37,25 +37,7 @@ const definition = {
 describe.skipIf(noBrowser)('the pages of the console', { timeout: 90_000 }, () => {
   const site = useSite()
 
-  /** Colours are all that differs between the themes. */
-  const severe = async ({ page }: Visitor, theme: 'light' | 'dark'): Promise<string[]> => {
-    const axe = new AxeBuilder({ page: page as never })
-    const { violations, passes } = await (theme === 'dark' ? axe.withRules(['color-contrast']) : axe).analyze()
-    expect(passes.map(({ id }) => id)).toContain('color-contrast')
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
-  }
-
-  const check = async (visitor: Visitor, path: string, ready: string): Promise<void> => {
-    await visitor.page.goto(path)
-    await visitor.page.getByText(ready).first().waitFor()
-    await visitor.page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await visitor.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      expect(await severe(visitor, colorScheme), `${path} in ${colorScheme}`).toEqual([])
-    }
-  }
+  const check = (visitor: Visitor, path: string, ready: string): Promise<void> => checkPages(visitor, [[path, ready]])
 
   it('have no serious finding of axe, light or dark', { timeout: 300_000 }, async () => {
     const nobody = await site().visit()

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { severeFindings } from '#test/harness/axe'
 import { chromiumPath, launchChromium } from '#test/harness/chromium'
 import { type Service, startService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
@@ -66,13 +66,6 @@ async function openPage(): Promise<Page> {
   return page
 }
 
-const seriousFindings = async (page: Page): Promise<string[]> => {
-  const { violations } = await new AxeBuilder({ page }).analyze()
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html: at }) => at.slice(0, 120)).join(' | ')}`)
-}
-
 describe.skipIf(!executable)('the widget on another site', () => {
   test('a chat by template: a form, a question of the execution, its result, and the history after a reload', async () => {
     const workflow = await makeWorkflow()
@@ -101,7 +94,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await page.getByLabel('Your message').fill('green')
     await page.keyboard.press('Enter')
     await log.getByText('Hello Ada, here is your green card').waitFor()
-    expect(await seriousFindings(page)).toEqual([])
+    expect(await severeFindings(page)).toEqual([])
     await page.reload()
     await page.getByRole('button', { name: /Open the chat/ }).click()
     await page.getByRole('log').getByText('Hello Ada, here is your green card').waitFor()
@@ -121,7 +114,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await page.getByLabel('Your answer').selectOption('red')
     await page.getByRole('form').getByRole('button', { name: 'Send' }).first().click()
     await page.getByRole('log').getByText('Hello Bob, here is your red card').waitFor()
-    expect(await seriousFindings(page)).toEqual([])
+    expect(await severeFindings(page)).toEqual([])
     await page.close()
   }, 60_000)
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { useService } from '#test/harness/service'
 import { makePerson, makeWorld, type World } from '#test/harness/world'
 
-const service = useService({ env: { HEDDLE_OPERATORS: 'op@example.com' } })
+const service = useService({ env: { HEDDLE_OPERATORS: 'op@example.com,second-op@example.com' } })
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())
@@ -51,6 +51,21 @@ describe('companies', () => {
     const { body } = await world.owner.call('POST', '/api/companies', { body: { name: 'Empty' } })
     expect((await world.owner.call('DELETE', `/api/companies/${body.company_id}`)).status).toBe(204)
     expect((await world.owner.call('GET', `/api/companies/${body.company_id}`)).status).toBe(404)
+  })
+
+  test('who made, changed and deleted a company is in the audit log', async () => {
+    const operator = await makePerson(service(), { email: 'second-op@example.com' })
+    const { body } = await world.owner.call('POST', '/api/companies', { body: { name: 'Traced' } })
+    await world.owner.call('PATCH', `/api/companies/${body.company_id}`, { body: { name: 'Traced on' } })
+    await world.owner.call('DELETE', `/api/companies/${body.company_id}`)
+    for (const [action, name] of [
+      ['company.created', 'Traced'],
+      ['company.updated', 'Traced on'],
+      ['company.deleted', 'Traced on'],
+    ]) {
+      const log = (await operator.call('GET', `/api/audit-log?action=${action}`)).body.items
+      expect(log[0]).toMatchObject({ subject: body.company_id, actor_id: world.owner.id, data: { name } })
+    }
   })
 
   test('an operator lists all companies, and the look is audited', async () => {

@@ -1,12 +1,13 @@
 import type { z } from 'zod'
 import type { StandingIn } from '#platform/access/check'
+import { recordAudit } from '#platform/audit'
 import { requireUnbound } from '#platform/auth/scope'
 import { isForeignKeyViolation } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { decodeIdCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
-import { newId } from '#platform/ids'
+import { newId, toWire } from '#platform/ids'
 import { listAsOperator } from '#platform/operator'
 import type { Company, CompanyPatch, NewCompany } from './schema.ts'
 import * as store from './store.ts'
@@ -19,6 +20,15 @@ export const standingInCompany: StandingIn = async (ctx, companyId) => {
 }
 
 export function makeCompanies() {
+  const audit = (ctx: Context, action: string, { company_id, name }: Pick<Company, 'company_id' | 'name'>) =>
+    recordAudit(ctx, ctx.tx, { action, subject: toWire('co', company_id), workspaceId: null, data: { name } })
+
+  const getCompany = async (ctx: Context, { company_id }: ById): Promise<Company> => {
+    const company = await store.findCompany(ctx.tx, company_id)
+    if (!company) throw problem('not_found')
+    return company
+  }
+
   return {
     async listCompanies(ctx: Context, { cursor, limit }: ListQuery) {
       const before = decodeIdCursor(cursor)
@@ -28,27 +38,33 @@ export function makeCompanies() {
       return toPage(rows, limit, (row) => [row.company_id])
     },
 
-    createCompany(ctx: Context, input: z.output<typeof NewCompany>): Promise<Company> {
+    async createCompany(ctx: Context, input: z.output<typeof NewCompany>): Promise<Company> {
       requireUnbound(ctx)
-      return store.insertCompany(ctx.tx, {
+      const company = await store.insertCompany(ctx.tx, {
         company_id: newId(),
         org_id: ctx.person.org_id,
         owner_id: ctx.person.user_id,
         name: input.name,
         metadata: input.metadata ?? {},
       })
-    },
-
-    async getCompany(ctx: Context, { company_id }: ById): Promise<Company> {
-      const company = await store.findCompany(ctx.tx, company_id)
-      if (!company) throw problem('not_found')
+      await audit(ctx, 'company.created', company)
       return company
     },
 
-    updateCompany: (ctx: Context, { company_id, ...patch }: ById & z.output<typeof CompanyPatch>): Promise<Company> =>
-      store.updateCompany(ctx.tx, company_id, patch),
+    getCompany,
+
+    async updateCompany(
+      ctx: Context,
+      { company_id, ...patch }: ById & z.output<typeof CompanyPatch>,
+    ): Promise<Company> {
+      const company = await store.updateCompany(ctx.tx, company_id, patch)
+      await audit(ctx, 'company.updated', company)
+      return company
+    },
 
     async deleteCompany(ctx: Context, { company_id }: ById): Promise<void> {
+      const company = await getCompany(ctx, { company_id })
+      await audit(ctx, 'company.deleted', company)
       try {
         await store.deleteCompany(ctx.tx, company_id)
       } catch (error) {

@@ -91,6 +91,7 @@ export const paymentRoutes = ({
         description: 'It then pays an invoice that is open.',
         answer: PaymentMethod,
         transaction: false,
+        alsoRefuses: [402],
         run: methods.setDefaultMethod,
       },
       listPlans: {
@@ -151,6 +152,7 @@ export const paymentRoutes = ({
         answer: SetupConfirmation,
         transaction: false,
         extension: true,
+        alsoRefuses: [402],
         run: methods.confirmSetupIntent,
       },
       createBillingSubscription: {
@@ -160,6 +162,7 @@ export const paymentRoutes = ({
         status: 201,
         location: () => '/api/payments/subscriptions/me',
         transaction: false,
+        alsoRefuses: [402],
         run: subscriptions.createSubscription,
       },
       getMyBillingSubscription: {
@@ -177,6 +180,7 @@ export const paymentRoutes = ({
         transaction: false,
         extension: true,
         current: subscriptions.getMySubscription,
+        alsoRefuses: [402],
         run: subscriptions.updateMySubscription,
       },
       cancelMyBillingSubscription: {

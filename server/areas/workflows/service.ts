@@ -105,6 +105,19 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
     })
   }
 
+  async function makeActive(
+    ctx: Context,
+    workflowId: string,
+    version: Pick<Version, 'version_id' | 'number'>,
+  ): Promise<void> {
+    await store.activateVersion(ctx.tx, ctx.workspace.workspace_id, workflowId, version.version_id)
+    await recordAudit(ctx, ctx.tx, {
+      action: 'version.activated',
+      subject: toWire('wf', workflowId),
+      data: { version_id: toWire('wfv', version.version_id), number: version.number },
+    })
+  }
+
   async function getWorkflow(ctx: Context, { workflow_id }: ById): Promise<Workflow> {
     const known = system.get(workflow_id)
     if (known) return systemView(known)
@@ -156,7 +169,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
       if (members) await store.replaceMembers(ctx.tx, workspaceId, workflow_id, members)
       if (definition) {
         const version = await addVersion(ctx, workflow_id, definition, null)
-        await store.activateVersion(ctx.tx, workspaceId, workflow_id, version.version_id)
+        await makeActive(ctx, workflow_id, version)
       }
       return getWorkflow(ctx, { workflow_id })
     },
@@ -233,7 +246,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
       await store.lockWorkflow(ctx.tx, workspaceId, workflow_id)
       const version = await addVersion(ctx, workflow_id, checked, note ?? null)
       if (version.number > 1 && !activate) return version
-      await store.activateVersion(ctx.tx, workspaceId, workflow_id, version.version_id)
+      await makeActive(ctx, workflow_id, version)
       return { ...version, active: true }
     },
 
@@ -243,7 +256,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
       await store.lockWorkflow(ctx.tx, workspaceId, workflow_id)
       const version = await store.findVersion(ctx.tx, workspaceId, workflow_id, version_id)
       if (!version) throw problem('not_found')
-      await store.activateVersion(ctx.tx, workspaceId, workflow_id, version_id)
+      await makeActive(ctx, workflow_id, version)
       return { ...version, active: true }
     },
 

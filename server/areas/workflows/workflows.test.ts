@@ -182,6 +182,10 @@ describe('workflows', () => {
     })
     expect((await run(id)).body.results).toBe('new')
     expect((await run(id, { version_id: first.version_id })).body.results).toBe('old')
+    const activations = (await get('/api/audit-log?action=version.activated')).items.filter(
+      ({ subject }: { subject: string }) => subject === id,
+    )
+    expect(activations.map(({ data }: { data: { number: number } }) => data.number)).toEqual([3, 1])
     const elsewhere = await make(constant('x'))
     const theirs = (await get(`/api/workflows/${elsewhere}/versions`)).items[0].version_id
     expect((await run(id, { version_id: theirs })).body.code).toBe('unknown_reference')

@@ -12,6 +12,7 @@ type Components = Record<string, Schema>
 const refusals: Record<string, string> = {
   400: 'The request could not be read',
   401: 'No or a bad credential',
+  402: 'The card was declined',
   403: 'Seen, but not allowed by role',
   404: 'Unknown, in another workspace, or invisible',
   409: 'The present state does not allow it',
@@ -167,7 +168,7 @@ const successText: Record<string, string> = {
 }
 
 function problems(route: AnyRoute): Schema {
-  const statuses = new Set([429, 503])
+  const statuses = new Set<number>([429, 503, ...(route.alsoRefuses ?? [])])
   if (route.access.word !== 'anyone') statuses.add(401)
   if (route.access.word === 'role' || route.access.word === 'operator' || route.access.word === 'token')
     statuses.add(403)

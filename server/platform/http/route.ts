@@ -38,11 +38,13 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   status?: 200 | 201 | 202 | 204
   /** Other successful statuses it may choose. */
   alsoStatus?: (200 | 201 | 202 | 204)[]
+  /** Refusals beyond those that its kind of route can give, for the OpenAPI document. */
+  alsoRefuses?: 402[]
   location?: (answer: Record<string, string>) => string
   /** The resource as it stands: gives ETag, If-Match and the check that server-owned fields are not changed. */
   current?: (ctx: Context, input: PathParameters<Path>) => Promise<unknown>
-  /** false: the verb opens its own transactions (streams, outside calls, starting executions). */
-  transaction?: false
+  /** false: the verb opens its own transactions (streams, outside calls, starting executions); asked where it depends. */
+  transaction?: false | (() => boolean)
   /** `own`: the verb stores the key itself. `none`: answers that must not be stored (sign-in, audio). */
   idempotency?: 'own' | 'none'
   /** Sign-in and sign-up count against tighter limits. */
