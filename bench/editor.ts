@@ -1,13 +1,4 @@
-import type { APIResponse, CDPSession, Page } from 'playwright-core'
-import { readConfig } from '#platform/config'
-import { openDatabase } from '#platform/db/pool'
-import { makeLogger } from '#platform/log'
-import { makeVault } from '#platform/secrets'
-import { makeApp } from '#server/app'
-import { buildConsole } from '#server/console'
-import { chromiumPath, launchChromium } from '#test/harness/chromium'
-import { median, percentile, startBenchDatabase } from './database.ts'
-import { makeBenchPerson } from './world.ts'
+import { answered, figures, framesDuring, startBrowserBench } from './browser.ts'
 
 // How the editor feels with the largest workflow there may be: frames while a graph of 500 nodes is moved and zoomed, a node
 // dragged and a letter typed, in Chromium without a graphics card.
@@ -38,83 +29,12 @@ function largest(): unknown {
   return { inputs: { type: 'object', properties: { x: { type: 'number' } } }, nodes, edges, layout: { positions } }
 }
 
-type Watched = { frames: number[]; work: number }
-
-/** The time from one frame to the next while `act` goes on, and the processor time of the page's thread in it. */
-async function framesDuring(page: Page, act: () => Promise<void>): Promise<Watched> {
-  const before = await workOf(page)
-  await page.evaluate(() => {
-    const frames: number[] = []
-    let last = performance.now()
-    const watch = (now: number): void => {
-      frames.push(now - last)
-      last = now
-      if (document.body.dataset.watched !== 'done') requestAnimationFrame(watch)
-    }
-    delete document.body.dataset.watched
-    Object.assign(window, { frames })
-    requestAnimationFrame(watch)
-  })
-  await act()
-  const frames = await page.evaluate(() => {
-    document.body.dataset.watched = 'done'
-    return (window as unknown as { frames: number[] }).frames.slice(2)
-  })
-  return { frames, work: (await workOf(page)) - before }
-}
-
-const sessions = new WeakMap<Page, CDPSession>()
-
-/** Milliseconds of processor time: unlike the frames they do not depend on what else the machine does. */
-async function workOf(page: Page): Promise<number> {
-  let session = sessions.get(page)
-  if (!session) {
-    session = await page.context().newCDPSession(page)
-    await session.send('Performance.enable', { timeDomain: 'threadTicks' })
-    sessions.set(page, session)
-  }
-  const { metrics } = await session.send('Performance.getMetrics')
-  return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1000
-}
-
-async function answered<Answer>(request: Promise<APIResponse>): Promise<Answer> {
-  const response = await request
-  if (!response.ok()) throw new Error(`${response.status()} ${await response.text()}`)
-  return (await response.json()) as Answer
-}
-
-const rounded = (value: number): number => Math.round(value * 10) / 10
-const figures = ({ frames, work }: Watched) => ({
-  frames: frames.length,
-  median_ms: rounded(median(frames)),
-  p95_ms: rounded(percentile(frames, 95)),
-  work_ms_per_frame: rounded(work / frames.length),
-})
-
-const executable = chromiumPath()
-if (!executable) process.exit(0)
-const log = makeLogger('error')
-const database = await startBenchDatabase()
-await makeBenchPerson(database)
-const db = openDatabase({ urls: database.urls, log })
-const pages = await buildConsole(log)
-let base = ''
-const app = await makeApp({
-  config: readConfig({ HEDDLE_RATE_LIMITS: 'off', HEDDLE_DATA_DIR: '/tmp/heddle-bench-editor' }),
-  db,
-  vault: makeVault(Buffer.alloc(32, 1)),
-  log,
-  baseUrl: () => base,
-  pages,
-})
-base = await app.http.listen({ host: '127.0.0.1', port: 0 })
-const browser = await launchChromium(executable)
+const bench = await startBrowserBench()
+if (!bench) process.exit(0)
 
 try {
-  const context = await browser.newContext({ baseURL: base, viewport: { width: 1440, height: 900 } })
+  const context = await bench.signUp()
   const page = await context.newPage()
-  const account = { email: `bench-${Date.now()}@example.com`, password: 'correct horse battery', name: 'Bench' }
-  await answered(context.request.post('/auth/sign-up', { data: account }))
   const { workflow_id } = await answered<{ workflow_id: string }>(
     context.request.post('/api/workflows', { data: { name: 'Largest', definition: largest() } }),
   )
@@ -166,9 +86,6 @@ try {
 
   console.log(JSON.stringify({ nodes: NODES, opened_ms, checked_ms, near, all, move_node, typing }, null, 2))
 } finally {
-  await browser.close()
-  await app.stop()
-  await db.close()
-  await database.stop()
+  await bench.stop()
 }
 process.exit(0)

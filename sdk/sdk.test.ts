@@ -133,5 +133,22 @@ describe('the command line', () => {
       code: 1,
       stderr: expect.stringContaining('There is no workflow'),
     })
+    await expect(cli('list', '--colour')).rejects.toMatchObject({ code: 1, stderr: expect.not.stringContaining('at ') })
+    await expect(cli('run', 'echo', '--input', '{c')).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('--input is not JSON'),
+    })
+    await expect(cli('fly')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('no command "fly"') })
+  })
+
+  test('login remembers who one is', async () => {
+    const directory = await makeTemporaryDirectory()
+    const env = { ...environment(), XDG_CONFIG_HOME: directory.path }
+    const heddleCli = (words: string[], more = {}) =>
+      run(process.execPath, [join(root, 'sdk', 'cli', 'main.ts'), ...words], { env: { ...env, ...more } })
+    await heddleCli(['login', '--base', service().base, '--key', world.owner.key])
+    const { stdout } = await heddleCli(['list'], { HEDDLE_BASE: undefined, HEDDLE_KEY: undefined })
+    expect(stdout).toContain('system')
+    await directory.remove()
   })
 })

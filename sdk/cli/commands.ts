@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createInterface } from 'node:readline/promises'
 import { type Client, makeClient } from '../client.ts'
 import { waitForExecution } from '../executions.ts'
 import { all } from '../lists.ts'
@@ -43,11 +44,27 @@ async function findWorkflow(client: Client, wanted: string): Promise<Workflow> {
 
 function readInput(given: string | undefined): Record<string, unknown> {
   if (given === undefined) return {}
-  return JSON.parse(given.startsWith('@') ? readFileSync(given.slice(1), 'utf8') : given) as Record<string, unknown>
+  const text = given.startsWith('@') ? readFileSync(given.slice(1), 'utf8') : given
+  try {
+    return JSON.parse(text) as Record<string, unknown>
+  } catch (error) {
+    throw new Error(`--input is not JSON: ${(error as Error).message}`)
+  }
+}
+
+/** A key in the command itself would stand in the history of the shell. */
+async function askForKey(): Promise<string | undefined> {
+  if (!process.stdin.isTTY) return process.env.HEDDLE_KEY
+  const asking = createInterface({ input: process.stdin, output: process.stdout })
+  try {
+    return (await asking.question('API key (made in the console under "API keys"): ')).trim() || undefined
+  } finally {
+    asking.close()
+  }
 }
 
 const login: Command = async (_, { base = 'http://127.0.0.1:4100', key }) => {
-  const token = required(key, '--key')
+  const token = required(key ?? (await askForKey()), '--key')
   const { user } = await makeClient({ baseUrl: base, token }).getMe()
   print(`Signed in as ${user.email}; remembered in ${remember({ base, key: token })}`)
 }

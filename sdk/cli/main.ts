@@ -7,7 +7,7 @@ import { commands } from './commands.ts'
 
 const help = `heddle — workflows from the terminal
 
-  heddle login --base URL --key hk_…        remember where the service is and who you are
+  heddle login [--base URL] [--key hk_…]    remember where the service is and who you are; without --key it asks for it
   heddle list                               workflows you own or are a member of
   heddle run WORKFLOW [--input JSON|@FILE] [--wait]
   heddle logs EXECUTION [--follow]          the journal, oldest first; --follow until it ends
@@ -18,34 +18,46 @@ const help = `heddle — workflows from the terminal
 HEDDLE_BASE and HEDDLE_KEY override what login remembered. WORKFLOW is an id or a name.
 `
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    base: { type: 'string' },
-    key: { type: 'string' },
-    input: { type: 'string' },
-    wait: { type: 'boolean', default: false },
-    follow: { type: 'boolean', short: 'f', default: false },
-    to: { type: 'string' },
-    workflow: { type: 'string' },
-    activate: { type: 'boolean', default: false },
-    note: { type: 'string' },
-    help: { type: 'boolean', short: 'h', default: false },
-  },
-})
+const read = () =>
+  parseArgs({
+    allowPositionals: true,
+    options: {
+      base: { type: 'string' },
+      key: { type: 'string' },
+      input: { type: 'string' },
+      wait: { type: 'boolean', default: false },
+      follow: { type: 'boolean', short: 'f', default: false },
+      to: { type: 'string' },
+      workflow: { type: 'string' },
+      activate: { type: 'boolean', default: false },
+      note: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  })
 
-const [name = 'help', ...rest] = positionals
-const command = commands[name]
-if (values.help || name === 'help' || !command) {
-  process.stdout.write(help)
-  process.exit(name === 'help' || values.help ? 0 : 2)
-}
-try {
-  await command(rest, values)
-} catch (error) {
+/** Written for whoever typed the command. */
+function tell(error: unknown): void {
   if (error instanceof HeddleProblem) {
     console.error(`${error.code}: ${error.message}`)
     for (const { path, message } of error.errors) console.error(`  ${path} ${message}`)
-  } else console.error(error instanceof Error ? error.message : error)
-  process.exit(1)
+  } else if (error instanceof TypeError && error.message === 'fetch failed')
+    console.error(
+      'The service cannot be reached. Is it running, and is the address right? See: heddle login --base URL',
+    )
+  else console.error(error instanceof Error ? error.message : error)
+}
+
+try {
+  const { values, positionals } = read()
+  const [name = 'help', ...rest] = positionals
+  const command = commands[name]
+  if (values.help || name === 'help') process.stdout.write(help)
+  else if (command) await command(rest, values)
+  else {
+    console.error(`There is no command "${name}".\n\n${help}`)
+    process.exitCode = 2
+  }
+} catch (error) {
+  tell(error)
+  process.exitCode = 1
 }

@@ -29,6 +29,40 @@ describe.skipIf(noBrowser)('a person who has never seen it', { timeout: 90_000 }
     await eventually(() => page.getByRole('button', { name: /^A large order set · succeeded/ }).count()).toBe(1)
   })
 
+  it('runs a built-in workflow, whose form says what it takes', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    await page.goto('/workflows')
+    await page.getByRole('link', { name: 'Workspace usage report' }).click()
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await eventually(() => dialog.getByRole('spinbutton', { name: 'days' }).inputValue()).toBe('30')
+    await dialog.getByRole('button', { name: 'Run', exact: true }).click()
+    await eventually(() => page.getByRole('heading', { level: 1 }).textContent()).toContain('Succeeded')
+    await page.getByRole('button', { name: /^usage workspace\.usage/ }).waitFor()
+  })
+
+  it('fills the form of a run from what somebody wrote', async () => {
+    const ada = await site().signUp('Ada')
+    const inputs = {
+      type: 'object',
+      properties: {
+        amount: { type: 'number', title: 'Amount' },
+        email: { type: 'string', format: 'email', title: 'E-mail' },
+      },
+      required: ['amount', 'email'],
+    }
+    const definition = { inputs, nodes: [], edges: [], output: { $ref: 'input' } }
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Order', definition })
+    const { page } = ada
+    await page.goto(`/workflows/${workflow_id}?run=yes`)
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Fill in from a message').click()
+    await dialog.getByRole('textbox', { name: 'Message' }).fill('Please send it to eve@example.com, the amount is 42')
+    await dialog.getByRole('button', { name: 'Fill in' }).click()
+    await eventually(() => dialog.getByRole('textbox', { name: 'E-mail' }).inputValue()).toBe('eve@example.com')
+  })
+
   it('is told at the field what is wrong with a password, and a wrong sign-in gives nothing away', async () => {
     const { page } = await site().visit()
     await page.goto('/sign-up')

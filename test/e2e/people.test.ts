@@ -158,6 +158,38 @@ describe.skipIf(noBrowser)('people in a workflow', { timeout: 90_000 }, () => {
     }
   })
 
+  it('whoever looks at any page of the console is there for the others; who chose to be busy stays so', async () => {
+    const ada = await site().signUp('Ada')
+    const ben = await site().invite(ada, 'Ben')
+    await ben.page.goto('/datasets')
+    await ada.page.goto('/people')
+    const row = ada.page.getByRole('row', { name: /Ben/ })
+    await eventually(() => row.getByRole('img', { name: 'Online' }).count()).toBe(1)
+    await ben.page.goto('/people')
+    await ben.page.getByRole('button', { name: 'Online' }).click()
+    await ben.page.getByRole('menuitemradio', { name: 'Busy' }).click()
+    await ben.page.getByText('Colleagues see you as busy').waitFor()
+    await ben.page.goto('/runs')
+    await ben.page.getByRole('heading', { name: 'Runs' }).waitFor()
+    await ada.page.reload()
+    await eventually(() => row.getByRole('img', { name: 'Busy' }).count()).toBe(1)
+  })
+
+  it('a run of a version that many newer ones have followed still shows its graph', async () => {
+    const ada = await site().signUp('Ada')
+    const definition = { nodes: [{ id: 'n', type: 'set', name: 'The first of all', args: { values: {} } }], edges: [] }
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Old', definition })
+    const { execution_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run`, {})
+    for (let number = 2; number <= 105; number += 1) {
+      const changed = { ...definition, nodes: [{ ...definition.nodes[0], name: `Number ${number}` }] }
+      await site().call(ada, 'POST', `/api/workflows/${workflow_id}/versions`, { definition: changed })
+    }
+    await ada.page.goto(`/runs/${execution_id}`)
+    await ada.page.getByRole('button', { name: /^The first of all set/ }).waitFor()
+    await ada.page.goto(`/workflows/${workflow_id}`)
+    await ada.page.getByText('The first of all').waitFor()
+  })
+
   it('a run is cancelled and begun again from a step, after asking', async () => {
     const ada = await site().signUp('Ada')
     const execution_id = await run(site(), ada, question)

@@ -40,16 +40,18 @@ function Opening({ workflow, palette }: { workflow: Workflow; palette: Palette }
   const [opened, setOpened] = useState<Opened | null>(null)
   const [error, setError] = useState<unknown>(null)
   const { workflow_id: workflowId } = workflow
+  // Readers see what runs; under an owner's hands nothing changes because they activated it.
+  const activeVersionId = readOnly ? workflow.active_version_id : null
   useEffect(() => {
     let current = true
-    openWorkflow({ workflowId, userId, palette, readOnly }).then(
+    openWorkflow({ workflowId, activeVersionId, userId, palette, readOnly }).then(
       (found) => current && setOpened(found),
       (reason: unknown) => current && setError(reason),
     )
     return () => {
       current = false
     }
-  }, [workflowId, userId, palette, readOnly])
+  }, [workflowId, activeVersionId, userId, palette, readOnly])
   if (error)
     return <Around>{<ErrorState error={error} what="the versions" onRetry={() => location.reload()} />}</Around>
   if (!opened) return <Waiting />

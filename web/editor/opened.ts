@@ -1,5 +1,6 @@
 import type { Palette, WorkflowVersion } from '#sdk/types.generated'
 import { api } from '#web/api.ts'
+import { findVersion } from '#web/features/workflows/versions-of.ts'
 import { type Doc, emptyDoc, sameDoc } from './document/document.ts'
 import { openDoc } from './document/open.ts'
 import { draftKey, dropDraft, readDraft } from './draft/draft.ts'
@@ -12,14 +13,18 @@ export type Opened = { doc: Doc; base: Base | null; kinds: Kinds; restoredAt: st
 /** The newest version, or the draft of it that this device has kept. */
 export async function openWorkflow(options: {
   workflowId: string
+  activeVersionId: string | null
   userId: string
   palette: Palette
   readOnly: boolean
 }): Promise<Opened> {
-  const { workflowId, userId, readOnly } = options
+  const { workflowId, activeVersionId, userId, readOnly } = options
   const kinds = readKinds(options.palette)
-  const { items } = await api.listVersions({ workflow_id: workflowId, limit: 10 })
-  const newest = readOnly ? (items.find(({ active }) => active) ?? items[0]) : items[0]
+  const { items, next_cursor } = await api.listVersions({ workflow_id: workflowId, limit: 10 })
+  const active = async () =>
+    items.find((version) => version.active) ??
+    (activeVersionId ? await findVersion(workflowId, activeVersionId, next_cursor) : null)
+  const newest = (readOnly ? await active() : null) ?? items[0]
   const base = newest ? await toBase(newest, kinds) : null
   const fresh: Opened = { doc: base?.doc ?? emptyDoc(), base, kinds, restoredAt: null }
   if (readOnly) return fresh

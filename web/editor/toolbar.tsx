@@ -57,12 +57,12 @@ export function Toolbar({ workflow, faces, kept, starting, onSave, onRun }: Prop
           </>
         )}
         <VersionsButton />
-        <Button icon={Play} pending={starting} onClick={onRun}>
-          Run
+        <Button icon={Play} pending={starting} onClick={onRun} className="max-sm:px-2">
+          <span className="max-sm:sr-only">Run</span>
         </Button>
         {!readOnly && (
-          <Button look="primary" icon={Save} onClick={onSave}>
-            Save
+          <Button look="primary" icon={Save} onClick={onSave} className="max-sm:px-2">
+            <span className="max-sm:sr-only">Save</span>
           </Button>
         )}
       </span>
@@ -114,7 +114,7 @@ function ProblemsButton() {
         aria-hidden
         className={errors > 0 ? 'size-4 text-danger' : warnings > 0 ? 'size-4 text-waiting' : 'size-4 text-success'}
       />
-      {words}
+      <span className="max-sm:sr-only">{words}</span>
     </button>
   )
 }

@@ -1,36 +1,16 @@
-import { Popover } from '@base-ui/react/popover'
-import { Link } from '@tanstack/react-router'
 import { Bell as BellIcon } from 'lucide-react'
-import { useState } from 'react'
-import type { Notification } from '#sdk/types.generated'
-import { account } from '#web/api.ts'
-import { switchWorkspace, useMe } from '#web/session.tsx'
-import { Button } from '#web/ui/button.tsx'
-import { cx } from '#web/ui/cx.ts'
-import { SafeLink } from '#web/ui/safe-link.tsx'
-import { RelativeTime } from '#web/ui/time.tsx'
+import { OnDemand } from '#web/ui/on-demand.tsx'
 import { useLiveNotifications } from './live-notifications.tsx'
 
+const load = () => import('./bell-panel.tsx').then(({ BellPanel }) => BellPanel)
+
 export function Bell() {
-  const { unread, items } = useLiveNotifications()
-  const [open, setOpen] = useState(false)
-  const { workspace } = useMe()
-  const read = async (notification: Notification): Promise<void> => {
-    setOpen(false)
-    if (!notification.read)
-      void account.updateNotification({ notification_id: notification.notification_id, read: true })
-    // What it leads to is in the workspace it came from.
-    if (notification.workspace_id && notification.workspace_id !== workspace?.workspace_id)
-      await switchWorkspace(notification.workspace_id)
-  }
-  const readAll = (): void => {
-    for (const { notification_id } of items.filter((item) => !item.read))
-      void account.updateNotification({ notification_id, read: true })
-  }
+  const { unread } = useLiveNotifications()
   const label = unread === 0 ? 'Notifications' : `Notifications, ${unread} unread`
   return (
-    <Popover.Root open={open} onOpenChange={setOpen}>
-      <Popover.Trigger
+    <OnDemand load={load} props={{}} kind="dialog">
+      <button
+        type="button"
         aria-label={label}
         title={label}
         className="relative grid size-9 shrink-0 place-items-center rounded-md text-ink-2 hover:bg-hover hover:text-ink"
@@ -44,51 +24,7 @@ export function Bell() {
             {unread > 99 ? '99+' : unread}
           </span>
         )}
-      </Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Positioner side="top" align="start" sideOffset={8} className="z-50">
-          <Popover.Popup className="w-[min(24rem,calc(100vw-2rem))] rounded-lg border border-line bg-raised shadow-raised">
-            <div className="flex items-center justify-between border-b border-line py-2 pr-2 pl-4">
-              <Popover.Title className="font-semibold">Notifications</Popover.Title>
-              {unread > 0 && (
-                <Button size="small" look="quiet" onClick={readAll}>
-                  Mark as read
-                </Button>
-              )}
-            </div>
-            {items.length === 0 ? (
-              <p className="px-4 py-8 text-center text-ink-2">Nothing has happened yet that concerns you.</p>
-            ) : (
-              <ul className="max-h-96 overflow-y-auto p-1">
-                {items.map((item) => (
-                  <li key={item.notification_id}>
-                    <SafeLink
-                      to={item.link}
-                      onClick={() => void read(item)}
-                      className="block rounded px-3 py-2 hover:bg-hover"
-                    >
-                      <span className="flex items-baseline gap-2">
-                        <span className={cx('min-w-0 flex-1 break-words', !item.read && 'font-semibold')}>
-                          {item.title}
-                        </span>
-                        <span className="shrink-0 text-xs text-ink-3">
-                          <RelativeTime at={item.created_at} />
-                        </span>
-                      </span>
-                      {item.body && <span className="line-clamp-2 text-ink-2">{item.body}</span>}
-                    </SafeLink>
-                  </li>
-                ))}
-              </ul>
-            )}
-            <div className="border-t border-line p-2 text-center">
-              <Link to="/notifications" onClick={() => setOpen(false)} className="text-accent hover:underline">
-                All notifications
-              </Link>
-            </div>
-          </Popover.Popup>
-        </Popover.Positioner>
-      </Popover.Portal>
-    </Popover.Root>
+      </button>
+    </OnDemand>
   )
 }

@@ -1,4 +1,5 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import type { NavEntry, NavGroup } from '#web/features/feature.ts'
 import { features } from '#web/features/registry.ts'
 import type { Person } from '#web/session.tsx'
@@ -18,15 +19,28 @@ export const entriesFor = (me: Person): NavEntry[] =>
 
 export function Navigation({ me }: { me: Person }) {
   const entries = entriesFor(me)
+  const { pathname } = useLocation()
+  const nav = useRef<HTMLElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: where one is, is to be seen
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest' })
+  }, [pathname])
   return (
-    <nav aria-label="Main" className="flex min-h-0 flex-col gap-4 overflow-y-auto px-3 pt-px pb-4">
+    <nav
+      ref={nav}
+      aria-label="Main"
+      className="flex min-h-0 flex-col gap-4 overflow-y-auto px-3 pt-px pb-4 lg:group-data-compact/nav:px-2"
+    >
       {(Object.keys(groups) as NavGroup[]).map((group) => {
         const own = entries.filter((entry) => entry.group === group)
         if (own.length === 0) return null
         return (
           <div key={group}>
             {group !== 'work' && (
-              <p id={`nav-${group}`} className="px-2 pb-1 text-xs font-medium text-ink-3">
+              <p
+                id={`nav-${group}`}
+                className="px-2 pb-1 text-xs font-medium text-ink-3 lg:group-data-compact/nav:sr-only"
+              >
                 {groups[group]}
               </p>
             )}
@@ -47,14 +61,15 @@ export function Navigation({ me }: { me: Person }) {
 const Entry = ({ entry: { icon: Icon, label, to } }: { entry: NavEntry }) => (
   <Link
     to={to}
+    title={label}
     activeOptions={{ exact: to === '/' }}
-    className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-ink-2 hover:bg-hover hover:text-ink"
+    className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-ink-2 lg:group-data-compact/nav:justify-center hover:bg-hover hover:text-ink"
     activeProps={{
       className: 'bg-surface! text-ink! font-medium shadow-[0_0_0_1px_var(--line)]',
       'aria-current': 'page',
     }}
   >
     <Icon aria-hidden className="size-4 shrink-0" />
-    <span className="truncate">{label}</span>
+    <span className="truncate lg:group-data-compact/nav:sr-only">{label}</span>
   </Link>
 )

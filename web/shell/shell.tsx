@@ -9,6 +9,7 @@ import { Bell } from './bell.tsx'
 import { LiveNotifications } from './live-notifications.tsx'
 import { Navigation } from './navigation.tsx'
 import { PersonMenu } from './person-menu.tsx'
+import { useRenewedPresence } from './presence.ts'
 import { SessionEnded } from './session-ended.tsx'
 import { Shortcuts } from './shortcuts.tsx'
 import { WorkspaceSwitcher } from './workspace-switcher.tsx'
@@ -17,9 +18,13 @@ import { WorkspaceSwitcher } from './workspace-switcher.tsx'
 export function Shell() {
   const me = useMaybeMe()
   const location = useLocation()
+  useRenewedPresence(me.data?.workspace?.workspace_id)
   const [navOpen, setNavOpen] = useState(false)
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page closes the navigation of small screens
   useEffect(() => setNavOpen(false), [location.pathname])
+
+  // The canvas of the editor wants the room that names take.
+  const compact = /^\/workflows\/[^/]+\/editor$/.test(location.pathname)
 
   // The route lets nobody in who is not signed in; between signing out and leaving, nothing is shown.
   if (!me.data) return null
@@ -31,19 +36,20 @@ export function Shell() {
       >
         Skip to the page
       </a>
-      <div className="min-h-dvh lg:grid lg:grid-cols-[15rem_1fr]">
+      <div className={cx('min-h-dvh lg:grid', compact ? 'lg:grid-cols-[3.5rem_1fr]' : 'lg:grid-cols-[15rem_1fr]')}>
         <aside
+          data-compact={compact || undefined}
           className={cx(
-            'z-30 flex flex-col border-line bg-sunken max-lg:fixed max-lg:inset-y-0 max-lg:left-0 max-lg:w-64 max-lg:border-r lg:sticky lg:top-0 lg:h-dvh lg:border-r',
+            'group/nav z-30 flex flex-col border-line bg-sunken max-lg:fixed max-lg:inset-y-0 max-lg:left-0 max-lg:w-64 max-lg:border-r lg:sticky lg:top-0 lg:h-dvh lg:border-r',
             !navOpen && 'max-lg:hidden',
           )}
         >
-          <div className="flex items-center gap-1 p-3">
+          <div className="flex items-center gap-1 p-3 lg:group-data-compact/nav:px-1.5">
             <WorkspaceSwitcher me={me.data} />
             <IconButton icon={X} label="Close navigation" className="lg:hidden" onClick={() => setNavOpen(false)} />
           </div>
           <Navigation me={me.data} />
-          <div className="mt-auto flex items-center gap-1 border-t border-line p-3">
+          <div className="mt-auto flex items-center gap-1 border-t border-line p-3 lg:group-data-compact/nav:flex-col lg:group-data-compact/nav:px-1">
             <PersonMenu me={me.data} />
             <Bell />
           </div>

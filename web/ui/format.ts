@@ -2,8 +2,8 @@ const whole = new Intl.NumberFormat('en')
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 
 export const formatNumber = (value: number): string => whole.format(value)
-/** 12K, 3.4M: where the exact figure would only be noise. */
-export const formatShort = (value: number): string => (value < 10_000 ? whole.format(value) : short.format(value))
+/** 250,000 and 3.4M: where the exact figure would only be noise. */
+export const formatShort = (value: number): string => (value < 1_000_000 ? whole.format(value) : short.format(value))
 
 export function formatBytes(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']

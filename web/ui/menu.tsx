@@ -13,13 +13,15 @@ export function Menu({
   trigger,
   children,
   align = 'end',
+  defaultOpen = false,
 }: {
   trigger: ReactElement
   children: ReactNode
   align?: 'start' | 'end'
+  defaultOpen?: boolean
 }) {
   return (
-    <Base.Root>
+    <Base.Root defaultOpen={defaultOpen}>
       <Base.Trigger render={trigger} />
       <Base.Portal>
         <Base.Positioner sideOffset={6} align={align} className="z-50 outline-none">

@@ -48,18 +48,18 @@ export function PageHeader({
     <header className="mb-5">
       {crumbs.length > 0 && (
         <nav aria-label="Breadcrumb" className="mb-1 flex items-center gap-1 text-xs text-ink-2">
-          {crumbs.map((crumb) => (
-            <span key={crumb.to} className="flex items-center gap-1">
-              <Link to={crumb.to} className="hover:text-ink hover:underline">
+          {crumbs.map((crumb, index) => (
+            <span key={crumb.to} className="flex min-w-0 items-center gap-1">
+              {index > 0 && <ChevronRight aria-hidden className="size-3 shrink-0" />}
+              <Link to={crumb.to} className="truncate hover:text-ink hover:underline">
                 {crumb.label}
               </Link>
-              <ChevronRight aria-hidden className="size-3" />
             </span>
           ))}
         </nav>
       )}
       <div className="flex min-h-9 flex-wrap items-start gap-x-4 gap-y-2">
-        <div className="min-w-0 flex-1">
+        <div className="min-w-[min(100%,18rem)] flex-1">
           <h1 className="text-xl font-semibold tracking-tight break-words">{title}</h1>
           {description && <div className="mt-1 max-w-prose text-ink-2">{description}</div>}
         </div>
@@ -91,7 +91,7 @@ export function Section({
   return (
     <section className={cx('mb-8', className)}>
       <div className="mb-3 flex flex-wrap items-end gap-3">
-        <div className="min-w-0 flex-1">
+        <div className="min-w-[min(100%,18rem)] flex-1">
           <h2 className="text-base font-semibold">{title}</h2>
           {description && <p className="mt-0.5 text-ink-2">{description}</p>}
         </div>

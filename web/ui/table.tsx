@@ -28,6 +28,13 @@ export type TableProps<Row> = {
 const ROW_HEIGHT = 44
 const WINDOW_ABOVE = 100
 
+/** What a narrow screen must have room for, or scroll: the column that takes the rest never vanishes. */
+const narrowest = (columns: Column<never>[]): string =>
+  `calc(${columns
+    .filter(({ secondary }) => !secondary)
+    .map(({ width }) => width ?? '8rem')
+    .join(' + ')})`
+
 export function Table<Row>({ label, columns, rows, rowKey, rowTo, empty, more }: TableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null)
   const windowed = rows.length > WINDOW_ABOVE
@@ -52,7 +59,12 @@ export function Table<Row>({ label, columns, rows, rowKey, rowTo, empty, more }:
         windowed && 'max-h-[70dvh] overflow-y-auto',
       )}
     >
-      <table aria-label={label} aria-rowcount={rows.length} className="w-full table-fixed border-collapse text-left">
+      <table
+        aria-label={label}
+        aria-rowcount={rows.length}
+        style={{ minWidth: narrowest(columns) }}
+        className="w-full table-fixed border-collapse text-left"
+      >
         <colgroup>
           {columns.map((column, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: columns do not move

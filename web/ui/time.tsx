@@ -46,6 +46,10 @@ export function relativeTime(at: Date, now: number): string {
   return Math.abs(seconds) < 15 ? 'just now' : seconds > 0 ? 'in under a minute' : 'a minute ago'
 }
 
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' })
+/** Where the hour says nothing. */
+export const exactDay = (at: string | Date): string => day.format(new Date(at))
+
 export const exactTime = (at: string | Date): string => exact.format(new Date(at))
 
 export function RelativeTime({ at, never = 'never' }: { at: string | null | undefined; never?: string }) {
@@ -59,12 +63,21 @@ export function RelativeTime({ at, never = 'never' }: { at: string | null | unde
   )
 }
 
+const TIMESTAMP = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/
+
+/** A text of the service, which knows no time zone: its timestamps as times for people. */
+export const TextWithTimes = ({ text }: { text: string }) =>
+  text.split(TIMESTAMP).map((part, index) =>
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text do not move
+    index % 2 === 1 ? <RelativeTime key={index} at={part} /> : part,
+  )
+
 /** 820 ms, 4.2 s, 3 min 5 s, 2 h 10 min */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
-  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`
+  if (ms < 60_000) return ms < 9_950 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 1000)} s`
   const minutes = Math.floor(ms / 60_000)
-  if (minutes < 60) return `${minutes} min ${Math.round((ms % 60_000) / 1000)} s`
+  if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1000)} s`
   const hours = Math.floor(minutes / 60)
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`
 }

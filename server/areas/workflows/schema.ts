@@ -32,6 +32,8 @@ export const Workflow = z
       retention_days: z.number().optional(),
       error_workflow_id: id('wf').optional(),
     }),
+    /** Of one system workflow, which no version holds: what it takes and does. */
+    definition: jsonObject().optional(),
     created_at: timestamp().nullable(),
     updated_at: timestamp().nullable(),
   })

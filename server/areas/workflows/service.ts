@@ -120,7 +120,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
 
   async function getWorkflow(ctx: Context, { workflow_id }: ById): Promise<Workflow> {
     const known = system.get(workflow_id)
-    if (known) return systemView(known)
+    if (known) return { ...systemView(known), definition: known.definition as never }
     const workflow = await store.findWorkflow(ctx.tx, ctx.workspace.workspace_id, workflow_id)
     if (!workflow) throw problem('not_found')
     return workflow

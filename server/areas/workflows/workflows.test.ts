@@ -349,7 +349,11 @@ describe('system workflows', () => {
     expect((await world.owner.call('GET', `/api/workflows/executions/${ran.body.execution_id}`)).status).toBe(404)
     expect((await world.owner.call('PATCH', '/api/workflows/echo', { body: { name: 'x' } })).status).toBe(403)
     expect((await world.owner.call('POST', '/api/workflows/system/no-such/run', { body: {} })).status).toBe(404)
-    expect(await get('/api/workflows/echo')).toMatchObject({ kind: 'system', name: 'Echo' })
+    expect(await get('/api/workflows/echo')).toMatchObject({
+      kind: 'system',
+      name: 'Echo',
+      definition: { inputs: { type: 'object' }, nodes: [{ id: 'echo' }] },
+    })
   })
 
   test('without a key the odds digest fails with a clear code', async () => {

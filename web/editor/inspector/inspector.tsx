@@ -1,6 +1,8 @@
-import { X } from 'lucide-react'
+import { PanelRightOpen, X } from 'lucide-react'
+import { useState } from 'react'
 import { IconButton } from '#web/ui/button.tsx'
-import { useEditor, useEditorStore, useGraph } from '../store.ts'
+import { cx } from '#web/ui/cx.ts'
+import { NOTHING, useEditor, useEditorStore, useGraph } from '../store.ts'
 import { ChangesForm } from './changes-form.tsx'
 import { EdgeForm } from './edge-form.tsx'
 import { NodeForm } from './node-form.tsx'
@@ -8,7 +10,7 @@ import { SeveralForm } from './several-form.tsx'
 import { WorkflowForm } from './workflow-form.tsx'
 
 /** What stands at the right: the selected node, the selected edge, or the workflow itself. */
-export function Inspector({ onClose }: { onClose?: () => void }) {
+export function Inspector() {
   const selection = useEditor((state) => state.selection)
   const comparing = useEditor((state) => state.comparison !== null)
   const store = useEditorStore()
@@ -18,32 +20,51 @@ export function Inspector({ onClose }: { onClose?: () => void }) {
     selection.nodes.size === 0 && selection.edges.size === 1
       ? graph.edges.find(({ id }) => selection.edges.has(id))
       : undefined
+  // On a small screen it is a drawer: open for what is selected, or when the workflow itself is asked for.
+  const [asked, setAsked] = useState(false)
+  const nothing = selection.nodes.size + selection.edges.size === 0
+  const closed = nothing && !comparing && !asked
+  const close = (): void => {
+    setAsked(false)
+    store.set({ selection: NOTHING })
+  }
   return (
-    <section
-      aria-label="Inspector"
-      data-inspector
-      className="relative flex min-h-0 w-88 shrink-0 flex-col overflow-y-auto border-l border-line bg-surface max-lg:absolute max-lg:inset-y-0 max-lg:right-0 max-lg:z-20 max-lg:w-[min(22rem,100%)] max-lg:shadow-raised"
-    >
-      {onClose && (
-        <IconButton
-          icon={X}
-          label="Close"
-          size="small"
-          className="absolute top-2 right-2 lg:hidden"
-          onClick={onClose}
-        />
+    <>
+      {closed && (
+        <div className="absolute top-1.5 right-1.5 z-10 lg:hidden">
+          <IconButton
+            icon={PanelRightOpen}
+            label="Input and result"
+            className="border border-line bg-surface"
+            onClick={() => setAsked(true)}
+          />
+        </div>
       )}
-      {comparing ? (
-        <ChangesForm />
-      ) : node ? (
-        <NodeForm key={`${store.get().path.join('/')}/${node.id}`} node={node} />
-      ) : edge ? (
-        <EdgeForm key={edge.id} edge={edge} />
-      ) : selection.nodes.size + selection.edges.size > 1 ? (
-        <SeveralForm />
-      ) : (
-        <WorkflowForm />
-      )}
-    </section>
+      <section
+        aria-label="Inspector"
+        data-inspector
+        className={cx(
+          'relative flex min-h-0 w-88 shrink-0 flex-col overflow-y-auto border-l border-line bg-surface max-lg:absolute max-lg:inset-y-0 max-lg:right-0 max-lg:z-20 max-lg:w-[min(22rem,100%)] max-lg:shadow-raised',
+          closed && 'max-lg:hidden',
+        )}
+      >
+        {!comparing && (
+          <div className="flex justify-end border-b border-line p-1 lg:hidden">
+            <IconButton icon={X} label="Close" size="small" onClick={close} />
+          </div>
+        )}
+        {comparing ? (
+          <ChangesForm />
+        ) : node ? (
+          <NodeForm key={`${store.get().path.join('/')}/${node.id}`} node={node} />
+        ) : edge ? (
+          <EdgeForm key={edge.id} edge={edge} />
+        ) : selection.nodes.size + selection.edges.size > 1 ? (
+          <SeveralForm />
+        ) : (
+          <WorkflowForm />
+        )}
+      </section>
+    </>
   )
 }

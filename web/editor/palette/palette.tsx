@@ -4,6 +4,7 @@ import { IconButton } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { add } from '../actions.ts'
 import type { Kind } from '../kinds.ts'
+import { isNarrow } from '../narrow.ts'
 import { useEditorStore } from '../store.ts'
 import { KIND_TYPE, KindTile } from './kind-tile.tsx'
 import { searchKinds } from './search.ts'
@@ -13,7 +14,7 @@ const KEY = 'heddle.palette'
 /** Every kind of node: drag it onto the canvas, or click to put it behind the selected one. */
 export function Palette() {
   const store = useEditorStore()
-  const [open, setOpen] = useState(() => localStorage.getItem(KEY) !== 'closed')
+  const [open, setOpen] = useState(() => !isNarrow() && localStorage.getItem(KEY) !== 'closed')
   const [search, setSearch] = useState('')
   const groups = useMemo(
     () =>
@@ -23,8 +24,13 @@ export function Palette() {
     [store, search],
   )
   const toggle = (): void => {
-    localStorage.setItem(KEY, open ? 'closed' : 'open')
+    if (!isNarrow()) localStorage.setItem(KEY, open ? 'closed' : 'open')
     setOpen(!open)
+  }
+  /** On a small screen the palette lies over the canvas, and what was added is looked at next. */
+  const addKind = (kind: Kind): void => {
+    add(store, kind)
+    if (isNarrow()) setOpen(false)
   }
   if (!open) {
     return (
@@ -36,7 +42,7 @@ export function Palette() {
   return (
     <section
       aria-label="Palette"
-      className="flex min-h-0 w-50 shrink-0 flex-col border-r border-line bg-surface max-md:w-44"
+      className="flex min-h-0 w-50 shrink-0 flex-col border-r border-line bg-surface max-lg:absolute max-lg:inset-y-0 max-lg:left-0 max-lg:z-20 max-lg:w-64 max-lg:shadow-raised"
     >
       <div className="flex items-center gap-1.5 border-b border-line py-1.5 pr-1.5 pl-3">
         <Search aria-hidden className="size-4 shrink-0 text-ink-3" />
@@ -46,7 +52,7 @@ export function Palette() {
           onChange={(event) => setSearch(event.currentTarget.value)}
           onKeyDown={(event) => {
             const first = groups[0]?.kinds[0]
-            if (event.key === 'Enter' && first) add(store, first)
+            if (event.key === 'Enter' && first) addKind(first)
           }}
           placeholder="Search nodes"
           className="h-7 min-w-0 flex-1 bg-transparent outline-none placeholder:text-ink-3"
@@ -58,7 +64,7 @@ export function Palette() {
           <div key={title}>
             <h3 className="px-1.5 pt-3 pb-1 text-xs font-medium text-ink-3">{title}</h3>
             {kinds.map((kind) => (
-              <PaletteItem key={kind.type} kind={kind} onAdd={() => add(store, kind)} />
+              <PaletteItem key={kind.type} kind={kind} onAdd={() => addKind(kind)} />
             ))}
           </div>
         ))}

@@ -1,24 +1,14 @@
-import { useEffect } from 'react'
 import { isObject } from '#model/json'
-import { api, useApi } from '#web/api.ts'
+import { useApi } from '#web/api.ts'
 import { useMe } from '#web/session.tsx'
+import { usePlace } from '#web/shell/presence.ts'
 
-const SAY_EVERY_MS = 25_000
 const LOOK_EVERY_MS = 8_000
 
 /** Tells the workspace that we are at this workflow, and who else is. */
 export function usePresence(workflowId: string): { user_id: string; name: string }[] {
   const { workspace, user } = useMe()
-  useEffect(() => {
-    const say = (): void =>
-      void api.recordPresence({ status: 'online', context: { workflow_id: workflowId } }).catch(() => {})
-    say()
-    const timer = setInterval(say, SAY_EVERY_MS)
-    return () => {
-      clearInterval(timer)
-      void api.recordPresence({ status: 'online', context: null }).catch(() => {})
-    }
-  }, [workflowId])
+  usePlace(workflowId)
   const { data } = useApi(
     'listColleagues',
     { workspace_id: workspace!.workspace_id, limit: 100 },

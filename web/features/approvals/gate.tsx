@@ -151,12 +151,15 @@ function Vote({ gate, commentId }: { gate: Approval; commentId: string }) {
       ...(comment.trim() && { comment: comment.trim() }),
     })
   return (
-    <section aria-label="Your vote" className="flex flex-col gap-3">
+    <section
+      aria-label="Your vote"
+      className="sticky bottom-0 -mx-4 -mb-4 flex flex-col gap-3 rounded-b-lg border-t border-line bg-surface p-4"
+    >
       <label htmlFor={commentId} className="flex flex-col gap-1 font-medium">
         Comment
         <textarea
           id={commentId}
-          rows={2}
+          rows={1}
           value={comment}
           onChange={(event) => setComment(event.target.value)}
           placeholder="Why, for whoever reads this later"

@@ -73,8 +73,8 @@ function Log() {
             more={log.more}
             empty={<Empty icon={ScrollText} title={action ? `No entry of ${action}` : 'Nothing to report yet'} />}
             columns={[
-              { header: 'When', cell: (row) => <RelativeTime at={row.at} />, width: '9rem' },
-              { header: 'Who', cell: (row) => <Actor entry={row} />, width: '13rem' },
+              { header: 'When', cell: (row) => <RelativeTime at={row.at} />, width: '9rem', secondary: true },
+              { header: 'Who', cell: (row) => <Actor entry={row} />, width: '13rem', secondary: true },
               { header: 'Did', cell: (row) => <Badge>{row.action}</Badge>, width: '14rem' },
               {
                 header: 'To what',

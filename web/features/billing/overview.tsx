@@ -8,7 +8,7 @@ import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { isRefusal } from '#web/ui/messages.ts'
 import { Card, Section } from '#web/ui/page.tsx'
 import { Empty, ErrorState, Loaded, Loading } from '#web/ui/states.tsx'
-import { exactTime, RelativeTime } from '#web/ui/time.tsx'
+import { exactDay, RelativeTime } from '#web/ui/time.tsx'
 import { BillingShell } from './billing-page.tsx'
 import { PlanCard } from './plan-card.tsx'
 import { UsageBars } from './usage.tsx'
@@ -71,10 +71,10 @@ function Current({ subscription, plan }: { subscription: BillingSubscription; pl
     done: 'The subscription goes on',
     failed: 'It could not be kept',
   })
-  const until = exactTime(subscription.current_period_end)
+  const until = exactDay(subscription.current_period_end)
   return (
     <Card className="flex flex-wrap items-center gap-x-6 gap-y-3">
-      <div className="min-w-0 flex-1">
+      <div className="min-w-[min(100%,16rem)] flex-1">
         <p className="flex items-center gap-2 text-base font-semibold">
           {plan?.name ?? 'A plan that is no longer offered'} <StatusBadge status={subscription.status} />
         </p>

@@ -31,7 +31,7 @@ export const ChannelTable = ({
           </Link>
         ),
       },
-      { header: 'Channel', cell: (row) => vendors[row.channel].title, width: '9rem' },
+      { header: 'Channel', cell: (row) => vendors[row.channel].title, width: '7rem' },
       { header: 'Account', cell: (row) => <span className="text-ink-2">{row.external_id}</span>, secondary: true },
       {
         header: 'State',

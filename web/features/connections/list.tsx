@@ -49,6 +49,7 @@ export function ConnectionsPage() {
                 header: 'Kind',
                 cell: (row) => kinds.find(({ kind }) => kind === row.kind)?.title ?? row.kind,
                 width: '10rem',
+                secondary: true,
               },
               { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '7rem' },
               { header: 'Sources', cell: (row) => row.sources.length, align: 'right', width: '6rem', secondary: true },

@@ -43,9 +43,10 @@ export function Sources({ connection }: { connection: Connection }) {
           </Empty>
         }
         columns={[
-          { header: 'Name', cell: (row) => <span className="font-medium">{row.name}</span>, width: '14rem' },
+          { header: 'Name', cell: (row) => <span className="font-medium">{row.name}</span>, width: '11rem' },
           {
             header: 'Table or query',
+            secondary: true,
             cell: (row) => (
               <code className="font-mono text-xs text-ink-2" title={row.table ?? row.query ?? ''}>
                 {row.table ?? row.query}

@@ -83,5 +83,7 @@ function ofTexts(values: string[]): Figures {
 
 const shortText = (text: string): string =>
   text === '' ? '(empty)' : text.length > LONGEST_LABEL ? `${text.slice(0, LONGEST_LABEL)}…` : text
-const format = new Intl.NumberFormat('en', { maximumSignificantDigits: 4, notation: 'compact' })
-export const shortNumber = (value: number): string => format.format(value)
+const plain = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
+const large = new Intl.NumberFormat('en', { maximumSignificantDigits: 4, notation: 'compact' })
+/** 2,668 and 618.5 as they are; only millions are shortened. */
+export const shortNumber = (value: number): string => (Math.abs(value) < 1e6 ? plain : large).format(value)

@@ -74,7 +74,12 @@ export function DatasetsPage() {
                 width: '10rem',
                 secondary: true,
               },
-              { header: 'Changed', cell: (row) => <RelativeTime at={row.updated_at} />, width: '9rem' },
+              {
+                header: 'Changed',
+                cell: (row) => <RelativeTime at={row.updated_at} />,
+                width: '9rem',
+                secondary: true,
+              },
             ]}
           />
         )}

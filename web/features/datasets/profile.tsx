@@ -100,7 +100,7 @@ function inWords(figures: Figures): string {
     case 'number':
       return `From ${shortNumber(figures.min)} to ${shortNumber(figures.max)}, mean ${shortNumber(figures.mean)}, median ${shortNumber(figures.median)}; ${formatNumber(figures.distinct)} different.`
     case 'text':
-      return `${formatNumber(figures.distinct)} different, ${figures.shortest} to ${figures.longest} characters.`
+      return `${formatNumber(figures.distinct)} different, ${figures.shortest === figures.longest ? '' : `${figures.shortest} to `}${figures.longest} characters.`
     case 'boolean':
       return 'True or false.'
     case 'other':

@@ -17,10 +17,18 @@ async function findSummary(dataset_id: string, signal: AbortSignal): Promise<Dat
   throw new HeddleProblem(404, { code: 'not_found' }, null)
 }
 
+const summaryOf = (dataset_id: string) => ({
+  queryKey: ['listDatasets', { dataset_id }, 'one'],
+  queryFn: ({ signal }: { signal: AbortSignal }) => findSummary(dataset_id, signal),
+})
+
 export function useDataset() {
   const { dataset_id } = useParams({ strict: false }) as { dataset_id: string }
-  return useQuery({
-    queryKey: ['listDatasets', { dataset_id }, 'one'],
-    queryFn: ({ signal }) => findSummary(dataset_id, signal),
-  })
+  return useQuery(summaryOf(dataset_id))
+}
+
+/** What pages of other things call a dataset they use. */
+export function useDatasetName(dataset_id: string | null): string {
+  const { data } = useQuery({ ...summaryOf(dataset_id ?? ''), enabled: dataset_id !== null })
+  return data?.name ?? 'a dataset'
 }

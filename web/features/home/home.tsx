@@ -104,16 +104,20 @@ function Todo({
             <span className="sr-only">{kind}: </span>
             {title}
           </span>
-          <span className="block truncate text-ink-2">{where}</span>
-        </span>
-        <span className="shrink-0 text-right text-ink-2">
-          {due ? (
-            <>
-              due <RelativeTime at={due} />
-            </>
-          ) : (
-            <RelativeTime at={since} />
-          )}
+          <span className="flex gap-x-3 text-ink-2 max-sm:flex-wrap">
+            <span className="min-w-0 flex-1 truncate">{where}</span>
+            <span className="shrink-0">
+              {due ? (
+                <>
+                  due <RelativeTime at={due} />
+                </>
+              ) : (
+                <>
+                  asked <RelativeTime at={since} />
+                </>
+              )}
+            </span>
+          </span>
         </span>
       </Link>
     </li>

@@ -23,7 +23,7 @@ export function Mapping({
   return (
     <div className="flex flex-col gap-3">
       {rows.map((row, at) => (
-        <div key={row.id} className="grid grid-cols-[1fr_9rem_1fr_auto] items-end gap-2 max-sm:grid-cols-[1fr_auto]">
+        <div key={row.id} className="grid grid-cols-[1fr_11rem_1fr_auto] items-end gap-2 max-sm:grid-cols-[1fr_auto]">
           <Field label={`Field ${at + 1}`} hideLabel={at > 0}>
             <Input
               value={row.field}

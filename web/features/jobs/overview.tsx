@@ -10,6 +10,7 @@ import { cronInWords } from '#web/ui/cron.ts'
 import { Facts, Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
+import { useDatasetName } from '../datasets/use-dataset.ts'
 import { PersonName } from '../people/names.tsx'
 import { JobShell } from './job-page.tsx'
 import { ProgressOfRun } from './progress.tsx'
@@ -110,6 +111,7 @@ function NewestRun({ job, live }: { job: EnrichmentJob; live: ReturnType<typeof 
 
 function About({ job }: { job: EnrichmentJob }) {
   const workflow = useApi('getWorkflow', { workflow_id: job.workflow_id ?? '' }, { enabled: job.workflow_id !== null })
+  const dataset = useDatasetName(job.dataset_id)
   const output = job.output
   return (
     <Facts
@@ -128,7 +130,7 @@ function About({ job }: { job: EnrichmentJob }) {
           'Over',
           job.dataset_id ? (
             <Link key="ds" to={`/datasets/${job.dataset_id}`} className="text-accent hover:underline">
-              its dataset
+              {dataset}
             </Link>
           ) : job.source_id ? (
             'a source, captured at each run'

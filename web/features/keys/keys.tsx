@@ -62,8 +62,13 @@ export function KeysPage() {
                 width: '11rem',
                 secondary: true,
               },
-              { header: 'Last used', cell: (row) => <RelativeTime at={row.last_used_at} />, width: '9rem' },
-              { header: 'Ends', cell: (row) => <Expiry at={row.expires_at} />, width: '9rem' },
+              {
+                header: 'Last used',
+                cell: (row) => <RelativeTime at={row.last_used_at} />,
+                width: '9rem',
+                secondary: true,
+              },
+              { header: 'Ends', cell: (row) => <Expiry at={row.expires_at} />, width: '8rem' },
               {
                 header: <span className="sr-only">Actions</span>,
                 cell: (row) => (

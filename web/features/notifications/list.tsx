@@ -12,7 +12,7 @@ import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Switch, Textarea } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
-import { RelativeTime } from '#web/ui/time.tsx'
+import { RelativeTime, TextWithTimes } from '#web/ui/time.tsx'
 import { toast } from '#web/ui/toast.tsx'
 
 export function NotificationsPage() {
@@ -114,10 +114,14 @@ function Row({ item }: { item: Notification }) {
           {!item.read && <span className="sr-only">Unread: </span>}
           {item.title}
         </span>
-        {item.body && <span className="line-clamp-2 text-ink-2">{item.body}</span>}
+        {item.body && (
+          <span className="line-clamp-2 text-ink-2">
+            <TextWithTimes text={item.body} />
+          </span>
+        )}
         <span className="mt-0.5 block text-xs text-ink-3">
           <RelativeTime at={item.created_at} />
-          {workspace && ` · ${workspace.name}`} · {item.kind}
+          {workspace && ` · ${workspace.name}`}
         </span>
       </Link>
       <IconButton

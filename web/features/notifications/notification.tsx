@@ -9,7 +9,7 @@ import { JsonView } from '#web/ui/json-view.tsx'
 import { Facts, Page, Section } from '#web/ui/page.tsx'
 import { SafeLink } from '#web/ui/safe-link.tsx'
 import { Loaded } from '#web/ui/states.tsx'
-import { RelativeTime } from '#web/ui/time.tsx'
+import { RelativeTime, TextWithTimes } from '#web/ui/time.tsx'
 
 export function NotificationPage() {
   const { notification_id } = useParams({ strict: false }) as { notification_id: string }
@@ -53,7 +53,11 @@ function Found({ notification }: { notification: Notification }) {
         </Button>
       }
     >
-      {notification.body && <p className="mb-5 max-w-prose break-words whitespace-pre-wrap">{notification.body}</p>}
+      {notification.body && (
+        <p className="mb-5 max-w-prose break-words whitespace-pre-wrap">
+          <TextWithTimes text={notification.body} />
+        </p>
+      )}
       {notification.link && (
         <p className="mb-6">
           <SafeLink

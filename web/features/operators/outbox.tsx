@@ -37,8 +37,8 @@ function Outbox() {
               </Empty>
             }
             columns={[
-              { header: 'To', cell: (row) => row.recipient.join(', '), width: '16rem' },
-              { header: 'Subject', cell: (row) => <span className="font-medium">{row.subject}</span> },
+              { header: 'To', cell: (row) => row.recipient.join(', '), width: '14rem' },
+              { header: 'Subject', secondary: true, cell: (row) => <span className="font-medium">{row.subject}</span> },
               { header: 'Kept', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem', secondary: true },
               {
                 header: <span className="sr-only">Actions</span>,

@@ -1,13 +1,11 @@
-import { useEffect, useState } from 'react'
-import { api, invalidate, useApi } from '#web/api.ts'
+import { useApi } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
+import { choosePresence, type Status } from '#web/shell/presence.ts'
 import { Button } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { Menu, MenuChoice, MenuGroup } from '#web/ui/menu.tsx'
 import { toast } from '#web/ui/toast.tsx'
 import { useWorkspaceId } from './names.tsx'
-
-type Status = 'online' | 'away' | 'busy' | 'offline'
 
 const words: Record<Status, string> = { online: 'Online', away: 'Away', busy: 'Busy', offline: 'Offline' }
 const colours: Record<Status, string> = {
@@ -16,8 +14,6 @@ const colours: Record<Status, string> = {
   busy: 'border-transparent bg-danger',
   offline: 'border-line-strong bg-transparent',
 }
-
-const RENEW_EVERY = 30_000
 
 export function usePresence(workspaceId: string): ReadonlyMap<string, Status> {
   const there = useApi('listColleagues', { workspace_id: workspaceId, limit: 200 }, { refetchInterval: 15_000 })
@@ -33,32 +29,17 @@ export const PresenceDot = ({ status = 'offline' }: { status?: Status | undefine
   />
 )
 
-/** What colleagues see of oneself. It holds for a minute, so it is said again while this page is open. */
+/** What colleagues see of oneself; the shell keeps saying it. */
 export function OwnPresence() {
   const { userId } = useRole()
-  const workspaceId = useWorkspaceId()
-  const shown = usePresence(workspaceId).get(userId)
-  const [chosen, setChosen] = useState<Status>('online')
-  const status = chosen === 'online' ? (shown && shown !== 'offline' ? shown : chosen) : chosen
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another workspace is another presence
-  useEffect(() => {
-    let gone = false
-    const say = (): void => {
-      api.recordPresence({ status: chosen }).then(
-        () => !gone && void invalidate('listColleagues'),
-        () => {},
-      )
+  const status = usePresence(useWorkspaceId()).get(userId) ?? 'online'
+  const choose = async (next: Status): Promise<void> => {
+    try {
+      await choosePresence(next)
+      toast.done(`Colleagues see you as ${words[next].toLowerCase()}`)
+    } catch (error) {
+      toast.failed('Your presence could not be changed', error)
     }
-    say()
-    const timer = setInterval(say, RENEW_EVERY)
-    return () => {
-      gone = true
-      clearInterval(timer)
-    }
-  }, [chosen, workspaceId])
-  const choose = (next: Status): void => {
-    setChosen(next)
-    toast.done(`Colleagues see you as ${words[next].toLowerCase()}`)
   }
   return (
     <Menu

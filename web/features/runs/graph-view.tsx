@@ -95,6 +95,9 @@ function Step({ data, selected }: NodeProps<StepNode>) {
 
 const nodeTypes = { step: Step }
 
+/** Smaller than this, names cannot be read: a large graph is rather moved than shown whole. */
+const READABLE = 0.4
+
 function Canvas({ definition, label, states, selected, onSelect }: GraphViewProps) {
   const places = useMemo(() => placeNodes(definition), [definition])
   const flow = useReactFlow()
@@ -130,7 +133,7 @@ function Canvas({ definition, label, states, selected, onSelect }: GraphViewProp
   }, [definition, states])
   // biome-ignore lint/correctness/useExhaustiveDependencies: another graph is shown whole
   useEffect(() => {
-    const frame = requestAnimationFrame(() => void flow.fitView({ maxZoom: 1, padding: 0.12 }))
+    const frame = requestAnimationFrame(() => void flow.fitView({ maxZoom: 1, minZoom: READABLE, padding: 0.12 }))
     return () => cancelAnimationFrame(frame)
   }, [places])
   return (
@@ -148,7 +151,7 @@ function Canvas({ definition, label, states, selected, onSelect }: GraphViewProp
       onlyRenderVisibleElements={definition.nodes.length > 100}
       onPaneClick={() => onSelect?.(null)}
       fitView
-      fitViewOptions={{ maxZoom: 1, padding: 0.12 }}
+      fitViewOptions={{ maxZoom: 1, minZoom: READABLE, padding: 0.12 }}
       minZoom={0.1}
       maxZoom={1.5}
       proOptions={{ hideAttribution: true }}

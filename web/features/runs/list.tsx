@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useApi, useList } from '#web/api.ts'
-import { Button } from '#web/ui/button.tsx'
+import { Button, ButtonLink } from '#web/ui/button.tsx'
 import { Field, Select } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
@@ -91,7 +91,10 @@ export function RunsPage() {
             rows={rows}
             more={runs.more}
             empty={
-              <Empty title={filtered ? 'No run matches' : 'Nothing has run yet'}>
+              <Empty
+                title={filtered ? 'No run matches' : 'Nothing has run yet'}
+                action={!filtered && <ButtonLink to="/workflows">Choose a workflow</ButtonLink>}
+              >
                 {filtered ? 'Try another state, workflow or time.' : 'Run a workflow and see here what it does.'}
               </Empty>
             }

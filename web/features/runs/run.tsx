@@ -2,7 +2,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { Ban, RotateCcw, WifiOff } from 'lucide-react'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import type { Definition } from '#model/definition'
-import type { Execution } from '#sdk/types.generated'
+import type { Execution, Workflow } from '#sdk/types.generated'
 import { useApi, useChange } from '#web/api.ts'
 import { usePeople } from '#web/people.tsx'
 import { useRole } from '#web/session.tsx'
@@ -13,7 +13,7 @@ import { Card, Page } from '#web/ui/page.tsx'
 import { Loaded, Skeleton } from '#web/ui/states.tsx'
 import { Tabs } from '#web/ui/tabs.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
-import { definitionOf, useVersions } from '../workflows/versions-of.ts'
+import { definitionOf, useVersion } from '../workflows/versions-of.ts'
 import { roleIn } from '../workflows/workflow-page.tsx'
 import { ExecutionData } from './execution-data.tsx'
 import type { NodeLook } from './graph-view.tsx'
@@ -40,7 +40,7 @@ function Run({ execution_id }: { execution_id: string }) {
     { workflow_id: found?.workflow_id ?? '' },
     { enabled: Boolean(found?.workflow_id) },
   )
-  const definition = useDefinition(found)
+  const definition = useDefinition(found, workflow.data)
   const name = workflow.data?.name ?? 'Run'
   const { userId } = useRole()
   const mayAct = found !== undefined && maySteer(found, workflow.data ? roleIn(workflow.data, userId) : 'none', userId)
@@ -107,11 +107,13 @@ const maySteer = (run: Execution, role: string, userId: string): boolean => {
   return system ? run.started_by === userId : role === 'owner' || role === 'member'
 }
 
-/** The graph this run follows, for whoever may read the workflow's versions. */
-function useDefinition(run: Execution | undefined): Definition | undefined {
-  const versions = useVersions(run?.workflow_id ?? null, run?.version_id != null)
-  const version = versions.data?.items.find(({ version_id }) => version_id === run?.version_id)
-  return useMemo(() => (version ? definitionOf(version) : undefined), [version])
+/** The graph this run follows, for whoever may read the workflow's versions; a built-in one has a single one of its own. */
+function useDefinition(run: Execution | undefined, workflow: Workflow | undefined): Definition | undefined {
+  const { version } = useVersion(run?.workflow_id ?? null, run?.version_id ?? null)
+  return useMemo(
+    () => (version ? definitionOf(version) : (workflow?.definition as Definition | undefined)),
+    [version, workflow?.definition],
+  )
 }
 
 const LineState = ({ connection }: { connection: Connection }) =>

@@ -45,7 +45,7 @@ export function Timeline({
               aria-pressed={selected === node.node_id}
               onClick={() => onSelect(node.node_id)}
               className={cx(
-                'grid w-full grid-cols-[minmax(7rem,12rem)_6.5rem_1fr_5rem] items-center gap-3 rounded px-2 py-1.5 text-left hover:bg-hover',
+                'grid w-full grid-cols-[1fr_6.5rem_5rem] items-center gap-3 rounded px-2 py-1.5 text-left hover:bg-hover sm:grid-cols-[minmax(7rem,14rem)_6.5rem_1fr_5rem]',
                 selected === node.node_id && 'bg-hover',
               )}
             >
@@ -56,7 +56,10 @@ export function Timeline({
               <span>
                 <StatusBadge status={node.status} />
               </span>
-              <span className="relative h-3 rounded bg-sunken" title={`Began ${exactTime(node.started_at!)}`}>
+              <span
+                className="relative h-3 rounded bg-sunken max-sm:hidden"
+                title={`Began ${exactTime(node.started_at!)}`}
+              >
                 <span
                   className={cx('absolute inset-y-0 min-w-0.5 rounded', bars[node.status])}
                   style={{

@@ -5,7 +5,7 @@ import { api, invalidate, newKey, useApi } from '#web/api.ts'
 import { Card } from '#web/ui/page.tsx'
 import { SchemaForm } from '#web/ui/schema-form.tsx'
 import { Loading } from '#web/ui/states.tsx'
-import { RelativeTime } from '#web/ui/time.tsx'
+import { exactTime, RelativeTime } from '#web/ui/time.tsx'
 import { toast } from '#web/ui/toast.tsx'
 import { Gate } from '../approvals/gate.tsx'
 
@@ -46,7 +46,14 @@ function OneWait({ wait, execution, nameOf }: { wait: Wait; execution: Execution
     case 'timer':
       return (
         <Notice icon={<Clock aria-hidden className="size-5" />}>
-          {step} waits until a time: {wait.until ? <RelativeTime at={wait.until} /> : 'soon'}.
+          “{step}” waits.{' '}
+          {wait.until ? (
+            <>
+              It goes on <RelativeTime at={wait.until} />, on {exactTime(wait.until)}.
+            </>
+          ) : (
+            'It goes on soon.'
+          )}
         </Notice>
       )
     case 'slot':

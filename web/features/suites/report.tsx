@@ -112,7 +112,7 @@ export function ReportPage() {
                 columns={[
                   { header: 'Record', cell: (row) => row.position + 1, align: 'right', width: '5rem' },
                   { header: 'Outcome', cell: (row) => <OutcomeBadge outcome={row.outcome} />, width: '11rem' },
-                  { header: 'Why', cell: (row) => <span className="text-ink-2">{whyOf(row)}</span> },
+                  { header: 'Why', secondary: true, cell: (row) => <span className="text-ink-2">{whyOf(row)}</span> },
                   {
                     header: <span className="sr-only">Actions</span>,
                     width: '9rem',
@@ -182,7 +182,7 @@ function Summary({ report }: { report: SuiteReport }) {
         }
         value={report.status === 'running' ? done : report.passed}
         max={report.total}
-        tone={report.status === 'running' ? 'accent' : report.pass_rate === 1 ? 'success' : 'danger'}
+        tone={report.status === 'running' ? 'accent' : report.pass_rate === 1 ? 'success' : 'waiting'}
         detail={`${report.passed} passed, ${report.failed} not as expected, ${report.errors} failed${report.unjudged > 0 ? `, ${report.unjudged} not judged` : ''} of ${report.total}`}
       />
       <p className="mt-3 text-ink-2">

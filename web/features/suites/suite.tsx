@@ -12,6 +12,7 @@ import { Card, Page, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { useDatasetName } from '../datasets/use-dataset.ts'
 import { roleIn } from '../workflows/workflow-page.tsx'
 import { SuiteForm } from './form.tsx'
 import { PassRate } from './pass-rate.tsx'
@@ -33,6 +34,7 @@ function Found({ suite }: { suite: Suite }) {
   const [asking, setAsking] = useState(false)
   const { suite_id, workflow_id } = suite
   const workflow = useApi('getWorkflow', { workflow_id })
+  const dataset = useDatasetName(suite.dataset_id)
   const versions = useApi('listVersions', { workflow_id, limit: 200 })
   const mayChange = workflow.data !== undefined && ['owner', 'member'].includes(roleIn(workflow.data, userId))
   const update = useChange('updateSuite', { stale: ['getSuite', 'listSuites'], done: 'Saved' })
@@ -59,7 +61,7 @@ function Found({ suite }: { suite: Suite }) {
             <>
               , over{' '}
               <Link to={`/datasets/${suite.dataset_id}`} className="text-accent hover:underline">
-                its dataset
+                {dataset}
               </Link>
             </>
           )}
@@ -158,14 +160,15 @@ function Runs({ suite, versionName }: { suite: Suite; versionName(id: string): s
                 <RelativeTime at={row.started_at} />
               </Link>
             ),
-            width: '11rem',
+            width: '9rem',
           },
-          { header: 'Of', cell: (row) => versionName(row.version_id) },
+          { header: 'Of', secondary: true, cell: (row) => versionName(row.version_id) },
           { header: 'Result', cell: (row) => <PassRate run={row} />, width: '13rem' },
           {
             header: <span className="sr-only">Compare</span>,
             width: '10rem',
             align: 'right',
+            secondary: true,
             cell: (row, at) =>
               previous(at) && (
                 <Link

@@ -47,7 +47,13 @@ export function TemplatesPage() {
                   </Link>
                 ),
               },
-              { header: 'Workflows', cell: (row) => row.workflow_ids.length, align: 'right', width: '7rem' },
+              {
+                header: 'Workflows',
+                cell: (row) => row.workflow_ids.length,
+                align: 'right',
+                width: '7rem',
+                secondary: true,
+              },
               {
                 header: 'Sites',
                 cell: (row) => <span className="text-ink-2">{row.allowed_origins.join(', ') || 'only this one'}</span>,

@@ -77,11 +77,7 @@ export function Composer({ threadId, onSaid }: { threadId: string; onSaid(): Pro
             maxLength={8000}
             onChange={(event) => setText(event.target.value)}
             onKeyDown={onKey}
-            placeholder={
-              clip
-                ? 'Add words, or send the recording as it is'
-                : 'Write a message. Enter sends, Shift and Enter begins a line.'
-            }
+            placeholder={clip ? 'Add words, or send the recording as it is' : 'Write a message'}
             className={`${inputClass} py-2`}
           />
         </label>
@@ -102,6 +98,7 @@ export function Composer({ threadId, onSaid }: { threadId: string; onSaid(): Pro
           Send
         </Button>
       </div>
+      <p className="text-xs text-ink-3 max-sm:hidden">Enter sends; Shift and Enter begins a line.</p>
     </form>
   )
 }

@@ -17,15 +17,20 @@ export const ThreadPage = () => (
   </ThreadShell>
 )
 
+// There is no socket for a thread, so it is asked again while the page is looked at, from the last page on.
 const LOOK_EVERY = 3000
+const PAGE = 200
 
-async function readAll(thread_id: string, signal: AbortSignal): Promise<ThreadMessages> {
-  const items: ThreadMessage[] = []
-  let cursor: string | undefined
+type Read = ThreadMessages & { before: ThreadMessage[]; cursor: string | undefined }
+
+/** The whole thread; of what was read before, only the last page is asked for again. */
+async function readOn(thread_id: string, known: Read | undefined, signal: AbortSignal): Promise<Read> {
+  let before = known?.before ?? []
+  let cursor = known?.cursor
   for (;;) {
-    const page = await api.listThreadMessages({ thread_id, limit: 200, ...(cursor && { cursor }) }, { signal })
-    items.push(...page.items)
-    if (page.next_cursor === null) return { ...page, items }
+    const page = await api.listThreadMessages({ thread_id, limit: PAGE, ...(cursor && { cursor }) }, { signal })
+    if (page.next_cursor === null) return { ...page, items: [...before, ...page.items], before, cursor }
+    before = [...before, ...page.items]
     cursor = page.next_cursor
   }
 }
@@ -33,9 +38,10 @@ async function readAll(thread_id: string, signal: AbortSignal): Promise<ThreadMe
 function Conversation({ thread }: { thread: ChatThread }) {
   const { thread_id } = thread
   const end = useRef<HTMLDivElement>(null)
+  const queryKey = ['listThreadMessages', { thread_id }, 'all']
   const messages = useQuery({
-    queryKey: ['listThreadMessages', { thread_id }, 'all'],
-    queryFn: ({ signal }) => readAll(thread_id, signal),
+    queryKey,
+    queryFn: ({ signal, client }) => readOn(thread_id, client.getQueryData<Read>(queryKey), signal),
     refetchInterval: LOOK_EVERY,
   })
   const count = messages.data?.items.length ?? 0

@@ -59,7 +59,10 @@ export function WorkflowsPage() {
       </div>
       <Loaded of={workflows} what="the workflows">
         {(all) => {
-          const rows = all.filter(matches)
+          // What is part of the program comes last: people look for their own.
+          const rows = [...all]
+            .sort((a, b) => Number(a.kind === 'system') - Number(b.kind === 'system'))
+            .filter(matches)
           const own = all.filter(({ kind }) => kind === 'user')
           return (
             <>

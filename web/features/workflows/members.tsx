@@ -45,7 +45,7 @@ export function Members({ workflow, role }: { workflow: Workflow; role: Workflow
             <span>{nameOf(member.user_id)}</span>
             {isOwner ? (
               <span className="flex items-center gap-2">
-                <Field label={`Role of ${nameOf(member.user_id)}`} hideLabel className="w-64">
+                <Field label={`Role of ${nameOf(member.user_id)}`} hideLabel className="w-78 max-w-full">
                   <Select
                     options={roles}
                     value={member.role}

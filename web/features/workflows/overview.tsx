@@ -1,6 +1,7 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Play, SquarePen } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
+import type { Definition } from '#model/definition'
 import type { Workflow } from '#sdk/types.generated'
 import { useApi, useList } from '#web/api.ts'
 import { usePeople } from '#web/people.tsx'
@@ -12,7 +13,7 @@ import { Empty, Loaded, Skeleton } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { RunTable } from '../runs/run-table.tsx'
 import { RunDialog } from './run-dialog.tsx'
-import { definitionOf, useActiveVersion } from './versions-of.ts'
+import { definitionOf, useVersion } from './versions-of.ts'
 import { WorkflowPage, type WorkflowRole } from './workflow-page.tsx'
 
 const GraphView = lazy(() => import('../runs/graph-view.tsx').then((module) => ({ default: module.GraphView })))
@@ -59,16 +60,17 @@ const mayRun = (workflow: Workflow, role: WorkflowRole, canWrite: boolean): bool
 
 function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {
   const { nameOf } = usePeople()
-  const version = useActiveVersion(workflow.workflow_id)
+  const { version } = useVersion(workflow.workflow_id, workflow.active_version_id)
+  const definition = version ? definitionOf(version) : (workflow.definition as Definition | undefined)
   const involved = role !== 'none' && workflow.kind === 'user'
   const schedule = useApi('getSchedule', { workflow_id: workflow.workflow_id }, { enabled: involved })
   return (
     <>
       {workflow.description && <p className="mb-5 max-w-prose text-ink-2">{workflow.description}</p>}
       <Card className="mb-5 min-h-64 p-0">
-        {version ? (
+        {definition ? (
           <Suspense fallback={<Skeleton className="h-72 w-full" />}>
-            <GraphView definition={definitionOf(version)} className="h-72" label={`The steps of ${workflow.name}`} />
+            <GraphView definition={definition} className="h-72" label={`The steps of ${workflow.name}`} />
           </Suspense>
         ) : (
           <NoGraph workflow={workflow} role={role} />
@@ -76,32 +78,36 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
       </Card>
       <div className="mb-8">
         <FactRow
-          facts={[
-            ['Owner', workflow.kind === 'system' ? 'Part of Heddle' : nameOf(workflow.owner_id)],
-            [
-              'Members',
-              workflow.members.length === 0
-                ? 'none'
-                : workflow.members.map(({ user_id }) => nameOf(user_id)).join(', '),
-            ],
-            ['Version', version ? `${version.number}${version.note ? `, ${version.note}` : ''}` : 'none active'],
-            [
-              'Starts',
-              schedule.data ? (
-                <span key="schedule">
-                  {cronInWords(schedule.data.cron)} ({schedule.data.timezone})
-                  {schedule.data.next_run_at && (
-                    <span className="block text-ink-2">
-                      next <RelativeTime at={schedule.data.next_run_at} />
-                    </span>
-                  )}
-                </span>
-              ) : (
-                'by hand, by webhook or by another workflow'
-              ),
-            ],
-            ['Changed', <RelativeTime key="changed" at={workflow.updated_at} never="with the program" />],
-          ]}
+          facts={
+            workflow.kind === 'system'
+              ? builtInFacts
+              : [
+                  ['Owner', nameOf(workflow.owner_id)],
+                  [
+                    'Members',
+                    workflow.members.length === 0
+                      ? 'none'
+                      : workflow.members.map(({ user_id }) => nameOf(user_id)).join(', '),
+                  ],
+                  ['Version', version ? `${version.number}${version.note ? `, ${version.note}` : ''}` : 'none active'],
+                  [
+                    'Starts',
+                    schedule.data ? (
+                      <span key="schedule">
+                        {cronInWords(schedule.data.cron)} ({schedule.data.timezone})
+                        {schedule.data.next_run_at && (
+                          <span className="block text-ink-2">
+                            next <RelativeTime at={schedule.data.next_run_at} />
+                          </span>
+                        )}
+                      </span>
+                    ) : (
+                      'by hand, by webhook or by another workflow'
+                    ),
+                  ],
+                  ['Changed', <RelativeTime key="changed" at={workflow.updated_at} />],
+                ]
+          }
         />
       </div>
       {workflow.kind === 'system' ? <SystemRuns workflow={workflow} /> : involved && <RecentRuns workflow={workflow} />}
@@ -109,13 +115,13 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
   )
 }
 
+const builtInFacts: [string, string][] = [
+  ['Owner', 'part of Heddle'],
+  ['Starts', 'by hand, or by another workflow'],
+  ['Changes', 'with the program'],
+]
+
 function NoGraph({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {
-  if (workflow.kind === 'system')
-    return (
-      <Empty className="h-full border-none" title="Built in">
-        This workflow is part of the program. It can be run, not changed.
-      </Empty>
-    )
   if (role === 'none')
     return (
       <Empty className="h-full border-none" title="Its steps are for its members">

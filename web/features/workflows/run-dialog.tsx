@@ -1,11 +1,17 @@
 import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { isObject } from '#model/json'
 import type { Workflow } from '#sdk/types.generated'
 import { api, invalidate, newKey } from '#web/api.ts'
 import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { SchemaForm } from '#web/ui/schema-form.tsx'
 import { Loading } from '#web/ui/states.tsx'
-import { definitionOf, useVersions } from './versions-of.ts'
+import { FillFromMessage } from './fill-from-message.tsx'
+import { definitionOf, useVersion } from './versions-of.ts'
+
+const hasFields = (schema: unknown): boolean =>
+  isObject(schema) && isObject(schema.properties) && Object.keys(schema.properties).length > 0
 
 /** Asks for the input a version wants, starts an execution and shows it. */
 export function RunDialog({
@@ -22,9 +28,9 @@ export function RunDialog({
 }) {
   const navigate = useNavigate()
   const { workflow_id } = workflow
-  const versions = useVersions(workflow_id, open && workflow.kind === 'user')
-  const version = versions.data?.items.find((one) => (versionId ? one.version_id === versionId : one.active))
-  const inputs = version ? definitionOf(version).inputs : undefined
+  const { version, isLoading } = useVersion(workflow_id, versionId ?? workflow.active_version_id, open)
+  const inputs = version ? definitionOf(version).inputs : workflow.definition?.inputs
+  const [filled, setFilled] = useState<{ values: unknown; times: number }>({ values: undefined, times: 0 })
 
   const run = async (input: unknown): Promise<void> => {
     const given = { workflow_id, input: input as Record<string, unknown>, ...(versionId && { version_id: versionId }) }
@@ -44,19 +50,29 @@ export function RunDialog({
       description={version ? `Version ${version.number}. Every step is recorded as it happens.` : undefined}
       size="medium"
     >
-      {versions.isLoading ? (
+      {isLoading ? (
         <Loading rows={3} />
       ) : (
-        <SchemaForm
-          schema={inputs ?? { type: 'object' }}
-          onSubmit={run}
-          submit="Run"
-          actions={
-            <Button look="quiet" onClick={onClose}>
-              Cancel
-            </Button>
-          }
-        />
+        <>
+          {workflow.kind === 'user' && hasFields(inputs) && (
+            <FillFromMessage
+              workflow_id={workflow_id}
+              onFilled={(values) => setFilled({ values, times: filled.times + 1 })}
+            />
+          )}
+          <SchemaForm
+            key={filled.times}
+            value={filled.values}
+            schema={inputs ?? { type: 'object' }}
+            onSubmit={run}
+            submit="Run"
+            actions={
+              <Button look="quiet" onClick={onClose}>
+                Cancel
+              </Button>
+            }
+          />
+        </>
       )}
     </Dialog>
   )

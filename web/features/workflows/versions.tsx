@@ -46,19 +46,23 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
             columns={[
               {
                 header: 'Version',
-                width: '9rem',
+                width: '8rem',
                 cell: (row) => (
                   <span className="flex items-center gap-2 tabular-nums">
                     {row.number} {row.active && <Badge tone="success">active</Badge>}
                   </span>
                 ),
               },
-              { header: 'Note', cell: (row) => row.note ?? <span className="text-ink-3">no note</span> },
+              {
+                header: 'Note',
+                secondary: true,
+                cell: (row) => row.note ?? <span className="text-ink-3">no note</span>,
+              },
               { header: 'By', width: '9rem', secondary: true, cell: (row) => nameOf(row.created_by) },
               { header: 'Saved', width: '9rem', secondary: true, cell: (row) => <RelativeTime at={row.created_at} /> },
               {
                 header: <span className="sr-only">Actions</span>,
-                width: '15rem',
+                width: '17rem',
                 align: 'right',
                 cell: (row) => (
                   <span className="inline-flex gap-1">

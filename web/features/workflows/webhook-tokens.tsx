@@ -54,7 +54,12 @@ export function WebhookTokens({ workflow, role }: { workflow: Workflow; role: Wo
                 secondary: true,
                 cell: (row) => <code className="font-mono text-xs">{row.prefix}…</code>,
               },
-              { header: 'Last used', width: '8rem', cell: (row) => <RelativeTime at={row.last_used_at} /> },
+              {
+                header: 'Last used',
+                width: '8rem',
+                secondary: true,
+                cell: (row) => <RelativeTime at={row.last_used_at} />,
+              },
               {
                 header: 'Expires',
                 width: '8rem',

@@ -44,17 +44,19 @@ export function WorkflowPage({
       <Loaded of={workflow} what="the workflow">
         {(found) => (
           <>
-            <TabLinks
-              label="Sections of the workflow"
-              tabs={[
-                { to: base, label: 'Overview', exact: true },
-                { to: `${base}/editor`, label: 'Editor' },
-                { to: `${base}/versions`, label: 'Versions' },
-                { to: `${base}/runs`, label: 'Runs' },
-                { to: `${base}/access`, label: 'Access' },
-                { to: `${base}/settings`, label: 'Settings' },
-              ]}
-            />
+            {found.kind === 'user' && (
+              <TabLinks
+                label="Sections of the workflow"
+                tabs={[
+                  { to: base, label: 'Overview', exact: true },
+                  { to: `${base}/editor`, label: 'Editor' },
+                  { to: `${base}/versions`, label: 'Versions' },
+                  { to: `${base}/runs`, label: 'Runs' },
+                  { to: `${base}/access`, label: 'Access' },
+                  { to: `${base}/settings`, label: 'Settings' },
+                ]}
+              />
+            )}
             {children(found, role)}
           </>
         )}

@@ -1,0 +1,134 @@
+import type { Page } from 'playwright-core'
+import type { Shown } from './fill.ts'
+
+// Every page of the console, with a text that stands on it once it is there.
+
+export type Shot = { name: string; path: string; ready: string; before?: (page: Page) => Promise<void> }
+
+const showAll = async (page: Page): Promise<void> => {
+  await page.getByRole('button', { name: 'Show everything (F)' }).click()
+}
+
+/** What README and docs show. */
+export const pictures = ({ at }: Shown): Shot[] => [
+  {
+    name: 'editor',
+    path: `${at.workflow}/editor`,
+    ready: 'Finance approves',
+    before: async (page) => {
+      await showAll(page)
+      await page.locator('[data-node="approve"]').click()
+    },
+  },
+  { name: 'run', path: at.run!, ready: 'Finance approves' },
+  { name: 'approvals', path: at.gate!, ready: 'What you vote on' },
+  { name: 'job', path: at.job!, ready: 'records' },
+]
+
+export const pages = ({ at }: Shown): Shot[] => [
+  { name: 'home', path: '/', ready: 'Recent runs' },
+  { name: 'workflows', path: '/workflows', ready: 'Supplier invoice' },
+  { name: 'workflow-new', path: '/workflows/new', ready: 'Expense approval' },
+  { name: 'workflow', path: at.workflow!, ready: 'Recent runs' },
+  { name: 'workflow-versions', path: `${at.score}/versions`, ready: 'active' },
+  { name: 'workflow-runs', path: `${at.workflow}/runs`, ready: 'Waits: approval' },
+  { name: 'workflow-access', path: `${at.workflow}/access`, ready: 'Bookkeeping' },
+  { name: 'workflow-settings', path: `${at.workflow}/settings`, ready: 'Start by schedule' },
+  { name: 'workflow-system', path: '/workflows/dataset-profile', ready: 'Your runs' },
+  { name: 'editor', path: `${at.workflow}/editor`, ready: 'Finance approves' },
+  {
+    name: 'editor-node',
+    path: `${at.workflow}/editor`,
+    ready: 'Finance approves',
+    before: async (page) => {
+      await showAll(page)
+      await page.locator('[data-node="approve"]').click()
+    },
+  },
+  { name: 'runs', path: '/runs', ready: 'Score a lead' },
+  { name: 'run-succeeded', path: at.run!, ready: 'Finance approves' },
+  { name: 'run-gate', path: at.run_gate!, ready: 'What you vote on' },
+  { name: 'run-question', path: at.run_question!, ready: 'Answer' },
+  { name: 'run-timer', path: at.run_timer!, ready: 'Until the first day' },
+  { name: 'run-failed', path: at.run_failed!, ready: 'rolls are missing' },
+  { name: 'approvals', path: '/approvals', ready: 'What you vote on' },
+  { name: 'notifications', path: '/notifications', ready: 'Stock of undyed' },
+  { name: 'datasets', path: '/datasets', ready: 'Leads of October' },
+  { name: 'datasets-import', path: '/datasets/import', ready: 'Import' },
+  { name: 'datasets-new', path: '/datasets/new', ready: 'Records' },
+  { name: 'dataset', path: at.dataset!, ready: 'Lyon' },
+  { name: 'dataset-profile', path: `${at.dataset}/profile`, ready: 'Of all' },
+  { name: 'dataset-settings', path: `${at.dataset}/settings`, ready: 'Delete' },
+  { name: 'connections', path: '/connections', ready: 'Mill warehouse' },
+  { name: 'connections-new', path: '/connections/new', ready: 'PostgreSQL' },
+  { name: 'connections-new-kind', path: '/connections/new?kind=postgres', ready: 'Host' },
+  { name: 'connection', path: at.connection!, ready: 'Shelves' },
+  { name: 'jobs', path: '/jobs', ready: 'Score the leads' },
+  { name: 'jobs-new', path: '/jobs/new', ready: 'Make job' },
+  { name: 'job', path: at.job!, ready: 'records' },
+  { name: 'job-ledger', path: `${at.job}/ledger`, ready: 'Of the newest run' },
+  { name: 'job-members', path: `${at.job}/members`, ready: 'pinned to a workflow' },
+  { name: 'job-settings', path: `${at.job}/settings`, ready: 'Delete' },
+  { name: 'suites', path: '/suites', ready: 'Grades of known' },
+  { name: 'suites-new', path: '/suites/new', ready: 'Checks' },
+  { name: 'suite', path: at.suite!, ready: 'Grades of known' },
+  { name: 'suite-report', path: at.report!, ready: 'passed' },
+  { name: 'threads', path: '/threads', ready: 'Refunds above' },
+  { name: 'thread', path: at.thread!, ready: 'Two more' },
+  { name: 'thread-members', path: `${at.thread}/members`, ready: 'Charles' },
+  { name: 'templates', path: '/templates', ready: 'Shop assistant' },
+  { name: 'templates-new', path: '/templates/new', ready: 'Greeting' },
+  { name: 'template', path: at.template!, ready: 'Greeting' },
+  { name: 'template-widget', path: `${at.template}/widget`, ready: 'preview' },
+  { name: 'template-channels', path: `${at.template}/channels`, ready: 'Help desk' },
+  { name: 'channels', path: '/channels', ready: 'Help desk' },
+  { name: 'channels-new', path: '/channels/new', ready: 'Telegram' },
+  { name: 'channels-new-kind', path: '/channels/new?channel=slack', ready: 'Signing secret' },
+  { name: 'channel', path: at.channel!, ready: 'test message' },
+  { name: 'people', path: '/people', ready: 'Charles' },
+  { name: 'teams', path: '/teams', ready: 'Finance' },
+  { name: 'team', path: at.team!, ready: 'Mary' },
+  { name: 'companies', path: '/companies', ready: 'Jacquard Holding' },
+  { name: 'company', path: at.company!, ready: 'Jacquard Holding' },
+  { name: 'workspace', path: at.workspace!, ready: 'Delete this workspace' },
+  { name: 'keys', path: '/keys', ready: 'Bookkeeping export' },
+  { name: 'billing', path: '/billing', ready: 'plan' },
+  { name: 'billing-cards', path: '/billing/cards', ready: '4242' },
+  { name: 'billing-invoices', path: '/billing/invoices', ready: 'Paid' },
+  { name: 'billing-records', path: '/billing/records', ready: 'Yarn' },
+  { name: 'billing-record', path: at.record!, ready: 'Yarn' },
+  { name: 'audit', path: '/audit', ready: 'person.signed_up' },
+  { name: 'account', path: '/account', ready: 'Sessions' },
+  { name: 'nowhere', path: '/nowhere', ready: 'no such page' },
+  { name: 'run-unknown', path: '/runs/exe_01kf0000000000000000000000', ready: 'not' },
+]
+
+export const operatorPages: Shot[] = ['engine', 'tenants', 'outbox', 'plans'].map((name) => ({
+  name: `operators-${name}`,
+  path: `/operators/${name}`,
+  ready: name === 'tenants' ? 'Jacquard' : '',
+}))
+
+export const emptyPages: Shot[] = [
+  '',
+  'workflows',
+  'runs',
+  'approvals',
+  'notifications',
+  'datasets',
+  'connections',
+  'jobs',
+  'suites',
+  'threads',
+  'templates',
+  'channels',
+  'people',
+  'teams',
+  'companies',
+  'keys',
+  'billing',
+  'billing/cards',
+  'billing/invoices',
+  'billing/records',
+  'audit',
+].map((path) => ({ name: `empty-${path.replace('/', '-') || 'home'}`, path: `/${path}`, ready: '' }))
