@@ -127,12 +127,13 @@ begin atomic
 end;
 
 create function identify_embed_token(token bytea)
-returns table (token_id uuid, workspace_id uuid, workflow_id uuid, template_id uuid, enabled boolean, allowed_origins text[],
+returns table (token_id uuid, org_id uuid, workspace_id uuid, workflow_id uuid, template_id uuid, enabled boolean, allowed_origins text[],
   require_origin boolean)
 language sql stable security definer set search_path = public
 begin atomic
-  select t.token_id, t.workspace_id, t.workflow_id, t.template_id, t.enabled, t.allowed_origins, t.require_origin
+  select t.token_id, s.org_id, t.workspace_id, t.workflow_id, t.template_id, t.enabled, t.allowed_origins, t.require_origin
   from embed_tokens t
+  join workspaces s on s.workspace_id = t.workspace_id
   left join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
   where t.token_hash = token and (t.workflow_id is null or w.deleted_at is null);
 end;

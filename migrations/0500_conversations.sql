@@ -13,6 +13,8 @@ create table templates (
   theme jsonb not null default '{}',
   features jsonb not null default '{}',
   allowed_origins text[] not null default '{}',
+  -- How long its conversations with people outside are kept after their last word; null: as long as the installation says.
+  retention_days integer check (retention_days > 0),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   primary key (workspace_id, template_id),
@@ -161,3 +163,21 @@ revoke execute on function embed_origins(uuid, uuid) from public;
 grant execute on function embed_origins(uuid, uuid) to heddle_app;
 create index embed_tokens_of_template on embed_tokens (template_id) where template_id is not null;
 create index embed_tokens_of_workflow on embed_tokens (workflow_id) where workflow_id is not null;
+
+-- Conversations with people outside whose last word is too old, some at a time; not while something that they started goes on.
+-- Those of a workflow's widget last as long as its executions.
+create function forget_conversations(usual_days integer, most integer) returns integer
+language sql security definer set search_path = public
+begin atomic
+  with old as (
+    select t.workspace_id, t.thread_id from threads t
+    left join templates p on p.workspace_id = t.workspace_id and p.template_id = t.template_id
+    left join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
+    where t.kind <> 'thread' and coalesce(json_array_length(t.state -> 'running'), 0) = 0
+      and t.updated_at < now() - make_interval(days => coalesce(p.retention_days, (w.settings ->> 'retention_days')::integer, usual_days))
+    limit most for update of t skip locked),
+  forgotten as (delete from threads t using old where t.workspace_id = old.workspace_id and t.thread_id = old.thread_id returning 1)
+  select count(*)::integer from forgotten;
+end;
+revoke execute on function forget_conversations(integer, integer) from public;
+grant execute on function forget_conversations(integer, integer) to heddle_app;

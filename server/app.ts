@@ -81,6 +81,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     log,
     providers,
     quotas: payments.quotas,
+    retentionDays: config.HEDDLE_RETENTION_DAYS,
     orgOf: identifier.orgOf,
     baseUrl: options.baseUrl,
     workflows: () => workflows,
@@ -183,7 +184,12 @@ export async function makeApp(options: AppOptions): Promise<App> {
       : startMaintenance({
           db,
           log,
-          tasks: { 'journal of executions': workflows.maintain, 'ledger of jobs': jobs.maintain, ...threads.tasks },
+          tasks: {
+            'journal of executions': workflows.maintain,
+            'ledger of jobs': jobs.maintain,
+            ...threads.tasks,
+            ...conversations.tasks,
+          },
         })
 
   return {

@@ -33,6 +33,8 @@ export type ConversationWiringOptions = {
   quotas: Quotas
   orgOf(host: string): Promise<Org>
   baseUrl(): string
+  /** How long conversations with people outside are kept where nobody says otherwise. */
+  retentionDays: number
   /** The engine asks and ends as soon as it is started, and conversations hear of it: they are made first. */
   workflows(): Workflows
 }
@@ -78,6 +80,14 @@ export function wireConversations(options: ConversationWiringOptions) {
   ]
   return {
     conversations,
+    tasks: {
+      'conversations that are too old': async () => {
+        const forget = 'select forget_conversations($1, 500) as forgotten'
+        for (let forgotten = 500; forgotten === 500; )
+          forgotten = (await db.appPool.query<{ forgotten: number }>(forget, [options.retentionDays])).rows[0]!
+            .forgotten
+      },
+    },
     routes,
     standings,
     tokens: { template: tokens.template, workflow: tokens.workflow },

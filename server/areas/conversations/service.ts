@@ -66,6 +66,8 @@ export function makeConversations(dependencies: ConversationDependencies) {
     openThread,
     findThread,
     ...turns,
+    /** True where a turn needs no model, and can be part of a request's transaction. */
+    answersAtOnce: (): boolean => llm.available() !== null,
     listMessages: (tx: Tx, workspaceId: string, threadId: string, page: { after: number; limit: number }) =>
       listMessages(tx, workspaceId, threadId, page.after, page.limit),
     openForm,

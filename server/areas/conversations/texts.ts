@@ -8,8 +8,9 @@ import { nameWords } from '#providers/extraction/text'
 const LONGEST = 4000
 const MOST_OPTIONS = 12
 
+/** What comes out of a workflow may hold characters that cannot be stored. */
 const clip = (text: string, longest = LONGEST): string =>
-  text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`
+  (text.length <= longest ? text : `${text.slice(0, longest - 1)}…`).replaceAll('\0', '').toWellFormed()
 
 export const GREETING = 'Hello! How can I help you?'
 export const NOTHING_TO_OFFER = 'There is nothing I can start for you at the moment.'

@@ -36,6 +36,19 @@ export function makeTurns(options: {
 }) {
   const { db, carrying, news } = options
 
+  /** What was started or answered is told to the engine once it is true. */
+  async function doing<T>(
+    { workspaceId, within }: Pick<Incoming, 'workspaceId' | 'within'>,
+    work: (tx: Tx, deeds: Deed[]) => Promise<T>,
+  ): Promise<T> {
+    const deeds: Deed[] = []
+    const done = (): void => deeds.forEach(options.afterCommit)
+    const result = within ? await work(within.tx, deeds) : await db.tenant(scope(workspaceId), (tx) => work(tx, deeds))
+    if (within) within.afterCommit(done)
+    else done()
+    return result
+  }
+
   type Place = Pick<Incoming, 'workspaceId' | 'threadId' | 'isTheirs' | 'requestKey'>
 
   /** Takes hold of the thread and looks around, in one round trip. `before`: the turn of a delivery that is repeated. */
@@ -93,11 +106,10 @@ export function makeTurns(options: {
     const { workspaceId, threadId } = incoming
     const said = saidBy(incoming)
     for (let attempt = 1; ; attempt++) {
-      const slow = options.thinksSlowly() && attempt <= MOST_ATTEMPTS
+      const slow = incoming.within === undefined && options.thinksSlowly() && attempt <= MOST_ATTEMPTS
       const seen = slow ? await lookAhead(incoming) : undefined
       const thought = seen && (await think(seen, said, options.tools))
-      const deeds: Deed[] = []
-      const turn = await db.tenant(scope(workspaceId), async (tx) => {
+      const turn = await doing(incoming, async (tx, deeds) => {
         const { held, around, before } = await hold(tx, incoming)
         if (before) return before
         if (seen && seen.held.last_seq !== held.last_seq) return undefined
@@ -111,23 +123,20 @@ export function makeTurns(options: {
         await carrying.carryOut(tx, deed, decision, incoming, situation.offers)
         return finish(tx, deed, situation.offers)
       })
-      if (!turn) continue
-      deeds.forEach(options.afterCommit)
-      return turn
+      if (turn) return turn
     }
   }
 
   /** The conversation and its first turn are written together; where a model thinks, the conversation is there before it. */
   async function takeFirst(first: FirstMessage): Promise<Turn> {
     const { workspaceId, open, requestKey } = first
-    const deeds: Deed[] = []
-    const begun = await db.tenant(scope(workspaceId), async (tx): Promise<Turn | string> => {
+    const begun = await doing(first, async (tx, deeds): Promise<Turn | string> => {
       const known = requestKey && (await findThreadOfRequest(tx, workspaceId, requestKey))
       if (known && first.isTheirs(known)) return known.thread_id
       const held = threadOf(open)
       const around = await surroundingsOf(tx, workspaceId, held)
       const greeting = greet(held, around)
-      if (options.thinksSlowly()) {
+      if (first.within === undefined && options.thinksSlowly()) {
         await saveTurn(tx, held, greeting, true)
         return held.thread_id
       }
@@ -138,9 +147,7 @@ export function makeTurns(options: {
       await carrying.carryOut(tx, deed, decision, first, around.offers)
       return finish(tx, deed, around.offers, greeting)
     })
-    if (typeof begun === 'string') return takeMessage({ ...first, threadId: begun })
-    deeds.forEach(options.afterCommit)
-    return begun
+    return typeof begun === 'string' ? takeMessage({ ...first, threadId: begun }) : begun
   }
 
   const lookAhead = ({ workspaceId, threadId, isTheirs }: Incoming): Promise<Situation> =>
@@ -159,8 +166,7 @@ export function makeTurns(options: {
 
   async function takeAction(action: FormAction): Promise<Turn> {
     const { workspaceId, threadId } = action
-    const deeds: Deed[] = []
-    const turn = await db.tenant(scope(workspaceId), async (tx) => {
+    return doing(action, async (tx, deeds) => {
       const { held, around, before } = await hold(tx, action)
       if (before) return before
       const form =
@@ -178,8 +184,6 @@ export function makeTurns(options: {
       else await submitForm(tx, deed, form, { ...action, values }, offers)
       return finish(tx, deed, offers)
     })
-    deeds.forEach(options.afterCommit)
-    return turn
   }
 
   function cancelForm(deed: Deed, form: FormRow, offers: Offer[]): void {
@@ -228,8 +232,7 @@ export function makeTurns(options: {
   /** An answer given by its name instead of in words: it stands in the history like any other. */
   async function respond(given: Respond): Promise<{ clarification_id: string }> {
     const { workspaceId, threadId } = given
-    const deeds: Deed[] = []
-    const answered = await db.tenant(scope(workspaceId), async (tx) => {
+    return doing(given, async (tx, deeds) => {
       const held = await lockThread(tx, workspaceId, threadId)
       if (!held || given.isTheirs?.(held) === false) throw problem('not_found')
       const asked = held.state.questions.filter(({ root_id }) => root_id === given.executionId)
@@ -247,8 +250,6 @@ export function makeTurns(options: {
       await finish(tx, deed, [])
       return done
     })
-    deeds.forEach(options.afterCommit)
-    return answered
   }
 
   return { takeMessage, takeFirst, takeAction, respond }

@@ -16,8 +16,13 @@ export type Author =
 /** What executions that the conversation starts say about their origin. `id` is a wire id (`emb_…`, `chan_…`, `usr_…`). */
 export type Origin = { kind: 'embed' | 'channel' | 'user'; id: string | null }
 
+/** The transaction that a turn is part of, where it does not open its own; a request's context is one. */
+export type Within = { tx: Tx; afterCommit(work: () => void): void }
+
 export type Incoming = {
   workspaceId: string
+  /** Without a model only: nobody holds a transaction while a model thinks. */
+  within?: Within
   threadId: string
   /** Asked of the thread before anything else; where it says no, there is no such thread. */
   isTheirs?(thread: Thread): boolean
@@ -114,7 +119,7 @@ export type Conversations = {
   openThread(tx: Tx, thread: NewThread): Promise<Thread>
   findThread(tx: Tx, workspaceId: string, threadId: string): Promise<Thread | undefined>
   /**
-   * Stores a message and answers it, both in one transaction; opens its own transactions. Turns of one thread happen one
+   * Stores a message and answers it, both in one transaction: the one it is given, or its own. Turns of one thread happen one
    * after the other. A thread without a template only stores. Throws `not_found` where the thread is gone.
    */
   takeMessage(incoming: Incoming): Promise<Turn>

@@ -1,4 +1,4 @@
-import { get } from 'node:http'
+import { get, request } from 'node:http'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { newId, newSecret, toWire } from '#platform/ids'
 import { makeVault } from '#platform/secrets'
@@ -312,4 +312,28 @@ describe('what a widget is told', () => {
     })
     expect(spoken.status).toBe(403)
   })
+})
+
+test('a token of one org is none on the host of another', async () => {
+  const other = newId()
+  await service().sql(`insert into org_hosts (host, org_id) select '127.0.0.1', org_id from orgs`)
+  await service().sql(`insert into orgs (org_id, name) values ($1, 'Other')`, [other])
+  await service().sql(`insert into org_hosts (host, org_id) values ('other.example', $1)`, [other])
+  const { port } = new URL(service().base)
+  const from = (host: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      request({
+        port,
+        host: '127.0.0.1',
+        path: `/api/embed/template/${template}/config`,
+        headers: { host: `${host}:${port}`, authorization: `Bearer ${token}` },
+      })
+        .once('response', (answer) => resolve(answer.resume().statusCode!))
+        .once('error', reject)
+        .end()
+    })
+  // Whoever knew only one org believes that for two seconds.
+  await until(async () => (await from('unknown.example')) === 404, 'the second org to be noticed')
+  expect(await from('127.0.0.1')).toBe(200)
+  expect(await from('other.example')).toBe(401)
 })

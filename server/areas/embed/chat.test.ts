@@ -277,6 +277,24 @@ describe('a conversation lasts', () => {
     expect((await guest.chat('book a room', body.thread_id)).status).toBe(200)
   })
 
+  test('the form of a workflow that is deleted meanwhile is closed with a word of regret', async () => {
+    const gone = await makeWorkflow(world.owner, 'Order a parrot', refund)
+    const shop = await makeTemplate(world.owner, [gone, refunds])
+    const someone = await visit(service(), shop, (await makeToken(world.owner, `/api/templates/${shop}`)).token)
+    const { body } = await someone.chat('I would like to order a parrot')
+    await world.owner.call('DELETE', `/api/workflows/${gone}`)
+    const act = (action: string) =>
+      someone.call('POST', `/thread/${body.thread_id}/action`, {
+        body: { action, form_id: body.form.form_id, values: { order: 1, reason: 'late' } },
+      })
+    const submitted = await act('submit')
+    expect(submitted.status).toBe(200)
+    expect(say(submitted)).toContain('no longer available')
+    expect(submitted.body.execution_id).toBeUndefined()
+    expect((await act('submit')).body.code).toBe('form_closed')
+    expect((await act('cancel')).body.code).toBe('form_closed')
+  })
+
   test('a workflow that its adder may no longer start is no longer offered', async () => {
     const workflow = await makeWorkflow(world.owner, 'Shared', refund, {
       members: [{ user_id: world.member.id, role: 'member' }],

@@ -17,6 +17,7 @@ const NOTED_EVERY = 5000
 
 type EmbedToken = {
   token_id: string
+  org_id: string
   workspace_id: string
   workflow_id: string | null
   template_id: string | null
@@ -71,7 +72,8 @@ export function makeEmbedIdentifier(options: {
       if (secret === undefined || !secretLooksValid('ems', secret)) throw refusal
       const token = await lookUp(secret)
       const ownerId = kind === 'template' ? token?.template_id : token?.workflow_id
-      if (!token || !ownerId || ownerId !== params[`${kind}_id`] || !token.enabled) throw refusal
+      if (!token || token.org_id !== org.org_id || !ownerId || ownerId !== params[`${kind}_id`] || !token.enabled)
+        throw refusal
       await origins.check(request, token)
       used.add(token.token_id)
       const visitor = request.headers['x-visitor-token']

@@ -1,15 +1,9 @@
 import { z } from 'zod'
+import { said } from '#areas/conversations/said'
 import { timeZone } from '#areas/requirements/schema'
 import { Features } from '#areas/templates/schema'
 import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
 import { SPEECH_TEXT_LIMIT } from '#providers/speech/index'
-
-/** Nothing but blanks and signs nobody sees is no message. */
-const isBlank = (text: string): boolean => text.replace(/[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '') === ''
-const message = z
-  .string()
-  .max(8000)
-  .refine((text) => !isBlank(text), 'must not be empty')
 
 export const WidgetMessage = z
   .object({
@@ -58,7 +52,7 @@ export const WorkflowConfig = z
 
 export const Chat = z.strictObject({
   thread_id: z.string().max(200).optional().describe('Absent: a new conversation'),
-  message,
+  message: said,
   time_zone: timeZone.optional(),
 })
 
@@ -94,7 +88,7 @@ export const Heard = z
 
 export const Gather = z.strictObject({
   conversation_id: z.string().max(200).optional(),
-  message: message.optional(),
+  message: said.optional(),
   time_zone: timeZone.optional(),
 })
 export const Gathered = z

@@ -55,6 +55,8 @@ export function makeTemplateWidget(options: {
   }
 
   return {
+    answersAtOnce: conversations.answersAtOnce,
+
     async getTemplateConfig(ctx: Context, { template_id }: OfTemplate) {
       const { workspace_id } = ctx.workspace
       const template = await templates.findTemplate(ctx.tx, workspace_id, template_id)
@@ -121,16 +123,16 @@ export function makeTemplateWidget(options: {
     ) {
       await visiting.ownThread(ctx, thread_id)
       const { workspace_id } = ctx.workspace
-      return ctx.db.tenant(scopeOf(ctx), async (tx) => {
-        const known =
-          after === undefined ? 0 : await conversations.seqOf(tx, workspace_id, thread_id, fromWire('msg', after))
-        const key = decodeCursor(cursor, 1)
-        const from = Math.max(known, typeof key?.[0] === 'number' ? key[0] : 0)
-        const rows = await conversations.listMessages(tx, workspace_id, thread_id, { after: from, limit: limit + 1 })
-        const { items, next_cursor } = toPage(rows, limit, ({ seq }) => [seq])
-        const form = await conversations.openForm(tx, workspace_id, thread_id)
-        return { items: items.map(viewOf), next_cursor, ...(form && { form }) }
-      })
+      const known =
+        after === undefined ? 0 : await conversations.seqOf(ctx.tx, workspace_id, thread_id, fromWire('msg', after))
+      const key = decodeCursor(cursor, 1)
+      const from = Math.max(known, typeof key?.[0] === 'number' ? key[0] : 0)
+      const [rows, form] = await Promise.all([
+        conversations.listMessages(ctx.tx, workspace_id, thread_id, { after: from, limit: limit + 1 }),
+        conversations.openForm(ctx.tx, workspace_id, thread_id),
+      ])
+      const { items, next_cursor } = toPage(rows, limit, ({ seq }) => [seq])
+      return { items: items.map(viewOf), next_cursor, ...(form && { form }) }
     },
 
     /** Bytes of mp3; nothing is stored. */

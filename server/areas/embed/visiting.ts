@@ -1,6 +1,6 @@
 import type { ConversationService } from '#areas/conversations/service'
 import type { OpenQuestion } from '#areas/conversations/state'
-import type { Thread } from '#areas/conversations/types'
+import type { Thread, Within } from '#areas/conversations/types'
 import type { SimpleExecution } from '#areas/executions/schema'
 import { idempotencyOf } from '#areas/executions/start'
 import type { Views } from '#areas/executions/view'
@@ -17,6 +17,9 @@ import type { Visitors } from './visitors.ts'
 export type EmbedCredential = Extract<Credential, { kind: 'embed' }>
 
 type NewConversation = { kind: 'embed'; templateId: string } | { kind: 'gather'; workflowId: string }
+
+/** The transaction of the request, where it has one. */
+const withinOf = (ctx: Context): { within?: Within } => (ctx.maybeTx === null ? {} : { within: ctx })
 
 export const VISITOR = { kind: 'visitor' as const }
 
@@ -60,9 +63,7 @@ export function makeVisiting(options: {
 
   async function ownThread(ctx: Context, threadId: string): Promise<Thread> {
     const visitorId = requireVisitor(ctx)
-    const thread = await ctx.db.tenant(scopeOf(ctx), (tx) =>
-      conversations.findThread(tx, ctx.workspace.workspace_id, threadId),
-    )
+    const thread = await conversations.findThread(ctx.tx, ctx.workspace.workspace_id, threadId)
     if (!isTheirs(ctx, thread, visitorId)) throw problem('not_found')
     return thread
   }
@@ -88,6 +89,7 @@ export function makeVisiting(options: {
       return {
         workspaceId: ctx.workspace.workspace_id,
         threadId,
+        ...withinOf(ctx),
         isTheirs: (thread: Thread): boolean => isTheirs(ctx, thread, visitorId),
       }
     },
@@ -102,6 +104,7 @@ export function makeVisiting(options: {
       const visitorId = credential.visitor_id ?? newId()
       return {
         workspaceId,
+        ...withinOf(ctx),
         open: { ...of, workspaceId, visitorId },
         isTheirs: (thread: Thread): boolean =>
           isTheirs(ctx, thread, credential.visitor_id ?? thread.visitor_id ?? visitorId),

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { ConversationService } from '#areas/conversations/service'
 import type { Thread, Turn } from '#areas/conversations/types'
+import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
@@ -26,17 +27,21 @@ export function makeWorkflowWidget(options: {
     ctx: Context,
     named: ReturnType<Visiting['named']> | undefined,
     of: { kind: 'gather'; workflowId: string },
-  ): Promise<z.input<typeof Gathered>> =>
-    ctx.db.tenant(scopeOf(ctx), async (tx) => {
+  ): Promise<z.input<typeof Gathered>> => {
+    const look = async (tx: Tx) => {
       const { workspace_id } = ctx.workspace
       const thread = named ?? (await conversations.openThread(tx, visiting.begin(ctx, of).open))
       const thread_id = 'threadId' in thread ? thread.threadId : thread.thread_id
       const standing = await conversations.standing(tx, workspace_id, thread_id, named?.isTheirs)
       const minted = 'threadId' in thread ? {} : visiting.mintedFor(ctx, thread)
       return { ...answerOf({ thread_id }, standing), reply: standing.reply, ...minted }
-    })
+    }
+    return ctx.maybeTx === null ? ctx.db.tenant(scopeOf(ctx), look) : look(ctx.tx)
+  }
 
   return {
+    answersAtOnce: conversations.answersAtOnce,
+
     async getWorkflowConfig(ctx: Context, { workflow_id }: OfWorkflow) {
       const [offer] = await conversations.offersOfWorkflow(ctx.tx, ctx.workspace.workspace_id, workflow_id)
       if (!offer) throw problem('no_active_version', 'The owner of the workflow must activate a version.')

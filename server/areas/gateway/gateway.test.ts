@@ -386,7 +386,7 @@ describe('conversations', () => {
     expect((await rowsOf(configId)).threads).toBe(2)
   })
 
-  test('are no threads of people: their ids open nothing', async () => {
+  test('are read by the owners of the workspace and whoever made the channel; nobody else knows of them', async () => {
     const configId = await makeChannel('telegram')
     await deliver('telegram', configId, telegram.fromTelegram(telegram.telegramMessage('hello', 5)))
     const [row] = await until(async () => {
@@ -396,8 +396,27 @@ describe('conversations', () => {
       )
       return rows.length > 0 && rows
     }, 'the thread')
-    for (const person of [world.owner, world.member, world.stranger])
-      expect((await person.call('GET', `/api/chat-thread/${row!.id}/messages`)).status).toBe(404)
+    const address = `/api/chat-thread/${row!.id}`
+    expect((await world.owner.call('GET', address)).body).toMatchObject({
+      kind: 'channel',
+      channel: 'telegram',
+      role: 'viewer',
+    })
+    const listed = await world.owner.call('GET', '/api/chat-thread?with=outside&limit=200')
+    expect(listed.body.items.map(({ thread_id }: { thread_id: string }) => thread_id)).toContain(row!.id)
+    const texts = await until(async () => {
+      const { items } = (await world.owner.call('GET', `${address}/messages`)).body
+      return items.length > 1 && items.map(({ text }: { text: string }) => text)
+    }, 'the answer')
+    expect(texts[0]).toBe('hello')
+    for (const [method, path, body] of [
+      ['POST', '/messages', { text: 'me too' }],
+      ['POST', '/invite', { email: world.member.email }],
+    ] as const)
+      expect((await world.owner.call(method, address + path, { body })).status).toBe(403)
+    for (const person of [world.viewer, world.guest, world.stranger])
+      for (const path of ['', '/messages', '/members'])
+        expect((await person.call('GET', address + path)).status).toBe(404)
   })
 
   test('keep the order of a burst', async () => {

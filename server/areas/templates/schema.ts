@@ -20,6 +20,10 @@ export const Template = z
     theme: jsonObject(),
     features: Features,
     allowed_origins: z.array(z.string()),
+    retention_days: z
+      .number()
+      .nullable()
+      .describe('Conversations with visitors and channels are deleted so long after their last word'),
     created_at: timestamp(),
     updated_at: timestamp(),
   })
@@ -56,6 +60,8 @@ const model = z
   .max(200)
   .regex(/^[\w.:/@-]+$/, 'is not the name of a model')
 
+const retentionDays = z.int().min(1).max(36_500).nullable().optional()
+
 export const NewTemplate = z.strictObject({
   name: name(),
   greeting: text(2000).nullable().optional(),
@@ -66,6 +72,7 @@ export const NewTemplate = z.strictObject({
   theme: theme.optional(),
   features: features.optional(),
   allowed_origins: origins.optional(),
+  retention_days: retentionDays,
 })
 export type NewTemplate = z.output<typeof NewTemplate>
 
@@ -79,5 +86,6 @@ export const TemplatePatch = z.strictObject({
   theme: theme.nullable().optional(),
   features: features.nullable().optional(),
   allowed_origins: origins.nullable().optional(),
+  retention_days: retentionDays,
 })
 export type TemplatePatch = z.output<typeof TemplatePatch>

@@ -70,6 +70,7 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
         theme: input.theme ?? {},
         features: input.features ?? {},
         allowed_origins: input.allowed_origins ?? [],
+        retention_days: input.retention_days ?? null,
       })
       await store.replaceWorkflows(ctx.tx, workspace_id, template_id, workflowIds, ctx.person.user_id)
       return getTemplate(ctx, { template_id })
@@ -95,6 +96,7 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
         theme: or(patch.theme, before.theme, {}),
         features: patch.features === null ? {} : { ...before.features, ...patch.features },
         allowed_origins: or(patch.allowed_origins, before.allowed_origins, []),
+        retention_days: or(patch.retention_days, before.retention_days, null),
       })
       return getTemplate(ctx, { template_id })
     },

@@ -47,7 +47,8 @@ export function makeThreadMembers({ invitations }: { invitations: Invitations })
     async inviteMember(ctx: Context, input: InThread & z.output<typeof NewInvitation>): Promise<InviteAnswer> {
       const { thread_id, email, role } = input
       const { workspace_id } = ctx.workspace
-      const thread = await store.findThread(ctx.tx, workspace_id, ctx.person.user_id, thread_id)
+      const reader = { user_id: ctx.person.user_id, role: ctx.workspace.role }
+      const thread = await store.findThread(ctx.tx, workspace_id, reader, thread_id)
       if (!thread) throw problem('not_found')
       if (await store.isMemberByEmail(ctx.tx, workspace_id, thread_id, email))
         throw problem('already_exists', `${email} is in the thread already; change the role there.`)

@@ -15,6 +15,7 @@ import {
   Thread,
   ThreadMember,
   ThreadMessages,
+  ThreadQuery,
   Transcript,
 } from './schema.ts'
 import type { Threads } from './service.ts'
@@ -43,8 +44,10 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
     {
       listThreads: {
         summary: 'Threads of the selected workspace that the caller is in, newest first',
+        description:
+          'With `with=outside`: conversations with visitors and channels. Read by the owners of the workspace, whoever made the template or the channel, and the owner and members of the workflow of a widget.',
         extension: true,
-        query: listQuery,
+        query: ThreadQuery,
         answer: page(Thread),
         run: threads.listThreads,
       },

@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { email, id, jsonObject, name, page, reference, timestamp } from '#platform/http/schema'
+import { said, written } from '#areas/conversations/said'
+import { timeZone } from '#areas/requirements/schema'
+import { email, id, jsonObject, listQuery, name, page, reference, timestamp } from '#platform/http/schema'
 import { SPEECH_TEXT_LIMIT } from '#providers/speech/index'
 
 const role = z.enum(['owner', 'member', 'viewer'])
@@ -8,7 +10,12 @@ export type ThreadRole = z.output<typeof role>
 export const Thread = z
   .object({
     thread_id: id('thr'),
+    kind: z
+      .enum(['thread', 'embed', 'channel', 'gather'])
+      .describe('thread: of people; embed, gather: with a visitor of a widget; channel: with somebody outside'),
     title: z.string(),
+    /** Through which vendor, where it is one of a channel. */
+    channel: z.string().nullable(),
     template_id: id('tmpl').nullable(),
     /** The caller's own. */
     role,
@@ -20,6 +27,14 @@ export const Thread = z
 export type Thread = z.input<typeof Thread>
 
 export const NewThread = z.strictObject({ title: name(), template_id: reference('tmpl').nullable().optional() })
+
+export const ThreadQuery = listQuery.extend({
+  with: z
+    .enum(['colleagues', 'outside'])
+    .default('colleagues')
+    .describe('outside: conversations with visitors and channels that the caller may read'),
+})
+export type ThreadQuery = z.output<typeof ThreadQuery>
 
 export const ThreadMember = z
   .object({ user_id: id('usr'), name: z.string(), email: z.string(), role, created_at: timestamp() })
@@ -63,20 +78,8 @@ export const PostedMessage = ThreadMessage.extend({ answers: z.array(ThreadMessa
 /** Oldest first; `form` is the one that stands open now. */
 export const ThreadMessages = page(ThreadMessage).extend({ form: Form.nullable() }).meta({ id: 'ThreadMessages' })
 
-const LONGEST_TEXT = 8000
-/** `time_zone` is the sender's, for "tomorrow at nine". */
-const timeZone = z
-  .string()
-  .max(64)
-  .refine((zone) => Intl.supportedValuesOf('timeZone').includes(zone) || zone === 'UTC', 'is not a time zone')
-export const NewMessage = z.strictObject({
-  text: z.string().trim().min(1).max(LONGEST_TEXT),
-  time_zone: timeZone.optional(),
-})
-export const NewClipMessage = z.strictObject({
-  text: z.string().trim().max(LONGEST_TEXT).optional(),
-  time_zone: timeZone.optional(),
-})
+export const NewMessage = z.strictObject({ text: said.trim(), time_zone: timeZone.optional() })
+export const NewClipMessage = z.strictObject({ text: written.trim().optional(), time_zone: timeZone.optional() })
 
 export const FormAction = z.strictObject({
   action: z.enum(['submit', 'cancel']),

@@ -22,6 +22,7 @@ import {
   type NewThread,
   type SpeechRequest,
   type Thread,
+  type ThreadQuery,
 } from './schema.ts'
 import { isForm, readForm, type Speaking } from './speaking.ts'
 import * as store from './store.ts'
@@ -29,11 +30,13 @@ import * as store from './store.ts'
 type ById = { thread_id: string }
 type Said = { text: string | undefined; time_zone: string | undefined; audio: Buffer | undefined }
 
+const readerOf = (ctx: Context): store.Reader => ({ user_id: ctx.person.user_id, role: ctx.workspace.role })
+
 /** Colleagues outside a thread do not know that it exists. */
-export const standingInThread: StandingIn = (ctx, threadId) =>
-  ctx.maybeWorkspace === null
-    ? Promise.resolve(undefined)
-    : store.findRole(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, threadId)
+export const standingInThread: StandingIn = async (ctx, threadId) => {
+  if (ctx.maybeWorkspace === null) return undefined
+  return (await store.findThread(ctx.tx, ctx.workspace.workspace_id, readerOf(ctx), threadId))?.role
+}
 
 export function makeThreads(options: {
   conversations: Conversations
@@ -44,7 +47,7 @@ export function makeThreads(options: {
   const { conversations, speaking, clips, playback } = options
 
   const getThread = async (ctx: Context, { thread_id }: ById): Promise<Thread> => {
-    const thread = await store.findThread(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, thread_id)
+    const thread = await store.findThread(ctx.tx, ctx.workspace.workspace_id, readerOf(ctx), thread_id)
     if (!thread) throw problem('not_found')
     return thread
   }
@@ -52,9 +55,13 @@ export function makeThreads(options: {
   return {
     getThread,
 
-    async listThreads(ctx: Context, { cursor, limit }: ListQuery) {
+    async listThreads(ctx: Context, { cursor, limit, with: whom }: ThreadQuery) {
       const { workspace_id } = ctx.workspace
-      const rows = await store.listThreads(ctx.tx, workspace_id, ctx.person.user_id, decodeIdCursor(cursor), limit)
+      const before = decodeIdCursor(cursor)
+      const rows =
+        whom === 'outside'
+          ? await store.listOutside(ctx.tx, workspace_id, readerOf(ctx), before, limit)
+          : await store.listThreads(ctx.tx, workspace_id, ctx.person.user_id, before, limit)
       return toPage(rows, limit, (row) => [row.thread_id])
     },
 

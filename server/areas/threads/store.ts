@@ -1,12 +1,31 @@
 import type { Tx } from '#platform/db/pool'
 import type { Thread, ThreadMember, ThreadRole } from './schema.ts'
 
-const columns = 't.thread_id, t.title, t.template_id, m.role, t.created_by, t.created_at, t.updated_at'
+/** Whoever asks, and what they are in the workspace. */
+export type Reader = { user_id: string; role: string }
 
-/** Conversations of people; those of visitors and channels are none of theirs. */
+const common = 't.thread_id, t.kind, t.template_id, t.created_by, t.created_at, t.updated_at'
+const columns = `${common}, t.title, null as channel, m.role`
+const outsideColumns = `${common}, g.channel, 'viewer' as role,
+  coalesce(t.title, 'Visitor of ' || coalesce(p.name, w.name), 'Visitor') as title`
+
+/** Threads of people, by membership. */
 const mine = `from threads t join thread_members m on m.workspace_id = t.workspace_id and m.thread_id = t.thread_id and m.user_id = $2
   where t.workspace_id = $1 and t.kind = 'thread'`
 
+/**
+ * Conversations with people outside have no members. They are read, and no more, by those who answer for them: the owners of
+ * the workspace, whoever made the template or the channel, the owner and members of the workflow of a widget.
+ */
+const outside = `from threads t
+  left join templates p on p.workspace_id = t.workspace_id and p.template_id = t.template_id
+  left join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
+  left join gateway_channels g on g.workspace_id = t.workspace_id and g.config_id = t.config_id
+  where t.workspace_id = $1 and t.kind <> 'thread' and ($3 = 'owner' or $3 <> 'guest' and (
+    p.owner_id = $2 or g.created_by = $2 or w.owner_id = $2 or exists (select from workflow_members s
+      where s.workspace_id = t.workspace_id and s.workflow_id = t.workflow_id and s.user_id = $2)))`
+
+/** Of threads of people alone: conversations with people outside have no members to change. */
 export const findRole = async (
   tx: Tx,
   workspaceId: string,
@@ -16,13 +35,19 @@ export const findRole = async (
   (await tx.maybe<{ role: ThreadRole }>(`select m.role ${mine} and t.thread_id = $3`, [workspaceId, userId, threadId]))
     ?.role
 
-export const findThread = (
+export const findThread = async (
   tx: Tx,
   workspaceId: string,
-  userId: string,
+  reader: Reader,
   threadId: string,
 ): Promise<Thread | undefined> =>
-  tx.maybe<Thread>(`select ${columns} ${mine} and t.thread_id = $3`, [workspaceId, userId, threadId])
+  (await tx.maybe<Thread>(`select ${columns} ${mine} and t.thread_id = $3`, [workspaceId, reader.user_id, threadId])) ??
+  (await tx.maybe<Thread>(`select ${outsideColumns} ${outside} and t.thread_id = $4`, [
+    workspaceId,
+    reader.user_id,
+    reader.role,
+    threadId,
+  ]))
 
 export const listThreads = (
   tx: Tx,
@@ -34,6 +59,18 @@ export const listThreads = (
   tx.rows<Thread>(
     `select ${columns} ${mine} and ($3::uuid is null or t.thread_id < $3) order by t.thread_id desc limit $4`,
     [workspaceId, userId, before, limit + 1],
+  )
+
+export const listOutside = (
+  tx: Tx,
+  workspaceId: string,
+  reader: Reader,
+  before: string | null,
+  limit: number,
+): Promise<Thread[]> =>
+  tx.rows<Thread>(
+    `select ${outsideColumns} ${outside} and ($4::uuid is null or t.thread_id < $4) order by t.thread_id desc limit $5`,
+    [workspaceId, reader.user_id, reader.role, before, limit + 1],
   )
 
 export const templateExists = async (tx: Tx, workspaceId: string, templateId: string): Promise<boolean> =>

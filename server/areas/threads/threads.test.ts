@@ -25,6 +25,12 @@ const say = (thread: string, text: string, by = world.member) =>
 const read = async (thread: string, by = world.member): Promise<string[]> =>
   (await by.call('GET', `/api/chat-thread/${thread}/messages`)).body.items.map(({ text }: { text: string }) => text)
 
+function formWith(text: string): FormData {
+  const form = new FormData()
+  form.set('text', text)
+  return form
+}
+
 describe('a thread', () => {
   test('belongs to whoever opened it, and is listed to those who are in it alone', async () => {
     const thread = await makeThread()
@@ -118,6 +124,8 @@ describe('messages', () => {
   test.each([
     ['nothing', { body: {} }, 422],
     ['blanks', { body: { text: ' \n ' } }, 422],
+    ['signs nobody sees', { body: { text: '\u200b\u2060' } }, 422],
+    ['a NUL in a form', { raw: formWith('a\0b') }, 422],
     ['too much', { body: { text: 'x'.repeat(8001) } }, 422],
     ['an unknown field', { body: { text: 'x', role: 'assistant' } }, 422],
     ['a NUL', { raw: '{"text":"a\\u0000b"}', headers: { 'content-type': 'application/json' } }, 422],

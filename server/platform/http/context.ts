@@ -38,6 +38,8 @@ export type Context = {
   readonly maybeWorkspace: Selected | null
   /** The verb's one transaction. */
   readonly tx: Tx
+  /** Null where the verb opens its own. */
+  readonly maybeTx: Tx | null
   readonly db: Database
   readonly log: Logger
   readonly address: string
@@ -53,7 +55,6 @@ export type Context = {
 }
 
 export type ContextParts = Omit<Context, 'person' | 'workspace' | 'tx' | 'signal'> & {
-  readonly maybeTx: Tx | null
   readonly hungUp: () => AbortSignal
 }
 

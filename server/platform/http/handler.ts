@@ -48,7 +48,7 @@ export function makeHandler(
     params: Params,
     echoed: [string, unknown][],
   ): Promise<void> {
-    if (route.method !== 'GET' && route.transaction !== false) {
+    if (route.method !== 'GET' && ctx.maybeTx !== null) {
       const lock = createHash('sha1').update(Object.values(params).join('/')).digest()
       await ctx.tx.rows('select pg_advisory_xact_lock($1, $2)', [lock.readInt32BE(0), lock.readInt32BE(4)])
     }
@@ -103,12 +103,11 @@ export function makeHandler(
       return replay ? idempotency.onceOutside(kernel.db, replay, async () => (await work())!, hungUp()) : work()
     }
 
-    const answer = await retryingDeadlocks(
-      route.transaction === false ? inItsOwnTransactions : inOneTransaction,
-      () => {
-        afterCommit.length = 0
-      },
-    )
+    const { transaction = true } = route
+    const isOne = typeof transaction === 'function' ? transaction() : transaction
+    const answer = await retryingDeadlocks(isOne ? inOneTransaction : inItsOwnTransactions, () => {
+      afterCommit.length = 0
+    })
     for (const work of afterCommit) work()
     if (answer === null) return reply
     if (

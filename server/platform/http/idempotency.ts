@@ -60,6 +60,14 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
       [replay.keyHash],
     )
 
+  /** Sent together; the second looks once the first holds the lock. */
+  const lockAndFind = async (tx: Tx, replay: Replay): Promise<Row | undefined> => {
+    const { keyHash } = replay
+    const lock = tx.rows('select pg_advisory_xact_lock($1, $2)', [keyHash.readInt32BE(0), keyHash.readInt32BE(4)])
+    const [, row] = await Promise.all([lock, find(tx, replay)])
+    return row
+  }
+
   const open = (row: Row, replay: Replay): Answer => ({
     status: row.status,
     headers: row.headers,
@@ -90,11 +98,7 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
   return {
     /** Inside the verb's own transaction: duplicates wait for the first one's commit, then get its answer. */
     async once(tx: Tx, replay: Replay, perform: () => Promise<Answer>): Promise<Answer> {
-      await tx.rows('select pg_advisory_xact_lock($1, $2)', [
-        replay.keyHash.readInt32BE(0),
-        replay.keyHash.readInt32BE(4),
-      ])
-      const row = await find(tx, replay)
+      const row = await lockAndFind(tx, replay)
       if (row?.state === 'done') {
         check(row, replay)
         return open(row, replay)
@@ -118,11 +122,7 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
       const nobody = { workspaceId: null, userId: null }
       for (const since = performance.now(); ; ) {
         const seen = await db.tenant(nobody, async (tx) => {
-          await tx.rows('select pg_advisory_xact_lock($1, $2)', [
-            replay.keyHash.readInt32BE(0),
-            replay.keyHash.readInt32BE(4),
-          ])
-          const row = await find(tx, replay)
+          const row = await lockAndFind(tx, replay)
           if (row) check(row, replay)
           if (row && (row.state === 'done' || !row.stale)) return row
           await tx.count(

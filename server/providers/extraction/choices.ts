@@ -35,6 +35,12 @@ const ordinals = 'first second third fourth fifth sixth'.split(' ')
 const isBareAnswer = (message: string, words: Word[], stems: string[]): boolean =>
   words.length <= stems.length + 2 && message.length < 60
 
+/** "size M": the word before it is what is asked for. */
+const isNamed = (words: Word[], from: number, want: Want): boolean => {
+  const last = words.findLast((word) => word.to <= from)
+  return last !== undefined && (want.label.includes(last.stem) || want.title.includes(last.stem))
+}
+
 const matchOption = (message: string, words: Word[], option: Option, want: Want): Candidate[] => {
   const found: Candidate[] = []
   for (const { text: name, stems } of option.names) {
@@ -42,7 +48,7 @@ const matchOption = (message: string, words: Word[], option: Option, want: Want)
       stems.length === 1 &&
       (everyday.has(stems[0] as string) || (stems[0] as string).length === 1 || /^\d+$/.test(stems[0] as string))
     for (const span of phrasesIn(words, stems)) {
-      if (risky && !isBareAnswer(message, words, stems)) continue
+      if (risky && !isBareAnswer(message, words, stems) && !isNamed(words, span.from, want)) continue
       // A single capital is a size or a grade; "a" and "I" are words.
       if (name.length === 1 && message.slice(span.from, span.to) !== name) continue
       found.push({ ...span, value: option.value, score: risky ? 0.85 : 0.93, named: false })
@@ -106,7 +112,7 @@ export const findChoices = (message: string, want: Want): Candidate[] => {
 const yes =
   /^\W*(?:yes|yep|yeah|yup|y|sure|ok|okay|of course|certainly|absolutely|definitely|please do|correct|right|true|that['’]?s right|affirmative|agreed|i do|i am|i have|i would|sounds good|go ahead|indeed)\b/i
 const no =
-  /^\W*(?:no|nope|nah|n|never|not (?:really|needed|required|at all|necessary)|false|incorrect|negative|i don['’]?t|i do not|i['’]?m not|i have not|i haven['’]?t|absolutely not|no way|of course not|certainly not|definitely not|don['’]?t)\b/i
+  /^\W*(?:no|nope|nah|n|never|(?:i['’]?d )?rather not|not (?:really|needed|required|at all|necessary)|false|incorrect|negative|i don['’]?t|i do not|i['’]?m not|i have not|i haven['’]?t|absolutely not|no way|of course not|certainly not|definitely not|don['’]?t)\b/i
 
 /** A plain yes or no at the start of the message, and how sure it is. */
 export const findAgreement = (message: string): Candidate | undefined => {

@@ -63,6 +63,13 @@ const written: Rule[] = [
     read: ({ y, m, d }, today) => dated(y, Number(m), Number(d), today, 1),
   },
   {
+    // "1 to 5 December": the first borrows the month of the second.
+    pattern: new RegExp(
+      `(?<![\\d.:/-])(?<d>\\d{1,2})(?:st|nd|rd|th)?(?=\\s*(?:to|until|till|through|and|-|–)\\s*(?:the\\s+)?\\d{1,2}(?:st|nd|rd|th)?(?:\\s+of)?\\s+(?<m>${MONTH})\\b\\.?(?:,?\\s+(?<y>\\d{4})(?!\\d))?)`,
+    ),
+    read: ({ y, m, d }, today) => dated(y, monthOf(m as string), Number(d), today, 0.95),
+  },
+  {
     pattern: new RegExp(
       `(?<![\\d.])(?<d>\\d{1,2})(?:st|nd|rd|th)?(?:\\s+of)?\\s+(?<m>${MONTH})\\b\\.?(?:,?\\s+(?<y>\\d{4})(?!\\d))?`,
     ),

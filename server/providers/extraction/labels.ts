@@ -1,5 +1,5 @@
 import type { Span } from './index.ts'
-import { before, matches, nearly, phrasesIn, stemOf, type Word, wordsOf } from './text.ts'
+import { before, contentStems, matches, nearly, phrasesIn, stemOf, type Word, wordsOf } from './text.ts'
 import type { Want } from './wants.ts'
 
 // "name: value", "name = value", "the name is value", and where such a value ends.
@@ -20,6 +20,7 @@ type Mention = Span & { want: Want; exact: boolean }
 const sign = /^(?:\s*\([^)\n]{0,30}\))?\s*(?::|=|→|->|\s[-–—]\s)\s*/
 const verb =
   /^\s*(?:is|are|was|will be|would be|should be|shall be|must be|has to be|needs to be|can be|=|equals|to be|remains|'s|’s)\s+(?:going to be\s+|gonna be\s+)?/i
+const hash = /^\s*#(?=\d)/
 const changeTo = /^\s+(?:to|into)\s+/i
 const otherLabel = /(?:^|[\n,;.]\s*|\s\/\s|\s\|\s)(?:and\s+|my\s+|the\s+|our\s+)*[\p{L}][\p{L}\p{N}_ '-]{0,30}[:=]\s/gu
 
@@ -80,16 +81,42 @@ const mentionsOf = (want: Want, words: Word[], others: Want[]): Mention[] => {
 /** ", email …": the next of a row of labels needs no sign. */
 const listed = /[,;\n]\s*(?:and\s+)?(?:my\s+|the\s+|our\s+)?$/i
 
-const endOf = (message: string, from: number, link: Labelled['link'], next: number): number => {
+/** What may run over several sentences. */
+const prose = new Set(
+  contentStems(
+    'description message comment note reason detail text body summary question feedback content instruction request remark explanation issue problem',
+  ),
+)
+const isProse = (want: Want): boolean => [...want.label, ...want.title].some((stem) => prose.has(stem))
+
+const shortened = new Set(
+  'dr mr mrs ms mx st ste prof no nr inc ltd co corp jr sr approx ave rd blvd dept apt ext str sgt lt capt hon rev'.split(
+    ' ',
+  ),
+)
+
+/** "Ada. Please send it": where a sentence ends, and not where a title or an initial does. */
+const sentenceEnd = (text: string): number => {
+  for (const { index } of matches(text, /[.!?](?=\s+(?:\p{Lu}|please\b|i\b|my\b|thanks?\b))/gu)) {
+    const word = /[\p{L}\p{N}]*$/u.exec(text.slice(Math.max(0, index - 30), index))?.[0] ?? ''
+    const goesOn = text[index] === '.' && (/^\p{L}$/u.test(word) || shortened.has(word.toLowerCase()))
+    if (!goesOn) return index
+  }
+  return text.length
+}
+
+const endOf = (message: string, { from, link, want }: Omit<Labelled, 'to'>, next: number): number => {
   const rest = message.slice(from, next)
-  const stops = [/\n|;|\s\|\s/]
+  const sentence = link === 'sign' && want.kind === 'string' && !isProse(want) ? sentenceEnd(rest) : rest.length
+  // "order #1042 arrived": a number of that kind ends with the word.
+  const stops = [message[from - 1] === '#' ? /[\s;,?!]|[.](?=\s|$)/ : /\n|;|\s\|\s/]
   if (link !== 'sign')
     stops.push(
       /[.!?](?=\s|$)/,
       /,?\s+(?:and|but|so|because|while|for|which)\s+(?:my|the|i|i'm|our|it|its|we|his|her|their|you|please|that)\b/i,
     )
   const cut = stops.map((stop) => stop.exec(rest)?.index ?? rest.length)
-  return from + Math.min(rest.length, ...cut)
+  return from + Math.min(sentence, ...cut)
 }
 
 export const findLabelled = (message: string, wants: Want[]): Labelled[] => {
@@ -100,8 +127,8 @@ export const findLabelled = (message: string, wants: Want[]): Labelled[] => {
   const foreign = matches(message, otherLabel).map((match) => match.index)
   const linked = mentions.flatMap((mention): Omit<Labelled, 'to'>[] => {
     const after = message.slice(mention.to, mention.to + 60)
-    const link = sign.test(after) ? 'sign' : verb.test(after) ? 'verb' : 'bare'
-    const length = (sign.exec(after) ?? verb.exec(after) ?? changeTo.exec(after) ?? [''])[0].length
+    const link = sign.test(after) || hash.test(after) ? 'sign' : verb.test(after) ? 'verb' : 'bare'
+    const length = (sign.exec(after) ?? hash.exec(after) ?? verb.exec(after) ?? changeTo.exec(after) ?? [''])[0].length
     return [{ want: mention.want, exact: mention.exact, link, labelFrom: mention.from, from: mention.to + length }]
   })
   return linked.map((label) => {
@@ -112,7 +139,7 @@ export const findLabelled = (message: string, wants: Want[]): Labelled[] => {
         .map((other) => other.labelFrom),
       ...foreign.filter((at) => at > label.from),
     ]
-    return { ...label, to: endOf(message, label.from, label.link, Math.min(message.length, ...later)) }
+    return { ...label, to: endOf(message, label, Math.min(message.length, ...later)) }
   })
 }
 

@@ -12,7 +12,7 @@ export type FoundNumber = Span & {
   approximate: boolean
   percent: boolean
   currency?: string
-  /** One end of "5 or 6", "100 to 200": not a value by itself. */
+  /** One end of "5 or 6", "100 to 200", or what "10 → 12" replaces: not a value by itself. */
   range: boolean
 }
 
@@ -79,7 +79,7 @@ const readDigits = (digits: string): number => {
 }
 
 const numeral =
-  /(?<![\p{L}\p{N}_.,/:#])(?<!\p{L}-)([€$£¥₹]\s?)?([-−+]?)(\d+(?:[.,]\d+)*)(?:\s?(k|K|M|mn|bn|B)(?![\p{L}\p{N}]))?(?![\p{L}\p{N}]*[\p{N}@/:])(?:\s?([Mm]illion|[Bb]illion|[Tt]housand|[Hh]undred|grand|dozen)\b)?(\s?[€£$¥])?(\s?%|\s?percent\b|\s?per cent\b)?/gu
+  /(?<![\p{L}\p{N}_.,/:])(?<!\p{L}[-#])([€$£¥₹]\s?)?([-−+]?)(\d+(?:[.,]\d+)*)(?:\s?(k|K|M|mn|bn|B)(?![\p{L}\p{N}]))?(?![\p{L}\p{N}]*[\p{N}@/:])(?:\s?([Mm]illion|[Bb]illion|[Tt]housand|[Hh]undred|grand|dozen)\b)?(\s?[€£$¥])?(\s?%|\s?percent\b|\s?per cent\b)?/gu
 
 const about =
   /\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|circa|ca\.?|some|maybe|perhaps|probably|up to|at most|at least|more than|less than|over|under|~)\s*(?:[€$£]\s?)?$/i
@@ -208,7 +208,8 @@ export const findNumbers = (text: string): FoundNumber[] => {
     const [previous, next] = [all[i - 1], all[i + 1]]
     const scale = previous && /^\s*(?:out of|\/)\s*$/i.test(text.slice(previous.to, number.from))
     const joined = (previous && isRange(text, previous, number)) || (next && isRange(text, number, next))
-    return { ...number, range: Boolean(scale || joined) }
+    const replaced = next && /^\s*(?:→|->|=>)\s*$/.test(text.slice(number.to, next.from))
+    return { ...number, range: Boolean(scale || joined || replaced) }
   })
 }
 

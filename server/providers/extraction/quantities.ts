@@ -16,6 +16,10 @@ const groups = [
   'temperature degree celsius fahrenheit',
 ].map((group) => new Set(group.split(' ').map(stemOf)))
 
+const kids = ['child', 'children', 'kid', 'baby', 'babies'].map(stemOf)
+const isApart = (message: string): boolean =>
+  /\badults?\b/i.test(message) && /\b(?:kids?|child(?:ren)?|bab(?:y|ies))\b/i.test(message)
+
 const generic = new Set(
   ['number', 'quantity', 'count', 'amount', 'qty', 'value', 'total', 'size', 'how', 'many'].map(stemOf),
 )
@@ -33,6 +37,8 @@ const isBare = (message: string): boolean => wordsOf(message).length <= 6
 export const nounFit = (number: FoundNumber, want: Want, message: string): number => {
   const stems = number.noun.slice(0, 3).map(stemOf)
   const narrow = new Set([...want.label, ...want.title])
+  // "four adults and two kids" are six people, and neither four nor two.
+  if (isApart(message) && [stemOf('adult'), ...kids].includes(stems[0] ?? '') && !narrow.has(stems[0]!)) return 0
   if (stems.slice(0, 2).some((stem) => !generic.has(stem) && related(stem, narrow))) return 1
   if (stems.some((stem) => !generic.has(stem) && related(stem, want.about))) return 0.97
   if (/^years?(?: old|$)/.test(number.noun.join(' '))) return want.about.has('age') ? 1 : want.unit ? 0.98 : 0

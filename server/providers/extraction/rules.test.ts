@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Json } from '#model/definition'
-import { harderCases } from './harder-messages.ts'
-import { type Case, cases, SAID_AT, USUAL_ZONE } from './messages.ts'
+import { cases } from './messages/all.ts'
+import { type Case, SAID_AT, USUAL_ZONE } from './messages/case.ts'
+import { harderCases } from './messages/harder.ts'
+import { laterCases } from './messages/later.ts'
 import { extractByRules } from './rules.ts'
 
 const extract = ({ message, wants, known, asked, timeZone = USUAL_ZONE }: Case) =>
@@ -19,6 +21,7 @@ const show = (value: Json | undefined) => JSON.stringify(value)
 test.each([
   ['two hundred messages', cases, 200],
   ['a hundred messages meant to mislead', harderCases, 100],
+  ['sixty of everyday conversations', laterCases, 60],
 ])('%s: nearly all give exactly the values a careful person would take', (what, table, least) => {
   const wrong: string[] = []
   const overconfident: string[] = []

@@ -1,4 +1,4 @@
-import { date, email, field, flag, integer, moment, money, number, oneOf, say, text } from './messages.ts'
+import { date, email, field, flag, integer, moment, money, number, oneOf, say, text } from './case.ts'
 
 // A second table, written after the rules and meant to mislead them. When they first met it, 85 of these hundred came out
 // right; the rules were then mended, so what the test prints says that nothing got worse, not how they meet the next message.

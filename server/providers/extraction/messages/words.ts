@@ -1,0 +1,122 @@
+import {
+  type Case,
+  color,
+  contact,
+  email,
+  field,
+  flag,
+  integer,
+  oneOf,
+  priority,
+  say,
+  shipping,
+  size,
+  text,
+  ticket,
+  uri,
+} from './case.ts'
+
+export const tokens: Case[] = [
+  say('You can reach me at anna.smith@example.com', contact, { email: 'anna.smith@example.com' }),
+  say('My name is Anna Smith, email anna@example.org, phone +49 170 1234567', contact, {
+    name: 'Anna Smith',
+    email: 'anna@example.org',
+    phone: '+491701234567',
+  }),
+  say("Hi, I'm Bob. bob@bob.io", contact, { name: 'Bob', email: 'bob@bob.io' }),
+  say('call me at (555) 123-4567', contact, { phone: '5551234567' }),
+  say('My number is 07700 900123', contact, { phone: '07700900123' }),
+  say('order 4711', contact, {}),
+  say('a@b', [field('email', email)], {}),
+  say('write to a@example.com or b@example.com', [field('email', email)], {}),
+  say('a@example.com, b@example.com and c@example.com', [field('recipients', { type: 'array', items: email })], {
+    recipients: ['a@example.com', 'b@example.com', 'c@example.com'],
+  }),
+  say('See https://example.com/a?b=c.', [field('website', uri)], { website: 'https://example.com/a?b=c' }),
+  say('our site is www.example.com', [field('website', uri)], { website: 'https://www.example.com' }),
+  say('I do not have a website', [field('website', uri)], {}),
+  say('from: a@example.com\nto: b@example.com', [field('from', email), field('to', email)], {
+    from: 'a@example.com',
+    to: 'b@example.com',
+  }),
+  say('My order number is 12345-AB', [field('order_number', text)], { order_number: '12345-AB' }),
+  say('Where is order #98765?', [field('order_id', text)], { order_id: '98765' }),
+  say('I want to return something', [field('order_id', text)], {}),
+  say('invoice INV-2025-007 is wrong', [field('invoice_number', text)], { invoice_number: 'INV-2025-007' }),
+  say('It is AB-1234, thanks', [field('plate', { type: 'string', pattern: '^[A-Z]{2}-[0-9]{4}$' })], {
+    plate: 'AB-1234',
+  }),
+  say('the plate is ab1234', [field('plate', { type: 'string', pattern: '^[A-Z]{2}-[0-9]{4}$' })], {}),
+  say('call the "Blue Whale" project', [field('project', text)], { project: 'Blue Whale' }),
+  say('Phone: 030 1234567', ['phone'], { phone: '0301234567' }),
+  say('mail me: jo@example.net', ['email'], { email: 'jo@example.net' }),
+]
+
+export const choices: Case[] = [
+  say('I would like it in blue', [color], { color: 'blue' }),
+  say('Red or green, I cannot decide', [color], {}),
+  say('not red but blue', [color], { color: 'blue' }),
+  say('anything but red', [color], {}),
+  say('grean', [color], { color: 'green' }),
+  say('Purple', [color], {}),
+  say('the blue one in large', [color, size], { color: 'blue', size: 'L' }),
+  say('XL please', [size], { size: 'XL' }),
+  say('medium', [size], { size: 'M' }),
+  say('I like it', [size], {}),
+  say("I'm not sure about the size", [size], {}),
+  say('express', [shipping], { shipping: 'Express delivery' }),
+  say('I will pick it up in the store', [shipping], { shipping: 'Pick up in store' }),
+  say('standard delivery is fine', [shipping], { shipping: 'Standard delivery' }),
+  say('the second one', [shipping], { shipping: 'Express delivery' }),
+  say('2', [shipping], { shipping: 'Express delivery' }),
+  say('option 3', [shipping], { shipping: 'Pick up in store' }),
+  say('delivery please', [shipping], {}),
+  say('This is urgent!', [priority], { priority: 'urgent' }),
+  say('priority: hihg', [priority], { priority: 'high' }),
+  say('It is not urgent', [priority], {}),
+  say('subject: Printer on fire; priority: urgent', ticket, { subject: 'Printer on fire', priority: 'urgent' }),
+  say('red, green and blue', [field('colors', { type: 'array', items: oneOf('red', 'green', 'blue', 'black') })], {
+    colors: ['red', 'green', 'blue'],
+  }),
+  say(
+    'vegan',
+    [
+      field('diet', {
+        oneOf: [
+          { const: 'vg', title: 'Vegan' },
+          { const: 'vt', title: 'Vegetarian' },
+        ],
+      }),
+    ],
+    { diet: 'vg' },
+  ),
+  say('vegetarian and gluten free', [field('diet', oneOf('vegan', 'vegetarian', 'none'))], { diet: 'vegetarian' }),
+  say('Which colors do you have?', [color], {}),
+  say('Do you have it in red?', [color], { color: 'red' }),
+]
+
+export const booleans: Case[] = [
+  say('yes', [field('newsletter', flag)], { newsletter: true }),
+  say('No, thanks', [field('newsletter', flag)], { newsletter: false }),
+  say('sure, go ahead', [field('confirmed', flag)], { confirmed: true }),
+  say('maybe', [field('confirmed', flag)], {}),
+  say('yes', [field('breakfast', flag), field('parking', flag)], {}),
+  say('with breakfast, no parking', [field('breakfast', flag), field('parking', flag)], {
+    breakfast: true,
+    parking: false,
+  }),
+  say('breakfast: yes\nparking: no', [field('breakfast', flag), field('parking', flag)], {
+    breakfast: true,
+    parking: false,
+  }),
+  say("We don't need parking", [field('parking', flag)], { parking: false }),
+  say('I am a member', [field('is_member', flag)], { is_member: true }),
+  say("I'm not a member", [field('is_member', flag)], { is_member: false }),
+  say('Is breakfast included?', [field('breakfast', flag)], {}),
+  say('I have an allergy', [field('has_allergy', flag)], { has_allergy: true }),
+  say('no idea', [field('confirmed', flag)], {}),
+  say('Two nights without breakfast', [field('nights', integer), field('breakfast', flag)], {
+    nights: 2,
+    breakfast: false,
+  }),
+]
