@@ -64,6 +64,10 @@ create table executions (
 -- Without the workspace: with it, a look-up by workspace and execution could go by this index instead of the key.
 create index executions_by_workflow on executions (workflow_id, execution_id);
 create index executions_by_system on executions (workspace_id, system_slug, started_by, execution_id) where system_slug is not null;
+-- Only those that a person started, and those that went wrong: the search finds them, and a webhook's success pays for neither.
+create index executions_by_starter on executions (workspace_id, started_by, execution_id) where started_by is not null;
+create index executions_gone_wrong on executions (workflow_id, status, execution_id)
+  where status in ('failed', 'cancelled', 'timed_out');
 create index executions_queued on executions (workspace_id, due_at) where status = 'queued';
 create index executions_running on executions (workspace_id, workflow_id) where status = 'running';
 create index executions_waiting on executions (workspace_id, workflow_id, execution_id) where status = 'waiting';
@@ -181,6 +185,7 @@ returns text language plpgsql security definer set search_path = public, pg_temp
 declare v_queued integer;
 begin
   if not engine.may_touch(p_workspace) then return 'unknown'; end if;
+  if exists (select from gone_workspaces where workspace_id = p_workspace) then return 'unknown'; end if;
   select count(*) into v_queued from (
     select from executions where workspace_id = p_workspace and status = 'queued' limit p_queue_limit) as queued;
   if v_queued >= p_queue_limit then return 'queue_full'; end if;

@@ -114,13 +114,14 @@ end $$;
 
 -- What a webhook call needs, in one look-up by the hash of its token.
 create function identify_webhook_token(token bytea)
-returns table (token_id uuid, workspace_id uuid, workflow_id uuid, enabled boolean, expired boolean, version_id uuid,
+returns table (token_id uuid, org_id uuid, workspace_id uuid, workflow_id uuid, enabled boolean, expired boolean, version_id uuid,
   inputs json, settings jsonb)
 language sql stable security definer set search_path = public
 begin atomic
-  select t.token_id, t.workspace_id, t.workflow_id, t.enabled, coalesce(t.expires_at <= now(), false), v.version_id,
+  select t.token_id, s.org_id, t.workspace_id, t.workflow_id, t.enabled, coalesce(t.expires_at <= now(), false), v.version_id,
     v.definition -> 'inputs', w.settings
   from webhook_tokens t
+  join workspaces s on s.workspace_id = t.workspace_id
   join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id and w.deleted_at is null
   left join workflow_versions v on v.workspace_id = t.workspace_id and v.workflow_id = t.workflow_id and v.active
   where t.token_hash = token;

@@ -36,7 +36,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   const clock = makeDatabaseClock()
   const hints = await makeHints({ db, log, self: newId() })
   const ends = makeEnds({ db, store, ports, log, nudge: (ids) => hints.nudged(ids) })
-  let start: ReturnType<typeof makeStarter>
+  let starter: ReturnType<typeof makeStarter>
   const worker =
     options.role === 'api'
       ? undefined
@@ -48,17 +48,17 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
           clock,
           log,
           limits: { ...defaultLimits, ...options.limits },
-          startChild: async (child) => void (await start(child, Number.POSITIVE_INFINITY)),
+          startChild: async (child) => void (await starter.start(child, Number.POSITIVE_INFINITY)),
           tell: ends.tell,
         })
   const queue = makeStartQueue({ pool: db.enginePool, log })
-  start = makeStarter({ worker, store, queue, limits: { ...defaultQueueLimits, ...options.queue } })
+  starter = makeStarter({ worker, store, queue, limits: { ...defaultQueueLimits, ...options.queue } })
   hints.on((hint) => {
     if (hint.kind === 'nudged') worker?.nudged(hint.ids)
   })
 
   const startAndHint = async (wanted: InnerStart): Promise<Started> => {
-    const started = await start(wanted)
+    const started = await starter.start(wanted)
     if (started.status === 'queued' && !worker) hints.nudged([started.executionId])
     return started
   }
@@ -150,6 +150,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   return {
     start: startAndHint,
     startMany: (starts) => Promise.all(starts.map(startAndHint)),
+    startedBefore: (workspaceId, key) => starter.startedBefore(workspaceId, key),
     signal,
     cancel: (tx, to, by) => signal(tx, { ...to, key: 'cancel' }, { type: 'cancel', by }),
     nudge: (ids) => hints.nudged(ids),

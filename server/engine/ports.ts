@@ -137,6 +137,8 @@ export type Engine = {
   /** Durable when it resolves. Refuses with `overloaded` (this process) or `queue_full` (the workspace). */
   start(start: Start): Promise<Started>
   startMany(starts: Start[]): Promise<Started[]>
+  /** What a start with this key began within a day; `idempotency_key_reused` where the body is another. */
+  startedBefore(workspaceId: string, key: NonNullable<Start['idempotency']>): Promise<Started | undefined>
   /**
    * In the caller's own transaction; idempotent by `key`. Call `nudge` after the commit: it is only a hint that saves
    * up to half a second, never needed for correctness.

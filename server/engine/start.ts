@@ -6,7 +6,7 @@ import type { GraphState } from './interpreter/state.ts'
 import type { StartRow } from './journal/batch.ts'
 import { Fenced, Full, Refused, Unknown } from './journal/journal.ts'
 import type { StartQueue } from './journal/queue.ts'
-import type { Start, Started } from './ports.ts'
+import type { Engine, Start, Started } from './ports.ts'
 import { hasBadText } from './text.ts'
 import type { Store } from './worker/store.ts'
 import type { Worker } from './worker/worker.ts'
@@ -99,25 +99,23 @@ export const makeStarter = (deps: {
     known.added += 1
   }
 
-  const alreadyStarted = async (start: InnerStart, executionId: string): Promise<Started> => {
-    if (start.idempotency) {
-      const { credentialHash, keyHash, bodySha256 } = start.idempotency
-      const holder = await store.keyHolder(credentialHash, keyHash)
-      if (holder && holder.execution_id !== executionId) {
-        if (!holder.body_sha256.equals(bodySha256) || holder.workspace_id !== start.workspaceId) {
-          throw problem('idempotency_key_reused', 'Use a new Idempotency-Key for a new request.')
-        }
-        return {
-          executionId: holder.execution_id,
-          status: (holder.status ?? 'succeeded') as Started['status'],
-          replayed: true,
-        }
-      }
+  const startedBefore: Engine['startedBefore'] = async (workspaceId, { credentialHash, keyHash, bodySha256 }) => {
+    const holder = await store.keyHolder(credentialHash, keyHash)
+    if (!holder) return undefined
+    if (!holder.body_sha256.equals(bodySha256) || holder.workspace_id !== workspaceId) {
+      throw problem('idempotency_key_reused', 'Use a new Idempotency-Key for a new request.')
     }
+    const status = (holder.status ?? 'succeeded') as Started['status']
+    return { executionId: holder.execution_id, status, replayed: true }
+  }
+
+  const alreadyStarted = async (start: InnerStart, executionId: string): Promise<Started> => {
+    const before = start.idempotency && (await startedBefore(start.workspaceId, start.idempotency))
+    if (before && before.executionId !== executionId) return before
     const status = await store.statusOf(start.workspaceId, executionId)
-    if (!status)
-      throw problem('unavailable', 'The execution could not be started. Try again in a moment.', { retryAfterS: 1 })
-    return { executionId, status: status as Started['status'], replayed: true }
+    if (status) return { executionId, status: status as Started['status'], replayed: true }
+    if (await store.isGone(start.workspaceId)) throw problem('not_found', 'The workspace was deleted.')
+    throw problem('unavailable', 'The execution could not be started. Try again in a moment.', { retryAfterS: 1 })
   }
 
   const startOnce = async (start: InnerStart, executionId: string, row: StartRow): Promise<Started> => {
@@ -165,7 +163,7 @@ export const makeStarter = (deps: {
   }
 
   /** `patience`: a child whose parent waits for it has for ever. */
-  return async (start: InnerStart, patience = PATIENCE): Promise<Started> => {
+  const begin = async (start: InnerStart, patience = PATIENCE): Promise<Started> => {
     const executionId = start.executionId ?? newId()
     if (patience !== Number.POSITIVE_INFINITY) refuseWhenOverloaded()
     const text = JSON.stringify([start.input, start.trigger.id, start.snapshot ?? null])
@@ -174,4 +172,6 @@ export const makeStarter = (deps: {
     }
     return within(startUntil(start, executionId, rowOf(start, text.length), patience), patience)
   }
+
+  return { start: begin, startedBefore }
 }

@@ -7,7 +7,7 @@ import { makeApprovals, makeStandingInGate } from '#areas/approvals/service'
 import { executionFeed } from '#areas/executions/feed'
 import { executionRoutes } from '#areas/executions/routes'
 import { type AdhocStanding, makeExecutions, makeStandingInExecution } from '#areas/executions/service'
-import { makeStarter } from '#areas/executions/start'
+import { makeStarter, type Quota } from '#areas/executions/start'
 import { makeViews } from '#areas/executions/view'
 import { oddsRoutes } from '#areas/odds/routes'
 import type { Quotas } from '#areas/payments/quotas'
@@ -92,7 +92,11 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   })
   const approvals = makeApprovals({ gates, engine: engineLater })
   const reviews = makeReviews({ db, log, approvals, gates, engine: engineLater, review })
-  const ports = makeWorkflowPorts({ db, system, loadAdhoc: options.loadAdhoc })
+  const quota: Quota = {
+    take: (workspaceId) => options.quotas.takeExecutions(workspaceId),
+    giveBack: (workspaceId) => options.quotas.giveBackExecutions(workspaceId),
+  }
+  const ports = makeWorkflowPorts({ db, system, loadAdhoc: options.loadAdhoc, quota })
 
   const engine: Engine = await startEngine({
     db,
@@ -116,9 +120,8 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     },
   })
 
-  const countRun = (workspaceId: string): Promise<void> => options.quotas.takeExecutions(workspaceId)
-  const scheduler = makeScheduler({ db, log, countRun, onStarted: (executionId) => engine.nudge([executionId]) })
-  const startExecution = makeStarter({ engine, countRun })
+  const scheduler = makeScheduler({ db, log, quota, onStarted: (executionId) => engine.nudge([executionId]) })
+  const startExecution = makeStarter({ engine, quota })
   const views = makeViews(providers.blobs)
   const standingInWorkflow = makeStandingInWorkflow(system)
   const standingInExecution = makeStandingInExecution({
@@ -134,7 +137,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     references: new Map([...options.references, ...peopleAndWorkflows]),
     onDeleted: options.onDeleted,
   })
-  const executions = makeExecutions({ engine, views, system, startExecution, countRun })
+  const executions = makeExecutions({ engine, views, system, startExecution, quota })
   const webhookTokens = makeWebhookIdentifier({ db, orgOf: options.orgOf, log })
 
   if (config.role !== 'api') {

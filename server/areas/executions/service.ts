@@ -13,7 +13,16 @@ import type { ListQuery } from '#platform/http/schema'
 import { fromWire, NOWHERE, toWire } from '#platform/ids'
 import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
 import type { Execution, eventsQuery, RetryBody, RunBody } from './schema.ts'
-import { findTarget, idempotencyOf, type Quota, type StartExecution, systemTarget, type Target } from './start.ts'
+import { searchExecutions } from './search.ts'
+import {
+  findTarget,
+  idempotencyOf,
+  makeCounted,
+  type Quota,
+  type StartExecution,
+  systemTarget,
+  type Target,
+} from './start.ts'
 import * as store from './store.ts'
 import type { Views } from './view.ts'
 
@@ -54,9 +63,10 @@ export function makeExecutions(options: {
   views: Views
   system: ReadonlyMap<string, SystemWorkflow>
   startExecution: StartExecution
-  countRun: Quota
+  quota: Quota
 }) {
   const { engine, views, system, startExecution } = options
+  const counted = makeCounted(options)
 
   async function read(ctx: Context, executionId: string): Promise<ExecutionView> {
     const view = await engine.readExecution(ctx.workspace.workspace_id, executionId)
@@ -132,7 +142,7 @@ export function makeExecutions(options: {
     ) {
       const wanted = input.workflow_id
       const slug = wanted !== undefined && system.has(wanted) ? wanted : null
-      const rows = await store.searchExecutions(
+      const rows = await searchExecutions(
         ctx.tx,
         ctx.workspace.workspace_id,
         ctx.person.user_id,
@@ -205,21 +215,27 @@ export function makeExecutions(options: {
         version === 'active' && view.workflow_id !== null
           ? await ctx.db.tenant(scopeOf(ctx), (tx) => findTarget(tx, workspaceId, view.workflow_id!))
           : undefined
-      await options.countRun(workspaceId)
-      const started = await engine.retry({
+      const idempotency = idempotencyOf(
+        ctx.credential,
+        ctx.person.user_id,
+        ctx.idempotencyKey,
+        Buffer.concat([Buffer.from(`${exchange.request.url}\n`), exchange.request.rawBody]),
+      )
+      const started = await counted(
         workspaceId,
-        executionId: execution_id,
-        from,
-        ...(target && { target }),
-        startedBy: ctx.person.user_id,
-        trigger: { kind: view.system_slug === null ? 'user' : 'system', id: toWire('usr', ctx.person.user_id) },
-        idempotency: idempotencyOf(
-          ctx.credential,
-          ctx.person.user_id,
-          ctx.idempotencyKey,
-          Buffer.concat([Buffer.from(`${exchange.request.url}\n`), exchange.request.rawBody]),
-        ),
-      })
+        idempotency,
+        () => {},
+        () =>
+          engine.retry({
+            workspaceId,
+            executionId: execution_id,
+            from,
+            ...(target && { target }),
+            startedBy: ctx.person.user_id,
+            trigger: { kind: view.system_slug === null ? 'user' : 'system', id: toWire('usr', ctx.person.user_id) },
+            ...(idempotency && { idempotency }),
+          }),
+      )
       return { execution_id: started.executionId, status: 'queued' as const }
     },
 

@@ -4,7 +4,7 @@ import type { Engine, Start, Started, StartTarget, TriggerKind } from '#engine/p
 import type { Json, JsonObject } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import type { Tx } from '#platform/db/pool'
-import { invalid, problem, unknownReference } from '#platform/errors'
+import { invalid, isProblem, problem, unknownReference } from '#platform/errors'
 import type { Credential } from '#platform/http/context'
 
 // From "run this workflow" to the start of an execution: the version, the check of the input, the limits. One way in for
@@ -64,7 +64,18 @@ export function checkInput(inputs: Json, input: JsonObject, path = '/input'): vo
   }
 }
 
-export type Quota = (workspaceId: string) => Promise<void>
+/** Executions that the plan of a workspace allows: one is taken before a start, and given back where none came of it. */
+export type Quota = { take(workspaceId: string): Promise<void>; giveBack(workspaceId: string): void }
+
+/** Why the plan allows no more; null where one was taken. */
+export const reasonAgainst = (quota: Quota, workspaceId: string): Promise<string | null> =>
+  quota.take(workspaceId).then(
+    () => null,
+    (error: unknown) => {
+      if (isProblem(error, 'quota_exceeded')) return error.message
+      throw error
+    },
+  )
 
 /** `body` is what the key was sent with: the same key with another body is refused. */
 export function idempotencyOf(
@@ -86,8 +97,39 @@ export function idempotencyOf(
   return { credentialHash: sha256(who), keyHash: sha256(key), bodySha256: sha256(body) }
 }
 
-export function makeStarter(options: { engine: Engine; countRun: Quota }) {
+/**
+ * Counts a start against the plan. A repetition uses nothing, and gets its answer whatever has come to stand against a new
+ * start meanwhile: a used-up quota, another version with other inputs.
+ */
+export const makeCounted =
+  ({ engine, quota }: { engine: Engine; quota: Quota }) =>
+  async (
+    workspaceId: string,
+    idempotency: Start['idempotency'],
+    check: () => void,
+    start: () => Promise<Started>,
+  ): Promise<Started> => {
+    try {
+      check()
+      await quota.take(workspaceId)
+    } catch (refusal) {
+      const before = idempotency && (await engine.startedBefore(workspaceId, idempotency))
+      if (before) return before
+      throw refusal
+    }
+    let begun = false
+    try {
+      const started = await start()
+      begun = !started.replayed
+      return started
+    } finally {
+      if (!begun) quota.giveBack(workspaceId)
+    }
+  }
+
+export function makeStarter(options: { engine: Engine; quota: Quota }) {
   const { engine } = options
+  const counted = makeCounted(options)
   return async function startTarget(
     workspaceId: string,
     target: Target,
@@ -100,18 +142,22 @@ export function makeStarter(options: { engine: Engine; countRun: Quota }) {
       tellEnd?: boolean
     },
   ): Promise<Started> {
-    checkInput(target.inputs, input, by.inputPath)
-    await options.countRun(workspaceId)
-    const { inputs: _inputs, ...start } = target
-    return engine.start({
-      ...start,
+    const { inputs, ...start } = target
+    return counted(
       workspaceId,
-      input,
-      trigger: by.trigger,
-      startedBy: by.startedBy,
-      ...(by.idempotency && { idempotency: by.idempotency }),
-      ...(by.tellEnd && { tellEnd: true }),
-    })
+      by.idempotency,
+      () => checkInput(inputs, input, by.inputPath),
+      () =>
+        engine.start({
+          ...start,
+          workspaceId,
+          input,
+          trigger: by.trigger,
+          startedBy: by.startedBy,
+          ...(by.idempotency && { idempotency: by.idempotency }),
+          ...(by.tellEnd && { tellEnd: true }),
+        }),
+    )
   }
 }
 

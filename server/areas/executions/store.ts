@@ -1,17 +1,14 @@
 import type { Tx } from '#platform/db/pool'
 import type { ExecutionSummary } from './schema.ts'
 
-const columns = `execution_id, coalesce(workflow_id::text, system_slug) as workflow_id, version_id, status, error, waiting_for,
+/** A row as lists show it. */
+export const summaryColumns = `execution_id, coalesce(workflow_id::text, system_slug) as workflow_id, version_id, status, error, waiting_for,
   json_build_object('kind', trigger_kind, 'id', trigger_id) as trigger, started_by, retry_of, created_at, started_at, finished_at`
 
-export type Filter = {
-  workflowId?: string | null
-  systemSlug?: string | null
-  startedBy?: string | null
-  status?: string[] | null
-  from?: Date | null
-  to?: Date | null
-}
+// A page begins in the index where the one before ended, however far down that is. Bounds on both sides make the planner
+// expect few rows and go by the workflow's index; with one it walked the whole workspace past a workflow that had been quiet.
+const FIRST = '00000000-0000-0000-0000-000000000000'
+const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 export const listByWorkflow = (
   tx: Tx,
@@ -21,9 +18,10 @@ export const listByWorkflow = (
   limit: number,
 ): Promise<ExecutionSummary[]> =>
   tx.rows<ExecutionSummary>(
-    `select ${columns} from executions where workspace_id = $1 and workflow_id = $2 and ($3::uuid is null or execution_id < $3)
-     order by execution_id desc limit $4`,
-    [workspaceId, workflowId, before, limit + 1],
+    `select ${summaryColumns} from executions where workspace_id = $1 and workflow_id = $2
+       and execution_id >= $3 and execution_id < $4
+     order by execution_id desc limit $5`,
+    [workspaceId, workflowId, FIRST, before ?? LAST, limit + 1],
   )
 
 export const listBySystem = (
@@ -35,45 +33,10 @@ export const listBySystem = (
   limit: number,
 ): Promise<ExecutionSummary[]> =>
   tx.rows<ExecutionSummary>(
-    `select ${columns} from executions where workspace_id = $1 and system_slug = $2 and started_by = $3 and ($4::uuid is null or execution_id < $4)
-     order by execution_id desc limit $5`,
-    [workspaceId, slug, userId, before, limit + 1],
-  )
-
-/**
- * What this person sees: executions of workflows they own or are members of, and those they started. The workflows are
- * found first; the primary key then walks the executions newest first.
- */
-export const searchExecutions = (
-  tx: Tx,
-  workspaceId: string,
-  userId: string,
-  filter: Filter,
-  before: string | null,
-  limit: number,
-): Promise<ExecutionSummary[]> =>
-  tx.rows<ExecutionSummary>(
-    `with mine as materialized (
-       select w.workflow_id from workflows w where w.workspace_id = $1 and w.owner_id = $2
-       union select m.workflow_id from workflow_members m where m.workspace_id = $1 and m.user_id = $2)
-     select ${columns} from executions
-     where workspace_id = $1 and ($3::uuid is null or execution_id < $3)
-       and (started_by = $2 or workflow_id in (select workflow_id from mine))
-       and ($4::uuid is null or workflow_id = $4) and ($5::text is null or system_slug = $5)
-       and ($6::text[] is null or status = any ($6))
-       and ($7::timestamptz is null or created_at >= $7) and ($8::timestamptz is null or created_at < $8)
-     order by execution_id desc limit $9`,
-    [
-      workspaceId,
-      userId,
-      before,
-      filter.workflowId ?? null,
-      filter.systemSlug ?? null,
-      filter.status ?? null,
-      filter.from ?? null,
-      filter.to ?? null,
-      limit + 1,
-    ],
+    `select ${summaryColumns} from executions where workspace_id = $1 and system_slug = $2 and started_by = $3
+       and execution_id >= $4 and execution_id < $5
+     order by execution_id desc limit $6`,
+    [workspaceId, slug, userId, FIRST, before ?? LAST, limit + 1],
   )
 
 export type Whose = {

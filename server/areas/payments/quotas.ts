@@ -156,6 +156,12 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
       pending.set(key, here + count)
     },
 
+    /** A start that was counted and did not begin an execution. */
+    giveBackExecutions(workspaceId: string, count = 1): void {
+      const key = `${workspaceId}|${thisMonth()}`
+      pending.set(key, (pending.get(key) ?? 0) - count)
+    },
+
     /** Refuses a plan that is too small for what the workspace holds. */
     async checkFit(ctx: Context, plan: Plan): Promise<void> {
       const { workspace_id } = ctx.workspace

@@ -16,6 +16,7 @@ const NOTED_EVERY = 5000
 
 export type WebhookToken = {
   token_id: string
+  org_id: string
   workspace_id: string
   workflow_id: string
   enabled: boolean
@@ -61,7 +62,7 @@ export function makeWebhookIdentifier(options: { db: Database; orgOf(host: strin
     const org = await options.orgOf(request.host)
     const secret = bearerOf(request)
     const token = secret === undefined ? undefined : await lookUp(secret)
-    if (!token || token.workflow_id !== params.workflow_id || token.expired)
+    if (!token || token.org_id !== org.org_id || token.workflow_id !== params.workflow_id || token.expired)
       throw problem('unauthenticated', 'Send a webhook token of this workflow as Authorization: Bearer.')
     if (!token.enabled) throw problem('token_disabled', 'The owner of the workflow can enable it again.')
     used.add(token.token_id)

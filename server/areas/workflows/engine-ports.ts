@@ -1,4 +1,4 @@
-import { targetOf } from '#areas/executions/start'
+import { type Quota, reasonAgainst, targetOf } from '#areas/executions/start'
 import { NodeFailure } from '#engine/node'
 import type { EndedExecution, EnginePorts, StartTarget } from '#engine/ports'
 import type { Definition, Json, JsonObject } from '#model/definition'
@@ -25,10 +25,11 @@ export function makeWorkflowPorts(options: {
   db: Database
   system: ReadonlyMap<string, SystemWorkflow>
   loadAdhoc: LoadAdhoc
+  quota: Quota
 }): Pick<EnginePorts, 'loadDefinition' | 'resolveWorkflow'> & {
   ended(execution: EndedExecution): Promise<void>
 } {
-  const { db, system } = options
+  const { db, system, quota } = options
   const inWorkspace = (workspaceId: string) => ({ workspaceId, userId: null })
 
   const findTarget = (
@@ -100,7 +101,7 @@ export function makeWorkflowPorts(options: {
     return target
   }
 
-  /** Owners hear of a failure; the error workflow is started once, by an id made from the execution's own. */
+  /** Owners hear of a failure; the error workflow is started once, although the end may be told several times. */
   async function ended(execution: EndedExecution): Promise<void> {
     if (execution.workflowId === null || execution.status === 'succeeded' || execution.status === 'cancelled') return
     const row = await findTarget(execution.workspaceId, execution.workflowId, null)
@@ -119,12 +120,32 @@ export function makeWorkflowPorts(options: {
       trigger: execution.trigger,
       finished_at: execution.finishedAt.toISOString(),
     }
-    await db.tenant(inWorkspace(execution.workspaceId), async (tx) => {
+    // One that itself handles a failure is not followed by another.
+    const follows = errorWorkflow?.version_id && execution.trigger.kind !== 'workflow'
+    const handler = follows ? targetOf(errorWorkflow as TargetRow & { version_id: string }) : undefined
+    const refusal = handler ? await reasonAgainst(quota, execution.workspaceId) : null
+    let started = false
+    try {
+      started = await tellFailure(execution, row, report, refusal === null ? handler : undefined, refusal)
+    } finally {
+      if (handler && refusal === null && !started) quota.giveBack(execution.workspaceId)
+    }
+  }
+
+  /** Whether the error workflow was started. */
+  const tellFailure = (
+    execution: EndedExecution,
+    row: TargetRow,
+    report: JsonObject,
+    handler: StartTarget | undefined,
+    refusal: string | null,
+  ): Promise<boolean> =>
+    db.tenant(inWorkspace(execution.workspaceId), async (tx) => {
       const first = await tx.count(
         'insert into told_failures (workspace_id, execution_id) values ($1, $2) on conflict do nothing',
         [execution.workspaceId, execution.executionId],
       )
-      if (first === 0) return
+      if (first === 0) return false
       // A webhook can fail a thousand times a minute; its owner is told once an hour per workflow.
       const { quiet } = await tx.row<{ quiet: boolean }>(`select told_recently($1, 'execution.failed', $2) as quiet`, [
         row.owner_id,
@@ -135,28 +156,34 @@ export function makeWorkflowPorts(options: {
           workspaceId: execution.workspaceId,
           kind: 'execution.failed',
           title: `"${row.name}" ${execution.status === 'timed_out' ? 'timed out' : 'failed'}`,
-          body: execution.error?.message ?? 'It took longer than its settings allow.',
+          body: [
+            execution.error?.message ?? 'It took longer than its settings allow.',
+            refusal && `Its error workflow was not started. ${refusal}`,
+          ]
+            .filter(Boolean)
+            .join('\n'),
           data: { execution_id: report.execution_id, workflow_id: report.workflow_id },
           link: `/runs/${report.execution_id}`,
           to: [row.owner_id],
         })
       }
-      if (errorWorkflow?.version_id && execution.trigger.kind !== 'workflow') {
-        await tx.row('select engine.start($1, $2, $3, $4)', [
-          execution.workspaceId,
-          newId(),
-          JSON.stringify(report),
-          JSON.stringify({
-            definition_ref: `version:${errorWorkflow.version_id}`,
-            workflow_id: errorWorkflow.workflow_id,
-            version_id: errorWorkflow.version_id,
-            trigger_kind: 'workflow',
-            trigger_id: report.execution_id,
-          }),
-        ])
-      }
+      if (!handler) return false
+      const { outcome } = await tx.row<{ outcome: string }>('select engine.start($1, $2, $3, $4) as outcome', [
+        execution.workspaceId,
+        newId(),
+        JSON.stringify(report),
+        JSON.stringify({
+          definition_ref: handler.definitionRef,
+          workflow_id: handler.workflowId,
+          version_id: handler.versionId,
+          timeout_s: handler.timeoutS,
+          max_concurrency: handler.maxConcurrency,
+          trigger_kind: 'workflow',
+          trigger_id: report.execution_id,
+        }),
+      ])
+      return outcome === 'accepted'
     })
-  }
 
   return { loadDefinition, resolveWorkflow, ended }
 }

@@ -1,3 +1,4 @@
+import { type Quota, reasonAgainst } from '#areas/executions/start'
 import type { Json } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import { SECOND } from '#platform/clock'
@@ -26,22 +27,28 @@ type Row = {
 export function makeScheduler(options: {
   db: Database
   log: Logger
-  /** Refuses where the plan of the workspace allows no more executions. */
-  countRun(workspaceId: string): Promise<void>
+  quota: Quota
   onStarted(executionId: string): void
 }) {
-  const { db, log } = options
+  const { db, log, quota } = options
   let timer: NodeJS.Timeout | undefined
   let stopped = false
   let running: Promise<void> = Promise.resolve()
 
   async function fire({ workspace_id, workflow_id }: Due): Promise<void> {
     const executionId = newId()
-    const refusal = await options.countRun(workspace_id).then(
-      () => null,
-      (error: Error) => error.message,
-    )
-    const started = await db.tenant({ workspaceId: workspace_id, userId: null }, async (tx) => {
+    const refusal = await reasonAgainst(quota, workspace_id)
+    let started = false
+    try {
+      started = await startAndStep({ workspace_id, workflow_id }, executionId, refusal)
+    } finally {
+      if (!started && refusal === null) quota.giveBack(workspace_id)
+    }
+    if (started) options.onStarted(executionId)
+  }
+
+  const startAndStep = ({ workspace_id, workflow_id }: Due, executionId: string, refusal: string | null) =>
+    db.tenant({ workspaceId: workspace_id, userId: null }, async (tx) => {
       const row = await tx.maybe<Row>(
         `select s.cron, s.timezone, s.input, v.version_id, v.definition -> 'inputs' as inputs, w.settings, now() as now
          from schedules s join workflows w on w.workspace_id = s.workspace_id and w.workflow_id = s.workflow_id
@@ -84,8 +91,6 @@ export function makeScheduler(options: {
       )
       return error === null
     })
-    if (started) options.onStarted(executionId)
-  }
 
   async function look(): Promise<void> {
     const { rows } = await db.appPool.query<Due>('select * from due_schedules($1)', [AT_ONCE])

@@ -104,6 +104,10 @@ const startsOf = (
     max_concurrency integer, due_at double precision, snapshot json, snapshot_seq integer, tell_end boolean,
     depth smallint, credential_hash bytea, key_hash bytea, body_sha256 bytea))`
 
+// The engine's tables know no workspaces. One that was deleted stands on a list, and nothing begins in it any more, whoever
+// still holds a token of it.
+const NOT_GONE = 'not exists (select from gone_workspaces g where g.workspace_id = r.workspace_id)'
+
 // A start and its first events are inserts: inside one statement a row just inserted cannot be updated. Keys come sorted,
 // or two batches could wait for each other.
 const startedOf = (of: {
@@ -115,7 +119,7 @@ const startedOf = (of: {
 keyed as (
   insert into start_keys (credential_hash, key_hash, body_sha256, workspace_id, execution_id)
   select r.credential_hash, r.key_hash, r.body_sha256, r.workspace_id, r.execution_id from ${of.from}
-  where r.key_hash is not null
+  where r.key_hash is not null and ${NOT_GONE}
   on conflict (credential_hash, key_hash) do update set body_sha256 = excluded.body_sha256,
     workspace_id = excluded.workspace_id, execution_id = excluded.execution_id, created_at = now()
     where start_keys.created_at < now() - interval '24 hours'
@@ -131,7 +135,7 @@ started as (
     r.max_concurrency, case when r.status = 'queued' then now() else to_timestamp(r.due_at / 1000) end,
     ${of.worker}, r.snapshot, coalesce(r.snapshot_seq, 0), coalesce(r.tell_end, false), r.depth
   from ${of.from}
-  where r.key_hash is null or r.execution_id in (select execution_id from keyed)
+  where (r.key_hash is null or r.execution_id in (select execution_id from keyed)) and ${NOT_GONE}
   on conflict do nothing returning execution_id)`
 
 const STARTED = startedOf({

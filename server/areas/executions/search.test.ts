@@ -1,0 +1,110 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Tx } from '#platform/db/pool'
+import { fromWire, newId } from '#platform/ids'
+import { useService } from '#test/harness/service'
+import { makeWorld, type World } from '#test/harness/world'
+import { type Filter, searchExecutions } from './search.ts'
+import { listByWorkflow } from './store.ts'
+
+const MANY = 20_000
+const PAGE = 50
+const anything: Filter = { workflowId: null, systemSlug: null, status: null, from: null, to: null }
+
+const service = useService()
+let world: World
+let [owned, shared, foreign]: string[] = []
+
+const makeWorkflow = async (person: World['owner'], members: object[] = []): Promise<string> => {
+  const { body } = await person.call('POST', '/api/workflows', {
+    body: { name: 'W', definition: { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] }, members },
+  })
+  return fromWire('wf', body.workflow_id)!
+}
+
+/** `ago`: how many hours before now they begin, one each second. */
+const fill = (workflow: string | null, count: number, more: { status?: string; by?: string; ago?: number } = {}) =>
+  service().sql(
+    `insert into executions (execution_id, workspace_id, workflow_id, system_slug, definition_ref, status, trigger_kind, started_by, created_at, finished_at)
+     select uuidv7(at - now()), $1, $2, case when $2::uuid is null then 'echo' end, 'adhoc:x', $4, 'user', $5, at, at
+     from generate_series(1, $3::integer) as n, lateral (select now() - $6 * interval '1 hour' + n * interval '1 second' as at) as t`,
+    [world.workspace.uuid, workflow, count, more.status ?? 'succeeded', more.by ?? null, more.ago ?? 24],
+  )
+
+beforeAll(async () => {
+  world = await makeWorld(service())
+  owned = await makeWorkflow(world.member)
+  shared = await makeWorkflow(world.owner, [{ user_id: world.member.id, role: 'viewer' }])
+  foreign = await makeWorkflow(world.owner)
+  await fill(owned, MANY)
+  await fill(owned, 3, { status: 'failed', ago: 48 })
+  await fill(shared, 4, { ago: 12 })
+  await fill(foreign, MANY, { ago: 10 })
+  await fill(foreign, 2, { by: world.member.uuid, ago: 72 })
+  await fill(null, 2, { by: world.member.uuid, ago: 72 })
+  await fill(null, 2, { by: world.owner.uuid, ago: 72 })
+  await service().sql('analyze executions')
+})
+
+const LOOKED = `select (coalesce(sum(seq_tup_read), 0) + coalesce(sum(idx_tup_fetch), 0))::integer as n
+  from pg_stat_xact_user_tables where relname = 'executions'`
+
+/** What the member gets, and how many rows of the table were looked at for it. */
+const reading = <T>(read: (tx: Tx) => Promise<T>) =>
+  service().db.tenant({ workspaceId: world.workspace.uuid, userId: world.member.uuid }, async (tx) => {
+    const before = await tx.row<{ n: number }>(LOOKED)
+    const found = await read(tx)
+    return { found, looked: (await tx.row<{ n: number }>(LOOKED)).n - before.n }
+  })
+const search = (filter: Partial<Filter>, before: string | null = null) =>
+  reading((tx) =>
+    searchExecutions(tx, world.workspace.uuid, world.member.uuid, { ...anything, ...filter }, before, PAGE),
+  )
+
+describe('searching executions', () => {
+  test('a person sees those of their workflows, newest first, and those they started', async () => {
+    const { found } = await search({})
+    expect(found).toHaveLength(PAGE + 1)
+    expect(found.map(({ execution_id }) => execution_id)).toEqual(
+      found
+        .map(({ execution_id }) => execution_id)
+        .toSorted()
+        .reverse(),
+    )
+    expect(new Set(found.map(({ workflow_id }) => workflow_id))).toEqual(new Set([owned, shared]))
+    expect((await search({ workflowId: shared! })).found).toHaveLength(4)
+    expect((await search({ workflowId: foreign! })).found).toHaveLength(2)
+    expect((await search({ systemSlug: 'echo' })).found).toHaveLength(2)
+    expect((await search({ status: ['failed', 'cancelled', 'failed'] })).found).toHaveLength(3)
+    expect((await search({ workflowId: newId() })).found).toEqual([])
+    const hour = (ago: number) => new Date(Date.now() - ago * 3_600_000)
+    expect((await search({ from: hour(73), to: hour(71) })).found).toHaveLength(4)
+    expect((await search({ to: hour(49) })).found).toHaveLength(4)
+    expect((await search({ from: hour(11) })).found).toEqual([])
+  })
+
+  test('it reads about as much as it shows, however many there are', async () => {
+    const [last] = await service().sql<{ id: string }>(
+      'select execution_id as id from executions where workflow_id = $1 order by execution_id offset 100 limit 1',
+      [owned],
+    )
+    const most = 6 * PAGE
+    expect((await search({})).looked).toBeLessThan(most)
+    expect((await search({ status: ['failed'] })).looked).toBeLessThan(most)
+    expect((await search({ status: ['waiting', 'running'] })).looked).toBeLessThan(most)
+    expect((await search({ workflowId: foreign! })).looked).toBeLessThan(most)
+    expect((await search({ to: new Date(Date.now() - 60 * 3_600_000) })).looked).toBeLessThan(most)
+    const deep = await search({}, last!.id)
+    expect(deep.found.length).toBeGreaterThan(PAGE)
+    expect(deep.looked).toBeLessThan(most)
+  })
+
+  test('a page far down a workflow’s list is as near as the first', async () => {
+    const [last] = await service().sql<{ id: string }>(
+      'select execution_id as id from executions where workflow_id = $1 order by execution_id offset 60 limit 1',
+      [owned],
+    )
+    const { found, looked } = await reading((tx) => listByWorkflow(tx, world.workspace.uuid, owned!, last!.id, PAGE))
+    expect(found).toHaveLength(PAGE + 1)
+    expect(looked).toBeLessThan(2 * PAGE)
+  })
+})

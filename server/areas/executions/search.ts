@@ -1,0 +1,82 @@
+import { HOUR } from '#platform/clock'
+import type { Tx } from '#platform/db/pool'
+import type { ExecutionSummary } from './schema.ts'
+import { summaryColumns } from './store.ts'
+
+// What a person sees of a workspace: executions of workflows they own or are members of, and those they started. Each of
+// these, and each status that is asked for, is read newest first by an index of its own, no further than a page: walking the
+// workspace's executions instead read a million of them for somebody who sees ten.
+
+export type Filter = {
+  workflowId: string | null
+  systemSlug: string | null
+  status: string[] | null
+  from: Date | null
+  to: Date | null
+}
+
+const FIRST = '00000000-0000-0000-0000-000000000000'
+const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** An id is made a little before its row, perhaps by another clock: ids narrow the search by time, `created_at` decides. */
+const SLACK = HOUR
+
+/** The smallest id of a moment: a UUIDv7 begins with its time. */
+const firstIdAt = (ms: number): string => {
+  const time = Math.max(0, ms).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}${FIRST.slice(13)}`
+}
+
+const lower = (a: string, b: string): string => (a < b ? a : b)
+
+/** Written out, so that the indexes over one status can serve it. A status is a word of the schema. */
+const statusIs = (status: string | null): string => {
+  if (status === null) return ''
+  if (!/^[a-z_]+$/.test(status)) throw new Error('a status is a word')
+  return `and e.status = '${status}'`
+}
+
+const foundWith = (status: string | null): string => `
+  (select e.execution_id from mine cross join lateral (
+      select e.execution_id from executions e where e.workspace_id = $1 and e.workflow_id = mine.workflow_id
+        and e.execution_id >= $3 and e.execution_id < $4 and e.created_at >= $5 and e.created_at < $6 ${statusIs(status)}
+      order by e.execution_id desc limit $9) as e
+    where $8::text is null order by e.execution_id desc limit $9)
+  union all
+  (select e.execution_id from executions e where e.workspace_id = $1 and e.started_by = $2
+      and e.execution_id >= $3 and e.execution_id < $4 and e.created_at >= $5 and e.created_at < $6 ${statusIs(status)}
+      and ($7::uuid is null or e.workflow_id = $7) and ($8::text is null or e.system_slug = $8)
+    order by e.execution_id desc limit $9)`
+
+const textFor = (statuses: readonly (string | null)[]): string => `
+  with mine as materialized (
+    select w.workflow_id from workflows w
+      where w.workspace_id = $1 and w.owner_id = $2 and ($7::uuid is null or w.workflow_id = $7)
+    union select m.workflow_id from workflow_members m
+      where m.workspace_id = $1 and m.user_id = $2 and ($7::uuid is null or m.workflow_id = $7)),
+  found as materialized (
+    select distinct f.execution_id from (${statuses.map(foundWith).join('\n  union all')}) as f
+    order by f.execution_id desc limit $9)
+  select ${summaryColumns} from executions
+  where workspace_id = $1 and execution_id = any (array(select execution_id from found))
+  order by execution_id desc limit $9`
+
+export const searchExecutions = (
+  tx: Tx,
+  workspaceId: string,
+  userId: string,
+  filter: Filter,
+  before: string | null,
+  limit: number,
+): Promise<ExecutionSummary[]> =>
+  tx.rows<ExecutionSummary>(textFor(filter.status ? [...new Set(filter.status)].sort() : [null]), [
+    workspaceId,
+    userId,
+    filter.from ? firstIdAt(filter.from.getTime() - SLACK) : FIRST,
+    lower(before ?? LAST, filter.to ? firstIdAt(filter.to.getTime() + SLACK) : LAST),
+    filter.from ?? '-infinity',
+    filter.to ?? 'infinity',
+    filter.workflowId,
+    filter.systemSlug,
+    limit + 1,
+  ])
