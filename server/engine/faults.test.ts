@@ -8,7 +8,7 @@ import type { Definition } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import type { ExecutionView } from './ports.ts'
-import { type Bench, chain, startTestEngine } from './testing.ts'
+import { type Bench, chain, kind, startTestEngine } from './testing.ts'
 
 let database: TestDatabase
 let api: Bench
@@ -247,4 +247,30 @@ test('an execution whose worker dies five times waits for an operator, and the o
     api.engine.signal(tx, { workspaceId, executionId: id, key: 'release' }, { type: 'release' }),
   )
   expect(await ended(id)).toMatchObject({ status: 'succeeded' })
+})
+
+test('an execution that goes further after its worker died is no longer suspected of it', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
+  const id = await api.run('adhoc:effects', { value: 1 })
+  await superuser.query('update executions set crashes = 4 where execution_id = $1', [id])
+  let calls = 0
+  const bench = await startTestEngine(database.urls, {
+    definitions,
+    nodes: [
+      kind('effect', 'idempotent', async (call) => {
+        if (++calls === 2) {
+          reach()
+          await released
+        }
+        return { output: call.args.value ?? null }
+      }),
+    ],
+  })
+  await reached
+  const { rows } = await superuser.query('select status, crashes from executions where execution_id = $1', [id])
+  expect(rows).toEqual([{ status: 'running', crashes: 0 }])
+  release()
+  expect(await ended(id)).toMatchObject({ status: 'succeeded' })
+  await bench.stop()
 })

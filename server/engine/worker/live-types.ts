@@ -23,6 +23,8 @@ export type LiveDeps = {
   readInbox(live: Live, after: number): Promise<InboxMessage[]>
   /** It is out of memory: ended, parked, released or given up. */
   left(live: Live, how: Leaving): void
+  /** It went further since it was taken over: it is not what ended its workers. */
+  cleared(live: Live): void
   /** The journal cannot be written by this worker any more. */
   lost(error: Error): void
   offloadResults(live: Live, results: unknown): Promise<BlobRef | undefined>

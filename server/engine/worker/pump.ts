@@ -25,6 +25,16 @@ const decideMove = (self: Self, work: Work, seenBefore: number): void => {
   if (move) work.move = move
 }
 
+/**
+ * An execution that goes further after it was taken over is not what ended its workers. Without this, those that were under
+ * way while processes were killed twice in a row were taken up one at a time: 5.3 s instead of 3.4.
+ */
+const clearOfSuspicion = (self: Self, work: Work): void => {
+  if (self.owned.crashes === 0 || (work.facts.length === 0 && work.items.length === 0)) return
+  work.move ??= { status: 'running', seen: self.seen }
+  self.deps.cleared(self.live)
+}
+
 /** Takes what is in the mailbox, lets the interpreter advance, and hands everything that follows to the journal. */
 export const pump = (self: Self): void => {
   if (self.committing || self.gone) return
@@ -39,6 +49,7 @@ export const pump = (self: Self): void => {
   for (const thunk of thunks) thunk(work)
   lookAtMaps(self, work)
   decideMove(self, work, seenBefore)
+  clearOfSuspicion(self, work)
   if (work.facts.length > 0 || work.items.length > 0 || work.move) void commit(self, work)
   else {
     for (const done of work.done) done(true)

@@ -103,6 +103,12 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     if (owned.crashes >= SUSPECT) suspects -= 1
   }
 
+  const cleared = ({ owned }: Live): void => {
+    if (owned.crashes >= SUSPECT) suspects -= 1
+    owned.crashes = 0
+    claims.soon()
+  }
+
   const left = (live: Live, how: Leaving): void => {
     const { owned } = live
     if (lives.get(owned.executionId) === live) forget(live)
@@ -123,6 +129,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
         readInbox: async ({ owned: { executionId } }, seen) =>
           (await store.inboxAfter([{ execution_id: executionId, seen }])).get(executionId) ?? [],
         left,
+        cleared,
         lost: (error) => {
           log.warn({ err: error }, 'the worker lost its say and begins anew')
           if (of === identities.current()) identities.renew()
