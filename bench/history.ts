@@ -1,9 +1,11 @@
 import pg from 'pg'
+import { searchExecutions } from '#areas/executions/search'
 import { chain, startTestEngine } from '#engine/testing'
 import { newId } from '#platform/ids'
 import { cpuMs } from './cpu.ts'
-import { median, startBenchDatabase } from './database.ts'
+import { median, percentile, startBenchDatabase } from './database.ts'
 import { makePlain } from './plain.ts'
+import { makeBenchPerson } from './world.ts'
 
 // What must not grow: the cost of an execution with a long history and many waiting ones, the work of an idle system, the
 // memory of a program that has done much, the state of a map over many items. Costs are processor time per execution, of this
@@ -110,10 +112,20 @@ await many(2000, plain.execute)
 const empty = { ...(await measure()), idle_transactions_s: await idleTransactions(), memory_mb: memory() }
 console.error('empty', empty)
 
-const filled = `lateral (select ('00000000-0000-7000-8000-' || lpad((n % 100)::text, 12, '0'))::uuid as w) as w`
+// Half of them in a hundred workspaces, half in the one of a person who sees a thousandth of these.
+const person = await makeBenchPerson(database)
+const own = newId()
+await observer.query(`insert into workflows (workspace_id, workflow_id, name, owner_id) values ($1, $2, 'Own', $3)`, [
+  person.workspaceId,
+  own,
+  person.userId,
+])
+const filled = `lateral (select case when n % 2 = 0 then ('00000000-0000-7000-8000-' || lpad((n % 100)::text, 12, '0'))::uuid
+      else '${person.workspaceId}' end as w,
+    case when n % 2000 = 1 then '${own}'::uuid else ('00000000-0000-7000-8000-' || lpad((n % 100)::text, 12, '0'))::uuid end as f) as w`
 await observer.query(
   `insert into executions (execution_id, workspace_id, workflow_id, definition_ref, status, trigger_kind, created_at, finished_at, results)
-   select uuidv7(interval '-1 hour'), w, w, 'adhoc:x', 'succeeded', 'user', now(), now(), '7'
+   select uuidv7(interval '-1 hour'), w, f, 'adhoc:x', 'succeeded', 'user', now(), now(), '7'
    from generate_series(1, $1::integer) as n, ${filled}`,
   [FINISHED],
 )
@@ -124,7 +136,7 @@ await observer.query(
 )
 await observer.query(
   `insert into executions (execution_id, workspace_id, workflow_id, definition_ref, status, trigger_kind, waiting_for, due_at, snapshot, snapshot_seq)
-   select uuidv7(), w, w, 'adhoc:x', 'waiting', 'user', '[{"kind": "approval"}]', case when n % 2 = 0 then now() + interval '1 day' end, '{}', 5
+   select uuidv7(), w, f, 'adhoc:x', 'waiting', 'user', '[{"kind": "approval"}]', case when n % 2 = 0 then now() + interval '1 day' end, '{}', 5
    from generate_series(1, $1::integer) as n, ${filled}`,
   [WAITING],
 )
@@ -134,6 +146,19 @@ await observer.query('vacuum (analyze) events')
 await observer.query('checkpoint')
 console.error(`${FINISHED} ended, ${WAITING} waiting`)
 await many(2000, execute)
+const searched: number[] = []
+for (let i = 0; i < 100; i += 1) {
+  const begunAt = performance.now()
+  const scope = { workspaceId: person.workspaceId, userId: person.userId }
+  const status = i % 2 === 0 ? null : ['failed']
+  const filter = { workflowId: null, systemSlug: null, status, from: null, to: null }
+  await bench.db.tenant(scope, (tx) => searchExecutions(tx, person.workspaceId, person.userId, filter, null, 50))
+  searched.push(performance.now() - begunAt)
+}
+const search = {
+  p50_ms: Number(percentile(searched, 50).toFixed(2)),
+  p99_ms: Number(percentile(searched, 99).toFixed(2)),
+}
 const full = { ...(await measure()), idle_transactions_s: await idleTransactions(), memory_mb: memory() }
 console.error('full', full)
 
@@ -176,6 +201,7 @@ console.log(
       waiting: WAITING,
       empty,
       full,
+      search,
       history_ratio: Number((full.engine_ratio / empty.engine_ratio).toFixed(3)),
       cpu_ratio: Number((empty.cpu_ms / full.cpu_ms).toFixed(3)),
       memory_mb_over: { executions: MANY, each_eighth: flat },

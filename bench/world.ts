@@ -11,9 +11,11 @@ export type BenchService = {
   stop(): void
 }
 
+/** `BENCH_SERVICE_ARGS='--cpu-prof --cpu-prof-dir=…'` shows where the service spends its time. */
 export function startBenchService(database: BenchDatabase, role = 'all'): Promise<BenchService> {
   const child = fork(join(import.meta.dirname, 'service.ts'), [JSON.stringify(database.urls), role], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    execArgv: process.env.BENCH_SERVICE_ARGS?.split(' ') ?? [],
   })
   return new Promise((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`the service ended with ${code}`)))
@@ -28,14 +30,16 @@ export function startBenchService(database: BenchDatabase, role = 'all'): Promis
             child.once('message', (figures) => told(figures as { rss: number; heap: number }))
             child.send('memory')
           }),
-        stop: () => child.kill('SIGTERM'),
+        stop: () => child.disconnect(),
       })
     })
   })
 }
 
 /** A person with a key and a workspace. */
-export async function makeBenchPerson(database: BenchDatabase): Promise<{ key: string; workspaceId: string }> {
+export async function makeBenchPerson(
+  database: BenchDatabase,
+): Promise<{ key: string; workspaceId: string; userId: string }> {
   const client = new pg.Client({ connectionString: database.urls.owner })
   await client.connect()
   const [user, company, workspace, key] = [newId(), newId(), newId(), newSecret('hk')]
@@ -64,7 +68,7 @@ export async function makeBenchPerson(database: BenchDatabase): Promise<{ key: s
     user,
   ])
   await client.end()
-  return { key, workspaceId: workspace }
+  return { key, workspaceId: workspace, userId: user }
 }
 
 export async function post(base: string, path: string, token: string, body: unknown): Promise<Record<string, string>> {
