@@ -34,12 +34,6 @@ export type ExecutionRow = {
   depth: number
 }
 
-/** With what its journal holds after the snapshot, and the messages that were not seen yet. */
-export type ClaimedRow = ExecutionRow & {
-  journal: [type: Fact['type'], at: number, data: Fact['data']][] | null
-  messages: [n: number, payload: Signal][] | null
-}
-
 export type Tick = {
   now: number
   alive: boolean
@@ -105,12 +99,14 @@ export const makeStore = (db: Database) => {
       after: string,
       wanted: { total: number; perWorkspace: number; workspaceLimit: number; suspects: number },
     ) =>
-      query<ClaimedRow>(
-        'claim',
-        `select c.*, j.journal, j.messages from engine.claim($1, $2, $3, $4, $5, $6) c
-           cross join lateral engine.journal_after(c.execution_id, c.snapshot_seq, c.seen) j`,
-        [workerId, after, wanted.total, wanted.perWorkspace, wanted.workspaceLimit, wanted.suspects],
-      ),
+      query<ExecutionRow>('claim', 'select * from engine.claim($1, $2, $3, $4, $5, $6)', [
+        workerId,
+        after,
+        wanted.total,
+        wanted.perWorkspace,
+        wanted.workspaceLimit,
+        wanted.suspects,
+      ]),
     /** It cannot be taken up now (its definition or a blob did not load): it waits a little, and counts as a crash. */
     putBack: (row: Pick<ExecutionRow, 'workspace_id' | 'execution_id'>, workerId: string) =>
       query(
@@ -122,6 +118,23 @@ export const makeStore = (db: Database) => {
           where workspace_id = $1 and execution_id = $2 and worker_id = $3`,
         [row.workspace_id, row.execution_id, workerId],
       ),
+    /** The journal after each execution's snapshot. */
+    eventsAfter: async (rows: { execution_id: string; snapshot_seq: number }[]): Promise<Map<string, Fact[]>> => {
+      const found = await query<{ execution_id: string; type: Fact['type']; at: Date; data: Fact['data'] }>(
+        'events',
+        `select e.execution_id, e.type, e.at, e.data from unnest($1::uuid[], $2::integer[]) as r (id, seq)
+           cross join lateral (select * from events where execution_id = r.id and seq > r.seq offset 0) e
+         order by e.execution_id, e.seq`,
+        [rows.map((row) => row.execution_id), rows.map((row) => row.snapshot_seq)],
+      )
+      const facts = new Map<string, Fact[]>()
+      for (const { execution_id, type, at, data } of found) {
+        const list = facts.get(execution_id) ?? []
+        if (list.length === 0) facts.set(execution_id, list)
+        list.push({ type, at: at.getTime(), data })
+      }
+      return facts
+    },
     inboxAfter: async (rows: { execution_id: string; seen: number }[]): Promise<Map<string, InboxMessage[]>> => {
       const found = await query<{ execution_id: string; n: number; payload: Signal }>(
         'inbox',
