@@ -16,6 +16,7 @@ const benches = [
   'jobs',
   'speech',
   'chat',
+  'overload',
 ].filter((name) => existsSync(join(import.meta.dirname, `${name}.ts`)))
 const WORSE_BY = 0.2
 

@@ -121,6 +121,11 @@ export const settings = {
   ),
   HEDDLE_OPERATORS: setting(emails, [], 'E-mail addresses of operators'),
   HEDDLE_RATE_LIMITS: setting(oneOf('on', 'off'), 'on', '`off` for benchmarks'),
+  HEDDLE_MAX_AT_WORK: setting(
+    integer(1, 10_000),
+    64,
+    'Requests worked on at once; eight times as many wait, tenant by tenant, and more are refused with 503 `overloaded`',
+  ),
   HEDDLE_ALLOW_TARGETS: setting(targets, [], 'Private addresses that requests chosen by tenants may reach'),
   HEDDLE_TRUSTED_PROXIES: setting(proxies, [], 'Proxies whose `X-Forwarded-*` headers are believed'),
   HEDDLE_DEMO: setting(oneOf('on', 'off'), 'on', '`off` leaves out the demo workspace at the first start'),

@@ -53,6 +53,10 @@ export function bearerOf(request: FastifyRequest): string | undefined {
   return header === undefined ? undefined : (/^Bearer +(\S+) *$/i.exec(header)?.[1] ?? '')
 }
 
+/** What the caller shows, looked up or not. */
+export const credentialOf = (request: FastifyRequest): string | undefined =>
+  request.headers.authorization ?? request.cookies[SESSION_COOKIE]
+
 /** A cookie travels with requests of other sites; those are refused before anything is done. */
 export function refuseForeignOrigin(request: FastifyRequest): void {
   const { origin } = request.headers

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { makeLru } from '#model/lru'
 import type { Standings } from '../access/check.ts'
 import type { TokenScope } from '../access/words.ts'
 import type { Identifier } from '../auth/identify.ts'
@@ -7,15 +8,16 @@ import type { Database } from '../db/pool.ts'
 import { isProblem } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Vault } from '../secrets.ts'
+import { type Admission, makeAdmission } from './admission.ts'
 import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
-import { identify } from './caller.ts'
+import { credentialOf, identify } from './caller.ts'
 import type { Identity } from './context.ts'
 import { makeHandler } from './handler.ts'
 import { type Idempotency, makeIdempotency } from './idempotency.ts'
 import { makeRateLimiter, type RateLimiter } from './limits.ts'
 import type { AnyRoute } from './route.ts'
 import { compileEncoder, type Encode } from './schema.ts'
-import { applyLimits, countRefused } from './throttle.ts'
+import { applyLimits, callerAddress, countRefused } from './throttle.ts'
 
 /** Turns a bearer token of a webhook or a widget into an identity. Each area registers its own. */
 export type TokenIdentifier = (request: FastifyRequest, params: Record<string, string>) => Promise<Identity>
@@ -40,6 +42,8 @@ export function addRoutes(app: FastifyInstance, routes: AnyRoute[], kernel: Kern
   const shared = {
     idempotency: makeIdempotency(kernel.vault),
     limiter: makeRateLimiter(),
+    admission: makeAdmission(kernel.config.HEDDLE_MAX_AT_WORK),
+    tenants: makeLru<string>(10_000),
     encoders: encodersOf(routes),
   }
   for (const route of routes) if (route.bodyKind !== 'stream') addRoute(app, route, kernel, shared)
@@ -57,7 +61,14 @@ export function addRoutes(app: FastifyInstance, routes: AnyRoute[], kernel: Kern
   })
 }
 
-type Shared = { idempotency: Idempotency; limiter: RateLimiter; encoders: Map<unknown, Encode> }
+type Shared = {
+  idempotency: Idempotency
+  limiter: RateLimiter
+  admission: Admission
+  /** Whose credential it was when it was last looked up: requests are lined up by tenant before anything is read. */
+  tenants: ReturnType<typeof makeLru<string>>
+  encoders: Map<unknown, Encode>
+}
 
 /**
  * How the value of each `current` is written, found where the same verb answers a GET or a PATCH: a DELETE has no answer of
@@ -90,8 +101,10 @@ function bodyLimitOf(route: AnyRoute, config: Config): number {
 
 function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared: Shared): void {
   const handle = makeHandler(route, kernel, shared.idempotency, shared.encoders.get(route.current))
-  const answered = (request: FastifyRequest, status: number): void =>
+  const answered = (request: FastifyRequest, status: number): void => {
+    request.turn?.leave()
     kernel.onAnswered?.(route, status, (performance.now() - request.startedAt) / 1000)
+  }
 
   app.route({
     method: route.method,
@@ -99,10 +112,17 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
     bodyLimit: bodyLimitOf(route, kernel.config),
     onRequest: async (request, reply) => {
       const limited = kernel.config.HEDDLE_RATE_LIMITS === 'on'
+      const credential = credentialOf(request)
+      const tenant = credential === undefined ? undefined : shared.tenants.get(credential)
+      const turn = shared.admission.enter(tenant ?? callerAddress(request.ip))
+      request.turn = turn instanceof Promise ? await turn : turn
       request.identity = await identify(kernel, route, request).catch((error: unknown) => {
         if (limited && isProblem(error)) countRefused(shared.limiter, request, reply)
         throw error
       })
+      const { workspace } = request.identity
+      if (credential !== undefined && workspace && tenant !== workspace.workspace_id)
+        shared.tenants.set(credential, workspace.workspace_id)
       if (limited) applyLimits(shared.limiter, route, request, reply)
     },
     handler: async (request, reply) => {
@@ -113,7 +133,8 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
     errorHandler: (error, request, reply) => {
       const refusal = toProblem(error)
       const answer = problemAnswer(refusal, request.id)
-      if (answer.status >= 500) {
+      // Many at once, and counted by the metrics: lines about them would be the heaviest load of all.
+      if (answer.status >= 500 && refusal.code !== 'overloaded') {
         request.log.error(
           { err: refusal.cause ?? error, request_id: request.id, operation: route.operation },
           refusal.message,

@@ -2,6 +2,7 @@ import cookie from '@fastify/cookie'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fastify, LogController } from 'fastify'
 import { problem } from '../errors.ts'
 import { newId } from '../ids.ts'
+import type { Turn } from './admission.ts'
 import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
 import type { Identity } from './context.ts'
 import type { Kernel } from './kernel.ts'
@@ -12,6 +13,8 @@ declare module 'fastify' {
     identity: Identity | null
     rawBody: Buffer
     startedAt: number
+    /** Its place among the requests that are worked on. */
+    turn: Turn | null
     /** Path parameters with their ids as uuids. */
     parameters: Record<string, string> | null
   }
@@ -39,6 +42,7 @@ export function makeHttp(kernel: Kernel): FastifyInstance {
   app.decorateRequest('identity', null)
   app.decorateRequest('rawBody')
   app.decorateRequest('startedAt', 0)
+  app.decorateRequest('turn', null)
   app.decorateRequest('parameters', null)
   app.register(cookie)
   app.addHook('onRequest', (request, reply, done) => {

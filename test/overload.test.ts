@@ -1,0 +1,49 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { useService } from '#test/harness/service'
+import { makeWorld, type World } from '#test/harness/world'
+
+// More than the service can do at once. `npm run bench overload` says how well it does it.
+
+const service = useService({ env: { HEDDLE_MAX_AT_WORK: '2' } })
+let world: World
+beforeAll(async () => {
+  world = await makeWorld(service())
+})
+
+describe('more requests than can be worked on at once', () => {
+  test('of one tenant: each is answered or refused in words, and nobody else is refused', async () => {
+    const flood = Array.from({ length: 200 }, () => world.owner.call('GET', '/api/workflows'))
+    const others = await Promise.all(Array.from({ length: 5 }, () => world.stranger.call('GET', '/auth/me')))
+    const answers = await Promise.all(flood)
+    expect(others.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 503]))
+    const refused = answers.find(({ status }) => status === 503)!
+    expect(refused.body).toMatchObject({ code: 'overloaded', status: 503 })
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect((await world.owner.call('GET', '/api/workflows')).status).toBe(200)
+  })
+
+  test('that all wait for a person keep nobody else from being answered', async () => {
+    const { body } = await world.owner.call('POST', '/api/workflows', {
+      body: {
+        name: 'Asks',
+        definition: {
+          nodes: [{ id: 'ask', type: 'clarification', args: { question: 'Well?', schema: { type: 'string' } } }],
+          edges: [],
+        },
+      },
+    })
+    const hungUp = new AbortController()
+    const polls = Array.from({ length: 8 }, () =>
+      fetch(`${service().base}/api/workflows/${body.workflow_id}/run?wait_s=60`, {
+        method: 'POST',
+        signal: hungUp.signal,
+        headers: { authorization: `Bearer ${world.owner.key}`, 'x-workspace-id': world.workspace.id },
+      }),
+    )
+    const first = await Promise.race([Promise.race(polls), world.member.call('GET', '/api/workflows')])
+    expect(first.status).toBe(200)
+    hungUp.abort()
+    await Promise.allSettled(polls)
+  })
+})
