@@ -88,7 +88,7 @@ create table agent_reviews (
   primary key (workspace_id, request_id, agent),
   foreign key (workspace_id, request_id) references approval_requests on delete cascade
 );
-create index agent_reviews_due on agent_reviews (not_before);
+create index agent_reviews_due on agent_reviews (workspace_id, not_before);
 
 -- How often an agent's blind vote matched the final decision of a gate.
 create table agent_agreement (
@@ -110,7 +110,7 @@ create table questions (
   node_id text not null,
   question text not null,
   schema json not null,
-  -- Null: the owner and members of the workflow and whoever started the execution.
+  -- Null: the owner and members of the workflow and whoever started the execution. Each line has the uuid of its person or team as `ref`.
   who jsonb,
   status text not null default 'open' check (status in ('open', 'answered', 'expired', 'cancelled')),
   on_due text not null default 'fail' check (on_due in ('fail', 'default', 'escalate')),
@@ -129,14 +129,17 @@ create unique index questions_one_open on questions (workspace_id, execution_id,
 create index questions_by_execution on questions (workspace_id, execution_id, clarification_id);
 create index questions_open on questions (workspace_id, due_at, clarification_id) where status = 'open';
 
--- Somebody left a workspace or a team: its open gates must be looked at again.
+-- Somebody left a workspace or a team: its open gates must be looked at again. One row per departure, gone once every gate
+-- has been looked at after it; departures never wait for one another.
 create table gate_rechecks (
-  workspace_id uuid primary key
+  workspace_id uuid not null,
+  recheck_id bigint generated always as identity,
+  primary key (workspace_id, recheck_id)
 );
 create function recheck_gates() returns trigger language plpgsql security definer set search_path = public as $$
 begin
   if exists (select from approval_requests where workspace_id = old.workspace_id and status = 'open') then
-    insert into gate_rechecks values (old.workspace_id) on conflict do nothing;
+    insert into gate_rechecks (workspace_id) values (old.workspace_id);
   end if;
   return old;
 end $$;
@@ -157,50 +160,65 @@ begin
 end $$;
 
 -- Work of all workspaces; whoever takes it then works in each one's own scope.
-create function due_agent_reviews(most integer) returns table (workspace_id uuid, request_id uuid, agent text)
+-- Of each workspace a few: one with a thousand gates keeps nobody waiting. Workspaces are found by index alone.
+create function due_agent_reviews(most integer, most_of_one integer) returns table (workspace_id uuid, request_id uuid, agent text)
 language sql stable security definer set search_path = public
 begin atomic
-  select r.workspace_id, r.request_id, r.agent from agent_reviews r where r.not_before <= now() order by r.not_before limit most;
+  with recursive spaces as (
+    (select r.workspace_id from agent_reviews r order by r.workspace_id limit 1)
+    union all
+    select (select r.workspace_id from agent_reviews r where r.workspace_id > s.workspace_id order by r.workspace_id limit 1)
+      from spaces s where s.workspace_id is not null
+  )
+  select d.workspace_id, d.request_id, d.agent from spaces s cross join lateral (
+    select r.* from agent_reviews r where r.workspace_id = s.workspace_id and r.not_before <= now() order by r.not_before limit most_of_one) d
+  order by d.not_before limit most;
 end;
 create function workspaces_to_recheck(most integer) returns setof uuid
 language sql stable security definer set search_path = public
 begin atomic
-  select workspace_id from gate_rechecks limit most;
+  select distinct workspace_id from gate_rechecks limit most;
 end;
 
--- Everybody who may vote on a request now: named, by team, by role, or by delegation; never the one who started it, unless
--- the policy allows that; never one who handed the vote on.
-create function gate_voters(workspace uuid, request uuid) returns table (user_id uuid, name text, role text)
+-- Everybody who may vote on each of the requests now: named, by team, by role, or by delegation; never the one who started
+-- the execution, unless the policy allows that; never one who handed the vote on. A vote whose new holder has left without
+-- casting it is back with whom it came from.
+create function voters_of_gates(workspace uuid, requests uuid[]) returns table (request_id uuid, user_id uuid, name text, role text)
 language sql stable security definer set search_path = public
 begin atomic
-  with gate as (select * from approval_requests g where g.workspace_id = workspace and g.request_id = request
-    and workspace = app_workspace()),
-  named as (
-    select a.ref_id as user_id from approval_approvers a where a.workspace_id = workspace and a.request_id = request and a.kind = 'user'
+  with named as (
+    select a.request_id, a.ref_id as user_id from approval_approvers a
+      where a.workspace_id = workspace and a.request_id = any (requests) and a.kind = 'user'
     union
-    select t.user_id from approval_approvers a join team_members t on t.workspace_id = a.workspace_id and t.team_id = a.ref_id
-      where a.workspace_id = workspace and a.request_id = request and a.kind = 'team'
+    select a.request_id, t.user_id from approval_approvers a join team_members t on t.workspace_id = a.workspace_id and t.team_id = a.ref_id
+      where a.workspace_id = workspace and a.request_id = any (requests) and a.kind = 'team'
     union
-    select m.user_id from approval_approvers a join memberships m on m.workspace_id = a.workspace_id and m.role = a.role
-      where a.workspace_id = workspace and a.request_id = request and a.kind = 'role'
+    select a.request_id, m.user_id from approval_approvers a join memberships m on m.workspace_id = a.workspace_id and m.role = a.role
+      where a.workspace_id = workspace and a.request_id = any (requests) and a.kind = 'role'
+  ),
+  delegated as (
+    select d.request_id, d.from_user, d.to_user from approval_delegations d
+      where d.workspace_id = workspace and d.request_id = any (requests)
+        and (exists (select from memberships m where m.workspace_id = workspace and m.user_id = d.to_user)
+          or exists (select from approval_votes v where v.workspace_id = workspace and v.request_id = d.request_id
+            and v.voter_kind = 'human' and v.voter_id = d.to_user::text))
   ),
   handed as (
-    select n.user_id from named n where not exists (select from approval_delegations d
-      where d.workspace_id = workspace and d.request_id = request and d.from_user = n.user_id)
+    select n.request_id, n.user_id from named n
+      where not exists (select from delegated d where d.request_id = n.request_id and d.from_user = n.user_id)
     union
-    select d.to_user from approval_delegations d join named n on n.user_id = d.from_user
-      where d.workspace_id = workspace and d.request_id = request
-        and not exists (select from approval_delegations again
-          where again.workspace_id = workspace and again.request_id = request and again.from_user = d.to_user)
+    select d.request_id, d.to_user from delegated d join named n on n.request_id = d.request_id and n.user_id = d.from_user
   )
-  select h.user_id, u.name, m.role from handed h
+  select h.request_id, h.user_id, u.name, m.role from handed h
     join memberships m on m.workspace_id = workspace and m.user_id = h.user_id
     join users u on u.user_id = h.user_id
-    join gate g on (g.policy -> 'allow_self') = 'true' or g.started_by is distinct from h.user_id;
+    join approval_requests g on g.workspace_id = workspace and g.request_id = h.request_id
+      and ((g.policy -> 'allow_self') = 'true' or g.started_by is distinct from h.user_id)
+  where workspace = app_workspace();
 end;
 
-revoke execute on function due_agent_reviews(integer), workspaces_to_recheck(integer), gate_voters(uuid, uuid) from public;
-grant execute on function due_agent_reviews(integer), workspaces_to_recheck(integer), gate_voters(uuid, uuid) to heddle_app;
+revoke execute on function due_agent_reviews(integer, integer), workspaces_to_recheck(integer), voters_of_gates(uuid, uuid[]) from public;
+grant execute on function due_agent_reviews(integer, integer), workspaces_to_recheck(integer), voters_of_gates(uuid, uuid[]) to heddle_app;
 
 -- Everybody who may answer a question now: those it names, else the owner and members of the workflow and whoever started
 -- the execution; once escalated, the owners of the workspace as well.
@@ -208,11 +226,11 @@ create function question_answerers(workspace uuid, asked_id uuid) returns table 
 language sql stable security definer set search_path = public
 begin atomic
   with asked as (select * from questions q where q.workspace_id = workspace and q.clarification_id = asked_id and workspace = app_workspace()),
-  named as (select line ->> 'kind' as kind, line ->> 'id' as id from asked, jsonb_array_elements(coalesce(who, '[]')) as line),
+  named as (select line ->> 'kind' as kind, line ->> 'id' as id, (line ->> 'ref')::uuid as ref from asked, jsonb_array_elements(coalesce(who, '[]')) as line),
   people as (
-    select m.user_id from named n join memberships m on m.workspace_id = workspace and n.kind = 'user' and n.id = typeid('usr', m.user_id)
+    select m.user_id from named n join memberships m on m.workspace_id = workspace and n.kind = 'user' and n.ref = m.user_id
     union
-    select t.user_id from named n join team_members t on t.workspace_id = workspace and n.kind = 'team' and n.id = typeid('team', t.team_id)
+    select t.user_id from named n join team_members t on t.workspace_id = workspace and n.kind = 'team' and n.ref = t.team_id
     union
     select m.user_id from named n join memberships m on m.workspace_id = workspace and n.kind = 'role' and n.id = m.role
     union

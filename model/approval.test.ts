@@ -83,6 +83,37 @@ describe('the decision of a gate', () => {
     }
   })
 
+  test('agents alone open a gate only where its author counts agents by name, and an abstention opens none', () => {
+    const agents = voters.filter(({ kind }) => kind === 'agent')
+    const ann: Voter = { kind: 'human', id: 'ann' }
+    const say = (decision: Ballot['decision']) => agents.map((voter): Ballot => ({ ...voter, decision }))
+    const by = (cel: string, votes: Ballot[], left: Voter[] = [ann]) =>
+      decide({ quorum: { $cel: cel }, veto: [] }, votes, left)
+    expect(by('approvals.total >= 2', say('approve'))).toBe('open')
+    expect(by('approvals.total >= 2', say('approve'), [])).toBe('rejected')
+    expect(by('rejections.total == 0', say('abstain'))).toBe('open')
+    expect(by('approvals.total >= 2', [...say('approve'), { ...ann, decision: 'approve' }], [])).toBe('approved')
+    expect(by('approvals.agent >= 2', say('approve'))).toBe('approved')
+    expect(by('votes.exists(v, v.kind == "agent" && v.decision == "approve")', say('approve'))).toBe('approved')
+    expect(by('rejections.agent == 0', say('abstain'))).toBe('open')
+  })
+
+  test('an expression that cannot be evaluated over the votes so far does not hold, and fails nobody', () => {
+    const ann: Ballot = { kind: 'human', id: 'ann', decision: 'approve' }
+    const both = { quorum: { $cel: 'votes[1].decision == "approve"' }, veto: [] }
+    expect(decide(both, [ann], [{ kind: 'human', id: 'bob' }])).toBe('open')
+    expect(decide(both, [ann], [])).toBe('rejected')
+    expect(decide(both, [ann, { ...ann, id: 'bob' }], [])).toBe('approved')
+    expect(decide({ quorum: { $cel: 'approvals.human' }, veto: [] }, [ann], [])).toBe('rejected')
+  })
+
+  test('a costly expression is tried within one budget, however many ways the votes can still fall', () => {
+    const list = JSON.stringify(Array.from({ length: 60 }, (_, n) => n))
+    const costly = `${list}.all(x, ${list}.all(y, x + y < 1000)) && approvals.human >= 100`
+    const left = Array.from({ length: 9 }, (_, n): Voter => ({ kind: 'human', id: `p${n}` }))
+    expect(decide({ quorum: { $cel: costly }, veto: [] }, [{ ...left[0]!, decision: 'approve' }], left)).toBe('open')
+  })
+
   test('a gate without anybody left to vote cannot be satisfied', () => {
     expect(isSatisfiable({ quorum: 'any', veto: [] }, [], [])).toBe(false)
     expect(isSatisfiable({ quorum: 'any', veto: [] }, [], [{ kind: 'human', id: 'ann' }])).toBe(true)

@@ -1,4 +1,6 @@
+import { type Budget, conditionBudget, valuesBudget } from './cel-runtime.ts'
 import type { Json, JsonObject } from './definition.ts'
+import { ExpressionFailure } from './expression-failure.ts'
 import { evaluateConditionOver } from './expressions.ts'
 
 // The decision of a gate: a pure function of its policy, the votes and who may still vote. The order in which votes
@@ -50,12 +52,12 @@ const tallyOf = (votes: readonly Ballot[], outstanding: readonly Voter[]): Tally
   outstanding: count(outstanding),
 })
 
-/** More completions than this are not looked through; the gate then waits for the last voter. */
-const MOST_COMPLETIONS = 5000
+/** More completions than this are not looked through (10 ms); the gate then waits for the last voter. */
+const MOST_COMPLETIONS = 1000
 
 /**
- * `approved`, `rejected`, or still `open`. A preset needs at least one approving human: agents alone never open a gate
- * unless the author wrote so in CEL. Whatever cannot be reached any more is rejected at once.
+ * `approved`, `rejected`, or still `open`. At least one human must approve: agents alone never open a gate, unless its author
+ * counts agents by name in CEL, and then one of them must approve. Whatever cannot be reached any more is rejected at once.
  */
 export function decide(
   policy: Pick<Policy, 'quorum' | 'veto'>,
@@ -96,21 +98,78 @@ function decideByExpression(cel: string, votes: readonly Ballot[], tally: Tally)
     role: role ?? null,
     confidence: confidence ?? null,
   }))
-  const holds = (counts: Tally): boolean =>
-    evaluateConditionOver(cel, { ...(counts as unknown as JsonObject), votes: listed })
-  if (holds(tally)) return 'approved'
+  // `approvals.total >= 2` and `rejections.total == 0` say nothing of agents: their votes, abstentions among them, open nothing.
+  const countsAgents = /\bagent\b/.test(cel)
+  const holds = (counts: Tally, budget: Budget): boolean =>
+    (countsAgents ? counts.approvals.total : counts.approvals.human) > 0 &&
+    evaluateConditionOver(cel, { ...(counts as unknown as JsonObject), votes: listed }, budget)
+  if (
+    failsAs(
+      () => false,
+      () => holds(tally, conditionBudget()),
+    )
+  )
+    return 'approved'
   if (tally.outstanding.total === 0) return 'rejected'
   // An expression over single votes cannot be foreseen: who will say what is not known.
   if (/\bvotes\b/.test(cel)) return 'open'
   const completions = completionsOf(tally)
-  return completions === undefined || completions.some(holds) ? 'open' : 'rejected'
+  if (completions === undefined) return 'open'
+  // One budget for all of them: a costly expression holds the process up once, not once per completion.
+  const budget = valuesBudget()
+  return completions.some((counts) =>
+    failsAs(
+      () => budget.steps < 0,
+      () => holds(counts, budget),
+    ),
+  )
+    ? 'open'
+    : 'rejected'
+}
+
+/** What is wrong with a quorum that holds over no votes at all, however they fall; null where nothing is. */
+export function quorumProblem(cel: string): string | null {
+  const some: Count = { human: 2, agent: 1, total: 3 }
+  const votes: Json = ['approve', 'reject', 'abstain', 'approve', 'approve'].map((decision, n) => ({
+    kind: n === 4 ? 'agent' : 'human',
+    id: `v${n}`,
+    decision,
+    role: 'member',
+    confidence: 0.5,
+  }))
+  let wrong: string | null = null
+  for (const [counts, cast] of [
+    [some, votes],
+    [count([]), []],
+  ] as const) {
+    try {
+      const tally: Tally = { approvals: counts, rejections: counts, abstentions: counts, outstanding: counts }
+      evaluateConditionOver(cel, { ...(tally as unknown as JsonObject), votes: cast as Json })
+      return null
+    } catch (error) {
+      if (!(error instanceof ExpressionFailure)) throw error
+      wrong ??= error.message
+    }
+  }
+  return wrong
+}
+
+/** What an expression that cannot be evaluated counts as: it must not keep a vote from being recorded. */
+function failsAs(otherwise: () => boolean, work: () => boolean): boolean {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof ExpressionFailure) return otherwise()
+    throw error
+  }
 }
 
 /** Every way the outstanding votes can still fall. */
 function completionsOf(tally: Tally): Tally[] | undefined {
   const splits = (total: number): [approve: number, reject: number, abstain: number, open: number][] => {
     const found: [number, number, number, number][] = []
-    for (let approve = 0; approve <= total; approve++)
+    // Approvals first: most policies are reached by them, and then one look is enough.
+    for (let approve = total; approve >= 0; approve--)
       for (let reject = 0; approve + reject <= total; reject++)
         for (let abstain = 0; approve + reject + abstain <= total; abstain++)
           found.push([approve, reject, abstain, total - approve - reject - abstain])

@@ -75,8 +75,8 @@ export function evaluateCondition(cel: string, scope: Scope): boolean {
 }
 
 /** A condition over other names than a scope's: the quorum of a gate, over `approvals`, `rejections` and the like. */
-export function evaluateConditionOver(cel: string, variables: JsonObject): boolean {
-  return toBoolean(evaluateProgram(cel, new Set(Object.keys(variables)), variables, conditionBudget()))
+export function evaluateConditionOver(cel: string, variables: JsonObject, budget = conditionBudget()): boolean {
+  return toBoolean(evaluateProgram(cel, new Set(Object.keys(variables)), variables, budget))
 }
 
 function toBoolean(result: Json): boolean {

@@ -1,5 +1,6 @@
 // Is this JSON a workflow? Everything that can be known before it runs is said when it is saved, with the path at fault.
 
+import { quorumProblem } from './approval.ts'
 import type { Definition, Edge, Graph, Json, JsonObject, Node } from './definition.ts'
 import { isCel, isExpression } from './expressions.ts'
 import { checkEdges } from './graph-edges.ts'
@@ -161,7 +162,10 @@ function checkPolicy(policy: Json, path: string, visible: Visible, errors: Issue
   }
   for (const [key, value] of Object.entries(policy)) {
     const own = key === 'quorum' && isCel(value) ? { ...visible, roots: QUORUM_NAMES } : visible
+    const before = errors.length
     checkValue(value, at(path, key), own, errors)
+    const wrong = own !== visible && errors.length === before ? quorumProblem((value as { $cel: string }).$cel) : null
+    if (wrong !== null) errors.push({ path: at(path, key), message: wrong })
   }
 }
 

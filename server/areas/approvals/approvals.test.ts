@@ -1,7 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { fromWire, newId } from '#platform/ids'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { makeQuestions } from './questions.ts'
+import * as store from './store.ts'
+import { gateViews } from './view.ts'
 
 const service = useService()
 let world: World
@@ -17,6 +21,7 @@ type Gate = {
   outstanding: { id: string }[]
   unsatisfiable: boolean
   due_at: string | null
+  policy: Record<string, unknown>
 }
 
 const gated = (policy: Record<string, unknown>, payload: unknown = { amount: 5 }) => ({
@@ -152,6 +157,12 @@ describe('gates', () => {
     await world.owner.call('POST', `/api/workflows/executions/${execution}/cancel`)
     await until(async () => (await read(gate)).status === 'cancelled', 'the gate to close')
     expect((await vote(world.member, gate)).body.code).toBe('gate_closed')
+    const decided = await openGate({ approvers: [person(world.member), person(world.viewer)], quorum: 'any' })
+    await vote(world.member, decided.gate)
+    // Whose vote it was comes before what it was about: no role 403, a second vote, then the closed gate.
+    expect((await vote(world.owner, decided.gate)).status).toBe(403)
+    expect((await vote(world.member, decided.gate)).body.code).toBe('already_voted')
+    expect((await vote(world.viewer, decided.gate)).body.code).toBe('gate_closed')
   })
 
   test('a due gate is expired and counts as its policy says', async () => {
@@ -196,6 +207,131 @@ describe('gates', () => {
     })
     expect(foreign.body.code).toBe('unknown_reference')
     expect((await vote(world.member, gate)).status).toBe(201)
+  })
+
+  test('a vote handed on is written down, goes back if it is handed back, and is with its giver when the holder leaves', async () => {
+    const colleague = await makePerson(service())
+    await join(service(), world.workspace, colleague, 'member')
+    const { gate } = await openGate({ approvers: [person(world.viewer)], quorum: 'any' })
+    const hand = (from: TestPerson, to: TestPerson) =>
+      from.call('POST', `/api/approvals/${gate.request_id}/delegate`, { body: { user_id: to.id } })
+    const outstanding = async () => (await read(gate)).outstanding.map(({ id }) => id)
+    expect((await hand(world.viewer, colleague)).status).toBe(200)
+    expect((await hand(colleague, world.viewer)).status).toBe(200)
+    expect(await outstanding()).toEqual([world.viewer.id])
+    await hand(world.viewer, world.member)
+    await hand(world.member, colleague)
+    expect(await outstanding()).toEqual([colleague.id])
+    const log = await world.owner.call('GET', '/api/audit-log?limit=200')
+    const entries = log.body.items.filter(
+      ({ action, subject }: { action: string; subject: string }) =>
+        action === 'approval.delegated' && subject === gate.request_id,
+    )
+    expect(entries).toHaveLength(4)
+    expect(entries[0].data).toEqual({ from: world.member.id, to: colleague.id })
+    await service().sql('delete from memberships where user_id = $1', [colleague.uuid])
+    expect(await outstanding()).toEqual([world.viewer.id])
+    expect((await vote(world.viewer, gate)).status).toBe(201)
+  })
+
+  test('a guest is handed no vote', async () => {
+    const { gate } = await openGate({ approvers: [person(world.viewer)], quorum: 'any' })
+    const handed = await world.viewer.call('POST', `/api/approvals/${gate.request_id}/delegate`, {
+      body: { user_id: world.guest.id },
+    })
+    expect([handed.status, handed.body.errors?.[0].path]).toEqual([422, '/user_id'])
+    expect((await read(gate)).outstanding).toMatchObject([{ id: world.viewer.id }])
+  })
+
+  test('one approver alone may stand in escalate_to', async () => {
+    const { gate } = await openGate({
+      approvers: [person(world.viewer)],
+      quorum: 'any',
+      due_in_s: 0.3,
+      on_due: 'escalate',
+      escalate_to: person(world.member),
+    })
+    await until(async () => (await world.member.call('GET', `/api/approvals/${gate.request_id}`)).status === 200, 'it')
+    expect(await read(gate)).toMatchObject({ policy: { escalate_to: [person(world.member)] } })
+  })
+
+  test('when somebody leaves, a gate that is held by a vote at that moment is looked at afterwards; no other waits for it', async () => {
+    const leaver = await makePerson(service())
+    await join(service(), world.workspace, leaver, 'member')
+    const [held, free] = [
+      await openGate({ approvers: [person(leaver)], quorum: 'any' }),
+      await openGate({ approvers: [person(leaver)], quorum: 'any' }),
+    ]
+    const release = Promise.withResolvers<void>()
+    const holding = service().db.tenant({ workspaceId: world.workspace.uuid, userId: null }, async (tx) => {
+      const uuid = fromWire('apr', held.gate.request_id)
+      await tx.row('select from approval_requests where request_id = $1 for update', [uuid])
+      await service().sql('delete from memberships where user_id = $1', [leaver.uuid])
+      await release.promise
+    })
+    await until(async () => (await read(free.gate)).unsatisfiable, 'the report', 30_000)
+    expect((await read(held.gate)).unsatisfiable).toBe(false)
+    release.resolve()
+    await holding
+    await until(async () => (await read(held.gate)).unsatisfiable, 'the report of the other', 30_000)
+    await until(async () => (await service().sql('select from gate_rechecks')).length === 0, 'nothing to look at')
+  }, 70_000)
+
+  test('a page of gates costs as many questions to the database as one gate', async () => {
+    const me = await makePerson(service())
+    await join(service(), world.workspace, me, 'member')
+    for (let n = 0; n < 4; n++) await openGate({ approvers: [person(me)], quorum: 'any' })
+    const asked = async (limit: number): Promise<number> =>
+      service().db.tenant({ workspaceId: world.workspace.uuid, userId: null }, async (tx) => {
+        let count = 0
+        const rows: typeof tx.rows = (...given) => {
+          count += 1
+          return tx.rows(...given)
+        }
+        const gates = await store.listInbox(tx, world.workspace.uuid, me.uuid, null, limit)
+        expect(await gateViews({ ...tx, rows }, gates)).toHaveLength(limit + 1)
+        return count
+      })
+    expect(await asked(3)).toBe(await asked(0))
+  })
+
+  test('a policy is written by the author: nothing in it but whom it names comes from data, and what makes no sense is refused', async () => {
+    const save = async (policy: Record<string, unknown>) => {
+      const { status, body } = await world.owner.call('POST', '/api/workflows', {
+        body: { name: 'Gated', definition: gated(policy) },
+      })
+      return status === 201 ? 201 : body.errors[0].path.replace('/definition/nodes/0/args/policy', '')
+    }
+    const approvers = [person(world.member)]
+    const line = { kind: 'agent', id: 'auditor' }
+    const fromInput = { $ref: 'input.x' }
+    expect(await save({ approvers: fromInput })).toBe('/approvers')
+    expect(await save({ approvers: [{ kind: 'user', id: fromInput }] })).toBe(201)
+    expect(await save({ approvers: [{ ...line, instructions: fromInput }] })).toBe('/approvers/0/instructions')
+    expect(await save({ approvers, allow_self: fromInput })).toBe('/allow_self')
+    expect(await save({ approvers, due_in_s: fromInput, on_due: 'approve' })).toBe('/due_in_s')
+    expect(await save({ approvers, quorum: fromInput })).toMatch(/^\/quorum/)
+    expect(await save({ approvers: [{ kind: 'role', id: 'emperor' }] })).toBe('/approvers/0/id')
+    expect(await save({ approvers, veto: ['emperor'] })).toBe('/veto/0')
+    expect(await save({ approvers, quorum: { $cel: 'approvals.humans >= 1' } })).toBe('/quorum')
+    expect(await save({ approvers, quorum: { $cel: 'approvals.human' } })).toBe('/quorum')
+    expect(await save({ approvers, quorum: { $cel: 'votes[1].decision == "approve"' } })).toBe(201)
+  })
+
+  test('a title that turns out to be no text fails the node; a cursor of another age is refused', async () => {
+    const definition = gated({ approvers: [person(world.member)] })
+    const execution = await run({
+      ...definition,
+      nodes: definition.nodes.map((node) =>
+        node.id === 'gate' ? { ...node, args: { ...node.args, title: { $ref: 'input' } } } : node,
+      ),
+    })
+    expect(await ended(execution)).toMatchObject({ status: 'failed', error: { code: 'args_invalid', node_id: 'gate' } })
+    const nowhere = '00000000-0000-0000-0000-000000000000'
+    for (const year of ['+275760-09-13T00:00:00.000Z', '-000001-09-13T00:00:00.000Z', '0000-01-01T00:00:00.000Z']) {
+      const cursor = Buffer.from(JSON.stringify([year, nowhere])).toString('base64url')
+      expect((await world.member.call('GET', `/api/approvals/inbox?cursor=${cursor}`)).status).toBe(422)
+    }
   })
 
   test('approvers by team and by role; who leaves drops out, and a gate nobody can open is reported', async () => {
@@ -293,6 +429,20 @@ describe('questions', () => {
     expect((await respond(world.viewer, execution, 'red')).status).toBe(202)
   })
 
+  test('a question may name a team and a role', async () => {
+    const team = (await world.owner.call('POST', '/api/teams', { body: { name: 'Painters' } })).body
+    await world.owner.call('POST', `/api/teams/${team.team_id}/add_users`, { body: { user_ids: [world.member.id] } })
+    const forTeam = await asked({ who: [{ kind: 'team', id: team.team_id }] })
+    expect((await respond(world.viewer, forTeam.execution, 'red')).status).toBe(404)
+    expect((await respond(world.owner, forTeam.execution, 'red')).status).toBe(403)
+    const mine = await world.member.call('GET', '/api/clarifications/inbox')
+    expect(mine.body.items).toMatchObject([{ execution_id: forTeam.execution }])
+    expect((await respond(world.member, forTeam.execution, 'red')).status).toBe(202)
+    const forRole = await asked({ who: [{ kind: 'role', id: 'viewer' }] })
+    expect((await respond(world.member, forRole.execution, 'red')).status).toBe(404)
+    expect((await respond(world.viewer, forRole.execution, 'red')).status).toBe(202)
+  })
+
   test('somebody named by id alone is asked as well', async () => {
     const { execution } = await asked({ who: [world.viewer.id] })
     const inbox = await world.viewer.call('GET', '/api/clarifications/inbox')
@@ -325,7 +475,33 @@ describe('questions', () => {
     expect(await ended(execution)).toMatchObject({ results: { a: 'to a', b: 'to b' } })
   })
 
+  test('a question for nobody who is here goes to the owners; a schema that is none, from data, fails the node', async () => {
+    const { body } = await world.member.call('POST', '/api/workflows', {
+      body: { name: 'Asks', definition: asking({ who: { $ref: 'input.who' } }) },
+    })
+    const ran = await world.member.call('POST', `/api/workflows/${body.workflow_id}/run`, {
+      body: { input: { who: [world.stranger.id] } },
+    })
+    const execution = ran.body.execution_id
+    const inbox = await until(async () => {
+      const { items } = (await world.owner.call('GET', '/api/clarifications/inbox?limit=200')).body
+      return items.some(({ execution_id }: { execution_id: string }) => execution_id === execution)
+    }, 'the question')
+    expect(inbox).toBe(true)
+    expect((await respond(world.member, execution, 'red')).status).toBe(403)
+    expect((await respond(world.owner, execution, 'red')).status).toBe(202)
+    const { body: made } = await world.owner.call('POST', '/api/workflows', {
+      body: { name: 'Asks', definition: asking({ schema: { $ref: 'input' } }) },
+    })
+    const failing = await world.owner.call('POST', `/api/workflows/${made.workflow_id}/run`, {
+      body: { input: { type: 'banana' } },
+    })
+    expect(await ended(failing.body.execution_id)).toMatchObject({ error: { code: 'args_invalid' } })
+  })
+
   test('past its due time a question takes the default, or fails the node', async () => {
+    const unfit = await run(asking({ due_in_s: 0.2, on_due: 'default', default: 'blue' }))
+    expect(await ended(unfit)).toMatchObject({ status: 'failed', error: { code: 'question_expired' } })
     const defaulted = await run(asking({ due_in_s: 0.2, on_due: 'default', default: 'red' }))
     expect(await ended(defaulted)).toMatchObject({ status: 'succeeded', results: 'red' })
     const failing = await run(asking({ due_in_s: 0.2, on_due: 'fail' }))
@@ -333,5 +509,39 @@ describe('questions', () => {
       status: 'failed',
       error: { code: 'question_expired', node_id: 'ask' },
     })
+  })
+
+  test('a timer that is told twice escalates a question once, and fails it only when its second time has passed', async () => {
+    const told: string[] = []
+    const questions = makeQuestions({
+      db: service().db,
+      engine: () => ({
+        signal: async (_tx, _to, { type }) => {
+          told.push(type)
+          return 'accepted'
+        },
+        nudge: () => {},
+      }),
+    })
+    const wait = { workspaceId: world.workspace.uuid, executionId: newId(), nodePath: 'ask' }
+    const args = { question: 'Well?', due_in_s: 1, on_due: 'escalate' }
+    const asked = await questions.askQuestion({
+      ...wait,
+      workflowId: null,
+      versionId: null,
+      nodeId: 'ask',
+      args,
+      startedBy: world.owner.uuid,
+      input: {},
+    })
+    expect(await questions.questionDue(wait)).toEqual({ dueAt: asked.dueAt })
+    const again = await until(async () => {
+      const { dueAt } = await questions.questionDue(wait)
+      return dueAt!.getTime() > asked.dueAt!.getTime() && dueAt
+    }, 'the escalation')
+    expect(await questions.questionDue(wait)).toEqual({ dueAt: again })
+    expect(told).toEqual([])
+    await until(async () => (await questions.questionDue(wait)).dueAt === null, 'the end')
+    expect(told).toEqual(['node.failed'])
   })
 })

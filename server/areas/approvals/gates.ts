@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto'
+import { approval } from '#engine/nodes/approval'
+import { checkArgs } from '#engine/nodes/kind'
 import type { Engine, Opened, PeopleWait } from '#engine/ports'
 import { canonicalText } from '#model/canonical'
 import type { Json } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { deliverEvent } from '#platform/events'
 import { newId, toWire } from '#platform/ids'
-import { readPolicy, toRows } from './policy.ts'
+import { given, readPolicy, toRows } from './policy.ts'
 import * as store from './store.ts'
-import { decideGate, gateIsSatisfiable, readStanding } from './tally.ts'
+import { decideGate, gateIsSatisfiable, readStanding, readStandings, type Standing } from './tally.ts'
 import { voteJson } from './view.ts'
 
 // The life of a gate: opened when an execution reaches an approval node, closed by votes, by its due time, or with the
@@ -32,6 +34,7 @@ export type GateDependencies = {
 
 /** A reminder goes out when this share of the time to the due moment has passed. */
 const REMIND_AT = 0.5
+const RECHECKED_AT_ONCE = 50
 
 export const payloadSha256 = (payload: Json): string =>
   createHash('sha256').update(canonicalText(payload)).digest('hex')
@@ -53,8 +56,9 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
   }
 
   /** Owners of the workspace, and of the workflow, hear that nobody is left who could open the gate. */
-  async function reportIfStuck(tx: Tx, gate: store.Gate): Promise<void> {
-    const stuck = !gateIsSatisfiable(await readStanding(tx, gate))
+  async function reportIfStuck(tx: Tx, standing: Standing): Promise<void> {
+    const { gate } = standing
+    const stuck = !gateIsSatisfiable(standing)
     if (stuck === gate.unsatisfiable) return
     await tx.count('update approval_requests set unsatisfiable = $3 where workspace_id = $1 and request_id = $2', [
       gate.workspace_id,
@@ -95,6 +99,7 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
 
   /** Called again after a crash it answers with the same gate; with another payload or version the gate is opened anew. */
   async function openGate(wait: PeopleWait): Promise<Opened> {
+    checkArgs(approval.descriptor, given(wait.args))
     const policy = readPolicy(wait.args.policy)
     const payload = wait.args.payload ?? null
     const sha256 = payloadSha256(payload)
@@ -118,7 +123,7 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
       })
       await addApprovers(tx, gate, policy.approvers)
       await tellVoters(tx, gate, 'approval.requested', `Your vote is needed: ${gate.title}`)
-      await reportIfStuck(tx, gate)
+      await reportIfStuck(tx, await readStanding(tx, gate))
       await onOpened?.(tx, gate)
       return opened(gate)
     })
@@ -189,9 +194,10 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
 
   /** After a vote, a delegation or a departure: does the gate open, close, or stand? */
   async function settle(tx: Tx, gate: store.Gate): Promise<void> {
-    const decision = decideGate(await readStanding(tx, gate))
+    const standing = await readStanding(tx, gate)
+    const decision = decideGate(standing)
     if (decision !== 'open') return resolve(tx, gate, decision, decision)
-    return reportIfStuck(tx, gate)
+    return reportIfStuck(tx, standing)
   }
 
   /** The engine's timer: half way to the due time a reminder, then what `on_due` says. */
@@ -222,6 +228,7 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
         )
         await addApprovers(tx, escalated, escalate_to)
         await tellVoters(tx, escalated, 'approval.escalated', `Escalated to you: ${gate.title}`)
+        await reportIfStuck(tx, await readStanding(tx, escalated))
         return { dueAt: escalated.due_at }
       }
       await resolve(tx, gate, 'expired', on_due === 'approve' ? 'approved' : 'rejected')
@@ -238,15 +245,34 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
     for (const { request_id } of open) await store.closeGate(tx, workspaceId, request_id, 'cancelled', null)
   }
 
-  /** Somebody left: gates that can no longer be opened are reported, presets that cannot be reached any more are closed. */
+  /**
+   * Somebody left: gates that nobody can open any more are reported. A few at a time, so that no vote waits for the whole
+   * workspace; those a vote holds at this moment are left for the next look, and the request for it stays until none is left.
+   */
   async function recheckWorkspace(workspaceId: string): Promise<void> {
-    await db.tenant(scope(workspaceId), async (tx) => {
-      await tx.count('delete from gate_rechecks where workspace_id = $1', [workspaceId])
-      for (const gate of await store.listOpenGates(tx, workspaceId)) {
-        const locked = await store.lockGate(tx, workspaceId, gate.request_id)
-        if (locked?.status === 'open') await reportIfStuck(tx, locked)
-      }
-    })
+    const asked = await db.tenant(scope(workspaceId), (tx) =>
+      tx.rows<{ recheck_id: number }>('select recheck_id from gate_rechecks where workspace_id = $1', [workspaceId]),
+    )
+    let heldByOthers = false
+    for (let after: string | null = null; ; ) {
+      const batch = await db.tenant(scope(workspaceId), async (tx) => {
+        const ids = await store.listOpenGateIds(tx, workspaceId, after, RECHECKED_AT_ONCE)
+        const locked = await store.lockFreeGates(tx, workspaceId, ids)
+        for (const standing of await readStandings(tx, locked)) await reportIfStuck(tx, standing)
+        return { ids, locked: locked.length }
+      })
+      // One that was closed meanwhile counts as held, too: the next look finds it gone.
+      if (batch.locked < batch.ids.length) heldByOthers = true
+      if (batch.ids.length < RECHECKED_AT_ONCE) break
+      after = batch.ids.at(-1)!
+    }
+    if (heldByOthers) return
+    await db.tenant(scope(workspaceId), (tx) =>
+      tx.count('delete from gate_rechecks where workspace_id = $1 and recheck_id = any ($2)', [
+        workspaceId,
+        asked.map(({ recheck_id }) => recheck_id),
+      ]),
+    )
   }
 
   return { openGate, gateDue, cancelOpen, recheckWorkspace, settle, tellVoters }

@@ -4,6 +4,12 @@ import type { Json, JsonObject } from '#model/definition'
 import { fromWire } from '#platform/ids'
 import type { ApproverRow } from './store.ts'
 
+/** Arguments without those that stand for something absent. */
+export const given = (args: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
+
+const owners: JsonObject = { kind: 'role', id: 'owner' }
+
 /** A policy as its author wrote it, with every default filled in. The graph was validated when it was saved. */
 export function readPolicy(given: Json | undefined): Policy {
   const source = (given ?? {}) as JsonObject
@@ -17,7 +23,8 @@ export function readPolicy(given: Json | undefined): Policy {
     allow_self: source.allow_self === true,
     due_in_s: typeof source.due_in_s === 'number' ? source.due_in_s : null,
     on_due: (source.on_due ?? 'reject') as Policy['on_due'],
-    escalate_to: (source.escalate_to ?? []) as unknown as Approver[],
+    // One approver may stand alone; with none named the owners of the workspace are asked, as for a question.
+    escalate_to: [source.escalate_to ?? (source.on_due === 'escalate' ? owners : [])].flat() as unknown as Approver[],
   }
 }
 
@@ -44,4 +51,29 @@ function toRow(approver: Approver): ApproverRow {
         model: approver.model ?? null,
       }
   }
+}
+
+/** The policy in words, for whoever votes without seeing it as a form. */
+export function policyText({ quorum, veto, allow_self, due_in_s, on_due }: Policy): string {
+  return [
+    `It opens when ${quorumText(quorum)}.`,
+    veto.length > 0 ? `A rejection by anybody with the role ${veto.join(' or ')} rejects it.` : '',
+    allow_self ? '' : 'Whoever started the execution does not vote.',
+    due_in_s === null ? '' : `If it is not decided within ${due_in_s} seconds, ${dueText[on_due]}.`,
+  ]
+    .filter((line) => line !== '')
+    .join('\n')
+}
+
+function quorumText(quorum: Policy['quorum']): string {
+  if (quorum === 'any') return 'one person approves'
+  if (quorum === 'all') return 'everybody has voted, nobody rejected and at least one person approved'
+  if ('n_of' in quorum) return `there are ${quorum.n_of} approvals, at least one of them by a person`
+  return `this holds over the votes: ${quorum.$cel}`
+}
+
+const dueText: Record<Policy['on_due'], string> = {
+  reject: 'it counts as rejected',
+  approve: 'it counts as approved',
+  escalate: 'others are asked as well',
 }

@@ -1,6 +1,10 @@
+import { NodeFailure } from '#engine/node'
+import { clarification } from '#engine/nodes/clarification'
+import { checkArgs } from '#engine/nodes/kind'
 import type { Engine, Opened, PeopleWait } from '#engine/ports'
 import type { Json } from '#model/definition'
 import { validateJson } from '#model/json-schema'
+import { checkSchema } from '#model/json-schema-check'
 import type { Standing } from '#platform/access/words'
 import type { Database, Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
@@ -8,13 +12,14 @@ import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import { decodeDueCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
-import { newId, toWire } from '#platform/ids'
+import { fromWire, newId, toWire } from '#platform/ids'
+import { given } from './policy.ts'
 import type { Question } from './schema.ts'
 
 // Questions of executions to people. The first valid answer wins, from whichever door it comes; it is a signal to the
 // engine in the transaction that records it.
 
-type Named = { kind: 'user' | 'team' | 'role'; id: string }
+type Named = { kind: 'user' | 'team' | 'role'; id: string; ref: string | null }
 
 type Row = {
   workspace_id: string
@@ -36,8 +41,11 @@ type Row = {
   due_at: Date | null
 }
 
-/** Through which door an answer came, and who gave it. */
-export type Answerer = { id: string; name: string }
+/** Through which door an answer came, and who gave it; a person of the workspace by their uuid. */
+export type Answerer = { id: string; name: string; userId?: string }
+
+/** A question, and whether whoever answers is one of those it is for. */
+type Asked = Row & { named: boolean }
 
 export type AskedQuestion = Pick<
   Row,
@@ -72,8 +80,32 @@ export function makeQuestions({
       [workspaceId, executionId, nodePath],
     )
 
+  const lockFor = (
+    tx: Tx,
+    by: Answerer,
+    at: [workspaceId: string, executionId: string, id?: string],
+  ): Promise<Asked[]> =>
+    tx.rows<Asked>(
+      `select q.*, ${isFor('$4::uuid')} as named from questions q
+       where q.workspace_id = $1 and q.execution_id = $2 and case when $3::uuid is null then q.status = 'open' else q.clarification_id = $3 end
+       order by q.clarification_id limit 2 for update`,
+      [at[0], at[1], at[2] ?? null, by.userId ?? null],
+    )
+
+  const newest = (tx: Tx, workspaceId: string, executionId: string): Promise<Row | undefined> =>
+    tx.maybe<Row>(
+      'select * from questions where workspace_id = $1 and execution_id = $2 order by clarification_id desc limit 1',
+      [workspaceId, executionId],
+    )
+
   async function askQuestion(wait: PeopleWait): Promise<Opened> {
     const { args } = wait
+    checkArgs(clarification.descriptor, given(args))
+    const [wrong] = checkSchema(args.schema ?? {})
+    if (wrong)
+      throw new NodeFailure('args_invalid', `Ask a question: schema${wrong.path} ${wrong.message}`, {
+        retryable: false,
+      })
     return db.tenant(scope(wait.workspaceId), async (tx) => {
       const present = await lockOpen(tx, wait.workspaceId, wait.executionId, wait.nodePath)
       if (present) return opened(present)
@@ -96,6 +128,12 @@ export function makeQuestions({
           typeof args.due_in_s === 'number' ? args.due_in_s : null,
         ],
       )
+      // Nobody it names is here: it goes to the owners of the workspace rather than waiting for ever.
+      if (row.who !== null && (await answerers(tx, row)).length === 0)
+        await tx.count('update questions set escalated = true where workspace_id = $1 and clarification_id = $2', [
+          row.workspace_id,
+          row.clarification_id,
+        ])
       await tell(tx, row, 'clarification.asked', `A question for you: ${row.question}`)
       await onAsked?.(tx, row)
       return opened(row)
@@ -124,11 +162,12 @@ export function makeQuestions({
   }
 
   async function close(tx: Tx, row: Row, answer: Json, by: Answerer): Promise<void> {
-    await tx.count(
+    const closing = tx.count(
       `update questions set status = 'answered', answer = $3, answered_by = $4, answered_by_name = $5, answered_at = now() where workspace_id = $1 and clarification_id = $2`,
       [row.workspace_id, row.clarification_id, JSON.stringify(answer), by.id, by.name],
     )
-    await engine().signal(
+    // Both travel together: an execution that waits goes on a round trip sooner.
+    const telling = engine().signal(
       tx,
       { workspaceId: row.workspace_id, executionId: row.execution_id, key: `question:${row.clarification_id}` },
       {
@@ -142,6 +181,7 @@ export function makeQuestions({
         },
       },
     )
+    await Promise.all([closing, telling])
   }
 
   /** Records an answer in the caller's transaction. Whether they may give it was settled before. */
@@ -149,33 +189,24 @@ export function makeQuestions({
     tx: Tx,
     workspaceId: string,
     executionId: string,
-    given: { response: Json; clarificationId?: string | undefined },
+    answered: { response: Json; clarificationId?: string | undefined },
     by: Answerer,
-    mayAnswer: (row: Row, people: string[]) => boolean,
+    mayAnswer: (question: Asked) => boolean,
   ): Promise<{ clarification_id: string; execution_id: string; status: 'answered' }> {
-    const rows = await tx.rows<Row>(
-      'select * from questions where workspace_id = $1 and execution_id = $2 order by clarification_id for update',
-      [workspaceId, executionId],
-    )
-    const open = rows.filter(({ status }) => status === 'open')
-    const wanted =
-      given.clarificationId === undefined
-        ? open[0]
-        : rows.find(({ clarification_id }) => clarification_id === given.clarificationId)
-    if (given.clarificationId !== undefined && !wanted) throw unknownReference('/clarification_id')
-    if (wanted?.status !== 'open') throw problem('not_waiting', whyNotWaiting(wanted ?? rows.at(-1)))
-    if (given.clarificationId === undefined && open.length > 1) {
-      throw invalid([{ path: '/clarification_id', message: `must be given: ${open.length} questions are open` }])
-    }
-    if (!mayAnswer(wanted, await answerers(tx, wanted)))
-      throw problem('forbidden', 'The question is addressed to somebody else.')
-    const issues = validateJson(wanted.schema, given.response)
+    // A map may ask thousands of questions at once: no more are read than it takes to know that there are several.
+    const [wanted, another] = await lockFor(tx, by, [workspaceId, executionId, answered.clarificationId])
+    if (another) throw invalid([{ path: '/clarification_id', message: 'must be given: several questions are open' }])
+    if (answered.clarificationId !== undefined && !wanted) throw unknownReference('/clarification_id')
+    if (wanted?.status !== 'open')
+      throw problem('not_waiting', whyNotWaiting(wanted ?? (await newest(tx, workspaceId, executionId))))
+    if (!mayAnswer(wanted)) throw problem('forbidden', 'The question is addressed to somebody else.')
+    const issues = validateJson(wanted.schema, answered.response)
     if (issues.length > 0)
       throw invalid(
         issues.slice(0, 50).map((issue) => ({ path: `/response${issue.path}`, message: issue.message })),
         'The response does not fit the question.',
       )
-    await close(tx, wanted, given.response, by)
+    await close(tx, wanted, answered.response, by)
     return { clarification_id: wanted.clarification_id, execution_id: executionId, status: 'answered' }
   }
 
@@ -187,7 +218,10 @@ export function makeQuestions({
     return db.tenant(scope(wait.workspaceId), async (tx) => {
       const row = await lockOpen(tx, wait.workspaceId, wait.executionId, wait.nodePath)
       if (!row || row.due_at === null) return { dueAt: null }
-      if (row.on_due === 'default') {
+      // The database's clock rules: a timer that is told twice, or early, escalates and fails nothing before its time.
+      const { passed } = await tx.row<{ passed: boolean }>('select $1::timestamptz <= now() as passed', [row.due_at])
+      if (!passed) return { dueAt: row.due_at }
+      if (row.on_due === 'default' && validateJson(row.schema, row.default_answer).length === 0) {
         await close(tx, row, row.default_answer, { id: 'default', name: 'the default answer' })
         return { dueAt: null }
       }
@@ -209,7 +243,10 @@ export function makeQuestions({
         {
           type: 'node.failed',
           nodePath: row.node_path,
-          error: { code: 'question_expired', message: `nobody answered "${row.question}" in time` },
+          error: {
+            code: 'question_expired',
+            message: `nobody answered "${row.question}" in time${row.on_due === 'default' ? ', and the default answer does not fit its schema' : ''}`,
+          },
         },
       )
       return { dueAt: null }
@@ -239,9 +276,8 @@ export function makeQuestions({
     /** Whoever an open question of the execution names sees that the execution exists. */
     async standingThroughQuestion(ctx: Context, executionId: string): Promise<Standing | undefined> {
       const named = await ctx.tx.maybe(
-        `select from questions q, question_answerers(q.workspace_id, q.clarification_id) a
-         where q.workspace_id = $1 and q.execution_id = $2 and q.who is not null and a.user_id = $3`,
-        [ctx.workspace.workspace_id, executionId, ctx.person.user_id],
+        `select from questions q where q.workspace_id = $1 and q.execution_id = $3 and q.who is not null and ${isFor('$2::uuid')} limit 1`,
+        [ctx.workspace.workspace_id, ctx.person.user_id, executionId],
       )
       return named ? 'visible' : undefined
     },
@@ -260,8 +296,8 @@ export function makeQuestions({
         ctx.workspace.workspace_id,
         execution_id,
         { response: response as Json, clarificationId: clarification_id },
-        { id: toWire('usr', me.user_id), name: me.name },
-        (_row, people) => people.includes(me.user_id),
+        { id: toWire('usr', me.user_id), name: me.name, userId: me.user_id },
+        ({ named }) => named,
       )
       ctx.afterCommit(() => engine().nudge([execution_id]))
       return answered
@@ -273,37 +309,38 @@ export function makeQuestions({
       const rows = await ctx.tx.rows<Question>(
         `select q.clarification_id, q.execution_id, q.workflow_id, q.node_id, q.question, q.schema, q.status, q.asked_at, q.due_at from questions q
          where q.workspace_id = $1 and q.status = 'open'
-           and case when ${maybeAnswerer} then exists (select from question_answerers($1, q.clarification_id) a where a.user_id = $2) else false end
+           and ${isFor('$2::uuid')}
            and (coalesce(q.due_at, 'infinity'), q.clarification_id) > (coalesce($3::timestamptz, case when $4::uuid is null then '-infinity' else 'infinity' end::timestamptz), coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))
          order by coalesce(q.due_at, 'infinity'), q.clarification_id limit $5`,
-        [
-          ctx.workspace.workspace_id,
-          ctx.person.user_id,
-          key?.[0] ?? null,
-          key?.[1] ?? null,
-          limit + 1,
-          toWire('usr', ctx.person.user_id),
-          ctx.workspace.role,
-        ],
+        [ctx.workspace.workspace_id, ctx.person.user_id, key?.[0] ?? null, key?.[1] ?? null, limit + 1],
       )
       return toPage(rows, limit, (row) => [row.due_at?.toISOString() ?? null, row.clarification_id])
     },
   }
 }
 
-// Whether a question may be this person's at all, by look-ups alone; a team is left to the question itself.
-const maybeAnswerer = `(q.escalated
-    or (q.who is null and (q.started_by = $2
-      or exists (select from workflows w where w.workspace_id = $1 and w.workflow_id = q.workflow_id and w.owner_id = $2)
-      or exists (select from workflow_members m where m.workspace_id = $1 and m.workflow_id = q.workflow_id and m.user_id = $2)))
-    or (q.who is not null and exists (select from jsonb_array_elements(q.who) as line where line ->> 'kind' = 'team'
-      or (line ->> 'kind' = 'user' and line ->> 'id' = $6) or (line ->> 'kind' = 'role' and line ->> 'id' = $7))))`
+// Whether a person may answer question q of workspace $1 now: the same rule as `question_answerers`, which names them all,
+// asked of one by look-ups alone. As a function it is planned anew with every call (0.4 ms of the way from answer to resumed).
+const isFor = (
+  person: string,
+): string => `exists (select from memberships asks where asks.workspace_id = $1 and asks.user_id = ${person} and (
+    (q.escalated and asks.role = 'owner')
+    or (q.who is null and (q.started_by = ${person}
+      or exists (select from workflows w where w.workspace_id = $1 and w.workflow_id = q.workflow_id and w.owner_id = ${person})
+      or exists (select from workflow_members m where m.workspace_id = $1 and m.workflow_id = q.workflow_id and m.user_id = ${person} and m.role = 'member')))
+    or (q.who is not null and exists (select from jsonb_array_elements(q.who) as line where
+      (line ->> 'kind' = 'user' and (line ->> 'ref')::uuid = ${person})
+      or (line ->> 'kind' = 'role' and line ->> 'id' = asks.role)
+      or (line ->> 'kind' = 'team' and exists (select from team_members t
+        where t.workspace_id = $1 and t.team_id = (line ->> 'ref')::uuid and t.user_id = ${person}))))))`
 
-/** Whoever may answer, each with a kind: an id alone is a person's. */
-const namedIn = (who: Json | undefined): string | null =>
-  Array.isArray(who)
-    ? JSON.stringify(who.map((line) => (typeof line === 'string' ? { kind: 'user', id: line } : line)))
-    : null
+/** Whoever may answer, each with a kind: an id alone is a person's. An id of another workspace finds nobody in this one. */
+const namedIn = (who: Json | undefined): string | null => (Array.isArray(who) ? JSON.stringify(who.map(toNamed)) : null)
+
+function toNamed(line: Json): Named {
+  const { kind, id } = (typeof line === 'string' ? { kind: 'user', id: line } : line) as Omit<Named, 'ref'>
+  return { kind, id, ref: kind === 'role' ? null : (fromWire(kind === 'user' ? 'usr' : 'team', id) ?? null) }
+}
 
 function whyNotWaiting(row: Row | undefined): string {
   if (!row) return 'The execution waits for no answer.'

@@ -4,14 +4,17 @@ import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import type { Gates } from './gates.ts'
+import { policyText } from './policy.ts'
 import type { AgentVote, Approvals } from './service.ts'
 import * as store from './store.ts'
 
 // Agents owe their votes as rows; whichever worker is free takes one, asks the model outside any transaction, and
 // records the vote. A worker that dies in the middle leaves the row, and another asks again: at most one vote is recorded.
+// A model that takes its time delays only its own vote: the others have places of their own.
 
 const LOOK_EVERY = 5 * SECOND
-const AT_ONCE = 4
+const AT_ONCE = 16
+const AT_ONCE_OF_ONE_WORKSPACE = 4
 /** How long a review may take before another worker may try it. */
 const LEASE_S = 120
 const MOST_ATTEMPTS = 3
@@ -20,6 +23,8 @@ export type Review = (request: {
   agent: { id: string; name: string; instructions: string | null; model: string | null }
   title: string
   payload: Json
+  /** How the gate decides, in words. */
+  policyText: string
   signal: AbortSignal
 }) => Promise<Omit<AgentVote, 'agent' | 'name'>>
 
@@ -37,6 +42,8 @@ export function makeReviews(options: {
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
+  let looksAgain = false
+  const underWay = new Map<Owed, Promise<void>>()
 
   /** Takes the review for a while, so that no other worker asks the model for the same. */
   async function take(owed: Owed): Promise<{ gate: store.Gate; agent: store.AgentRow; last: boolean } | undefined> {
@@ -50,7 +57,7 @@ export function makeReviews(options: {
       )
       if (!taken) return undefined
       const gate = await store.findGate(tx, owed.workspace_id, owed.request_id)
-      const agent = (await store.listAgents(tx, owed.workspace_id, owed.request_id)).find(
+      const agent = (await store.listAgents(tx, owed.workspace_id, [owed.request_id])).find(
         (one) => one.agent === owed.agent,
       )
       if (gate?.status !== 'open' || !agent) return undefined
@@ -68,6 +75,7 @@ export function makeReviews(options: {
         agent: { id: owed.agent, name, instructions: taken.agent.instructions, model: taken.agent.model },
         title: taken.gate.title,
         payload: taken.gate.payload,
+        policyText: policyText(taken.gate.policy),
         signal: AbortSignal.any([stopping.signal, AbortSignal.timeout((LEASE_S - 20) * SECOND)]),
       })
     } catch (error) {
@@ -90,26 +98,48 @@ export function makeReviews(options: {
     if (executionId !== null) options.engine().nudge([executionId])
   }
 
+  const hasRoomFor = ({ workspace_id }: Owed): boolean =>
+    underWay.size < AT_ONCE &&
+    [...underWay.keys()].filter((one) => one.workspace_id === workspace_id).length < AT_ONCE_OF_ONE_WORKSPACE
+
+  function begin(owed: Owed): void {
+    const review = reviewOne(owed)
+      .catch((error: unknown) => log.warn({ err: error, agent: owed.agent }, 'a review failed'))
+      .finally(() => {
+        underWay.delete(owed)
+        wake()
+      })
+    underWay.set(owed, review)
+  }
+
   async function look(): Promise<void> {
-    const { rows: owed } = await db.appPool.query<Owed>('select * from due_agent_reviews($1)', [AT_ONCE])
-    await Promise.all(
-      owed.map((one) =>
-        reviewOne(one).catch((error: unknown) => log.warn({ err: error, agent: one.agent }, 'a review failed')),
-      ),
-    )
+    looksAgain = false
+    if (stopping.signal.aborted) return
+    const { rows: owed } = await db.appPool.query<Owed>('select * from due_agent_reviews($1, $2)', [
+      AT_ONCE,
+      AT_ONCE_OF_ONE_WORKSPACE,
+    ])
+    for (const one of owed) if (hasRoomFor(one)) begin(one)
     const { rows: left } = await db.appPool.query<{ workspace_id: string }>(
       'select workspaces_to_recheck($1) as workspace_id',
       [100],
     )
     for (const { workspace_id } of left) await gates.recheckWorkspace(workspace_id)
-    if (!stopping.signal.aborted) timer = setTimeout(wake, owed.length === AT_ONCE ? 0 : LOOK_EVERY)
+    lookIn(LOOK_EVERY)
+  }
+
+  function lookIn(ms: number): void {
+    clearTimeout(timer)
+    if (!stopping.signal.aborted) timer = setTimeout(wake, ms)
   }
 
   function wake(): void {
+    if (looksAgain || stopping.signal.aborted) return
+    looksAgain = true
     clearTimeout(timer)
     running = running.then(look).catch((error: unknown) => {
       log.warn({ err: error }, 'reviews could not be read')
-      if (!stopping.signal.aborted) timer = setTimeout(wake, SECOND)
+      lookIn(SECOND)
     })
   }
 
@@ -121,6 +151,7 @@ export function makeReviews(options: {
       stopping.abort()
       clearTimeout(timer)
       await running
+      await Promise.all(underWay.values())
     },
   }
 }

@@ -1,9 +1,18 @@
-import { z } from 'zod'
 import { sees, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page } from '#platform/http/schema'
 import type { Questions } from './questions.ts'
-import { Agreement, Approval, Delegation, NewVote, Question, Respond, Responded, Vote } from './schema.ts'
+import {
+  Agreement,
+  Approval,
+  agreementQuery,
+  Delegation,
+  NewVote,
+  Question,
+  Respond,
+  Responded,
+  Vote,
+} from './schema.ts'
 import type { Approvals } from './service.ts'
 
 export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals; questions: Questions }): AnyRoute[] =>
@@ -77,7 +86,7 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
       },
       listAgreement: {
         summary: "How often each agent's blind vote matched the final decision, by gate",
-        query: z.strictObject({ workflow_id: z.string().max(100).optional() }),
+        query: agreementQuery,
         answer: page(Agreement),
         extension: true,
         run: approvals.listAgreement,

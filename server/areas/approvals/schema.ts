@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
+import { id, jsonObject, listQuery, reference, timestamp } from '#platform/http/schema'
 
 const Decision = z.enum(['approve', 'reject', 'abstain'])
 
@@ -64,6 +64,9 @@ export const Agreement = z
     agreed: z.number().int(),
   })
   .meta({ id: 'AgentAgreement' })
+
+export const agreementQuery = listQuery.extend({ workflow_id: z.string().max(100).optional() })
+export type AgreementQuery = z.output<typeof agreementQuery>
 
 export const Respond = z.strictObject({
   response: z.unknown().refine((value) => value !== undefined, 'is required'),

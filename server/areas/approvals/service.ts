@@ -1,17 +1,19 @@
 import type { z } from 'zod'
 import type { Engine } from '#engine/ports'
 import type { StandingIn } from '#platform/access/check'
+import { recordAudit } from '#platform/audit'
 import { isUniqueViolation, type Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
-import { decodeDueCursor, decodeIdCursor, toPage } from '#platform/http/page'
+import { decodeCursor, decodeDueCursor, decodeIdCursor, isUuid, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { fromWire, NOWHERE, newId, toWire } from '#platform/ids'
 import type { Gates } from './gates.ts'
-import type { Approval, Delegation, NewVote, Vote } from './schema.ts'
+import type { AgreementQuery, Approval, Delegation, NewVote, Vote } from './schema.ts'
 import * as store from './store.ts'
-import { gateView, voteJson, voteView } from './view.ts'
+import { readStanding } from './tally.ts'
+import { gateView, gateViews, voteJson, voteView } from './view.ts'
 
 type ById = { request_id: string }
 
@@ -24,12 +26,10 @@ export const makeStandingInGate =
     if (!gate) return undefined
     const inExecution = await standingInExecution(ctx, gate.execution_id)
     if (inExecution !== undefined && inExecution !== 'visible') return 'viewer'
-    const voters = await store.listVoters(ctx.tx, gate.workspace_id, requestId)
+    const voters = await store.listVoters(ctx.tx, gate.workspace_id, [requestId])
     if (voters.some(({ user_id }) => user_id === ctx.person.user_id)) return 'viewer'
     const votes = await store.listVotes(ctx.tx, gate.workspace_id, [requestId])
-    return votes.some(({ voter_kind, voter_id }) => voter_kind === 'human' && voter_id === ctx.person.user_id)
-      ? 'viewer'
-      : undefined
+    return hasVoted(votes, ctx.person.user_id) ? 'viewer' : undefined
   }
 
 export type AgentVote = {
@@ -69,11 +69,14 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
     return row
   }
 
-  async function lockOpen(tx: Tx, workspaceId: string, requestId: string): Promise<store.Gate> {
+  async function lock(tx: Tx, workspaceId: string, requestId: string): Promise<store.Gate> {
     const gate = await store.lockGate(tx, workspaceId, requestId)
     if (!gate) throw problem('not_found')
-    if (gate.status !== 'open') throw problem('gate_closed', `The gate is ${gate.status} already.`)
     return gate
+  }
+
+  function requireOpen(gate: store.Gate): void {
+    if (gate.status !== 'open') throw problem('gate_closed', `The gate is ${gate.status} already.`)
   }
 
   return {
@@ -92,30 +95,24 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
         limit,
       )
       const page = toPage(rows, limit, (gate) => [gate.request_id])
-      const items: Approval[] = []
-      for (const gate of page.items) items.push(await gateView(ctx.tx, gate))
-      return { ...page, items }
+      return { ...page, items: await gateViews(ctx.tx, page.items) }
     },
 
     async listInbox(ctx: Context, { cursor, limit }: ListQuery) {
       const key = decodeDueCursor(cursor)
       const rows = await store.listInbox(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, key ?? null, limit)
       const page = toPage(rows, limit, (gate) => [gate.due_at?.toISOString() ?? null, gate.request_id])
-      const items: Approval[] = []
-      for (const gate of page.items) items.push(await gateView(ctx.tx, gate))
-      return { ...page, items }
+      return { ...page, items: await gateViews(ctx.tx, page.items) }
     },
 
     async castVote(ctx: Context, { request_id, decision, comment, payload_sha256 }: ById & NewVote): Promise<Vote> {
-      const gate = await lockOpen(ctx.tx, ctx.workspace.workspace_id, request_id)
+      const gate = await lock(ctx.tx, ctx.workspace.workspace_id, request_id)
       const { user_id, name } = ctx.person
-      const votes = await store.listVotes(ctx.tx, gate.workspace_id, [request_id])
-      if (votes.some(({ voter_kind, voter_id }) => voter_kind === 'human' && voter_id === user_id))
-        throw problem('already_voted', 'A vote cannot be changed.')
-      const voter = (await store.listVoters(ctx.tx, gate.workspace_id, request_id)).find(
-        (one) => one.user_id === user_id,
-      )
+      const { votes, voters } = await readStanding(ctx.tx, gate)
+      if (hasVoted(votes, user_id)) throw problem('already_voted', 'A vote cannot be changed.')
+      const voter = voters.find((one) => one.user_id === user_id)
       if (!voter) throw problem('forbidden', notAVoter(gate, user_id))
+      requireOpen(gate)
       if (payload_sha256 !== gate.payload_sha256)
         throw problem('payload_changed', 'Read the gate again and vote on what it says now.')
       try {
@@ -167,32 +164,30 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
 
     /** Hands one's own vote to a colleague. Handed on again, it moves; it is never split. */
     async delegateVote(ctx: Context, { request_id, user_id }: ById & z.output<typeof Delegation>): Promise<Approval> {
-      const gate = await lockOpen(ctx.tx, ctx.workspace.workspace_id, request_id)
+      const gate = await lock(ctx.tx, ctx.workspace.workspace_id, request_id)
       const me = ctx.person.user_id
-      const voters = await store.listVoters(ctx.tx, gate.workspace_id, request_id)
+      const { votes, voters } = await readStanding(ctx.tx, gate)
+      if (hasVoted(votes, me)) throw problem('already_voted', 'A vote that was cast cannot be handed on.')
       if (!voters.some((voter) => voter.user_id === me)) throw problem('forbidden', notAVoter(gate, me))
-      const votes = await store.listVotes(ctx.tx, gate.workspace_id, [request_id])
-      if (votes.some(({ voter_kind, voter_id }) => voter_kind === 'human' && voter_id === me))
-        throw problem('already_voted', 'A vote that was cast cannot be handed on.')
-      const colleague = await ctx.tx.maybe('select from memberships where workspace_id = $1 and user_id = $2', [
-        gate.workspace_id,
-        user_id,
-      ])
+      requireOpen(gate)
+      const colleague = await ctx.tx.maybe<{ role: string }>(
+        'select role from memberships where workspace_id = $1 and user_id = $2',
+        [gate.workspace_id, user_id],
+      )
       if (!colleague) throw unknownReference('/user_id')
+      if (colleague.role === 'guest')
+        throw invalid([{ path: '/user_id', message: 'is a guest, who sees only what they were invited to' }])
       if (user_id === me || voters.some((voter) => voter.user_id === user_id))
         throw invalid([{ path: '/user_id', message: 'already has a vote of their own' }])
+      if (hasVoted(votes, user_id)) throw invalid([{ path: '/user_id', message: 'has voted already' }])
       if (!gate.policy.allow_self && user_id === gate.started_by)
         throw invalid([{ path: '/user_id', message: 'started the execution and may not approve it' }])
-      const moved = await ctx.tx.count(
-        'update approval_delegations set to_user = $4, at = now() where workspace_id = $1 and request_id = $2 and to_user = $3',
-        [gate.workspace_id, request_id, me, user_id],
-      )
-      if (moved === 0) {
-        await ctx.tx.count(
-          'insert into approval_delegations (workspace_id, request_id, from_user, to_user) values ($1, $2, $3, $4)',
-          [gate.workspace_id, request_id, me, user_id],
-        )
-      }
+      await store.handOn(ctx.tx, gate, me, user_id)
+      await recordAudit(ctx, ctx.tx, {
+        action: 'approval.delegated',
+        subject: toWire('apr', request_id),
+        data: { from: toWire('usr', me), to: toWire('usr', user_id) },
+      })
       await deliverEvent(ctx.tx, {
         workspaceId: gate.workspace_id,
         kind: 'approval.delegated',
@@ -204,16 +199,35 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
       return gateView(ctx.tx, gate)
     },
 
-    async listAgreement(ctx: Context, { workflow_id }: { workflow_id?: string | undefined }) {
+    async listAgreement(ctx: Context, { workflow_id, cursor, limit }: AgreementQuery) {
       const wanted = workflow_id === undefined ? null : (fromWire('wf', workflow_id) ?? NOWHERE)
-      return { items: await store.listAgreement(ctx.tx, ctx.workspace.workspace_id, wanted, null), next_cursor: null }
+      const rows = await store.listAgreement(
+        ctx.tx,
+        ctx.workspace.workspace_id,
+        wanted,
+        decodeAgreementCursor(cursor),
+        limit,
+      )
+      return toPage(rows, limit, (row) => [row.agent, row.workflow_id, row.node_id])
     },
   }
 }
+
+const hasVoted = (votes: store.VoteRow[], userId: string): boolean =>
+  votes.some(({ voter_kind, voter_id }) => voter_kind === 'human' && voter_id === userId)
 
 const notAVoter = (gate: store.Gate, userId: string): string =>
   !gate.policy.allow_self && gate.started_by === userId
     ? 'You started this execution, and its policy does not let you approve it yourself.'
     : 'The policy of this gate does not name you as an approver.'
+
+function decodeAgreementCursor(cursor: string | undefined): readonly [string, string, string] | null {
+  const key = decodeCursor(cursor, 3)
+  if (key === undefined) return null
+  const [agent, workflowId, nodeId] = key
+  if (typeof agent === 'string' && typeof nodeId === 'string' && typeof workflowId === 'string' && isUuid(workflowId))
+    return [agent, workflowId, nodeId]
+  throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+}
 
 export type Approvals = ReturnType<typeof makeApprovals>

@@ -41,8 +41,14 @@ export type VoteRow = {
   voted_at: Date
 }
 
-export type VoterRow = { user_id: string; name: string; role: string }
-export type AgentRow = { agent: string; agent_name: string | null; instructions: string | null; model: string | null }
+export type VoterRow = { request_id: string; user_id: string; name: string; role: string }
+export type AgentRow = {
+  request_id: string
+  agent: string
+  agent_name: string | null
+  instructions: string | null
+  model: string | null
+}
 
 const columns = `workspace_id, request_id, execution_id, workflow_id, version_id, node_path, node_id, title, payload, payload_sha256, policy, status,
   outcome, started_by, escalated, reminded, unsatisfiable, due_at, opened_at, resolved_at`
@@ -84,8 +90,27 @@ export const listGatesOfExecution = (
     [workspaceId, executionId, after, limit + 1],
   )
 
-export const listOpenGates = (tx: Tx, workspaceId: string): Promise<Gate[]> =>
-  tx.rows<Gate>(`select ${columns} from approval_requests where workspace_id = $1 and status = 'open'`, [workspaceId])
+/** Ids of open gates in their order; none is locked. */
+export const listOpenGateIds = async (
+  tx: Tx,
+  workspaceId: string,
+  after: string | null,
+  limit: number,
+): Promise<string[]> => {
+  const rows = await tx.rows<{ request_id: string }>(
+    `select request_id from approval_requests where workspace_id = $1 and status = 'open' and ($2::uuid is null or request_id > $2)
+     order by request_id limit $3`,
+    [workspaceId, after, limit],
+  )
+  return rows.map(({ request_id }) => request_id)
+}
+
+/** Those of them that are open and that nobody else holds. */
+export const lockFreeGates = (tx: Tx, workspaceId: string, requestIds: string[]): Promise<Gate[]> =>
+  tx.rows<Gate>(
+    `select ${columns} from approval_requests where workspace_id = $1 and request_id = any ($2) and status = 'open' for update skip locked`,
+    [workspaceId, requestIds],
+  )
 
 // Whether a gate may wait on this person at all, by look-ups alone. Who may vote costs a millisecond to find out: with 10,000
 // open gates that is only asked of those that may fill the page.
@@ -109,7 +134,7 @@ export const listInbox = (
      where g.workspace_id = $1 and g.status = 'open'
        and (coalesce(g.due_at, 'infinity'), g.request_id) > (coalesce($3::timestamptz, case when $4::uuid is null then '-infinity' else 'infinity' end::timestamptz), coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))
        and not exists (select from approval_votes v where v.workspace_id = $1 and v.request_id = g.request_id and v.voter_kind = 'human' and v.voter_id = $2)
-       and case when ${maybeVoter} then exists (select from gate_voters($1, g.request_id) e where e.user_id = $2::uuid) else false end
+       and case when ${maybeVoter} then exists (select from voters_of_gates($1, array[g.request_id]) e where e.user_id = $2::uuid) else false end
      order by coalesce(g.due_at, 'infinity'), g.request_id limit $5`,
     [workspaceId, userId, after?.[0] ?? null, after?.[1] ?? null, limit + 1],
   )
@@ -180,16 +205,20 @@ export async function insertApprovers(
   )
 }
 
-export const listVoters = (tx: Tx, workspaceId: string, requestId: string): Promise<VoterRow[]> =>
-  tx.rows<VoterRow>('select user_id, name, role from gate_voters($1, $2) order by name, user_id', [
-    workspaceId,
-    requestId,
-  ])
+export const listVoters = (tx: Tx, workspaceId: string, requestIds: string[]): Promise<VoterRow[]> =>
+  tx.rows<VoterRow>(
+    'select request_id, user_id, name, role from voters_of_gates($1, $2) order by request_id, name, user_id',
+    [workspaceId, requestIds],
+  )
 
-export const listAgents = (tx: Tx, workspaceId: string, requestId: string): Promise<AgentRow[]> =>
+/** Each agent once, as the first line of the policy that names it says. */
+export const listAgents = (tx: Tx, workspaceId: string, requestIds: string[]): Promise<AgentRow[]> =>
   tx.rows<AgentRow>(
-    `select agent, agent_name, instructions, model from approval_approvers where workspace_id = $1 and request_id = $2 and kind = 'agent' order by position`,
-    [workspaceId, requestId],
+    `select request_id, agent, agent_name, instructions, model from (
+       select distinct on (request_id, agent) request_id, agent, agent_name, instructions, model, position from approval_approvers
+       where workspace_id = $1 and request_id = any ($2) and kind = 'agent' order by request_id, agent, position) each
+     order by request_id, position`,
+    [workspaceId, requestIds],
   )
 
 export const listVotes = (tx: Tx, workspaceId: string, requestIds: string[]): Promise<VoteRow[]> =>
@@ -227,6 +256,25 @@ export const insertVote = (
     ],
   )
 
+/** Moves what was handed to `from`, else their own vote; back at whom it came from, it is theirs as before. */
+export async function handOn(tx: Tx, gate: Gate, from: string, to: string): Promise<void> {
+  const at = [gate.workspace_id, gate.request_id]
+  const returned = await tx.count(
+    'delete from approval_delegations where workspace_id = $1 and request_id = $2 and from_user = $4 and to_user = $3',
+    [...at, from, to],
+  )
+  const moved = await tx.count(
+    'update approval_delegations set to_user = $4, at = now() where workspace_id = $1 and request_id = $2 and to_user = $3',
+    [...at, from, to],
+  )
+  if (returned + moved > 0) return
+  await tx.count(
+    `insert into approval_delegations (workspace_id, request_id, from_user, to_user) values ($1, $2, $3, $4)
+     on conflict (workspace_id, request_id, from_user) do update set to_user = excluded.to_user, at = now()`,
+    [...at, from, to],
+  )
+}
+
 export const closeGate = (
   tx: Tx,
   workspaceId: string,
@@ -257,10 +305,20 @@ export const listAgreement = (
   tx: Tx,
   workspaceId: string,
   workflowId: string | null,
-  nodeId: string | null,
+  after: readonly [agent: string, workflowId: string, nodeId: string] | null,
+  limit: number,
 ): Promise<AgreementRow[]> =>
   tx.rows<AgreementRow>(
     `select agent, workflow_id, node_id, votes, agreed from agent_agreement
-     where workspace_id = $1 and ($2::uuid is null or workflow_id = $2) and ($3::text is null or node_id = $3) order by agent, workflow_id, node_id`,
-    [workspaceId, workflowId, nodeId],
+     where workspace_id = $1 and ($2::uuid is null or workflow_id = $2) and ($3::text is null or (agent, workflow_id, node_id) > ($3, $4::uuid, $5))
+     order by agent, workflow_id, node_id limit $6`,
+    [workspaceId, workflowId, after?.[0] ?? null, after?.[1] ?? null, after?.[2] ?? null, limit + 1],
+  )
+
+/** What the agents of these gates have earned at them so far. */
+export const listAgreementAt = (tx: Tx, workspaceId: string, gates: readonly Gate[]): Promise<AgreementRow[]> =>
+  tx.rows<AgreementRow>(
+    `select agent, workflow_id, node_id, votes, agreed from agent_agreement
+     where workspace_id = $1 and (workflow_id, node_id) in (select * from unnest($2::uuid[], $3::text[]))`,
+    [workspaceId, gates.map(({ workflow_id }) => workflow_id), gates.map(({ node_id }) => node_id)],
   )

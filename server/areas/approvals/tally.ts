@@ -11,12 +11,32 @@ export type Standing = {
   outstanding: (Voter & { name: string })[]
 }
 
-export async function readStanding(tx: Tx, gate: store.Gate): Promise<Standing> {
-  const [votes, voters, agents] = [
-    await store.listVotes(tx, gate.workspace_id, [gate.request_id]),
-    await store.listVoters(tx, gate.workspace_id, gate.request_id),
-    await store.listAgents(tx, gate.workspace_id, gate.request_id),
-  ]
+export const readStanding = async (tx: Tx, gate: store.Gate): Promise<Standing> => (await readStandings(tx, [gate]))[0]!
+
+/** Of gates of one workspace, in three questions to the database however many they are. */
+export async function readStandings(tx: Tx, gates: readonly store.Gate[]): Promise<Standing[]> {
+  if (gates.length === 0) return []
+  const { workspace_id } = gates[0]!
+  const ids = gates.map(({ request_id }) => request_id)
+  const votes = Map.groupBy(await store.listVotes(tx, workspace_id, ids), ({ request_id }) => request_id)
+  const voters = Map.groupBy(await store.listVoters(tx, workspace_id, ids), ({ request_id }) => request_id)
+  const agents = Map.groupBy(await store.listAgents(tx, workspace_id, ids), ({ request_id }) => request_id)
+  return gates.map((gate) =>
+    standingOf(
+      gate,
+      votes.get(gate.request_id) ?? [],
+      voters.get(gate.request_id) ?? [],
+      agents.get(gate.request_id) ?? [],
+    ),
+  )
+}
+
+function standingOf(
+  gate: store.Gate,
+  votes: store.VoteRow[],
+  voters: store.VoterRow[],
+  agents: store.AgentRow[],
+): Standing {
   const voted = new Set(votes.map((vote) => `${vote.voter_kind}:${vote.voter_id}`))
   const outstanding =
     gate.status === 'open'

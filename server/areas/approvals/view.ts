@@ -3,7 +3,7 @@ import type { Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
 import type { Approval, Vote } from './schema.ts'
 import * as store from './store.ts'
-import { readStanding } from './tally.ts'
+import { readStandings, type Standing } from './tally.ts'
 
 export const voteView = (vote: store.VoteRow): Vote => ({
   vote_id: vote.vote_id,
@@ -26,12 +26,17 @@ export const voteJson = (vote: store.VoteRow): JsonObject => ({
   voted_at: vote.voted_at.toISOString(),
 })
 
-export async function gateView(tx: Tx, gate: store.Gate): Promise<Approval> {
-  const { votes, agents, outstanding } = await readStanding(tx, gate)
-  const earned =
-    gate.workflow_id === null || agents.length === 0
-      ? []
-      : await store.listAgreement(tx, gate.workspace_id, gate.workflow_id, gate.node_id)
+export const gateView = async (tx: Tx, gate: store.Gate): Promise<Approval> => (await gateViews(tx, [gate]))[0]!
+
+/** A page of gates of one workspace, in four questions to the database. */
+export async function gateViews(tx: Tx, gates: readonly store.Gate[]): Promise<Approval[]> {
+  const standings = await readStandings(tx, gates)
+  const withAgents = standings.filter(({ agents }) => agents.length > 0).map(({ gate }) => gate)
+  const earned = withAgents.length === 0 ? [] : await store.listAgreementAt(tx, withAgents[0]!.workspace_id, withAgents)
+  return standings.map((standing) => viewOf(standing, earned))
+}
+
+function viewOf({ gate, votes, agents, outstanding }: Standing, earned: store.AgreementRow[]): Approval {
   return {
     request_id: gate.request_id,
     execution_id: gate.execution_id,
@@ -52,7 +57,9 @@ export async function gateView(tx: Tx, gate: store.Gate): Promise<Approval> {
     })),
     unsatisfiable: gate.unsatisfiable,
     agents: agents.map(({ agent, agent_name }) => {
-      const record = earned.find((row) => row.agent === agent)
+      const record = earned.find(
+        (row) => row.agent === agent && row.workflow_id === gate.workflow_id && row.node_id === gate.node_id,
+      )
       return { agent, name: agent_name ?? agent, votes: record?.votes ?? 0, agreed: record?.agreed ?? 0 }
     }),
     due_at: gate.due_at,

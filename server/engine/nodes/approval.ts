@@ -1,17 +1,28 @@
 import { control, fields } from './kind.ts'
 
+// Written out by the author: whoever starts an execution must not bring a policy along, nor instructions for an agent. Only
+// which person, team or role it is may come from data.
+const written = { 'x-value': 'literal' }
+const role = { enum: ['owner', 'member', 'viewer', 'guest'] }
+
 const approver = fields(
   {
-    kind: { enum: ['user', 'team', 'role', 'agent'] },
-    id: { type: 'string', minLength: 1 },
-    name: { type: 'string', maxLength: 200 },
-    instructions: { type: 'string', maxLength: 20_000, 'x-editor': 'text' },
-    model: { type: 'string', maxLength: 200 },
+    kind: { enum: ['user', 'team', 'role', 'agent'], ...written },
+    id: { type: 'string', minLength: 1, maxLength: 200 },
+    name: { type: 'string', maxLength: 200, ...written },
+    instructions: { type: 'string', maxLength: 20_000, 'x-editor': 'text', ...written },
+    model: { type: 'string', maxLength: 200, ...written },
   },
   ['kind', 'id'],
-  { 'x-id-by-kind': { user: 'usr', team: 'team' } },
+  {
+    'x-id-by-kind': { user: 'usr', team: 'team' },
+    if: { properties: { kind: { const: 'role' } } },
+    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+    then: { properties: { id: role } },
+    ...written,
+  },
 )
-const approvers = { type: 'array', minItems: 1, maxItems: 100, items: approver }
+const approvers = { type: 'array', minItems: 1, maxItems: 100, items: approver, ...written }
 
 const quorum = {
   title: 'Quorum',
@@ -42,14 +53,19 @@ export const approval = control({
         {
           approvers: { ...approvers, title: 'Approvers' },
           quorum,
-          veto: { type: 'array', title: 'Veto', items: { type: 'string' }, maxItems: 20 },
-          allow_self: { type: 'boolean', title: 'Whoever started it may vote', default: false },
-          due_in_s: { type: 'number', title: 'Due after (seconds)', exclusiveMinimum: 0, maximum: 31_536_000 },
-          on_due: { enum: ['reject', 'approve', 'escalate'], title: 'When it is due', default: 'reject' },
-          escalate_to: { title: 'Escalate to', anyOf: [approvers, approver] },
+          veto: { type: 'array', title: 'Veto', items: { ...role, ...written }, maxItems: 20, ...written },
+          allow_self: { type: 'boolean', title: 'Whoever started it may vote', default: false, ...written },
+          due_in_s: {
+            type: 'number',
+            title: 'Due after (seconds)',
+            exclusiveMinimum: 0,
+            maximum: 31_536_000,
+            ...written,
+          },
+          on_due: { enum: ['reject', 'approve', 'escalate'], title: 'When it is due', default: 'reject', ...written },
+          escalate_to: { title: 'Escalate to', anyOf: [approvers, approver], ...written },
         },
         ['approvers'],
-        // Written out by the author: whoever starts an execution must not bring a policy along.
         { title: 'Policy', 'x-value': 'policy' },
       ),
     },

@@ -1,7 +1,7 @@
 import { control, fields } from './kind.ts'
 
 const person = fields(
-  { kind: { enum: ['user', 'team', 'role'] }, id: { type: 'string', minLength: 1 } },
+  { kind: { enum: ['user', 'team', 'role'] }, id: { type: 'string', minLength: 1, maxLength: 200 } },
   ['kind', 'id'],
   { 'x-id-by-kind': { user: 'usr', team: 'team' } },
 )
@@ -24,7 +24,7 @@ export const clarification = control({
         title: 'Who may answer',
         description: 'By default the owner, the members and whoever started the execution',
         maxItems: 50,
-        items: { anyOf: [person, { type: 'string', 'x-id': 'usr' }] },
+        items: { anyOf: [person, { type: 'string', maxLength: 200, 'x-id': 'usr' }] },
       },
       due_in_s: { type: 'number', title: 'Due after (seconds)', exclusiveMinimum: 0, maximum: 31_536_000 },
       on_due: { enum: ['fail', 'default', 'escalate'], title: 'When it is due', default: 'fail' },

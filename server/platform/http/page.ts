@@ -10,6 +10,8 @@ const encodeCursor = (key: Cursor): string => Buffer.from(JSON.stringify(key)).t
 const isStorable = (part: unknown): boolean =>
   typeof part === 'number' && Number.isInteger(part) && Math.abs(part) <= 2 ** 31 - 1
 
+const isText = (part: unknown): boolean => typeof part === 'string' && part.isWellFormed() && !part.includes('\0')
+
 /** The key to continue after; `width` values or a refusal. */
 export function decodeCursor(cursor: string | undefined, width: number): Cursor | undefined {
   if (cursor === undefined) return undefined
@@ -18,7 +20,7 @@ export function decodeCursor(cursor: string | undefined, width: number): Cursor 
     if (
       Array.isArray(key) &&
       key.length === width &&
-      key.every((part) => part === null || typeof part === 'string' || isStorable(part))
+      key.every((part) => part === null || isText(part) || isStorable(part))
     )
       return key
   } catch {
@@ -28,6 +30,7 @@ export function decodeCursor(cursor: string | undefined, width: number): Cursor 
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+export const isUuid = (text: string): boolean => uuid.test(text)
 
 /** The id to continue after, for lists sorted by id alone (UUIDv7: by time of creation). */
 export function decodeIdCursor(cursor: string | undefined): string | null {
@@ -50,7 +53,9 @@ export function decodeDueCursor(cursor: string | undefined): readonly [dueAt: st
   const key = decodeCursor(cursor, 2)
   if (key === undefined) return null
   const [dueAt, id] = key
-  const isTime = typeof dueAt === 'string' && dueAt === new Date(Date.parse(dueAt) || 0).toISOString()
+  // Years that PostgreSQL reads as JavaScript writes them.
+  const isTime =
+    typeof dueAt === 'string' && /^[2-9]\d{3}-/.test(dueAt) && dueAt === new Date(Date.parse(dueAt) || 0).toISOString()
   if ((dueAt === null || isTime) && typeof id === 'string' && uuid.test(id)) return [dueAt as string | null, id]
   throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
 }
