@@ -201,6 +201,27 @@ describe('sockets', () => {
     expect(slow.frames.map(({ seq }) => seq)).toEqual(slow.frames.map((_, at) => at))
   })
 
+  test('a client that pings without reading fills no memory with answers', async () => {
+    await start()
+    const resource = newId()
+    const live = await opened(resource)
+    let pongs = 0
+    live.socket.on('pong', () => {
+      pongs += 1
+    })
+    live.socket.pause()
+    const many = 200_000
+    const data = Buffer.alloc(125)
+    for (let n = 1; n < many; n++) live.socket.ping(data)
+    await new Promise<void>((resolve) => live.socket.ping(data, true, () => resolve()))
+    journal.append(resource, 'last')
+    await hint(resource)
+    live.socket.resume()
+    await live.frame(({ seq }) => seq === 1)
+    expect(pongs).toBeGreaterThan(0)
+    expect(pongs).toBeLessThan(many)
+  }, 60_000)
+
   test('a client that reads slowly but steadily gets everything', async () => {
     await start({ mostBuffered: 64 * 1024 })
     const resource = newId()
