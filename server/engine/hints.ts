@@ -7,6 +7,8 @@ import type { Logger } from '#platform/log'
 
 const CHANNEL = 'heddle_executions'
 const GATHER_MS = 20
+/** So many leave at once after a quiet time; only what follows closely is gathered. An answer waits for no other's hint. */
+const AT_ONCE = 10
 /** A payload holds 8,000 bytes; more ids than this become "everything". */
 const MAX_IDS = 150
 
@@ -28,7 +30,9 @@ export const makeHints = async (deps: { db: Database; log: Logger; self: string 
   const listeners = new Set<(hint: Hint, local: boolean) => void>()
   const gathered = { appended: new Set<string>(), nudged: new Set<string>() }
   let timer: NodeJS.Timeout | undefined
-  let lastSentAt = Number.NEGATIVE_INFINITY
+  let now: NodeJS.Immediate | undefined
+  // Moves by GATHER_MS with each one sent, and is never far behind: how far says how many may leave at once.
+  let paidUntil = Number.NEGATIVE_INFINITY
   let local: { appended: string[] } | undefined
 
   const emit = (hint: Hint, isLocal: boolean): void => {
@@ -36,8 +40,8 @@ export const makeHints = async (deps: { db: Database; log: Logger; self: string 
   }
 
   const send = (pool: pg.Pool): void => {
-    timer = undefined
-    lastSentAt = performance.now()
+    timer = now = undefined
+    paidUntil = Math.max(paidUntil, performance.now() - AT_ONCE * GATHER_MS) + GATHER_MS
     const texts = (['appended', 'nudged'] as const).flatMap((kind) => {
       const ids = gathered[kind]
       if (ids.size === 0) return []
@@ -56,8 +60,10 @@ export const makeHints = async (deps: { db: Database; log: Logger; self: string 
 
   const gather = (kind: 'appended' | 'nudged', id: string): void => {
     gathered[kind].add(id)
-    // The first hint after a quiet time leaves at once; only what follows closely is gathered.
-    timer ??= setTimeout(send, Math.max(0, lastSentAt + GATHER_MS - performance.now()), db.enginePool)
+    if (timer || now) return
+    const wait = paidUntil - performance.now()
+    if (wait > 0) timer = setTimeout(send, wait, db.enginePool)
+    else now = setImmediate(send, db.enginePool)
   }
 
   const unlisten = await db.listen(CHANNEL, (payload) => {
@@ -93,6 +99,7 @@ export const makeHints = async (deps: { db: Database; log: Logger; self: string 
     },
     stop: async () => {
       clearTimeout(timer)
+      clearImmediate(now)
       await unlisten()
     },
   }
