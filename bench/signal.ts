@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { median, percentile, startBenchDatabase } from './database.ts'
 import { makeBenchPerson, post, startBenchService } from './world.ts'
 
@@ -5,6 +6,7 @@ import { makeBenchPerson, post, startBenchService } from './world.ts'
 // with the answer given to one process and the execution on another.
 
 const TIMES = Number(process.env.TIMES ?? 200)
+const QUIET_MS = 25
 const asking = {
   nodes: [{ id: 'ask', type: 'clarification', args: { question: 'Well?', schema: {} } }],
   edges: [],
@@ -22,9 +24,13 @@ async function measure(api: string): Promise<{ p50_ms: number; p99_ms: number }>
     const { execution_id } = await post(api, `/api/workflows/${workflow_id}/run`, key, {})
     const read = async () =>
       (await (await fetch(`${api}/api/workflows/executions/${execution_id}`, { headers })).json()) as { status: string }
-    while ((await read()).status !== 'waiting') await new Promise((resolve) => setTimeout(resolve, 2))
+    while ((await read()).status !== 'waiting') await sleep(2)
+    // What parking leaves to be done is over when a person answers.
+    await sleep(QUIET_MS)
     const answered = performance.now()
     await post(api, `/api/workflows/executions/${execution_id}/respond`, key, { response: n })
+    // Whoever asks at once how it went keeps the process busy that is to resume it.
+    await sleep(QUIET_MS)
     // The time the journal gives the resumption, on this machine's one clock, less the moment the answer was sent.
     const sentAt = performance.timeOrigin + answered
     let resumed: { type: string; at: string } | undefined

@@ -79,7 +79,7 @@ async function measureWith(owner: pg.Pool, writer: Database, child: ChildProcess
   const sockets = [...first, ...(await openAll(owner, url, idlers, () => {}))]
   const connectedIn = performance.now() - began
   const settled = await report()
-  console.log(
+  say(
     `${settled.open} idle sockets in ${(connectedIn / 1000).toFixed(1)} s (${Math.round(idle / (connectedIn / 1000))}/s); ` +
       `memory of one: ${kib((settled.rss - before.rss) / idle)} resident, ${kib((settled.heap - before.heap) / idle)} of it heap`,
   )
@@ -94,8 +94,9 @@ async function measureWith(owner: pg.Pool, writer: Database, child: ChildProcess
   const [commitsBefore, cpuBefore] = [await commits(), await report()]
   await after(seconds * 1000)
   const [commitsAfter, cpuAfter] = [await commits(), await report()]
-  console.log(
-    `idle: ${((cpuAfter.cpuMs - cpuBefore.cpuMs) / seconds / 10).toFixed(1)} % of a core, ` +
+  const idleCpu = (cpuAfter.cpuMs - cpuBefore.cpuMs) / seconds / 10
+  say(
+    `idle: ${idleCpu.toFixed(1)} % of a core, ` +
       `${((commitsAfter - commitsBefore) / seconds).toFixed(1)} transactions/s`,
   )
 
@@ -109,6 +110,7 @@ async function measureWith(owner: pg.Pool, writer: Database, child: ChildProcess
   }
   sockets.push(...(await openAll(owner, url, busy, onFrame)))
 
+  const byRate: Record<string, Record<string, number>> = {}
   for (const rate of [50, 200, 500]) {
     pending.clear()
     const start = await report()
@@ -128,7 +130,14 @@ async function measureWith(owner: pg.Pool, writer: Database, child: ChildProcess
     const lost = events.filter(({ seen }) => seen === 0).length
     const sinceBegin = events.map(({ begun, seen }) => seen - begun)
     const sinceCommit = events.map(({ committed, seen }) => seen - committed)
-    console.log(
+    byRate[`at_${rate}_a_second`] = {
+      p50_ms: Number(percentile(sinceBegin, 50).toFixed(1)),
+      p99_ms: Number(percentile(sinceBegin, 99).toFixed(1)),
+      lost,
+      queries_per_event: Number(((end.reads - start.reads) / total).toFixed(2)),
+      server_cpu_percent: Math.round((end.cpuMs - start.cpuMs) / seconds / 10),
+    }
+    say(
       `${rate} events/s for ${active} active among ${idle} idle: event to frame p50 ${ms(sinceBegin, 50)} p99 ${ms(sinceBegin, 99)} ` +
         `(after the writer heard of the commit: p50 ${ms(sinceCommit, 50)} p99 ${ms(sinceCommit, 99)}), ${lost} lost, ` +
         `${end.reads - start.reads} queries for ${total} events, server ${((end.cpuMs - start.cpuMs) / seconds / 10).toFixed(0)} % of a core`,
@@ -140,11 +149,25 @@ async function measureWith(owner: pg.Pool, writer: Database, child: ChildProcess
   const burst = performance.now()
   await Promise.all(busy.map((person, n) => deliver(writer, person, `event ${n}`, pending)))
   while ([...pending.values()].some(({ seen }) => seen === 0)) await after(1)
-  console.log(
+  say(
     `${active} events at once: last frame after ${(performance.now() - burst).toFixed(0)} ms, ${(await report()).reads - storm.reads} queries`,
   )
 
   for (const socket of sockets) socket.terminate()
+  const kibOf = (bytes: number): number => Number((bytes / 1024).toFixed(1))
+  console.log(
+    JSON.stringify(
+      {
+        idle_sockets: settled.open,
+        memory_of_one_kib: kibOf((settled.rss - before.rss) / idle),
+        heap_of_one_kib: kibOf((settled.heap - before.heap) / idle),
+        idle_cpu_percent: Number(idleCpu.toFixed(1)),
+        event_to_frame: byRate,
+      },
+      null,
+      2,
+    ),
+  )
 }
 
 type Person = { user: string; workspace: string; key: string }
@@ -232,6 +255,7 @@ async function deliver(
   event.committed = performance.now()
 }
 
+const say = (line: string): void => console.error(line)
 const kib = (bytes: number): string => `${(bytes / 1024).toFixed(1)} KiB`
 const ms = (values: number[], at: number): string => `${percentile(values, at).toFixed(1)} ms`
 
