@@ -300,7 +300,7 @@ export type Operations = {
   /** Open questions the caller may answer, soonest due first */
   listQuestionInbox: { input: { limit?: number; cursor?: string }; answer: { items: Array<Clarification>; next_cursor: string | null }; required: false }
   /** How often each agent's blind vote matched the final decision, by gate */
-  listAgreement: { input: { workflow_id?: string }; answer: { items: Array<AgentAgreement>; next_cursor: string | null }; required: false }
+  listAgreement: { input: { limit?: number; cursor?: string; workflow_id?: string }; answer: { items: Array<AgentAgreement>; next_cursor: string | null }; required: false }
   /** Odds of the NHL for a date */
   fetchOdds: { input: { date: string; regions?: Array<"us" | "us2" | "us_dfs" | "us_ex" | "uk" | "eu" | "fr" | "se" | "au">; markets?: Array<"h2h" | "spreads" | "totals" | "outrights" | "h2h_lay" | "outrights_lay"> }; answer: OddsOfDay; required: true }
   /** Invoices of the workspace, newest first */
@@ -616,7 +616,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   listExecutionApprovals: ["GET", "/api/workflows/executions/{execution_id}/approvals", ["limit","cursor"]],
   respondToExecution: ["POST", "/api/workflows/executions/{execution_id}/respond"],
   listQuestionInbox: ["GET", "/api/clarifications/inbox", ["limit","cursor"]],
-  listAgreement: ["GET", "/api/approvals/agreement", ["workflow_id"]],
+  listAgreement: ["GET", "/api/approvals/agreement", ["limit","cursor","workflow_id"]],
   fetchOdds: ["POST", "/api/workflows/odds"],
   listInvoices: ["GET", "/api/payments/invoices", ["limit","cursor"]],
   showInvoice: ["GET", "/api/payments/invoices/{invoice_id}/page", ["workspace","expires","signature"]],
