@@ -57,3 +57,11 @@ end $$;
 
 grant select, insert, update, delete on connections, sources to heddle_app;
 grant select on org_connection_kinds to heddle_app;
+
+-- Which of these workspaces there are: what stands on disk for others can go.
+create function workspaces_among(wanted uuid[]) returns setof uuid language sql stable security definer set search_path = public
+begin atomic
+  select workspace_id from workspaces where workspace_id = any (wanted);
+end;
+revoke execute on function workspaces_among(uuid[]) from public;
+grant execute on function workspaces_among(uuid[]) to heddle_app;

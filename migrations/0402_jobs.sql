@@ -7,6 +7,8 @@ create table job_definitions (
   definition_id uuid not null,
   -- Whose it is; without a foreign key, since it outlives its job until nothing executes it.
   job_id uuid not null,
+  -- The same as executions name it.
+  trigger_id text not null,
   definition json not null,
   sha256 text not null,
   created_at timestamptz not null default now(),
@@ -234,6 +236,26 @@ create trigger garbage after delete on ledger_runs for each row execute function
 create trigger garbage after delete on enrichment_jobs for each row execute function note_ledger_garbage();
 create trigger garbage after delete on suites for each row execute function note_ledger_garbage();
 
+-- What models counted for an execution and for the workflows that it called, by name.
+create function usage_of_execution(space uuid, execution uuid) returns json language sql stable set search_path = public
+begin atomic
+  with recursive its (execution_id) as (
+    select execution
+    union all
+    select e.execution_id from its, executions e where e.workspace_id = space and e.parent_execution_id = its.execution_id)
+  select json_object_agg(u.key, u.total) from (
+    select x.key, sum(x.value::numeric) as total
+    from its, lateral (select case v.type when 'node.succeeded' then v.data -> 'usage' else v.data #> '{error,details,usage}' end as usage
+      from events v where v.execution_id = its.execution_id and v.type in ('node.succeeded', 'node.failed', 'node.retrying')) v,
+      lateral json_each_text(case when json_typeof(v.usage) = 'object' then v.usage else '{}' end) x
+    where x.value ~ '^[0-9]+(\.[0-9]+)?$' group by x.key) u;
+end;
+create function sum_of_usage(one json, other json) returns json language sql immutable
+  return (select json_object_agg(u.key, u.total) from (
+    select x.key, sum(x.value::numeric) as total
+    from (select * from json_each_text(coalesce(one, '{}')) union all select * from json_each_text(coalesce(other, '{}'))) x
+    group by x.key) u);
+
 -- Removes a portion of what belongs to gone runs, jobs and suites, and of runs that are history: the newest ten of each
 -- job or suite are kept, and everything younger than 30 days. True where there is more to do.
 create function sweep_ledger(most integer default 10000) returns boolean
@@ -251,6 +273,14 @@ begin
     select x.ctid from ledger_results x where x.finished_at < now() - interval '30 days' and not exists (
       select from ledger_runs r where r.workspace_id = x.workspace_id and coalesce(r.job_id, r.suite_id) = x.subject_id
         and r.recipe_sha256 = x.recipe_sha256) limit most));
+  -- Definitions that no job points at, no kept run used, and no execution that is kept was made of.
+  delete from job_definitions d where d.created_at < now() - interval '1 day'
+    and not exists (select from enrichment_jobs j where j.workspace_id = d.workspace_id and j.definition_id = d.definition_id)
+    and not exists (select from ledger_runs r where r.workspace_id = d.workspace_id and r.job_id = d.job_id
+      and r.definition_ref = 'adhoc:' || d.definition_id)
+    and not exists (select from ledger_garbage g where g.workspace_id = d.workspace_id and g.gone_id = d.job_id)
+    and not exists (select from executions e where e.workspace_id = d.workspace_id and e.trigger_kind = 'job'
+      and e.trigger_id = d.trigger_id and e.definition_ref = 'adhoc:' || d.definition_id);
   select * into one from ledger_garbage limit 1;
   if not found then return false; end if;
   delete from ledger_records where ctid = any (array(select ctid from ledger_records
@@ -332,5 +362,5 @@ end;
 
 revoke execute on function note_ledger_garbage(), sweep_ledger(integer), due_jobs(integer), free_runs(integer),
   next_ledger_work_at(), roles_in_jobs(uuid[], uuid[], uuid[]), read_job_feeds(uuid[], integer[], integer) from public;
-grant execute on function sweep_ledger(integer), due_jobs(integer), free_runs(integer), next_ledger_work_at(),
+grant execute on function usage_of_execution(uuid, uuid), sum_of_usage(json, json), sweep_ledger(integer), due_jobs(integer), free_runs(integer), next_ledger_work_at(),
   roles_in_jobs(uuid[], uuid[], uuid[]), read_job_feeds(uuid[], integer[], integer) to heddle_app;

@@ -419,6 +419,8 @@ export type Operations = {
   deleteSuite: { input: { suite_id: string }; answer: undefined; required: true }
   /** Run the workflow over every record: its active version unless version_id is given */
   runSuite: { input: { suite_id: string } & { version_id?: string }; answer: SuiteRun; required: true }
+  /** Runs of a suite, newest first: which there are to compare */
+  listSuiteRuns: { input: { suite_id: string; limit?: number; cursor?: string }; answer: { items: Array<SuiteRun>; next_cursor: string | null }; required: true }
   /** The report of a run, record by record; with `compare`, how it differs from another run */
   getSuiteRun: { input: { suite_id: string; run_id: string; limit?: number; cursor?: string; compare?: string; outcome?: "passed" | "failed" | "error" | "unjudged" }; answer: SuiteReport; required: true }
   /** Values for several requirements out of a message */
@@ -426,11 +428,11 @@ export type Operations = {
   /** Chat templates of the workspace */
   listTemplates: { input: { limit?: number; cursor?: string }; answer: { items: Array<Template>; next_cursor: string | null }; required: false }
   /** Create a chat template */
-  createTemplate: { input: { name: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string>; model?: string | null; voice?: string | null; theme?: Record<string, unknown>; features?: { speech?: boolean; transcribe?: boolean }; allowed_origins?: Array<string> }; answer: Template; required: true }
+  createTemplate: { input: { name: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string>; model?: string | null; voice?: string | null; theme?: Record<string, unknown>; features?: { speech?: boolean; transcribe?: boolean }; allowed_origins?: Array<string>; retention_days?: number | null }; answer: Template; required: true }
   /** One chat template */
   getTemplate: { input: { template_id: string }; answer: Template; required: true }
   /** Change a chat template */
-  updateTemplate: { input: { template_id: string } & { name?: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string> | null; model?: string | null; voice?: string | null; theme?: Record<string, unknown> | null; features?: { speech?: boolean; transcribe?: boolean } | null; allowed_origins?: Array<string> | null }; answer: Template; required: true }
+  updateTemplate: { input: { template_id: string } & { name?: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string> | null; model?: string | null; voice?: string | null; theme?: Record<string, unknown> | null; features?: { speech?: boolean; transcribe?: boolean } | null; allowed_origins?: Array<string> | null; retention_days?: number | null }; answer: Template; required: true }
   /** Delete a chat template and its embed tokens */
   deleteTemplate: { input: { template_id: string }; answer: undefined; required: true }
   /** Embed tokens of a template */
@@ -466,7 +468,7 @@ export type Operations = {
   /** Answer a question of an execution that the visitor started */
   respondToEmbedded: { input: { workflow_id: string; execution_id: string } & { response: unknown; clarification_id?: string }; answer: ClarificationAnswered; required: true }
   /** Threads of the selected workspace that the caller is in, newest first */
-  listThreads: { input: { limit?: number; cursor?: string }; answer: { items: Array<ChatThread>; next_cursor: string | null }; required: false }
+  listThreads: { input: { limit?: number; cursor?: string; with?: "colleagues" | "outside" }; answer: { items: Array<ChatThread>; next_cursor: string | null }; required: false }
   /** Open a thread; with a template the assistant answers in it */
   createThread: { input: { title: string; template_id?: string | null }; answer: ChatThread; required: true }
   /** One thread */
@@ -676,6 +678,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   updateSuite: ["PATCH", "/api/suites/{suite_id}"],
   deleteSuite: ["DELETE", "/api/suites/{suite_id}"],
   runSuite: ["POST", "/api/suites/{suite_id}/run"],
+  listSuiteRuns: ["GET", "/api/suites/{suite_id}/runs", ["limit","cursor"]],
   getSuiteRun: ["GET", "/api/suites/{suite_id}/runs/{run_id}", ["limit","cursor","compare","outcome"]],
   extractRequirements: ["POST", "/api/workflows/extract-requirements"],
   listTemplates: ["GET", "/api/templates", ["limit","cursor"]],
@@ -699,7 +702,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   gatherInputs: ["POST", "/api/embed/workflow/{workflow_id}/gather"],
   getEmbeddedExecution: ["GET", "/api/embed/workflow/{workflow_id}/executions/{execution_id}"],
   respondToEmbedded: ["POST", "/api/embed/workflow/{workflow_id}/executions/{execution_id}/respond"],
-  listThreads: ["GET", "/api/chat-thread", ["limit","cursor"]],
+  listThreads: ["GET", "/api/chat-thread", ["limit","cursor","with"]],
   createThread: ["POST", "/api/chat-thread"],
   getThread: ["GET", "/api/chat-thread/{thread_id}"],
   listThreadMessages: ["GET", "/api/chat-thread/{thread_id}/messages", ["limit","cursor"]],

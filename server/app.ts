@@ -187,6 +187,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
           tasks: {
             'journal of executions': workflows.maintain,
             'ledger of jobs': jobs.maintain,
+            'files of warehouses': data.maintain,
             ...threads.tasks,
             ...conversations.tasks,
           },

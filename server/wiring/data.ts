@@ -20,7 +20,8 @@ import { fromWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { Vault } from '#platform/secrets'
-import { makeWarehouses } from '#providers/warehouse/warehouses'
+import { sweepDuckdbFiles } from '#providers/warehouse/duckdb-files'
+import { duckdbDirectory, makeWarehouses } from '#providers/warehouse/warehouses'
 
 export type DataOptions = {
   config: Config
@@ -31,7 +32,7 @@ export type DataOptions = {
   jobs?: JobHooks
 }
 
-const noJobs: JobHooks = { pauseJobsUsing: async () => [], resumeJobsUsing: async () => [] }
+const noJobs: JobHooks = { pauseJobsUsing: async () => {}, resumeJobsUsing: async () => {} }
 
 /** Datasets and connections, and what the engine and the jobs need of them. */
 export function wireData({ config, db, vault, log, outgoing, jobs = noJobs }: DataOptions) {
@@ -62,6 +63,15 @@ export function wireData({ config, db, vault, log, outgoing, jobs = noJobs }: Da
     standings,
     kinds,
     references,
+    /** DuckDB files of workspaces that were deleted. */
+    maintain: () =>
+      sweepDuckdbFiles(duckdbDirectory(config.HEDDLE_DATA_DIR), async (ids) => {
+        const { rows } = await db.appPool.query<{ workspace_id: string }>(
+          'select workspaces_among as workspace_id from workspaces_among($1)',
+          [ids],
+        )
+        return rows.map(({ workspace_id }) => workspace_id)
+      }),
     stop: datasets.stop,
   }
 }

@@ -102,5 +102,6 @@ export const jobCases: Cases = {
   updateSuite: { expect: changed, prepare: async (cast) => ({ ...(await suite(cast)), body: { name: 'Renamed' } }) },
   deleteSuite: { expect: changed, prepare: suite },
   runSuite: { expect: changed, prepare: suite },
+  listSuiteRuns: { expect: seen, prepare: suite },
   getSuiteRun: { expect: seen, prepare: suiteRun },
 }

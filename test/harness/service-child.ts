@@ -1,17 +1,29 @@
+import { kind } from '#engine/testing'
 import { readConfig } from '#platform/config'
 import { type DatabaseUrls, openDatabase } from '#platform/db/pool'
 import { makeLogger } from '#platform/log'
 import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
 
-// The service as a process of its own on a given database, so that a test can kill it.
+// The service as a process of its own on a given database, so that a test can kill it; or so that a node does.
 
 const urls = JSON.parse(process.argv[2]!) as DatabaseUrls
 const config = readConfig({ HEDDLE_RATE_LIMITS: 'off', HEDDLE_LOG_LEVEL: 'error', HEDDLE_DATA_DIR: process.argv[3]! })
 const log = makeLogger('error')
 const db = openDatabase({ urls, log, poolSize: 8 })
 let address = ''
-const app = await makeApp({ config, db, vault: makeVault(Buffer.alloc(32, 7)), log, baseUrl: () => address })
+const deadly = kind('deadly', 'pure', (call) => {
+  if (call.args.now === true) process.kill(process.pid, 'SIGKILL')
+  return { output: null }
+})
+const app = await makeApp({
+  config,
+  db,
+  vault: makeVault(Buffer.alloc(32, 7)),
+  log,
+  baseUrl: () => address,
+  kinds: [deadly],
+})
 address = await app.http.listen({ host: '127.0.0.1', port: 0 })
 process.send?.(address)
 process.on('disconnect', () => process.exit(0))

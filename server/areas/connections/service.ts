@@ -28,14 +28,15 @@ const standing =
 export const standingInConnection = standing(store.findUsable)
 export const standingInSource = standing(store.findSource)
 
-export type PausedJob = { job_id: string; name: string; owner_id: string }
-
-/** What the jobs do about a connection, inside the transaction that changed it. Filled in by the composition root. */
+/**
+ * What the jobs do about a connection, inside the transaction that changed it. Filled in by the composition root. Nothing comes
+ * back: a job may be hidden from whoever revokes the connection and from whoever reads the audit log, its number too.
+ */
 export type JobHooks = {
-  /** Pauses the jobs that read through the connection, with `connection_revoked`, and tells which. */
-  pauseJobsUsing(tx: Tx, workspaceId: string, connectionId: string): Promise<PausedJob[]>
-  /** Lets those go on that this very connection had paused. */
-  resumeJobsUsing(tx: Tx, workspaceId: string, connectionId: string): Promise<PausedJob[]>
+  /** Pauses the jobs that read through the connection, with `connection_revoked`, and tells their owners. */
+  pauseJobsUsing(tx: Tx, workspaceId: string, connectionId: string): Promise<void>
+  /** Lets those go on that need no other credential that is still missing. */
+  resumeJobsUsing(tx: Tx, workspaceId: string): Promise<void>
 }
 
 /** How long a source may take to be captured. */
@@ -135,13 +136,9 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
         const { workspace_id } = ctx.workspace
         const connection = await found(ctx, tx, connection_id)
         if ((await store.revokeConnection(tx, workspace_id, connection_id)) === 0) return
-        const paused = await jobs.pauseJobsUsing(tx, workspace_id, connection_id)
-        await recordAudit(ctx, tx, {
-          action: 'connection.revoked',
-          subject: toWire('conn', connection_id),
-          data: { paused_jobs: paused.length },
-        })
-        await tellRevoked(ctx, tx, connection, paused)
+        await jobs.pauseJobsUsing(tx, workspace_id, connection_id)
+        await recordAudit(ctx, tx, { action: 'connection.revoked', subject: toWire('conn', connection_id) })
+        await tellRevoked(ctx, tx, connection)
       }),
 
     /** A new credential, seen working, stored in place of the old one or of none. */
@@ -158,12 +155,8 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
       return inScope(ctx, async (tx) => {
         const sealed = use.seal(workspace_id, connection_id, warehouse, { config, secrets })
         await store.rearmConnection(tx, workspace_id, connection_id, { config, secrets: sealed })
-        const resumed = await jobs.resumeJobsUsing(tx, workspace_id, connection_id)
-        await recordAudit(ctx, tx, {
-          action: 'connection.credential_stored',
-          subject: toWire('conn', connection_id),
-          data: { resumed_jobs: resumed.length },
-        })
+        await jobs.resumeJobsUsing(tx, workspace_id)
+        await recordAudit(ctx, tx, { action: 'connection.credential_stored', subject: toWire('conn', connection_id) })
         return found(ctx, tx, connection_id)
       })
     },
@@ -241,28 +234,18 @@ function requireTable(warehouse: Warehouse, table: string): void {
   }
 }
 
-/** Those who own a job that paused, the connection or the workspace; not the person who did it. */
-async function tellRevoked(ctx: Context, tx: Tx, connection: Connection, paused: PausedJob[]): Promise<void> {
+/** Those who own the connection or the workspace; not the person who did it. Owners of paused jobs hear of their jobs. */
+async function tellRevoked(ctx: Context, tx: Tx, connection: Connection): Promise<void> {
   const { workspace_id } = ctx.workspace
-  const owners = await store.listWorkspaceOwners(tx, workspace_id)
-  const everybody = new Set([...paused.map(({ owner_id }) => owner_id), ...owners, connection.owner_id ?? ''])
+  const everybody = new Set([...(await store.listWorkspaceOwners(tx, workspace_id)), connection.owner_id ?? ''])
   everybody.delete('')
   everybody.delete(ctx.person.user_id)
   await deliverEvent(tx, {
     workspaceId: workspace_id,
     kind: 'connection.revoked',
     title: `The connection "${connection.name}" was revoked`,
-    body:
-      paused.length === 0
-        ? 'Its credential was erased. Store a new one to use it again.'
-        : `Paused: ${paused
-            .map(({ name }) => name)
-            .join(', ')
-            .slice(0, 500)}. Store a new credential to resume them.`,
-    data: {
-      connection_id: toWire('conn', connection.connection_id),
-      job_ids: paused.map(({ job_id }) => toWire('job', job_id)),
-    },
+    body: 'Its credential was erased. Store a new one to use it again.',
+    data: { connection_id: toWire('conn', connection.connection_id) },
     link: '/connections',
     to: [...everybody],
   })

@@ -1,8 +1,9 @@
 import type { Database } from '#platform/db/pool'
 import { compileEncoder } from '#platform/http/schema'
 import { type Feed, type Frame, withGaps } from '#platform/realtime/feed'
+import { JOB_HINTS } from './events.ts'
 import { Job } from './schema.ts'
-import { findJob, JOB_HINTS } from './store.ts'
+import { findJob } from './store.ts'
 
 const encode = compileEncoder(Job)!
 

@@ -5,8 +5,12 @@ import type { Definition } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { toWire } from '#platform/ids'
+import { appendEvent, wakeRunners } from './events.ts'
+import { findDefinition } from './executed-store.ts'
+import * as members from './members-store.ts'
 import type { Role } from './schema.ts'
-import * as store from './store.ts'
+import * as state from './state-store.ts'
+import { lockJob } from './store.ts'
 import { tellOwners } from './telling.ts'
 
 // What other areas' changes do to jobs, inside the transactions that make them.
@@ -44,13 +48,13 @@ type Told = { job_id: string }
 
 async function tellPaused(tx: Tx, workspaceId: string, jobs: Told[], reason: string, body: string): Promise<void> {
   for (const { job_id } of jobs) {
-    await store.appendEvent(tx, workspaceId, job_id, 'job.paused', { reason })
+    await appendEvent(tx, workspaceId, job_id, 'job.paused', { reason })
     await tellOwners(tx, workspaceId, { job_id, title: 'is paused', body }, 'job.paused', { reason })
   }
 }
 
 export const jobHooks: JobHooks = {
-  /** Tells the owners itself, and names no job to the caller: who may hear of which differs from job to job. */
+  /** Tells the owners itself, and neither names nor counts the jobs for the caller: who may know of which differs from job to job. */
   async pauseJobsUsing(tx, workspaceId, connectionId) {
     const paused = await tx.rows<Told>(
       `update enrichment_jobs j set status = 'paused', paused_reason = 'connection_revoked', updated_at = now()
@@ -59,7 +63,6 @@ export const jobHooks: JobHooks = {
     )
     const body = 'The connection it reads through was revoked. Store a new credential there to resume the job.'
     await tellPaused(tx, workspaceId, paused, 'connection_revoked', body)
-    return []
   },
 
   /** Those that need no other credential that is still missing. */
@@ -70,14 +73,13 @@ export const jobHooks: JobHooks = {
          and not ${USES} for update of j`,
       [workspaceId, ...connectionsAs(still)],
     )
-    for (const { job_id } of waiting) await store.resumeJob(tx, workspaceId, job_id)
-    await store.freeRuns(
+    for (const { job_id } of waiting) await state.resumeJob(tx, workspaceId, job_id)
+    await state.freeRuns(
       tx,
       workspaceId,
       waiting.map(({ job_id }) => job_id),
     )
-    if (waiting.length > 0) tx.hint(store.DUE_HINTS, '')
-    return []
+    if (waiting.length > 0) await wakeRunners(tx)
   },
 }
 
@@ -88,8 +90,8 @@ export async function pauseJobsOfWorkflow(tx: Tx, workspaceId: string, workflowI
     [workspaceId, workflowId],
   )
   // What it was doing belonged to that workflow: the run ends, whatever the job is given next.
-  for (const { job_id } of paused) await store.cancelRun(tx, workspaceId, job_id)
-  if (paused.length > 0) tx.hint(store.DUE_HINTS, '')
+  for (const { job_id } of paused) await state.cancelRun(tx, workspaceId, job_id)
+  if (paused.length > 0) await wakeRunners(tx)
   const body = 'Its workflow was deleted. Give the job another workflow or a definition of its own.'
   await tellPaused(tx, workspaceId, paused, 'workflow_deleted', body)
 }
@@ -97,14 +99,14 @@ export async function pauseJobsOfWorkflow(tx: Tx, workspaceId: string, workflowI
 export const loadJobDefinition =
   (db: Database) =>
   async (workspaceId: string, definitionId: string): Promise<Definition | undefined> =>
-    (await db.tenant({ workspaceId, userId: null }, (tx) => store.findDefinition(tx, workspaceId, definitionId)))
+    (await db.tenant({ workspaceId, userId: null }, (tx) => findDefinition(tx, workspaceId, definitionId)))
       ?.definition as Definition | undefined
 
 /** An invitation to a job was accepted. Whoever is in it already keeps their role. */
 export const joinJob: NonNullable<OnAccepted['job']> = async (tx, { workspaceId, resourceId, userId, role }) => {
-  if (!(await store.lockJob(tx, workspaceId, resourceId))) throw problem('not_found')
-  if (await store.findMember(tx, workspaceId, resourceId, userId)) return
-  await store.putMember(tx, workspaceId, resourceId, userId, role as Role)
+  if (!(await lockJob(tx, workspaceId, resourceId))) throw problem('not_found')
+  if (await members.findMember(tx, workspaceId, resourceId, userId)) return
+  await members.putMember(tx, workspaceId, resourceId, userId, role as Role)
 }
 
 /** Jobs that only the person who leaves owned pass to an owner of the workspace. */
@@ -121,9 +123,9 @@ export const passOnJobs: OnMemberRemoved = async (tx, { workspaceId, userId, byU
     [workspaceId, userId, byUserId],
   )
   for (const { job_id, alone } of jobs) {
-    await store.lockJob(tx, workspaceId, job_id)
-    if (alone) await store.putMember(tx, workspaceId, job_id, heir, 'owner')
-    await store.deleteMember(tx, workspaceId, job_id, userId)
-    await store.settleOwner(tx, workspaceId, job_id)
+    await lockJob(tx, workspaceId, job_id)
+    if (alone) await members.putMember(tx, workspaceId, job_id, heir, 'owner')
+    await members.deleteMember(tx, workspaceId, job_id, userId)
+    await members.settleOwner(tx, workspaceId, job_id)
   }
 }

@@ -88,4 +88,60 @@ describe('the ledger', () => {
     await second.stop()
     await first.stop()
   }, 120_000)
+
+  test('a record that kills whoever works on it is parked after five tries, and the rest are done', async () => {
+    const database = await makeTestDatabase()
+    const directory = await makeTemporaryDirectory()
+    const before = await startService({ database })
+    const { member } = await makeWorld(before)
+    await before.stop()
+
+    let deaths = 0
+    let over = false
+    let running: Promise<{ child: ChildProcess; base: string }>
+    const keepRunning = (): void => {
+      running = startChild(database.urls, directory.path)
+      void running.then(({ child }) =>
+        child.once('exit', () => {
+          if (over) return
+          deaths += 1
+          keepRunning()
+        }),
+      )
+    }
+    keepRunning()
+    const there = {
+      ...member,
+      async call(method: string, path: string, options = {}) {
+        // Whoever answered may be dead by now.
+        for (;;) {
+          const { base } = await running
+          const answer = await call(base, method, path, { token: member.key, ...options }).catch(() => undefined)
+          if (answer) return answer
+          await new Promise((resolve) => setTimeout(resolve, 100))
+        }
+      },
+    }
+    const job = await makeJob(there, {
+      definition: {
+        nodes: [{ id: 'one', type: 'deadly', args: { now: { $cel: 'input.n == 5' } } }],
+        edges: [],
+        output: null,
+      },
+      dataset_id: await makeDataset(there, numbered(40)),
+      concurrency: 8,
+    })
+    await there.call('POST', `/api/enrichment-jobs/${job}/run-now`)
+    const ran = await untilRan(there, job)
+    expect(ran.last_run).toMatchObject({ status: 'succeeded', counts: { succeeded: 39, failed: 1 } })
+    expect(deaths).toBe(5)
+    const { body } = await there.call('GET', `/api/enrichment-jobs/${job}/records?status=failed`)
+    expect(body.items).toMatchObject([{ position: 5, error: { code: 'poison' } }])
+    over = true
+    const { child } = await running!
+    child.kill('SIGKILL')
+    await new Promise((resolve) => child.once('exit', resolve))
+    await database.drop()
+    await directory.remove()
+  }, 240_000)
 })

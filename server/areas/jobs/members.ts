@@ -6,9 +6,10 @@ import type { Context } from '#platform/http/context'
 import { decodeIdCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { toWire } from '#platform/ids'
+import * as store from './members-store.ts'
 import type { JobMember, NewJobInvitation, RoleChange } from './schema.ts'
 import { roleInJob } from './standing.ts'
-import * as store from './store.ts'
+import { type JobRow, lockJob } from './store.ts'
 
 type ById = { job_id: string }
 type OneMember = ById & { user_id: string }
@@ -21,9 +22,9 @@ export function makeJobMembers({ invitations }: { invitations: Invitations }) {
   }
 
   /** Takes the turn, and asks again whether the caller still is what the access check saw: two owners may act at once. */
-  async function takeTurn(ctx: Context, { job_id, user_id }: OneMember): Promise<store.JobRow> {
+  async function takeTurn(ctx: Context, { job_id, user_id }: OneMember): Promise<JobRow> {
     const workspaceId = ctx.workspace.workspace_id
-    const job = await store.lockJob(ctx.tx, workspaceId, job_id)
+    const job = await lockJob(ctx.tx, workspaceId, job_id)
     const role = await roleInJob(ctx.tx, workspaceId, ctx.person.user_id, job_id)
     if (!job || role === undefined) throw problem('not_found')
     if (role !== 'owner' && user_id !== ctx.person.user_id)

@@ -24,6 +24,7 @@ export const suiteRoutes = (suites: Suites): AnyRoute[] =>
       updateSuite: ['PATCH', '/api/suites/:suite_id', member('suite')],
       deleteSuite: ['DELETE', '/api/suites/:suite_id', member('suite')],
       runSuite: ['POST', '/api/suites/:suite_id/run', member('suite')],
+      listSuiteRuns: ['GET', '/api/suites/:suite_id/runs', viewer('suite')],
       getSuiteRun: ['GET', '/api/suites/:suite_id/runs/:run_id', viewer('suite')],
     },
     {
@@ -67,6 +68,13 @@ export const suiteRoutes = (suites: Suites): AnyRoute[] =>
         status: 202,
         extension: true,
         run: suites.runSuite,
+      },
+      listSuiteRuns: {
+        summary: 'Runs of a suite, newest first: which there are to compare',
+        query: listQuery,
+        answer: page(SuiteRun),
+        extension: true,
+        run: suites.listSuiteRuns,
       },
       getSuiteRun: {
         summary: 'The report of a run, record by record; with `compare`, how it differs from another run',

@@ -1,7 +1,7 @@
 import type { DatasetUse } from '#areas/datasets/use'
+import { wakeRunners } from '#areas/jobs/events'
 import { insertRun } from '#areas/jobs/ledger/runs'
 import { checkMapping, recipeHash } from '#areas/jobs/recipe'
-import { wakeRunners } from '#areas/jobs/service'
 import type { Json, JsonObject } from '#model/definition'
 import { checkExpression } from '#model/expressions'
 import type { StandingIn } from '#platform/access/check'
@@ -160,8 +160,13 @@ export function makeSuites({ datasets, llm }: SuitesOptions) {
         requested_by: ctx.person.user_id,
       })
       await store.noteRun(ctx.tx, workspace_id, suite_id, run_id)
-      wakeRunners(ctx.tx)
+      await wakeRunners(ctx.tx)
       return findRun(ctx, suite_id, run_id)
+    },
+
+    async listSuiteRuns(ctx: Context, { suite_id, cursor, limit }: ById & ListQuery) {
+      const rows = await store.listRuns(ctx.tx, ctx.workspace.workspace_id, suite_id, decodeIdCursor(cursor), limit)
+      return toPage(rows, limit, (row) => [row.run_id])
     },
 
     async getSuiteRun(

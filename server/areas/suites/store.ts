@@ -58,6 +58,16 @@ export const noteRun = (tx: Tx, workspaceId: string, suiteId: string, runId: str
     runId,
   ])
 
+const runColumns = `r.run_id, r.suite_id, r.version_id, case when r.finished_at is null then 'running' else r.status end as status, r.total,
+  c.passed, c.failed, c.errors, c.unjudged,
+  case when r.status = 'succeeded' and r.total > 0 then c.passed::float8 / r.total end as pass_rate,
+  r.dataset_sha256, r.error, r.started_at, r.finished_at`
+
+const runTables = `ledger_runs r, lateral (select count(*) filter (where outcome = 'passed') as passed,
+    count(*) filter (where outcome = 'failed') as failed, count(*) filter (where outcome = 'error') as errors,
+    count(*) filter (where outcome = 'unjudged') as unjudged
+  from suite_outcomes o where o.workspace_id = r.workspace_id and o.run_id = r.run_id) c`
+
 export const findRun = async (
   tx: Tx,
   workspaceId: string,
@@ -65,15 +75,22 @@ export const findRun = async (
   runId: string,
 ): Promise<SuiteRun | undefined> =>
   tx.maybe<SuiteRun>(
-    `select r.run_id, r.suite_id, r.version_id, case when r.finished_at is null then 'running' else r.status end as status, r.total,
-       c.passed, c.failed, c.errors, c.unjudged,
-       case when r.status = 'succeeded' and r.total > 0 then c.passed::float8 / r.total end as pass_rate,
-       r.dataset_sha256, r.error, r.started_at, r.finished_at
-     from ledger_runs r, lateral (select count(*) filter (where outcome = 'passed') as passed, count(*) filter (where outcome = 'failed') as failed,
-       count(*) filter (where outcome = 'error') as errors, count(*) filter (where outcome = 'unjudged') as unjudged
-       from suite_outcomes o where o.workspace_id = r.workspace_id and o.run_id = r.run_id) c
-     where r.workspace_id = $1 and r.suite_id = $2 and r.run_id = $3`,
+    `select ${runColumns} from ${runTables} where r.workspace_id = $1 and r.suite_id = $2 and r.run_id = $3`,
     [workspaceId, suiteId, runId],
+  )
+
+/** Newest first. */
+export const listRuns = (
+  tx: Tx,
+  workspaceId: string,
+  suiteId: string,
+  before: string | null,
+  limit: number,
+): Promise<SuiteRun[]> =>
+  tx.rows<SuiteRun>(
+    `select ${runColumns} from ${runTables} where r.workspace_id = $1 and r.suite_id = $2 and ($3::uuid is null or r.run_id < $3)
+     order by r.run_id desc limit $4`,
+    [workspaceId, suiteId, before, limit + 1],
   )
 
 export const listOutcomes = (

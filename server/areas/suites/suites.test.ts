@@ -90,6 +90,10 @@ describe('a suite', () => {
       changes: [{ position: 1, before: 'failed', after: 'passed' }],
     })
     expect(compared.body.items).toHaveLength(3)
+    const listed = await member.call('GET', `/api/suites/${suite}/runs?limit=1`)
+    expect(listed.body.items).toMatchObject([{ run_id: second.run_id, pass_rate: 0.75 }])
+    const older = await member.call('GET', `/api/suites/${suite}/runs?cursor=${listed.body.next_cursor}`)
+    expect(older.body).toMatchObject({ items: [{ run_id: first.run_id, pass_rate: 0.5 }], next_cursor: null })
   }, 60_000)
 
   test('without its dataset stays, and refuses to run until it is bound to another', async () => {

@@ -9,6 +9,9 @@ import { type Target, type Warehouse, WarehouseFailure, type Warehouses } from '
 import { makePostgres, makeRedshift } from './postgres.ts'
 import { makeSnowflake } from './snowflake.ts'
 
+/** Where the DuckDB files of all workspaces stand. */
+export const duckdbDirectory = (dataDir: string): string => join(dataDir, 'warehouses')
+
 export function makeWarehouses({ outgoing, dataDir }: { outgoing: Outgoing; dataDir: string }): Warehouses {
   return {
     postgres: discreet(makePostgres(outgoing)),
@@ -17,7 +20,7 @@ export function makeWarehouses({ outgoing, dataDir }: { outgoing: Outgoing; data
     bigquery: discreet(makeBigquery(outgoing)),
     databricks: discreet(makeDatabricks(outgoing)),
     clickhouse: discreet(makeClickhouse(outgoing)),
-    duckdb: discreet(makeDuckdb(join(dataDir, 'warehouses'))),
+    duckdb: discreet(makeDuckdb(duckdbDirectory(dataDir))),
   }
 }
 

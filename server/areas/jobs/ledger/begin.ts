@@ -3,9 +3,12 @@ import { nextRun } from '#areas/workflows/schedules'
 import type { Definition, Json, JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { newId, toWire } from '#platform/ids'
+import { appendEvent } from '../events.ts'
+import { findDefinition } from '../executed-store.ts'
 import { recipeHash } from '../recipe.ts'
-import * as store from '../store.ts'
-import type { RunError, Target } from './drive.ts'
+import { type JobRow, takeDueJob } from '../store.ts'
+import type { RunError } from './errors.ts'
+import type { Target } from './flights.ts'
 import * as runs from './runs.ts'
 
 const TRIES = 5
@@ -13,9 +16,9 @@ const TRIES = 5
 type Executed = { definition_ref: string; sha256: string; version_id: string | null }
 
 /** What the job executes at this moment, or why it cannot. */
-async function executedBy(tx: Tx, workspaceId: string, job: store.JobRow): Promise<Executed | RunError> {
+async function executedBy(tx: Tx, workspaceId: string, job: JobRow): Promise<Executed | RunError> {
   if (job.definition_id !== null) {
-    const { sha256 } = (await store.findDefinition(tx, workspaceId, job.definition_id))!
+    const { sha256 } = (await findDefinition(tx, workspaceId, job.definition_id))!
     return { definition_ref: `adhoc:${job.definition_id}`, sha256, version_id: null }
   }
   const version = await tx.maybe<{ version_id: string; sha256: string }>(
@@ -36,7 +39,7 @@ export function beginRun(
   jobId: string,
 ): Promise<string | undefined> {
   return db.tenant({ workspaceId, userId: null }, async (tx) => {
-    const job = await store.takeDueJob(tx, workspaceId, jobId)
+    const job = await takeDueJob(tx, workspaceId, jobId)
     if (!job) return undefined
     const executed = await executedBy(tx, workspaceId, job)
     const dataset = job.dataset_id === null ? undefined : await datasets.findPointed(tx, workspaceId, job.dataset_id)
@@ -84,10 +87,10 @@ export function beginRun(
     const told: JsonObject = { run_id: toWire('run', run.run_id), total: run.total }
     if (why) {
       const data = { ...told, status: 'failed', error: why as unknown as Json }
-      await store.appendEvent(tx, workspaceId, jobId, 'job.finished', data)
+      await appendEvent(tx, workspaceId, jobId, 'job.finished', data)
       return undefined
     }
-    await store.appendEvent(tx, workspaceId, jobId, 'job.started', { ...told, full: run.is_full })
+    await appendEvent(tx, workspaceId, jobId, 'job.started', { ...told, full: run.is_full })
     return run.run_id
   })
 }
@@ -98,7 +101,7 @@ export async function targetOf(db: Database, run: runs.Run): Promise<Target> {
   return db.tenant({ workspaceId, userId: null }, async (tx) => {
     const id = run.definition_ref.slice(run.definition_ref.indexOf(':') + 1)
     const definition = run.definition_ref.startsWith('adhoc:')
-      ? ((await store.findDefinition(tx, workspaceId, id))?.definition as unknown as Definition | undefined)
+      ? ((await findDefinition(tx, workspaceId, id))?.definition as unknown as Definition | undefined)
       : (
           await tx.row<{ definition: Definition | null }>('select definition_of_version($1, $2) as definition', [
             workspaceId,

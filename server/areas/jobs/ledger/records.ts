@@ -76,8 +76,6 @@ export const readWaiting = (tx: Tx, run: Run): Promise<{ waiting: number; in_ms:
     [run.workspace_id, run.run_id],
   )
 
-export type Flying = { positions: number[]; attempts: number[]; executionIds: string[] }
-
 /** Which of these executions are over; one that killed its workers again and again was parked by the engine, and counts. */
 export const listOver = (tx: Tx, workspaceId: string, executionIds: string[]): Promise<{ execution_id: string }[]> =>
   tx.rows<{ execution_id: string }>(
@@ -102,9 +100,14 @@ const FIRST_BACKOFF_S = 0.5
 /**
  * What has ended among the executions in flight, written into the ledger in one statement: results are kept for later runs,
  * failures wait for another try or are parked with their reason. An execution that killed its workers again and again was
- * parked by the engine, and its record is.
+ * parked by the engine, and its record is. Time and usage are those of all tries together.
  */
-export const harvest = (tx: Tx, run: Run, over: Flying, metered: boolean): Promise<Harvested[]> =>
+export const harvest = (
+  tx: Tx,
+  run: Run,
+  over: (Claimed & { executionId: string })[],
+  metered: boolean,
+): Promise<Harvested[]> =>
   tx.rows<Harvested>(
     `with ended as materialized (
        select p.position, p.attempt, e.execution_id, e.status, e.results, e.results_blob, e.error,
@@ -120,11 +123,8 @@ export const harvest = (tx: Tx, run: Run, over: Flying, metered: boolean): Promi
          error = case when e.status = 'succeeded' then null when e.poison then
              json_build_object('code', 'poison', 'message', 'the execution ended the program that ran it, again and again')
            else coalesce(e.error, json_build_object('code', e.status, 'message', 'the execution was ' || replace(e.status, '_', ' '))) end,
-         attempt = e.attempt, execution_id = e.execution_id, duration_ms = e.ms, finished_at = now(),
-         usage = case when $8 then (select json_object_agg(u.key, u.total) from (
-             select x.key, sum(x.value::numeric) as total from events v, lateral json_each_text(v.data -> 'usage') x
-             where v.execution_id = e.execution_id and v.type = 'node.succeeded' and json_typeof(v.data -> 'usage') = 'object'
-               and x.value ~ '^[0-9.]+$' group by x.key) u) end
+         attempt = e.attempt, execution_id = e.execution_id, duration_ms = coalesce(r.duration_ms, 0) + e.ms, finished_at = now(),
+         usage = case when $8 then sum_of_usage(r.usage, usage_of_execution($1, e.execution_id)) end
        from ended e
        -- The list beside the join: with row security and no statistics the planner would walk the whole run otherwise.
        where r.workspace_id = $1 and r.run_id = $2 and r.position = any ($5) and r.position = e.position and ${ITS_TRY}
@@ -141,11 +141,11 @@ export const harvest = (tx: Tx, run: Run, over: Flying, metered: boolean): Promi
       run.run_id,
       run.job_id ?? run.suite_id,
       run.recipe_sha256,
-      over.positions,
-      over.executionIds,
+      over.map(({ position }) => position),
+      over.map(({ executionId }) => executionId),
       run.max_attempts,
       metered,
-      over.attempts,
+      over.map(({ attempt }) => attempt),
     ],
   )
 

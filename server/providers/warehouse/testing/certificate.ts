@@ -1,6 +1,6 @@
 import { createSign, generateKeyPairSync } from 'node:crypto'
 
-// A certificate for 127.0.0.1 and localhost that lives as long as one test, written in DER by hand: no test depends on a
+// A certificate, for 127.0.0.1 and localhost unless it is said otherwise, that lives as long as one test, written in DER by hand: no test depends on a
 // tool of the machine, and no key stands in the repository.
 
 const der = (tag: number, ...content: Uint8Array[]): Buffer => {
@@ -25,7 +25,10 @@ const extension = (id: number, critical: boolean, value: Buffer): Buffer =>
 const ecdsaWithSha256 = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02))
 const YEAR = 365 * 24 * 3600 * 1000
 
-export function makeCertificate(): { key: string; cert: string } {
+const address = (host: string): Buffer =>
+  /^[\d.]+$/.test(host) ? der(0x87, Buffer.from(host.split('.').map(Number))) : der(0x82, Buffer.from(host))
+
+export function makeCertificate(hosts = ['localhost', '127.0.0.1']): { key: string; cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const now = Date.now()
   const signed = sequence(
@@ -40,7 +43,7 @@ export function makeCertificate(): { key: string; cert: string } {
       0xa3,
       sequence(
         extension(0x13, true, sequence(der(0x01, Buffer.from([0xff])))),
-        extension(0x11, false, sequence(der(0x82, Buffer.from('localhost')), der(0x87, Buffer.from([127, 0, 0, 1])))),
+        extension(0x11, false, sequence(...hosts.map(address))),
       ),
     ),
   )

@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto'
+import type { DatasetUse } from '#areas/datasets/use'
+import { checkCron } from '#areas/workflows/schedules'
+import type { Workflows } from '#areas/workflows/service'
+import { definitionText } from '#model/canonical'
+import type { Definition, Json, JsonObject } from '#model/definition'
+import { invalid, problem, unknownReference } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { newId } from '#platform/ids'
+import * as executed from './executed-store.ts'
+import { checkColumns, checkMapping, checkOnlyIf, checkTargets } from './recipe.ts'
+import { DEFAULT_CONCURRENCY, DEFAULT_ERROR_RATE, type JobPut } from './schema.ts'
+import type { JobFields } from './store.ts'
+
+// A job before and after a change: what it executes, what it is bound to, and whether the three go together.
+
+/** A job that says nothing but its name. */
+export const fresh: JobFields = {
+  name: '',
+  workflow_id: null,
+  definition_id: null,
+  dataset_id: null,
+  source_id: null,
+  mapping: null,
+  only_if: null,
+  output_name: null,
+  output_dataset_id: null,
+  cron: null,
+  timezone: null,
+  concurrency: DEFAULT_CONCURRENCY,
+  stop_on_error_rate: DEFAULT_ERROR_RATE,
+  due_at: null,
+}
+
+export type ChangeOptions = {
+  workflows: Pick<Workflows, 'checkDefinition'>
+  datasets: Pick<DatasetUse, 'findPointed'>
+}
+
+export function makeChange({ workflows, datasets }: ChangeOptions) {
+  /** What the job executes, after the change; a workflow only where the caller may run it. */
+  async function executes(
+    ctx: Context,
+    jobId: string,
+    given: JobPut,
+    present: JobFields,
+  ): Promise<Pick<JobFields, 'workflow_id' | 'definition_id'> & { inputs: Json }> {
+    const { workspace_id } = ctx.workspace
+    if (given.workflow_id != null && given.definition != null)
+      throw invalid([{ path: '/definition', message: 'is given beside workflow_id; a job has one of the two' }])
+    if (given.definition != null) {
+      const definition = await workflows.checkDefinition(ctx, given.definition)
+      const sha256 = createHash('sha256').update(definitionText(definition)).digest('hex')
+      const inputs = (definition.inputs ?? true) as Json
+      const before =
+        present.definition_id === null
+          ? undefined
+          : await executed.findDefinition(ctx.tx, workspace_id, present.definition_id)
+      if (before?.sha256 === sha256) return { workflow_id: null, definition_id: present.definition_id, inputs }
+      const definition_id = newId()
+      await executed.insertDefinition(ctx.tx, workspace_id, {
+        definition_id,
+        job_id: jobId,
+        definition: definition as unknown as Json,
+        sha256,
+      })
+      return { workflow_id: null, definition_id, inputs }
+    }
+    if (given.workflow_id != null && given.workflow_id !== present.workflow_id) {
+      const target = await executed.findPinnedTo(ctx.tx, workspace_id, given.workflow_id, ctx.person.user_id)
+      const mine = target?.owner_id === ctx.person.user_id
+      if (!target || (ctx.workspace.role === 'guest' && target.role === null && !mine))
+        throw unknownReference('/workflow_id')
+      if (!mine && target.role !== 'member')
+        throw problem('forbidden', 'Only the owner or a member of the workflow may let a job run it.')
+      return { workflow_id: given.workflow_id, definition_id: null, inputs: target.inputs ?? true }
+    }
+    if (present.workflow_id !== null && given.workflow_id !== null) {
+      const target = await executed.findPinnedTo(ctx.tx, workspace_id, present.workflow_id, ctx.person.user_id)
+      return { workflow_id: present.workflow_id, definition_id: null, inputs: target?.inputs ?? true }
+    }
+    if (present.definition_id !== null && given.definition !== null) {
+      const { definition } = (await executed.findDefinition(ctx.tx, workspace_id, present.definition_id))!
+      const inputs = ((definition as unknown as Definition).inputs ?? true) as Json
+      return { workflow_id: null, definition_id: present.definition_id, inputs }
+    }
+    throw executesNothing()
+  }
+
+  async function checkBinding(ctx: Context, fields: JobFields, present: JobFields): Promise<void> {
+    const { workspace_id, role } = ctx.workspace
+    const unknown: string[] = []
+    // Guests see no datasets and no sources; what is bound already stays.
+    const check = async (what: 'datasets' | 'sources', path: string, id: string | null, before: string | null) => {
+      if (id === null || id === before) return
+      if (role === 'guest' || !(await executed.exists(ctx.tx, what, workspace_id, id))) unknown.push(path)
+    }
+    await check('datasets', '/dataset_id', fields.dataset_id, present.dataset_id)
+    await check('sources', '/source_id', fields.source_id, present.source_id)
+    await check('datasets', '/output/dataset_id', fields.output_dataset_id, present.output_dataset_id)
+    if (unknown.length > 0) throw unknownReference(...unknown)
+    if (fields.output_dataset_id !== null && fields.output_dataset_id === fields.dataset_id)
+      throw invalid([{ path: '/output/dataset_id', message: 'is the dataset that the job reads' }])
+  }
+
+  async function checkRecipe(ctx: Context, fields: JobFields, inputs: Json): Promise<void> {
+    const mapping = fields.mapping as JsonObject | null
+    const errors = [
+      ...(mapping === null ? [] : [...checkMapping(mapping), ...checkTargets(mapping, inputs)]),
+      ...(fields.only_if === null ? [] : checkOnlyIf(fields.only_if)),
+    ]
+    if (mapping !== null && fields.dataset_id !== null) {
+      const dataset = await datasets.findPointed(ctx.tx, ctx.workspace.workspace_id, fields.dataset_id)
+      if (dataset?.columns_complete && dataset.record_count > 0)
+        errors.push(...checkColumns(mapping, new Set(dataset.columns.map(({ name }) => name))))
+    }
+    if (errors.length > 0) throw invalid(errors.slice(0, 50))
+  }
+
+  /** The row after the change: absent fields stay, null clears. */
+  return async function changed(
+    ctx: Context,
+    jobId: string,
+    given: JobPut,
+    present: JobFields,
+    now: Date | null,
+  ): Promise<JobFields> {
+    if (given.dataset_id != null && given.source_id != null)
+      throw invalid([{ path: '/source_id', message: 'is given beside dataset_id; a job has one of the two' }])
+    const { inputs, ...what } = await executes(ctx, jobId, given, present)
+    const fields: JobFields = {
+      ...present,
+      ...what,
+      name: given.name ?? present.name,
+      dataset_id: given.dataset_id !== undefined ? given.dataset_id : given.source_id ? null : present.dataset_id,
+      source_id: given.source_id !== undefined ? given.source_id : given.dataset_id ? null : present.source_id,
+      mapping: given.mapping === undefined ? present.mapping : (given.mapping as Json),
+      only_if: given.only_if === undefined ? present.only_if : given.only_if,
+      ...outputOf(given.output, present),
+      concurrency: given.concurrency === undefined ? present.concurrency : (given.concurrency ?? DEFAULT_CONCURRENCY),
+      stop_on_error_rate:
+        given.stop_on_error_rate === undefined ? present.stop_on_error_rate : given.stop_on_error_rate,
+    }
+    await checkBinding(ctx, fields, present)
+    await checkRecipe(ctx, fields, inputs)
+    if (given.schedule === undefined) return fields
+    const { cron, timezone } = given.schedule ?? { cron: null, timezone: null }
+    const next = cron === null ? null : checkCron(cron, timezone, '/schedule')
+    const asked = present.due_at !== null && now !== null && present.due_at <= now
+    const same = cron === present.cron && timezone === present.timezone
+    return { ...fields, cron, timezone, due_at: asked || same ? present.due_at : next }
+  }
+}
+
+const executesNothing = () => invalid([{ path: '/workflow_id', message: 'name a workflow, or give a definition' }])
+
+function outputOf(given: JobPut['output'], present: JobFields): Pick<JobFields, 'output_name' | 'output_dataset_id'> {
+  if (given === undefined) return { output_name: present.output_name, output_dataset_id: present.output_dataset_id }
+  if (given === null) return { output_name: null, output_dataset_id: null }
+  if (given.new === undefined) return { output_name: null, output_dataset_id: given.dataset_id ?? null }
+  const kept = given.new === present.output_name ? present.output_dataset_id : null
+  // A fetched job sent back says both; otherwise the dataset of a new output is not for the caller to choose.
+  if (given.dataset_id != null && given.dataset_id !== kept)
+    throw invalid([{ path: '/output', message: 'has new and dataset_id; an output is one of the two' }])
+  return { output_name: given.new, output_dataset_id: kept }
+}

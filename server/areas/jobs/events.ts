@@ -1,0 +1,44 @@
+import type { Json } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+
+// What sockets are shown of a job, and what wakes those who run jobs.
+
+/** What a socket that was away can catch up on; older entries are told as a gap. */
+const KEPT_EVENTS = 1000
+export const JOB_HINTS = 'jobs'
+/** Somebody made something due. */
+export const DUE_HINTS = 'jobs_due'
+
+/**
+ * A run of the ledger was made or freed: whoever drives runs looks at once. Said in the transaction that makes it true: a hint
+ * that leaves after the commit is lost with the process, and the job would wait for the next look.
+ */
+export const wakeRunners = (tx: Tx): Promise<unknown> => tx.rows('select pg_notify($1, $2)', [DUE_HINTS, ''])
+
+export const appendEvent = async (
+  tx: Tx,
+  workspaceId: string,
+  jobId: string,
+  type: 'job.started' | 'job.progress' | 'job.finished' | 'job.paused',
+  data: Json,
+): Promise<void> => {
+  const row = await tx.maybe<{ event_seq: number }>(
+    'update enrichment_jobs set event_seq = event_seq + 1 where workspace_id = $1 and job_id = $2 returning event_seq',
+    [workspaceId, jobId],
+  )
+  if (!row) return
+  await tx.count('insert into job_events (workspace_id, job_id, seq, type, data) values ($1, $2, $3, $4, $5)', [
+    workspaceId,
+    jobId,
+    row.event_seq,
+    type,
+    JSON.stringify(data),
+  ])
+  if (row.event_seq % 100 === 0)
+    await tx.count('delete from job_events where workspace_id = $1 and job_id = $2 and seq <= $3', [
+      workspaceId,
+      jobId,
+      row.event_seq - KEPT_EVENTS,
+    ])
+  tx.hint(JOB_HINTS, jobId)
+}

@@ -1,0 +1,126 @@
+import type { Engine, StartTarget } from '#engine/ports'
+import type { Definition, Json, JsonObject } from '#model/definition'
+import { SECOND } from '#platform/clock'
+import { isProblem } from '#platform/errors'
+import { toWire } from '#platform/ids'
+import { prepareInput } from '../recipe.ts'
+import type { RunError } from './errors.ts'
+import { executionIdOf } from './ids.ts'
+import type { Claimed, Refused } from './records.ts'
+import type { Run } from './runs.ts'
+
+// The executions of a run, in memory: claimed and waiting for room, begun, over and not yet in the ledger.
+
+/** What a run executes, as the engine wants it. */
+export type Target = { start: StartTarget; definition: Definition }
+
+export type Flight = Claimed & { executionId: string }
+
+export type FlightOptions = {
+  engine: Pick<Engine, 'start'>
+  /** Counts executions against the plan; refuses with `quota_exceeded`. */
+  countRuns(workspaceId: string, count: number): Promise<void>
+}
+
+const START_AGAIN_AFTER = SECOND / 4
+
+export function makeFlights({ engine, countRuns }: FlightOptions, run: Run, target: Target) {
+  const { workspace_id: workspaceId } = run
+  const inputs = (target.definition.inputs ?? true) as Json
+  const trigger = {
+    kind: 'job' as const,
+    id: run.job_id === null ? toWire('suite', run.suite_id!) : toWire('job', run.job_id),
+  }
+  const waiting: Claimed[] = []
+  /** Begun before and refused for now; counted already. */
+  let resent: Claimed[] = []
+  const inFlight = new Map<string, Flight>()
+  const starting = new Set<Promise<void>>()
+  let over: Flight[] = []
+  let refused: Refused[] = []
+  let startAgainAt = 0
+  let broken: unknown
+
+  /** As many as the plan still allows: a quota is used up before a run ends for want of it. */
+  async function allowed(wanted: number): Promise<{ count: number; refusal?: RunError }> {
+    for (let count = wanted; ; count >>= 1) {
+      try {
+        if (count > 0) await countRuns(workspaceId, count)
+        return { count }
+      } catch (error) {
+        if (!isProblem(error, 'quota_exceeded')) throw error
+        if (count === 1) return { count: 0, refusal: { code: error.code, message: error.message } }
+      }
+    }
+  }
+
+  function start(claim: Claimed, input: JsonObject): void {
+    const executionId = executionIdOf(run.run_id, claim.position, claim.attempt)
+    inFlight.set(executionId, { ...claim, executionId })
+    const started = engine
+      .start({ ...target.start, executionId, workspaceId, input, trigger, startedBy: run.requested_by })
+      .then(
+        () => {},
+        (error: unknown) => {
+          inFlight.delete(executionId)
+          if (isProblem(error, 'malformed'))
+            refused.push({ ...claim, error: { code: error.code, message: error.message } })
+          else if (isProblem(error)) {
+            resent.push(claim)
+            startAgainAt = performance.now() + START_AGAIN_AFTER
+          } else broken = error
+        },
+      )
+      .finally(() => starting.delete(started))
+    starting.add(started)
+  }
+
+  return {
+    claimed: (claims: Claimed[]): void => void waiting.push(...claims),
+    waiting: (): number => waiting.length + resent.length,
+    flying: (): number => inFlight.size,
+    isFlying: (executionId: string): boolean => inFlight.has(executionId),
+    ids: (): string[] => [...inFlight.keys()],
+    /** Ended or refused, and not in the ledger yet. */
+    toWrite: (): number => over.length + refused.length,
+    /** Everything that is not finished with. */
+    busy: (): number => inFlight.size + starting.size + over.length + refused.length,
+    settled: (): Promise<unknown> => Promise.all(starting),
+
+    /**
+     * Begins what there is room for, without waiting for it to be durable; a start refused for now is sent again with the
+     * same id. Answers with the reason where the plan allows no more.
+     */
+    async begin(textAt: (position: number) => Promise<string>): Promise<RunError | undefined> {
+      if (broken !== undefined) throw broken
+      if (performance.now() < startAgainAt) return undefined
+      const room = Math.max(0, run.concurrency - inFlight.size)
+      const again = resent.slice(0, room)
+      resent = resent.slice(room)
+      const { count, refusal } = await allowed(Math.min(waiting.length, room - again.length))
+      for (const claim of [...again, ...waiting.splice(0, count)]) {
+        const record = JSON.parse(await textAt(claim.position)) as JsonObject
+        const prepared = prepareInput(run.mapping, inputs, record)
+        if (prepared.ok) start(claim, prepared.input)
+        else refused.push({ ...claim, error: prepared.error })
+      }
+      return refusal
+    },
+
+    landed(executionIds: string[]): void {
+      for (const id of executionIds) {
+        const flight = inFlight.get(id)
+        if (flight) over.push(flight)
+        inFlight.delete(id)
+      }
+    },
+
+    /** What is to be written, given to the one who writes it; if that fails, the run is taken up again from its rows. */
+    takeEnded(): { ended: Flight[]; failing: Refused[] } {
+      const taken = { ended: over, failing: refused }
+      over = []
+      refused = []
+      return taken
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import type { Tx } from '#platform/db/pool'
+
+// Due, paused, running.
+
+export const setDue = (
+  tx: Tx,
+  workspaceId: string,
+  jobId: string,
+  due: { full: boolean; by: string },
+): Promise<number> =>
+  tx.count(
+    `update enrichment_jobs set due_at = now(), due_full = $3 or (due_full and due_at <= now()), due_by = $4,
+       status = case when status <> 'paused' then status when live then 'running' else 'idle' end, paused_reason = null
+     from (select exists (select from ledger_runs where workspace_id = $1 and job_id = $2 and finished_at is null) as live) as its
+     where workspace_id = $1 and job_id = $2`,
+    [workspaceId, jobId, due.full, due.by],
+  )
+
+export const pauseJob = (tx: Tx, workspaceId: string, jobId: string, reason: string): Promise<number> =>
+  tx.count(
+    `update enrichment_jobs set status = 'paused', paused_reason = $3, updated_at = now()
+     where workspace_id = $1 and job_id = $2 and status <> 'paused'`,
+    [workspaceId, jobId, reason],
+  )
+
+/** Goes on with the run that was interrupted, or waits for the next. */
+export const resumeJob = (tx: Tx, workspaceId: string, jobId: string): Promise<number> =>
+  tx.count(
+    `update enrichment_jobs set status = case when exists (select from ledger_runs r where r.workspace_id = $1 and r.job_id = $2
+         and r.finished_at is null) then 'running' else 'idle' end,
+       paused_reason = null, updated_at = now()
+     where workspace_id = $1 and job_id = $2 and status = 'paused'`,
+    [workspaceId, jobId],
+  )
+
+/** Lets a run that was put aside be taken up again. */
+export const freeRuns = (tx: Tx, workspaceId: string, jobIds: string[]): Promise<number> =>
+  tx.count(
+    `update ledger_runs set lease_until = now() where workspace_id = $1 and job_id = any ($2) and finished_at is null
+       and lease_until = 'infinity'`,
+    [workspaceId, jobIds],
+  )
+
+export const cancelRun = (tx: Tx, workspaceId: string, jobId: string): Promise<number> =>
+  tx.count(
+    `update ledger_runs set cancelling = true, lease_until = case when lease_until = 'infinity' then now() else lease_until end
+     where workspace_id = $1 and job_id = $2 and finished_at is null`,
+    [workspaceId, jobId],
+  )
+
+/** Before the job is deleted: what its live run holds. */
+export const findLiveRun = (
+  tx: Tx,
+  workspaceId: string,
+  jobId: string,
+): Promise<{ run_id: string; captured_version_id: string | null } | undefined> =>
+  tx.maybe(
+    'select run_id, captured_version_id from ledger_runs where workspace_id = $1 and job_id = $2 and finished_at is null',
+    [workspaceId, jobId],
+  )
+
+/** Executions that belong to a job and are not over. */
+export const listLiveExecutions = async (tx: Tx, workspaceId: string, triggerId: string): Promise<string[]> =>
+  (
+    await tx.rows<{ execution_id: string }>(
+      `select execution_id from executions where workspace_id = $1 and trigger_kind = 'job' and trigger_id = $2
+         and status in ('queued', 'running', 'waiting')`,
+      [workspaceId, triggerId],
+    )
+  ).map(({ execution_id }) => execution_id)

@@ -1,0 +1,19 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const workspaceId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Removes the databases of workspaces that are gone; what is not named like a workspace is somebody else's and stays. */
+export async function sweepDuckdbFiles(
+  directory: string,
+  existing: (workspaceIds: string[]) => Promise<string[]>,
+): Promise<void> {
+  const found = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  const ids = found.filter((name) => workspaceId.test(name))
+  if (ids.length === 0) return
+  const kept = new Set(await existing(ids))
+  for (const id of ids) if (!kept.has(id)) await rm(join(directory, id), { recursive: true, force: true })
+}
