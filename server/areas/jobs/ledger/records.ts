@@ -19,9 +19,11 @@ export const insertRecords = async (
        insert into ledger_records (workspace_id, run_id, position, record_sha256, status, error, finished_at)
        select $1, $2, $5 + p.n::integer - 1, p.sha256, s.status, p.error, case when s.status in ('skipped', 'failed') then now() end
        from unnest($6::bytea[], $7::boolean[], $8::json[]) with ordinality as p (sha256, wanted, error, n),
-         lateral (select case when p.error is not null then 'failed' when not p.wanted then 'skipped'
-           when not $9 and exists (select from ledger_results x where x.workspace_id = $1 and x.subject_id = $3
-             and x.recipe_sha256 = $4 and x.record_sha256 = p.sha256 and x.run_id <> $2) then 'skipped' else 'pending' end as status) s
+         -- The limit keeps it a look-up for each record: as EXISTS, all results of the job were read and hashed for each page.
+         lateral (select (select true from ledger_results x where not $9 and x.workspace_id = $1 and x.subject_id = $3
+             and x.recipe_sha256 = $4 and x.record_sha256 = p.sha256 and x.run_id <> $2 limit 1) as before offset 0) known,
+         lateral (select case when p.error is not null then 'failed' when not p.wanted or known.before then 'skipped'
+           else 'pending' end as status) s
        returning position, status)
      select count(*) filter (where status = 'skipped') as skipped, count(*) filter (where status = 'failed') as failed,
        coalesce(array_agg(position order by position) filter (where status = 'pending'), '{}') as pending from made`,
