@@ -3,6 +3,7 @@ import { setTimeout as after } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import pg from 'pg'
 import { WebSocket } from 'ws'
+import { SECOND } from '#platform/clock'
 import { startBenchDatabase } from '../database.ts'
 import { makeBenchPerson, post } from '../world.ts'
 import { makeFleet } from './fleet.ts'
@@ -32,6 +33,7 @@ export type CutOutcome = {
 type Frame = { seq: number; type: string; data: unknown }
 
 const STEPS = 40
+const PATIENCE = 60 * SECOND
 const ENDS = /^execution\.(succeeded|failed|cancelled|timed_out)$/
 
 /** Waits that park, and steps that do not. */
@@ -55,11 +57,11 @@ export async function rehearseCuts(plan: CutPlan): Promise<CutOutcome> {
 
   /** Asks whichever server there is, again and again: it may be dead at this moment. */
   const ask = async (path: string, body: unknown, key: string): Promise<Record<string, string>> => {
-    for (let tries = 0; ; tries += 1) {
+    for (const until = performance.now() + PATIENCE; ; ) {
       try {
         return await post(fleet.api().base, path, key, body)
       } catch (error) {
-        if (tries > 400) throw error
+        if (performance.now() > until) throw error
         await after(25)
       }
     }
