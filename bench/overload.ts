@@ -9,6 +9,8 @@ import { makeBenchPerson, makeHook, startBenchService } from './world.ts'
 
 const SECONDS = Number(process.env.SECONDS ?? 8)
 
+/** Status 0: the connection was lost. */
+/** Status 0: the connection was lost. */
 type Answer = { status: number; ms: number; at: number }
 
 type Line = ReturnType<typeof openLine>
@@ -36,7 +38,9 @@ function openLine(base: URL, onAnswer: () => void = () => {}) {
     .setNoDelay(true)
     .setEncoding('latin1')
     .on('data', read)
-    .on('error', () => {})
+    .on('error', () => {
+      for (const at of sentAt.splice(0)) answers.push({ status: 0, ms: performance.now() - at, at: performance.now() })
+    })
   return {
     answers,
     waiting: () => sentAt.length,
@@ -79,7 +83,11 @@ async function press(requests: Buffer[], rate: number, seconds: number): Promise
       (free.pop() ?? openAnother()).send(requests[sent % requests.length]!)
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
-  while (free.length < lines.length) await new Promise((resolve) => setTimeout(resolve, 10))
+  const patience = performance.now() + 20_000
+  while (lines.some(({ waiting }) => waiting() > 0) && performance.now() < patience)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  const unanswered = lines.filter(({ waiting }) => waiting() > 0)
+  if (unanswered.length > 0) throw new Error(`${unanswered.length} of ${sent} requests were not answered`)
   for (const line of lines) line.close()
   return lines.flatMap(({ answers }) => answers)
 }

@@ -1,6 +1,7 @@
 import { echo, kind } from '#engine/testing'
 import { readConfig } from '#platform/config'
 import { type DatabaseUrls, openDatabase } from '#platform/db/pool'
+import { MOST_UNACCEPTED } from '#platform/http/server'
 import { makeLogger } from '#platform/log'
 import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
@@ -41,7 +42,7 @@ const app = await makeApp({
   baseUrl: () => address,
   kinds: [echo, once],
 })
-address = await app.http.listen({ host: '127.0.0.1', port: 0 })
+address = await app.http.listen({ host: '127.0.0.1', port: 0, backlog: MOST_UNACCEPTED })
 console.log(`listening ${address}`)
 process.on('message', (message) => {
   if (message === 'memory') process.send?.({ rss: process.memoryUsage().rss, heap: process.memoryUsage().heapUsed })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { DatasetUse } from '#areas/datasets/use'
-import { checkCron } from '#areas/workflows/schedules'
+import { firstRun } from '#areas/workflows/schedules'
 import type { Workflows } from '#areas/workflows/service'
 import { definitionText } from '#model/canonical'
 import type { Definition, Json, JsonObject } from '#model/definition'
@@ -145,7 +145,7 @@ export function makeChange({ workflows, datasets }: ChangeOptions) {
     await checkRecipe(ctx, fields, inputs)
     if (given.schedule === undefined) return fields
     const { cron, timezone } = given.schedule ?? { cron: null, timezone: null }
-    const next = cron === null ? null : checkCron(cron, timezone, '/schedule')
+    const next = cron === null ? null : await firstRun(ctx.tx, cron, timezone, '/schedule')
     const asked = present.due_at !== null && now !== null && present.due_at <= now
     const same = cron === present.cron && timezone === present.timezone
     return { ...fields, cron, timezone, due_at: asked || same ? present.due_at : next }

@@ -19,16 +19,17 @@ export function nextRun(cron: string, timezone: string, after: Date): Date | nul
   return new Cron(cron, { timezone, mode: '5-part' }).nextRun(after)
 }
 
-/** Refuses a pattern or a time zone that means nothing, and a pattern that never fires. */
-export function checkCron(cron: string, timezone: string, path = ''): Date {
+/** The first time, by the database's clock. Refuses a pattern or a time zone that means nothing, and a pattern that never fires. */
+export async function firstRun(tx: Tx, cron: string, timezone: string, path = ''): Promise<Date> {
   try {
     new Intl.DateTimeFormat('en', { timeZone: timezone })
   } catch {
     throw invalid([{ path: `${path}/timezone`, message: 'is not an IANA time zone such as Europe/Amsterdam' }])
   }
+  const { now } = await tx.row<{ now: Date }>('select now()')
   let next: Date | null
   try {
-    next = nextRun(cron, timezone, new Date())
+    next = nextRun(cron, timezone, now)
   } catch (error) {
     throw invalid([
       { path: `${path}/cron`, message: `is not a cron pattern of five fields: ${(error as Error).message}` },
@@ -55,7 +56,7 @@ export function makeSchedules(options: { onChanged(): void }) {
     getSchedule,
 
     async putSchedule(ctx: Context, { workflow_id, cron, timezone, input }: ById & SchedulePut): Promise<Schedule> {
-      const next = checkCron(cron, timezone)
+      const next = await firstRun(ctx.tx, cron, timezone)
       const version = await findActiveVersion(ctx.tx, ctx.workspace.workspace_id, workflow_id)
       if (!version) throw problem('no_active_version', 'Publish a version of the workflow first.')
       const issues = validateJson(

@@ -20,6 +20,8 @@ import { runMap } from './maps.ts'
 export type EffectDeps = {
   ports: EnginePorts
   log: Logger
+  /** Milliseconds of the database's clock. */
+  clock(): number
   readItems(live: Live, path: string, after: number): Promise<StoredItem[]>
   /** Starts a child; the same id twice is one execution. */
   startChild(
@@ -189,7 +191,7 @@ export const makeEffects = (deps: EffectDeps) => {
       dueAt = (await ports.due({ workspaceId, executionId, nodePath: path, kind: people })).dueAt?.getTime() ?? null
     } catch (error) {
       log.warn({ err: error, execution_id: executionId }, 'a due gate or question could not be settled yet')
-      dueAt = Date.now() + 5 * SECOND
+      dueAt = deps.clock() + 5 * SECOND
     }
     live.effects.delete(`due:${path}`)
     // What the area decided has come as a message to this execution.

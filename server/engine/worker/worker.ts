@@ -76,6 +76,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   const carryOut = makeEffects({
     ports,
     log,
+    clock: clock.now,
     readItems: (live, path, from) => store.items(live.owned.executionId, path, from),
     startChild: deps.startChild,
   })
