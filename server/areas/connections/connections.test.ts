@@ -4,7 +4,8 @@ import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type Answer, useService } from '#test/harness/service'
+import { type Answer, startService, useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 const cluster = new URL(inject('postgres').superuserUrl)
@@ -388,6 +389,22 @@ describe('DuckDB', () => {
     for (const file of ['../sales', '/etc/passwd', 'a/b', '..', 'sales.duckdb/../x', 'http://x'])
       expect((await connect({ kind: 'duckdb', config: { file }, secrets: {} })).status).toBe(422)
   })
+
+  test('loses its files with its workspace, and with no other', async () => {
+    const { stranger, elsewhere, workspace } = world
+    const made = await connect({ kind: 'duckdb', config: { file: 'doomed' }, secrets: {} }, stranger)
+    expect(made.status).toBe(201)
+    await duck({ file: 'kept' })
+    const { HEDDLE_DATA_DIR } = service().config
+    const area = (id: string): string => join(HEDDLE_DATA_DIR, 'warehouses', id)
+    expect(existsSync(area(elsewhere.uuid))).toBe(true)
+    expect((await stranger.call('DELETE', `/api/workspaces/${elsewhere.id}`)).status).toBe(204)
+    // Whatever runs next on that directory tidies up when it starts.
+    const next = await startService({ database: service().database, env: { HEDDLE_DATA_DIR } })
+    await until(async () => !existsSync(area(elsewhere.uuid)), 'the files to go')
+    await next.stop()
+    expect(existsSync(join(area(workspace.uuid), 'kept.duckdb'))).toBe(true)
+  }, 60_000)
 
   test('reaches no other file, no network and no setting, and only reads', async () => {
     const id = await duck({ file: 'locked' })

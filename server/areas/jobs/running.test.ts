@@ -218,6 +218,11 @@ describe('a run', () => {
     // The owner of the workspace does not see the job, and hears nothing of it.
     const others = await owner.call('GET', '/api/notifications')
     expect(JSON.stringify(others.body)).not.toContain(job)
+    // Nor do those who read the audit log, not even that there was one.
+    const { body: log } = await owner.call('GET', '/api/audit-log')
+    const entry = log.items.find(({ action }: { action: string }) => action === 'connection.revoked')
+    expect(entry).toMatchObject({ subject: id, data: {} })
+    expect(Object.keys(entry.data)).toEqual([])
     const refused = await runNow(job)
     expect([refused.status, refused.body.code]).toEqual([409, 'connection_revoked'])
     const rearmed = await member.call('PUT', `/api/connections/${id}/credential`, { body: { secrets: {} } })

@@ -89,6 +89,13 @@ beforeAll(async () => {
     changing: 'create table x (a int)',
     n: 'n',
   }
+  // Redshift speaks PostgreSQL's protocol; encryption.test.ts has both over TLS.
+  subjects.redshift = {
+    ...subjects.postgres,
+    kind: 'redshift',
+    target: targetOf({ ...pgConfig, ssl: 'off' }, { password: SECRET }),
+    wrong: targetOf({ ...pgConfig, ssl: 'off' }, { password: `${SECRET}!` }),
+  }
   subjects.duckdb = {
     kind: 'duckdb',
     target: targetOf({ file: 'contract' }, {}),
@@ -162,7 +169,7 @@ const failureOf = (work: Promise<unknown>): Promise<WarehouseFailure> =>
     },
   )
 
-describe.each<WarehouseKind>(['postgres', 'duckdb', 'clickhouse', 'bigquery', 'snowflake', 'databricks'])(
+describe.each<WarehouseKind>(['postgres', 'redshift', 'duckdb', 'clickhouse', 'bigquery', 'snowflake', 'databricks'])(
   '%s',
   (kind) => {
     const subject = (): Subject => subjects[kind]!

@@ -12,6 +12,7 @@ import { makeProgress } from './progress.ts'
 import * as records from './records.ts'
 import { LOOK_LATE, LOOK_SOON, makeRest } from './rest.ts'
 import * as runs from './runs.ts'
+import { inLedger } from './scope.ts'
 
 // One run, driven by whoever holds its lease: plan (ledger rows, a page ahead), claim (the run's watermark moves), begin
 // (executions with ids made of run, position and try), harvest (ends into the ledger, many in one statement). Planning and
@@ -30,9 +31,12 @@ export type DriveOptions = FlightOptions & {
 const PLAN_AHEAD = 4_000
 const PLAN_AT_ONCE = 2_000
 const PLAN_WITH_CONDITION = 500
-/** Claimed together, in times of the concurrency: beginning a record does not wait for a commit of its own. */
-const CLAIM_AHEAD = 4
-const MOST_CLAIMED = 512
+/**
+ * Claimed together, in times of the concurrency: beginning a record does not wait for a commit of its own. With four times, all
+ * that were claimed had ended before the next write was over, and the engine stood still.
+ */
+const CLAIM_AHEAD = 16
+const MOST_CLAIMED = 2_048
 /** A commit costs the same for one ended record as for hundreds. */
 const WRITE_AT_ONCE = 256
 const WRITE_EVERY = SECOND / 8
@@ -73,15 +77,7 @@ export async function driveRecords(
   const beside = new Set<Promise<void>>()
   let broken: { error: unknown } | undefined
 
-  const inScope = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
-    db.tenant({ workspaceId, userId: null }, async (tx) => {
-      // A generic plan made while the ledger was small would scan it for ever after.
-      const planner = tx.rows(
-        `select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`,
-      )
-      const [, result] = await Promise.all([planner, work(tx)])
-      return result
-    })
+  const inScope = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => inLedger(db, workspaceId, work)
 
   const end = (error: RunError | null, cancel = false): void => {
     ending ??= { error, cancel, since: performance.now() }

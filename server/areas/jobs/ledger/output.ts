@@ -5,6 +5,7 @@ import type { Database } from '#platform/db/pool'
 import type { Blobs } from '#providers/blobs/index'
 import { type Outcome, readOutcomes } from './records.ts'
 import { type Lease, LeaseLost, moveRun, type Run } from './runs.ts'
+import { inLedger } from './scope.ts'
 
 export type Done = Outcome & { record: JsonObject }
 
@@ -23,9 +24,7 @@ export async function* readDone(
     for (let at = 0; at < texts.length; at += AT_ONCE) {
       const some = texts.slice(at, at + AT_ONCE)
       const from = first + at
-      const outcomes = await db.tenant({ workspaceId, userId: null }, (tx) =>
-        readOutcomes(tx, run, from, from + some.length),
-      )
+      const outcomes = await inLedger(db, workspaceId, (tx) => readOutcomes(tx, run, from, from + some.length))
       yield await Promise.all(
         outcomes.map(async (outcome) => ({
           ...outcome,

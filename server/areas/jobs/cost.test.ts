@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { newId } from '#platform/ids'
+import { say, status } from '#test/fakes/llm/answers'
+import { FAKE_KEY, startFakeLlm } from '#test/fakes/llm/server'
+import { makeDataset, makeJob, makeWorkflow, numbered, recipe, runJob } from '#test/harness/jobs'
+import { useService } from '#test/harness/service'
+import { makeWorld, type World } from '#test/harness/world'
+
+// What a record costs: tokens, time, and executions of the plan.
+
+const model = await startFakeLlm()
+const service = useService({
+  env: {
+    LLM_PROVIDER: 'openai-compatible',
+    LLM_MODEL: 'small-1',
+    LLM_API_KEY: FAKE_KEY,
+    LLM_BASE_URL: model.baseUrl,
+  },
+})
+let world: World
+beforeAll(async () => {
+  world = await makeWorld(service())
+})
+beforeEach(() => model.reset())
+afterAll(() => model.close())
+
+const asking = {
+  nodes: [
+    { id: 'first', type: 'llm.generate', args: { prompt: { $cel: '"first " + input.name' } } },
+    {
+      id: 'then',
+      type: 'llm.generate',
+      args: { prompt: { $cel: '"then " + input.name' } },
+    },
+  ],
+  edges: [{ from: { node: 'first' }, to: 'then' }],
+  output: { $ref: 'nodes.then.output.text' },
+}
+const ledger = async (job: string, wanted: string) =>
+  (await world.member.call('GET', `/api/enrichment-jobs/${job}/records?status=${wanted}`)).body.items
+
+describe('a record', () => {
+  test('carries what models counted for it, over all its nodes and tries, and how long it took', async () => {
+    const { member } = world
+    let failed = 0
+    model.otherwise(({ messages }) => {
+      if (messages.at(-1)!.text === 'then Bob' && failed++ === 0) return status(400)
+      return say('ok', { input: messages.at(-1)!.text.startsWith('first') ? 100 : 7, output: 3 })
+    })
+    const job = await makeJob(member, {
+      definition: asking,
+      dataset_id: await makeDataset(member, [{ name: 'Ada' }, { name: 'Bob' }]),
+    })
+    await runJob(member, job)
+    const [ada, bob] = await ledger(job, 'succeeded')
+    expect(ada).toMatchObject({ attempt: 1, usage: { input_tokens: 107, output_tokens: 6 } })
+    // The first try failed after the first node: what that cost is not forgotten.
+    expect(bob).toMatchObject({ attempt: 2, usage: { input_tokens: 207, output_tokens: 9 } })
+    expect(ada.duration_ms).toBeGreaterThanOrEqual(0)
+    const plain = await makeJob(member, { definition: recipe, dataset_id: await makeDataset(member, numbered(1)) })
+    await runJob(member, plain)
+    expect((await ledger(plain, 'succeeded'))[0].usage).toBeNull()
+  }, 60_000)
+
+  test('of a workflow within a workflow carries what that one cost', async () => {
+    const { member } = world
+    model.otherwise(say('ok', { input: 11, output: 2 }))
+    const workflow_id = await makeWorkflow(member, { definition: asking })
+    const job = await makeJob(member, {
+      definition: {
+        nodes: [
+          {
+            id: 'call',
+            type: 'subworkflow',
+            args: { workflow_id, input: { name: { $ref: 'input.name' } } },
+          },
+        ],
+        edges: [],
+        output: { $ref: 'nodes.call.output' },
+      },
+      dataset_id: await makeDataset(member, [{ name: 'Cy' }]),
+    })
+    await runJob(member, job)
+    expect((await ledger(job, 'succeeded'))[0].usage).toEqual({ input_tokens: 22, output_tokens: 4 })
+  }, 60_000)
+
+  test('is begun only while the plan allows: the run ends with quota_exceeded, and the next one does the rest', async () => {
+    const { stranger } = world
+    const plan = newId()
+    await service().sql(
+      `insert into plans (plan_id, org_id, name, amount, currency, "interval", quotas)
+       select $1, org_id, 'Small', 0, 'eur', 'month', '{"runs_per_month": 30}' from orgs`,
+      [plan],
+    )
+    // Asking for the usage makes a server forget what it believed of the plan.
+    await stranger.call('GET', '/api/payments/usage')
+    const job = await makeJob(stranger, { definition: recipe, dataset_id: await makeDataset(stranger, numbered(100)) })
+    const ran = await runJob(stranger, job)
+    expect(ran).toMatchObject({ status: 'failed', last_run: { status: 'failed', error: { code: 'quota_exceeded' } } })
+    expect(ran.last_run.counts).toEqual({ pending: 70, running: 0, succeeded: 30, failed: 0, skipped: 0 })
+    const told = await stranger.call('GET', '/api/notifications')
+    expect(told.body.items[0]).toMatchObject({ kind: 'job.failed', data: { code: 'quota_exceeded' } })
+
+    await service().sql(`update plans set quotas = '{}' where plan_id = $1`, [plan])
+    await stranger.call('GET', '/api/payments/usage')
+    const then = await runJob(stranger, job)
+    expect(then.last_run.counts).toMatchObject({ succeeded: 70, skipped: 30 })
+  }, 60_000)
+})

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { getJob, makeJob, recipe, runJob, untilRan } from '#test/harness/jobs'
+import { useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type World } from '#test/harness/world'
+
+// Jobs whose warehouse changes under them: a real PostgreSQL with a role of its own.
+
+const cluster = new URL(inject('postgres').superuserUrl)
+const service = useService({ env: { HEDDLE_ALLOW_TARGETS: `127.0.0.1:${cluster.port}` } })
+const role = `crm_${randomBytes(4).toString('hex')}`
+let world: World
+let warehouse: pg.Pool
+let connection: string
+
+beforeAll(async () => {
+  world = await makeWorld(service())
+  warehouse = new pg.Pool({ connectionString: service().database.superuserUrl, max: 1 })
+  warehouse.on('error', () => {})
+  await warehouse.query(`create role ${role} login password 'first'; create schema crm;
+    create table crm.leads as select n, 'lead ' || n as name from generate_series(1, 30) n;
+    grant usage on schema crm to ${role}; grant select on crm.leads to ${role}`)
+  const config = { host: '127.0.0.1', port: Number(cluster.port), database: service().database.name, user: role }
+  const made = await world.member.call('POST', '/api/connections', {
+    body: { name: 'CRM', kind: 'postgres', config, secrets: { password: 'first' } },
+  })
+  expect(made.status, made.text).toBe(201)
+  connection = made.body.connection_id
+})
+afterAll(async () => {
+  await warehouse.query(`drop owned by ${role}; drop role ${role}`)
+  await warehouse.end()
+})
+
+async function makeSource(source: object): Promise<string> {
+  const made = await world.member.call('POST', `/api/connections/${connection}/sources`, {
+    body: { name: 'Leads', ...source },
+  })
+  return made.body.source_id
+}
+
+describe('a job over a warehouse', () => {
+  test('whose table vanished ends with the reason, does nothing, and tells its owner', async () => {
+    const { member } = world
+    await warehouse.query('create table crm.going as select 1 as n')
+    await warehouse.query(`grant select on crm.going to ${role}`)
+    const job = await makeJob(member, { definition: recipe, source_id: await makeSource({ table: 'crm.going' }) })
+    expect((await runJob(member, job)).last_run.counts.succeeded).toBe(1)
+    await warehouse.query('drop table crm.going')
+    const ran = await runJob(member, job)
+    expect(ran).toMatchObject({ status: 'failed', last_run: { status: 'failed', total: 0 } })
+    expect(ran.last_run.error.code).toBe('source_failed')
+    expect(ran.last_run.error.message).toMatch(/crm\.going/)
+    const { body } = await member.call('GET', '/api/notifications')
+    expect(body.items[0]).toMatchObject({ kind: 'job.failed', data: { code: 'source_failed' } })
+  }, 60_000)
+
+  test('whose credential expires in the middle keeps what is done, and does the rest once it works again', async () => {
+    const { member } = world
+    const asking = {
+      nodes: [
+        { id: 'rest', type: 'wait', args: { for_s: 0.1 } },
+        {
+          id: 'look',
+          type: 'warehouse.query',
+          args: {
+            connection_id: connection,
+            query: 'select name from crm.leads where n = $1',
+            params: [{ $ref: 'input.n' }],
+          },
+        },
+      ],
+      edges: [{ from: { node: 'rest' }, to: 'look' }],
+      output: { $ref: 'nodes.look.output.rows' },
+    }
+    const job = await makeJob(member, {
+      definition: asking,
+      source_id: await makeSource({ query: 'select n from crm.leads order by n' }),
+      concurrency: 2,
+      stop_on_error_rate: null,
+    })
+    await member.call('POST', `/api/enrichment-jobs/${job}/run-now`)
+    await until(
+      async () => (await member.call('GET', `/api/enrichment-jobs/${job}/records`)).body.counts.succeeded > 2,
+      'the first records',
+    )
+    await warehouse.query(`alter role ${role} password 'second'`)
+    const failed = await untilRan(member, job)
+    const { succeeded, failed: wrong } = failed.last_run.counts
+    expect([succeeded > 2, wrong > 0, succeeded + wrong]).toEqual([true, true, 30])
+    const { body } = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=failed`)
+    expect(body.items[0].error.message).toMatch(/password|authentication/)
+    expect(body.items[0].attempt).toBe(5)
+    expect((await member.call('POST', `/api/connections/${connection}/verify`)).body).toMatchObject({
+      status: 'failing',
+      problem: { step: 'sign_in' },
+    })
+
+    await member.call('PUT', `/api/connections/${connection}/credential`, { body: { secrets: { password: 'second' } } })
+    const then = await runJob(member, job)
+    expect(then.last_run.counts).toMatchObject({ succeeded: wrong, skipped: succeeded, failed: 0 })
+    expect((await getJob(member, job)).status).toBe('idle')
+  }, 120_000)
+})
