@@ -105,8 +105,10 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   }
 
   const cleared = ({ owned }: Live): void => {
-    if (owned.crashes >= SUSPECT) suspects -= 1
+    const wasSuspect = owned.crashes >= SUSPECT
     owned.crashes = 0
+    if (!wasSuspect) return
+    suspects -= 1
     claims.soon()
   }
 
