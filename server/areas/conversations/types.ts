@@ -123,6 +123,8 @@ export type Conversations = {
    * after the other. A thread without a template only stores. Throws `not_found` where the thread is gone.
    */
   takeMessage(incoming: Incoming): Promise<Turn>
+  /** True where a turn needs no model, and can be part of its caller's transaction. */
+  answersAtOnce(): boolean
   /** Submits or cancels a form: `form_closed`, `invalid` with paths under `/values`, `unknown_reference` at `/form_id`. */
   takeAction(action: FormAction): Promise<Turn>
   /** Oldest first, after `seq`. */

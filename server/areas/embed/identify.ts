@@ -68,12 +68,12 @@ export function makeEmbedIdentifier(options: {
     async (request, params): Promise<Identity> => {
       const org = await options.orgOf(request.host)
       const secret = bearerOf(request)
-      const refusal = problem('unauthenticated', `Send an embed token of this ${kind} as Authorization: Bearer.`)
-      if (secret === undefined || !secretLooksValid('ems', secret)) throw refusal
+      const refusal = () => problem('unauthenticated', `Send an embed token of this ${kind} as Authorization: Bearer.`)
+      if (secret === undefined || !secretLooksValid('ems', secret)) throw refusal()
       const token = await lookUp(secret)
       const ownerId = kind === 'template' ? token?.template_id : token?.workflow_id
       if (!token || token.org_id !== org.org_id || !ownerId || ownerId !== params[`${kind}_id`] || !token.enabled)
-        throw refusal
+        throw refusal()
       await origins.check(request, token)
       used.add(token.token_id)
       const visitor = request.headers['x-visitor-token']

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import { DAY } from '#platform/clock'
 import type { Vault } from '#platform/secrets'
 
@@ -14,7 +14,7 @@ const uuidOf = (bytes: Buffer): string =>
   bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 
 export function makeVisitors({ vault, now = Date.now }: { vault: Vault; now?: () => number }) {
-  const key = vault.derive('visitor-tokens')
+  const key = createSecretKey(vault.derive('visitor-tokens'))
   const sign = (payload: Buffer): Buffer => createHmac('sha256', key).update(payload).digest()
 
   return {

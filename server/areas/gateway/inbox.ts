@@ -1,4 +1,4 @@
-import type { Conversations } from '#areas/conversations/types'
+import type { Conversations, Message, Within } from '#areas/conversations/types'
 import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
@@ -23,8 +23,8 @@ export function makeInbox(options: { db: Database; log: Logger; conversations: C
   async function answer(workspaceId: string, config: store.UsableConfig, delivery: store.Delivery): Promise<void> {
     const { conversation, sender, address } = delivery
     const inScope = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => db.tenant({ workspaceId, userId: null }, work)
-    const thread = await inScope(async (tx) => {
-      const opened = await conversations.openThread(tx, {
+    const open = async (tx: Tx): Promise<string> => {
+      const { thread_id } = await conversations.openThread(tx, {
         workspaceId,
         kind: 'channel',
         templateId: config.template_id!,
@@ -32,27 +32,39 @@ export function makeInbox(options: { db: Database; log: Logger; conversations: C
         externalId: conversation,
         title: sender.name,
       })
-      await store.saveAddress(tx, workspaceId, opened.thread_id, config.config_id, address)
-      return opened
-    })
-    const turn =
-      delivery.text === ''
-        ? undefined
-        : await conversations.takeMessage({
-            workspaceId,
-            threadId: thread.thread_id,
-            author: { kind: 'external', id: sender.id, name: sender.name },
-            origin: { kind: 'channel', id: toWire('chan', config.config_id) },
-            text: delivery.text,
-            requestKey: delivery.delivery_sha256,
-            signal: stopping.signal,
-          })
-    const said = turn?.messages ?? [{ message_id: delivery.receipt_id, text: ONLY_TEXT }]
-    await inScope(async (tx) => {
+      await store.saveAddress(tx, workspaceId, thread_id, config.config_id, address)
+      return thread_id
+    }
+    const take = async (threadId: string, within?: Within): Promise<Pick<Message, 'message_id' | 'text'>[]> => {
+      if (delivery.text === '') return [{ message_id: delivery.receipt_id, text: ONLY_TEXT }]
+      const { messages } = await conversations.takeMessage({
+        workspaceId,
+        threadId,
+        ...(within && { within }),
+        author: { kind: 'external', id: sender.id, name: sender.name },
+        origin: { kind: 'channel', id: toWire('chan', config.config_id) },
+        text: delivery.text,
+        requestKey: delivery.delivery_sha256,
+        signal: stopping.signal,
+      })
+      return messages
+    }
+    const settle = async (tx: Tx, threadId: string, said: Pick<Message, 'message_id' | 'text'>[]): Promise<void> => {
       for (const { message_id, text } of said)
-        await outbox.queue(tx, { workspaceId, config, lane: thread.thread_id, key: message_id, address, text })
+        await outbox.queue(tx, { workspaceId, config, lane: threadId, key: message_id, address, text })
       await store.settleDelivery(tx, workspaceId, delivery.receipt_id, 'taken')
+    }
+    if (!conversations.answersAtOnce()) {
+      const threadId = await inScope(open)
+      const said = await take(threadId)
+      return inScope((tx) => settle(tx, threadId, said))
+    }
+    const done: (() => void)[] = []
+    await inScope(async (tx) => {
+      const threadId = await open(tx)
+      await settle(tx, threadId, await take(threadId, { tx, afterCommit: (work) => done.push(work) }))
     })
+    for (const work of done) work()
   }
 
   /** False where somebody else has it. */
