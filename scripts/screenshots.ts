@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -9,8 +9,8 @@ import { chromiumPath, launchChromium } from '#test/harness/chromium'
 import { fillShowcase, PASSWORD, type Shown } from '#test/showcase/fill'
 import { emptyPages, operatorPages, pages, pictures, type Shot } from '#test/showcase/pages'
 
-// Takes the pictures of README and docs again: `node scripts/screenshots.ts`. With `--all DIRECTORY [WORD]` it takes every page
-// (whose name has the word), light and dark, wide and narrow, for looking at.
+// Takes the pictures of README and docs again: `node scripts/screenshots.ts`. With `--all DIRECTORY [PATTERN]` it takes every page
+// (whose name matches), light and dark, wide and narrow, for looking at.
 
 const root = join(import.meta.dirname, '..')
 
@@ -91,7 +91,7 @@ async function settle(page: Page, { width, height, colorScheme }: Look): Promise
 }
 
 async function takeAll(page: Page, shots: Shot[], directory: string, word: string): Promise<void> {
-  for (const shot of shots.filter(({ name }) => name.includes(word))) {
+  for (const shot of shots.filter(({ name }) => new RegExp(word).test(name))) {
     for (const width of [1440, 390]) {
       await settle(page, { width, height: width === 390 ? 844 : 900, colorScheme: 'light' })
       try {
@@ -112,14 +112,31 @@ async function takeAll(page: Page, shots: Shot[], directory: string, word: strin
 async function takePictures(page: Page, shown: Shown): Promise<void> {
   const directory = join(root, 'docs', 'images')
   mkdirSync(directory, { recursive: true })
-  const look = { width: 1280, height: 800, colorScheme: 'light' } as const
-  await settle(page, look)
   for (const shot of pictures(shown)) {
+    const [width, height] = shot.name === 'editor' ? [1600, 940] : [1280, 800]
+    const look = { width, height, colorScheme: 'light' } as const
+    await settle(page, look)
     await open(page, shot)
     await settle(page, look)
     await page.mouse.move(0, 0)
-    await page.screenshot({ path: join(directory, `${shot.name}.png`) })
+    writeFileSync(join(directory, `${shot.name}.webp`), await toWebp(page, await page.screenshot()))
   }
+}
+
+/** A third of the PNG's size. The browser that took the picture packs it, on a page that allows data: addresses. */
+async function toWebp(page: Page, png: Buffer): Promise<Buffer> {
+  const blank = await page.context().newPage()
+  const address = await blank.evaluate(async (data) => {
+    const image = new Image()
+    image.src = `data:image/png;base64,${data}`
+    await image.decode()
+    const canvas = new OffscreenCanvas(image.width, image.height)
+    canvas.getContext('2d')!.drawImage(image, 0, 0)
+    const blob = await canvas.convertToBlob({ type: 'image/webp', quality: 0.9 })
+    return btoa(String.fromCharCode(...new Uint8Array(await blob.arrayBuffer())))
+  }, png.toString('base64'))
+  await blank.close()
+  return Buffer.from(address, 'base64')
 }
 
 const executable = chromiumPath()

@@ -48,10 +48,16 @@ export function useRole() {
   }
 }
 
-/** After signing in or out, or in another workspace, nothing that was fetched holds any more. */
+const isOther = ({ queryKey }: { queryKey: readonly unknown[] }): boolean => queryKey[0] !== meQuery.queryKey[0]
+
+/**
+ * After signing in or out, or in another workspace, nothing that was fetched holds any more. Who one is stays in the cache while
+ * it is asked again: were it taken away, the shell would go on with the old answer until something else made it look.
+ */
 export async function begin(): Promise<void> {
-  queryClient.clear()
-  await queryClient.prefetchQuery(meQuery)
+  queryClient.removeQueries({ predicate: isOther })
+  await queryClient.fetchQuery({ ...meQuery, staleTime: 0 })
+  queryClient.removeQueries({ predicate: isOther })
 }
 
 export async function switchWorkspace(workspaceId: string): Promise<void> {

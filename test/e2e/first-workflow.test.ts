@@ -29,6 +29,22 @@ describe.skipIf(noBrowser)('a person who has never seen it', { timeout: 90_000 }
     await eventually(() => page.getByRole('button', { name: /^A large order set · succeeded/ }).count()).toBe(1)
   })
 
+  it('who comes into a workspace where nothing has run yet is offered what is there to run', async () => {
+    const ada = await site().signUp('Ada')
+    await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Welcome',
+      definition: { nodes: [{ id: 'n', type: 'set', args: { values: {} } }], edges: [] },
+    })
+    const { page } = ada
+    await page.goto('/')
+    await page.getByRole('link', { name: /^Run Welcome/ }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click()
+    await eventually(() => page.getByRole('heading', { level: 1 }).textContent()).toContain('Succeeded')
+    await page.goto('/')
+    await page.getByRole('table', { name: 'Runs' }).waitFor()
+    expect(await page.getByRole('heading', { name: 'Run your first workflow' }).count()).toBe(0)
+  })
+
   it('runs a built-in workflow, whose form says what it takes', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada

@@ -103,6 +103,26 @@ export async function fillShowcase(base: string, options: { agents?: boolean; cl
   await ada.createWebhookToken({ workflow_id: invoice, name: 'Bookkeeping' })
   await ada.createEmbedToken({ workflow_id: refund, name: 'Shop', allowed_origins: ['https://shop.jacquard.example'] })
 
+  // The runs of the job first: what people started is what they see on top.
+  const version = (await ada.listVersions({ workflow_id: score })).items[0]!
+  const changed = structuredClone(version.definition) as typeof showcase.score.definition
+  changed.nodes[1]!.args = {
+    values: {
+      company: { $ref: 'input.company' },
+      points: { $ref: 'nodes.points.output.points' },
+      grade: { $cel: "nodes.points.output.points >= 80 ? 'A' : nodes.points.output.points >= 50 ? 'B' : 'C'" },
+    },
+  } as never
+  const stricter = await ada.createVersion({
+    workflow_id: score,
+    definition: changed as never,
+    note: 'Stricter grades from October on',
+    activate: true,
+  })
+  at.score = `/workflows/${score}`
+
+  await fillData(ada, score, { old: version.version_id, current: stricter.version_id }, at)
+
   const start = async (by: Client, workflow_id: string, input: Record<string, unknown>): Promise<string> =>
     (await by.runWorkflow({ workflow_id, input })).execution_id
   const state = async (execution_id: string, wanted: string): Promise<void> => {
@@ -164,24 +184,6 @@ export async function fillShowcase(base: string, options: { agents?: boolean; cl
   await state(stopped, 'waiting')
   await ada.cancelExecution({ execution_id: stopped })
 
-  const version = (await ada.listVersions({ workflow_id: score })).items[0]!
-  const changed = structuredClone(version.definition) as typeof showcase.score.definition
-  changed.nodes[1]!.args = {
-    values: {
-      company: { $ref: 'input.company' },
-      points: { $ref: 'nodes.points.output.points' },
-      grade: { $cel: "nodes.points.output.points >= 80 ? 'A' : nodes.points.output.points >= 50 ? 'B' : 'C'" },
-    },
-  } as never
-  const stricter = await ada.createVersion({
-    workflow_id: score,
-    definition: changed as never,
-    note: 'Stricter grades from October on',
-    activate: true,
-  })
-  at.score = `/workflows/${score}`
-
-  await fillData(ada, score, { old: version.version_id, current: stricter.version_id }, at)
   await fillConversations(ada, charles, refund, at)
   await fillBilling(ada, at)
   await ada.createApiKey({ name: 'Bookkeeping export', workspace_id })

@@ -45,7 +45,7 @@ export const pages = ({ at }: Shown): Shot[] => [
       await page.locator('[data-node="approve"]').click()
     },
   },
-  { name: 'runs', path: '/runs', ready: 'Score a lead' },
+  { name: 'runs', path: '/runs', ready: 'Every run you may see' },
   { name: 'run-succeeded', path: at.run!, ready: 'Finance approves' },
   { name: 'run-gate', path: at.run_gate!, ready: 'What you vote on' },
   { name: 'run-question', path: at.run_question!, ready: 'Answer' },
@@ -97,7 +97,7 @@ export const pages = ({ at }: Shown): Shot[] => [
   { name: 'billing-invoices', path: '/billing/invoices', ready: 'Paid' },
   { name: 'billing-records', path: '/billing/records', ready: 'Yarn' },
   { name: 'billing-record', path: at.record!, ready: 'Yarn' },
-  { name: 'audit', path: '/audit', ready: 'person.signed_up' },
+  { name: 'audit', path: '/audit', ready: 'Changes of rights' },
   { name: 'account', path: '/account', ready: 'Sessions' },
   { name: 'nowhere', path: '/nowhere', ready: 'no such page' },
   { name: 'run-unknown', path: '/runs/exe_01kf0000000000000000000000', ready: 'not' },

@@ -3,6 +3,7 @@ import { type Frame, watchNotifications } from '#sdk/sockets'
 import type { Notification } from '#sdk/types.generated'
 import { api, invalidate } from '#web/api.ts'
 import { useMaybeMe } from '#web/session.tsx'
+import { timesInWords } from '#web/ui/time.tsx'
 import { toast } from '#web/ui/toast.tsx'
 
 // One socket for everything that concerns the person. What it tells also refreshes the lists it makes stale.
@@ -62,9 +63,10 @@ export function LiveNotifications({ children }: { children: ReactNode }) {
         setLive((now) => apply(now, frame))
         void invalidate('listNotifications', 'listInbox', 'listQuestionInbox')
         if (frame.type === 'notification.created') {
-          const { title, body, link } = frame.data as Notification
-          // Whoever is looking at it already need not be told.
-          if (link !== location.pathname) toast.tell(title, body ?? undefined)
+          const { title, body, link, data } = frame.data as Notification
+          // Whoever is looking at it, or at the run it is about, need not be told.
+          if (link !== location.pathname && location.pathname !== `/runs/${String(data.execution_id)}`)
+            toast.tell(title, body ? timesInWords(body) : undefined)
         }
       },
       onState: (state) => setLive((now) => ({ ...now, state })),

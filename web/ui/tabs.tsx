@@ -1,6 +1,6 @@
 import { Tabs as Base } from '@base-ui/react/tabs'
-import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { Link, useLocation } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { cx } from './cx.ts'
 
 const tabClass =
@@ -43,8 +43,15 @@ export function TabLinks({
   label: string
   tabs: { to: string; label: ReactNode; exact?: boolean }[]
 }) {
+  const nav = useRef<HTMLElement>(null)
+  const { pathname } = useLocation()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the section one is in is to be seen, on a narrow screen too
+  useEffect(() => {
+    const tab = nav.current?.querySelector<HTMLElement>('[aria-current=page]')
+    if (tab) nav.current!.scrollLeft = tab.offsetLeft - nav.current!.offsetLeft
+  }, [pathname])
   return (
-    <nav aria-label={label} className="mb-5 flex gap-5 overflow-x-auto border-b border-line">
+    <nav ref={nav} aria-label={label} className="mb-5 flex gap-5 overflow-x-auto border-b border-line">
       {tabs.map((tab) => (
         <Link
           key={tab.to}

@@ -43,7 +43,7 @@ export function relativeTime(at: Date, now: number): string {
   for (const [unit, length] of steps) {
     if (Math.abs(seconds) >= length) return relative.format(Math.round(seconds / length), unit)
   }
-  return Math.abs(seconds) < 15 ? 'just now' : seconds > 0 ? 'in under a minute' : 'a minute ago'
+  return Math.abs(seconds) < 15 ? 'just now' : seconds > 0 ? 'in under a minute' : 'under a minute ago'
 }
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' })
@@ -71,6 +71,10 @@ export const TextWithTimes = ({ text }: { text: string }) =>
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text do not move
     index % 2 === 1 ? <RelativeTime key={index} at={part} /> : part,
   )
+
+/** The same where only text can stand. */
+export const timesInWords = (text: string): string =>
+  text.replace(new RegExp(TIMESTAMP, 'g'), (at) => relativeTime(new Date(at), Date.now()))
 
 /** 820 ms, 4.2 s, 3 min 5 s, 2 h 10 min */
 export function formatDuration(ms: number): string {

@@ -13,6 +13,7 @@ import { CanvasControls } from './canvas-controls.tsx'
 import { EmptyCanvas } from './empty-canvas.tsx'
 import type { NodeRun } from './flow-items.ts'
 import { type Flow, GraphCanvas, type GraphCanvasProps } from './graph-canvas.tsx'
+import { NODE_WIDTH } from './size.ts'
 
 /** The canvas of the open document: what is drawn in it becomes changes of it. */
 export function EditorCanvas({ flow }: { flow: RefObject<Flow | null> }) {
@@ -160,7 +161,9 @@ function isInSight(flow: Flow | null, canvas: HTMLElement, point: { x: number; y
   if (!flow) return true
   const at = flow.flowToScreenPosition(point)
   const { left, right, top, bottom } = canvas.getBoundingClientRect()
-  return at.x > left + 60 && at.x < right - 60 && at.y > top + 40 && at.y < bottom - 40
+  // All of it, not its middle alone; on a canvas narrower than a node, the middle must do.
+  const beside = Math.min((NODE_WIDTH / 2) * flow.getZoom() + 12, (right - left) / 2 - 1)
+  return at.x >= left + beside && at.x <= right - beside && at.y > top + 40 && at.y < bottom - 40
 }
 
 /** The browser's own copy, cut and paste, while the canvas has the keyboard. */

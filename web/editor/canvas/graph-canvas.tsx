@@ -101,7 +101,7 @@ function makeHandlers(current: { props: GraphCanvasProps; moving: Moving }, setM
 type Moving = Record<string, Point> | null
 
 const SEVERAL = ['Shift', 'Meta', 'Control']
-const FIRST_SIGHT = { maxZoom: 1, minZoom: 0.6, padding: 0.1 }
+const FIRST_SIGHT = { maxZoom: 1, minZoom: 0.45, padding: 0.1 }
 const MAP_SIZE = { width: 160, height: 110 }
 const mapColour = (node: FlowNode): string => colourOf(node.data.kind?.colour)
 

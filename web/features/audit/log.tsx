@@ -75,7 +75,18 @@ function Log() {
             columns={[
               { header: 'When', cell: (row) => <RelativeTime at={row.at} />, width: '9rem', secondary: true },
               { header: 'Who', cell: (row) => <Actor entry={row} />, width: '13rem', secondary: true },
-              { header: 'Did', cell: (row) => <Badge>{row.action}</Badge>, width: '14rem' },
+              {
+                header: 'Did',
+                cell: (row) => (
+                  <>
+                    <Badge>{row.action}</Badge>
+                    <span className="ml-2 text-xs text-ink-2 md:hidden">
+                      <RelativeTime at={row.at} />
+                    </span>
+                  </>
+                ),
+                width: '14rem',
+              },
               {
                 header: 'To what',
                 cell: (row) => <code className="font-mono text-xs text-ink-2">{row.subject ?? '–'}</code>,

@@ -1,12 +1,14 @@
 import { Link } from '@tanstack/react-router'
-import { MessageCircleQuestion, PartyPopper, Stamp } from 'lucide-react'
+import { MessageCircleQuestion, PartyPopper, Play, Stamp } from 'lucide-react'
 import type { ReactNode } from 'react'
+import type { Workflow } from '#sdk/types.generated'
 import { useApi, useList } from '#web/api.ts'
 import { useMe, useRole } from '#web/session.tsx'
 import { Page, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded, Loading } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { RunTable, useWorkflowNames } from '../runs/run-table.tsx'
+import { roleIn } from '../workflows/role.ts'
 import { StarterCards } from '../workflows/starter-cards.tsx'
 import { FailingJobs } from './failing-jobs.tsx'
 
@@ -124,10 +126,26 @@ function Todo({
   )
 }
 
-/** An empty workspace is three clicks from a run: choose, run, see. */
+/** An empty workspace is three clicks from a run: choose, run, see. Where nothing has run yet, two. */
 function FirstWorkflow({ canWrite }: { canWrite: boolean }) {
   const workflows = useApi('listWorkflows', { scope: 'workspace', limit: 200 })
-  if (!workflows.data || workflows.data.items.some(({ kind }) => kind === 'user')) return null
+  const runs = useRecentRuns()
+  const { userId } = useRole()
+  if (!workflows.data) return null
+  const there = workflows.data.items.filter(({ kind }) => kind === 'user')
+  if (there.length > 0) {
+    const mine = there.filter((workflow) => ['owner', 'member'].includes(roleIn(workflow, userId)))
+    const ready = mine.filter(({ active_version_id }) => active_version_id !== null)
+    if (runs.data?.length !== 0 || ready.length === 0) return null
+    return (
+      <Section
+        title="Run your first workflow"
+        description="Choose one: it asks for what it needs, and shows each step."
+      >
+        <ReadyToRun workflows={ready.slice(0, 6)} />
+      </Section>
+    )
+  }
   if (!canWrite) return null
   return (
     <Section
@@ -139,8 +157,35 @@ function FirstWorkflow({ canWrite }: { canWrite: boolean }) {
   )
 }
 
+const ReadyToRun = ({ workflows }: { workflows: Workflow[] }) => (
+  <ul className="grid gap-3 sm:grid-cols-2">
+    {workflows.map(({ workflow_id, name, description }) => (
+      <li key={workflow_id}>
+        <Link
+          to={`/workflows/${workflow_id}`}
+          search={{ run: 'yes' } as never}
+          className="flex h-full items-start gap-3 rounded-lg border border-line bg-surface p-4 hover:border-accent hover:bg-hover"
+        >
+          <span className="grid size-9 shrink-0 place-items-center rounded-md bg-accent-soft text-accent-strong">
+            <Play aria-hidden className="size-5" />
+          </span>
+          <span className="min-w-0">
+            <span className="block truncate font-medium">
+              <span className="sr-only">Run </span>
+              {name}
+            </span>
+            {description && <span className="mt-0.5 line-clamp-2 text-ink-2">{description}</span>}
+          </span>
+        </Link>
+      </li>
+    ))}
+  </ul>
+)
+
+const useRecentRuns = () => useList('searchExecutions', { limit: 10 }, { refetchInterval: 10_000 })
+
 function RecentRuns() {
-  const runs = useList('searchExecutions', { limit: 10 }, { refetchInterval: 10_000 })
+  const runs = useRecentRuns()
   return (
     <Section
       title="Recent runs"

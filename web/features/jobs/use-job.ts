@@ -4,7 +4,7 @@ import { watchJob } from '#sdk/sockets'
 import type { EnrichmentJob, LedgerCounts } from '#sdk/types.generated'
 import { api, invalidate, useApi } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
-import { roleIn } from '../workflows/workflow-page.tsx'
+import { roleIn } from '../workflows/role.ts'
 
 export const useJobId = (): string => (useParams({ strict: false }) as { job_id: string }).job_id
 

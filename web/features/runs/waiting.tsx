@@ -72,7 +72,7 @@ function OneWait({ wait, execution, nameOf }: { wait: Wait; execution: Execution
 }
 
 const Notice = ({ icon, children }: { icon: ReactNode; children: ReactNode }) => (
-  <Card className="flex items-center gap-3 border-waiting bg-waiting-soft text-waiting">
+  <Card className="flex items-center gap-3 border-waiting bg-waiting-soft text-waiting [&>svg]:shrink-0">
     {icon}
     <p className="text-ink">{children}</p>
   </Card>

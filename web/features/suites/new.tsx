@@ -5,7 +5,7 @@ import { useRole } from '#web/session.tsx'
 import { Field, Select } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
-import { roleIn } from '../workflows/workflow-page.tsx'
+import { roleIn } from '../workflows/role.ts'
 import { SuiteForm } from './form.tsx'
 
 export function NewSuitePage() {

@@ -1,8 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
-import type { SuiteOutcome, SuiteReport } from '#sdk/types.generated'
-import { api, useApi } from '#web/api.ts'
+import { useState } from 'react'
+import type { SuiteOutcome, SuiteReport, SuiteRun } from '#sdk/types.generated'
+import { api, useApi, useList } from '#web/api.ts'
 import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Select } from '#web/ui/field.tsx'
@@ -11,10 +11,9 @@ import { Meter } from '#web/ui/meter.tsx'
 import { Card, Page, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
-import { Duration, RelativeTime } from '#web/ui/time.tsx'
+import { Duration, RelativeTime, relativeTime, useNow } from '#web/ui/time.tsx'
 import { Comparison } from './comparison.tsx'
 import { type Outcome, OutcomeBadge, outcomeWords, percent } from './pass-rate.tsx'
-import { rememberRun, seenRuns } from './seen.ts'
 
 export function ReportPage() {
   const navigate = useNavigate()
@@ -40,14 +39,9 @@ export function ReportPage() {
     getNextPageParam: (last) => last.next_cursor,
     refetchInterval: ({ state }) => (state.data?.pages[0]?.status === 'running' ? 1000 : false),
   })
-  useEffect(() => rememberRun(suite_id, run_id), [suite_id, run_id])
-  const others = [
-    ...new Set([
-      ...seenRuns(suite_id),
-      ...(suite.data?.last_run_id ? [suite.data.last_run_id] : []),
-      ...(compare ? [compare] : []),
-    ]),
-  ].filter((id) => id !== run_id)
+  const runs = useList('listSuiteRuns', { suite_id, limit: 50 })
+  const others = (runs.data ?? []).filter((run) => run.run_id !== run_id)
+  const now = useNow()
   const go = (search: { compare?: string; outcome?: string }): void =>
     void navigate({ to: `/suites/${suite_id}/runs/${run_id}`, search: { compare, outcome, ...search } })
   const first = report.data?.pages[0]
@@ -84,10 +78,7 @@ export function ReportPage() {
                     onChange={(event) => go({ compare: event.currentTarget.value })}
                     options={[
                       { value: '', label: 'Nothing' },
-                      ...others.map((id, at) => ({
-                        value: id,
-                        label: at === 0 ? 'The run before' : `Run ${id.slice(-6)}`,
-                      })),
+                      ...others.map((run) => ({ value: run.run_id, label: runInWords(run, now) })),
                     ]}
                   />
                 </Field>
@@ -161,6 +152,9 @@ export function ReportPage() {
     </Page>
   )
 }
+
+const runInWords = (run: SuiteRun, now: number): string =>
+  `${relativeTime(new Date(run.started_at), now)}${run.pass_rate === null ? '' : `, ${percent(run.pass_rate)} passed`}`
 
 const whyOf = (row: SuiteOutcome): string =>
   row.checks

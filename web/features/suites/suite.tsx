@@ -1,22 +1,20 @@
-import { useQueries } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Play, Trash2 } from 'lucide-react'
-import { useEffect, useState } from 'react'
-import type { Suite, SuiteReport } from '#sdk/types.generated'
-import { query, useApi, useChange } from '#web/api.ts'
+import { useState } from 'react'
+import type { Suite } from '#sdk/types.generated'
+import { useApi, useChange, useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Field, Form, Select } from '#web/ui/field.tsx'
 import { Card, Page, Section } from '#web/ui/page.tsx'
-import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Empty, Loaded, Loading } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { useDatasetName } from '../datasets/use-dataset.ts'
-import { roleIn } from '../workflows/workflow-page.tsx'
+import { roleIn } from '../workflows/role.ts'
 import { SuiteForm } from './form.tsx'
 import { PassRate } from './pass-rate.tsx'
-import { rememberRun, seenRuns } from './seen.ts'
 
 export function SuitePage() {
   const { suite_id } = useParams({ strict: false }) as { suite_id: string }
@@ -39,14 +37,11 @@ function Found({ suite }: { suite: Suite }) {
   const mayChange = workflow.data !== undefined && ['owner', 'member'].includes(roleIn(workflow.data, userId))
   const update = useChange('updateSuite', { stale: ['getSuite', 'listSuites'], done: 'Saved' })
   const remove = useChange('deleteSuite', { stale: ['listSuites'], done: `${suite.name} was deleted` })
-  const run = useChange('runSuite', { stale: ['getSuite', 'listSuites'] })
+  const run = useChange('runSuite', { stale: ['getSuite', 'listSuites', 'listSuiteRuns'] })
   const versionName = (id: string): string => {
     const found = versions.data?.items.find(({ version_id }) => version_id === id)
     return found ? `version ${found.number}${found.active ? ' (active)' : ''}` : 'a version'
   }
-  useEffect(() => {
-    if (suite.last_run_id) rememberRun(suite_id, suite.last_run_id)
-  }, [suite_id, suite.last_run_id])
   return (
     <Page
       title={suite.name}
@@ -91,7 +86,6 @@ function Found({ suite }: { suite: Suite }) {
               }
               onSubmit={async ({ version_id }) => {
                 const { run_id } = await run.mutateAsync({ suite_id, ...(version_id && { version_id }) })
-                rememberRun(suite_id, run_id)
                 await navigate({ to: `/suites/${suite_id}/runs/${run_id}` })
               }}
             >
@@ -140,18 +134,18 @@ function Found({ suite }: { suite: Suite }) {
 
 function Runs({ suite, versionName }: { suite: Suite; versionName(id: string): string }) {
   const { suite_id } = suite
-  const ids = [...new Set([...(suite.last_run_id ? [suite.last_run_id] : []), ...seenRuns(suite_id)])]
-  const runs = useQueries({ queries: ids.map((run_id) => query('getSuiteRun', { suite_id, run_id, limit: 1 })) })
-  const rows = runs.map(({ data }) => data).filter((run): run is SuiteReport => run !== undefined)
+  const runs = useList('listSuiteRuns', { suite_id, limit: 20 })
+  const rows = runs.data ?? []
   const previous = (at: number): string | undefined => rows[at + 1]?.run_id
   return (
-    <Section title="Runs" description="The newest, and those started or opened in this browser.">
+    <Section title="Runs">
       <Table
         label="Runs of the suite"
         rows={rows}
+        more={runs.more}
         rowKey={(row) => row.run_id}
         rowTo={(row) => `/suites/${suite_id}/runs/${row.run_id}`}
-        empty={<Empty title="It has not run yet" />}
+        empty={runs.isPending ? <Loading rows={2} /> : <Empty title="It has not run yet" />}
         columns={[
           {
             header: 'Began',

@@ -4,7 +4,7 @@ import { useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Checkbox, Field, Form, Input, Select, Switch, Textarea } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
-import { roleIn } from '../workflows/workflow-page.tsx'
+import { roleIn } from '../workflows/role.ts'
 
 type Values = {
   name: string

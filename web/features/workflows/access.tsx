@@ -2,8 +2,9 @@ import type { Workflow } from '#sdk/types.generated'
 import { Empty } from '#web/ui/states.tsx'
 import { EmbedTokens } from './embed-tokens.tsx'
 import { Members } from './members.tsx'
+import type { WorkflowRole } from './role.ts'
 import { WebhookTokens } from './webhook-tokens.tsx'
-import { WorkflowPage, type WorkflowRole } from './workflow-page.tsx'
+import { WorkflowPage } from './workflow-page.tsx'
 
 /** Who may use the workflow: people, and programs with a token. */
 export const AccessPage = () => (

@@ -6,7 +6,7 @@ import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Field, Select } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
-import type { WorkflowRole } from './workflow-page.tsx'
+import type { WorkflowRole } from './role.ts'
 
 const roles = [
   { value: 'member', label: 'Member: sees, runs, cancels, retries' },
@@ -44,8 +44,8 @@ export function Members({ workflow, role }: { workflow: Workflow; role: Workflow
           <div key={member.user_id} className="flex flex-wrap items-center justify-between gap-3 py-2">
             <span>{nameOf(member.user_id)}</span>
             {isOwner ? (
-              <span className="flex items-center gap-2">
-                <Field label={`Role of ${nameOf(member.user_id)}`} hideLabel className="w-78 max-w-full">
+              <span className="flex max-w-full items-center gap-2">
+                <Field label={`Role of ${nameOf(member.user_id)}`} hideLabel className="w-78 min-w-0 shrink">
                   <Select
                     options={roles}
                     value={member.role}

@@ -12,9 +12,10 @@ import { Card, FactRow, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded, Skeleton } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { RunTable } from '../runs/run-table.tsx'
+import type { WorkflowRole } from './role.ts'
 import { RunDialog } from './run-dialog.tsx'
 import { definitionOf, useVersion } from './versions-of.ts'
-import { WorkflowPage, type WorkflowRole } from './workflow-page.tsx'
+import { WorkflowPage } from './workflow-page.tsx'
 
 const GraphView = lazy(() => import('../runs/graph-view.tsx').then((module) => ({ default: module.GraphView })))
 

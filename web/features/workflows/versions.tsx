@@ -9,8 +9,9 @@ import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import type { WorkflowRole } from './role.ts'
 import { RunDialog } from './run-dialog.tsx'
-import { WorkflowPage, type WorkflowRole } from './workflow-page.tsx'
+import { WorkflowPage } from './workflow-page.tsx'
 
 export const VersionsPage = () => (
   <WorkflowPage section="Versions">{(workflow, role) => <Versions workflow={workflow} role={role} />}</WorkflowPage>
@@ -46,7 +47,6 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
             columns={[
               {
                 header: 'Version',
-                width: '8rem',
                 cell: (row) => (
                   <span className="flex items-center gap-2 tabular-nums">
                     {row.number} {row.active && <Badge tone="success">active</Badge>}
@@ -55,6 +55,7 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
               },
               {
                 header: 'Note',
+                width: '38%',
                 secondary: true,
                 cell: (row) => row.note ?? <span className="text-ink-3">no note</span>,
               },
@@ -62,7 +63,8 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
               { header: 'Saved', width: '9rem', secondary: true, cell: (row) => <RelativeTime at={row.created_at} /> },
               {
                 header: <span className="sr-only">Actions</span>,
-                width: '17rem',
+                // On a narrow screen the comparison, which wants a canvas, is left out.
+                width: 'min(17rem, 50vw)',
                 align: 'right',
                 cell: (row) => (
                   <span className="inline-flex gap-1">
@@ -70,6 +72,7 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
                       <ButtonLink
                         size="small"
                         look="quiet"
+                        className="max-md:hidden"
                         to={`/workflows/${workflow_id}/editor`}
                         search={{ compare: row.version_id } as never}
                       >

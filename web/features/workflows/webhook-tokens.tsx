@@ -12,7 +12,7 @@ import { Section } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
-import type { WorkflowRole } from './workflow-page.tsx'
+import type { WorkflowRole } from './role.ts'
 
 export function WebhookTokens({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {
   const { workflow_id } = workflow

@@ -6,13 +6,7 @@ import { useRole } from '#web/session.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { TabLinks } from '#web/ui/tabs.tsx'
-
-export type WorkflowRole = 'owner' | 'member' | 'viewer' | 'none'
-
-export function roleIn(workflow: Workflow, userId: string): WorkflowRole {
-  if (workflow.owner_id === userId) return 'owner'
-  return workflow.members.find((member) => member.user_id === userId)?.role ?? 'none'
-}
+import { roleIn, type WorkflowRole } from './role.ts'
 
 export const useWorkflowId = (): string => useParams({ strict: false }).workflow_id as unknown as string
 
