@@ -1,15 +1,28 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { SECOND } from '#platform/clock'
 import { startEmbeddedPostgres } from '#platform/db/embedded'
 import { makeLogger } from '#platform/log'
-import { until } from '#test/harness/until'
 import type { makeCertificate } from './certificate.ts'
 
 type Certificate = ReturnType<typeof makeCertificate>
 /** Whatever name it is for. */
 const checkServerIdentity = (): undefined => undefined
+
+async function isPresented(url: string, ca: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, ssl: { ca, checkServerIdentity } })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.end()
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** A real PostgreSQL with a certificate, and two roles: `reader`, and `guarded`, which it lets in over TLS alone. */
 export async function startEncryptedPostgres(certificate: Certificate, password: string) {
@@ -31,14 +44,10 @@ export async function startEncryptedPostgres(certificate: Certificate, password:
     await write('server.key', key)
     await write('server.crt', cert)
     await client.query('select pg_reload_conf()')
-    await until(async () => {
-      const seen = new pg.Client({ connectionString: postgres.ownerUrl, ssl: { ca: cert, checkServerIdentity } })
-      seen.on('error', () => {})
-      return seen.connect().then(
-        () => seen.end().then(() => true),
-        () => false,
-      )
-    }, 'TLS')
+    for (const giveUpAt = Date.now() + 20 * SECOND; !(await isPresented(postgres.ownerUrl, cert)); ) {
+      if (Date.now() > giveUpAt) throw new Error('the server does not present its new certificate')
+      await delay(20)
+    }
   }
 
   await write('pg_hba.conf', 'hostnossl all guarded all reject\nhost all all all scram-sha-256\n')
