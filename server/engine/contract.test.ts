@@ -387,9 +387,14 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
     const ref = bench.define(chain(1))
     const ids = await Promise.all(Array.from({ length: 20 }, () => bench.run(ref, { value: 1 }, { idempotency })))
     expect(new Set(ids).size).toBe(1)
-    await expect(
-      bench.run(ref, { value: 2 }, { idempotency: { ...idempotency, bodySha256: Buffer.alloc(32, 4) } }),
-    ).rejects.toMatchObject({ code: 'idempotency_key_reused' })
+    const other = { ...idempotency, bodySha256: Buffer.alloc(32, 4) }
+    await expect(bench.run(ref, { value: 2 }, { idempotency: other })).rejects.toMatchObject({
+      code: 'idempotency_key_reused',
+    })
+    const earlier = (key: typeof idempotency) => bench.engine.startedBefore(bench.workspaceId, key)
+    expect(await earlier(idempotency)).toMatchObject({ executionId: ids[0], replayed: true })
+    expect(await earlier({ ...idempotency, keyHash: Buffer.alloc(32, 5) })).toBeUndefined()
+    await expect(earlier(other)).rejects.toMatchObject({ code: 'idempotency_key_reused' })
   })
 
   test('a workflow with a limit of its own runs no more than that at once, and all of them in the end', async () => {

@@ -1,0 +1,111 @@
+import { type Quota, reasonAgainst, targetOf } from '#areas/executions/start'
+import type { EndedExecution, StartTarget } from '#engine/ports'
+import type { Json, JsonObject } from '#model/definition'
+import type { Database } from '#platform/db/pool'
+import { deliverEvent } from '#platform/events'
+import { newId, toWire } from '#platform/ids'
+
+export type TargetRow = {
+  workflow_id: string
+  settings: { timeout_s?: number; max_concurrency?: number; error_workflow_id?: string }
+  owner_id: string
+  name: string
+  version_id: string | null
+  inputs: Json | null
+}
+
+/**
+ * What follows an execution that went wrong: its owner hears of it, and the error workflow is started, once each although the
+ * end may be told several times. An error workflow counts against the plan like any other execution; where the plan allows no
+ * more, the owner hears of that as well.
+ */
+export function makeFailures(options: {
+  db: Database
+  quota: Quota
+  findTarget(workspaceId: string, workflowId: string, versionId: null): Promise<TargetRow | undefined>
+}) {
+  const { db, quota, findTarget } = options
+
+  /** Whether the error workflow was started. */
+  const tellFailure = (
+    execution: EndedExecution,
+    row: TargetRow,
+    report: JsonObject,
+    handler: StartTarget | undefined,
+    refusal: string | null,
+  ): Promise<boolean> =>
+    db.tenant({ workspaceId: execution.workspaceId, userId: null }, async (tx) => {
+      const first = await tx.count(
+        'insert into told_failures (workspace_id, execution_id) values ($1, $2) on conflict do nothing',
+        [execution.workspaceId, execution.executionId],
+      )
+      if (first === 0) return false
+      // A webhook can fail a thousand times a minute; its owner is told once an hour per workflow.
+      const { quiet } = await tx.row<{ quiet: boolean }>(`select told_recently($1, 'execution.failed', $2) as quiet`, [
+        row.owner_id,
+        report.workflow_id,
+      ])
+      if (!quiet) {
+        await deliverEvent(tx, {
+          workspaceId: execution.workspaceId,
+          kind: 'execution.failed',
+          title: `"${row.name}" ${execution.status === 'timed_out' ? 'timed out' : 'failed'}`,
+          body: [
+            execution.error?.message ?? 'It took longer than its settings allow.',
+            refusal && `Its error workflow was not started. ${refusal}`,
+          ]
+            .filter(Boolean)
+            .join('\n'),
+          data: { execution_id: report.execution_id, workflow_id: report.workflow_id },
+          link: `/runs/${report.execution_id}`,
+          to: [row.owner_id],
+        })
+      }
+      if (!handler) return false
+      const { outcome } = await tx.row<{ outcome: string }>('select engine.start($1, $2, $3, $4) as outcome', [
+        execution.workspaceId,
+        newId(),
+        JSON.stringify(report),
+        JSON.stringify({
+          definition_ref: handler.definitionRef,
+          workflow_id: handler.workflowId,
+          version_id: handler.versionId,
+          timeout_s: handler.timeoutS,
+          max_concurrency: handler.maxConcurrency,
+          trigger_kind: 'workflow',
+          trigger_id: report.execution_id,
+        }),
+      ])
+      return outcome === 'accepted'
+    })
+
+  return async (execution: EndedExecution): Promise<void> => {
+    if (execution.workflowId === null || execution.status === 'succeeded' || execution.status === 'cancelled') return
+    const row = await findTarget(execution.workspaceId, execution.workflowId, null)
+    if (!row) return
+    const errorWorkflow =
+      row.settings.error_workflow_id === undefined
+        ? undefined
+        : await findTarget(execution.workspaceId, row.settings.error_workflow_id, null)
+    const report: JsonObject = {
+      execution_id: toWire('exe', execution.executionId),
+      workflow_id: toWire('wf', execution.workflowId),
+      workflow_name: row.name,
+      status: execution.status,
+      error: execution.error as unknown as Json,
+      input: execution.input,
+      trigger: execution.trigger,
+      finished_at: execution.finishedAt.toISOString(),
+    }
+    // One that itself handles a failure is not followed by another.
+    const follows = errorWorkflow?.version_id && execution.trigger.kind !== 'workflow'
+    const handler = follows ? targetOf(errorWorkflow as TargetRow & { version_id: string }) : undefined
+    const refusal = handler ? await reasonAgainst(quota, execution.workspaceId) : null
+    let started = false
+    try {
+      started = await tellFailure(execution, row, report, refusal === null ? handler : undefined, refusal)
+    } finally {
+      if (handler && refusal === null && !started) quota.giveBack(execution.workspaceId)
+    }
+  }
+}
