@@ -151,13 +151,16 @@ begin
   end loop;
 end $$;
 
--- For the preflight of a browser, which carries no token: the origins that the enabled tokens of a template or workflow list.
+-- For the preflight of a browser, which carries no token: the origins that the tokens of a template or workflow list, disabled
+-- ones too, and the template's own. Being listed lets a page read an answer, such as that its token is not good any more;
+-- whether a token may be used from there is asked of the token.
 create function embed_origins(template uuid, workflow uuid) returns setof text
 language sql stable security definer set search_path = public
 begin atomic
-  select distinct unnest(t.allowed_origins) from embed_tokens t
+  select unnest(t.allowed_origins) from embed_tokens t
   left join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
-  where (t.template_id = template or t.workflow_id = workflow) and t.enabled and (t.workflow_id is null or w.deleted_at is null);
+  where (t.template_id = template or t.workflow_id = workflow) and (t.workflow_id is null or w.deleted_at is null)
+  union select unnest(p.allowed_origins) from templates p where p.template_id = template;
 end;
 revoke execute on function embed_origins(uuid, uuid) from public;
 grant execute on function embed_origins(uuid, uuid) to heddle_app;

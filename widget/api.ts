@@ -53,6 +53,13 @@ export type Gathered = {
   visitor_token?: string
 }
 
+const wordsFor = (status: number, code = ''): string | undefined => {
+  if (code === 'origin_refused') return 'This chat is not set up for this page.'
+  if (status === 401) return 'This chat is not available any more.'
+  if (status === 429) return 'That was a little fast. Try again in a moment.'
+  return status >= 500 ? 'Something went wrong. Try again in a moment.' : undefined
+}
+
 /** A refusal of the service, with the mistakes of a form by field. */
 export class Refused extends Error {
   readonly status: number
@@ -60,7 +67,9 @@ export class Refused extends Error {
   readonly fields: Record<string, string>
 
   constructor(status: number, body: { code?: string; detail?: string; errors?: { path: string; message: string }[] }) {
-    super(body.detail ?? 'The service did not answer as expected.')
+    super(wordsFor(status, body.code) ?? body.detail ?? 'The service did not answer as expected.')
+    // What is wrong with a token or an origin is for whoever made the page.
+    if (status === 401 || status === 403) console.warn(`heddle: ${body.detail ?? body.code}`)
     this.status = status
     this.code = body.code ?? ''
     this.fields = Object.fromEntries(
@@ -159,8 +168,21 @@ export function makeApi({ base, token, target }: Options) {
       (
         await send(`/thread/${thread_id}/action`, json({ action, form_id, ...(values && { values }) }, newKey()))
       ).json() as Promise<Turn>,
-    history: async (thread_id: string): Promise<{ items: Message[]; form?: Form }> =>
-      (await send(`/thread/${thread_id}/history?limit=200`)).json() as Promise<{ items: Message[]; form?: Form }>,
+    /** Everything after a message; from the beginning where none is named. */
+    async history(thread_id: string, after: string | null): Promise<{ items: Message[]; form?: Form }> {
+      const items: Message[] = []
+      for (;;) {
+        const last = items.at(-1)?.message_id ?? after
+        const query = `limit=200${last ? `&after=${encodeURIComponent(last)}` : ''}`
+        const page = (await (await send(`/thread/${thread_id}/history?${query}`)).json()) as {
+          items: Message[]
+          next_cursor: string | null
+          form?: Form
+        }
+        items.push(...page.items)
+        if (page.next_cursor === null) return { items, ...(page.form && { form: page.form }) }
+      }
+    },
     status: async (execution: string): Promise<Status> =>
       (
         await send(target.kind === 'template' ? `/execution/${execution}/status` : `/executions/${execution}`)

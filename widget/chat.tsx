@@ -12,6 +12,7 @@ const empty: View = {
   form: null,
   question: null,
   execution: null,
+  working: false,
   busy: false,
   connection: 'fine',
   problem: null,
@@ -44,6 +45,9 @@ export function Chat({ api, config, onClose }: Props) {
     log.current?.scrollTo({ top: log.current.scrollHeight })
   }, [view.messages.length, view.form, view.question])
   useEffect(() => speaker.set(spoken), [speaker, spoken])
+  useEffect(() => {
+    if (onClose) compose.current?.focus()
+  }, [onClose])
 
   const send = (said: string): void => {
     const trimmed = said.trim()
@@ -56,7 +60,13 @@ export function Chat({ api, config, onClose }: Props) {
 
   const problem = notice ?? view.problem
   return (
-    <section class="panel" aria-label={config.name}>
+    <section
+      class="panel"
+      aria-label={config.name}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') onClose?.()
+      }}
+    >
       <header>
         <h2>{config.name}</h2>
         {canSpeak ? (
@@ -100,7 +110,7 @@ export function Chat({ api, config, onClose }: Props) {
           </div>
         ) : null}
       </div>
-      {view.execution && !view.busy && !view.form && !view.question ? (
+      {view.working && !view.busy && !view.form && !view.question ? (
         <p class="note" role="status">
           <span class="dots">Working on it</span>
         </p>

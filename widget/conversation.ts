@@ -8,6 +8,8 @@ export type View = {
   form: Form | null
   question: Status['question']
   execution: string | null
+  /** It does something, rather than wait for somebody. */
+  working: boolean
   busy: boolean
   connection: 'fine' | 'lost'
   /** What went wrong, in words for the visitor. */
@@ -32,12 +34,15 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
     form: null,
     question: null,
     execution: api.kept.get('execution') || null,
+    working: false,
     busy: false,
     connection: 'fine',
     problem: null,
     fieldErrors: {},
   }
   let thread = api.kept.get('thread') || null
+  /** The last message that the service told of. */
+  let last: string | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const set = (change: Partial<View>): void => {
@@ -46,7 +51,7 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
   }
   const follow = (execution: string | null): void => {
     api.kept.set('execution', execution)
-    set({ execution })
+    set({ execution, working: execution !== null })
     clearTimeout(timer)
     if (execution) timer = setTimeout(poll, POLL_MS)
   }
@@ -62,9 +67,11 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
       await work()
       set({ connection: 'fine' })
     } catch (error) {
-      if (error instanceof Refused && error.status === 404) {
-        // The conversation is gone (it belonged to another visitor, or was removed): begin anew.
-        thread = null
+      const over = error instanceof Refused && (error.status === 404 || error.code === 'visitor_token_required')
+      if (over) {
+        // The conversation is gone (it belonged to another visitor, ran out or was removed): begin anew.
+        if (error.status === 401) api.kept.set('visitor', null)
+        thread = last = null
         api.kept.set('thread', null)
         follow(null)
         set({ form: null, question: null, problem: 'This conversation is over. Write something to begin a new one.' })
@@ -81,7 +88,11 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
     if (!execution) return
     try {
       const status = await api.status(execution)
-      set({ connection: 'fine', question: api.target.kind === 'workflow' ? status.question : null })
+      set({
+        connection: 'fine',
+        working: status.status !== 'waiting',
+        question: api.target.kind === 'workflow' ? status.question : null,
+      })
       if (api.target.kind === 'template' && thread) await refresh()
       if (!finished.has(status.status)) {
         timer = setTimeout(poll, POLL_MS)
@@ -96,14 +107,21 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
     }
   }
 
+  const unseen = (messages: Message[]): Message[] =>
+    messages.filter(({ message_id }) => !view.messages.some((known) => known.message_id === message_id))
+
+  /** What was said since; after a reload, all of it. */
   async function refresh(): Promise<void> {
-    const { items, form } = await api.history(thread!)
-    const known = new Set(view.messages.map(({ message_id }) => message_id))
-    for (const { role, text } of items.filter(
-      ({ message_id, role: who }) => who === 'assistant' && !known.has(message_id) && known.size > 0,
-    ))
-      if (role === 'assistant') onSaid(text)
-    set({ messages: items, form: form ?? null })
+    const { items, form } = await api.history(thread!, last)
+    const resumed = last === null
+    last = items.at(-1)?.message_id ?? last
+    // Shown when it was sent, and stored although its answer was lost.
+    const again = (message: Message): boolean =>
+      message.message_id.startsWith('local-') &&
+      items.some(({ role, text }) => role === message.role && text === message.text)
+    const fresh = unseen(items)
+    set({ messages: [...view.messages.filter((message) => !again(message)), ...fresh], form: form ?? null })
+    if (!resumed) for (const { role, text } of fresh) if (role === 'assistant') onSaid(text)
   }
 
   const lost = (): void => set({ connection: 'lost' })
@@ -135,8 +153,11 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
         }
         const turn = await api.chat(thread, text, lost)
         thread = turn.thread_id
-        add(...turn.messages.filter(({ role }) => role !== 'visitor'))
-        for (const { role, text: said } of turn.messages) if (role === 'assistant') onSaid(said)
+        // What looks how things stand may have been faster.
+        const fresh = unseen(turn.messages)
+        last = fresh.at(-1)?.message_id ?? last
+        add(...fresh)
+        for (const { role, text: said } of fresh) if (role === 'assistant') onSaid(said)
         set({ form: turn.form ?? null })
         if (turn.execution_id) follow(turn.execution_id)
       })
@@ -145,8 +166,7 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
     act: (action: 'submit' | 'cancel', values?: Record<string, unknown>) =>
       attempt(async () => {
         const turn = await api.act(thread!, action, view.form!.form_id, values)
-        add(...turn.messages.filter(({ role }) => role !== 'visitor'))
-        set({ form: turn.form ?? null })
+        await refresh()
         if (turn.execution_id) follow(turn.execution_id)
       }),
 
@@ -166,7 +186,7 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
       }),
 
     async restart(greeting: string): Promise<void> {
-      thread = null
+      thread = last = null
       api.kept.set('thread', null)
       follow(null)
       set({ messages: [], form: null, question: null, problem: null })

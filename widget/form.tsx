@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Schema } from './api.ts'
 
 type Props = {
@@ -14,12 +14,21 @@ type Props = {
 const typeOf = (schema: Schema): string =>
   ([schema.type].flat().find((type) => type !== 'null') as string | undefined) ?? (schema.enum ? 'enum' : 'string')
 
+const zone = (): string => {
+  const minutes = -new Date().getTimezoneOffset()
+  const two = (value: number): string => String(Math.floor(Math.abs(value))).padStart(2, '0')
+  return `${minutes < 0 ? '-' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`
+}
+
 /** What a field's text means. An empty one is absent; what cannot be read stays text, and the service says what is wrong. */
 function read(schema: Schema, text: string): unknown {
   if (text === '') return undefined
   if (schema.enum) return schema.enum.find((value) => String(value) === text) ?? text
   const type = typeOf(schema)
   if (type === 'number' || type === 'integer') return Number.isNaN(Number(text)) ? text : Number(text)
+  // What a browser's clock fields give has no zone: it is the visitor's own.
+  if (schema.format === 'time' && /^\d\d:\d\d$/.test(text)) return `${text}:00${zone()}`
+  if (schema.format === 'date-time') return Number.isNaN(Date.parse(text)) ? text : new Date(text).toISOString()
   if (type === 'array' && typeOf(schema.items ?? {}) === 'string')
     return text.split('\n').filter((line) => line.trim() !== '')
   if (type === 'array' || type === 'object') {
@@ -32,8 +41,13 @@ function read(schema: Schema, text: string): unknown {
   return text
 }
 
-const show = (value: unknown): string => {
+const show = (value: unknown, format?: string): string => {
   if (value === undefined || value === null) return ''
+  if (format === 'time') return String(value).slice(0, 5)
+  if (format === 'date-time' && !Number.isNaN(Date.parse(String(value)))) {
+    const at = new Date(String(value))
+    return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+  }
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join('\n')
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
@@ -52,6 +66,9 @@ export function SchemaForm({ title, schema, values, errors, busy, onSubmit, onCa
   const [given, setGiven] = useState<Record<string, unknown>>(() =>
     Object.fromEntries(fields.map(([name, field]) => [name, values[name] ?? field.default])),
   )
+  // What was said in words meanwhile stands in the form too.
+  const known = JSON.stringify(values)
+  useEffect(() => setGiven((before) => ({ ...before, ...JSON.parse(known) })), [known])
   const required = new Set(schema.required ?? [])
 
   const submit = (event: Event): void => {
@@ -125,7 +142,7 @@ export function SchemaForm({ title, schema, values, errors, busy, onSubmit, onCa
                     min={field.minimum}
                     max={field.maximum}
                     maxLength={field.maxLength}
-                    value={show(given[name])}
+                    value={show(given[name], field.format)}
                     onChange={(event) => change(name, read(field, event.currentTarget.value))}
                   />
                 )}

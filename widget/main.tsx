@@ -1,5 +1,5 @@
 import { render } from 'preact'
-import { useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type Api, type Config, makeApi, type Target } from './api.ts'
 import { Chat } from './chat.tsx'
 import { Icon } from './icons.tsx'
@@ -14,11 +14,23 @@ const script = document.currentScript as HTMLScriptElement | null
 const ownBase = script?.src ? new URL(script.src).origin : location.origin
 
 function Floating({ api, config }: { api: Api; config: Config }) {
-  const [open, setOpen] = useState(false)
+  const [open, setOpen] = useState<boolean>()
+  const launch = useRef<HTMLButtonElement>(null)
+  const close = useCallback(() => setOpen(false), [])
+  // Whoever closes it is back where they opened it.
+  useEffect(() => {
+    if (open === false) launch.current?.focus()
+  }, [open])
   return open ? (
-    <Chat api={api} config={config} onClose={() => setOpen(false)} />
+    <Chat api={api} config={config} onClose={close} />
   ) : (
-    <button type="button" class="launch" aria-label={`Open the chat with ${config.name}`} onClick={() => setOpen(true)}>
+    <button
+      type="button"
+      class="launch"
+      ref={launch}
+      aria-label={`Open the chat with ${config.name}`}
+      onClick={() => setOpen(true)}
+    >
       <Icon name="chat" />
     </button>
   )

@@ -150,6 +150,14 @@ describe('the origin of a page', () => {
     }
   })
 
+  test('a page whose only token was taken away may read that it was', async () => {
+    const lone = await makeTemplate(world.owner, [workflow])
+    const made = await makeToken(world.owner, `/api/templates/${lone}`)
+    await world.owner.call('DELETE', `/api/templates/${lone}/embed-tokens/${made.tokenId}`)
+    const refused = await config({ origin: SITE }, made.token, lone)
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, SITE])
+  })
+
   test('a preflight of any other page is refused, whatever it asks about', async () => {
     for (const id of [template, toWire('tmpl', newId()), 'nonsense']) {
       const answer = await service().call('OPTIONS', `/api/embed/template/${id}/chat`, {

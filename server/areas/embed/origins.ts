@@ -42,7 +42,7 @@ export function makeOrigins({ db, baseUrl }: { db: Database; baseUrl(): string }
   }
 
   /**
-   * The origins that the enabled tokens of a template or workflow list: a preflight carries no token. Kept by its id, so
+   * The origins that a template, or the tokens of a template or workflow, list: a preflight carries no token. Kept by its id, so
    * that a flood of invented origins asks the database nothing.
    */
   function listedBy(kind: string, id: string): Promise<ReadonlySet<string>> {

@@ -21,7 +21,10 @@ export const demoPage = `<!doctype html>
 </html>
 `
 
-export const demoScript = `const form = document.getElementById('set-up')
+export const demoScript = `const sheet = new CSSStyleSheet()
+sheet.replaceSync(':root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}body{margin:0 auto;max-width:46rem;padding:1.5rem}#set-up{display:grid;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr));gap:1rem;align-items:end}#set-up p{margin:0}#set-up label{display:block}#set-up :is(input,select,button){display:block;box-sizing:border-box;width:100%;padding:.5rem;font:inherit}#place{margin-top:1.5rem}#place>*{display:block;height:36rem}')
+document.adoptedStyleSheets = [sheet]
+const form = document.getElementById('set-up')
 const show = ({ kind, id, token }) => {
   const element = document.createElement(kind === 'workflow' ? 'heddle-workflow' : 'heddle-chat')
   element.setAttribute(kind === 'workflow' ? 'workflow' : 'template', id)

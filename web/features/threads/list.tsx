@@ -13,6 +13,7 @@ import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { PersonName } from '../people/names.tsx'
 import { roleLabel } from '../people/roles.ts'
+import { ThreadSections } from './outside.tsx'
 
 export function ThreadsPage() {
   const { canWrite, isGuest } = useRole()
@@ -32,6 +33,7 @@ export function ThreadsPage() {
       description="Conversations of the people in them; with a template, an assistant answers there too."
       actions={make}
     >
+      <ThreadSections />
       <Loaded of={threads} what="the threads">
         {(rows) => (
           <Table

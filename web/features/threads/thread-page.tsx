@@ -8,6 +8,9 @@ import { TabLinks } from '#web/ui/tabs.tsx'
 
 export const useThreadId = (): string => (useParams({ strict: false }) as { thread_id: string }).thread_id
 
+/** With a visitor or through a channel: it is read here, and has no members. */
+const isOutside = (thread: ChatThread | undefined): boolean => thread !== undefined && thread.kind !== 'thread'
+
 export function ThreadShell({ section, children }: { section: string; children(thread: ChatThread): ReactNode }) {
   const thread_id = useThreadId()
   const thread = useApi('getThread', { thread_id })
@@ -15,18 +18,23 @@ export function ThreadShell({ section, children }: { section: string; children(t
     <Page
       title={thread.data ? `${thread.data.title} · ${section}` : section}
       heading={thread.data?.title ?? 'Thread'}
-      crumbs={[{ label: 'Threads', to: '/threads' }]}
+      crumbs={[
+        { label: 'Threads', to: '/threads' },
+        ...(isOutside(thread.data) ? [{ label: 'Visitors and channels', to: '/threads/outside' }] : []),
+      ]}
     >
       <Loaded of={thread} what="the thread">
         {(found) => (
           <>
-            <TabLinks
-              label="Sections of the thread"
-              tabs={[
-                { to: `/threads/${thread_id}`, label: 'Conversation', exact: true },
-                { to: `/threads/${thread_id}/members`, label: 'People' },
-              ]}
-            />
+            {isOutside(found) ? null : (
+              <TabLinks
+                label="Sections of the thread"
+                tabs={[
+                  { to: `/threads/${thread_id}`, label: 'Conversation', exact: true },
+                  { to: `/threads/${thread_id}/members`, label: 'People' },
+                ]}
+              />
+            )}
             {children(found)}
           </>
         )}
