@@ -62,12 +62,16 @@ const withArticle = (label: string): string => {
   return /^(your|the|a|an|my)\b/i.test(written) ? written : `the ${written}`
 }
 
+/** "What is wrong", "How many people will come?": such a label needs nothing before it. */
+const isQuestion = (label: string): boolean =>
+  /\?\s*$|^(?:what|which|who|whose|when|where|why|how|is|are|do|does|did|can|may|will|should|shall)\s/i.test(label)
+
 export function askFor(requirement: Requirement): string {
   const label = labelOf(requirement)
   const description = requirement.description?.trim() ?? ''
   const asks = description.endsWith('?')
     ? description
-    : `What is ${withArticle(label)}?${description === '' ? '' : ` (${clip(description, 300)})`}`
+    : `${isQuestion(label) ? label.replace(/[?\s]*$/, '') : `What is ${withArticle(label)}`}?${description === '' ? '' : ` (${clip(description, 300)})`}`
   return [asks, hintOf(requirement.schema ?? {})].filter(Boolean).join(' ')
 }
 
