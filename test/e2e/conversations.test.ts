@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkPages } from '#test/harness/axe'
 import { eventually, noBrowser, useSite } from '#test/harness/site'
+import { SITE, visit } from '#test/harness/widget'
 
 const hostile = `<img src=x onerror="window.hacked=1">`
 
@@ -54,6 +55,34 @@ describe.skipIf(noBrowser)('conversations', () => {
     expect(line).toMatch(
       /^<script src="http.*\/widget\/v1\.js" data-template="tmpl_\w+" data-token="ems_\w+" async><\/script>$/,
     )
+  })
+
+  it('what a visitor of a site said is read in the console, and kept as long as the template says', {
+    timeout: 120_000,
+  }, async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { template_id } = await site().call(ada, 'POST', '/api/templates', {
+      name: 'Shop assistant',
+      allowed_origins: [SITE],
+    })
+    await page.goto(`/templates/${template_id}`)
+    await page.getByLabel('Days to keep conversations').fill('30')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved; conversations under way go on with it').waitFor()
+    expect(await site().call(ada, 'GET', `/api/templates/${template_id}`)).toMatchObject({ retention_days: 30 })
+
+    const { token } = await site().call(ada, 'POST', `/api/templates/${template_id}/embed-tokens`, {
+      name: 'shop.example',
+    })
+    const visitor = await visit(site().service, template_id, token)
+    await visitor.chat('Where is my parcel? <b>now</b>')
+    await page.goto('/threads')
+    await page.getByRole('link', { name: 'Visitors and channels' }).click()
+    await page.getByRole('table').getByRole('link').first().click()
+    await page.getByText('Where is my parcel? <b>now</b>').waitFor()
+    expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0)
+    await checkPages(ada, [['/threads/outside', 'Last word']])
   })
 
   it('a channel is set up and tried out', { timeout: 120_000 }, async () => {

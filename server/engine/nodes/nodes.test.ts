@@ -207,7 +207,10 @@ describe('control kinds take', () => {
     const from = { $ref: 'input.x' }
     expect(paths('approval', { title: 'a', policy: from })).not.toEqual([])
     expect(paths('approval', { title: 'a', policy: { approvers: from, quorum: from } })).not.toEqual([])
-    expect(paths('approval', { title: 'a', policy: { approvers: from, quorum: 'all' } })).toEqual([])
+    expect(paths('approval', { title: 'a', policy: { approvers: from, quorum: 'all' } })).not.toEqual([])
+    expect(
+      paths('approval', { title: 'a', policy: { approvers: [{ kind: 'user', id: from }], quorum: 'all' } }),
+    ).toEqual([])
     expect(paths('branch', { cases: from })).not.toEqual([])
     expect(paths('code', { source: from })).toEqual(['/nodes/0/args/source'])
     expect(paths('transform', { expression: { $cel: 'input.x' } })).toEqual(['/nodes/0/args/expression'])

@@ -15,6 +15,7 @@ type Values = {
   primary: string
   position: string
   origins: string
+  retention: string
 }
 export type TemplateBody = {
   name: string
@@ -26,6 +27,7 @@ export type TemplateBody = {
   theme: Record<string, unknown>
   features: { speech: boolean; transcribe: boolean }
   allowed_origins: string[]
+  retention_days: number | null
 }
 
 const PRIMARY = '#0f5f5c'
@@ -64,6 +66,7 @@ export function TemplateForm({
             theme: themeOf(template?.theme ?? {}, ownColour ? values.primary : undefined, values.position),
             features,
             allowed_origins: values.origins.split(/[\s,]+/).filter((origin) => origin !== ''),
+            retention_days: Number(values.retention) || null,
           })
         }
       >
@@ -158,6 +161,13 @@ export function TemplateForm({
             className="font-mono text-xs"
             defaultValue={template?.allowed_origins.join('\n') ?? ''}
           />
+        </Field>
+        <Field
+          name="retention"
+          label="Days to keep conversations"
+          hint="Counted from the last word of a visitor or channel. Empty: as long as the installation keeps executions."
+        >
+          <Input type="number" min={1} max={36_500} className="w-32" defaultValue={template?.retention_days ?? ''} />
         </Field>
       </Form>
     </div>
