@@ -101,34 +101,4 @@ describe.skipIf(noBrowser)('conversations', () => {
     await page.getByRole('switch', { name: 'On' }).click()
     await page.getByText('Off', { exact: true }).waitFor()
   })
-
-  it('the pages have no serious finding of axe', { timeout: 300_000 }, async () => {
-    const ada = await site().signUp('Ada')
-    const { template_id } = await site().call(ada, 'POST', '/api/templates', {
-      name: 'Support',
-      greeting: 'Hello there',
-    })
-    const { thread_id } = await site().call(ada, 'POST', '/api/chat-thread', { title: 'Refunds', template_id })
-    await site().call(ada, 'POST', `/api/chat-thread/${thread_id}/messages`, { text: 'Good morning' })
-    const { config_id } = await site().call(ada, 'POST', '/api/gateway/channels', {
-      channel: 'email',
-      external_id: 'support@example.com',
-      template_id,
-      credentials: { inbound_secret: 'a secret of ours' },
-    })
-    await checkPages(ada, [
-      ['/threads', 'Refunds'],
-      [`/threads/${thread_id}`, 'Good morning'],
-      [`/threads/${thread_id}/members`, ada.email],
-      ['/templates', 'Support'],
-      ['/templates/new', 'Sites it may stand on'],
-      [`/templates/${template_id}`, 'Delete this template'],
-      [`/templates/${template_id}/widget`, 'No token yet'],
-      [`/templates/${template_id}/channels`, 'support@example.com'],
-      ['/channels', 'support@example.com'],
-      ['/channels/new', 'Telegram'],
-      ['/channels/new?channel=whatsapp', 'Phone number id'],
-      [`/channels/${config_id}`, 'Address to enter there'],
-    ])
-  })
 })

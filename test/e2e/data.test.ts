@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { checkPages } from '#test/harness/axe'
 import { eventually, noBrowser, useSite, type Visitor } from '#test/harness/site'
 
 const hostile = `<img src=x onerror="window.hacked=1">`
@@ -93,54 +92,5 @@ describe.skipIf(noBrowser)('data', () => {
     await page.getByRole('button', { name: 'Store a new credential' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Try and store' }).click()
     await page.getByRole('button', { name: 'Verify now' }).waitFor()
-  })
-
-  it('the pages have no serious finding of axe', { timeout: 300_000 }, async () => {
-    const ada = await site().signUp('Ada')
-    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Greet', definition: greet })
-    const { dataset_id } = await site().call(ada, 'POST', '/api/datasets', {
-      name: 'Known',
-      records: [
-        { name: 'Ada', expected: 'Hello Ada' },
-        { name: 'Bob', expected: 'Hi Bob' },
-      ],
-    })
-    const { connection_id } = await site().call(ada, 'POST', '/api/connections', {
-      name: 'Numbers',
-      kind: 'duckdb',
-      config: {},
-    })
-    const { job_id } = await site().call(ada, 'POST', '/api/enrichment-jobs', {
-      name: 'Greet all',
-      workflow_id,
-      dataset_id,
-    })
-    const { suite_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/suites`, {
-      name: 'Known greetings',
-      dataset_id,
-      checks: [{ kind: 'equal', expected: { $ref: 'record.expected' } }],
-    })
-    const { run_id } = await site().call(ada, 'POST', `/api/suites/${suite_id}/run`, {})
-    await checkPages(ada, [
-      ['/datasets', 'Known'],
-      ['/datasets/import', 'Choose a file'],
-      ['/datasets/new', 'A JSON array of objects.'],
-      [`/datasets/${dataset_id}`, 'Hello Ada'],
-      [`/datasets/${dataset_id}/profile`, 'Of all 2 records.'],
-      [`/datasets/${dataset_id}/settings`, 'Delete this dataset'],
-      ['/connections', 'DuckDB'],
-      ['/connections/new', 'What do you want to connect?'],
-      ['/connections/new?kind=snowflake', 'Try and store'],
-      [`/connections/${connection_id}`, 'The connection works'],
-      ['/jobs', 'Greet all'],
-      ['/jobs/new', 'What each run is given'],
-      [`/jobs/${job_id}`, 'It has not run yet'],
-      [`/jobs/${job_id}/ledger`, 'No record failed'],
-      [`/jobs/${job_id}/members`, 'pinned to a workflow'],
-      [`/jobs/${job_id}/settings`, 'Delete this job'],
-      ['/suites', 'Known greetings'],
-      [`/suites/${suite_id}`, 'What it checks'],
-      [`/suites/${suite_id}/runs/${run_id}`, '50.0 % passed'],
-    ])
   })
 })

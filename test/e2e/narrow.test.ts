@@ -1,30 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, it } from 'vitest'
 import { eventually, noBrowser, useSite } from '#test/harness/site'
-import { fillShowcase, PASSWORD } from '#test/showcase/fill'
-import { pages } from '#test/showcase/pages'
 
 const PHONE = { width: 390, height: 844 }
 
 describe.skipIf(noBrowser)('on a phone', () => {
   const site = useSite()
-
-  it('every page fits the width of the screen and says where one is', { timeout: 240_000 }, async () => {
-    const shown = await fillShowcase(site().service.base)
-    const ada = await site().visit()
-    await site().call(ada, 'POST', '/auth/sign-in', { email: shown.owner, password: PASSWORD })
-    const { page } = ada
-    await page.setViewportSize(PHONE)
-    const wrong: string[] = []
-    for (const { name, path, ready } of pages(shown)) {
-      await page.goto(path)
-      await page.getByText(ready).first().waitFor()
-      await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
-      const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-      if (tooWide > 0) wrong.push(`${name} is ${tooWide} px too wide`)
-      if ((await page.getByRole('heading', { level: 1 }).count()) !== 1) wrong.push(`${name} has no single heading`)
-    }
-    expect(wrong).toEqual([])
-  })
 
   it('a node is added, set up and run', { timeout: 90_000 }, async () => {
     const ada = await site().signUp('Ada')

@@ -14,12 +14,19 @@ export async function checkPages({ page }: Visitor, pages: [path: string, ready:
   for (const [path, ready] of pages) {
     await page.goto(path)
     await page.getByText(ready).first().waitFor()
-    await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      expect(await severeFindings(page, colorScheme), `${path} in ${colorScheme}`).toEqual([])
-    }
+    expect(await checkPage(page), path).toEqual([])
   }
+}
+
+/** What axe finds on the page that is open, once it is all there, in either theme. */
+export async function checkPage(page: Page): Promise<string[]> {
+  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
+  const findings: string[] = []
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    findings.push(...(await severeFindings(page, colorScheme)).map((finding) => `${colorScheme}: ${finding}`))
+  }
+  return findings
 }
 
 /**

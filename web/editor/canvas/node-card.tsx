@@ -40,7 +40,6 @@ export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<Flo
         'size-full rounded-lg border bg-surface text-left shadow-sm outline-offset-2',
         mark ? borders[mark] : problem === 'error' ? 'border-danger' : (state?.edge ?? '') || 'border-line-strong/50',
         selected && 'ring-2 ring-accent',
-        run?.status === 'skipped' && 'opacity-70',
       )}
     >
       <Handle id="in" type="target" position={Position.Left} className="way-dot way-in" />

@@ -45,6 +45,11 @@ export function ValueField(props: ValueProps) {
   return (
     <div className="flex min-w-0 flex-col gap-1" data-field={pointer}>
       <div data-head className="flex min-h-6 items-center gap-2">
+        {heading && (
+          <label htmlFor={id} className="sr-only">
+            {label}
+          </label>
+        )}
         {heading ?? (
           <label htmlFor={id} className="min-w-0 font-medium break-words">
             {label}

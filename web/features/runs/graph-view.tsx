@@ -39,7 +39,7 @@ const borders: Record<NodeStatus, string> = {
   waiting: 'border-waiting bg-waiting-soft',
   succeeded: 'border-success bg-success-soft',
   failed: 'border-danger bg-danger-soft',
-  skipped: 'border-line border-dashed opacity-70',
+  skipped: 'border-line border-dashed',
 }
 const words: Record<NodeStatus, string> = {
   pending: 'not started',
