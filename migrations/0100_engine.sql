@@ -228,6 +228,8 @@ declare
 begin
   perform from workers where worker_id = p_worker and not dead for share;
   if not found then return; end if;
+  -- A claim that is lost with the database is made again. Whatever the worker then writes is flushed together with it.
+  perform set_config('synchronous_commit', 'off', true);
   loop
     select workspace_id into v_workspace from executions
       where status = 'queued' and workspace_id > v_workspace order by workspace_id limit 1;

@@ -125,8 +125,6 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const views = makeViews(providers.blobs)
   const standingInWorkflow = makeStandingInWorkflow(system)
   const standingInExecution = makeStandingInExecution({
-    standingInWorkflow,
-    system,
     standingThroughQuestion: questions.standingThroughQuestion,
     ...(options.standingInJob && { standingInJob: options.standingInJob }),
   })

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { standingFrom } from '#areas/workflows/service'
 import type { SystemWorkflow } from '#areas/workflows/system'
 import type { Engine, ExecutionView } from '#engine/ports'
 import type { JsonObject } from '#model/definition'
@@ -37,19 +38,18 @@ export type AdhocStanding = (ctx: Context, triggerId: string) => Promise<Standin
 
 export const makeStandingInExecution =
   (options: {
-    standingInWorkflow: StandingIn
-    system: ReadonlyMap<string, SystemWorkflow>
     standingInJob?: AdhocStanding
     /** Whoever an open question names sees that the execution exists. */
     standingThroughQuestion?: AdhocStanding
   }): StandingIn =>
   async (ctx, executionId) => {
     if (ctx.maybeWorkspace === null) return undefined
-    const whose = await store.findWhose(ctx.tx, ctx.workspace.workspace_id, executionId)
+    const whose = await store.findWhoseFor(ctx.tx, ctx.workspace.workspace_id, executionId, ctx.person.user_id)
     if (!whose) return undefined
     const started = whose.started_by === ctx.person.user_id
     if (whose.system_slug !== null) return started ? 'owner' : undefined
-    const inWorkflow = whose.workflow_id === null ? undefined : await options.standingInWorkflow(ctx, whose.workflow_id)
+    const { owner_id, role } = whose
+    const inWorkflow = owner_id === null ? undefined : standingFrom(ctx, { owner_id, role })
     if (inWorkflow !== undefined && inWorkflow !== 'visible') return inWorkflow
     if (whose.workflow_id === null && whose.trigger_kind === 'job' && whose.trigger_id !== null) {
       const inJob = await options.standingInJob?.(ctx, whose.trigger_id)

@@ -54,6 +54,24 @@ export const findWhose = (tx: Tx, workspaceId: string, executionId: string): Pro
     [workspaceId, executionId],
   )
 
+export type WhoseFor = Whose & { owner_id: string | null; role: 'member' | 'viewer' | null }
+
+/** Likewise, with the rights of a person in its workflow: every operation on an execution asks for both. */
+export const findWhoseFor = (
+  tx: Tx,
+  workspaceId: string,
+  executionId: string,
+  userId: string,
+): Promise<WhoseFor | undefined> =>
+  tx.maybe<WhoseFor>(
+    `select e.workflow_id, e.system_slug, e.started_by, e.trigger_kind, e.trigger_id, e.definition_ref, w.owner_id, m.role
+     from executions e
+     left join workflows w on w.workspace_id = e.workspace_id and w.workflow_id = e.workflow_id and w.deleted_at is null
+     left join workflow_members m on m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = $3
+     where e.workspace_id = $1 and e.execution_id = $2`,
+    [workspaceId, executionId, userId],
+  )
+
 export const hasEnded = async (tx: Tx, workspaceId: string, executionId: string): Promise<boolean> =>
   (await tx.maybe('select from executions where workspace_id = $1 and execution_id = $2 and finished_at is not null', [
     workspaceId,

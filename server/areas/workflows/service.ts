@@ -6,6 +6,7 @@ import { type Kinds, validateDefinition } from '#model/graph'
 import { diffDefinitions } from '#model/graph-diff'
 import { literalIds } from '#model/graph-ids'
 import type { StandingIn } from '#platform/access/check'
+import type { Standing } from '#platform/access/words'
 import { recordAudit } from '#platform/audit'
 import type { Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
@@ -35,14 +36,17 @@ export const makeStandingInWorkflow =
   (system: ReadonlyMap<string, SystemWorkflow>): StandingIn =>
   async (ctx, workflowId) => {
     if (ctx.maybeWorkspace === null) return undefined
-    const guest = ctx.workspace.role === 'guest'
-    if (system.has(workflowId)) return guest ? undefined : 'viewer'
+    if (system.has(workflowId)) return ctx.workspace.role === 'guest' ? undefined : 'viewer'
     if (!isUuid(workflowId)) return undefined
     const rights = await store.findRights(ctx.tx, ctx.workspace.workspace_id, workflowId, ctx.person.user_id)
-    if (!rights) return undefined
-    if (rights.owner_id === ctx.person.user_id) return 'owner'
-    return rights.role ?? (guest ? undefined : 'visible')
+    return rights && standingFrom(ctx, rights)
   }
+
+/** What the rights of a person in a stored workflow come to. */
+export function standingFrom(ctx: Context, rights: store.Rights): Standing | undefined {
+  if (rights.owner_id === ctx.person.user_id) return 'owner'
+  return rights.role ?? (ctx.workspace.role === 'guest' ? undefined : 'visible')
+}
 
 const isUuid = (text: string): boolean => text.length === 36 && text[8] === '-'
 

@@ -8,7 +8,7 @@ import { problem } from '../errors.ts'
 const AT_WORK_FOR_MS = 250
 
 /** One for all: a refusal must cost next to nothing. */
-const overloaded = problem('overloaded', 'More is asked of the service than it can do. Try again in a second.', {
+export const overloaded = problem('overloaded', 'More is asked of the service than it can do. Try again in a second.', {
   retryAfterS: 1,
 })
 
@@ -58,22 +58,26 @@ export function makeAdmission(mostAtWork: number) {
     beginNext()
   }
 
-  /** Makes room at the expense of whoever waits most often. False: that is the asker. */
-  const displace = (own: number): boolean => {
-    const longest = [...waiting.values()].reduce((a, b) => (b.length > a.length ? b : a))
-    if (longest.length <= own + 1) return false
-    longest.pop()!.refuse(overloaded)
-    waitingCount -= 1
-    return true
+  const longest = (): Waiting[] => [...waiting.values()].reduce((a, b) => (b.length > a.length ? b : a))
+
+  /** Where all places are taken, only whoever waits more often than the asker makes room. */
+  const hasNoRoomFor = (tenant: string): boolean => {
+    const own = waiting.get(tenant)?.length ?? 0
+    return own >= mostWaitingOfOne || (waitingCount >= mostWaiting && longest().length <= own + 1)
   }
 
   return {
+    hasNoRoomFor,
     /** Resolves when the request may be worked on. Refuses with `overloaded`. */
     enter(tenant: string): Turn | Promise<Turn> {
       if (waitingCount === 0 && atWork.size < mostAtWork) return begin()
-      const queue = waiting.get(tenant) ?? []
-      if (queue.length >= mostWaitingOfOne || (waitingCount >= mostWaiting && !displace(queue.length))) throw overloaded
+      if (hasNoRoomFor(tenant)) throw overloaded
+      if (waitingCount >= mostWaiting) {
+        longest().pop()!.refuse(overloaded)
+        waitingCount -= 1
+      }
       return new Promise((resolve, reject) => {
+        const queue = waiting.get(tenant) ?? []
         queue.push({ begin: resolve, refuse: reject })
         waiting.set(tenant, queue)
         waitingCount += 1

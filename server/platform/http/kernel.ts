@@ -1,3 +1,4 @@
+import type { Server } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { makeLru } from '#model/lru'
 import type { Standings } from '../access/check.ts'
@@ -6,9 +7,10 @@ import type { Identifier } from '../auth/identify.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/pool.ts'
 import { isProblem } from '../errors.ts'
+import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
 import type { Vault } from '../secrets.ts'
-import { type Admission, makeAdmission } from './admission.ts'
+import { type Admission, makeAdmission, overloaded } from './admission.ts'
 import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
 import { credentialOf, identify } from './caller.ts'
 import type { Identity } from './context.ts'
@@ -17,6 +19,7 @@ import { type Idempotency, makeIdempotency } from './idempotency.ts'
 import { makeRateLimiter, type RateLimiter } from './limits.ts'
 import type { AnyRoute } from './route.ts'
 import { compileEncoder, type Encode } from './schema.ts'
+import { secureHeaders } from './security.ts'
 import { applyLimits, callerAddress, countRefused } from './throttle.ts'
 
 /** Turns a bearer token of a webhook or a widget into an identity. Each area registers its own. */
@@ -46,6 +49,7 @@ export function addRoutes(app: FastifyInstance, routes: AnyRoute[], kernel: Kern
     tenants: makeLru<string>(10_000),
     encoders: encodersOf(routes),
   }
+  refuseAtTheDoor(app.server, shared)
   for (const route of routes) if (route.bodyKind !== 'stream') addRoute(app, route, kernel, shared)
   // Streams are taken as they come, by the route itself.
   app.register(async (scope) => {
@@ -68,6 +72,25 @@ type Shared = {
   /** Whose credential it was when it was last looked up: requests are lined up by tenant before anything is read. */
   tenants: ReturnType<typeof makeLru<string>>
   encoders: Map<unknown, Encode>
+}
+
+/**
+ * Refuses a program for whose tenant there is no room before the framework has seen the request: a flood of refusals is
+ * itself a load, and this halves it. Pages of other origins are refused later, with the headers that let them read it.
+ */
+function refuseAtTheDoor(server: Server, { admission, tenants }: Shared): void {
+  const [handle] = server.listeners('request')
+  server.removeAllListeners('request')
+  server.on('request', (request, response) => {
+    const { authorization, origin } = request.headers
+    const tenant = authorization !== undefined && origin === undefined ? tenants.get(authorization) : undefined
+    if (tenant === undefined || !admission.hasNoRoomFor(tenant) || !/^\/(api|auth)\//.test(request.url!))
+      return handle!(request, response)
+    const id = newId()
+    const { status, headers, body } = problemAnswer(overloaded, id)
+    response.writeHead(status, { ...secureHeaders, ...headers, 'x-request-id': id, 'content-length': body!.length })
+    response.end(body)
+  })
 }
 
 /**
