@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { pino } from 'pino'
 import { startEmbeddedPostgres } from '#platform/db/embedded'
 import { migrate } from '#platform/db/migrate'
@@ -55,4 +56,10 @@ export const median = (values: number[]): number => [...values].sort((a, b) => a
 export const percentile = (values: number[], p: number): number => {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor((p / 100) * sorted.length))] ?? Number.NaN
+}
+
+/** A pool for looking on. A client that is being ended when the database stops is told so, and nobody else listens then. */
+export function openPool(options: pg.PoolConfig): pg.Pool {
+  const ignored = (): void => {}
+  return new pg.Pool(options).on('error', ignored).on('connect', (client) => client.on('error', ignored))
 }

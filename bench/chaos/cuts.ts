@@ -1,10 +1,9 @@
 import { once } from 'node:events'
 import { setTimeout as after } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import pg from 'pg'
 import { WebSocket } from 'ws'
 import { SECOND } from '#platform/clock'
-import { startBenchDatabase } from '../database.ts'
+import { openPool, startBenchDatabase } from '../database.ts'
 import { makeBenchPerson, post } from '../world.ts'
 import { makeFleet } from './fleet.ts'
 import { randomFrom } from './random.ts'
@@ -50,7 +49,7 @@ export async function rehearseCuts(plan: CutPlan): Promise<CutOutcome> {
   const random = randomFrom(plan.seed)
   const database = await startBenchDatabase()
   const fleet = makeFleet({ database, env: {} })
-  const journal = new pg.Pool({ connectionString: database.urls.owner, max: 2 })
+  const journal = openPool({ connectionString: database.urls.owner, max: 2 })
   const done = { cuts: 0, servers: 0, workers: 0, executions: 0, frames: 0 }
   const violations: string[] = []
   const enough = (): boolean => done.cuts >= plan.cuts && done.servers + done.workers >= plan.kills

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
+import { openPool } from '../database.ts'
 import type { Effects } from './effects.ts'
 
 // What the database says, read past row security and again and again: it is killed in between.
@@ -20,8 +21,7 @@ const NOT_SUCCEEDED = `select 'ended otherwise: ' || execution_id || ' ' || stat
 export type Ledger = ReturnType<typeof makeLedger>
 
 export function makeLedger(url: string) {
-  const pool = new pg.Pool({ connectionString: url, max: 2, connectionTimeoutMillis: 2000 })
-  pool.on('error', () => {})
+  const pool = openPool({ connectionString: url, max: 2, connectionTimeoutMillis: 2000 })
 
   const rows = async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> => {
     for (let tries = 0; ; tries++) {

@@ -39,6 +39,7 @@ export async function severeFindings(page: Page, scheme: Scheme = 'light'): Prom
   await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished.catch(() => {})))')
   const options: RunOptions = {
     resultTypes: ['violations'],
+    selectors: false,
     ...(scheme === 'dark' && { runOnly: { type: 'rule', values: ['color-contrast'] } }),
   }
   const { violations, passes } = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`)
