@@ -170,6 +170,8 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
     for (let after = -1; ; ) {
       const rows = await deps.readItems(live, path, after)
       for (const row of rows) {
+        // What ended here is known; its row may still be on the way, and would say that the item is running.
+        if (row.index in outputs) continue
         outputs[row.index] = row.status === 'succeeded' ? (row.output ?? null) : { error: (row.error ?? null) as Json }
       }
       if (rows.length < PAGE) return
