@@ -1,34 +1,44 @@
-import { describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { checkPage } from '#test/harness/axe'
 import { noBrowser, useSite } from '#test/harness/site'
-import { fillShowcase, PASSWORD } from '#test/showcase/fill'
-import { pages } from '#test/showcase/pages'
+import { fillShowcase, PASSWORD, type Shown } from '#test/showcase/fill'
+import { pages, type Shot } from '#test/showcase/pages'
 
 const PHONE = { width: 390, height: 844 }
 const DESK = { width: 1280, height: 860 }
 
 describe.skipIf(noBrowser)('every page of a workspace at work', () => {
   const site = useSite()
+  let shown: Shown
+  beforeAll(async () => {
+    shown = await fillShowcase(site().service.base)
+  }, 120_000)
 
   it('shuts nobody out, in the light and in the dark, fits a phone, and says where one is', {
-    timeout: 300_000,
+    timeout: 400_000,
   }, async () => {
-    const shown = await fillShowcase(site().service.base)
     const ada = await site().visit()
     await site().call(ada, 'POST', '/auth/sign-in', { email: shown.owner, password: PASSWORD })
-    const { page } = ada
     const wrong: string[] = []
-    for (const { name, path, ready, before } of pages(shown)) {
-      await page.setViewportSize(DESK)
-      await page.goto(path)
-      await page.getByText(ready).first().waitFor()
-      await before?.(page)
-      wrong.push(...(await checkPage(page)).map((finding) => `${name}: ${finding}`))
-      if ((await page.getByRole('heading', { level: 1 }).count()) !== 1) wrong.push(`${name} has no single heading`)
-      await page.setViewportSize(PHONE)
-      const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-      if (tooWide > 0) wrong.push(`${name} is ${tooWide} px too wide for a phone`)
+    for (const shot of pages(shown)) {
+      // What moves while it is looked at (a live list, a late chart) is looked at a second time.
+      const first = await look(ada.page, shot).catch(String)
+      if (first.length > 0) wrong.push(...(await look(ada.page, shot)))
     }
     expect(wrong).toEqual([])
   })
 })
+
+async function look(page: Page, { name, path, ready, before }: Shot): Promise<string[]> {
+  await page.setViewportSize(DESK)
+  await page.goto(path)
+  await page.getByText(ready).first().waitFor()
+  await before?.(page)
+  const wrong = (await checkPage(page)).map((finding) => `${name}: ${finding}`)
+  if ((await page.getByRole('heading', { level: 1 }).count()) !== 1) wrong.push(`${name} has no single heading`)
+  await page.setViewportSize(PHONE)
+  const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+  if (tooWide > 0) wrong.push(`${name} is ${tooWide} px too wide for a phone`)
+  return wrong
+}
