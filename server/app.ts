@@ -133,6 +133,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     baseUrl: options.baseUrl,
     checkAnswers: options.checkAnswers ?? false,
     onAnswered: metrics.observe,
+    onOverloaded: metrics.overloaded,
     standings: {
       ...identity.standings,
       ...payments.standings,

@@ -21,6 +21,9 @@ describe('more requests than can be worked on at once', () => {
     expect(refused.body).toMatchObject({ code: 'overloaded', status: 503 })
     expect(refused.headers.get('retry-after')).toBe('1')
     expect((await world.owner.call('GET', '/api/workflows')).status).toBe(200)
+    const refusals = answers.filter(({ status }) => status === 503).length
+    const { text } = await service().call('GET', '/metrics')
+    expect(text).toContain(`heddle_http_overloaded_total ${refusals}\n`)
   })
 
   test('that all wait for a person keep nobody else from being answered', async () => {

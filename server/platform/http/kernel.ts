@@ -38,6 +38,7 @@ export type Kernel = {
   /** Checks every answer against its schema: on in tests, so that the OpenAPI document cannot lie. */
   checkAnswers: boolean
   onAnswered?(route: AnyRoute, status: number, seconds: number): void
+  onOverloaded?(): void
 }
 
 /** Adds the routes of every area. */
@@ -49,7 +50,7 @@ export function addRoutes(app: FastifyInstance, routes: AnyRoute[], kernel: Kern
     tenants: makeLru<string>(10_000),
     encoders: encodersOf(routes),
   }
-  refuseAtTheDoor(app.server, shared)
+  refuseAtTheDoor(app.server, kernel, shared)
   for (const route of routes) if (route.bodyKind !== 'stream') addRoute(app, route, kernel, shared)
   // Streams are taken as they come, by the route itself.
   app.register(async (scope) => {
@@ -78,7 +79,7 @@ type Shared = {
  * Refuses a program for whose tenant there is no room before the framework has seen the request: a flood of refusals is
  * itself a load, and this halves it. Pages of other origins are refused later, with the headers that let them read it.
  */
-function refuseAtTheDoor(server: Server, { admission, tenants }: Shared): void {
+function refuseAtTheDoor(server: Server, kernel: Kernel, { admission, tenants }: Shared): void {
   const [handle] = server.listeners('request')
   server.removeAllListeners('request')
   server.on('request', (request, response) => {
@@ -86,6 +87,7 @@ function refuseAtTheDoor(server: Server, { admission, tenants }: Shared): void {
     const tenant = authorization !== undefined && origin === undefined ? tenants.get(authorization) : undefined
     if (tenant === undefined || !admission.hasNoRoomFor(tenant) || !/^\/(api|auth)\//.test(request.url!))
       return handle!(request, response)
+    kernel.onOverloaded?.()
     const id = newId()
     const { status, headers, body } = problemAnswer(overloaded, id)
     response.writeHead(status, { ...secureHeaders, ...headers, 'x-request-id': id, 'content-length': body!.length })
@@ -156,8 +158,9 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
     errorHandler: (error, request, reply) => {
       const refusal = toProblem(error)
       const answer = problemAnswer(refusal, request.id)
-      // Many at once, and counted by the metrics: lines about them would be the heaviest load of all.
-      if (answer.status >= 500 && refusal.code !== 'overloaded') {
+      // Many at once: lines about them would be the heaviest load of all.
+      if (refusal.code === 'overloaded') kernel.onOverloaded?.()
+      else if (answer.status >= 500) {
         request.log.error(
           { err: refusal.cause ?? error, request_id: request.id, operation: route.operation },
           refusal.message,

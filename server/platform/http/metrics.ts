@@ -1,7 +1,7 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import type { AnyRoute } from './route.ts'
 
-/** Prometheus figures of this process. Areas and the engine add theirs to the same registry. */
+/** Prometheus figures of this process. */
 export function makeMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -12,20 +12,16 @@ export function makeMetrics() {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   })
+  const overloaded = new Counter({
+    name: 'heddle_http_overloaded_total',
+    help: 'Requests refused because more was asked than could be done',
+    registers: [registry],
+  })
   return {
     registry,
     observe: (route: AnyRoute, status: number, took: number): void =>
       seconds.observe({ operation: route.operation, status: String(status) }, took),
-    counter: (name: string, help: string) => new Counter({ name, help, registers: [registry] }),
-    gauge: (name: string, help: string, read: () => number) =>
-      new Gauge({
-        name,
-        help,
-        registers: [registry],
-        collect() {
-          this.set(read())
-        },
-      }),
+    overloaded: (): void => overloaded.inc(),
   }
 }
 
