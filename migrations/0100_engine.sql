@@ -63,9 +63,14 @@ create table executions (
 
 -- Without the workspace: with it, a look-up by workspace and execution could go by this index instead of the key.
 create index executions_by_workflow on executions (workflow_id, execution_id);
+-- A job makes one for each record: without this, whoever wants the others reads through a hundred thousand of its.
+create index executions_not_of_jobs on executions (workflow_id, execution_id) where trigger_kind <> 'job';
 create index executions_by_system on executions (workspace_id, system_slug, started_by, execution_id) where system_slug is not null;
 -- Only those that a person started, and those that went wrong: the search finds them, and a webhook's success pays for neither.
-create index executions_by_starter on executions (workspace_id, started_by, execution_id) where started_by is not null;
+create index executions_by_starter on executions (workspace_id, started_by, execution_id)
+  where started_by is not null and trigger_kind <> 'job';
+create index executions_by_requester on executions (workspace_id, started_by, execution_id)
+  where started_by is not null and trigger_kind = 'job';
 create index executions_gone_wrong on executions (workflow_id, status, execution_id)
   where status in ('failed', 'cancelled', 'timed_out');
 create index executions_queued on executions (workspace_id, due_at) where status = 'queued';
@@ -112,6 +117,8 @@ create table map_items (
   output json,
   error json,
   due_at timestamptz,
+  -- What models counted for the nodes of the item: they write no events of their own.
+  usage json,
   -- No foreign key: the fenced statement that writes an item names an execution that its worker owns.
   primary key (execution_id, path, index)
 );
@@ -144,6 +151,7 @@ create policy everything on events for select to heddle_operator using (true);
 
 grant select, insert, update, delete on workers, heartbeats, executions, events, inbox, map_items, start_keys to heddle_engine;
 grant select on executions, events to heddle_app, heddle_operator;
+grant select (workspace_id, execution_id, usage) on map_items to heddle_app;
 grant select on workers, heartbeats to heddle_operator;
 
 -- May the caller touch this workspace? A request may touch its own; the engine any.

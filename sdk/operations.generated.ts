@@ -183,6 +183,8 @@ export type Operations = {
   deleteTeam: { input: { team_id: string }; answer: undefined; required: true }
   /** Add people of the workspace to the team, all of them or none */
   addTeamUsers: { input: { team_id: string } & { user_ids: Array<string> }; answer: Team; required: true }
+  /** Take somebody out of the team, or leave it */
+  removeTeamMember: { input: { team_id: string; user_id: string }; answer: undefined; required: true }
   /** Subscriptions of the caller's workspaces (operators: all) */
   listSubscriptions: { input: { limit?: number; cursor?: string }; answer: { items: Array<Subscription>; next_cursor: string | null }; required: false }
   /** Create a subscription in the selected workspace */
@@ -269,8 +271,8 @@ export type Operations = {
   runSystemWorkflow: { input: { workflow_id: string; wait_s?: number } & { input?: Record<string, unknown> }; answer: Execution | ExecutionAccepted; required: true }
   /** The caller's own executions of a system workflow */
   listSystemExecutions: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
-  /** Executions the caller may see, by status, workflow and time */
-  searchExecutions: { input: { limit?: number; cursor?: string; status?: string; workflow_id?: string; from?: string; to?: string }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: false }
+  /** Executions the caller may see, by status, workflow, time and what began them */
+  searchExecutions: { input: { limit?: number; cursor?: string; status?: string; workflow_id?: string; from?: string; to?: string; trigger?: string }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: false }
   /** Cancel an execution */
   cancelExecution: { input: { execution_id: string }; answer: ExecutionAccepted; required: true }
   /** Start it again from the start, the failed node or a chosen one, on the same or the active version */
@@ -560,6 +562,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   updateTeam: ["PATCH", "/api/teams/{team_id}"],
   deleteTeam: ["DELETE", "/api/teams/{team_id}"],
   addTeamUsers: ["POST", "/api/teams/{team_id}/add_users"],
+  removeTeamMember: ["DELETE", "/api/teams/{team_id}/members/{user_id}"],
   listSubscriptions: ["GET", "/api/subscriptions", ["limit","cursor"]],
   createSubscription: ["POST", "/api/subscriptions"],
   getSubscription: ["GET", "/api/subscriptions/{subscription_id}"],
@@ -603,7 +606,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getExecution: ["GET", "/api/workflows/executions/{execution_id}"],
   runSystemWorkflow: ["POST", "/api/workflows/system/{workflow_id}/run", ["wait_s"]],
   listSystemExecutions: ["GET", "/api/workflows/system/{workflow_id}/executions", ["limit","cursor"]],
-  searchExecutions: ["GET", "/api/executions", ["limit","cursor","status","workflow_id","from","to"]],
+  searchExecutions: ["GET", "/api/executions", ["limit","cursor","status","workflow_id","from","to","trigger"]],
   cancelExecution: ["POST", "/api/workflows/executions/{execution_id}/cancel"],
   retryExecution: ["POST", "/api/workflows/executions/{execution_id}/retry"],
   listExecutionEvents: ["GET", "/api/workflows/executions/{execution_id}/events", ["after","limit","cursor"]],

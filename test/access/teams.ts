@@ -26,4 +26,13 @@ export const teamCases: Cases = {
     expect: changing,
     prepare: async (cast) => ({ ...(await team(cast)), body: { user_ids: [cast.member.id] } }),
   },
+  removeTeamMember: {
+    expect: withChanges(changing, { resourceMember: 'ok' }),
+    prepare: async (cast) => {
+      const { params } = await team(cast)
+      const user_id = cast.resourceMember.id
+      await cast.author.call('POST', `/api/teams/${params.team_id}/add_users`, { body: { user_ids: [user_id] } })
+      return { params: { ...params, user_id } }
+    },
+  },
 }

@@ -341,8 +341,15 @@ describe('gates', () => {
     await world.owner.call('POST', `/api/teams/${team.team_id}/add_users`, { body: { user_ids: [leaver.id] } })
     const { gate } = await openGate({ approvers: [{ kind: 'team', id: team.team_id }], quorum: 'any' })
     expect(gate.outstanding).toMatchObject([{ id: leaver.id }])
+    const other = (await world.owner.call('POST', '/api/teams', { body: { name: 'Law' } })).body
+    await world.owner.call('POST', `/api/teams/${other.team_id}/add_users`, { body: { user_ids: [world.member.id] } })
+    const { gate: ofOther } = await openGate({ approvers: [{ kind: 'team', id: other.team_id }], quorum: 'any' })
+    expect(ofOther.outstanding).toMatchObject([{ id: world.member.id }])
+    await world.owner.call('DELETE', `/api/teams/${other.team_id}/members/${world.member.id}`)
+    expect((await read(ofOther)).outstanding).toEqual([])
     await service().sql('delete from memberships where user_id = $1', [leaver.uuid])
     await until(async () => (await read(gate)).unsatisfiable, 'the report', 30_000)
+    await until(async () => (await read(ofOther)).unsatisfiable, 'the report on the other', 30_000)
     const told = await world.owner.call('GET', '/api/notifications?limit=200')
     expect(
       told.body.items.some(

@@ -14,15 +14,18 @@ import {
   RunBody,
   Status,
   SystemRunBody,
+  TriggerKind,
   waitQuery,
 } from './schema.ts'
 import type { Executions } from './service.ts'
 
-const statuses = z
-  .string()
-  .max(200)
-  .transform((text) => text.split(','))
-  .pipe(z.array(Status).min(1))
+/** Words of a list, with commas between them. */
+const several = <Word extends z.ZodType<unknown, string>>(word: Word) =>
+  z
+    .string()
+    .max(200)
+    .transform((text) => text.split(','))
+    .pipe(z.array(word).min(1))
 
 export const executionRoutes = (executions: Executions): AnyRoute[] =>
   routes(
@@ -85,12 +88,13 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
         run: executions.listOfSystem,
       },
       searchExecutions: {
-        summary: 'Executions the caller may see, by status, workflow and time',
+        summary: 'Executions the caller may see, by status, workflow, time and what began them',
         query: listQuery.extend({
-          status: statuses.optional(),
+          status: several(Status).optional(),
           workflow_id: z.string().max(100).optional(),
           from: timestampIn().optional(),
           to: timestampIn().optional(),
+          trigger: several(TriggerKind).optional().describe('What began them, such as `user,schedule`'),
         }),
         answer: page(ExecutionSummary),
         extension: true,

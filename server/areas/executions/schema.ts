@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
 
+export const TriggerKind = z.enum(['user', 'webhook', 'embed', 'schedule', 'job', 'channel', 'workflow', 'system'])
 export const Status = z.enum(['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled', 'timed_out'])
 
 const ExecutionError = z.looseObject({ code: z.string(), message: z.string() })
@@ -18,10 +19,7 @@ export const ExecutionSummary = z
     status: Status,
     error: ExecutionError.nullable(),
     waiting_for: z.array(WaitingFor),
-    trigger: z.object({
-      kind: z.enum(['user', 'webhook', 'embed', 'schedule', 'job', 'channel', 'workflow', 'system']),
-      id: z.string().nullable(),
-    }),
+    trigger: z.object({ kind: TriggerKind, id: z.string().nullable() }),
     started_by: id('usr').nullable(),
     retry_of: id('exe').nullable(),
     created_at: timestamp(),

@@ -8,11 +8,11 @@ import { listByWorkflow } from './store.ts'
 
 const MANY = 20_000
 const PAGE = 50
-const anything: Filter = { workflowId: null, systemSlug: null, status: null, from: null, to: null }
+const anything: Filter = { workflowId: null, systemSlug: null, status: null, from: null, to: null, trigger: null }
 
 const service = useService()
 let world: World
-let [owned, shared, foreign]: string[] = []
+let [owned, shared, foreign, ofJob]: string[] = []
 
 const makeWorkflow = async (person: World['owner'], members: object[] = []): Promise<string> => {
   const { body } = await person.call('POST', '/api/workflows', {
@@ -22,12 +22,24 @@ const makeWorkflow = async (person: World['owner'], members: object[] = []): Pro
 }
 
 /** `ago`: how many hours before now they begin, one each second. */
-const fill = (workflow: string | null, count: number, more: { status?: string; by?: string; ago?: number } = {}) =>
+const fill = (
+  workflow: string | null,
+  count: number,
+  more: { status?: string; by?: string; ago?: number; trigger?: string } = {},
+) =>
   service().sql(
     `insert into executions (execution_id, workspace_id, workflow_id, system_slug, definition_ref, status, trigger_kind, started_by, created_at, finished_at)
-     select uuidv7(at - now()), $1, $2, case when $2::uuid is null then 'echo' end, 'adhoc:x', $4, 'user', $5, at, at
+     select uuidv7(at - now()), $1, $2, case when $2::uuid is null then 'echo' end, 'adhoc:x', $4, $7, $5, at, at
      from generate_series(1, $3::integer) as n, lateral (select now() - $6 * interval '1 hour' + n * interval '1 second' as at) as t`,
-    [world.workspace.uuid, workflow, count, more.status ?? 'succeeded', more.by ?? null, more.ago ?? 24],
+    [
+      world.workspace.uuid,
+      workflow,
+      count,
+      more.status ?? 'succeeded',
+      more.by ?? null,
+      more.ago ?? 24,
+      more.trigger ?? 'user',
+    ],
   )
 
 beforeAll(async () => {
@@ -35,6 +47,9 @@ beforeAll(async () => {
   owned = await makeWorkflow(world.member)
   shared = await makeWorkflow(world.owner, [{ user_id: world.member.id, role: 'viewer' }])
   foreign = await makeWorkflow(world.owner)
+  ofJob = await makeWorkflow(world.member)
+  await fill(ofJob, 2, { ago: 41 })
+  await fill(ofJob, MANY, { trigger: 'job', ago: 40 })
   await fill(owned, MANY)
   await fill(owned, 3, { status: 'failed', ago: 48 })
   await fill(shared, 4, { ago: 12 })
@@ -106,5 +121,19 @@ describe('searching executions', () => {
     const { found, looked } = await reading((tx) => listByWorkflow(tx, world.workspace.uuid, owned!, last!.id, PAGE))
     expect(found).toHaveLength(PAGE + 1)
     expect(looked).toBeLessThan(2 * PAGE)
+  })
+
+  test('a person asks for those of jobs, or for all others', async () => {
+    expect((await search({ trigger: ['job'], workflowId: shared! })).found).toEqual([])
+    expect((await search({ trigger: ['job'], workflowId: ofJob! })).found).toHaveLength(PAGE + 1)
+    expect((await search({ trigger: ['user', 'schedule'], workflowId: ofJob! })).found).toHaveLength(2)
+    expect((await search({ trigger: ['schedule', 'webhook'] })).found).toEqual([])
+    expect((await search({ trigger: ['job', 'user'], status: ['failed'] })).found).toHaveLength(3)
+
+    // They asked for the job too: its executions are as many among those they started.
+    await fill(ofJob!, MANY / 10, { trigger: 'job', by: world.member.uuid, ago: 45 })
+    await service().sql('analyze executions')
+    for (const trigger of [['user'], ['job'], ['job', 'user']] as Filter['trigger'][])
+      expect((await search({ trigger, workflowId: ofJob! })).looked).toBeLessThan(6 * PAGE)
   })
 })

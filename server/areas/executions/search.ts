@@ -1,3 +1,4 @@
+import type { TriggerKind } from '#engine/ports'
 import { HOUR } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import type { ExecutionSummary } from './schema.ts'
@@ -13,6 +14,8 @@ export type Filter = {
   status: string[] | null
   from: Date | null
   to: Date | null
+  /** What began them. */
+  trigger: TriggerKind[] | null
 }
 
 const FIRST = '00000000-0000-0000-0000-000000000000'
@@ -36,26 +39,48 @@ const statusIs = (status: string | null): string => {
   return `and e.status = '${status}'`
 }
 
-const foundWith = (status: string | null): string => `
+/** Jobs make many more executions than anybody else, so theirs and the others have indexes of their own. */
+type Whose = 'any' | 'of jobs' | 'not of jobs'
+const isWhose: Record<Whose, string> = {
+  any: '',
+  'of jobs': "and e.trigger_kind = 'job' and ($10::text[] is null or 'job' = any ($10))",
+  'not of jobs': "and e.trigger_kind <> 'job' and ($10::text[] is null or e.trigger_kind = any ($10))",
+}
+
+const ofMyWorkflows = (status: string | null, whose: Whose): string => `
   (select e.execution_id from mine cross join lateral (
       select e.execution_id from executions e where e.workspace_id = $1 and e.workflow_id = mine.workflow_id
-        and e.execution_id >= $3 and e.execution_id < $4 and e.created_at >= $5 and e.created_at < $6 ${statusIs(status)}
+        and e.execution_id >= $3 and e.execution_id < $4 and e.created_at >= $5 and e.created_at < $6
+        ${statusIs(status)} ${isWhose[whose]}
       order by e.execution_id desc limit $9) as e
-    where $8::text is null order by e.execution_id desc limit $9)
-  union all
+    where $8::text is null order by e.execution_id desc limit $9)`
+
+const startedByMe = (status: string | null, whose: Whose): string => `
   (select e.execution_id from executions e where e.workspace_id = $1 and e.started_by = $2
-      and e.execution_id >= $3 and e.execution_id < $4 and e.created_at >= $5 and e.created_at < $6 ${statusIs(status)}
+      and e.execution_id >= $3 and e.execution_id < $4 and e.created_at >= $5 and e.created_at < $6
+      ${statusIs(status)} ${isWhose[whose]}
       and ($7::uuid is null or e.workflow_id = $7) and ($8::text is null or e.system_slug = $8)
     order by e.execution_id desc limit $9)`
 
-const textFor = (statuses: readonly (string | null)[]): string => `
+const foundWith = (status: string | null, triggers: readonly TriggerKind[] | null): string[] => {
+  const jobs = triggers === null || triggers.includes('job')
+  const others = triggers === null || triggers.some((kind) => kind !== 'job')
+  const kinds: Whose[] = [...(jobs ? (['of jobs'] as const) : []), ...(others ? (['not of jobs'] as const) : [])]
+  const ofWorkflows: Whose[] = triggers === null ? ['any'] : kinds
+  return [
+    ...ofWorkflows.map((whose) => ofMyWorkflows(status, whose)),
+    ...kinds.map((whose) => startedByMe(status, whose)),
+  ]
+}
+
+const textFor = (statuses: readonly (string | null)[], triggers: readonly TriggerKind[] | null): string => `
   with mine as materialized (
     select w.workflow_id from workflows w
       where w.workspace_id = $1 and w.owner_id = $2 and ($7::uuid is null or w.workflow_id = $7)
     union select m.workflow_id from workflow_members m
       where m.workspace_id = $1 and m.user_id = $2 and ($7::uuid is null or m.workflow_id = $7)),
   found as materialized (
-    select distinct f.execution_id from (${statuses.map(foundWith).join('\n  union all')}) as f
+    select distinct f.execution_id from (${statuses.flatMap((status) => foundWith(status, triggers)).join('\n  union all')}) as f
     order by f.execution_id desc limit $9)
   select ${summaryColumns} from executions
   where workspace_id = $1 and execution_id = any (array(select execution_id from found))
@@ -69,7 +94,7 @@ export const searchExecutions = (
   before: string | null,
   limit: number,
 ): Promise<ExecutionSummary[]> =>
-  tx.rows<ExecutionSummary>(textFor(filter.status ? [...new Set(filter.status)].sort() : [null]), [
+  tx.rows<ExecutionSummary>(textFor(filter.status ? [...new Set(filter.status)].sort() : [null], filter.trigger), [
     workspaceId,
     userId,
     filter.from ? firstIdAt(filter.from.getTime() - SLACK) : FIRST,
@@ -79,4 +104,5 @@ export const searchExecutions = (
     filter.workflowId,
     filter.systemSlug,
     limit + 1,
+    filter.trigger,
   ])

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { standingFrom } from '#areas/workflows/service'
 import type { SystemWorkflow } from '#areas/workflows/system'
-import type { Engine, ExecutionView } from '#engine/ports'
+import type { Engine, ExecutionView, TriggerKind } from '#engine/ports'
 import type { JsonObject } from '#model/definition'
 import type { StandingIn } from '#platform/access/check'
 import type { Standing } from '#platform/access/words'
@@ -138,6 +138,7 @@ export function makeExecutions(options: {
         workflow_id?: string | undefined
         from?: Date | undefined
         to?: Date | undefined
+        trigger?: TriggerKind[] | undefined
       },
     ) {
       const wanted = input.workflow_id
@@ -152,6 +153,7 @@ export function makeExecutions(options: {
           status: input.status ?? null,
           from: input.from ?? null,
           to: input.to ?? null,
+          trigger: input.trigger ?? null,
         },
         decodeIdCursor(input.cursor),
         input.limit,

@@ -1,4 +1,4 @@
-import { member, owner, signedIn, viewer } from '#platform/access/words'
+import { member, orOneself, owner, signedIn, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page } from '#platform/http/schema'
 import { AddUsers, NewTeam, Team, TeamPatch, TeamSummary } from './schema.ts'
@@ -15,6 +15,7 @@ export const teamRoutes = (teams: Teams): AnyRoute[] =>
       updateTeam: ['PATCH', '/api/teams/:team_id', owner('team')],
       deleteTeam: ['DELETE', '/api/teams/:team_id', owner('team')],
       addTeamUsers: ['POST', '/api/teams/:team_id/add_users', owner('team')],
+      removeTeamMember: ['DELETE', '/api/teams/:team_id/members/:user_id', orOneself(owner('team'))],
     },
     {
       listTeams: {
@@ -59,6 +60,14 @@ export const teamRoutes = (teams: Teams): AnyRoute[] =>
         answer: Team,
         examples: { body: { user_ids: ['usr_01kf3v6h2he3wtpk1fw5c0wz9d'] } },
         run: teams.addUsers,
+      },
+      removeTeamMember: {
+        summary: 'Take somebody out of the team, or leave it',
+        description:
+          'They stay in the workspace. Open gates that ask the team are looked at again: who left has no vote in them any more.',
+        status: 204,
+        extension: true,
+        run: teams.removeMember,
       },
     },
   )

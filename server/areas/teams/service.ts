@@ -97,6 +97,18 @@ export function makeTeams() {
         })
       return getTeam(ctx, { team_id })
     },
+
+    /** Ownership of the team does not hang on being in it, so the last one may go too. */
+    async removeMember(ctx: Context, { team_id, user_id }: ById & { user_id: string }): Promise<void> {
+      const { workspace_id } = await getTeam(ctx, { team_id })
+      if (!(await store.deleteTeamMember(ctx.tx, workspace_id, team_id, user_id))) throw problem('not_found')
+      await recordAudit(ctx, ctx.tx, {
+        action: user_id === ctx.person.user_id ? 'team.left' : 'team.user_removed',
+        subject: toWire('team', team_id),
+        workspaceId: workspace_id,
+        data: { user_ids: [toWire('usr', user_id)] },
+      })
+    },
   }
 }
 

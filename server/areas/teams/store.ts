@@ -112,6 +112,14 @@ export const holdColleagues = async (tx: Tx, workspaceId: string, userIds: reado
   return new Set(rows.map((row) => row.user_id))
 }
 
+/** Answers false where they were not in the team. */
+export const deleteTeamMember = async (tx: Tx, workspaceId: string, teamId: string, userId: string): Promise<boolean> =>
+  (await tx.count('delete from team_members where workspace_id = $1 and team_id = $2 and user_id = $3', [
+    workspaceId,
+    teamId,
+    userId,
+  ])) === 1
+
 /** The ids of those who were not in the team before. */
 export const insertTeamMembers = async (
   tx: Tx,

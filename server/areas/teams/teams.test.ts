@@ -127,6 +127,27 @@ describe('teams', () => {
     expect((await world.member.call('GET', path)).status).toBe(404)
   })
 
+  test('somebody is taken out of a team, or leaves it, and stays in the workspace; it is audited', async () => {
+    const team = await makeTeam('Shrinking')
+    const path = `/api/teams/${team.team_id}`
+    const user_ids = [world.member.id, world.viewer.id, world.owner.id]
+    await world.member.call('POST', `${path}/add_users`, { body: { user_ids } })
+    expect((await world.viewer.call('DELETE', `${path}/members/${world.owner.id}`)).status).toBe(403)
+    expect((await world.viewer.call('DELETE', `${path}/members/${world.viewer.id}`)).status).toBe(204)
+    expect((await world.member.call('DELETE', `${path}/members/${world.owner.id}`)).status).toBe(204)
+    expect((await world.member.call('DELETE', `${path}/members/${world.owner.id}`)).status).toBe(404)
+    const left = (await world.owner.call('GET', path)).body
+    expect(left.members).toMatchObject([{ user_id: world.member.id }])
+    expect((await world.viewer.call('GET', path)).status).toBe(200)
+    const { body } = await world.owner.call('GET', `/api/audit-log?limit=200`)
+    const actions = body.items
+      .filter(({ subject }: { subject: string }) => subject === team.team_id)
+      .map(({ action }: { action: string }) => action)
+    expect(actions).toEqual(['team.user_removed', 'team.left', 'team.users_added'])
+    expect((await world.member.call('DELETE', `${path}/members/${world.member.id}`)).status).toBe(204)
+    expect((await world.member.call('PATCH', path, { body: { description: 'Empty' } })).status).toBe(200)
+  })
+
   test('a creator who was made a viewer, or left, changes the team no longer', async () => {
     const creator = await makePerson(service())
     await join(service(), world.workspace, creator, 'member')

@@ -8,6 +8,7 @@ import { Page, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded, Loading } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { RunTable, useWorkflowNames } from '../runs/run-table.tsx'
+import { NOT_JOBS } from '../runs/triggers.ts'
 import { roleIn } from '../workflows/role.ts'
 import { StarterCards } from '../workflows/starter-cards.tsx'
 import { FailingJobs } from './failing-jobs.tsx'
@@ -130,13 +131,14 @@ function Todo({
 function FirstWorkflow({ canWrite }: { canWrite: boolean }) {
   const workflows = useApi('listWorkflows', { scope: 'workspace', limit: 200 })
   const runs = useRecentRuns()
+  const jobsHaveRun = useJobsHaveRun()
   const { userId } = useRole()
   if (!workflows.data) return null
   const there = workflows.data.items.filter(({ kind }) => kind === 'user')
   if (there.length > 0) {
     const mine = there.filter((workflow) => ['owner', 'member'].includes(roleIn(workflow, userId)))
     const ready = mine.filter(({ active_version_id }) => active_version_id !== null)
-    if (runs.data?.length !== 0 || ready.length === 0) return null
+    if (runs.data?.length !== 0 || jobsHaveRun || ready.length === 0) return null
     return (
       <Section
         title="Run your first workflow"
@@ -182,10 +184,15 @@ const ReadyToRun = ({ workflows }: { workflows: Workflow[] }) => (
   </ul>
 )
 
-const useRecentRuns = () => useList('searchExecutions', { limit: 10 }, { refetchInterval: 10_000 })
+const useRecentRuns = () => useList('searchExecutions', { limit: 10, trigger: NOT_JOBS }, { refetchInterval: 10_000 })
+
+/** Whether a job has run: it began a run for each of its records. */
+const useJobsHaveRun = (): boolean =>
+  useApi('listJobs', { limit: 200 }).data?.items.some(({ last_run }) => last_run !== null) ?? false
 
 function RecentRuns() {
   const runs = useRecentRuns()
+  const jobsHaveRun = useJobsHaveRun()
   return (
     <Section
       title="Recent runs"
@@ -198,6 +205,14 @@ function RecentRuns() {
       <Loaded of={runs} what="the runs">
         {(rows) => <RunTable rows={rows.slice(0, 10)} empty={<p className="text-ink-2">Nothing has run yet.</p>} />}
       </Loaded>
+      {jobsHaveRun && (
+        <p className="mt-2 text-ink-2">
+          Jobs begin a run for each record; those are not in this list.{' '}
+          <Link to="/runs" search={{ trigger: 'job' } as never} className="text-accent underline">
+            Runs of jobs
+          </Link>
+        </p>
+      )}
     </Section>
   )
 }

@@ -5,8 +5,9 @@ import { Field, Select } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { RunTable } from './run-table.tsx'
+import { triggers } from './triggers.ts'
 
-type Search = { status?: string; workflow_id?: string; since?: string }
+type Search = { status?: string; workflow_id?: string; since?: string; trigger?: string }
 
 const HOUR = 3_600_000
 const spans: Record<string, { label: string; ms: number }> = {
@@ -43,12 +44,13 @@ export function RunsPage() {
       ...(search.status && { status: search.status }),
       ...(search.workflow_id && { workflow_id: search.workflow_id }),
       ...(from && { from }),
+      ...(search.trigger && { trigger: search.trigger }),
     },
     { refetchInterval: 5_000 },
   )
   const set = (more: Search): void =>
     void navigate({ to: '/runs', search: { ...search, ...more } as never, replace: true })
-  const filtered = Boolean(search.status || search.workflow_id || search.since)
+  const filtered = Boolean(search.status || search.workflow_id || search.since || search.trigger)
   return (
     <Page title="Runs" description="Every run you may see, newest first.">
       <div className="mb-4 flex flex-wrap gap-3">
@@ -79,6 +81,13 @@ export function RunsPage() {
             ]}
           />
         </Field>
+        <Field label="Begun by" hideLabel className="w-48">
+          <Select
+            value={search.trigger ?? ''}
+            onChange={(event) => set({ trigger: event.target.value })}
+            options={triggers}
+          />
+        </Field>
         {filtered && (
           <Button look="quiet" onClick={() => void navigate({ to: '/runs', replace: true })}>
             Clear
@@ -95,7 +104,9 @@ export function RunsPage() {
                 title={filtered ? 'No run matches' : 'Nothing has run yet'}
                 action={!filtered && <ButtonLink to="/workflows">Choose a workflow</ButtonLink>}
               >
-                {filtered ? 'Try another state, workflow or time.' : 'Run a workflow and see here what it does.'}
+                {filtered
+                  ? 'Try another state, workflow, time or beginning.'
+                  : 'Run a workflow and see here what it does.'}
               </Empty>
             }
           />

@@ -1,10 +1,10 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { Pencil, Trash2, UserPlus, UsersRound } from 'lucide-react'
+import { Pencil, Trash2, UserMinus, UserPlus, UsersRound } from 'lucide-react'
 import { useState } from 'react'
 import type { Team } from '#sdk/types.generated'
 import { useApi, useChange } from '#web/api.ts'
 import { useMe, useRole } from '#web/session.tsx'
-import { Button } from '#web/ui/button.tsx'
+import { Button, IconButton } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
@@ -30,12 +30,15 @@ function Found({ team }: { team: Team }) {
   const { userId } = useRole()
   const { workspaces } = useMe()
   const [open, setOpen] = useState<'add' | 'edit' | 'delete' | null>(null)
+  const [leaving, setLeaving] = useState<Team['members'][number] | null>(null)
   const close = (): void => setOpen(null)
   const workspace = workspaces.find(({ workspace_id }) => workspace_id === team.workspace_id)
   const mayChange = team.owner_id === userId || workspace?.role === 'owner'
   const remove = useChange('deleteTeam', { stale: ['listTeams'], done: `${team.name} was deleted` })
   const update = useChange('updateTeam', { stale: ['getTeam', 'listTeams'], done: 'Saved', onDone: close })
   const add = useChange('addTeamUsers', { stale: ['getTeam', 'listTeams'], onDone: close })
+  const takeOut = useChange('removeTeamMember', { stale: ['getTeam', 'listTeams'] })
+  const mayTakeOut = (row: Team['members'][number]): boolean => mayChange || row.user_id === userId
   return (
     <Page
       title={team.name}
@@ -87,6 +90,20 @@ function Found({ team }: { team: Team }) {
           columns={[
             { header: 'Name', cell: (row) => row.name },
             { header: 'Added', cell: (row) => <RelativeTime at={row.added_at} />, width: '10rem' },
+            {
+              header: <span className="sr-only">What to do</span>,
+              width: '4rem',
+              align: 'right',
+              cell: (row) =>
+                mayTakeOut(row) && (
+                  <IconButton
+                    size="small"
+                    icon={UserMinus}
+                    label={row.user_id === userId ? 'Leave the team' : `Take ${row.name} out of the team`}
+                    onClick={() => setLeaving(row)}
+                  />
+                ),
+            },
           ]}
         />
       </Section>
@@ -96,6 +113,16 @@ function Found({ team }: { team: Team }) {
         team={team}
         onAdd={(user_ids) => add.mutateAsync({ team_id: team.team_id, user_ids })}
       />
+      {leaving && (
+        <ConfirmDialog
+          open
+          onClose={() => setLeaving(null)}
+          title={leaving.user_id === userId ? `Leave ${team.name}?` : `Take ${leaving.name} out of ${team.name}?`}
+          consequence={`${leaving.user_id === userId ? 'You stay' : 'They stay'} in the workspace. Approvals that ask this team no longer wait for ${leaving.user_id === userId ? 'you' : 'them'}; votes already cast count on.`}
+          action={leaving.user_id === userId ? 'Leave team' : 'Take out'}
+          onConfirm={() => takeOut.mutateAsync({ team_id: team.team_id, user_id: leaving.user_id })}
+        />
+      )}
       <Dialog open={open === 'edit'} onClose={close} title="Change team">
         <Form<{ name: string; slug: string; description: string }>
           submit="Save"
