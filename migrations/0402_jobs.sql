@@ -236,7 +236,7 @@ create trigger garbage after delete on ledger_runs for each row execute function
 create trigger garbage after delete on enrichment_jobs for each row execute function note_ledger_garbage();
 create trigger garbage after delete on suites for each row execute function note_ledger_garbage();
 
--- What models counted for an execution and for the workflows that it called, by name.
+-- What models counted for an execution, inside its maps too, and for the workflows that it called, by name.
 create function usage_of_execution(space uuid, execution uuid) returns json language sql stable set search_path = public
 begin atomic
   with recursive its (execution_id) as (
@@ -246,7 +246,9 @@ begin atomic
   select json_object_agg(u.key, u.total) from (
     select x.key, sum(x.value::numeric) as total
     from its, lateral (select case v.type when 'node.succeeded' then v.data -> 'usage' else v.data #> '{error,details,usage}' end as usage
-      from events v where v.execution_id = its.execution_id and v.type in ('node.succeeded', 'node.failed', 'node.retrying')) v,
+        from events v where v.execution_id = its.execution_id and v.type in ('node.succeeded', 'node.failed', 'node.retrying')
+      union all
+      select i.usage from map_items i where i.execution_id = its.execution_id and i.usage is not null) v,
       lateral json_each_text(case when json_typeof(v.usage) = 'object' then v.usage else '{}' end) x
     where x.value ~ '^[0-9]+(\.[0-9]+)?$' group by x.key) u;
 end;

@@ -1,28 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { newId } from '#platform/ids'
 import { say, status } from '#test/fakes/llm/answers'
-import { FAKE_KEY, startFakeLlm } from '#test/fakes/llm/server'
 import { makeDataset, makeJob, makeWorkflow, numbered, recipe, runJob } from '#test/harness/jobs'
-import { useService } from '#test/harness/service'
-import { makeWorld, type World } from '#test/harness/world'
+import { useServiceWithModel } from '#test/harness/model'
 
 // What a record costs: tokens, time, and executions of the plan.
 
-const model = await startFakeLlm()
-const service = useService({
-  env: {
-    LLM_PROVIDER: 'openai-compatible',
-    LLM_MODEL: 'small-1',
-    LLM_API_KEY: FAKE_KEY,
-    LLM_BASE_URL: model.baseUrl,
-  },
-})
-let world: World
-beforeAll(async () => {
-  world = await makeWorld(service())
-})
-beforeEach(() => model.reset())
-afterAll(() => model.close())
+const { model, service, world } = await useServiceWithModel('small-1')
 
 const asking = {
   nodes: [
@@ -37,11 +21,11 @@ const asking = {
   output: { $ref: 'nodes.then.output.text' },
 }
 const ledger = async (job: string, wanted: string) =>
-  (await world.member.call('GET', `/api/enrichment-jobs/${job}/records?status=${wanted}`)).body.items
+  (await world().member.call('GET', `/api/enrichment-jobs/${job}/records?status=${wanted}`)).body.items
 
 describe('a record', () => {
   test('carries what models counted for it, over all its nodes and tries, and how long it took', async () => {
-    const { member } = world
+    const { member } = world()
     let failed = 0
     model.otherwise(({ messages }) => {
       if (messages.at(-1)!.text === 'then Bob' && failed++ === 0) return status(400)
@@ -63,7 +47,7 @@ describe('a record', () => {
   }, 60_000)
 
   test('of a workflow within a workflow carries what that one cost', async () => {
-    const { member } = world
+    const { member } = world()
     model.otherwise(say('ok', { input: 11, output: 2 }))
     const workflow_id = await makeWorkflow(member, { definition: asking })
     const job = await makeJob(member, {
@@ -84,8 +68,35 @@ describe('a record', () => {
     expect((await ledger(job, 'succeeded'))[0].usage).toEqual({ input_tokens: 22, output_tokens: 4 })
   }, 60_000)
 
+  test('carries what models counted inside maps, for every item and try, also where the map failed', async () => {
+    const { member } = world()
+    let failed = 0
+    model.otherwise(({ messages }) => {
+      const text = messages.at(-1)!.text
+      if (text === 'Bob 2' && failed++ === 0) return status(400)
+      return say('ok', { input: text.startsWith('Ada') ? 10 : 1000, output: 1 })
+    })
+    const ask = { id: 'ask', type: 'llm.generate', args: { prompt: { $cel: 'input.name + " " + string(int(item))' } } }
+    const body = { nodes: [ask], edges: [], output: { $ref: 'nodes.ask.output.text' } }
+    const within = {
+      nodes: [{ id: 'inner', type: 'map', args: { items: { $ref: 'item' }, body, concurrency: 1 } }],
+      edges: [],
+      output: { $ref: 'nodes.inner.output' },
+    }
+    const outer = { id: 'outer', type: 'map', args: { items: [[1], [2, 3]], body: within, concurrency: 1 } }
+    const job = await makeJob(member, {
+      definition: { nodes: [outer], edges: [], output: { $ref: 'nodes.outer.output' } },
+      dataset_id: await makeDataset(member, [{ name: 'Ada' }, { name: 'Bob' }]),
+    })
+    await runJob(member, job)
+    const [ada, bob] = await ledger(job, 'succeeded')
+    expect(ada).toMatchObject({ attempt: 1, usage: { input_tokens: 30, output_tokens: 3 } })
+    // The first try asked for 1, and for 2 in vain; the second for all three.
+    expect(bob).toMatchObject({ attempt: 2, usage: { input_tokens: 4000, output_tokens: 4 } })
+  }, 60_000)
+
   test('is begun only while the plan allows: the run ends with quota_exceeded, and the next one does the rest', async () => {
-    const { stranger } = world
+    const { stranger } = world()
     const plan = newId()
     await service().sql(
       `insert into plans (plan_id, org_id, name, amount, currency, "interval", quotas)

@@ -1,32 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { json, refuse, say } from '#test/fakes/llm/answers'
 import type { Asked } from '#test/fakes/llm/chat'
-import { FAKE_KEY, startFakeLlm } from '#test/fakes/llm/server'
 import { makeDataset, makeWorkflow } from '#test/harness/jobs'
-import { type Answer, useService } from '#test/harness/service'
+import { useServiceWithModel } from '#test/harness/model'
+import type { Answer } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { makeWorld, type World } from '#test/harness/world'
 
-const model = await startFakeLlm()
-const service = useService({
-  env: {
-    LLM_PROVIDER: 'openai-compatible',
-    LLM_MODEL: 'judge-1',
-    LLM_API_KEY: FAKE_KEY,
-    LLM_BASE_URL: model.baseUrl,
-  },
-})
-let world: World
-beforeAll(async () => {
-  world = await makeWorld(service())
-})
-beforeEach(() => model.reset())
-afterAll(() => model.close())
+const { model, world } = await useServiceWithModel('judge-1')
 
 const judge = { kind: 'judge', instructions: 'The reply must greet the person.', expected: { $ref: 'record.wanted' } }
 
 async function judged(records: object[], checks: object[] = [judge]): Promise<Answer['body']> {
-  const { member } = world
+  const { member } = world()
   const workflow = await makeWorkflow(member)
   const { body: suite } = await member.call('POST', `/api/workflows/${workflow}/suites`, {
     body: { name: 'Judged', dataset_id: await makeDataset(member, records), checks },

@@ -1,4 +1,4 @@
-import type { ExecutionError, ExecutionStatus, Json } from '#model/definition'
+import type { ExecutionError, ExecutionStatus, Json, JsonObject } from '#model/definition'
 import type { Fact, GraphState } from '../interpreter/state.ts'
 import type { BlobRef, StartTarget, TriggerKind, WaitingFor } from '../ports.ts'
 
@@ -41,6 +41,8 @@ export type ItemRow = {
   output?: Json
   error?: ExecutionError
   dueAt?: number | null
+  /** What models counted for it so far. */
+  usage?: JsonObject
 }
 
 /** Everything one execution writes at once. */
@@ -82,12 +84,13 @@ const MOVED = `moved as (
   returning e.execution_id)`
 
 const ITEMS = `items as (
-  insert into map_items (workspace_id, execution_id, path, index, status, state, output, error, due_at)
-  select r.workspace_id, r.execution_id, r.path, r.index, r.status, r.state, r.output, r.error, to_timestamp(r.due_at / 1000)
+  insert into map_items (workspace_id, execution_id, path, index, status, state, output, error, due_at, usage)
+  select r.workspace_id, r.execution_id, r.path, r.index, r.status, r.state, r.output, r.error, to_timestamp(r.due_at / 1000),
+    r.usage
   from fence, json_to_recordset($9::json) as r (workspace_id uuid, execution_id uuid, path text, index integer,
-    status text, state json, output json, error json, due_at double precision)
+    status text, state json, output json, error json, due_at double precision, usage json)
   on conflict (execution_id, path, index) do update set status = excluded.status, state = excluded.state,
-    output = excluded.output, error = excluded.error, due_at = excluded.due_at)`
+    output = excluded.output, error = excluded.error, due_at = excluded.due_at, usage = excluded.usage)`
 
 const EVENTS = `insert into events (execution_id, seq, workspace_id, at, type, data)
   select r.execution_id, r.seq, r.workspace_id, to_timestamp(r.at / 1000), r.type, r.data::json

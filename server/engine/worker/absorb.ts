@@ -1,3 +1,5 @@
+import type { ExecutionError, Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
 import { advance, type Happening, type Step } from '../interpreter/advance.ts'
 import { apply } from '../interpreter/apply.ts'
 import { type Fact, hasEnded, nextDue } from '../interpreter/state.ts'
@@ -15,6 +17,25 @@ export const journalFact = (self: Self, work: Work, fact: Fact): void => {
 const typeOf = (frame: Frame, fact: Fact): string =>
   frame.context.graph.nodes.find((node) => node.id === fact.data.node_id)?.type ?? ''
 
+const usageIn = ({ type, data }: Fact): Json | undefined => {
+  if (type === 'node.succeeded') return data.usage
+  if (type !== 'node.failed' && type !== 'node.retrying') return undefined
+  const { details } = data.error as unknown as ExecutionError
+  return isObject(details) ? details.usage : undefined
+}
+
+/** Events of an item are not journalled, so what its models counted is kept with its row. */
+const addUsage = (frame: Frame, facts: Fact[]): void => {
+  for (const fact of facts) {
+    const more = usageIn(fact)
+    if (!isObject(more)) continue
+    const sum: JsonObject = { ...frame.usage }
+    for (const [name, count] of Object.entries(more))
+      if (typeof count === 'number') sum[name] = Number(sum[name] ?? 0) + count
+    frame.usage = sum
+  }
+}
+
 /** What an item of a map writes: its row, and in the journal only what people are asked. */
 const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Frame['item']>, facts: Fact[]): void => {
   for (const fact of facts) {
@@ -22,7 +43,9 @@ const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Fram
     const node_id = frame.prefix + String(fact.data.node_id)
     journalFact(self, work, { ...fact, data: { ...fact.data, node_id, in_map: true } })
   }
+  addUsage(frame, facts)
   const { index, path } = item
+  const usage = frame.usage && { usage: frame.usage }
   if (hasEnded(frame.state)) {
     self.frames.delete(frame.prefix)
     const { status, results, error } = frame.state
@@ -33,6 +56,7 @@ const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Fram
       status: ok ? 'succeeded' : 'failed',
       output: ok ? (results ?? null) : null,
       ...(error && { error }),
+      ...usage,
     })
     item.settled(frame)
     return
@@ -49,6 +73,7 @@ const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Fram
     status: waits ? 'waiting' : 'running',
     state: frame.state,
     dueAt: nextDue(frame.state),
+    ...usage,
   })
 }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '#model/definition'
 import type { Context } from '../interpreter/scope.ts'
 import type { GraphState } from '../interpreter/state.ts'
 
@@ -11,6 +12,8 @@ export type Frame = {
   item?: { index: number; path: string; settled(frame: Frame): void }
   /** The item's row is in the table, so that its end must be written over it even when nothing else was. */
   written: boolean
+  /** Inside a map: what models counted for the item so far. */
+  usage?: JsonObject
 }
 
 /** `orders[3].check` is node `check` in the frame `orders[3].`. */

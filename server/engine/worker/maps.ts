@@ -5,7 +5,7 @@ import { errorOf } from '../interpreter/failing.ts'
 import { scopeAt } from '../interpreter/scope.ts'
 import { emptyState, type GraphState } from '../interpreter/state.ts'
 import { checkedText, hydrate, offload } from '../outputs.ts'
-import type { EffectDeps } from './effects.ts'
+import type { EffectDeps, StoredItem } from './effects.ts'
 import type { Frame } from './frame.ts'
 import type { Live, Work } from './live-types.ts'
 import { outcomeUnknown } from './signals.ts'
@@ -42,7 +42,7 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
     live.maps.delete(launch)
   }
 
-  const frameOf = (index: number, state: GraphState, written: boolean): Frame => {
+  const frameOf = (index: number, state: GraphState, row?: StoredItem): Frame => {
     const prefix = `${path}[${index}].`
     const { input, execution, effectOf, seed } = frame.context
     const item: Frame = {
@@ -59,7 +59,8 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
       },
       state,
       item: { index, path, settled: (ended) => pending.push(ended) },
-      written,
+      written: row !== undefined,
+      ...(row?.usage && { usage: row.usage }),
     }
     return item
   }
@@ -136,7 +137,7 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
       const index = next
       next += 1
       if (settled[index] || live.frames.has(`${path}[${index}].`)) continue
-      const item = frameOf(index, emptyState(), false)
+      const item = frameOf(index, emptyState())
       live.frames.set(item.prefix, item)
       mine.add(item)
       active += 1
@@ -196,7 +197,7 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
         if (row.status === 'succeeded' || row.status === 'failed') {
           complete = false
           markSettled(row.index)
-        } else if (row.state) found.push(frameOf(row.index, await hydrate(deps.ports.blobs, row.state), true))
+        } else if (row.state) found.push(frameOf(row.index, await hydrate(deps.ports.blobs, row.state), row))
       }
       if (rows.length < PAGE) return found
     }

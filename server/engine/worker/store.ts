@@ -153,7 +153,7 @@ export const makeStore = (db: Database) => {
     items: (executionId: string, path: string, after: number) =>
       query<ItemRow>(
         'items',
-        `select path, index, status, state, output, error from map_items
+        `select path, index, status, state, output, error, usage from map_items
          where execution_id = $1 and path = $2 and index > $3 order by index limit 5000`,
         [executionId, path, after],
       ),

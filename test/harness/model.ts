@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { FAKE_KEY, type FakeLlm, startFakeLlm } from '#test/fakes/llm/server'
+import { type Service, useService } from './service.ts'
+import { makeWorld, type World } from './world.ts'
+
+/** The whole service with a language model, which forgets before each test what it was asked, and people in it. */
+export async function useServiceWithModel(
+  name: string,
+): Promise<{ model: FakeLlm; service: () => Service; world: () => World }> {
+  const model = await startFakeLlm()
+  const service = useService({
+    env: {
+      LLM_PROVIDER: 'openai-compatible',
+      LLM_MODEL: name,
+      LLM_API_KEY: FAKE_KEY,
+      LLM_BASE_URL: model.baseUrl,
+    },
+  })
+  let world: World | undefined
+  beforeAll(async () => {
+    world = await makeWorld(service())
+  })
+  beforeEach(() => model.reset())
+  afterAll(() => model.close())
+  return { model, service, world: () => world! }
+}
