@@ -30,8 +30,9 @@ async function* table(db: Database, dataset: Pointed): AsyncGenerator<string> {
   }
 }
 
+/** A row of nothing but one empty cell would be an empty line, which readers of CSV skip. */
 const rowOf = (record: JsonObject, names: string[]): string =>
-  names.map((name) => cellOf(Object.hasOwn(record, name) ? record[name]! : null)).join(',')
+  names.map((name) => cellOf(Object.hasOwn(record, name) ? record[name]! : null)).join(',') || '""'
 
 /** What a spreadsheet would run as a formula (or read as one after a tab or return) gets an apostrophe in front. */
 const formula = /^[=+\-@\t\r]/

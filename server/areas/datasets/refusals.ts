@@ -8,7 +8,10 @@ export function refusedBody(error: unknown): unknown {
   const where = record === undefined ? '' : `/records/${record}`
   switch (kind) {
     case 'syntax':
-      return problem('malformed', `The body is not JSON: ${record === undefined ? '' : `record ${record} `}${message}.`)
+      return problem(
+        'malformed',
+        `The body cannot be read: ${record === undefined ? '' : `record ${record} `}${message}.`,
+      )
     case 'deep':
       return problem('too_deep', `${record === undefined ? 'The body' : `Record ${record}`} ${message}.`)
     case 'large':
@@ -20,24 +23,24 @@ export function refusedBody(error: unknown): unknown {
   }
 }
 
-/** The same of a file: people find a bad row by its line. */
+/** The same of a file: people find a bad row by its line, and in an array that is one line by its number. */
 export function refusedFile(error: unknown): unknown {
   if (!(error instanceof RecordsRefused)) return error
-  const { kind, message, line } = error.refusal
-  const told = line === undefined ? message : `line ${line}: ${message}`
+  const { kind, message, line, record } = error.refusal
+  const where = line === undefined ? '' : `line ${line}${record === undefined ? '' : `, record ${record + 1}`}: `
+  const told = `${where}${message}${where === '' ? '' : '.'}`
   switch (kind) {
     case 'large':
-      return problem('too_large', line === undefined ? message : `Line ${line}: ${message}.`)
+      return problem('too_large', asSentence(told))
     case 'type':
       return problem('unsupported_media_type', message)
     case 'syntax':
     case 'deep':
     case 'record':
-      return badRecord(
-        line === undefined ? `${message} Nothing was stored.` : `Line ${line}: ${message}. Nothing was stored.`,
-        { path: '/file', message: told },
-      )
+      return badRecord(`${asSentence(told)} Nothing was stored.`, { path: '/file', message: where + message })
   }
 }
+
+const asSentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const badRecord = (detail: string, error: FieldError): Problem => new Problem('bad_record', detail, { errors: [error] })

@@ -108,7 +108,8 @@ export function readUpload<T>(
     }
     const refuse = (path: string, message: string): void => reject(invalid([{ path, message }]))
     form.on('field', (name, value, _nameTruncated, truncated) => {
-      if (!options.fields.includes(name)) refuse(`/${name}`, 'is not a known field')
+      if (name === 'file') refuse('/file', 'has no file name; send it as a file, not as text')
+      else if (!options.fields.includes(name)) refuse(`/${name}`, 'is not a known field')
       else if (truncated) refuse(`/${name}`, 'is too long')
       else if (Object.hasOwn(fields, name)) refuse(`/${name}`, 'stands twice')
       else fields[name] = value

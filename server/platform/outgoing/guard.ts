@@ -28,7 +28,10 @@ const bare = (host: string): string =>
     .toLowerCase()
 
 const refused = (host: string): OutgoingFailure =>
-  new OutgoingFailure('target_refused', `"${host.slice(0, 100)}" is not an address of the public internet`)
+  new OutgoingFailure(
+    'target_refused',
+    `"${host.slice(0, 100)}" is not an address of the public internet, and HEDDLE_ALLOW_TARGETS does not allow it`,
+  )
 
 const resolveBySystem: Resolve = (host, callback) => systemLookup(host, { all: true, verbatim: true }, callback)
 

@@ -46,6 +46,13 @@ async function open({ file, create }: DuckTask): Promise<DuckDBInstance> {
   return DuckDBInstance.create(file, { ...settings, access_mode: 'READ_ONLY' })
 }
 
+/** Without the picture of the statement that follows after an empty line. */
+const inOneLine = (message: string): string =>
+  message
+    .split(/\n+LINE \d+:/)[0]!
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .slice(0, 500)
+
 async function run(task: DuckTask): Promise<void> {
   let step: 'connect' | 'read' = 'connect'
   try {
@@ -83,7 +90,7 @@ async function run(task: DuckTask): Promise<void> {
     }
     await say({ done: true })
   } catch (error) {
-    await say({ failed: (error as Error).message.slice(0, 500), step })
+    await say({ failed: inOneLine((error as Error).message), step })
   }
   process.disconnect()
 }

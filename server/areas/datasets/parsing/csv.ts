@@ -59,10 +59,12 @@ const reasons: Record<string, string> = {
   CSV_MAX_RECORD_SIZE: `the row is larger than ${MOST_RECORD_BYTES >> 20} MiB`,
 }
 
-function explain(error: CsvError & { lines?: number; record?: unknown[] }): Error {
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
+
+function explain(error: CsvError & { lines?: number; record?: unknown[] }, columns: number): Error {
   if (error.code === undefined || error.lines === undefined) return error
   const message = /^CSV_(RECORD_)?INCONSISTENT/.test(error.code)
-    ? `the row has ${Array.isArray(error.record) ? error.record.length : 'another number of'} cells, not as many as the header`
+    ? `the row has ${counted(error.record?.length ?? 0, 'cell')}, the header ${columns}`
     : (reasons[error.code] ?? error.message)
   return refuse(error.code === 'CSV_MAX_RECORD_SIZE' ? 'large' : 'record', message, { line: error.lines })
 }
@@ -76,7 +78,11 @@ export function makeCsvReader({ delimiter, infer }: CsvOptions, sink: Sink) {
     skip_empty_lines: true,
     max_record_size: MOST_RECORD_BYTES,
   })
-  const gate = makeTextGate(() => parser.info.lines)
+  // The parser counts a line when the next one begins, and it is only given whole ones.
+  const lineNow = (): number => parser.info.lines + (given ? 1 : 0)
+  const gate = makeTextGate(lineNow)
+  let given = false
+  let columns = 0
   let addRow: ((row: string[]) => void) | undefined
   let failed: unknown
   let unfinished: Buffer[] = []
@@ -88,8 +94,10 @@ export function makeCsvReader({ delimiter, infer }: CsvOptions, sink: Sink) {
     if (row === null) return endOfRows(null)
     if (failed !== undefined) return true
     try {
-      if (addRow === undefined) addRow = makeRowWriter(row, infer, sink)
-      else addRow(row)
+      if (addRow === undefined) {
+        columns = row.length
+        addRow = makeRowWriter(row, infer, sink)
+      } else addRow(row)
     } catch (error) {
       failed = error
     }
@@ -100,7 +108,8 @@ export function makeCsvReader({ delimiter, infer }: CsvOptions, sink: Sink) {
 
   const write = (bytes: Buffer): Promise<void> =>
     new Promise((resolve, reject) => {
-      parser.write(bytes, (error) => (error ? reject(explain(error as CsvError)) : resolve()))
+      given = true
+      parser.write(bytes, (error) => (error ? reject(explain(error as CsvError, columns)) : resolve()))
     })
 
   return {
@@ -109,8 +118,7 @@ export function makeCsvReader({ delimiter, infer }: CsvOptions, sink: Sink) {
       const text = gate.push(block)
       const end = Math.max(text.lastIndexOf(10), text.lastIndexOf(13)) + 1
       unfinishedBytes += end === 0 ? text.length : 0
-      if (unfinishedBytes > MOST_RECORD_BYTES)
-        throw refuse('large', reasons.CSV_MAX_RECORD_SIZE!, { line: parser.info.lines })
+      if (unfinishedBytes > MOST_RECORD_BYTES) throw refuse('large', reasons.CSV_MAX_RECORD_SIZE!, { line: lineNow() })
       if (end === 0) {
         unfinished.push(text)
         return
@@ -124,7 +132,7 @@ export function makeCsvReader({ delimiter, infer }: CsvOptions, sink: Sink) {
       gate.end()
       if (unfinishedBytes > 0) await write(Buffer.concat(unfinished))
       await new Promise<void>((resolve, reject) => {
-        parser.once('error', (error) => reject(explain(error as CsvError)))
+        parser.once('error', (error) => reject(explain(error as CsvError, columns)))
         parser.once('end', () => resolve())
         parser.end()
       })

@@ -1,0 +1,46 @@
+import { problem } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import type { Exchange } from '#platform/http/route'
+import type { Parsed } from './parsing/parse.ts'
+import type { ParserThreads } from './parsing/thread.ts'
+import { blocksOf, checkLength, hasBody, isJson, letGo } from './upload.ts'
+import type { Draft } from './writing.ts'
+
+/** The JSON of a create or replace: its records go into the draft as they come, the other fields are returned. */
+export async function readBody(
+  threads: ParserThreads,
+  ctx: Context,
+  exchange: Exchange,
+  draft: Draft,
+): Promise<Parsed> {
+  const { request } = exchange
+  const most = ctx.config.HEDDLE_MAX_DATASET_BYTES
+  checkLength(request, most)
+  if (hasBody(request) && !isJson(request))
+    throw problem('unsupported_media_type', 'Send JSON with Content-Type: application/json.')
+  return threads.parse({
+    workspaceId: ctx.workspace.workspace_id,
+    task: { of: 'body' },
+    blocks: blocksOf(request.raw, most),
+    store: draft.store,
+    signal: ctx.signal,
+  })
+}
+
+/** A refused upload is answered at once; what still comes of it is read past. */
+export async function refusing<T>(
+  exchange: Exchange,
+  explain: (error: unknown) => unknown,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    letGo(exchange)
+    // The body is read and gone: what the kernel would try again would find nothing.
+    const { code } = error as { code?: string }
+    if (code === '40P01' || code === '40001')
+      throw problem('unavailable', 'Others changed the same at the same time. Send it again.', { retryAfterS: 1 })
+    throw explain(error)
+  }
+}

@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto'
+import type { z } from 'zod'
+import type { JsonObject } from '#model/definition'
+import type { Database, Tx } from '#platform/db/pool'
+import { readOnly } from '#platform/errors'
+import { type Context, scopeOf } from '#platform/http/context'
+import { type Idempotency, makeIdempotency, replayOf } from '#platform/http/idempotency'
+import { parse } from '#platform/http/input'
+import type { Exchange } from '#platform/http/route'
+import { newId } from '#platform/ids'
+import type { Vault } from '#platform/secrets'
+import { readBody, refusing } from './body.ts'
+import type { ParserThreads } from './parsing/thread.ts'
+import { refusedBody, refusedFile } from './refusals.ts'
+import { type Capture, type Dataset, importFields, newFields } from './schema.ts'
+import * as store from './store.ts'
+import { checkLength, readUpload } from './upload.ts'
+import { nameOfFile, recordsMissing, split } from './wire.ts'
+import { packRecords, withDraft } from './writing.ts'
+
+// New datasets: from a body, from a file, from a source.
+
+/** Reads an attached source, page by page. Connected by the composition root: connections are another area. */
+export type ReadSource = (
+  ctx: Context,
+  sourceId: string,
+  options: { limit?: number; signal: AbortSignal },
+) => Promise<{ name: string; pages: AsyncIterable<JsonObject[]> }>
+
+export type MakingOptions = { db: Database; vault: Vault; threads: ParserThreads; readSource: ReadSource }
+
+export function makeMaking({ db, vault, threads, readSource }: MakingOptions) {
+  const idempotency = makeIdempotency(vault)
+
+  /** Does `insert` once per Idempotency-Key: the key, the answer and the dataset come with one commit. */
+  async function once(
+    ctx: Context,
+    { request }: Exchange,
+    bodySha256: string,
+    insert: (tx: Tx) => Promise<Dataset>,
+  ): Promise<{ dataset: Dataset; made: boolean }> {
+    let made = false
+    const key = ctx.idempotencyKey
+    const dataset = await ctx.db.tenant(scopeOf(ctx), async (tx) => {
+      const perform = async (): Promise<Dataset> => {
+        made = true
+        return insert(tx)
+      }
+      if (key === null) return perform()
+      const replay = replayOf({
+        credential: ctx.credential,
+        userId: ctx.person.user_id,
+        key,
+        method: request.method,
+        url: request.url,
+        body: Buffer.from(bodySha256),
+      })
+      return answered(idempotency, tx, replay, perform)
+    })
+    return { dataset, made }
+  }
+
+  return {
+    async createDataset(ctx: Context, _input: unknown, exchange: Exchange): Promise<Dataset> {
+      const workspaceId = ctx.workspace.workspace_id
+      return refusing(exchange, refusedBody, () =>
+        withDraft(db, workspaceId, async (draft) => {
+          const parsed = await readBody(threads, ctx, exchange, draft)
+          const { settable, echoed } = split(parsed.fields)
+          if (echoed.length > 0) throw readOnly(echoed.map(([field]) => field))
+          const fields = parse(newFields, settable) as z.output<typeof newFields>
+          if (!parsed.hasRecords) throw recordsMissing(parsed.fields)
+          const { dataset, made } = await once(ctx, exchange, parsed.input_sha256, async (tx) => {
+            await draft.publish(tx)
+            return insertNew(tx, ctx, fields, { versionId: draft.versionId, packed: parsed, profile: parsed.profile })
+          })
+          if (!made) await draft.discard()
+          return dataset
+        }),
+      )
+    },
+
+    async importDataset(ctx: Context, { infer }: { infer: string }, exchange: Exchange): Promise<Dataset> {
+      const workspaceId = ctx.workspace.workspace_id
+      const mostBytes = ctx.config.HEDDLE_MAX_IMPORT_BYTES
+      return refusing(exchange, refusedFile, () =>
+        withDraft(db, workspaceId, async (draft) => {
+          // The parts around the file are small; the limit is the file's.
+          checkLength(exchange.request, mostBytes + (1 << 20))
+          const upload = await readUpload(exchange, { fields: ['name', 'description'], mostBytes }, ({ blocks }) =>
+            threads.parse({
+              workspaceId,
+              task: { of: 'file', infer: infer === 'true', mostBytes },
+              blocks,
+              store: draft.store,
+              signal: ctx.signal,
+            }),
+          )
+          const fields = parse(importFields, upload.fields) as z.output<typeof importFields>
+          const name = fields.name ?? nameOfFile(upload.fileName)
+          const { result: parsed } = upload
+          // Not the bytes of the body: the boundary between the parts is another one each time.
+          const sha256 = createHash('sha256').update(JSON.stringify([fields, upload.fileName, parsed.input_sha256]))
+          const { dataset, made } = await once(ctx, exchange, sha256.digest('hex'), async (tx) => {
+            await draft.publish(tx)
+            const content = { versionId: draft.versionId, packed: parsed, profile: parsed.profile }
+            return insertNew(tx, ctx, { name, description: fields.description }, content)
+          })
+          if (!made) await draft.discard()
+          return dataset
+        }),
+      )
+    },
+
+    async captureDataset(ctx: Context, input: z.output<typeof Capture>, exchange: Exchange): Promise<Dataset> {
+      const { signal } = ctx
+      const source = await readSource(ctx, input.source_id, {
+        signal,
+        ...(input.limit !== undefined && { limit: input.limit }),
+      })
+      return withDraft(db, ctx.workspace.workspace_id, async (draft) => {
+        const { packed, profile } = await packRecords(source.pages, draft).catch((error: unknown) => {
+          throw refusedBody(error)
+        })
+        const sent = createHash('sha256').update(exchange.request.rawBody).digest('hex')
+        const { dataset, made } = await once(ctx, exchange, sent, async (tx) => {
+          await draft.publish(tx)
+          const content = { versionId: draft.versionId, packed, profile }
+          return insertNew(tx, ctx, { name: input.name ?? source.name }, content)
+        })
+        if (!made) await draft.discard()
+        return dataset
+      })
+    },
+  }
+}
+
+function insertNew(
+  tx: Tx,
+  ctx: Context,
+  fields: { name: string; description?: string | null | undefined },
+  content: store.Content,
+): Promise<Dataset> {
+  const { workspace_id } = ctx.workspace
+  return store.insertDataset(
+    tx,
+    workspace_id,
+    { dataset_id: newId(), name: fields.name, description: fields.description ?? null, created_by: ctx.person.user_id },
+    content,
+  )
+}
+
+/** The stored answer of an earlier request with the same key, or this one's, which is then stored. */
+async function answered(
+  idempotency: Idempotency,
+  tx: Tx,
+  replay: ReturnType<typeof replayOf>,
+  perform: () => Promise<Dataset>,
+): Promise<Dataset> {
+  const answer = await idempotency.once(tx, replay, async () => ({
+    status: 201,
+    headers: {},
+    body: Buffer.from(JSON.stringify(await perform())),
+  }))
+  return JSON.parse(answer.body!.toString()) as Dataset
+}
