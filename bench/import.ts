@@ -1,13 +1,14 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createReadStream, createWriteStream, rmSync, statSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
-import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { parse } from 'csv-parse'
 import { median, percentile } from './database.ts'
+import { importFile, type Made } from './upload.ts'
+import { memoryOf, watchHealth } from './watch.ts'
 
 // One CSV of a million records, imported through HTTP into the real program, against csv-parse alone reading the same
 // file. Rounds alternate, so that what else the machine does hits both. Then the dataset is read back and re-fingerprinted.
@@ -22,8 +23,7 @@ if (process.argv[2] === '--parse-alone') {
   for await (const _row of createReadStream(process.argv[3]!).pipe(parse({ columns: true }))) rows += 1
   process.send!({ rows, seconds: (performance.now() - from) / 1000 })
   process.disconnect()
-} else if (process.argv[2] === '--watch-health') await askHealth(process.argv[3]!)
-else await main()
+} else await main()
 
 async function main(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'heddle-bench-import-'))
@@ -50,13 +50,13 @@ async function measure(server: Server, file: string, bytes: number): Promise<voi
   const beside: number[] = []
   const during: number[] = []
   let made: Made | undefined
-  const before = memoryOf(server).now
+  const before = memoryOf(server.child.pid).now
   for (let round = 0; round < ROUNDS; round++) {
     // The same probe beside csv-parse shows what the machine itself adds to an answer.
-    const idle = watchHealth(server)
+    const idle = watchHealth(server.base.href)
     alone.push(await parseAlone(file))
     beside.push(...(await idle.stop()))
-    const health = watchHealth(server)
+    const health = watchHealth(server.base.href)
     const from = performance.now()
     made = await importFile(server, file)
     imports.push((performance.now() - from) / 1000)
@@ -66,8 +66,8 @@ async function measure(server: Server, file: string, bytes: number): Promise<voi
       `round ${round + 1}: csv-parse alone ${alone.at(-1)!.toFixed(1)} s, import ${imports.at(-1)!.toFixed(1)} s`,
     )
   }
-  const imported = memoryOf(server).peak
-  const health = watchHealth(server)
+  const imported = memoryOf(server.child.pid).peak
+  const health = watchHealth(server.base.href)
   const from = performance.now()
   const read = await readBack(server, made!.dataset_id)
   const seconds = (performance.now() - from) / 1000
@@ -82,7 +82,7 @@ async function measure(server: Server, file: string, bytes: number): Promise<voi
     ratio: Math.round((median(alone) / median(imports)) * 100) / 100,
     memory_before_mb: before,
     memory_import_mb: imported,
-    memory_read_mb: memoryOf(server).peak,
+    memory_read_mb: memoryOf(server.child.pid).peak,
     health_ms: { beside_csv_parse: spread(beside), import: spread(during), read: spread(reading) },
     read_mb_s: Math.round(read.bytes / 1e5 / seconds) / 10,
     fingerprint: read.sha256 === made!.sha256 ? 'equal' : 'NOT EQUAL',
@@ -100,7 +100,6 @@ function spread(values: number[]) {
   }
 }
 
-type Made = { dataset_id: string; sha256: string; record_count: number }
 type Server = { child: ChildProcess; base: URL; key: string }
 
 async function startServer(dataDir: string): Promise<Server> {
@@ -120,74 +119,12 @@ async function startServer(dataDir: string): Promise<Server> {
   })
 }
 
-function memoryOf({ child }: Server): { now: number; peak: number } {
-  const path = `/proc/${child.pid}/status`
-  if (!existsSync(path)) return { now: Number.NaN, peak: Number.NaN }
-  const status = readFileSync(path, 'utf8')
-  const megabytes = (name: string): number =>
-    Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024)
-  return { now: megabytes('VmRSS'), peak: megabytes('VmHWM') }
-}
-
-/** Asks for health ten times a second, from a process that does nothing else; how long each answer took, in ms. */
-function watchHealth({ base }: Server): { stop(): Promise<number[]> } {
-  const child = fork(import.meta.filename, ['--watch-health', base.href])
-  const took = new Promise<number[]>((resolve, reject) => {
-    child.once('message', (message) => resolve(message as number[]))
-    child.once('error', reject)
-  })
-  return {
-    stop() {
-      child.send('stop')
-      return took
-    },
-  }
-}
-
-async function askHealth(base: string): Promise<void> {
-  const took: number[] = []
-  let going = true
-  process.once('message', () => {
-    going = false
-  })
-  while (going) {
-    const from = performance.now()
-    await fetch(new URL('/healthz', base)).then((answer) => answer.arrayBuffer())
-    took.push(performance.now() - from)
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  // The first one also pays for the connection.
-  process.send!(took.slice(1))
-  process.disconnect()
-}
-
 function parseAlone(file: string): Promise<number> {
   const child = fork(import.meta.filename, ['--parse-alone', file])
   return new Promise((resolve, reject) => {
     child.once('message', (message: { seconds: number }) => resolve(message.seconds))
     child.once('error', reject)
   })
-}
-
-async function importFile({ base, key }: Server, file: string): Promise<Made> {
-  const boundary = 'heddle-bench-boundary'
-  const upload = request(new URL('/api/datasets/import', base), {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': `multipart/form-data; boundary=${boundary}` },
-  })
-  const answered = new Promise<string>((resolve, reject) => {
-    upload.once('error', reject)
-    upload.once('response', async (answer) => {
-      let text = ''
-      for await (const part of answer) text += part
-      if (answer.statusCode === 201) resolve(text)
-      else reject(new Error(`status ${answer.statusCode}: ${text}`))
-    })
-  })
-  upload.write(`--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="records.csv"\r\n\r\n`)
-  await pipeline(createReadStream(file, { highWaterMark: 256 << 10 }), upload, { end: false })
-  upload.end(`\r\n--${boundary}--\r\n`)
-  return JSON.parse(await answered) as Made
 }
 
 /** The records of the answer are the canonical text itself: hashing them as they come must give the fingerprint. */

@@ -1,12 +1,19 @@
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { chain, startTestEngine } from '#engine/testing'
-import { newId } from '#platform/ids'
+import { fromWire, newId } from '#platform/ids'
 import { median, startBenchDatabase } from './database.ts'
+import { importFile } from './upload.ts'
+import { memoryOf, watchHealth } from './watch.ts'
 import { makeBenchPerson, post, startBenchService } from './world.ts'
 
 // A one-node recipe over 100,000 records (RECORDS), in rounds (ROUNDS) that alternate with what the engine does bare on the same
 // machine: ledger records a second and their ratio. Then one record in a hundred is changed, and exactly those must be done
-// again. The service is a process of its own, new in each round.
+// again. The service is a process of its own, new in each round; its memory is the most it ever held, from its start on.
+//   RECORDS=1000000 ROUNDS=1 node bench/jobs.ts
 
 const RECORDS = Number(process.env.RECORDS ?? (process.env.QUICK ? 10_000 : 100_000))
 const ROUNDS = Number(process.env.ROUNDS ?? 3)
@@ -55,18 +62,43 @@ async function measureBare(): Promise<number> {
 type Run = { run_id: string; status: string; finished_at: string | null; counts: Record<string, number> }
 
 const { key } = await makeBenchPerson(database)
-const records = Array.from({ length: RECORDS }, (_, n) => ({ n, name: `Company ${n}`, city: 'Utrecht' }))
-const changed = records.map((record) => (record.n % 100 === 0 ? { ...record, city: 'Delft' } : record))
+const directory = mkdtempSync(join(tmpdir(), 'heddle-bench-jobs-'))
+process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
+const recordAt = (n: number, city = 'Utrecht') => ({ n, name: `Company ${n}`, city })
+
+async function writeRecords(): Promise<string> {
+  function* lines(): Generator<string> {
+    for (let from = 0; from < RECORDS; from += 1_000) {
+      const count = Math.min(1_000, RECORDS - from)
+      yield Array.from({ length: count }, (_, at) => `${JSON.stringify(recordAt(from + at))}\n`).join('')
+    }
+  }
+  const file = join(directory, 'records.jsonl')
+  await pipeline(lines(), createWriteStream(file))
+  return file
+}
+
+const file = await writeRecords()
 
 function expectCounts({ status, counts }: Run, succeeded: number, skipped: number): void {
   const right = counts.succeeded === succeeded && counts.skipped === skipped && counts.failed === 0
   if (status !== 'succeeded' || !right) throw new Error(`${status}, ${JSON.stringify(counts)}`)
 }
 
+/** A row for each record, and none twice. */
+async function expectRows(runId: string): Promise<void> {
+  const { rows } = await client.query<{ rows: number; records: number; last: number }>(
+    `select count(*)::int as rows, count(distinct position)::int as records, max(position) as last from ledger_records where run_id = $1`,
+    [fromWire('run', runId)],
+  )
+  const { rows: found, records, last } = rows[0]!
+  if (found !== RECORDS || records !== RECORDS || last !== RECORDS - 1)
+    throw new Error(`the ledger has ${found} rows for ${records} records`)
+}
+
 /** A new service, a new dataset and a new job: all records, then the hundredth part. */
 async function measureJob() {
   const service = await startBenchService(database)
-  let peak = 0
   const call = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(service.base + path, {
       method,
@@ -81,32 +113,44 @@ async function measureJob() {
     await call('POST', `/api/enrichment-jobs/${jobId}/run-now`, {})
     for (;;) {
       const { last_run } = await call('GET', `/api/enrichment-jobs/${jobId}`)
-      peak = Math.max(peak, (await service.memory()).rss)
       if (last_run && last_run.run_id !== before && last_run.finished_at !== null)
         return { run: last_run, seconds: (performance.now() - begunAt) / 1000 }
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
-  const { dataset_id } = await post(service.base, '/api/datasets', key, { name: 'Bench', records })
+  const { dataset_id } = await importFile({ base: service.base, key }, file)
   const { job_id } = await post(service.base, '/api/enrichment-jobs', key, {
     name: 'Bench',
     definition: chain(1),
     mapping: { value: { $ref: 'record.n' } },
     dataset_id,
   })
+  const health = watchHealth(service.base)
   const first = await run(job_id!)
+  const answers = await health.stop()
   expectCounts(first.run, RECORDS, 0)
+  await expectRows(first.run.run_id)
+  const { peak } = memoryOf(service.child.pid)
+  const changed = Array.from({ length: RECORDS }, (_, n) => recordAt(n, n % 100 === 0 ? 'Delft' : undefined))
   await call('PATCH', `/api/datasets/${dataset_id}`, { records: changed })
   const second = await run(job_id!, first.run.run_id)
   expectCounts(second.run, RECORDS / 100, RECORDS - RECORDS / 100)
+  await expectRows(second.run.run_id)
   const { rows } = await client.query<{ executions: number }>(
     'select count(*)::int as executions from executions where trigger_id = $1',
     [job_id],
   )
   if (rows[0]!.executions !== RECORDS + RECORDS / 100) throw new Error(`${rows[0]!.executions} executions`)
+  const after = memoryOf(service.child.pid)
   // Ends by itself, so that a profiler can write down what it saw.
   service.child.disconnect()
-  return { rate: RECORDS / first.seconds, onePercentS: second.seconds, peak }
+  return {
+    rate: RECORDS / first.seconds,
+    onePercentS: second.seconds,
+    peak,
+    peakAfter: after.peak,
+    health: Math.max(...answers),
+  }
 }
 
 const rounds: ({ bare: number; ratio: number } & Awaited<ReturnType<typeof measureJob>>)[] = []
@@ -118,6 +162,8 @@ for (let at = 0; at < ROUNDS; at += 1) {
 const of = (pick: (round: (typeof rounds)[number]) => number, digits = 0): number =>
   Number(median(rounds.map(pick)).toFixed(digits))
 
+const most = (pick: (round: (typeof rounds)[number]) => number): number => Math.round(Math.max(...rounds.map(pick)))
+
 console.log(
   JSON.stringify(
     {
@@ -128,7 +174,9 @@ console.log(
       ratio: of(({ ratio }) => ratio, 2),
       one_percent_again: RECORDS / 100,
       one_percent_s: of(({ onePercentS }) => onePercentS, 1),
-      peak_rss_mb: Math.round(Math.max(...rounds.map(({ peak }) => peak)) / 2 ** 20),
+      slowest_health_ms: most(({ health }) => health),
+      peak_rss_mb: most(({ peak }) => peak),
+      peak_rss_changed_mb: most(({ peakAfter }) => peakAfter),
     },
     null,
     2,

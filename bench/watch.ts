@@ -1,0 +1,48 @@
+import { fork } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+
+// What a service looks like from outside while a bench runs: how soon it answers, and what it takes of the machine.
+
+if (import.meta.main) await askHealth(process.argv[2]!)
+
+/** Asks for health ten times a second, from a process that does nothing else; how long each answer took, in ms. */
+export function watchHealth(base: string): { stop(): Promise<number[]> } {
+  const child = fork(import.meta.filename, [base])
+  const took = new Promise<number[]>((resolve, reject) => {
+    child.once('message', (message) => resolve(message as number[]))
+    child.once('error', reject)
+  })
+  return {
+    stop() {
+      child.send('stop')
+      return took
+    },
+  }
+}
+
+async function askHealth(base: string): Promise<void> {
+  const took: number[] = []
+  let going = true
+  process.once('message', () => {
+    going = false
+  })
+  while (going) {
+    const from = performance.now()
+    await fetch(new URL('/healthz', base)).then((answer) => answer.arrayBuffer())
+    took.push(performance.now() - from)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  // The first one also pays for the connection.
+  process.send!(took.slice(1))
+  process.disconnect()
+}
+
+/** Megabytes of the machine that a process holds, and the most it ever held. */
+export function memoryOf(pid: number | undefined): { now: number; peak: number } {
+  const path = `/proc/${pid}/status`
+  if (!existsSync(path)) return { now: Number.NaN, peak: Number.NaN }
+  const status = readFileSync(path, 'utf8')
+  const megabytes = (name: string): number =>
+    Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024)
+  return { now: megabytes('VmRSS'), peak: megabytes('VmHWM') }
+}
