@@ -1,17 +1,16 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { makeLocalSpeech } from '#providers/speech/local'
 import { makeAudioProcess } from '#providers/speech/process'
 import { heardWords, sentences, wordErrors } from '#providers/speech/roundtrip'
 import { makeLocalTranscription } from '#providers/transcription/local'
+import { describeLate, watchLoop } from './loop-watch.ts'
 
 // `node bench/speech.ts`: seconds of audio per second of work both ways, what the server's event loop feels of it, and
-// how well each voice is understood. One run on an otherwise quiet machine; prints a table.
+// how well each voice is understood. One run on an otherwise quiet machine; prints a table. `node bench/speech.ts 4` does
+// nothing but speak and listen for four minutes and say how late the event loop was.
 
-const audio = makeAudioProcess()
+let audio = makeAudioProcess()
 const speech = makeLocalSpeech({ audio })
 const transcription = makeLocalTranscription({ audio })
-
-const delay = monitorEventLoopDelay({ resolution: 5 })
 
 const own = (since: NodeJS.CpuUsage) => {
   const { user, system } = process.cpuUsage(since)
@@ -19,27 +18,49 @@ const own = (since: NodeJS.CpuUsage) => {
 }
 
 const measure = async (work: () => Promise<number>) => {
-  delay.reset()
-  delay.enable()
+  const loop = watchLoop()
   const start = performance.now()
   const cpu = process.cpuUsage()
   const seconds = await work()
   const took = (performance.now() - start) / 1000
-  delay.disable()
-  return {
-    seconds,
-    took,
-    speed: seconds / took,
-    cpu_ms: own(cpu),
-    worst_ms: delay.max / 1e6 - 5,
-    p99_ms: delay.percentile(99) / 1e6 - 5,
-  }
+  return { seconds, took, speed: seconds / took, cpu_ms: own(cpu), ...loop.stop() }
 }
 
-const show = (what: string, { seconds, took, speed, cpu_ms, p99_ms, worst_ms }: Awaited<ReturnType<typeof measure>>) =>
+const show = (what: string, { seconds, took, speed, cpu_ms, p99_ms, worst }: Awaited<ReturnType<typeof measure>>) =>
   console.log(
-    `${what.padEnd(34)} ${seconds.toFixed(1).padStart(7)} s of audio in ${took.toFixed(1).padStart(5)} s = ${speed.toFixed(1).padStart(5)} x · event loop p99 ${Math.max(0, p99_ms).toFixed(1)} ms, worst ${Math.max(0, worst_ms).toFixed(1)} ms, own work ${cpu_ms.toFixed(0)} ms`,
+    `${what.padEnd(34)} ${seconds.toFixed(1).padStart(7)} s of audio in ${took.toFixed(1).padStart(5)} s = ${speed.toFixed(1).padStart(5)} x · event loop p99 ${p99_ms.toFixed(1)} ms, worst ${worst[0] ? describeLate(worst[0]) : 'unknown'}, all its work ${cpu_ms.toFixed(0)} ms`,
   )
+
+const text = sentences.join(' ')
+
+async function talk(minutes: number): Promise<void> {
+  const end = performance.now() + minutes * 60_000
+  const all = await measure(async () => {
+    let spoken_s = 0
+    while (performance.now() < end) {
+      // A server's first request pays for the start of the process, so now and then one does.
+      await audio.close()
+      audio = makeAudioProcess()
+      const [speech, transcription] = [makeLocalSpeech({ audio }), makeLocalTranscription({ audio })]
+      const clip = await speech.synthesize({ text, format: 'wav' })
+      const several = Array.from({ length: 3 }, () => [
+        speech.synthesize({ text, format: 'mp3' }),
+        transcription.transcribe({ bytes: clip.bytes }),
+      ])
+      for (const { duration_s } of await Promise.all(several.flat())) spoken_s += duration_s
+    }
+    return spoken_s
+  })
+  show(`${minutes} minutes of talk`, all)
+  for (const late of all.worst) console.log(`  ${describeLate(late)}`)
+  await audio.close()
+}
+
+const minutes = Number(process.argv[2] ?? 0)
+if (minutes > 0) {
+  await talk(minutes)
+  process.exit()
+}
 
 const cold = performance.now()
 const hello = await speech.synthesize({ text: 'Hello.', format: 'mp3' })
@@ -51,7 +72,6 @@ console.log(
 )
 
 show('nothing, for comparison', await measure(() => new Promise((resolve) => setTimeout(resolve, 5000, 0))))
-const text = sentences.join(' ')
 const clip = await speech.synthesize({ text, format: 'mp3' })
 for (const format of ['mp3', 'wav'] as const)
   show(`text to ${format}`, await measure(async () => (await speech.synthesize({ text, format })).duration_s))

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { readdirSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setPriority } from 'node:os'
 import { inspect } from '#providers/transcription/audio/decode'
@@ -12,9 +13,26 @@ import { speak } from './speak.ts'
 const output = new Socket({ fd: 3, readable: false, writable: true })
 const cancelled = new Set<number>()
 
-try {
-  setPriority(10) // the server's event loop comes first when there are few cores
-} catch {}
+giveWay(10)
+
+/**
+ * The server's event loop comes first when there are few cores. Linux keeps a priority per thread, and threads that V8 started
+ * before this line (garbage collection, compilation) keep theirs unless each is named; later ones inherit it.
+ */
+function giveWay(nice: number): void {
+  let threads = [0]
+  try {
+    threads = readdirSync('/proc/self/task').map(Number)
+  } catch {
+    // not Linux: the process has one priority
+  }
+  for (const thread of threads)
+    try {
+      setPriority(thread, nice)
+    } catch {
+      // ended meanwhile, or not allowed
+    }
+}
 
 class Cancelled extends Error {}
 
