@@ -50,6 +50,9 @@ create table threads (
   config_id uuid,
   external_id text,
   created_by uuid references users on delete set null,
+  -- A colleague talks to the visitor, and the assistant is silent: until then, or until they are no longer in the workspace.
+  taken_over_by uuid,
+  taken_over_until timestamptz,
   state json not null default '{}',
   turn integer not null default 0,
   last_seq integer not null default 0,
@@ -59,12 +62,15 @@ create table threads (
   unique (thread_id),
   foreign key (workspace_id, template_id) references templates on delete set null (template_id),
   foreign key (workspace_id, workflow_id) references workflows on delete cascade,
+  foreign key (workspace_id, taken_over_by) references memberships (workspace_id, user_id) on delete set null (taken_over_by),
+  check (taken_over_by is null or kind in ('embed', 'channel')),
   check ((kind in ('embed', 'gather')) = (visitor_id is not null)),
   check ((kind = 'channel') = (config_id is not null and external_id is not null)),
   check ((kind = 'gather') = (workflow_id is not null))
 );
 create index threads_by_visitor on threads (workspace_id, visitor_id, thread_id) where visitor_id is not null;
 create index threads_by_template on threads (workspace_id, template_id) where template_id is not null;
+create index threads_taken_over on threads (workspace_id, taken_over_by) where taken_over_by is not null;
 create index threads_by_workflow on threads (workspace_id, workflow_id) where workflow_id is not null;
 create unique index threads_of_channel on threads (workspace_id, config_id, external_id) where kind = 'channel';
 

@@ -430,11 +430,11 @@ export type Operations = {
   /** Chat templates of the workspace */
   listTemplates: { input: { limit?: number; cursor?: string }; answer: { items: Array<Template>; next_cursor: string | null }; required: false }
   /** Create a chat template */
-  createTemplate: { input: { name: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string>; model?: string | null; voice?: string | null; theme?: Record<string, unknown>; features?: { speech?: boolean; transcribe?: boolean }; allowed_origins?: Array<string>; retention_days?: number | null }; answer: Template; required: true }
+  createTemplate: { input: { name: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string>; model?: string | null; voice?: string | null; theme?: Record<string, unknown>; features?: { speech?: boolean; transcribe?: boolean; names?: boolean }; allowed_origins?: Array<string>; retention_days?: number | null }; answer: Template; required: true }
   /** One chat template */
   getTemplate: { input: { template_id: string }; answer: Template; required: true }
   /** Change a chat template */
-  updateTemplate: { input: { template_id: string } & { name?: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string> | null; model?: string | null; voice?: string | null; theme?: Record<string, unknown> | null; features?: { speech?: boolean; transcribe?: boolean } | null; allowed_origins?: Array<string> | null; retention_days?: number | null }; answer: Template; required: true }
+  updateTemplate: { input: { template_id: string } & { name?: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string> | null; model?: string | null; voice?: string | null; theme?: Record<string, unknown> | null; features?: { speech?: boolean; transcribe?: boolean; names?: boolean } | null; allowed_origins?: Array<string> | null; retention_days?: number | null }; answer: Template; required: true }
   /** Delete a chat template and its embed tokens */
   deleteTemplate: { input: { template_id: string }; answer: undefined; required: true }
   /** Embed tokens of a template */
@@ -481,6 +481,10 @@ export type Operations = {
   postThreadMessage: { input: { thread_id: string } & { body?: unknown }; answer: PostedThreadMessage; required: true }
   /** Submit or cancel the form that the assistant shows */
   actOnThreadForm: { input: { thread_id: string } & { action: "submit" | "cancel"; form_id: string; values?: Record<string, unknown> }; answer: PostedThreadMessage; required: true }
+  /** Talk with a visitor, or somebody in a channel, in place of the assistant */
+  takeThreadOver: { input: { thread_id: string }; answer: ChatThread; required: true }
+  /** Let the assistant answer again; what it had asked is asked again */
+  handThreadBack: { input: { thread_id: string }; answer: ChatThread; required: true }
   /** Invite a person to the thread by e-mail */
   inviteThreadMember: { input: { thread_id: string } & { email: string; role?: "owner" | "member" | "viewer" }; answer: ThreadInvitation; required: true }
   /** Members of the thread */
@@ -711,6 +715,8 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   listThreadMessages: ["GET", "/api/chat-thread/{thread_id}/messages", ["limit","cursor"]],
   postThreadMessage: ["POST", "/api/chat-thread/{thread_id}/messages", [], true],
   actOnThreadForm: ["POST", "/api/chat-thread/{thread_id}/action"],
+  takeThreadOver: ["POST", "/api/chat-thread/{thread_id}/take-over"],
+  handThreadBack: ["POST", "/api/chat-thread/{thread_id}/hand-back"],
   inviteThreadMember: ["POST", "/api/chat-thread/{thread_id}/invite"],
   listThreadMembers: ["GET", "/api/chat-thread/{thread_id}/members", ["limit","cursor"]],
   updateThreadMember: ["PATCH", "/api/chat-thread/{thread_id}/members/{user_id}"],

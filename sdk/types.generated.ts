@@ -168,27 +168,27 @@ export type SuiteOutcome = { position: number; outcome: "passed" | "failed" | "e
 
 export type ExtractedRequirements = { values: Record<string, unknown>; missing: Array<string>; confidence: Record<string, number>; extracted_by: string }
 
-export type Template = { template_id: string; name: string; owner_id: string; greeting: string | null; instructions: string | null; workflow_ids: Array<string>; model: string | null; voice: string | null; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean }; allowed_origins: Array<string>; retention_days: number | null; created_at: string; updated_at: string }
+export type Template = { template_id: string; name: string; owner_id: string; greeting: string | null; instructions: string | null; workflow_ids: Array<string>; model: string | null; voice: string | null; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean; names: boolean }; allowed_origins: Array<string>; retention_days: number | null; created_at: string; updated_at: string }
 
-export type WidgetConfig = { template_id: string; name: string; greeting: string; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean }; voice: string | null; suggestions: Array<string>; visitor_token: string }
+export type WidgetConfig = { template_id: string; name: string; greeting: string; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean; names: boolean }; voice: string | null; suggestions: Array<string>; visitor_token: string }
 
 export type ChatAnswer = { thread_id: string; messages: Array<WidgetMessage>; form?: WidgetForm; execution_id?: string; visitor_token?: string }
 
-export type WidgetMessage = { message_id: string; role: "assistant" | "visitor" | "system"; text: string; created_at: string }
+export type WidgetMessage = { message_id: string; role: "assistant" | "visitor" | "system"; author?: string; text: string; created_at: string }
 
 export type WidgetForm = { form_id: string; title: string; schema: unknown; values: Record<string, unknown> }
 
 export type FormActionAnswer = { thread_id: string; messages: Array<WidgetMessage>; form?: WidgetForm; execution_id?: string }
 
-export type WidgetHistory = { items: Array<WidgetMessage>; next_cursor: string | null; form?: WidgetForm }
+export type WidgetHistory = { items: Array<WidgetMessage>; next_cursor: string | null; colleague: string | null; form?: WidgetForm }
 
 export type WidgetTranscript = { text: string; language: string; duration_s: number }
 
-export type WorkflowWidgetConfig = { workflow_id: string; name: string; description: string | null; greeting: string; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean }; voice: string | null; suggestions: Array<string>; visitor_token: string }
+export type WorkflowWidgetConfig = { workflow_id: string; name: string; description: string | null; greeting: string; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean; names: boolean }; voice: string | null; suggestions: Array<string>; visitor_token: string }
 
 export type Gathered = { conversation_id: string; reply: string; values: Record<string, unknown>; missing: Array<string>; complete: boolean; execution_id?: string; visitor_token?: string }
 
-export type ChatThread = { thread_id: string; kind: "thread" | "embed" | "channel" | "gather"; title: string; channel: string | null; template_id: string | null; role: "owner" | "member" | "viewer"; created_by: string | null; created_at: string; updated_at: string }
+export type ChatThread = { thread_id: string; kind: "thread" | "embed" | "channel" | "gather"; title: string; channel: string | null; template_id: string | null; role: "owner" | "member" | "viewer"; taken_over_by: { user_id: string; name: string } | null; created_by: string | null; created_at: string; updated_at: string }
 
 export type ThreadMessages = { items: Array<ThreadMessage>; next_cursor: string | null; form: { form_id: string; title: string; schema: unknown; values: Record<string, unknown> } | null }
 

@@ -4,7 +4,15 @@
 export type Target = { kind: 'template' | 'workflow'; id: string }
 export type Options = { base: string; token: string; target: Target }
 
-export type Message = { message_id: string; role: 'assistant' | 'visitor' | 'system'; text: string; created_at: string }
+export type Message = {
+  message_id: string
+  role: 'assistant' | 'visitor' | 'system'
+  /** The colleague who wrote it in place of the assistant. */
+  author?: string
+  text: string
+  created_at: string
+}
+export type History = { items: Message[]; colleague: string | null; form?: Form }
 export type Form = { form_id: string; title: string; schema: Schema; values: Record<string, unknown> }
 export type Schema = {
   type?: string | string[]
@@ -169,18 +177,15 @@ export function makeApi({ base, token, target }: Options) {
         await send(`/thread/${thread_id}/action`, json({ action, form_id, ...(values && { values }) }, newKey()))
       ).json() as Promise<Turn>,
     /** Everything after a message; from the beginning where none is named. */
-    async history(thread_id: string, after: string | null): Promise<{ items: Message[]; form?: Form }> {
+    async history(thread_id: string, after: string | null): Promise<History> {
       const items: Message[] = []
       for (;;) {
         const last = items.at(-1)?.message_id ?? after
         const query = `limit=200${last ? `&after=${encodeURIComponent(last)}` : ''}`
-        const page = (await (await send(`/thread/${thread_id}/history?${query}`)).json()) as {
-          items: Message[]
-          next_cursor: string | null
-          form?: Form
-        }
+        const answer = await send(`/thread/${thread_id}/history?${query}`)
+        const page = (await answer.json()) as History & { next_cursor: string | null }
         items.push(...page.items)
-        if (page.next_cursor === null) return { items, ...(page.form && { form: page.form }) }
+        if (page.next_cursor === null) return { ...page, items }
       }
     },
     status: async (execution: string): Promise<Status> =>

@@ -98,9 +98,13 @@ export function Chat({ api, config, onClose }: Props) {
       <div class="log" ref={log} role="log" aria-live="polite" aria-label="Conversation" tabIndex={0}>
         {view.messages.map((message) => (
           <div class={`message ${message.role}`} key={message.message_id}>
-            <span class="sr">
-              {message.role === 'visitor' ? 'You: ' : message.role === 'assistant' ? `${config.name}: ` : ''}
-            </span>
+            {message.author ? (
+              <span class="author">{message.author}</span>
+            ) : (
+              <span class="sr">
+                {message.role === 'visitor' ? 'You: ' : message.role === 'assistant' ? `${config.name}: ` : ''}
+              </span>
+            )}
             {message.text}
           </div>
         ))}

@@ -19,6 +19,8 @@ export type View = {
 
 const finished = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
 const POLL_MS = 1500
+/** How often it is asked whether somebody wrote: a colleague who talks is waited for. */
+const [LOOK_MS, QUIET_MS, QUIET_AFTER] = [5000, 30_000, 10 * 60_000]
 
 let counter = 0
 const local = (role: Message['role'], text: string): Message => ({
@@ -44,6 +46,10 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
   /** The last message that the service told of. */
   let last: string | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
+  let looking: ReturnType<typeof setTimeout> | undefined
+  let colleague: string | null = null
+  let lastNews = Date.now()
+  let stopped = false
 
   const set = (change: Partial<View>): void => {
     view = { ...view, ...change }
@@ -107,12 +113,35 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
     }
   }
 
+  /** Colleagues write when they like. Nobody looks while the page is hidden, or while something else asks anyway. */
+  function look(): void {
+    clearTimeout(looking)
+    if (stopped || api.target.kind !== 'template') return
+    const quiet = Date.now() - lastNews > QUIET_AFTER
+    looking = setTimeout(
+      async () => {
+        try {
+          if (thread && !view.busy && !view.execution && !document.hidden) await refresh()
+        } catch {
+          // The next message says what is wrong.
+        }
+        look()
+      },
+      colleague ? POLL_MS : quiet ? QUIET_MS : LOOK_MS,
+    )
+  }
+
   const unseen = (messages: Message[]): Message[] =>
     messages.filter(({ message_id }) => !view.messages.some((known) => known.message_id === message_id))
 
   /** What was said since; after a reload, all of it. */
   async function refresh(): Promise<void> {
-    const { items, form } = await api.history(thread!, last)
+    const asked = thread
+    const { items, form, colleague: talking } = await api.history(asked!, last)
+    // A new conversation began meanwhile.
+    if (thread !== asked) return
+    colleague = talking
+    if (items.length > 0) lastNews = Date.now()
     const resumed = last === null
     last = items.at(-1)?.message_id ?? last
     // Shown when it was sent, and stored although its answer was lost.
@@ -120,7 +149,9 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
       message.message_id.startsWith('local-') &&
       items.some(({ role, text }) => role === message.role && text === message.text)
     const fresh = unseen(items)
-    set({ messages: [...view.messages.filter((message) => !again(message)), ...fresh], form: form ?? null })
+    const told = new Set(items.map(({ message_id }) => message_id))
+    const before = view.messages.filter((message) => !again(message) && !told.has(message.message_id))
+    set({ messages: [...before, ...items], form: form ?? null })
     if (!resumed) for (const { role, text } of fresh) if (role === 'assistant') onSaid(text)
   }
 
@@ -131,6 +162,7 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
     async resume(greeting: string): Promise<void> {
       if (api.target.kind === 'template' && thread) await attempt(refresh)
       if (view.messages.length === 0) add(local('assistant', greeting))
+      look()
       if (view.execution) timer = setTimeout(poll, 0)
       else if (api.target.kind === 'workflow' && !thread) {
         await attempt(async () => {
@@ -143,6 +175,7 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
 
     async send(text: string): Promise<void> {
       add(local('visitor', text))
+      lastNews = Date.now()
       await attempt(async () => {
         if (api.target.kind === 'workflow') {
           const gathered = await api.gather(thread, text, lost)
@@ -153,9 +186,8 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
         }
         const turn = await api.chat(thread, text, lost)
         thread = turn.thread_id
-        // What looks how things stand may have been faster.
+        // What looks how things stand may have been faster. What was told before this turn is not in its answer: `last` stays.
         const fresh = unseen(turn.messages)
-        last = fresh.at(-1)?.message_id ?? last
         add(...fresh)
         for (const { role, text: said } of fresh) if (role === 'assistant') onSaid(said)
         set({ form: turn.form ?? null })
@@ -193,7 +225,11 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
       await this.resume(greeting)
     },
 
-    stop: (): void => clearTimeout(timer),
+    stop(): void {
+      clearTimeout(timer)
+      clearTimeout(looking)
+      stopped = true
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 import { fromWire, newId, toWire } from '#platform/ids'
 import { freshEmail } from '#test/harness/browser'
-import { type Cases, type Cast, type Prepared, rows, withChanges } from './matrix.ts'
+import { makeTemplate, makeToken, visit } from '#test/harness/widget'
+import { type Cases, type Cast, type Expected, type Prepared, rows, withChanges } from './matrix.ts'
 
 /** A thread of the author's, with a member and a viewer. */
 async function makeThread({ author, resourceMember, resourceViewer }: Cast): Promise<string> {
@@ -56,6 +57,15 @@ async function signedAddress(cast: Cast): Promise<Prepared> {
   return { params: { audio_id: body.audio_id, grant: playback.url.split('/').at(-1) } }
 }
 
+/** A visitor of the author's template wrote; whoever else has a role elsewhere has none here. */
+async function visited({ author, service }: Cast): Promise<Prepared> {
+  const template = await makeTemplate(author, [])
+  const { token } = await makeToken(author, `/api/templates/${template}`)
+  const { body } = await (await visit(service, template, token)).chat('Hello')
+  return { params: { thread_id: body.thread_id } }
+}
+const answeredFor: Expected = withChanges(rows.ownOnly, { workspaceOwner: 'ok' })
+
 export const threadCases: Cases = {
   // Guests too: they see the threads they were invited to.
   listThreads: { expect: rows.signedIn },
@@ -68,6 +78,8 @@ export const threadCases: Cases = {
     expect: withChanges(rows.hiddenOwnerOrMember, { author: 422, resourceMember: 422 }),
     prepare: withBody(() => ({ action: 'cancel', form_id: toWire('form', newId()) })),
   },
+  takeThreadOver: { expect: answeredFor, prepare: visited },
+  handThreadBack: { expect: answeredFor, prepare: visited },
   inviteThreadMember: { expect: rows.hiddenOwnerOnly, prepare: withBody(() => ({ email: freshEmail() })) },
   listThreadMembers: { expect: rows.hiddenAnyMember, prepare: thread },
   updateThreadMember: {

@@ -57,7 +57,7 @@ describe.skipIf(noBrowser)('conversations', () => {
     )
   })
 
-  it('what a visitor of a site said is read in the console, and kept as long as the template says', {
+  it('what a visitor of a site said is read and answered in the console, and kept as long as the template says', {
     timeout: 120_000,
   }, async () => {
     const ada = await site().signUp('Ada')
@@ -81,7 +81,15 @@ describe.skipIf(noBrowser)('conversations', () => {
     await page.getByRole('link', { name: 'Visitors and channels' }).click()
     await page.getByRole('table').getByRole('link').first().click()
     await page.getByText('Where is my parcel? <b>now</b>').waitFor()
-    expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0)
+    await page.getByText('The assistant answers. Your message takes the conversation over.').waitFor()
+    await page.getByRole('textbox', { name: 'Message' }).fill(`On its way ${hostile}`)
+    await page.keyboard.press('Enter')
+    await page.getByText('You talk with them; the assistant is silent.').waitFor()
+    const history = await visitor.history((await page.evaluate('location.pathname.split("/").at(-1)')) as string)
+    expect(history.at(-1)).toMatchObject({ role: 'assistant', author: 'A colleague', text: `On its way ${hostile}` })
+    await page.getByRole('button', { name: 'Hand back' }).click()
+    await page.getByText('The assistant answers again.').waitFor()
+    expect(await page.evaluate('window.hacked')).toBeUndefined()
     await checkPages(ada, [['/threads/outside', 'Last word']])
   })
 

@@ -94,6 +94,26 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await page.getByLabel('Your message').fill('green')
     await page.keyboard.press('Enter')
     await log.getByText('Hello Ada, here is your green card').waitFor()
+    // A colleague writes in the console, and the visitor sees it without doing anything.
+    const [thread] = (await world.owner.call('GET', '/api/chat-thread?with=outside')).body.items
+    const text = 'Anything else? <script>document.title="hacked"</script>'
+    await world.owner.call('POST', `/api/chat-thread/${thread.thread_id}/messages`, { body: { text } })
+    await log.getByText('A colleague has joined the conversation.').waitFor()
+    await log.getByText('A colleague', { exact: true }).waitFor()
+    await log.getByText(text).waitFor()
+    expect(await page.title()).toBe('Shop')
+    // What was said before the visitor's message, while nothing could be read, is not skipped by its answer.
+    await page.route('**/history?*', (route) => route.abort())
+    await world.owner.call('POST', `/api/chat-thread/${thread.thread_id}/messages`, {
+      body: { text: 'One more thing' },
+    })
+    await world.owner.call('POST', `/api/chat-thread/${thread.thread_id}/hand-back`)
+    await page.getByLabel('Your message').fill('Hello')
+    await page.keyboard.press('Enter')
+    await log.getByText('I can help with:').last().waitFor()
+    await page.unroute('**/history?*')
+    await log.getByText('One more thing').waitFor()
+    await log.getByText('The assistant answers again.').waitFor()
     expect(await severeFindings(page)).toEqual([])
     await page.reload()
     await page.getByRole('button', { name: /Open the chat/ }).click()

@@ -66,6 +66,8 @@ export function makeNews({
   }
 
   return {
+    announce,
+
     onPosted: (listener: (tx: Tx, posted: Posted) => Promise<void>): void => void listeners.push(listener),
 
     /** In the transaction that opens the question. */
@@ -84,7 +86,7 @@ export function makeNews({
         const open = { clarification_id, execution_id, root_id: own.execution_id, question, schema }
         held.state = { ...held.state, questions: [...held.state.questions, open] }
         await saveThread(tx, held)
-        if (held.state.questions.length === 1) {
+        if (held.state.questions.length === 1 && held.taken_over_by === null) {
           const form = (await findOpenForm(tx, held.workspace_id, held.thread_id)) ?? null
           const deed: Deed = { held, said: [], writes: [], form, executionId: null, started: [], answered: [] }
           carrying.showQuestionForm(deed, open)

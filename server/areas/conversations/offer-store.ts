@@ -13,7 +13,14 @@ export type Offer = {
   inputs: Json | null
 }
 
-export type Voice = { name: string; greeting: string | null; instructions: string | null; model: string | null }
+export type Voice = {
+  name: string
+  greeting: string | null
+  instructions: string | null
+  model: string | null
+  /** Visitors learn the names of colleagues who talk with them. */
+  names: boolean
+}
 
 const offerColumns = `w.workflow_id, w.name, w.description, w.settings, v.version_id, v.definition -> 'inputs' as inputs`
 const activeVersion =
@@ -40,7 +47,8 @@ export const offersOfWorkflow = (tx: Tx, workspaceId: string, workflowId: string
 export type Surroundings = { voice: Voice | undefined; offers: Offer[]; form: FormRow | null }
 
 const around = (template: string, workflow: string): string =>
-  `(select row_to_json(s) from (select p.name, p.greeting, p.instructions, p.model from templates p
+  `(select row_to_json(s) from (select p.name, p.greeting, p.instructions, p.model,
+        coalesce((p.features ->> 'names')::boolean, false) as names from templates p
       where p.workspace_id = $1 and p.template_id = ${template}) s) as voice,
    (select json_agg(o order by o.position, o.workflow_id) from (
       ${offeredBy(template)} union all ${offerOf(workflow)}) o) as offers`

@@ -21,6 +21,7 @@ export const threadOf = (wanted: NewThread): Held => ({
   config_id: wanted.kind === 'channel' ? wanted.configId : null,
   external_id: wanted.kind === 'channel' ? wanted.externalId : null,
   created_by: wanted.kind === 'thread' ? wanted.createdBy : null,
+  taken_over_by: null,
   state: emptyState,
   turn: 0,
   last_seq: 0,

@@ -13,7 +13,8 @@ import { offersOfTemplate, offersOfWorkflow, readSurroundings, surroundingsOf } 
 import { greet, threadOf } from './opening.ts'
 import { makePick } from './pick.ts'
 import type { OpenQuestion } from './state.ts'
-import { findChannelThread, findThread, insertThread, readThread, readThreadOf } from './thread-store.ts'
+import { makeTakeover } from './takeover.ts'
+import { findChannelThread, findColleague, findThread, insertThread, readThread, readThreadOf } from './thread-store.ts'
 import { gatheredOf, makeTurns } from './turns.ts'
 import type { NewThread, Thread, Turn } from './types.ts'
 
@@ -48,6 +49,8 @@ export function makeConversations(dependencies: ConversationDependencies) {
     },
   })
 
+  const takeover = makeTakeover({ carrying, news })
+
   async function openThread(tx: Tx, wanted: NewThread): Promise<Thread> {
     const held = threadOf(wanted)
     if (wanted.kind === 'channel') {
@@ -66,6 +69,8 @@ export function makeConversations(dependencies: ConversationDependencies) {
     openThread,
     findThread,
     ...turns,
+    ...takeover,
+    findColleague,
     /** True where a turn needs no model, and can be part of a request's transaction. */
     answersAtOnce: (): boolean => llm.available() !== null,
     listMessages: (tx: Tx, workspaceId: string, threadId: string, page: { after: number; limit: number }) =>

@@ -26,9 +26,18 @@ export type State = {
   offered: string[]
   /** What was started last, with its input. */
   started: { execution_id: string; workflow_id: string; values: JsonObject } | null
+  /** Whoever has taken over was told that the visitor wrote, and has not answered yet. */
+  awaiting: boolean
 }
 
-export const emptyState: State = { gathering: null, questions: [], running: [], offered: [], started: null }
+export const emptyState: State = {
+  gathering: null,
+  questions: [],
+  running: [],
+  offered: [],
+  started: null,
+  awaiting: false,
+}
 
 /** Rows written before a field existed do not have it. */
 export const readState = (stored: Partial<State>): State => ({ ...emptyState, ...stored })

@@ -22,6 +22,10 @@ export const ANSWERED = 'Thank you. I have passed your answer on.'
 export const ANSWERED_ELSEWHERE = 'Thank you, but that question has already been answered or has closed.'
 export const NOT_UNDERSTOOD = 'Sorry, I did not understand that.'
 export const COMPLETE = 'This has already been started.'
+export const A_COLLEAGUE = 'A colleague'
+export const HANDED_BACK = 'The assistant answers again.'
+
+export const joined = (name: string | null): string => `${name ?? A_COLLEAGUE} has joined the conversation.`
 
 export const labelOf = ({ name, schema }: Pick<Requirement, 'name' | 'schema'>): string => {
   const title = schema && own(schema, 'title')

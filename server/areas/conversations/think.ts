@@ -23,7 +23,7 @@ export type Situation = Surroundings & {
 type Say = { kind: 'say'; texts: string[]; offered?: string[]; drop?: boolean }
 
 export type Decision =
-  /** Nobody is there to answer: a thread of people alone. */
+  /** Nobody is there to answer, or somebody else is: a thread of people alone, a conversation that a colleague has taken over. */
   | { kind: 'silent' }
   | Say
   | { kind: 'gather'; offer: Offer; values: JsonObject; asked: string | null; texts: string[] }
@@ -45,6 +45,7 @@ export type Said = { text: string; timeZone: string; now: Date; signal?: AbortSi
 export async function think(situation: Situation, said: Said, tools: Tools): Promise<Decision> {
   const { held, offers, voice } = situation
   const { state } = held
+  if (held.taken_over_by !== null) return { kind: 'silent' }
   if (held.kind !== 'gather' && voice === undefined) return { kind: 'silent' }
   const [question] = state.questions
   if (question) return answerQuestion(question, said, voice, tools)

@@ -15,7 +15,8 @@ const columns = [
   'created_by',
 ]
 const threadColumns = columns.join(', ')
-const standing = [...columns, 'state', 'turn', 'last_seq'].map((column) => `t.${column}`).join(', ')
+const standing = `${[...columns, 'state', 'turn', 'last_seq'].map((column) => `t.${column}`).join(', ')},
+  case when t.taken_over_until > now() then t.taken_over_by end as taken_over_by`
 
 export const findThread = (tx: Tx, workspaceId: string, threadId: string): Promise<Thread | undefined> =>
   tx.maybe<Thread>(`select ${threadColumns} from threads where workspace_id = $1 and thread_id = $2`, [
@@ -43,7 +44,13 @@ export const findThreadOfRequest = (tx: Tx, workspaceId: string, requestKey: Buf
   )
 
 /** The thread as its writer holds it: nobody else writes to it until the transaction ends. */
-export type Held = Thread & { state: State; turn: number; last_seq: number }
+export type Held = Thread & {
+  /** The colleague who talks in place of the assistant. */
+  taken_over_by: string | null
+  state: State
+  turn: number
+  last_seq: number
+}
 
 /** How many there are then: none where the channel's conversation was opened by somebody else meanwhile. */
 export const insertThread = (tx: Tx, thread: Held): Promise<number> =>
@@ -68,7 +75,7 @@ export const insertThread = (tx: Tx, thread: Held): Promise<number> =>
     ],
   )
 
-type Stored = Thread & { state: Partial<State>; turn: number; last_seq: number }
+type Stored = Omit<Held, 'state'> & { state: Partial<State> }
 
 const read = <Row extends Stored>(row: Row | undefined) => row && { ...row, state: readState(row.state) }
 
@@ -110,4 +117,25 @@ export const saveThread = (tx: Tx, held: Held): Promise<number> =>
   tx.count(
     'update threads set state = $3, turn = $4, last_seq = $5, updated_at = now() where workspace_id = $1 and thread_id = $2',
     [held.workspace_id, held.thread_id, JSON.stringify(held.state), held.turn, held.last_seq],
+  )
+
+/** Half a day after the colleague's last word the assistant answers again: a conversation that was forgotten is not left alone. */
+export const setTakenOver = (tx: Tx, held: Held, userId: string | null): Promise<number> =>
+  tx.count(
+    `update threads set taken_over_by = $3, taken_over_until = now() + interval '12 hours' where workspace_id = $1 and thread_id = $2`,
+    [held.workspace_id, held.thread_id, userId],
+  )
+
+/** Who of the house a visitor talks with, and whether they learn the names. */
+export const findColleague = (
+  tx: Tx,
+  workspaceId: string,
+  threadId: string,
+): Promise<{ name: string | null; names: boolean } | undefined> =>
+  tx.maybe(
+    `select u.name, coalesce((p.features ->> 'names')::boolean, false) as names from threads t
+     left join templates p on p.workspace_id = t.workspace_id and p.template_id = t.template_id
+     left join users u on u.user_id = t.taken_over_by and t.taken_over_until > now()
+     where t.workspace_id = $1 and t.thread_id = $2`,
+    [workspaceId, threadId],
   )

@@ -10,6 +10,7 @@ import { lastMessages, messagesOfRequest, type NewMessage, saveTurn } from './me
 import type { News } from './news.ts'
 import { type Offer, readSurroundings, type Surroundings, surroundingsOf } from './offer-store.ts'
 import { greet, threadOf } from './opening.ts'
+import { tellHolder } from './takeover.ts'
 import * as texts from './texts.ts'
 import { type Decision, inputOf, missingOf, type Said, type Situation, type Tools, think } from './think.ts'
 import { findThreadOfRequest, type Held, lockThread, readThread } from './thread-store.ts'
@@ -121,6 +122,7 @@ export function makeTurns(options: {
         const deed = begin(situation, { ...byline(incoming), text: incoming.text })
         deeds.push(deed)
         await carrying.carryOut(tx, deed, decision, incoming, situation.offers)
+        tellHolder(deed)
         return finish(tx, deed, situation.offers)
       })
       if (turn) return turn

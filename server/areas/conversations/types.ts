@@ -113,6 +113,10 @@ export type NewThread = { workspaceId: string } & (
 /** Something the assistant said outside a turn (a question, a gate, a result). In the transaction that makes it true. */
 export type Posted = { thread: Thread; message: Message }
 
+/** A colleague takes part in a conversation with somebody outside. */
+export type TakeOver = { workspaceId: string; threadId: string; person: { user_id: string; name: string } }
+export type SpeakUp = TakeOver & { text: string; requestKey?: Buffer }
+
 /** What the other areas use. Who may call was settled by them. */
 export type Conversations = {
   /** A new thread with its greeting; for a channel, the one that exists for (config, external id). */
@@ -135,6 +139,11 @@ export type Conversations = {
     page: { after: number; limit: number },
   ): Promise<(Message & { seq: number })[]>
   openForm(tx: Tx, workspaceId: string, threadId: string): Promise<Form | null>
+  /** The assistant is silent from now on: a colleague talks. `conflict` where it is no conversation with somebody outside. */
+  takeOver(tx: Tx, taking: TakeOver): Promise<void>
+  handBack(tx: Tx, place: Omit<TakeOver, 'person'>): Promise<void>
+  /** What a colleague says there; it takes over where nobody has. */
+  speakUp(tx: Tx, said: SpeakUp): Promise<Message>
   /** Gateway channels send what is posted outside a turn: the listener writes its outbox row in the same transaction. */
   onPosted(listener: (tx: Tx, posted: Posted) => Promise<void>): void
 }

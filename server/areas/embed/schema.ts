@@ -9,6 +9,7 @@ export const WidgetMessage = z
   .object({
     message_id: id('msg'),
     role: z.enum(['assistant', 'visitor', 'system']),
+    author: z.string().optional().describe('The colleague who wrote it in place of the assistant'),
     text: z.string().describe('Plain text; never markup'),
     created_at: timestamp(),
   })
@@ -74,7 +75,12 @@ export const Action = z.strictObject({
 export const ActionAnswer = ChatAnswer.omit({ visitor_token: true }).meta({ id: 'FormActionAnswer' })
 
 export const History = z
-  .object({ items: z.array(WidgetMessage), next_cursor: z.string().nullable(), form: WidgetForm.optional() })
+  .object({
+    items: z.array(WidgetMessage),
+    next_cursor: z.string().nullable(),
+    colleague: z.string().nullable().describe('Who talks with the visitor now, in place of the assistant'),
+    form: WidgetForm.optional(),
+  })
   .meta({ id: 'WidgetHistory' })
 
 export const Speak = z.strictObject({

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { readAudio, toAudioProblem } from '#areas/conversations/audio'
 import type { ConversationService } from '#areas/conversations/service'
-import { GREETING } from '#areas/conversations/texts'
+import { A_COLLEAGUE, GREETING } from '#areas/conversations/texts'
 import type { Message, Turn } from '#areas/conversations/types'
 import { type Features, featuresOf } from '#areas/templates/schema'
 import type { Templates } from '#areas/templates/service'
@@ -39,10 +39,11 @@ export function makeTemplateWidget(options: {
     return {
       speech: features.speech && speech.available() === null,
       transcribe: features.transcribe && transcription.available() === null,
+      names: features.names,
     }
   }
 
-  async function requireFeature(ctx: Context, { template_id }: OfTemplate, feature: keyof Features) {
+  async function requireFeature(ctx: Context, { template_id }: OfTemplate, feature: 'speech' | 'transcribe') {
     const template = await ctx.db.tenant(scopeOf(ctx), (tx) =>
       templates.findTemplate(tx, ctx.workspace.workspace_id, template_id),
     )
@@ -127,12 +128,19 @@ export function makeTemplateWidget(options: {
         after === undefined ? 0 : await conversations.seqOf(ctx.tx, workspace_id, thread_id, fromWire('msg', after))
       const key = decodeCursor(cursor, 1)
       const from = Math.max(known, typeof key?.[0] === 'number' ? key[0] : 0)
-      const [rows, form] = await Promise.all([
+      const [rows, form, house] = await Promise.all([
         conversations.listMessages(ctx.tx, workspace_id, thread_id, { after: from, limit: limit + 1 }),
         conversations.openForm(ctx.tx, workspace_id, thread_id),
+        conversations.findColleague(ctx.tx, workspace_id, thread_id),
       ])
+      const names = house?.names === true
       const { items, next_cursor } = toPage(rows, limit, ({ seq }) => [seq])
-      return { items: items.map(viewOf), next_cursor, ...(form && { form }) }
+      return {
+        items: items.map((message) => viewOf(message, names)),
+        next_cursor,
+        colleague: house?.name ? colleagueOf(house.name, names) : null,
+        ...(form && { form }),
+      }
     },
 
     /** Bytes of mp3; nothing is stored. */
@@ -166,16 +174,20 @@ export function makeTemplateWidget(options: {
 
 export type TemplateWidget = ReturnType<typeof makeTemplateWidget>
 
-const viewOf = ({ message_id, role, text, created_at }: Message) => ({
+const colleagueOf = (name: string | null, names: boolean): string => (names ? name : null) ?? A_COLLEAGUE
+
+/** A colleague speaks where the assistant does, under a name. */
+const viewOf = ({ message_id, role, author_name, text, created_at }: Message, names = false) => ({
   message_id,
-  role: role === 'user' ? ('visitor' as const) : role,
+  role: role === 'user' ? ('assistant' as const) : role,
+  ...(role === 'user' && { author: colleagueOf(author_name, names) }),
   text,
   created_at,
 })
 
 const answerOf = (turn: Turn) => ({
   thread_id: turn.thread.thread_id,
-  messages: turn.messages.map(viewOf),
+  messages: turn.messages.map((message) => viewOf(message)),
   ...(turn.form && { form: turn.form }),
   ...(turn.execution_id !== null && { execution_id: turn.execution_id }),
 })

@@ -52,7 +52,7 @@ export function makeWorkflowWidget(options: {
         description: offer.description,
         greeting: offer.description ?? offer.name,
         theme: {},
-        features: { speech: false, transcribe: false },
+        features: { speech: false, transcribe: false, names: false },
         voice: null,
         suggestions: [],
         visitor_token: visitors.mint(ownerOf(credential), credential.visitor_id ?? newId()),

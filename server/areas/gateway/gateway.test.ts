@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { fromWire } from '#platform/ids'
+import { fromWire, toWire } from '#platform/ids'
 import * as discord from '#test/fakes/channels/discord'
 import * as receiver from '#test/fakes/channels/receiver'
 import type { FakeVendor } from '#test/fakes/channels/server'
@@ -158,6 +158,35 @@ const rowsOf = async (configId: string): Promise<{ deliveries: number; threads: 
   return row!
 }
 const nothing = { deliveries: 0, threads: 0, sends: 0 }
+
+describe('a conversation that a colleague takes over', () => {
+  test('goes on through the vendor, and the assistant is silent until it is handed back', async () => {
+    const configId = await makeChannel('telegram')
+    await deliver('telegram', configId, says.telegram('hello'))
+    await heard('telegram', /Order tea/)
+    const { items } = (await world.member.call('GET', '/api/chat-thread?with=outside&limit=200')).body
+    const [thread] = await service.sql<{ thread_id: string }>('select thread_id from threads where config_id = $1', [
+      fromWire('chan', configId),
+    ])
+    const thread_id = thread!.thread_id
+    const path = `/api/chat-thread/${toWire('thr', thread_id)}`
+    expect(items[0]).toMatchObject({ thread_id: toWire('thr', thread_id), channel: 'telegram', role: 'member' })
+    expect((await world.member.call('POST', `${path}/messages`, { body: { text: 'Tea is out' } })).status).toBe(201)
+    await heard('telegram', /^Tea is out$/)
+    const before = fakes.telegram.sent.length
+    await deliver('telegram', configId, says.telegram('Order tea'))
+    await world.member.call('PATCH', `/api/templates/${template}`, { body: { features: { names: true } } })
+    await world.member.call('POST', `${path}/messages`, { body: { text: 'Tomorrow again' } })
+    await heard('telegram', /^.+: Tomorrow again$/)
+    await until(async () => (await rowsOf(configId)).deliveries === 2, 'the message to arrive')
+    await world.member.call('PATCH', `/api/templates/${template}`, { body: { features: { names: false } } })
+    expect(fakes.telegram.sent).toHaveLength(before + 1)
+    await world.member.call('POST', `${path}/hand-back`)
+    await heard('telegram', /The assistant answers again/)
+    await deliver('telegram', configId, says.telegram('Order tea'))
+    await heard('telegram', /I need/)
+  })
+})
 
 describe('a config', () => {
   test('is made once per account and changed by saying it again; credentials are never shown', async () => {
@@ -400,7 +429,7 @@ describe('conversations', () => {
     expect((await world.owner.call('GET', address)).body).toMatchObject({
       kind: 'channel',
       channel: 'telegram',
-      role: 'viewer',
+      role: 'member',
     })
     const listed = await world.owner.call('GET', '/api/chat-thread?with=outside&limit=200')
     expect(listed.body.items.map(({ thread_id }: { thread_id: string }) => thread_id)).toContain(row!.id)
@@ -409,11 +438,8 @@ describe('conversations', () => {
       return items.length > 1 && items.map(({ text }: { text: string }) => text)
     }, 'the answer')
     expect(texts[0]).toBe('hello')
-    for (const [method, path, body] of [
-      ['POST', '/messages', { text: 'me too' }],
-      ['POST', '/invite', { email: world.member.email }],
-    ] as const)
-      expect((await world.owner.call(method, address + path, { body })).status).toBe(403)
+    const body = { email: world.member.email }
+    expect((await world.owner.call('POST', `${address}/invite`, { body })).status).toBe(403)
     for (const person of [world.viewer, world.guest, world.stranger])
       for (const path of ['', '/messages', '/members'])
         expect((await person.call('GET', address + path)).status).toBe(404)

@@ -2,10 +2,19 @@ import { z } from 'zod'
 import { origins } from '#areas/workflows/schema'
 import { id, jsonObject, name, reference, timestamp } from '#platform/http/schema'
 
-export const Features = z.object({ speech: z.boolean(), transcribe: z.boolean() })
+export const Features = z.object({
+  speech: z.boolean(),
+  transcribe: z.boolean(),
+  names: z.boolean().describe('Visitors learn the names of colleagues who talk with them'),
+})
 export type Features = z.output<typeof Features>
-/** On where the template does not say otherwise. */
-export const featuresOf = (stored: Partial<Features>): Features => ({ speech: true, transcribe: true, ...stored })
+/** Where the template does not say otherwise. */
+export const featuresOf = (stored: Partial<Features>): Features => ({
+  speech: true,
+  transcribe: true,
+  names: false,
+  ...stored,
+})
 
 export const Template = z
   .object({
@@ -54,7 +63,11 @@ const theme = jsonObject().superRefine((value, context) => {
 })
 
 const text = (longest: number) => z.string().max(longest)
-const features = z.strictObject({ speech: z.boolean().optional(), transcribe: z.boolean().optional() })
+const features = z.strictObject({
+  speech: z.boolean().optional(),
+  transcribe: z.boolean().optional(),
+  names: z.boolean().optional(),
+})
 const model = z
   .string()
   .max(200)

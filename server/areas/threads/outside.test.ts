@@ -36,7 +36,8 @@ describe('a conversation with a visitor', () => {
         title: 'Visitor of Shop',
         channel: null,
         template_id: template,
-        role: 'viewer',
+        taken_over_by: null,
+        role: 'member',
       })
       const { items } = (await person.call('GET', `/api/chat-thread/${thread}/messages`)).body
       expect(items[1]).toMatchObject({ role: 'visitor', text: '<b>Hello</b> there' })
@@ -55,14 +56,11 @@ describe('a conversation with a visitor', () => {
     }
   })
 
-  test('is not written in, and nobody is invited to it', async () => {
+  test('has no members, and nobody is invited to it', async () => {
     const thread = await chat()
-    for (const [path, body] of [
-      ['/messages', { text: 'I am the visitor' }],
-      ['/invite', { email: world.member.email }],
-      ['/action', { action: 'cancel', form_id: 'form_01kf3v6h2he3wtpk1fw5c0wz9d' }],
-    ] as const)
-      expect((await maker.call('POST', `/api/chat-thread/${thread}${path}`, { body })).status).toBe(403)
+    const body = { email: world.member.email }
+    expect((await maker.call('POST', `/api/chat-thread/${thread}/invite`, { body })).status).toBe(403)
+    expect((await maker.call('GET', `/api/chat-thread/${thread}/members`)).body.items).toEqual([])
   })
 
   test('of the widget of a workflow is read by the members of the workflow', async () => {

@@ -32,6 +32,8 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
       listThreadMessages: ['GET', '/api/chat-thread/:thread_id/messages', viewer('thread')],
       postThreadMessage: ['POST', '/api/chat-thread/:thread_id/messages', member('thread')],
       actOnThreadForm: ['POST', '/api/chat-thread/:thread_id/action', member('thread')],
+      takeThreadOver: ['POST', '/api/chat-thread/:thread_id/take-over', member('thread')],
+      handThreadBack: ['POST', '/api/chat-thread/:thread_id/hand-back', member('thread')],
       inviteThreadMember: ['POST', '/api/chat-thread/:thread_id/invite', owner('thread')],
       listThreadMembers: ['GET', '/api/chat-thread/:thread_id/members', viewer('thread')],
       updateThreadMember: ['PATCH', '/api/chat-thread/:thread_id/members/:user_id', owner('thread')],
@@ -45,7 +47,7 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
       listThreads: {
         summary: 'Threads of the selected workspace that the caller is in, newest first',
         description:
-          'With `with=outside`: conversations with visitors and channels. Read by the owners of the workspace, whoever made the template or the channel, and the owner and members of the workflow of a widget.',
+          'With `with=outside`: conversations with visitors and channels. Read, and taken over, by the owners of the workspace and whoever made the template or the channel; those of the widget of a workflow are read by its owner and members.',
         extension: true,
         query: ThreadQuery,
         answer: page(Thread),
@@ -72,7 +74,7 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
       postThreadMessage: {
         summary: 'Say something in the thread',
         description:
-          'JSON `{text, time_zone?}`, or multipart/form-data with `audio` (mp3, wav, ogg/opus or webm by content, at most 25 MiB) and optionally `text`: the clip is kept with the message. Without `text` the clip is transcribed. The answer is the message; `answers` is what the assistant said to it at once.',
+          'JSON `{text, time_zone?}`, or multipart/form-data with `audio` (mp3, wav, ogg/opus or webm by content, at most 25 MiB) and optionally `text`: the clip is kept with the message. Without `text` the clip is transcribed. In a conversation with somebody outside, text only: they get it from the widget or the channel, and it takes the conversation over where nobody has. The answer is the message; `answers` is what the assistant said to it at once.',
         extension: true,
         bodyKind: 'any',
         consumes: ['application/json', 'multipart/form-data'],
@@ -89,6 +91,20 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
         answer: PostedMessage,
         transaction: false,
         run: threads.actOnForm,
+      },
+      takeThreadOver: {
+        summary: 'Talk with a visitor, or somebody in a channel, in place of the assistant',
+        description:
+          'The assistant is silent until the conversation is handed back, the colleague leaves the workspace, or 12 hours pass without a word of theirs. What becomes of executions is still told. 409 `conflict` for a thread of colleagues.',
+        extension: true,
+        answer: Thread,
+        run: threads.takeOver,
+      },
+      handThreadBack: {
+        summary: 'Let the assistant answer again; what it had asked is asked again',
+        extension: true,
+        answer: Thread,
+        run: threads.handBack,
       },
       inviteThreadMember: {
         summary: 'Invite a person to the thread by e-mail',

@@ -19,6 +19,10 @@ export const Thread = z
     template_id: id('tmpl').nullable(),
     /** The caller's own. */
     role,
+    taken_over_by: z
+      .object({ user_id: id('usr'), name: z.string() })
+      .nullable()
+      .describe('The colleague who talks with the person outside; the assistant is silent'),
     created_by: id('usr').nullable(),
     created_at: timestamp(),
     updated_at: timestamp(),

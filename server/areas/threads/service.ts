@@ -5,9 +5,9 @@ import { readAudio } from '#areas/conversations/audio'
 import type { Author, Conversations, Message, Origin, Turn } from '#areas/conversations/types'
 import { orgBaseUrl } from '#areas/identity/links'
 import type { StandingIn } from '#platform/access/check'
-import { problem, unknownReference } from '#platform/errors'
+import { invalid, problem, unknownReference } from '#platform/errors'
 import { parseJson } from '#platform/http/body'
-import type { Context } from '#platform/http/context'
+import { type Context, scopeOf } from '#platform/http/context'
 import { parse } from '#platform/http/input'
 import { decodeIdCursor, decodeNumberCursor, toPage } from '#platform/http/page'
 import type { Exchange } from '#platform/http/route'
@@ -94,6 +94,7 @@ export function makeThreads(options: {
     async postMessage(ctx: Context, { thread_id, body }: ById & { body: Buffer }, { request }: Exchange) {
       const said = await readSaid(ctx, request, body)
       const { audio } = said
+      if (await isOutside(ctx, thread_id)) return speakUp(ctx, thread_id, said, body)
       const audioId = audio && (await clips.keep(ctx, thread_id, audio))
       try {
         const text = said.text || (audio ? await heard(audio, ctx.signal) : '')
@@ -111,7 +112,19 @@ export function makeThreads(options: {
       }
     },
 
+    async takeOver(ctx: Context, { thread_id }: ById): Promise<Thread> {
+      await conversations.takeOver(ctx.tx, { ...placeOf(ctx, thread_id), person: ctx.person })
+      return getThread(ctx, { thread_id })
+    },
+
+    async handBack(ctx: Context, { thread_id }: ById): Promise<Thread> {
+      await conversations.handBack(ctx.tx, placeOf(ctx, thread_id))
+      return getThread(ctx, { thread_id })
+    },
+
     async actOnForm(ctx: Context, { thread_id, ...action }: ById & z.output<typeof FormAction>) {
+      if (await isOutside(ctx, thread_id))
+        throw problem('forbidden', 'The form is for the person outside; hand the conversation back to let them use it.')
       const turn = await conversations.takeAction({
         ...incoming(ctx, thread_id, Buffer.from(JSON.stringify(action))),
         action: action.action,
@@ -148,6 +161,22 @@ export function makeThreads(options: {
     },
   }
 
+  function isOutside(ctx: Context, threadId: string): Promise<boolean> {
+    return ctx.db.tenant(scopeOf(ctx), async (tx) => {
+      const thread = await conversations.findThread(tx, ctx.workspace.workspace_id, threadId)
+      return thread !== undefined && thread.kind !== 'thread'
+    })
+  }
+
+  async function speakUp(ctx: Context, threadId: string, { text, audio }: Said, body: Buffer) {
+    if (audio || !text)
+      throw invalid([{ path: '/audio', message: 'cannot be heard outside; write what you want to say' }])
+    const message = await ctx.db.tenant(scopeOf(ctx), (tx) =>
+      conversations.speakUp(tx, { ...incoming(ctx, threadId, body), person: ctx.person, text }),
+    )
+    return { ...shown(message), answers: [], form: null }
+  }
+
   /** Silence is a message without words. */
   async function heard(bytes: Buffer, signal: AbortSignal): Promise<string> {
     try {
@@ -179,6 +208,8 @@ async function readSaid(ctx: Context, request: FastifyRequest, body: Buffer): Pr
   >
   return { text, time_zone, audio: undefined }
 }
+
+const placeOf = (ctx: Context, threadId: string) => ({ workspaceId: ctx.workspace.workspace_id, threadId })
 
 /** A request repeated with its idempotency key after a crash finds what it had already said. */
 function incoming(ctx: Context, threadId: string, body: Buffer) {

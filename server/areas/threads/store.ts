@@ -5,8 +5,11 @@ import type { Thread, ThreadMember, ThreadRole } from './schema.ts'
 export type Reader = { user_id: string; role: string }
 
 const common = 't.thread_id, t.kind, t.template_id, t.created_by, t.created_at, t.updated_at'
-const columns = `${common}, t.title, null as channel, m.role`
-const outsideColumns = `${common}, g.channel, 'viewer' as role,
+const columns = `${common}, t.title, null as channel, m.role, null as taken_over_by`
+/** The widget of a workflow is a guided form: nobody can talk in between. */
+const outsideColumns = `${common}, g.channel, case when t.kind = 'gather' then 'viewer' else 'member' end as role,
+  case when t.taken_over_until > now() then (select json_build_object('user_id', u.user_id, 'name', u.name)
+    from users u where u.user_id = t.taken_over_by) end as taken_over_by,
   coalesce(t.title, 'Visitor of ' || coalesce(p.name, w.name), 'Visitor') as title`
 
 /** Threads of people, by membership. */
@@ -14,8 +17,9 @@ const mine = `from threads t join thread_members m on m.workspace_id = t.workspa
   where t.workspace_id = $1 and t.kind = 'thread'`
 
 /**
- * Conversations with people outside have no members. They are read, and no more, by those who answer for them: the owners of
- * the workspace, whoever made the template or the channel, the owner and members of the workflow of a widget.
+ * Conversations with people outside have no members. They are read by those who answer for them, who may also take them over:
+ * the owners of the workspace, whoever made the template or the channel; and read by the owner and members of the workflow of
+ * a widget.
  */
 const outside = `from threads t
   left join templates p on p.workspace_id = t.workspace_id and p.template_id = t.template_id

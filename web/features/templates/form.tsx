@@ -25,7 +25,7 @@ export type TemplateBody = {
   model: string | null
   voice: string | null
   theme: Record<string, unknown>
-  features: { speech: boolean; transcribe: boolean }
+  features: { speech: boolean; transcribe: boolean; names: boolean }
   allowed_origins: string[]
   retention_days: number | null
 }
@@ -44,7 +44,7 @@ export function TemplateForm({
   const { userId } = useRole()
   const workflows = useList('listWorkflows', { limit: 200, scope: 'workspace' })
   const [chosen, setChosen] = useState(template?.workflow_ids ?? [])
-  const [features, setFeatures] = useState(template?.features ?? { speech: true, transcribe: true })
+  const [features, setFeatures] = useState(template?.features ?? { speech: true, transcribe: true, names: false })
   const [ownColour, setOwnColour] = useState(typeof template?.theme.primary === 'string')
   // Only who may start a workflow may lend that right to visitors; what is in it already may stay.
   const offered = (workflows.data ?? []).filter(
@@ -139,6 +139,11 @@ export function TemplateForm({
               label="Visitors may speak"
               checked={features.transcribe}
               onCheckedChange={(transcribe) => setFeatures({ ...features, transcribe })}
+            />
+            <Switch
+              label="Visitors learn the names of colleagues who answer them"
+              checked={features.names}
+              onCheckedChange={(names) => setFeatures({ ...features, names })}
             />
             <div className="grid gap-4 sm:grid-cols-2">
               <Field name="voice" label="Voice" hint="Empty: the usual one.">

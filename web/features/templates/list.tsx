@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router'
 import { Bot, Plus } from 'lucide-react'
 import { useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
@@ -41,11 +40,8 @@ export function TemplatesPage() {
             columns={[
               {
                 header: 'Name',
-                cell: (row) => (
-                  <Link to={`/templates/${row.template_id}`} className="font-medium hover:underline">
-                    {row.name}
-                  </Link>
-                ),
+                link: true,
+                cell: (row) => row.name,
               },
               {
                 header: 'Workflows',

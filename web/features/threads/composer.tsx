@@ -10,7 +10,16 @@ import { useRecorder } from './recorder.ts'
 const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
 
 /** Writes or speaks into the thread. What could not be sent stays in the box. */
-export function Composer({ threadId, onSaid }: { threadId: string; onSaid(): Promise<unknown> }) {
+export function Composer({
+  threadId,
+  onSaid,
+  textOnly = false,
+}: {
+  threadId: string
+  onSaid(): Promise<unknown>
+  /** People outside get no recordings. */
+  textOnly?: boolean
+}) {
   const [text, setText] = useState('')
   const [pending, setPending] = useState<'sending' | 'hearing' | null>(null)
   const { recording, start, stop, discard } = useRecorder((why) => toast.failed(why))
@@ -81,7 +90,7 @@ export function Composer({ threadId, onSaid }: { threadId: string; onSaid(): Pro
             className={`${inputClass} py-2`}
           />
         </label>
-        {recording.state === 'recording' ? (
+        {textOnly ? null : recording.state === 'recording' ? (
           <Button icon={Square} onClick={stop}>
             Stop <Elapsed since={recording.since} />
           </Button>

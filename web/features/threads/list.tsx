@@ -1,4 +1,4 @@
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { MessagesSquare, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { useChange, useList } from '#web/api.ts'
@@ -50,11 +50,8 @@ export function ThreadsPage() {
             columns={[
               {
                 header: 'Title',
-                cell: (row) => (
-                  <Link to={`/threads/${row.thread_id}`} className="font-medium hover:underline">
-                    {row.title}
-                  </Link>
-                ),
+                link: true,
+                cell: (row) => row.title,
               },
               {
                 header: 'Answered by',

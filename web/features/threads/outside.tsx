@@ -45,7 +45,7 @@ export function OutsidePage() {
     <Page
       title="Visitors and channels"
       heading="Threads"
-      description="What people outside said to your assistants, and what they were answered. Only they speak there."
+      description="What people outside said to your assistants, and what they were answered. Open one to answer it yourself."
     >
       <ThreadSections />
       <Loaded of={threads} what="the conversations">
@@ -69,6 +69,12 @@ export function OutsidePage() {
                     {row.title}
                   </Link>
                 ),
+              },
+              {
+                header: 'Answered by',
+                cell: (row) => row.taken_over_by?.name ?? 'Assistant',
+                width: '11rem',
+                secondary: true,
               },
               { header: 'Through', cell: (row) => <Badge>{placeOf(row)}</Badge>, width: '12rem' },
               {

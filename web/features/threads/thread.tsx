@@ -9,6 +9,7 @@ import { Empty, Loaded } from '#web/ui/states.tsx'
 import { toast } from '#web/ui/toast.tsx'
 import { Composer } from './composer.tsx'
 import { Message } from './message.tsx'
+import { Takeover } from './takeover.tsx'
 import { ThreadShell } from './thread-page.tsx'
 
 export const ThreadPage = () => (
@@ -51,7 +52,8 @@ function Conversation({ thread }: { thread: ChatThread }) {
     end.current?.scrollIntoView({ block: 'nearest' })
   }, [count])
   const mayWrite = thread.role !== 'viewer'
-  const said = (): Promise<unknown> => invalidate('listThreadMessages', 'listThreads')
+  const outside = thread.kind !== 'thread'
+  const said = (): Promise<unknown> => invalidate('listThreadMessages', 'listThreads', 'getThread')
   return (
     <div className="flex flex-col gap-4">
       <Loaded of={messages} what="the conversation">
@@ -68,14 +70,21 @@ function Conversation({ thread }: { thread: ChatThread }) {
                 ))}
               </ol>
             )}
-            {form && mayWrite && <OpenForm key={form.form_id} threadId={thread_id} form={form} onDone={said} />}
+            {form && mayWrite && !outside && (
+              <OpenForm key={form.form_id} threadId={thread_id} form={form} onDone={said} />
+            )}
           </>
         )}
       </Loaded>
+      {mayWrite && outside && <Takeover thread={thread} />}
       {mayWrite ? (
-        <Composer threadId={thread_id} onSaid={said} />
+        <Composer threadId={thread_id} onSaid={said} textOnly={outside} />
       ) : (
-        <p className="text-ink-2">You may read this thread. Its owner can let you write.</p>
+        <p className="text-ink-2">
+          {outside
+            ? 'The widget of a workflow asks on its own: what was said there is only read.'
+            : 'You may read this thread. Its owner can let you write.'}
+        </p>
       )}
       <div ref={end} />
     </div>

@@ -1,0 +1,46 @@
+import { useState } from 'react'
+import type { ChatThread } from '#sdk/types.generated'
+import { api, invalidate } from '#web/api.ts'
+import { useRole } from '#web/session.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { toast } from '#web/ui/toast.tsx'
+
+/** Who answers the person outside: the assistant, or a colleague in its place. */
+export function Takeover({ thread }: { thread: ChatThread }) {
+  const { userId } = useRole()
+  const [pending, setPending] = useState(false)
+  const { thread_id, taken_over_by: holder } = thread
+  const own = holder?.user_id === userId
+  const change = async (call: (of: { thread_id: string }) => Promise<unknown>): Promise<void> => {
+    setPending(true)
+    try {
+      await call({ thread_id })
+      await invalidate('getThread', 'listThreads', 'listThreadMessages')
+    } catch (error) {
+      toast.failed('Nothing was changed', error)
+    } finally {
+      setPending(false)
+    }
+  }
+  return (
+    <div className="flex flex-wrap items-center justify-between gap-2 rounded-lg bg-sunken px-3 py-2">
+      <p role="status">
+        {holder
+          ? `${own ? 'You talk' : `${holder.name} talks`} with them; the assistant is silent.`
+          : 'The assistant answers. Your message takes the conversation over.'}
+      </p>
+      <span className="flex gap-2">
+        {own ? null : (
+          <Button size="small" pending={pending} onClick={() => void change(api.takeThreadOver)}>
+            Take over
+          </Button>
+        )}
+        {holder ? (
+          <Button size="small" pending={pending} onClick={() => void change(api.handThreadBack)}>
+            Hand back
+          </Button>
+        ) : null}
+      </span>
+    </div>
+  )
+}
