@@ -1,9 +1,10 @@
 import { rehearseCuts } from './chaos/cuts.ts'
+import { rehearseDatabases } from './chaos/databases.ts'
 import { rehearse } from './chaos/rehearsal.ts'
 
-// `npm run chaos`: workers, server and database are killed and stopped under load, then sockets are cut; exits with 1 if
-// anything that was promised does not hold. `SEED=n` repeats the choices of an earlier rehearsal; `-- load` and `-- cuts`
-// rehearse one of the two.
+// `npm run chaos`: workers, server and database are killed and stopped under load, then sockets are cut, then the database
+// alone is killed again and again; exits with 1 if anything that was promised does not hold. `SEED=n` repeats the choices of
+// an earlier rehearsal; `-- load`, `-- cuts` and `-- databases` rehearse one of them (`KILLS=12 MINUTES=2` shortens the last).
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const say = (line: string): void => console.error(line)
@@ -32,11 +33,23 @@ const cutSockets = () =>
     say,
   })
 
+const killDatabases = () =>
+  rehearseDatabases({
+    seed,
+    kills: Number(process.env.KILLS ?? 60),
+    minutes: Number(process.env.MINUTES ?? 10),
+    callers: 8,
+    leastAcknowledged: Number(process.env.EXECUTIONS ?? 500),
+    backMs: 3000,
+    say,
+  })
+
 const [only] = process.argv.slice(2)
 let violations = 0
 for (const [name, rehearsal] of [
   ['load', underLoad],
   ['cuts', cutSockets],
+  ['databases', killDatabases],
 ] as const) {
   if (only !== undefined && only !== name) continue
   const outcome = await rehearsal()

@@ -41,7 +41,7 @@ export type Outcome = {
   violations: string[]
 }
 
-const definitionFor = (target: string) => {
+export const definitionFor = (target: string) => {
   const effect = (id: string) => ({
     id,
     type: 'http.request',
@@ -61,7 +61,7 @@ const definitionFor = (target: string) => {
   }
 }
 
-const spread = (values: number[]) => {
+export const spread = (values: number[]) => {
   const sorted = values.map(Math.round).sort((a, b) => a - b)
   return { median: sorted[sorted.length >> 1] ?? 0, longest: sorted.at(-1) ?? 0 }
 }
