@@ -3,12 +3,14 @@ import { readConfig } from '#platform/config'
 import { type DatabaseUrls, openDatabase } from '#platform/db/pool'
 import { MOST_UNACCEPTED } from '#platform/http/server'
 import { makeLogger } from '#platform/log'
+import { keepHeapSmall } from '#platform/memory'
 import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
 
 // The service as a process of its own, for benches: `node bench/service.ts URLS [role]` prints where it listens and ends
 // with its parent.
 
+if (process.env.BENCH_HEAP !== 'default') keepHeapSmall()
 const urls = JSON.parse(process.argv[2]!) as DatabaseUrls
 const role = process.argv[3] ?? 'all'
 const config = readConfig(

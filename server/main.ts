@@ -8,6 +8,7 @@ import { bootstrapRoles } from '#platform/db/roles'
 import { MOST_UNACCEPTED } from '#platform/http/server'
 import { checkSecretKey, loadSecretKey } from '#platform/key'
 import { type Logger, makeLogger } from '#platform/log'
+import { keepHeapSmall } from '#platform/memory'
 import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
 import { buildConsole } from '#server/console'
@@ -91,6 +92,7 @@ function keepGoing(log: Logger): void {
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'a promise was rejected and nobody noticed'))
 }
 
+keepHeapSmall()
 stopOnSignal()
 try {
   await start(readConfig(process.env, process.argv.slice(2)))

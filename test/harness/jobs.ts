@@ -1,4 +1,4 @@
-import type { Answer } from './service.ts'
+import type { Answer, Service } from './service.ts'
 import type { TestPerson } from './world.ts'
 
 // What tests of jobs and suites share.
@@ -32,9 +32,19 @@ export const makeJob = async (person: TestPerson, body: object): Promise<string>
 export const getJob = async (person: TestPerson, jobId: string): Promise<Answer['body']> =>
   (await person.call('GET', `/api/enrichment-jobs/${jobId}`)).body
 
+/** Records that wait for another try are due now: what is tested is that they are tried, not how long that takes. */
+export const hurryRetries = (service: Service): Promise<unknown> =>
+  service.sql('update ledger_records set due_at = now() where due_at > now()')
+
 /** The job once a run that is not `notRun` has ended. */
-export async function untilRan(person: TestPerson, jobId: string, notRun?: string): Promise<Answer['body']> {
+export async function untilRan(
+  person: TestPerson,
+  jobId: string,
+  notRun?: string,
+  meanwhile: () => Promise<unknown> = async () => {},
+): Promise<Answer['body']> {
   for (;;) {
+    await meanwhile()
     const job = await getJob(person, jobId)
     const over = job.last_run !== null && job.last_run.finished_at !== null && job.last_run.run_id !== notRun
     if (over && job.status !== 'running') return job

@@ -34,6 +34,12 @@ describe('an enrichment job', () => {
       total: 25,
       counts: { pending: 0, running: 0, succeeded: 25, failed: 0, skipped: 0 },
     })
+    const ledger = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=succeeded`)
+    for (const { duration_ms } of ledger.body.items) expect(duration_ms).toBeGreaterThanOrEqual(0)
+    const [{ backwards }] = (await service().sql(
+      'select count(*)::int as backwards from executions where finished_at < started_at or started_at < created_at',
+    )) as [{ backwards: number }]
+    expect(backwards).toBe(0)
     const output = await member.call('GET', `/api/datasets/${ran.output.dataset_id}`)
     expect(output.body.name).toBe('Doubled')
     expect(output.body.records).toEqual(numbered(25).map(({ n }) => ({ n, result: { seen: { double: n * 2 } } })))

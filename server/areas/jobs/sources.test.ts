@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { getJob, makeJob, recipe, runJob, untilRan } from '#test/harness/jobs'
+import { getJob, hurryRetries, makeJob, recipe, runJob, untilRan } from '#test/harness/jobs'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
@@ -87,7 +87,7 @@ describe('a job over a warehouse', () => {
       'the first records',
     )
     await warehouse.query(`alter role ${role} password 'second'`)
-    const failed = await untilRan(member, job)
+    const failed = await untilRan(member, job, undefined, () => hurryRetries(service()))
     const { succeeded, failed: wrong } = failed.last_run.counts
     expect([succeeded > 2, wrong > 0, succeeded + wrong]).toEqual([true, true, 30])
     const { body } = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=failed`)

@@ -134,7 +134,9 @@ started as (
     depth)
   select r.execution_id, r.workspace_id, r.workflow_id, r.system_slug, r.version_id, r.definition_ref, r.status, r.input,
     r.results, r.results_blob, r.error, coalesce(r.waiting_for, '[]'), r.trigger_kind, r.trigger_id, r.started_by,
-    r.retry_of, r.parent_execution_id, r.parent_node, ${of.startedAt}, to_timestamp(r.finished_at / 1000), r.timeout_s,
+    r.retry_of, r.parent_execution_id, r.parent_node, ${of.startedAt},
+    -- One that ends as it starts ended by the worker's clock, a moment before the database wrote it: not before it started.
+    case when r.finished_at is not null then greatest(to_timestamp(r.finished_at / 1000), now()) end, r.timeout_s,
     r.max_concurrency, case when r.status = 'queued' then now() else to_timestamp(r.due_at / 1000) end,
     ${of.worker}, r.snapshot, coalesce(r.snapshot_seq, 0), coalesce(r.tell_end, false), r.depth
   from ${of.from}

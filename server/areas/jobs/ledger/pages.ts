@@ -48,7 +48,7 @@ export type Pages = ReturnType<typeof makePages>
 
 /** The fingerprint of a record, and whether the job wants it. A condition that fails is the record's failure. */
 export function plan(text: string, onlyIf: string | null): Planned {
-  const sha256 = hash('sha256', text, 'buffer')
+  const sha256 = hash('sha256', text, 'hex')
   if (onlyIf === null) return { sha256, wanted: true, error: null }
   try {
     return { sha256, wanted: wants(onlyIf, JSON.parse(text) as JsonObject), error: null }

@@ -2,7 +2,8 @@ import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import type { Run } from './runs.ts'
 
-export type Planned = { sha256: Buffer; wanted: boolean; error: { code: string; message: string } | null }
+/** `sha256` in hex: a Buffer for each record is an allocation outside the heap. */
+export type Planned = { sha256: string; wanted: boolean; error: { code: string; message: string } | null }
 
 /**
  * Ledger rows for the records from `first` on, and the positions of those to be done. What an earlier run has done under the
@@ -33,7 +34,7 @@ export const insertRecords = async (
       run.job_id ?? run.suite_id,
       run.recipe_sha256,
       first,
-      records.map(({ sha256 }) => sha256),
+      records.map(({ sha256 }) => `\\x${sha256}`),
       records.map(({ wanted }) => wanted),
       records.map(({ error }) => (error === null ? null : JSON.stringify(error))),
       run.is_full,
@@ -113,7 +114,7 @@ export const harvest = (
   tx.rows<Harvested>(
     `with ended as materialized (
        select p.position, p.attempt, e.execution_id, e.status, e.results, e.results_blob, e.error,
-         (extract(epoch from coalesce(e.finished_at, now()) - coalesce(e.started_at, e.created_at)) * 1000)::integer as ms, e.finished_at is null as poison
+         greatest(0, extract(epoch from coalesce(e.finished_at, now()) - coalesce(e.started_at, e.created_at)) * 1000)::integer as ms, e.finished_at is null as poison
        from unnest($5::integer[], $6::uuid[], $9::integer[]) as p (position, execution_id, attempt),
          lateral (select * from executions x where x.workspace_id = $1 and x.execution_id = p.execution_id offset 0) e
        where e.finished_at is not null or (e.status = 'waiting' and e.waiting_for @> '[{"reason": "poison"}]')),
