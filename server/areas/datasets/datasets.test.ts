@@ -340,6 +340,13 @@ describe('bad bodies', () => {
     expect(await stored()).toEqual(before)
   })
 
+  test('are told what is wrong with them in words', async () => {
+    const errors = async (body: string) => (await sendRaw(body)).body.errors
+    expect(await errors('{"records":[]}')).toEqual([{ path: '/name', message: 'is required' }])
+    expect(await errors('{"name":" ","records":[]}')).toEqual([{ path: '/name', message: 'must not be empty' }])
+    expect((await sendRaw('[]')).body.detail).toBe('The body cannot be read: the body must be an object.')
+  })
+
   test('that are not UTF-8, or not JSON, are refused', async () => {
     expect((await sendRaw(Buffer.from('{"name":"x","records":[{"a":"\xff"}]}', 'latin1'))).body.code).toBe('malformed')
     const text = await world.member.call('POST', '/api/datasets', {
@@ -404,14 +411,21 @@ describe('import', () => {
   })
 
   test.each<[name: string, content: string | Buffer, status: number, told: RegExp]>([
-    ['a row with too few cells', 'a,b\n1,2\n3\n', 422, /line 3/],
+    ['a row with too few cells', 'a,b\n1,2\n3\n', 422, /line 3: the row has 1 cell, the header 2/],
     ['a quote that is never closed', 'a,b\n1,"2\n3,4\n', 422, /quote/],
     ['a column named twice', 'a,b,a\n1,2,3\n', 422, /line 1.*twice/],
     ['a column without a name', 'a,,c\n1,2,3\n', 422, /column 2/],
     ['a __proto__ column', 'a,__proto__\n1,2\n', 422, /__proto__/],
     ['10,000 columns', Array.from({ length: 10_000 }, (_, n) => `c${n}`).join(','), 422, /columns/],
+    ['a row that is too large', `a,b\n1,2\n3,${'x'.repeat(5 << 20)}\n`, 413, /Line 3/],
     ['a NUL byte', 'a,b\n1,2\n3,\0\n', 422, /line 3.*NUL/],
     ['bytes that are not UTF-8', Buffer.from('a,b\n1,\xff\n', 'latin1'), 422, /line 2.*UTF-8/],
+    [
+      'such bytes far into the file',
+      Buffer.from(`a,b\n${'1,2\n'.repeat(50_000)}3,\xff\n`, 'latin1'),
+      422,
+      /line 50002.*UTF-8/,
+    ],
     ['UTF-16', Buffer.from('\ufeffa,b\n1,2', 'utf16le'), 415, /UTF-8/],
     ['a ZIP archive', Buffer.from('PK\x03\x04xxxx', 'latin1'), 415, /CSV/],
     ['gzip inside gzip', gzipSync(gzipSync('a\n1')), 415, /twice/],
@@ -419,6 +433,7 @@ describe('import', () => {
     ['an empty file', '', 422, /empty/],
     ['a file of spaces', ' \n \n', 422, /empty/],
     ['JSON with a bad record', '[\n{"a":1},\n{"a":1e999}\n]', 422, /line 3/],
+    ['JSON of one line with a bad record', '[{"a":1},{"a":2},5]', 422, /line 1, record 3: is not an object/],
     ['JSON Lines with a bad line', '{"a":1}\n{"a":\n', 422, /line 2/],
     ['JSON Lines that are no objects', '{"a":1}\n[1]\n', 422, /line 2/],
     ['deep JSON', `[{"a":${'['.repeat(100_000)}`, 422, /deep/],
@@ -453,6 +468,10 @@ describe('import', () => {
     const empty = new FormData()
     empty.set('name', 'x')
     expect((await world.member.call('POST', '/api/datasets/import', { raw: empty })).body.errors[0].path).toBe('/file')
+    const text = new FormData()
+    text.set('file', 'a,b')
+    const { body: refused } = await world.member.call('POST', '/api/datasets/import', { raw: text })
+    expect(refused.errors).toEqual([{ path: '/file', message: 'has no file name; send it as a file, not as text' }])
     const two = form('a\n1')
     two.append('file', new Blob(['a\n2']), 'b.csv')
     expect((await world.member.call('POST', '/api/datasets/import', { raw: two })).status).toBe(422)
@@ -500,6 +519,14 @@ describe('export', () => {
     expect(csv.text).toBe(
       `a,b,c,d,e,n,o,t,z,'=evil\r\n'=1+1,'+1,'-1,'@x,'\tx,-5,"{""x"":1}","x, ""y""\nz",,\r\nplain,,,,,2.5,,,,true\r\n`,
     )
+  })
+
+  test('CSV of one column keeps records in which it is empty', async () => {
+    const { dataset_id } = (await create({ name: 'One', records: [{ a: 'x' }, {}, { a: '' }] })).body
+    const csv = await world.viewer.call('GET', `/api/datasets/${dataset_id}/export?format=csv`)
+    expect(csv.text).toBe('a\r\nx\r\n""\r\n""\r\n')
+    const again = await importFile(csv.text)
+    expect(await recordsOf(again.body.dataset_id)).toEqual([{ a: 'x' }, { a: '' }, { a: '' }])
   })
 
   test('JSON Lines gives the records back exactly', async () => {

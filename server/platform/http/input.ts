@@ -46,8 +46,15 @@ function checkNoQuery(request: FastifyRequest): Record<string, never> {
   return {}
 }
 
+/** The two refusals that people meet most, in words of ours; a schema's own words come first. */
+function inWords(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return 'is required'
+  if (issue.code === 'too_small' && issue.origin === 'string' && issue.minimum === 1) return 'must not be empty'
+  return undefined
+}
+
 export function parse(schema: z.ZodType, value: unknown): Record<string, unknown> {
-  const result = schema.safeParse(value)
+  const result = schema.safeParse(value, { error: inWords })
   if (result.success) return result.data as Record<string, unknown>
   throw invalid(
     result.error.issues.slice(0, 50).flatMap((issue) => {
