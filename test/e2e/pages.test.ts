@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { checkPages } from '#test/harness/axe'
-import { noBrowser, useSite } from '#test/harness/site'
+import { follow, noBrowser, useSite } from '#test/harness/site'
 
 const FIRST_PAGE_BYTES = 200_000
 
@@ -61,10 +61,11 @@ describe.skipIf(noBrowser)('the pages of the console', { timeout: 90_000 }, () =
       input: { a: hostile },
     })
     await site().call(ada, 'POST', '/api/notifications', { title: hostile.slice(0, 190), body: hostile, link: '/runs' })
+    await ada.page.goto('/')
     for (const path of ['/', '/workflows', `/workflows/${workflow_id}`, `/runs/${execution_id}`]) {
-      await ada.page.goto(path)
+      await follow(ada.page, path)
       await ada.page.getByText('<img src=x').first().waitFor()
-      await ada.page.waitForLoadState('networkidle')
+      expect(await ada.page.locator('img').count(), path).toBe(0)
     }
     await ada.page.getByRole('button', { name: 'Answer' }).click()
     await ada.page.getByRole('button', { name: 'Approve', exact: true }).waitFor()
@@ -119,7 +120,7 @@ describe.skipIf(noBrowser)('the pages of the console', { timeout: 90_000 }, () =
   })
 
   it('load no more than 200 kB of script, gzipped, for the first page', async () => {
-    const ada = await site().signUp('Ada')
+    const ada = await site().signUp('Ada', { fresh: true })
     const scripts = new Map<string, number>()
     ada.page.on('response', async (response) => {
       if (/\/assets\/.*\.js$/.test(response.url()))
@@ -134,13 +135,15 @@ describe.skipIf(noBrowser)('the pages of the console', { timeout: 90_000 }, () =
   })
 
   it('ask nobody but this service for anything', async () => {
-    const ada = await site().signUp('Ada')
+    const ada = await site().signUp('Ada', { fresh: true })
     const hosts = new Set<string>()
     ada.page.on('request', (request) => hosts.add(new URL(request.url()).host))
-    for (const path of ['/', '/workflows', '/runs', '/approvals', '/account']) {
-      await ada.page.goto(path)
-      await ada.page.waitForLoadState('networkidle')
+    await ada.page.goto('/')
+    for (const path of ['/workflows', '/runs', '/approvals', '/account']) {
+      await follow(ada.page, path)
+      await ada.page.getByRole('heading', { level: 1 }).waitFor()
     }
+    await ada.page.waitForLoadState('networkidle')
     expect([...hosts]).toEqual([new URL(site().service.base).host])
   })
 })

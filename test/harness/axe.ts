@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import type { AxeResults, RunOptions } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import type { Visitor } from './site.ts'
+import { follow, type Visitor } from './site.ts'
 
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -11,8 +11,8 @@ type Scheme = 'light' | 'dark'
 
 /** Opens each page and holds it against axe, in the light and in the dark. */
 export async function checkPages({ page }: Visitor, pages: [path: string, ready: string][]): Promise<void> {
-  for (const [path, ready] of pages) {
-    await page.goto(path)
+  for (const [at, [path, ready]] of pages.entries()) {
+    await (at === 0 ? page.goto(path) : follow(page, path))
     await page.getByText(ready).first().waitFor()
     expect(await checkPage(page), path).toEqual([])
   }
@@ -29,6 +29,25 @@ export async function checkPage(page: Page): Promise<string[]> {
   return findings
 }
 
+/** One text for each combination of colours and size there is: two that look alike need not be measured twice. */
+function texts(): Element[] {
+  const found = new Map<string, Element>()
+  for (const element of document.body.querySelectorAll('*')) {
+    const says = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent!.trim() !== '')
+    if (!says && !/^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName)) continue
+    const { color, fontSize, fontWeight } = getComputedStyle(element)
+    const looks = [element.matches(':disabled'), color, fontSize, fontWeight]
+    for (let around: Element | null = element; around; around = around.parentElement) {
+      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(around)
+      if (backgroundColor !== 'rgba(0, 0, 0, 0)') looks.push(backgroundColor)
+      if (backgroundImage !== 'none') looks.push(backgroundImage)
+      if (opacity !== '1') looks.push(opacity)
+    }
+    if (element.checkVisibility({ visibilityProperty: true })) found.set(looks.join(), element)
+  }
+  return [...found.values()]
+}
+
 /**
  * What shuts people out of the page as it stands. Of the dark theme only the contrast is looked at: colours are all that
  * differs. Run by the debugger's own door, which the content security policy does not shut.
@@ -42,7 +61,8 @@ export async function severeFindings(page: Page, scheme: Scheme = 'light'): Prom
     selectors: false,
     ...(scheme === 'dark' && { runOnly: { type: 'rule', values: ['color-contrast'] } }),
   }
-  const { violations, passes } = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`)
+  const where = scheme === 'dark' ? `{ include: (${texts})() }` : 'document'
+  const { violations, passes } = await page.evaluate<AxeResults>(`axe.run(${where}, ${JSON.stringify(options)})`)
   expect([...passes, ...violations].map(({ id }) => id)).toContain('color-contrast')
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

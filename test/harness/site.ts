@@ -1,30 +1,38 @@
 import type { AddressInfo, Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { SESSION_COOKIE } from '#platform/auth/identify'
+import { hashPassword } from '#platform/auth/passwords'
+import { fromWire, hashSecret, newId, newSecret } from '#platform/ids'
 import { makeLogger } from '#platform/log'
 import { buildConsole } from '#server/console'
 import { freshEmail, PASSWORD } from './browser.ts'
 import { chromiumPath, launchChromium } from './chromium.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
+import { makeWindows, type Window } from './windows.ts'
+import { join, makePerson, makeWorkspace, type TestPerson } from './world.ts'
 
 // The service with its console, and people at it in a real browser.
 
 const path = chromiumPath()
+let passwordHash: Promise<string> | undefined
 
 /** For `describe.skipIf(noBrowser)`. */
 export const noBrowser = path === undefined
 
-export type Visitor = { page: Page; context: BrowserContext; email: string }
+export type Visitor = Window & { base: string; email: string }
+
+export type VisitOptions = { base?: string; fresh?: boolean }
 
 export type Site = {
   service: Service
   browser: Browser
-  /** A browser window of its own, with nobody signed in. */
-  visit(base?: string): Promise<Visitor>
-  /** Somebody with a new account and workspace, on the home page. */
-  signUp(name: string, base?: string): Promise<Visitor>
-  /** A colleague, invited by `owner` into the workspace that they have selected. */
+  /** A browser window of its own, with nobody signed in. `fresh`: and nothing in its caches. */
+  visit(options?: VisitOptions): Promise<Visitor>
+  /** Somebody with a new account and workspace. */
+  signUp(name: string, options?: VisitOptions): Promise<Visitor>
+  /** A colleague in the workspace that `owner` has selected. */
   invite(owner: Visitor, name: string, role?: 'owner' | 'member' | 'viewer'): Promise<Visitor>
   /** Calls the service as this person, in their session. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
@@ -47,15 +55,10 @@ async function openSite(options: ServiceOptions): Promise<Site & { stop(): Promi
   const service = await startService({ ...options, pages })
   const browser = await launchChromium(path!)
 
-  const visit = async (base = service.base): Promise<Visitor> => {
-    const context = await browser.newContext({ baseURL: base, viewport: { width: 1280, height: 860 } })
-    const page = await context.newPage()
-    const complaints = watchFor(page)
-    onTestFinished(async () => {
-      await context.close()
-      if (complaints.length > 0) throw new Error(`the browser complained: ${complaints.join('\n')}`)
-    })
-    return { page, context, email: freshEmail() }
+  const windows = makeWindows(browser)
+  const visit: Site['visit'] = async (options = {}) => {
+    const window = await windows.open(options.base ?? service.base, options)
+    return { ...window, base: options.base ?? service.base, email: freshEmail() }
   }
 
   const call: Site['call'] = async ({ context }, method, address, body) => {
@@ -64,26 +67,35 @@ async function openSite(options: ServiceOptions): Promise<Site & { stop(): Promi
     return answer.status() === 204 ? undefined : answer.json()
   }
 
-  const signUp: Site['signUp'] = async (name, base) => {
-    const visitor = await visit(base)
-    await call(visitor, 'POST', '/auth/sign-up', {
-      email: visitor.email,
-      password: PASSWORD,
-      name,
-      workspace_name: `${name}'s place`,
-    })
+  /** Straight into the tables: signing up and in have journeys of their own, and a password is slow to hash on purpose. */
+  const enter = async (visitor: Visitor, person: TestPerson, workspace: { uuid: string }): Promise<Visitor> => {
+    const token = newSecret('ses')
+    passwordHash ??= hashPassword(PASSWORD)
+    await service.sql('update users set password_hash = $2 where user_id = $1', [person.uuid, await passwordHash])
+    await service.sql('delete from api_keys where user_id = $1', [person.uuid])
+    await service.sql(
+      `insert into sessions (session_id, user_id, token_hash, selected_workspace_id, address, expires_at)
+       values ($1, $2, $3, $4, '127.0.0.1', now() + interval '1 day')`,
+      [newId(), person.uuid, hashSecret(token), workspace.uuid],
+    )
+    const url = visitor.base
+    await visitor.context.addCookies([{ name: SESSION_COOKIE, value: token, url, httpOnly: true, sameSite: 'Lax' }])
     return visitor
+  }
+
+  const signUp: Site['signUp'] = async (name, options) => {
+    const visitor = await visit(options)
+    const person = await makePerson(service, { name, email: visitor.email })
+    return enter(visitor, person, await makeWorkspace(service, person, `${name}'s place`))
   }
 
   const invite: Site['invite'] = async (owner, name, role = 'member') => {
     const { selected_workspace_id } = await call(owner, 'GET', '/auth/me')
+    const workspace = { uuid: fromWire('ws', selected_workspace_id)! }
     const visitor = await visit()
-    const { link } = await call(owner, 'POST', `/api/workspaces/${selected_workspace_id}/members/invite`, {
-      email: visitor.email,
-      role,
-    })
-    await call(visitor, 'POST', `/auth/invitations/${link.split('/').at(-1)}/accept`, { name, password: PASSWORD })
-    return visitor
+    const person = await makePerson(service, { name, email: visitor.email })
+    await join(service, workspace, person, role)
+    return enter(visitor, person, workspace)
   }
 
   return {
@@ -100,15 +112,19 @@ async function openSite(options: ServiceOptions): Promise<Site & { stop(): Promi
   }
 }
 
-/** What no page may ever do: break its own security policy, or fail outright. */
-function watchFor(page: Page): string[] {
-  const complaints: string[] = []
-  page.on('pageerror', (error) => complaints.push(String(error.stack ?? error)))
-  page.on('console', (message) => {
-    if (/Content Security Policy|TrustedScript|TrustedHTML|Maximum update depth/i.test(message.text()))
-      complaints.push(message.text())
+/** To another page of the console as its own links lead there: nothing is loaded or compiled a second time. */
+export async function follow(page: Page, path: string): Promise<void> {
+  await page.evaluate((to) => (self as unknown as Routed).__TSR_ROUTER__.history.push(to), path)
+  await page.waitForFunction(() => {
+    const { state, history } = (self as unknown as Routed).__TSR_ROUTER__
+    return state.status === 'idle' && state.resolvedLocation?.href === history.location.href
   })
-  return complaints
+}
+type Routed = {
+  __TSR_ROUTER__: {
+    state: { status: string; resolvedLocation?: { href: string } }
+    history: { push(path: string): void; location: { href: string } }
+  }
 }
 
 /** What a page comes to say; a machine under load may take its time. */

@@ -51,8 +51,11 @@ export const leads = Array.from({ length: 240 }, (_, index) => ({
   contact: `office@${places[index % places.length]!.toLowerCase().replace('å', 'a')}-${index}.example`,
 }))
 
-/** `agents`: there is a language model, so that agents vote. `claim`: what lets the operator sign up. */
-export async function fillShowcase(base: string, options: { agents?: boolean; claim?: string } = {}): Promise<Shown> {
+/** `agents`: there is a language model, so that agents vote. `claim`: what lets the operator sign up. `leads`: how many. */
+export async function fillShowcase(
+  base: string,
+  options: { agents?: boolean; claim?: string; leads?: number } = {},
+): Promise<Shown> {
   const at: Record<string, string> = {}
   const owner = 'ada@jacquard.example'
   const ada = await enter(base, '/auth/sign-up', {
@@ -71,10 +74,12 @@ export async function fillShowcase(base: string, options: { agents?: boolean; cl
     })
     return [client, (await client.getMe()).user.user_id]
   }
-  const [charles, charlesId] = await join('charles@jacquard.example', 'Charles Babbage', 'member')
-  const [mary, maryId] = await join('mary@jacquard.example', 'Mary Somerville', 'member')
-  await join('luigi@jacquard.example', 'Luigi Menabrea', 'viewer')
-  await ada.inviteToWorkspace({ workspace_id, email: 'sophia@jacquard.example', role: 'member' })
+  const [[charles, charlesId], [mary, maryId]] = await Promise.all([
+    join('charles@jacquard.example', 'Charles Babbage', 'member'),
+    join('mary@jacquard.example', 'Mary Somerville', 'member'),
+    join('luigi@jacquard.example', 'Luigi Menabrea', 'viewer'),
+    ada.inviteToWorkspace({ workspace_id, email: 'sophia@jacquard.example', role: 'member' }),
+  ])
   await charles.recordPresence({ status: 'online' })
   await mary.recordPresence({ status: 'busy' })
 
@@ -121,7 +126,11 @@ export async function fillShowcase(base: string, options: { agents?: boolean; cl
   })
   at.score = `/workflows/${score}`
 
-  await fillData(ada, score, { old: version.version_id, current: stricter.version_id }, at)
+  await Promise.all([
+    fillData(ada, score, { old: version.version_id, current: stricter.version_id }, at, options.leads),
+    fillConversations(base, ada, charles, refund, at),
+    fillBilling(ada, at),
+  ])
 
   const start = async (by: Client, workflow_id: string, input: Record<string, unknown>): Promise<string> =>
     (await by.runWorkflow({ workflow_id, input })).execution_id
@@ -141,19 +150,19 @@ export async function fillShowcase(base: string, options: { agents?: boolean; cl
     ['Borås Bobbins', 'B-1044', 240],
     ['Ghent Shipping', 'GS/26/902', 610],
   ]
-  for (const [supplier, number, amount] of suppliers.slice(3)) {
-    await state(await start(charles, invoice, { supplier, number, amount }), 'succeeded')
-  }
+  for (const [supplier, number, amount] of suppliers.slice(3))
+    await start(charles, invoice, { supplier, number, amount })
   const answered: string[] = []
-  for (const [supplier, number, amount] of suppliers.slice(0, 3)) {
-    const execution_id = await start(charles, invoice, { supplier, number, amount })
+  for (const [supplier, number, amount] of suppliers.slice(0, 3))
+    answered.push(await start(charles, invoice, { supplier, number, amount }))
+  const answer = async (execution_id: string, at: number): Promise<void> => {
     await state(execution_id, 'waiting')
     await charles.respondToExecution({
       execution_id,
-      response: { centre: amount > 3000 ? 'Weaving' : 'Dyeing', remark: 'As ordered in September' },
+      response: { centre: suppliers[at]![2] > 3000 ? 'Weaving' : 'Dyeing', remark: 'As ordered in September' },
     })
-    answered.push(execution_id)
   }
+  await Promise.all(answered.map(answer))
   const vote = async (by: Client, execution_id: string, decision: 'approve' | 'reject', comment: string) => {
     const { request_id, payload_sha256 } = await open(execution_id)
     await by.castVote({ request_id, payload_sha256, decision, comment })
@@ -184,8 +193,6 @@ export async function fillShowcase(base: string, options: { agents?: boolean; cl
   await state(stopped, 'waiting')
   await ada.cancelExecution({ execution_id: stopped })
 
-  await fillConversations(ada, charles, refund, at)
-  await fillBilling(ada, at)
   await ada.createApiKey({ name: 'Bookkeeping export', workspace_id })
   await ada.createNotification({
     title: 'Stock of undyed yarn is low',
@@ -210,11 +217,12 @@ async function fillData(
   score: string,
   versions: { old: string; current: string },
   at: Record<string, string>,
+  count = leads.length,
 ): Promise<void> {
   const { dataset_id } = await ada.createDataset({
     name: 'Leads of October',
     description: 'From the fair in Paris, with what the stand noted.',
-    records: leads,
+    records: leads.slice(0, count),
   })
   await ada.createDataset({
     name: 'Suppliers',
@@ -270,6 +278,7 @@ async function fillData(
 }
 
 async function fillConversations(
+  base: string,
   ada: Client,
   charles: Client,
   refund: string,
@@ -284,6 +293,7 @@ async function fillConversations(
     allowed_origins: ['https://shop.jacquard.example'],
   })
   at.template = `/templates/${template_id}`
+  await visitShop(base, template_id, (await ada.createTemplateToken({ template_id, name: 'Shop' })).token)
   const { thread_id } = await ada.createThread({ title: 'Refunds above 500 €' })
   at.thread = `/threads/${thread_id}`
   await ada.inviteThreadMember({ thread_id, email: 'charles@jacquard.example', role: 'member' })
@@ -309,6 +319,20 @@ async function fillConversations(
     credentials: { bot_token: '123456:not-a-real-token', secret_token: 'not_a_real_secret' },
   } as never)
   at.channel = `/channels/${config_id}`
+}
+
+/** Somebody with the widget of the shop open. */
+async function visitShop(base: string, templateId: string, token: string): Promise<void> {
+  const answer = await fetch(`${base}/api/embed/template/${templateId}/chat`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${token}`,
+      origin: 'https://shop.jacquard.example',
+    },
+    body: JSON.stringify({ message: 'My cloth came with a stain. Can I have my money back?' }),
+  })
+  if (!answer.ok) throw new Error(await answer.text())
 }
 
 async function fillBilling(ada: Client, at: Record<string, string>): Promise<void> {

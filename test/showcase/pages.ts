@@ -74,6 +74,7 @@ export const pages = ({ at }: Shown): Shot[] => [
   { name: 'suite', path: at.suite!, ready: 'Grades of known' },
   { name: 'suite-report', path: at.report!, ready: 'passed' },
   { name: 'threads', path: '/threads', ready: 'Refunds above' },
+  { name: 'threads-outside', path: '/threads/outside', ready: 'Last word' },
   { name: 'thread', path: at.thread!, ready: 'Two more' },
   { name: 'thread-members', path: `${at.thread}/members`, ready: 'Charles' },
   { name: 'templates', path: '/templates', ready: 'Shop assistant' },
