@@ -26,7 +26,7 @@ describe.skipIf(noBrowser)('a person who has never seen it', { timeout: 90_000 }
       'total: 515.5',
     )
     await eventually(() => page.getByRole('heading', { level: 1 }).textContent()).toContain('Succeeded')
-    await eventually(() => page.getByRole('button', { name: /^A large order set · succeeded/ }).count()).toBe(1)
+    await eventually(() => page.getByRole('button', { name: /^A large order Set values · succeeded/ }).count()).toBe(1)
   })
 
   it('who comes into a workspace where nothing has run yet is offered what is there to run', async () => {
@@ -55,7 +55,7 @@ describe.skipIf(noBrowser)('a person who has never seen it', { timeout: 90_000 }
     await eventually(() => dialog.getByRole('spinbutton', { name: 'days' }).inputValue()).toBe('30')
     await dialog.getByRole('button', { name: 'Run', exact: true }).click()
     await eventually(() => page.getByRole('heading', { level: 1 }).textContent()).toContain('Succeeded')
-    await page.getByRole('button', { name: /^usage workspace\.usage/ }).waitFor()
+    await page.getByRole('button', { name: /^usage Workspace usage/ }).waitFor()
   })
 
   it('fills the form of a run from what somebody wrote', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { fromWire } from '#platform/ids'
 import { eventually, makeLine, noBrowser, type Site, useSite, type Visitor } from '#test/harness/site'
 
 const question = {
@@ -134,7 +135,7 @@ describe.skipIf(noBrowser)('people in a workflow', { timeout: 90_000 }, () => {
   it('a run goes on to be seen after the connection was lost and restored', async () => {
     const line = await makeLine(() => site().service.base)
     try {
-      const ada = await site().signUp('Ada', line.base)
+      const ada = await site().signUp('Ada', { base: line.base })
       const execution_id = await run(site(), ada, question)
       await ada.page.goto(`/runs/${execution_id}`)
       await ada.page.getByRole('combobox', { name: 'Colour' }).waitFor()
@@ -180,12 +181,14 @@ describe.skipIf(noBrowser)('people in a workflow', { timeout: 90_000 }, () => {
     const definition = { nodes: [{ id: 'n', type: 'set', name: 'The first of all', args: { values: {} } }], edges: [] }
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Old', definition })
     const { execution_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run`, {})
-    for (let number = 2; number <= 105; number += 1) {
-      const changed = { ...definition, nodes: [{ ...definition.nodes[0], name: `Number ${number}` }] }
-      await site().call(ada, 'POST', `/api/workflows/${workflow_id}/versions`, { definition: changed })
-    }
+    await site().service.sql(
+      `insert into workflow_versions (workspace_id, version_id, workflow_id, number, definition, sha256)
+       select workspace_id, uuidv7(), workflow_id, number + n, replace(definition::text, 'The first of all', 'Number ' || n)::json, sha256
+       from workflow_versions, generate_series(1, 104) as n where workflow_id = $1`,
+      [fromWire('wf', workflow_id)],
+    )
     await ada.page.goto(`/runs/${execution_id}`)
-    await ada.page.getByRole('button', { name: /^The first of all set/ }).waitFor()
+    await ada.page.getByRole('button', { name: /^The first of all Set values/ }).waitFor()
     await ada.page.goto(`/workflows/${workflow_id}`)
     await ada.page.getByText('The first of all').waitFor()
   })

@@ -61,7 +61,7 @@ export function PageHeader({
       <div className="flex min-h-9 flex-wrap items-start gap-x-4 gap-y-2">
         <div className="min-w-[min(100%,18rem)] flex-1">
           <h1 className="text-xl font-semibold tracking-tight break-words">{title}</h1>
-          {description && <div className="mt-1 max-w-prose text-ink-2">{description}</div>}
+          {description && <div className="mt-1 max-w-2xl text-pretty text-ink-2">{description}</div>}
         </div>
         {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       </div>
@@ -93,7 +93,7 @@ export function Section({
       <div className="mb-3 flex flex-wrap items-end gap-3">
         <div className="min-w-[min(100%,18rem)] flex-1">
           <h2 className="text-base font-semibold">{title}</h2>
-          {description && <p className="mt-0.5 text-ink-2">{description}</p>}
+          {description && <p className="mt-0.5 max-w-3xl text-pretty text-ink-2">{description}</p>}
         </div>
         {actions}
       </div>
@@ -116,9 +116,9 @@ export const Card = ({ children, className }: { children: ReactNode; className?:
 
 /** Name above value, side by side while there is room. */
 export const FactRow = ({ facts }: { facts: [label: string, value: ReactNode][] }) => (
-  <dl className="flex flex-wrap gap-x-10 gap-y-4">
+  <dl className="grid grid-cols-[repeat(auto-fit,minmax(9rem,1fr))] gap-x-8 gap-y-4">
     {facts.map(([label, value]) => (
-      <div key={label} className="min-w-24">
+      <div key={label}>
         <dt className="text-xs text-ink-2">{label}</dt>
         <dd className="mt-0.5 max-w-72 break-words first-letter:uppercase">{value}</dd>
       </div>

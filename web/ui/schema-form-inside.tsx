@@ -1,5 +1,5 @@
-import RjsfForm from '@rjsf/core'
-import type { IconButtonProps, RJSFSchema } from '@rjsf/utils'
+import RjsfForm, { getDefaultRegistry } from '@rjsf/core'
+import type { IconButtonProps, RJSFSchema, WidgetProps } from '@rjsf/utils'
 import { ArrowDown, ArrowUp, Copy, type LucideIcon, Plus, Trash2 } from 'lucide-react'
 import { type ReactNode, useId, useMemo, useState } from 'react'
 import type { Json } from '#model/definition'
@@ -35,6 +35,12 @@ const Small = ({
 }: Omit<IconButtonProps, 'icon'> & { icon: LucideIcon; label: string }) => (
   <IconButton icon={icon} label={label} size="small" onClick={onClick} disabled={disabled} />
 )
+
+const { SelectWidget: PlainSelect } = getDefaultRegistry().widgets
+const widgets = {
+  SelectWidget: (props: WidgetProps) =>
+    PlainSelect ? <PlainSelect {...props} placeholder={props.placeholder || 'Choose'} /> : null,
+}
 
 /** A schema that says nothing about fields is answered with plain JSON. */
 const isVague = (schema: unknown): boolean => {
@@ -98,6 +104,7 @@ export function SchemaFormInside(props: SchemaFormProps) {
       schema={schema as RJSFSchema}
       validator={validator}
       templates={templates}
+      widgets={widgets}
       formData={value}
       disabled={disabled || pending}
       showErrorList={false}

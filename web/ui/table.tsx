@@ -1,4 +1,4 @@
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
 import { Button } from './button.tsx'
 import { cx } from './cx.ts'
@@ -12,6 +12,10 @@ export type Column<Row> = {
   align?: 'left' | 'right'
   /** Left out on narrow screens. */
   secondary?: boolean
+  /** What leads where the row leads, for keyboards: the name, as a rule. */
+  link?: boolean
+  /** What stands behind the link. */
+  after?: (row: Row) => ReactNode
 }
 
 export type TableProps<Row> = {
@@ -19,7 +23,7 @@ export type TableProps<Row> = {
   columns: Column<Row>[]
   rows: readonly Row[]
   rowKey(row: Row, index: number): string
-  /** Where a click on the row leads; put a link to it in the first cell too, for keyboards. */
+  /** Where a click on the row leads; one column is the `link` to it. */
   rowTo?: (row: Row) => string
   empty?: ReactNode
   more?: { hasMore: boolean; loading: boolean; load(): void }
@@ -108,7 +112,11 @@ export function Table<Row>({ label, columns, rows, rowKey, rowTo, empty, more }:
                     column.secondary && 'max-md:hidden',
                   )}
                 >
-                  {column.cell(row, from + offset)}
+                  {column.link && rowTo ? (
+                    <RowLink to={rowTo(row)} text={column.cell(row, from + offset)} after={column.after?.(row)} />
+                  ) : (
+                    column.cell(row, from + offset)
+                  )}
                 </td>
               ))}
             </tr>
@@ -124,6 +132,21 @@ export function Table<Row>({ label, columns, rows, rowKey, rowTo, empty, more }:
         </div>
       )}
     </div>
+  )
+}
+
+function RowLink({ to, text, after }: { to: string; text: ReactNode; after: ReactNode }) {
+  const link = (
+    <Link to={to} className="truncate font-medium hover:underline">
+      {text}
+    </Link>
+  )
+  if (!after) return link
+  return (
+    <span className="flex min-w-0 items-center gap-2">
+      {link}
+      {after}
+    </span>
   )
 }
 

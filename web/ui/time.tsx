@@ -43,7 +43,7 @@ export function relativeTime(at: Date, now: number): string {
   for (const [unit, length] of steps) {
     if (Math.abs(seconds) >= length) return relative.format(Math.round(seconds / length), unit)
   }
-  return Math.abs(seconds) < 15 ? 'just now' : seconds > 0 ? 'in under a minute' : 'under a minute ago'
+  return seconds < 15 ? 'just now' : 'in under a minute'
 }
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' })

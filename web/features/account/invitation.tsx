@@ -91,7 +91,11 @@ export function InvitationPage() {
         <Field name="name" label="Your name">
           <Input required autoFocus autoComplete="name" />
         </Field>
-        <Field name="password" label="Password" hint="A sentence is easier to remember, and harder to guess.">
+        <Field
+          name="password"
+          label="Password"
+          hint="At least 8 characters. A sentence is easy to remember and hard to guess."
+        >
           <Input type="password" required autoComplete="new-password" />
         </Field>
       </Form>

@@ -42,7 +42,11 @@ export function SignUpPage() {
         <Field name="email" label="E-mail">
           <Input type="email" required autoComplete="username" />
         </Field>
-        <Field name="password" label="Password" hint="A sentence is easier to remember, and harder to guess.">
+        <Field
+          name="password"
+          label="Password"
+          hint="At least 8 characters. A sentence is easy to remember and hard to guess."
+        >
           <Input type="password" required autoComplete="new-password" />
         </Field>
         <Field name="workspace_name" label="Workspace" hint="What your team or project is called. Can stay empty.">

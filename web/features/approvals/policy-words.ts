@@ -30,13 +30,13 @@ function ruleInWords(cel: string): string | null {
   return parts.every((part) => part !== null) ? parts.join(' and ') : null
 }
 
-/** When a gate opens, as a sentence. */
+/** When a gate lets pass, as a sentence. */
 export function quorumInWords(policy: Record<string, unknown>): string {
   const quorum = policy.quorum ?? 'any'
-  if (quorum === 'any') return 'One approval opens it.'
+  if (quorum === 'any') return 'One approval is enough.'
   if (quorum === 'all') return 'Everybody asked must approve.'
-  if (isObject(quorum) && typeof quorum.n_of === 'number') return `${quorum.n_of} approvals open it.`
+  if (isObject(quorum) && typeof quorum.n_of === 'number') return `It passes with ${quorum.n_of} approvals.`
   if (isObject(quorum) && typeof quorum.$cel === 'string')
-    return `It opens when ${ruleInWords(quorum.$cel) ?? quorum.$cel}.`
+    return `It passes when ${ruleInWords(quorum.$cel) ?? quorum.$cel}.`
   return ''
 }

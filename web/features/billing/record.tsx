@@ -8,7 +8,7 @@ import { StatusBadge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
-import { Facts, Page, Section } from '#web/ui/page.tsx'
+import { FactRow, Page, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { RecordDialog } from './record-dialog.tsx'
@@ -55,8 +55,8 @@ function Found({ record }: { record: Subscription }) {
         )
       }
     >
-      <Section title="About">
-        <Facts
+      <div className="mb-8">
+        <FactRow
           facts={[
             ['State', <StatusBadge key="state" status={record.status} />],
             ['Quantity', record.quantity],
@@ -66,7 +66,7 @@ function Found({ record }: { record: Subscription }) {
             ['Changed', <RelativeTime key="changed" at={record.updated_at} />],
           ]}
         />
-      </Section>
+      </div>
       {Object.keys(record.metadata).length > 0 && (
         <Section title="Notes">
           <JsonView value={record.metadata} label="Notes" />

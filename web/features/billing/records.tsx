@@ -1,4 +1,4 @@
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { Plus, ReceiptText } from 'lucide-react'
 import { useState } from 'react'
 import { useChange, useList } from '#web/api.ts'
@@ -48,11 +48,8 @@ export function RecordsPage() {
             columns={[
               {
                 header: 'Name',
-                cell: (row) => (
-                  <Link to={`/billing/records/${row.subscription_id}`} className="font-medium hover:underline">
-                    {row.name}
-                  </Link>
-                ),
+                link: true,
+                cell: (row) => row.name,
               },
               { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '7rem' },
               { header: 'Quantity', cell: (row) => row.quantity, align: 'right', width: '6rem' },

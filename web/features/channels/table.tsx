@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { ChannelConfig } from '#sdk/types.generated'
 import { Badge } from '#web/ui/badge.tsx'
@@ -25,11 +24,8 @@ export const ChannelTable = ({
     columns={[
       {
         header: 'Name',
-        cell: (row) => (
-          <Link to={`/channels/${row.config_id}`} className="font-medium hover:underline">
-            {row.name ?? `${vendors[row.channel].title} ${row.external_id}`}
-          </Link>
-        ),
+        link: true,
+        cell: (row) => row.name ?? `${vendors[row.channel].title} ${row.external_id}`,
       },
       { header: 'Channel', cell: (row) => vendors[row.channel].title, width: '7rem' },
       { header: 'Account', cell: (row) => <span className="text-ink-2">{row.external_id}</span>, secondary: true },

@@ -1,4 +1,4 @@
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useNavigate, useParams } from '@tanstack/react-router'
 import { Pencil, Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { Company } from '#sdk/types.generated'
@@ -9,7 +9,7 @@ import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
-import { Facts, Page, Section } from '#web/ui/page.tsx'
+import { FactRow, Page, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
@@ -54,8 +54,8 @@ function Found({ company }: { company: Company }) {
         )
       }
     >
-      <Section title="About">
-        <Facts
+      <div className="mb-8">
+        <FactRow
           facts={[
             ['Owner', <PersonName key="owner" id={company.owner_id} />],
             ['Made', <RelativeTime key="made" at={company.created_at} />],
@@ -65,7 +65,7 @@ function Found({ company }: { company: Company }) {
         {Object.keys(company.metadata).length > 0 && (
           <JsonView className="mt-4" label="Notes of the company" value={company.metadata} />
         )}
-      </Section>
+      </div>
       <Section
         title="Workspaces you are in"
         actions={
@@ -89,11 +89,8 @@ function Found({ company }: { company: Company }) {
           columns={[
             {
               header: 'Name',
-              cell: (row) => (
-                <Link to={`/workspaces/${row.workspace_id}`} className="font-medium hover:underline">
-                  {row.name}
-                </Link>
-              ),
+              link: true,
+              cell: (row) => row.name,
             },
             { header: 'Your role', cell: (row) => roleLabel(row.role), width: '10rem' },
           ]}

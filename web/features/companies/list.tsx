@@ -42,14 +42,9 @@ export function CompaniesPage() {
             columns={[
               {
                 header: 'Company',
-                cell: (row) => (
-                  <span className="flex min-w-0 items-center gap-2">
-                    <Link to={`/companies/${row.company_id}`} className="truncate font-medium hover:underline">
-                      {row.name}
-                    </Link>
-                    {row.owner_id === userId && <Badge tone="accent">Yours</Badge>}
-                  </span>
-                ),
+                link: true,
+                cell: (row) => row.name,
+                after: (row) => row.owner_id === userId && <Badge tone="accent">Yours</Badge>,
               },
               {
                 header: 'Your workspaces in it',

@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router'
 import { DatabaseZap, Plus } from 'lucide-react'
 import { useApi } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
@@ -39,11 +38,8 @@ export function ConnectionsPage() {
             columns={[
               {
                 header: 'Name',
-                cell: (row) => (
-                  <Link to={`/connections/${row.connection_id}`} className="font-medium hover:underline">
-                    {row.name}
-                  </Link>
-                ),
+                link: true,
+                cell: (row) => row.name,
               },
               {
                 header: 'Kind',

@@ -8,8 +8,8 @@ export function Cell({ value }: { value: unknown }) {
     const text = value.length > LONGEST ? `${value.slice(0, LONGEST)}…` : value
     return text === '' ? <span className="text-ink-3">empty</span> : <span title={text}>{text}</span>
   }
-  if (typeof value === 'number') return <span className="text-running tabular-nums">{String(value)}</span>
-  if (typeof value === 'boolean') return <span className="text-waiting">{String(value)}</span>
+  if (typeof value === 'number') return <span className="tabular-nums">{String(value)}</span>
+  if (typeof value === 'boolean') return <span className="text-ink-2">{String(value)}</span>
   const text = JSON.stringify(value)
   return (
     <code className="font-mono text-xs text-ink-2" title={text.slice(0, 500)}>

@@ -14,19 +14,11 @@ import { Fingerprint } from './fingerprint.tsx'
 import { useDataset } from './use-dataset.ts'
 
 /** What stands around each section of a dataset. */
-export function DatasetShell({
-  section,
-  wide,
-  children,
-}: {
-  section: string
-  wide?: boolean
-  children(dataset: Dataset): ReactNode
-}) {
+export function DatasetShell({ section, children }: { section: string; children(dataset: Dataset): ReactNode }) {
   const dataset = useDataset()
   return (
     <Page
-      wide={wide}
+      wide
       title={dataset.data ? `${dataset.data.name} · ${section}` : section}
       heading={dataset.data?.name ?? 'Dataset'}
       crumbs={[{ label: 'Datasets', to: '/datasets' }]}

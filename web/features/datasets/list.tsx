@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router'
 import { FileUp, Plus, Table2 } from 'lucide-react'
 import { useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
@@ -47,11 +46,8 @@ export function DatasetsPage() {
             columns={[
               {
                 header: 'Name',
-                cell: (row) => (
-                  <Link to={`/datasets/${row.dataset_id}`} className="font-medium hover:underline">
-                    {row.name}
-                  </Link>
-                ),
+                link: true,
+                cell: (row) => row.name,
               },
               { header: 'Records', cell: (row) => formatNumber(row.record_count), align: 'right', width: '8rem' },
               {

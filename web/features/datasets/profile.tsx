@@ -48,7 +48,7 @@ function Profile({ dataset }: { dataset: Dataset }) {
             {dataset.columns.length > SHOWN_COLUMNS &&
               ` The first ${SHOWN_COLUMNS} of ${dataset.columns.length} columns.`}
           </p>
-          <ul className="grid gap-4 md:grid-cols-2">
+          <ul className="grid grid-cols-1 gap-4 md:grid-cols-2 2xl:grid-cols-3">
             {dataset.columns.slice(0, SHOWN_COLUMNS).map((column) => (
               <Column
                 key={column.name}

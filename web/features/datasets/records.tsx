@@ -3,6 +3,7 @@ import type { Dataset } from '#sdk/types.generated'
 import { useList } from '#web/api.ts'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Select } from '#web/ui/field.tsx'
+import { formatNumber } from '#web/ui/format.ts'
 import { JsonView } from '#web/ui/json-view.tsx'
 import { Empty, ErrorState, Loaded } from '#web/ui/states.tsx'
 import { type Column, Table } from '#web/ui/table.tsx'
@@ -10,9 +11,7 @@ import { Cell } from './cell.tsx'
 import { DatasetShell } from './dataset-page.tsx'
 
 export const RecordsPage = () => (
-  <DatasetShell section="Records" wide>
-    {(dataset) => <Records key={dataset.sha256} dataset={dataset} />}
-  </DatasetShell>
+  <DatasetShell section="Records">{(dataset) => <Records key={dataset.sha256} dataset={dataset} />}</DatasetShell>
 )
 
 const SHOWN_COLUMNS = 12
@@ -27,7 +26,7 @@ function Records({ dataset }: { dataset: Dataset }) {
   const columns: Column<Row>[] = [
     {
       header: <span className="sr-only">Record</span>,
-      width: '5rem',
+      width: '4rem',
       align: 'right',
       cell: (record, at) => (
         <button
@@ -41,13 +40,14 @@ function Records({ dataset }: { dataset: Dataset }) {
       ),
     },
     ...visible.map(
-      ({ name }): Column<Row> => ({
+      ({ name, types }): Column<Row> => ({
         header: (
           <span title={name} className="block truncate">
             {name}
           </span>
         ),
         width: '11rem',
+        align: types.every((type) => type === 'number') ? 'right' : 'left',
         cell: (record) => <Cell value={record[name]} />,
       }),
     ),
@@ -84,8 +84,9 @@ function Records({ dataset }: { dataset: Dataset }) {
             )}
             {rows.length > 0 && (
               <p className="mt-2 text-xs text-ink-2">
-                {rows.length.toLocaleString('en')} of {dataset.record_count.toLocaleString('en')} fetched; more come as
-                you scroll.
+                {rows.length < dataset.record_count
+                  ? `${formatNumber(rows.length)} of ${formatNumber(dataset.record_count)} fetched; more come as you scroll.`
+                  : `All ${formatNumber(rows.length)}.`}
               </p>
             )}
           </>

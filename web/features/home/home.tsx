@@ -27,8 +27,8 @@ export function HomePage() {
   }
   return (
     <Page title={`Hello, ${user.name.split(' ')[0]}`} heading={`Hello, ${user.name.split(' ')[0]}`}>
-      <NeedsMe />
       <FirstWorkflow canWrite={canWrite} />
+      <NeedsMe />
       <RecentRuns />
     </Page>
   )
@@ -193,6 +193,7 @@ const useJobsHaveRun = (): boolean =>
 function RecentRuns() {
   const runs = useRecentRuns()
   const jobsHaveRun = useJobsHaveRun()
+  if (runs.data?.length === 0 && !jobsHaveRun) return null
   return (
     <Section
       title="Recent runs"

@@ -5,9 +5,10 @@ import { useRole } from '#web/session.tsx'
 import { Field, Form, Input, Select, Switch, Textarea } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
 import { ownTimeZone, ScheduleFields, type ScheduleValue } from '#web/ui/schedule-fields.tsx'
+import { datasetOptions } from '../datasets/options.ts'
 import { roleIn } from '../workflows/role.ts'
-import { type MappingRow, rowsOf, toMapping } from './mapping.ts'
-import { Mapping } from './mapping-fields.tsx'
+import { givenOf, toGiven } from './mapping.ts'
+import { GivenFields } from './mapping-fields.tsx'
 import { useInputs } from './use-inputs.ts'
 
 // What a job is made of. Selects are kept here, the rest is read from the form when it is sent.
@@ -50,8 +51,7 @@ export function JobForm({
   const [workflow, setWorkflow] = useState(job ? (job.workflow_id ?? STANDALONE) : (preset.workflow_id ?? ''))
   const [data, setData] = useState(dataOf(job, preset))
   const [output, setOutput] = useState<'none' | 'new' | 'existing'>(outputOf(job))
-  const [asIs, setAsIs] = useState(job ? job.mapping === null : true)
-  const [rows, setRows] = useState<MappingRow[]>(() => rowsOf(job?.mapping ?? null))
+  const [given, setGiven] = useState(() => givenOf(job?.mapping))
   const [schedule, setSchedule] = useState<ScheduleValue | null>(job?.schedule ?? null)
 
   const inputs = useInputs(workflow === STANDALONE ? null : workflow)
@@ -68,7 +68,7 @@ export function JobForm({
         : { workflow_id: workflow }),
       dataset_id: data.startsWith('ds:') ? data.slice(3) : null,
       source_id: data.startsWith('src:') ? data.slice(4) : null,
-      mapping: asIs ? null : toMapping(rows),
+      mapping: toGiven(given),
       only_if: values.only_if.trim() || null,
       output:
         output === 'none'
@@ -120,10 +120,7 @@ export function JobForm({
             onChange={(event) => setData(event.currentTarget.value)}
             options={[
               { value: '', label: 'No data yet: bind it later' },
-              ...(datasets.data ?? []).map(({ dataset_id, name, record_count }) => ({
-                value: `ds:${dataset_id}`,
-                label: `${name} (${record_count.toLocaleString('en')} records)`,
-              })),
+              ...datasetOptions(datasets.data, 'ds:'),
               ...sources.map(({ source_id, name, of }) => ({
                 value: `src:${source_id}`,
                 label: `${of}: ${name} (captured at each run)`,
@@ -133,15 +130,12 @@ export function JobForm({
         </Field>
         <Section title="What each run is given" className="mb-0!">
           <Card className="flex flex-col gap-4">
-            <Switch label="The record as it is" checked={asIs} onCheckedChange={setAsIs} />
-            {!asIs && (
-              <Mapping
-                rows={rows}
-                onChange={setRows}
-                columns={dataset?.columns.map(({ name }) => name) ?? []}
-                inputs={inputs}
-              />
-            )}
+            <GivenFields
+              value={given}
+              onChange={setGiven}
+              columns={dataset?.columns.map(({ name }) => name) ?? []}
+              inputs={inputs}
+            />
             <Field
               name="only_if"
               label="Only records where"

@@ -5,16 +5,15 @@ import { StatusBadge } from '#web/ui/badge.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { TabLinks } from '#web/ui/tabs.tsx'
+import { JobActions } from './actions.tsx'
 import { type JobRole, useJobId, useJobRole } from './use-job.ts'
 
 /** What stands around each section of a job. */
 export function JobShell({
   section,
-  actions,
   children,
 }: {
   section: string
-  actions?: (job: EnrichmentJob, role: JobRole) => ReactNode
   children(job: EnrichmentJob, role: JobRole): ReactNode
 }) {
   const job_id = useJobId()
@@ -26,7 +25,7 @@ export function JobShell({
       heading={job.data?.name ?? 'Job'}
       crumbs={[{ label: 'Jobs', to: '/jobs' }]}
       description={job.data && <StatusBadge status={job.data.status} />}
-      actions={job.data && actions?.(job.data, role)}
+      actions={job.data && (role === 'owner' || role === 'member') && <JobActions job={job.data} />}
     >
       <Loaded of={job} what="the job">
         {(found) => (

@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router'
 import { ListChecks, Plus } from 'lucide-react'
 import type { EnrichmentJob } from '#sdk/types.generated'
 import { useList } from '#web/api.ts'
@@ -44,11 +43,8 @@ export function JobsPage() {
             columns={[
               {
                 header: 'Name',
-                cell: (row) => (
-                  <Link to={`/jobs/${row.job_id}`} className="font-medium hover:underline">
-                    {row.name}
-                  </Link>
-                ),
+                link: true,
+                cell: (row) => row.name,
               },
               { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '8rem' },
               { header: 'When', cell: (row) => <When job={row} />, secondary: true },

@@ -1,11 +1,30 @@
 import { Plus, Trash2 } from 'lucide-react'
 import { Button, IconButton } from '#web/ui/button.tsx'
-import { Field, Input, Select } from '#web/ui/field.tsx'
-import { type MappingRow, newRow } from './mapping.ts'
+import { Field, Input, Select, Switch } from '#web/ui/field.tsx'
+import { type Given, type MappingRow, newRow } from './mapping.ts'
 import type { WorkflowInput } from './use-inputs.ts'
 
+export const GivenFields = ({
+  value,
+  onChange,
+  columns,
+  inputs,
+}: {
+  value: Given
+  onChange(given: Given): void
+  columns: string[]
+  inputs: WorkflowInput[]
+}) => (
+  <>
+    <Switch label="The record as it is" checked={value.asIs} onCheckedChange={(asIs) => onChange({ ...value, asIs })} />
+    {!value.asIs && (
+      <Mapping rows={value.rows} onChange={(rows) => onChange({ ...value, rows })} columns={columns} inputs={inputs} />
+    )}
+  </>
+)
+
 /** Which field of the workflow's input comes from which column. */
-export function Mapping({
+function Mapping({
   rows,
   onChange,
   columns,

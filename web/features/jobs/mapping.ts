@@ -43,6 +43,16 @@ function fixed(text: string): unknown {
   }
 }
 
+/** What a run is given: the record as it is, or fields made of it. */
+export type Given = { asIs: boolean; rows: MappingRow[] }
+
+export const givenOf = (mapping: Record<string, unknown> | null | undefined): Given => ({
+  asIs: mapping === null || mapping === undefined,
+  rows: rowsOf(mapping ?? null),
+})
+
+export const toGiven = ({ asIs, rows }: Given): Record<string, unknown> | null => (asIs ? null : toMapping(rows))
+
 export function toMapping(rows: MappingRow[]): Record<string, unknown> {
   const named = rows.filter(({ field }) => field.trim() !== '')
   const seen = new Set<string>()

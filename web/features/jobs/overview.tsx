@@ -1,11 +1,7 @@
 import { Link } from '@tanstack/react-router'
-import { Ban, Pause, Play, RotateCw } from 'lucide-react'
-import { useState } from 'react'
 import type { EnrichmentJob } from '#sdk/types.generated'
-import { useApi, useChange } from '#web/api.ts'
+import { useApi } from '#web/api.ts'
 import { Badge, StatusBadge } from '#web/ui/badge.tsx'
-import { Button } from '#web/ui/button.tsx'
-import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { cronInWords } from '#web/ui/cron.ts'
 import { Facts, Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
@@ -15,8 +11,6 @@ import { PersonName } from '../people/names.tsx'
 import { JobShell } from './job-page.tsx'
 import { ProgressOfRun } from './progress.tsx'
 import { useJobId, useLiveJob } from './use-job.ts'
-
-const stale = ['getJob', 'listJobs', 'listLedger'] as const
 
 const reasons: Record<string, string> = {
   manual: 'Somebody paused it. It goes on when it is resumed or run.',
@@ -28,10 +22,7 @@ export function JobPage() {
   const job_id = useJobId()
   const live = useLiveJob(job_id)
   return (
-    <JobShell
-      section="Overview"
-      actions={(job, role) => (role === 'owner' || role === 'member') && <Actions job={job} />}
-    >
+    <JobShell section="Overview">
       {(job) => (
         <>
           {job.paused_reason && (
@@ -166,66 +157,5 @@ function About({ job }: { job: EnrichmentJob }) {
         ['Owner', <PersonName key="owner" id={job.owner_id} />],
       ]}
     />
-  )
-}
-
-function Actions({ job }: { job: EnrichmentJob }) {
-  const [asked, setAsked] = useState<'full' | 'cancel' | null>(null)
-  const { job_id } = job
-  const run = useChange('runJobNow', {
-    stale: [...stale],
-    done: 'It begins within a second',
-    failed: 'It does not run',
-  })
-  const pause = useChange('pauseJob', {
-    stale: [...stale],
-    done: 'Paused: records under way come to their end',
-    failed: 'Could not pause',
-  })
-  const resume = useChange('resumeJob', { stale: [...stale], done: 'It goes on', failed: 'Could not resume' })
-  const cancel = useChange('cancelJob', { stale: [...stale], done: 'The run was ended' })
-  const busy = job.status === 'running' || job.status === 'due'
-  return (
-    <>
-      {busy && (
-        <Button icon={Ban} onClick={() => setAsked('cancel')}>
-          Cancel run
-        </Button>
-      )}
-      {job.status === 'paused'
-        ? job.paused_reason === 'manual' && (
-            <Button icon={Play} pending={resume.isPending} onClick={() => resume.mutate({ job_id })}>
-              Resume
-            </Button>
-          )
-        : (busy || job.schedule) && (
-            <Button icon={Pause} pending={pause.isPending} onClick={() => pause.mutate({ job_id })}>
-              Pause
-            </Button>
-          )}
-      <Button icon={RotateCw} onClick={() => setAsked('full')}>
-        Run all again
-      </Button>
-      <Button look="primary" icon={Play} pending={run.isPending} onClick={() => run.mutate({ job_id })}>
-        Run now
-      </Button>
-      <ConfirmDialog
-        open={asked === 'full'}
-        onClose={() => setAsked(null)}
-        look="primary"
-        title="Do every record again?"
-        consequence="Usually records that did not change are skipped. This runs the workflow for every record, with whatever that costs and sends."
-        action="Run all again"
-        onConfirm={() => run.mutateAsync({ job_id, full: true })}
-      />
-      <ConfirmDialog
-        open={asked === 'cancel'}
-        onClose={() => setAsked(null)}
-        title="End this run?"
-        consequence="Records under way are cancelled; those that are done stay done. The next run takes up what is left."
-        action="Cancel run"
-        onConfirm={() => cancel.mutateAsync({ job_id })}
-      />
-    </>
   )
 }

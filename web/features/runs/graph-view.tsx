@@ -14,6 +14,8 @@ import './graph-view.css'
 import { useEffect, useMemo } from 'react'
 import type { Definition, NodeStatus } from '#model/definition'
 import { cx } from '#web/ui/cx.ts'
+import { showBeginning } from '#web/ui/graph-sight.ts'
+import { useKindTitles } from './kind-titles.ts'
 import { edgeLabel, NODE_HEIGHT, NODE_WIDTH, placeNodes } from './layout.ts'
 
 // A workflow to look at: the steps where their author put them, coloured by how far a run has come.
@@ -97,10 +99,12 @@ const nodeTypes = { step: Step }
 
 /** Smaller than this, names cannot be read: a large graph is rather moved than shown whole. */
 const READABLE = 0.4
+const FIT = { maxZoom: 1, minZoom: READABLE, padding: 0.12 }
 
 function Canvas({ definition, label, states, selected, onSelect }: GraphViewProps) {
   const places = useMemo(() => placeNodes(definition), [definition])
   const flow = useReactFlow()
+  const titleOf = useKindTitles()
   const nodes = useMemo<StepNode[]>(
     () =>
       definition.nodes.map((node) => ({
@@ -112,12 +116,12 @@ function Canvas({ definition, label, states, selected, onSelect }: GraphViewProp
         selected: node.id === selected,
         data: {
           title: node.name || node.id,
-          type: node.type,
+          type: titleOf(node.type),
           look: states ? (states.get(node.id) ?? { status: 'pending' }) : undefined,
           onOpen: onSelect && (() => onSelect(node.id)),
         },
       })),
-    [definition, places, states, selected, onSelect],
+    [definition, places, states, selected, onSelect, titleOf],
   )
   const edges = useMemo<Edge[]>(() => {
     const names = new Map(definition.nodes.map(({ id, name }) => [id, name || id]))
@@ -133,7 +137,10 @@ function Canvas({ definition, label, states, selected, onSelect }: GraphViewProp
   }, [definition, states])
   // biome-ignore lint/correctness/useExhaustiveDependencies: another graph is shown whole
   useEffect(() => {
-    const frame = requestAnimationFrame(() => void flow.fitView({ maxZoom: 1, minZoom: READABLE, padding: 0.12 }))
+    const frame = requestAnimationFrame(async () => {
+      await flow.fitView(FIT)
+      showBeginning(flow)
+    })
     return () => cancelAnimationFrame(frame)
   }, [places])
   return (
@@ -151,7 +158,7 @@ function Canvas({ definition, label, states, selected, onSelect }: GraphViewProp
       onlyRenderVisibleElements={definition.nodes.length > 100}
       onPaneClick={() => onSelect?.(null)}
       fitView
-      fitViewOptions={{ maxZoom: 1, minZoom: READABLE, padding: 0.12 }}
+      fitViewOptions={FIT}
       minZoom={0.1}
       maxZoom={1.5}
       proOptions={{ hideAttribution: true }}

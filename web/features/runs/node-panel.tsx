@@ -7,6 +7,7 @@ import { JsonView } from '#web/ui/json-view.tsx'
 import { Facts } from '#web/ui/page.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
 import { ExecutionData } from './execution-data.tsx'
+import { useKindTitles } from './kind-titles.ts'
 
 /** One step of a run: what it was given, what it gave, what went wrong. */
 export function NodePanel({
@@ -24,12 +25,13 @@ export function NodePanel({
   onClose(): void
 }) {
   const node = execution.nodes.find(({ node_id }) => node_id === nodeId)
+  const titleOf = useKindTitles()
   return (
     <div className="flex flex-col gap-4">
       <div className="flex items-start gap-2">
         <div className="min-w-0 flex-1">
           <h2 className="truncate font-semibold">{definition?.name || nodeId}</h2>
-          <p className="text-xs text-ink-2">{definition?.type ?? 'step'}</p>
+          <p className="text-xs text-ink-2">{definition ? titleOf(definition.type) : 'step'}</p>
         </div>
         <IconButton icon={X} label="Close the step" size="small" onClick={onClose} />
       </div>

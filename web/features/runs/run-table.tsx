@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router'
 import { Activity } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { ExecutionSummary } from '#sdk/types.generated'
@@ -31,7 +30,7 @@ export function RunTable({
   const nameOf = useWorkflowNames()
   const { nameOf: personOf } = usePeople()
   const startedBy = (row: ExecutionSummary): string =>
-    row.started_by
+    row.started_by && row.trigger.kind !== 'job'
       ? personOf(row.started_by)
       : ({
           webhook: 'a webhook',
@@ -60,19 +59,17 @@ export function RunTable({
       columns={[
         {
           header: withoutWorkflow ? 'Run' : 'Workflow',
-          cell: (row) => (
-            <Link to={`/runs/${row.execution_id}`} className="font-medium hover:underline">
-              {withoutWorkflow ? (
-                <code className="font-mono text-xs">{row.execution_id.slice(-10)}</code>
-              ) : (
-                nameOf(row.workflow_id)
-              )}
-            </Link>
-          ),
+          link: true,
+          cell: (row) =>
+            withoutWorkflow ? (
+              <code className="font-mono text-xs">{row.execution_id.slice(-10)}</code>
+            ) : (
+              nameOf(row.workflow_id)
+            ),
         },
         {
           header: 'State',
-          width: '9rem',
+          width: '10.5rem',
           cell: (row) => (
             <StatusBadge status={row.status} label={row.status === 'waiting' ? waitsFor(row) : undefined} />
           ),

@@ -3,10 +3,11 @@ import { useState } from 'react'
 import type { NewSuite, Suite } from '#sdk/types.generated'
 import { useList } from '#web/api.ts'
 import { Button, IconButton } from '#web/ui/button.tsx'
-import { Field, Form, Input, Select, Switch } from '#web/ui/field.tsx'
+import { Field, Form, Input, Select } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
-import { type MappingRow, rowsOf as mappingRows, toMapping } from '../jobs/mapping.ts'
-import { Mapping } from '../jobs/mapping-fields.tsx'
+import { datasetOptions } from '../datasets/options.ts'
+import { givenOf, toGiven } from '../jobs/mapping.ts'
+import { GivenFields } from '../jobs/mapping-fields.tsx'
 import { useInputs } from '../jobs/use-inputs.ts'
 import { type CheckRow, newCheck, rowsOf, toChecks } from './checks.ts'
 
@@ -30,8 +31,7 @@ export function SuiteForm({
   const datasets = useList('listDatasets', { limit: 200 })
   const inputs = useInputs(workflowId)
   const [datasetId, setDatasetId] = useState(suite?.dataset_id ?? '')
-  const [asIs, setAsIs] = useState(suite ? suite.mapping === null : true)
-  const [rows, setRows] = useState<MappingRow[]>(() => mappingRows(suite?.mapping ?? null))
+  const [given, setGiven] = useState(() => givenOf(suite?.mapping))
   const [checks, setChecks] = useState<CheckRow[]>(() => (suite ? rowsOf(suite.checks) : [newCheck()]))
   const set = (id: number, change: Partial<CheckRow>): void =>
     setChecks(checks.map((check) => (check.id === id ? { ...check, ...change } : check)))
@@ -44,7 +44,7 @@ export function SuiteForm({
           onSave({
             name,
             dataset_id: datasetId || null,
-            mapping: asIs ? null : toMapping(rows),
+            mapping: toGiven(given),
             checks: toChecks(checks),
           })
         }
@@ -56,26 +56,17 @@ export function SuiteForm({
           <Select
             value={datasetId}
             onChange={(event) => setDatasetId(event.currentTarget.value)}
-            options={[
-              { value: '', label: 'No dataset yet' },
-              ...(datasets.data ?? []).map(({ dataset_id, name, record_count }) => ({
-                value: dataset_id,
-                label: `${name} (${record_count.toLocaleString('en')} records)`,
-              })),
-            ]}
+            options={[{ value: '', label: 'No dataset yet' }, ...datasetOptions(datasets.data)]}
           />
         </Field>
         <Section title="What the workflow is given" className="mb-0!">
           <Card className="flex flex-col gap-4">
-            <Switch label="The record as it is" checked={asIs} onCheckedChange={setAsIs} />
-            {!asIs && (
-              <Mapping
-                rows={rows}
-                onChange={setRows}
-                columns={dataset?.columns.map(({ name }) => name) ?? []}
-                inputs={inputs}
-              />
-            )}
+            <GivenFields
+              value={given}
+              onChange={setGiven}
+              columns={dataset?.columns.map(({ name }) => name) ?? []}
+              inputs={inputs}
+            />
           </Card>
         </Section>
         <Section title="What must come out" description="All checks must hold for a record to pass." className="mb-0!">

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { FlaskConical, Plus } from 'lucide-react'
 import type { Suite } from '#sdk/types.generated'
 import { api, useApi } from '#web/api.ts'
@@ -55,11 +54,8 @@ export function SuitesPage() {
             columns={[
               {
                 header: 'Name',
-                cell: (row) => (
-                  <Link to={`/suites/${row.suite_id}`} className="font-medium hover:underline">
-                    {row.name}
-                  </Link>
-                ),
+                link: true,
+                cell: (row) => row.name,
               },
               { header: 'Workflow', cell: (row) => row.workflow_name, secondary: true },
               { header: 'Checks', cell: (row) => row.checks.length, align: 'right', width: '6rem', secondary: true },

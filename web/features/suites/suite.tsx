@@ -149,11 +149,8 @@ function Runs({ suite, versionName }: { suite: Suite; versionName(id: string): s
         columns={[
           {
             header: 'Began',
-            cell: (row) => (
-              <Link to={`/suites/${suite_id}/runs/${row.run_id}`} className="font-medium hover:underline">
-                <RelativeTime at={row.started_at} />
-              </Link>
-            ),
+            link: true,
+            cell: (row) => <RelativeTime at={row.started_at} />,
             width: '9rem',
           },
           { header: 'Of', secondary: true, cell: (row) => versionName(row.version_id) },
@@ -170,7 +167,7 @@ function Runs({ suite, versionName }: { suite: Suite; versionName(id: string): s
                   search={{ compare: previous(at) }}
                   className="text-accent hover:underline"
                 >
-                  Compare with before
+                  Compare
                 </Link>
               ),
           },

@@ -1,4 +1,4 @@
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { Plus, UsersRound } from 'lucide-react'
 import { useState } from 'react'
 import { useChange, useList } from '#web/api.ts'
@@ -45,11 +45,8 @@ export function TeamsPage() {
             columns={[
               {
                 header: 'Name',
-                cell: (row) => (
-                  <Link to={`/teams/${row.team_id}`} className="font-medium hover:underline">
-                    {row.name}
-                  </Link>
-                ),
+                link: true,
+                cell: (row) => row.name,
               },
               {
                 header: 'Short name',

@@ -8,7 +8,7 @@ import { Button, IconButton } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
-import { Facts, Page, Section } from '#web/ui/page.tsx'
+import { FactRow, Page, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
@@ -60,8 +60,8 @@ function Found({ team }: { team: Team }) {
         )
       }
     >
-      <Section title="About">
-        <Facts
+      <div className="mb-8">
+        <FactRow
           facts={[
             [
               'Short name',
@@ -74,7 +74,7 @@ function Found({ team }: { team: Team }) {
             ['Made', <RelativeTime key="made" at={team.created_at} />],
           ]}
         />
-      </Section>
+      </div>
       <Section title="People">
         <Table
           label="People of the team"

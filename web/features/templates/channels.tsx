@@ -14,7 +14,7 @@ function Channels({ templateId }: { templateId: string }) {
   const { canWrite } = useRole()
   const channels = useList('listChannelConfigsOfTemplate', { template_id: templateId })
   const add = canWrite && (
-    <ButtonLink to="/channels/new" search={{ template_id: templateId }} icon={Plus}>
+    <ButtonLink size="small" to="/channels/new" search={{ template_id: templateId }} icon={Plus}>
       Add channel
     </ButtonLink>
   )

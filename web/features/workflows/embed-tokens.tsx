@@ -28,7 +28,7 @@ export function EmbedTokens({ workflow, role }: { workflow: Workflow; role: Work
       description="For a widget on your own web site that gathers what the workflow needs. Visitors can see the token; the sites it works on are its fence."
       actions={
         isOwner && (
-          <Button icon={Plus} onClick={() => setMaking(true)}>
+          <Button size="small" icon={Plus} onClick={() => setMaking(true)}>
             New embed token
           </Button>
         )

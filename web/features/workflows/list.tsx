@@ -1,4 +1,4 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Plus, Workflow as WorkflowIcon } from 'lucide-react'
 import { useState } from 'react'
 import type { Workflow } from '#sdk/types.generated'
@@ -88,17 +88,14 @@ export function WorkflowsPage() {
                 columns={[
                   {
                     header: 'Name',
-                    cell: (row) => (
-                      <span className="flex min-w-0 items-center gap-2">
-                        <Link to={`/workflows/${row.workflow_id}`} className="truncate font-medium hover:underline">
-                          {row.name}
-                        </Link>
-                        {row.kind === 'system' && <Badge>built in</Badge>}
-                        {row.kind === 'user' && row.active_version_id === null && (
-                          <Badge tone="waiting">no version</Badge>
-                        )}
-                      </span>
-                    ),
+                    link: true,
+                    cell: (row) => row.name,
+                    after: (row) =>
+                      row.kind === 'system' ? (
+                        <Badge>built in</Badge>
+                      ) : (
+                        row.active_version_id === null && <Badge tone="waiting">no version</Badge>
+                      ),
                   },
                   {
                     header: 'Owner',

@@ -1,63 +1,24 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { Play, SquarePen } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { Link } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import type { Definition } from '#model/definition'
 import type { Workflow } from '#sdk/types.generated'
 import { useApi, useList } from '#web/api.ts'
 import { usePeople } from '#web/people.tsx'
-import { useRole } from '#web/session.tsx'
-import { Button, ButtonLink } from '#web/ui/button.tsx'
+import { ButtonLink } from '#web/ui/button.tsx'
 import { cronInWords } from '#web/ui/cron.ts'
 import { Card, FactRow, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded, Skeleton } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { RunTable } from '../runs/run-table.tsx'
 import type { WorkflowRole } from './role.ts'
-import { RunDialog } from './run-dialog.tsx'
 import { definitionOf, useVersion } from './versions-of.ts'
 import { WorkflowPage } from './workflow-page.tsx'
 
 const GraphView = lazy(() => import('../runs/graph-view.tsx').then((module) => ({ default: module.GraphView })))
 
-export function OverviewPage() {
-  const { run } = useSearch({ strict: false }) as { run?: string }
-  const [running, setRunning] = useState(run === 'yes')
-  const { canWrite } = useRole()
-  const navigate = useNavigate()
-  const close = (workflow: Workflow): void => {
-    setRunning(false)
-    if (run !== undefined) void navigate({ to: `/workflows/${workflow.workflow_id}`, replace: true })
-  }
-  return (
-    <WorkflowPage
-      section="Overview"
-      actions={(workflow, role) => (
-        <>
-          {role === 'owner' && (
-            <ButtonLink to={`/workflows/${workflow.workflow_id}/editor`} icon={SquarePen}>
-              Edit
-            </ButtonLink>
-          )}
-          {mayRun(workflow, role, canWrite) && (
-            <Button look="primary" icon={Play} onClick={() => setRunning(true)}>
-              Run
-            </Button>
-          )}
-        </>
-      )}
-    >
-      {(workflow, role) => (
-        <>
-          <Overview workflow={workflow} role={role} />
-          <RunDialog workflow={workflow} open={running} onClose={() => close(workflow)} />
-        </>
-      )}
-    </WorkflowPage>
-  )
-}
-
-const mayRun = (workflow: Workflow, role: WorkflowRole, canWrite: boolean): boolean =>
-  workflow.kind === 'system' ? canWrite : workflow.active_version_id !== null && (role === 'owner' || role === 'member')
+export const OverviewPage = () => (
+  <WorkflowPage section="Overview">{(workflow, role) => <Overview workflow={workflow} role={role} />}</WorkflowPage>
+)
 
 function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {
   const { nameOf } = usePeople()
@@ -103,7 +64,7 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
                         )}
                       </span>
                     ) : (
-                      'by hand, by webhook or by another workflow'
+                      'by hand, webhook or workflow'
                     ),
                   ],
                   ['Changed', <RelativeTime key="changed" at={workflow.updated_at} />],

@@ -47,6 +47,7 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
             columns={[
               {
                 header: 'Version',
+                width: '8rem',
                 cell: (row) => (
                   <span className="flex items-center gap-2 tabular-nums">
                     {row.number} {row.active && <Badge tone="success">active</Badge>}
@@ -55,7 +56,6 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
               },
               {
                 header: 'Note',
-                width: '38%',
                 secondary: true,
                 cell: (row) => row.note ?? <span className="text-ink-3">no note</span>,
               },

@@ -28,7 +28,7 @@ export function WebhookTokens({ workflow, role }: { workflow: Workflow; role: Wo
       description="A program that sends a token to the workflow's address starts it; the body it sends is the input."
       actions={
         isOwner && (
-          <Button icon={Plus} onClick={() => setMaking(true)}>
+          <Button size="small" icon={Plus} onClick={() => setMaking(true)}>
             New token
           </Button>
         )

@@ -1,24 +1,25 @@
-import { useParams } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Play, SquarePen } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
 import type { Workflow } from '#sdk/types.generated'
 import { useApi } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
+import { Button, ButtonLink } from '#web/ui/button.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { TabLinks } from '#web/ui/tabs.tsx'
 import { roleIn, type WorkflowRole } from './role.ts'
+import { RunDialog } from './run-dialog.tsx'
 
 export const useWorkflowId = (): string => useParams({ strict: false }).workflow_id as unknown as string
 
 /** What stands around each section of a workflow. */
 export function WorkflowPage({
   section,
-  actions,
   wide,
   children,
 }: {
   section: string
-  actions?: (workflow: Workflow, role: WorkflowRole) => ReactNode
   wide?: boolean
   children(workflow: Workflow, role: WorkflowRole): ReactNode
 }) {
@@ -33,7 +34,7 @@ export function WorkflowPage({
       title={workflow.data ? `${workflow.data.name} · ${section}` : section}
       heading={workflow.data?.name ?? 'Workflow'}
       crumbs={[{ label: 'Workflows', to: '/workflows' }]}
-      actions={workflow.data && actions?.(workflow.data, role)}
+      actions={workflow.data && <Actions workflow={workflow.data} role={role} />}
     >
       <Loaded of={workflow} what="the workflow">
         {(found) => (
@@ -58,3 +59,34 @@ export function WorkflowPage({
     </Page>
   )
 }
+
+/** What one does with a workflow, whichever of its sections is open. An address with `?run=yes` asks at once. */
+function Actions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {
+  const { run } = useSearch({ strict: false }) as { run?: string }
+  const [running, setRunning] = useState(run === 'yes')
+  const { canWrite } = useRole()
+  const navigate = useNavigate()
+  const base = `/workflows/${workflow.workflow_id}`
+  const close = (): void => {
+    setRunning(false)
+    if (run !== undefined) void navigate({ to: base, replace: true })
+  }
+  return (
+    <>
+      {role === 'owner' && (
+        <ButtonLink to={`${base}/editor`} icon={SquarePen}>
+          Edit
+        </ButtonLink>
+      )}
+      {mayRun(workflow, role, canWrite) && (
+        <Button look="primary" icon={Play} onClick={() => setRunning(true)}>
+          Run
+        </Button>
+      )}
+      <RunDialog workflow={workflow} open={running} onClose={close} />
+    </>
+  )
+}
+
+const mayRun = (workflow: Workflow, role: WorkflowRole, canWrite: boolean): boolean =>
+  workflow.kind === 'system' ? canWrite : workflow.active_version_id !== null && (role === 'owner' || role === 'member')

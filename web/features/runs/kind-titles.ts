@@ -1,0 +1,11 @@
+import { useCallback } from 'react'
+import { useApi } from '#web/api.ts'
+
+/** What kinds of steps are called in the palette; until that is known, or where it is not there, by their own name. */
+export function useKindTitles(): (type: string) => string {
+  const { data } = useApi('getPalette', {}, { staleTime: Number.POSITIVE_INFINITY })
+  return useCallback(
+    (type) => data?.groups.flatMap(({ nodes }) => nodes).find((kind) => kind.type === type)?.title ?? type,
+    [data],
+  )
+}
