@@ -408,7 +408,7 @@ describe('DuckDB', () => {
 
   test('reaches no other file, no network and no setting, and only reads', async () => {
     const id = await duck({ file: 'locked' })
-    for (const query of [
+    const queries = [
       `select * from read_text('/etc/hostname')`,
       `select * from read_csv('http://127.0.0.1:${canaryPort}/x')`,
       `select * from '/etc/passwd'`,
@@ -419,10 +419,13 @@ describe('DuckDB', () => {
       'create table t (a int)',
       'select 1; select 2',
       `select * from glob('/*')`,
-    ]) {
-      const refused = await capture(await attach(id, { query }))
-      expect([query, refused.status, refused.body.code]).toEqual([query, 422, 'probe_failed'])
-    }
+    ]
+    await Promise.all(
+      queries.map(async (query) => {
+        const refused = await capture(await attach(id, { query }))
+        expect([query, refused.status, refused.body.code]).toEqual([query, 422, 'probe_failed'])
+      }),
+    )
     expect(caught).toEqual([])
   })
 
@@ -430,7 +433,7 @@ describe('DuckDB', () => {
     const id = await duck()
     const refused = await capture(
       await attach(id, {
-        query: 'select list(x), count(*) from (select random()::varchar || i as x from range(50000000) r(i))',
+        query: `select list(x) from (select repeat('x', 1000) || i as x from range(50000000) r(i))`,
       }),
     )
     expect(refused.status).toBe(422)

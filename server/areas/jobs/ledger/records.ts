@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import type { Run } from './runs.ts'
+import { joinByHash } from './scope.ts'
 
 /** `sha256` in hex: a Buffer for each record is an allocation outside the heap. */
 export type Planned = { sha256: string; wanted: boolean; error: { code: string; message: string } | null }
@@ -111,8 +112,9 @@ export const harvest = (
   over: (Claimed & { executionId: string })[],
   metered: boolean,
 ): Promise<Harvested[]> =>
-  tx.rows<Harvested>(
-    `with ended as materialized (
+  joinByHash(tx, () =>
+    tx.rows<Harvested>(
+      `with ended as materialized (
        select p.position, p.attempt, e.execution_id, e.status, e.results, e.results_blob, e.error,
          greatest(0, extract(epoch from coalesce(e.finished_at, now()) - coalesce(e.started_at, e.created_at)) * 1000)::integer as ms, e.finished_at is null as poison
        from unnest($5::integer[], $6::uuid[], $9::integer[]) as p (position, execution_id, attempt),
@@ -139,34 +141,37 @@ export const harvest = (
        on conflict (workspace_id, subject_id, recipe_sha256, record_sha256) do update
          set run_id = excluded.run_id, result = excluded.result, result_blob = excluded.result_blob, finished_at = now())
      select position, status, execution_id, poison from moved`,
-    [
-      run.workspace_id,
-      run.run_id,
-      run.job_id ?? run.suite_id,
-      run.recipe_sha256,
-      over.map(({ position }) => position),
-      over.map(({ executionId }) => executionId),
-      run.max_attempts,
-      metered,
-      over.map(({ attempt }) => attempt),
-    ],
+      [
+        run.workspace_id,
+        run.run_id,
+        run.job_id ?? run.suite_id,
+        run.recipe_sha256,
+        over.map(({ position }) => position),
+        over.map(({ executionId }) => executionId),
+        run.max_attempts,
+        metered,
+        over.map(({ attempt }) => attempt),
+      ],
+    ),
   )
 
 export type Refused = Claimed & { error: { code: string; message: string } }
 
 /** Records for which no execution could be begun. */
 export const failRecords = (tx: Tx, run: Run, refused: Refused[]): Promise<number> =>
-  tx.count(
-    `update ledger_records r set status = 'failed', error = e.error, attempt = e.attempt, finished_at = now()
+  joinByHash(tx, () =>
+    tx.count(
+      `update ledger_records r set status = 'failed', error = e.error, attempt = e.attempt, finished_at = now()
      from unnest($3::integer[], $4::integer[], $5::json[]) as e (position, attempt, error)
      where r.workspace_id = $1 and r.run_id = $2 and r.position = any ($3) and r.position = e.position and ${ITS_TRY}`,
-    [
-      run.workspace_id,
-      run.run_id,
-      refused.map(({ position }) => position),
-      refused.map(({ attempt }) => attempt),
-      refused.map(({ error }) => JSON.stringify(error)),
-    ],
+      [
+        run.workspace_id,
+        run.run_id,
+        refused.map(({ position }) => position),
+        refused.map(({ attempt }) => attempt),
+        refused.map(({ error }) => JSON.stringify(error)),
+      ],
+    ),
   )
 
 export type Outcome = {

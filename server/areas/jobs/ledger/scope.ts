@@ -12,3 +12,16 @@ export const inLedger = <T>(db: Database, workspaceId: string, work: (tx: Tx) =>
     const [, result] = await Promise.all([planner, work(tx)])
     return result
   })
+
+/**
+ * A statement that joins the lists it was given with each other: by hash, whatever the planner expects of their length. As nested
+ * loops, a thousand ended records were two million comparisons, and the longer a write took the more of them were in the next: a job
+ * over a million records fell from 2,700 records a second to 1,300.
+ */
+export async function joinByHash<T>(tx: Tx, statement: () => Promise<T>): Promise<T> {
+  const begun = tx.rows(`select set_config('enable_hashjoin', 'on', true), set_config('enable_nestloop', 'off', true)`)
+  const sent = statement()
+  const over = tx.rows(`select set_config('enable_hashjoin', 'off', true), set_config('enable_nestloop', 'on', true)`)
+  const [, result] = await Promise.all([begun, sent, over])
+  return result
+}
