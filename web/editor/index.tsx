@@ -4,7 +4,7 @@ import type { Palette, Workflow } from '#sdk/types.generated'
 import { useApi } from '#web/api.ts'
 import { roleIn } from '#web/features/workflows/role.ts'
 import { useWorkflowId } from '#web/features/workflows/workflow-page.tsx'
-import { useRole } from '#web/session.tsx'
+import { useMe, useRole } from '#web/session.tsx'
 import { useTitle } from '#web/ui/page.tsx'
 import { ErrorState, Loading } from '#web/ui/states.tsx'
 import { Editor } from './editor.tsx'
@@ -36,6 +36,7 @@ export function EditorPage() {
 
 function Opening({ workflow, palette }: { workflow: Workflow; palette: Palette }) {
   const { userId } = useRole()
+  const workspaceId = useMe().workspace!.workspace_id
   const { execution } = useSearch({ strict: false }) as { execution?: string }
   const readOnly = roleIn(workflow, userId) !== 'owner'
   const [opened, setOpened] = useState<Opened | null>(null)
@@ -45,14 +46,14 @@ function Opening({ workflow, palette }: { workflow: Workflow; palette: Palette }
   const activeVersionId = readOnly ? workflow.active_version_id : null
   useEffect(() => {
     let current = true
-    openWorkflow({ workflowId, activeVersionId, userId, palette, readOnly }).then(
+    openWorkflow({ workflowId, workspaceId, activeVersionId, userId, palette, readOnly }).then(
       (found) => current && setOpened(found),
       (reason: unknown) => current && setError(reason),
     )
     return () => {
       current = false
     }
-  }, [workflowId, activeVersionId, userId, palette, readOnly])
+  }, [workflowId, workspaceId, activeVersionId, userId, palette, readOnly])
   if (error)
     return <Around>{<ErrorState error={error} what="the versions" onRetry={() => location.reload()} />}</Around>
   if (!opened) return <Waiting />

@@ -1,3 +1,4 @@
+import { isObject } from '#model/json'
 import type { NodeDescriptor } from '#model/node'
 import type { Palette } from '#sdk/types.generated'
 
@@ -8,7 +9,16 @@ export type KindTable = ReadonlyMap<string, Kind>
 export type Kinds = { groups: KindGroup[]; table: KindTable }
 
 /** The answer carries more than its schema says: icon, colour, keywords and defaults. */
-export function readKinds(palette: Palette): Kinds {
-  const groups = palette.groups.map(({ title, nodes }) => ({ title, kinds: nodes as unknown as Kind[] }))
+export function readKinds(palette: Palette, alone = false): Kinds {
+  const groups = palette.groups.map(({ title, nodes }) => ({
+    title,
+    kinds: (nodes as unknown as Kind[]).map((kind) => (alone && kind.type === 'approval' ? forOneself(kind) : kind)),
+  }))
   return { groups, table: new Map(groups.flatMap(({ kinds }) => kinds.map((kind) => [kind.type, kind]))) }
+}
+
+/** Who is alone in a workspace would draw a gate that nobody can open: whoever starts a run does not vote on it by default. */
+function forOneself(kind: Kind): Kind {
+  const policy = isObject(kind.defaults.policy) ? kind.defaults.policy : {}
+  return { ...kind, defaults: { ...kind.defaults, policy: { ...policy, allow_self: true } } }
 }

@@ -13,14 +13,18 @@ export type Opened = { doc: Doc; base: Base | null; kinds: Kinds; restoredAt: st
 /** The newest version, or the draft of it that this device has kept. */
 export async function openWorkflow(options: {
   workflowId: string
+  workspaceId: string
   activeVersionId: string | null
   userId: string
   palette: Palette
   readOnly: boolean
 }): Promise<Opened> {
   const { workflowId, activeVersionId, userId, readOnly } = options
-  const kinds = readKinds(options.palette)
-  const { items, next_cursor } = await api.listVersions({ workflow_id: workflowId, limit: 10 })
+  const [{ items, next_cursor }, alone] = await Promise.all([
+    api.listVersions({ workflow_id: workflowId, limit: 10 }),
+    !readOnly && isAlone(options.workspaceId),
+  ])
+  const kinds = readKinds(options.palette, alone)
   const active = async () =>
     items.find((version) => version.active) ??
     (activeVersionId ? await findVersion(workflowId, activeVersionId, next_cursor) : null)
@@ -41,6 +45,9 @@ export async function openWorkflow(options: {
   const own = origin ? await toBase(origin, kinds) : base
   return { doc, base: own, kinds, restoredAt: draft.kept_at }
 }
+
+const isAlone = async (workspace_id: string): Promise<boolean> =>
+  (await api.listWorkspaceMembers({ workspace_id, limit: 2 })).items.length === 1
 
 async function toBase(version: WorkflowVersion, kinds: Kinds): Promise<Base> {
   const doc = await openDoc(version.definition, kinds.table)

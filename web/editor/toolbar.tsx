@@ -13,6 +13,7 @@ import {
 import type { ReactNode } from 'react'
 import type { Workflow } from '#sdk/types.generated'
 import { Button, IconButton } from '#web/ui/button.tsx'
+import { Rename } from './rename.tsx'
 import { useEditor, useEditorStore } from './store.ts'
 import { useProblems } from './use-problems.ts'
 
@@ -34,6 +35,7 @@ export function Toolbar({ workflow, faces, kept, starting, onSave, onRun }: Prop
           <h1 className="truncate font-semibold text-ink">{workflow.name}</h1>
         </Link>
       </nav>
+      {!readOnly && <Rename workflow={workflow} />}
       <SavedState kept={kept} />
       <span className="ml-auto flex items-center gap-1.5">
         {faces}

@@ -129,20 +129,28 @@ function useFocusRequests(flow: RefObject<Flow | null>, box: RefObject<HTMLDivEl
   useEffect(() => {
     if (wanted === null) return
     let tries = 40
+    let frame = 0
     const attempt = (): void => {
       const canvas = box.current
       if (!canvas) return
+      // Somebody quick has opened the next list already; its field has the keyboard.
+      if (store.get().quick) {
+        store.set({ focus: null })
+        return
+      }
       const target = wanted === '' ? canvas : canvas.querySelector<HTMLElement>(`[data-node="${CSS.escape(wanted)}"]`)
       if (wanted !== '' && !isInSight(flow.current, canvas, middleOf(store, wanted))) {
         bringIntoSight(flow.current, canvas, middleOf(store, wanted))
       }
       target?.focus({ preventScroll: true })
+      // What had the keyboard is gone and the node is not drawn yet: a key pressed in between would be nobody's.
+      if (!target && document.activeElement === document.body) canvas.focus({ preventScroll: true })
       // A dialog that is still closing keeps the keyboard for a few frames.
       const done = target !== null && document.activeElement === target
       if (done || tries-- <= 0) store.set({ focus: null })
       else frame = requestAnimationFrame(attempt)
     }
-    let frame = requestAnimationFrame(attempt)
+    attempt()
     return () => cancelAnimationFrame(frame)
   }, [wanted, store, flow, box])
 }

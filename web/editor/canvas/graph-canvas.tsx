@@ -1,5 +1,4 @@
 import {
-  Background,
   type Connection,
   type EdgeChange,
   type FinalConnectionState,
@@ -9,8 +8,12 @@ import {
   type ReactFlowInstance,
 } from '@xyflow/react'
 import { type ReactNode, useMemo, useRef, useState } from 'react'
+import { showBeginning } from '#web/ui/graph-sight.ts'
 import type { Point } from '../document/document.ts'
 import './canvas.css'
+import { Far, WatchView } from './detail.tsx'
+import { Dots } from './dots.tsx'
+import { FarWays } from './far-ways.tsx'
 import { type FlowEdge, type FlowNode, makeFlowItems, type Shown } from './flow-items.ts'
 import { colourOf } from './icons.ts'
 import { NodeCard } from './node-card.tsx'
@@ -67,6 +70,7 @@ function makeHandlers(current: { props: GraphCanvasProps; moving: Moving }, setM
   return {
     onInit(instance: Flow): void {
       flow = instance
+      showBeginning(instance)
       current.props.onReady?.(instance)
     },
     onNodesChange(changes: NodeChange<FlowNode>[]): void {
@@ -100,64 +104,78 @@ function makeHandlers(current: { props: GraphCanvasProps; moving: Moving }, setM
 
 type Moving = Record<string, Point> | null
 
+const NO_EDGES: FlowEdge[] = []
+const PLAIN = { hideAttribution: true }
 const SEVERAL = ['Shift', 'Meta', 'Control']
 const FIRST_SIGHT = { maxZoom: 1, minZoom: 0.45, padding: 0.1 }
+/** A graph of a few nodes is its own map. */
+const WORTH_A_MAP = 10
 const MAP_SIZE = { width: 160, height: 110 }
 const mapColour = (node: FlowNode): string => colourOf(node.data.kind?.colour)
 
 export function GraphCanvas(props: GraphCanvasProps) {
   const { label, edit, children } = props
   const [moving, setMoving] = useState<Moving>(null)
+  const [far, setFar] = useState(false)
   const items = useMemo(makeFlowItems, [])
   const current = useRef({ props, moving })
   current.current.props = props
   current.current.moving = moving
   const handlers = useMemo(() => makeHandlers(current.current, setMoving), [])
   const shown: Shown = { ...props, moving, draggable: edit !== undefined }
+  const [nodes, edges] = [items.nodes(shown), items.edges(shown)]
   return (
-    <ReactFlow<FlowNode, FlowEdge>
-      aria-label={label}
-      nodes={items.nodes(shown)}
-      edges={items.edges(shown)}
-      nodeTypes={nodeTypes}
-      edgeTypes={edgeTypes}
-      onInit={handlers.onInit}
-      onNodesChange={handlers.onNodesChange}
-      onEdgesChange={handlers.onEdgesChange}
-      onNodeDragStop={handlers.onDragStop}
-      onSelectionDragStop={handlers.onDragStop}
-      onNodeDoubleClick={handlers.onNodeDoubleClick}
-      onConnect={handlers.onConnect}
-      onConnectEnd={handlers.onConnectEnd}
-      onReconnect={edit && handlers.onReconnect}
-      isValidConnection={handlers.isValidConnection}
-      nodesConnectable={edit !== undefined}
-      nodesFocusable={false}
-      edgesFocusable={false}
-      elementsSelectable
-      // The editor has keys of its own (keys.ts); xyflow's would move nodes by accident and delete past undo.
-      disableKeyboardA11y
-      deleteKeyCode={null}
-      multiSelectionKeyCode={SEVERAL}
-      onlyRenderVisibleElements
-      panOnScroll
-      zoomOnDoubleClick={false}
-      minZoom={0.05}
-      maxZoom={2}
-      fitView
-      fitViewOptions={FIRST_SIGHT}
-    >
-      <Background gap={24} size={1.5} />
-      <MiniMap<FlowNode>
-        pannable
-        zoomable
-        ariaLabel="Small map of the whole graph"
-        className="max-md:hidden"
-        nodeColor={mapColour}
-        nodeBorderRadius={8}
-        style={MAP_SIZE}
-      />
-      {children}
-    </ReactFlow>
+    <Far value={far}>
+      <ReactFlow<FlowNode, FlowEdge>
+        aria-label={label}
+        className={far ? 'seen-from-afar' : undefined}
+        nodes={nodes}
+        edges={far ? NO_EDGES : edges}
+        nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
+        onInit={handlers.onInit}
+        onNodesChange={handlers.onNodesChange}
+        onEdgesChange={handlers.onEdgesChange}
+        onNodeDragStop={handlers.onDragStop}
+        onSelectionDragStop={handlers.onDragStop}
+        onNodeDoubleClick={handlers.onNodeDoubleClick}
+        onConnect={handlers.onConnect}
+        onConnectEnd={handlers.onConnectEnd}
+        onReconnect={edit && handlers.onReconnect}
+        isValidConnection={handlers.isValidConnection}
+        nodesConnectable={edit !== undefined}
+        nodesFocusable={false}
+        edgesFocusable={false}
+        elementsSelectable
+        // The editor has keys of its own (keys.ts); xyflow's would move nodes by accident and delete past undo.
+        disableKeyboardA11y
+        deleteKeyCode={null}
+        multiSelectionKeyCode={SEVERAL}
+        onlyRenderVisibleElements
+        panOnScroll
+        zoomOnDoubleClick={false}
+        minZoom={0.05}
+        maxZoom={2}
+        proOptions={PLAIN}
+        fitView
+        fitViewOptions={FIRST_SIGHT}
+      >
+        {!far && <Dots />}
+        <WatchView onFar={setFar} />
+        {far && <FarWays nodes={nodes} edges={edges} />}
+        {nodes.length >= WORTH_A_MAP && (
+          <MiniMap<FlowNode>
+            pannable
+            zoomable
+            ariaLabel="Small map of the whole graph"
+            className="max-md:hidden"
+            nodeColor={mapColour}
+            nodeBorderRadius={8}
+            style={MAP_SIZE}
+          />
+        )}
+        {children}
+      </ReactFlow>
+    </Far>
   )
 }

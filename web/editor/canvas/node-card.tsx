@@ -1,10 +1,11 @@
 import { Handle, type NodeProps, Position } from '@xyflow/react'
 import { CircleAlert, CircleCheck, CircleDashed, CircleX, Hourglass, LoaderCircle, TriangleAlert } from 'lucide-react'
-import { memo } from 'react'
+import { type CSSProperties, memo, use } from 'react'
 import { cx } from '#web/ui/cx.ts'
 import { formatDuration } from '#web/ui/time.tsx'
 import type { Mark } from '../document/compare.ts'
 import { titleOf } from '../document/document.ts'
+import { Far } from './detail.tsx'
 import type { FlowNode, NodeData, NodeRun } from './flow-items.ts'
 import { colourOf, iconOf } from './icons.ts'
 
@@ -25,8 +26,8 @@ const states: Record<NodeRun['status'], { icon: typeof CircleCheck; tone: string
 
 /** One node. Its size follows from its kind and ports (size.ts); nothing in it may make it larger. */
 export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<FlowNode>) {
-  const { node, kind, ports, plainOut, run, problem, mark, tabStop } = data
-  const Icon = iconOf(kind?.icon)
+  const { node, kind, run, problem, mark, tabStop } = data
+  const far = use(Far)
   const state = run && states[run.status]
   return (
     // biome-ignore lint/a11y/useSemanticElements: a button may not hold the dots that connections are drawn from
@@ -37,17 +38,27 @@ export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<Flo
       aria-pressed={selected}
       aria-label={spoken(data)}
       className={cx(
-        'size-full rounded-lg border bg-surface text-left shadow-sm outline-offset-2',
+        'size-full rounded-lg border text-left outline-offset-2',
+        far ? 'bg-[color-mix(in_srgb,var(--kind)_45%,var(--surface))]' : 'bg-surface shadow-sm',
         mark ? borders[mark] : problem === 'error' ? 'border-danger' : (state?.edge ?? '') || 'border-line-strong/50',
         selected && 'ring-2 ring-accent',
       )}
+      style={{ '--kind': colourOf(kind?.colour) } as CSSProperties}
     >
+      {!far && <Inside {...data} />}
+    </div>
+  )
+})
+
+function Inside(data: NodeData) {
+  const { node, kind, ports, plainOut, run, problem, mark } = data
+  const Icon = iconOf(kind?.icon)
+  const state = run && states[run.status]
+  return (
+    <>
       <Handle id="in" type="target" position={Position.Left} className="way-dot way-in" />
       <div className="flex h-14 items-center gap-2.5 px-2.5">
-        <span
-          className="grid size-8 shrink-0 place-items-center rounded-md text-[#fff]"
-          style={{ backgroundColor: colourOf(kind?.colour) }}
-        >
+        <span className="grid size-8 shrink-0 place-items-center rounded-md bg-(--kind) text-[#fff]">
           <Icon aria-hidden className="size-4.5" />
         </span>
         <span className="min-w-0 flex-1">
@@ -75,9 +86,9 @@ export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<Flo
           />
         </div>
       ))}
-    </div>
+    </>
   )
-})
+}
 
 function subtitle({ node, kind, run }: NodeData): string {
   if (run?.status === 'succeeded' && run.started_at && run.finished_at) {

@@ -1,7 +1,16 @@
 import { BaseEdge, EdgeLabelRenderer, type EdgeProps, getBezierPath } from '@xyflow/react'
 import { memo } from 'react'
 import { cx } from '#web/ui/cx.ts'
-import type { FlowEdge } from './flow-items.ts'
+import type { EdgeData, FlowEdge } from './flow-items.ts'
+
+export const wayClass = ({ mark, problem, taken }: EdgeData, selected: boolean): string =>
+  cx(
+    'react-flow__edge-path way-line',
+    mark && `way-${mark}`,
+    problem && 'way-problem',
+    taken && 'way-taken',
+    selected && 'way-selected',
+  )
 
 /** One connection; its condition stands on it. */
 export const WayEdge = memo(function WayEdge(props: EdgeProps<FlowEdge>) {
@@ -10,18 +19,7 @@ export const WayEdge = memo(function WayEdge(props: EdgeProps<FlowEdge>) {
   const { mark, label } = data!
   return (
     <>
-      <BaseEdge
-        id={id}
-        path={path}
-        interactionWidth={18}
-        className={cx(
-          'way-line',
-          mark && `way-${mark}`,
-          data!.problem && 'way-problem',
-          data!.taken && 'way-taken',
-          selected && 'way-selected',
-        )}
-      />
+      <BaseEdge id={id} path={path} interactionWidth={18} className={wayClass(data!, selected === true)} />
       {(label !== '' || mark) && (
         <EdgeLabelRenderer>
           <div

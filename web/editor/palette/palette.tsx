@@ -29,7 +29,9 @@ export function Palette() {
   }
   /** On a small screen the palette lies over the canvas, and what was added is looked at next. */
   const addKind = (kind: Kind): void => {
-    add(store, kind)
+    const id = add(store, kind)
+    // It comes into sight, and the keyboard goes on from it.
+    if (id !== undefined) store.set({ focus: id })
     if (isNarrow()) setOpen(false)
   }
   if (!open) {

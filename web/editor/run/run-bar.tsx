@@ -16,7 +16,13 @@ export function RunBar({ run }: { run: Run }) {
   const cancel = useChange('cancelExecution', { failed: 'The run could not be cancelled' })
   if (!run.own || !execution) return null
   return (
-    <section aria-label="Run" data-run tabIndex={-1} className="border-t border-line bg-surface px-4 py-2">
+    <section
+      aria-label="Run"
+      data-run
+      data-execution={execution.execution_id}
+      tabIndex={-1}
+      className="border-t border-line bg-surface px-4 py-2"
+    >
       <div className="flex flex-wrap items-center gap-3">
         <span role="status">
           <StatusBadge status={execution.status} />
