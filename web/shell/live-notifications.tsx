@@ -50,6 +50,11 @@ function apply(live: Live, frame: Frame): Live {
   }
 }
 
+/** Whoever is looking at the run it is about, on its page or in the editor, need not be told. */
+const isInSight = (executionId: string): boolean =>
+  location.pathname === `/runs/${executionId}` ||
+  document.querySelector(`[data-execution="${CSS.escape(executionId)}"]`) !== null
+
 export function LiveNotifications({ children }: { children: ReactNode }) {
   const { data: me } = useMaybeMe()
   const [live, setLive] = useState<Live>(nothing)
@@ -64,9 +69,11 @@ export function LiveNotifications({ children }: { children: ReactNode }) {
         void invalidate('listNotifications', 'listInbox', 'listQuestionInbox')
         if (frame.type === 'notification.created') {
           const { title, body, link, data } = frame.data as Notification
-          // Whoever is looking at it, or at the run it is about, need not be told.
-          if (link !== location.pathname && location.pathname !== `/runs/${String(data.execution_id)}`)
-            toast.tell(title, body ? timesInWords(body) : undefined)
+          // In a moment: a run that was begun here is shown at about the time it asks its first question.
+          setTimeout(() => {
+            if (link !== location.pathname && !isInSight(String(data.execution_id)))
+              toast.tell(title, body ? timesInWords(body) : undefined)
+          }, 400)
         }
       },
       onState: (state) => setLive((now) => ({ ...now, state })),

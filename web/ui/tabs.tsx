@@ -56,7 +56,7 @@ export function TabLinks({
         <Link
           key={tab.to}
           to={tab.to}
-          activeOptions={{ exact: tab.exact ?? false }}
+          activeOptions={{ exact: tab.exact ?? false, includeSearch: false }}
           className={cx(tabClass, '-mb-px')}
           activeProps={{ className: 'border-accent! text-ink!', 'aria-current': 'page' }}
         >

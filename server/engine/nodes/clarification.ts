@@ -37,6 +37,6 @@ export const clarification = control({
   effect: 'pure',
   defaults: {
     question: 'What should happen next?',
-    schema: { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] },
+    schema: { type: 'object', properties: { answer: { type: 'string', title: 'Answer' } }, required: ['answer'] },
   },
 })

@@ -31,7 +31,7 @@ export function NewChannelPage() {
               <ButtonLink
                 to="/channels/new"
                 search={{ channel: name, ...(template_id && { template_id }) }}
-                className="h-auto! w-full flex-col items-start! px-4! py-3! whitespace-normal! text-left"
+                className="h-full! w-full flex-col items-start! justify-start! px-4! py-3! whitespace-normal! text-left"
               >
                 <span className="text-base">{vendors[name].title}</span>
                 <span className="font-normal text-ink-2">{vendors[name].what}</span>

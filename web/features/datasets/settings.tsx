@@ -24,22 +24,24 @@ function Settings({ dataset }: { dataset: Dataset }) {
   const { dataset_id } = dataset
   return (
     <>
+      {canWrite ? (
+        <Describe dataset={dataset} />
+      ) : (
+        <Empty icon={Lock} title="Viewers cannot change datasets" className="mb-8">
+          Members of the workspace can.
+        </Empty>
+      )}
       <Section title="For programs">
         <div className="flex max-w-2xl flex-col gap-3">
           <CopyField label="Id" text={dataset_id} />
           <CopyField label="Fingerprint (SHA-256 of the canonical JSON)" text={dataset.sha256} />
         </div>
       </Section>
-      {canWrite ? (
+      {canWrite && (
         <>
-          <Describe dataset={dataset} />
           <Replace dataset={dataset} />
           <Delete dataset={dataset} />
         </>
-      ) : (
-        <Empty icon={Lock} title="Viewers cannot change datasets">
-          Members of the workspace can.
-        </Empty>
       )}
     </>
   )

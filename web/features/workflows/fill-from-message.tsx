@@ -29,7 +29,7 @@ export function FillFromMessage({
     }
   }
   return (
-    <details className="mb-4">
+    <details className="mt-5">
       <summary className="text-accent">Fill in from a message</summary>
       <div className="mt-2 flex flex-col items-start gap-2">
         <label htmlFor={id} className="sr-only">

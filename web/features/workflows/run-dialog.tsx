@@ -54,12 +54,6 @@ export function RunDialog({
         <Loading rows={3} />
       ) : (
         <>
-          {workflow.kind === 'user' && hasFields(inputs) && (
-            <FillFromMessage
-              workflow_id={workflow_id}
-              onFilled={(values) => setFilled({ values, times: filled.times + 1 })}
-            />
-          )}
           <SchemaForm
             key={filled.times}
             value={filled.values}
@@ -72,6 +66,12 @@ export function RunDialog({
               </Button>
             }
           />
+          {workflow.kind === 'user' && hasFields(inputs) && (
+            <FillFromMessage
+              workflow_id={workflow_id}
+              onFilled={(values) => setFilled({ values, times: filled.times + 1 })}
+            />
+          )}
         </>
       )}
     </Dialog>

@@ -9,7 +9,7 @@ export function StarterCards({ withBlank = false }: { withBlank?: boolean }) {
   const begin = (starter: Starter): void =>
     create.mutate(
       {
-        name: starter.name,
+        name: starter === blank ? 'New workflow' : starter.name,
         description: starter === blank ? null : starter.description,
         ...(starter !== blank && { definition: starter.definition }),
       },
