@@ -204,7 +204,9 @@ function RecentRuns() {
       }
     >
       <Loaded of={runs} what="the runs">
-        {(rows) => <RunTable rows={rows.slice(0, 10)} empty={<p className="text-ink-2">Only jobs have run so far.</p>} />}
+        {(rows) => (
+          <RunTable rows={rows.slice(0, 10)} empty={<p className="text-ink-2">Only jobs have run so far.</p>} />
+        )}
       </Loaded>
       {jobsHaveRun && (
         <p className="mt-2 text-ink-2">
