@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const audio of opened.splice(0)) await audio.close()
 })
 
-const story = 'The old house stood at the end of the road. Nobody had lived there for years. '.repeat(12)
+const story = 'The old house stood at the end of the road. Nobody had lived there for years. '.repeat(5)
 
 const alive = (pid: number) => {
   try {

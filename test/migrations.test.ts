@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+// While one release takes the place of another both work on one database: a migration that says that it breaks nothing only
+// adds. `npm run chaos -- releases` rehearses it.
+
+const directory = join(import.meta.dirname, '..', 'migrations')
+const migrations = readdirSync(directory).map((name) => ({ name, sql: readFileSync(join(directory, name), 'utf8') }))
+
+const harmful: [what: string, pattern: RegExp][] = [
+  ['drops what an older release uses', /\bdrop\s+(?:table|column|function|view|type|schema|policy)\b/i],
+  ['renames', /\balter\s+(?:table|function|type|index)\b[^;]*\brename\b/i],
+  ['changes a type', /\balter\s+(?:column\s+)?\w+\s+(?:set\s+data\s+)?type\b/i],
+  ['demands what an older release does not write', /\bset\s+not\s+null\b/i],
+  ['adds a column that an older release does not fill', /\badd\s+column\b(?![^;,]*\bdefault\b)[^;,]*\bnot\s+null\b/i],
+  ['takes rights away', /\brevoke\b[^;]*\bfrom\s+heddle_/i],
+]
+
+/** Without comments, texts, and what functions do later. */
+const bare = (sql: string): string =>
+  sql
+    .replaceAll(/--.*$/gm, '')
+    .replaceAll(/\bas\s+\$\$[\s\S]*?\$\$/gi, '')
+    .replaceAll(/'(?:[^']|'')*'/g, "''")
+const harmOf = (sql: string): string[] => harmful.filter(([, pattern]) => pattern.test(bare(sql))).map(([what]) => what)
+
+describe('a migration', () => {
+  test.each(migrations)('$name says in its first line what may break, and is as harmless as it says', ({ sql }) => {
+    const [first = ''] = sql.split('\n')
+    expect(first).toMatch(/^-- Breaks \S/)
+    if (first.startsWith('-- Breaks nothing')) expect(harmOf(sql)).toEqual([])
+  })
+
+  test.each([
+    'drop table threads',
+    'alter table threads drop column title',
+    'alter table threads rename column title to name',
+    'alter table threads alter column title type integer',
+    'alter table threads alter column title set not null',
+    'alter table threads add column mood text not null',
+    'revoke insert on threads from heddle_app',
+  ])('that would break an older release is found: %s', (sql) => {
+    expect(harmOf(sql)).toHaveLength(1)
+  })
+
+  test.each([
+    'alter table threads add column mood text',
+    "alter table threads add column mood text not null default 'fine'",
+    '-- drop table threads',
+    'revoke execute on function f() from public',
+  ])('that only adds is let through: %s', (sql) => {
+    expect(harmOf(sql)).toEqual([])
+  })
+})
