@@ -3,31 +3,29 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, inject, test } from 'vitest'
 import { accountFor, isAlive, serversIn } from '#platform/db/account'
 import { signal } from '#platform/db/cluster'
 import { type Program, startProgram, until } from './harness/program.ts'
 
-let root: string
-let dataDir: string
-let programs: Program[]
-
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'heddle-lifecycle-'))
-  chmodSync(root, 0o755)
-  dataDir = join(root, 'data')
-  programs = []
-})
+// One directory for all: whatever happened to the program before, the next start has to cope with what is there.
+const root = mkdtempSync(join(tmpdir(), 'heddle-lifecycle-'))
+chmodSync(root, 0o755)
+const dataDir = join(root, 'data')
+const cluster = join(dataDir, 'postgres', 'cluster')
+let programs: Program[] = []
 
 afterEach(async () => {
-  for (const { child } of programs) child.kill('SIGKILL')
-  const cluster = join(dataDir, 'postgres', 'cluster')
+  const ended = programs.map((program) => program.stop('SIGKILL'))
+  programs = []
+  await Promise.all(ended)
   for (const pid of await serversIn(accountFor(cluster), [cluster])) {
     signal(pid, 'SIGKILL')
     await until(() => !isAlive(pid))
   }
-  rmSync(root, { recursive: true, force: true })
 })
+
+afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 function start(env: Record<string, string> = {}, args: string[] = []): Program {
   const program = startProgram({ HEDDLE_DATA_DIR: dataDir, ...env }, args)
@@ -35,8 +33,7 @@ function start(env: Record<string, string> = {}, args: string[] = []): Program {
   return program
 }
 
-const postmasterPid = (): number =>
-  Number(readFileSync(join(dataDir, 'postgres', 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0])
+const postmasterPid = (): number => Number(readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0])
 
 const status = (address: string): Promise<number> =>
   fetch(address).then(
@@ -45,7 +42,14 @@ const status = (address: string): Promise<number> =>
   )
 
 describe('the program', () => {
-  test('starts on an empty directory, stops cleanly with its database, and starts again', async () => {
+  test('told to stop while it starts on an empty directory, stops with its database', async () => {
+    const program = start()
+    await until(async () => (await serversIn(accountFor(cluster), [cluster])).length > 0)
+    expect(await program.stop()).toMatchObject({ code: 0 })
+    expect(await serversIn(accountFor(cluster), [cluster])).toEqual([])
+  })
+
+  test('starts, stops cleanly with its database, and starts again', async () => {
     const first = start()
     expect(await status(`${await first.ready}/readyz`)).toBe(200)
     expect(statSync(join(dataDir, 'secret.key')).mode & 0o777).toBe(0o600)
@@ -56,17 +60,6 @@ describe('the program', () => {
     const second = start()
     expect(await status(`${await second.ready}/readyz`)).toBe(200)
     expect(await second.stop('SIGINT')).toMatchObject({ code: 0 })
-  })
-
-  test('told to stop while it starts, stops with its database', async () => {
-    const first = start()
-    const cluster = join(dataDir, 'postgres', 'cluster')
-    await until(async () => (await serversIn(accountFor(cluster), [cluster])).length > 0)
-    expect(await first.stop()).toMatchObject({ code: 0 })
-    expect(await serversIn(accountFor(cluster), [cluster])).toEqual([])
-    const second = start()
-    await second.ready
-    await second.stop()
   })
 
   test('refuses a data directory that another one uses, which goes on', async () => {
@@ -111,16 +104,11 @@ describe('the program', () => {
   })
 
   test('refuses a wrong secret key, and starts with the right one as if nothing had happened', async () => {
-    const rightKey = randomBytes(32).toString('base64')
-    const first = start({ HEDDLE_SECRET_KEY: rightKey })
-    await first.ready
-    await first.stop()
     const wrong = await start({ HEDDLE_SECRET_KEY: randomBytes(32).toString('base64') }).ended
     expect(wrong.code).toBe(1)
     expect(wrong.errors).toContain('HEDDLE_SECRET_KEY is not the key')
-    const cluster = join(dataDir, 'postgres', 'cluster')
     expect(await serversIn(accountFor(cluster), [cluster])).toEqual([])
-    const again = start({ HEDDLE_SECRET_KEY: rightKey })
+    const again = start({ HEDDLE_SECRET_KEY: readFileSync(join(dataDir, 'secret.key'), 'utf8').trim() })
     await again.ready
     await again.stop()
   })

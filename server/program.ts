@@ -1,0 +1,110 @@
+import { flushCompileCache } from 'node:module'
+import { join } from 'node:path'
+import { type Config, readConfig, SettingRefused } from '#platform/config'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/db/embedded'
+import { migrate } from '#platform/db/migrate'
+import { openDatabase } from '#platform/db/pool'
+import { StartRefused } from '#platform/db/refused'
+import { bootstrapRoles } from '#platform/db/roles'
+import { MOST_UNACCEPTED } from '#platform/http/server'
+import { checkSecretKey, loadSecretKey } from '#platform/key'
+import { type Logger, makeLogger } from '#platform/log'
+import { keepHeapSmall } from '#platform/memory'
+import { makeVault } from '#platform/secrets'
+import { makeApp } from '#server/app'
+import { buildConsole } from '#server/console'
+import { fillDemo } from '#server/demo'
+import { seed } from '#server/seed'
+
+// config → database → app → listen → stop cleanly
+
+const STOP_WITHIN = 9500
+
+/** What was started, in the order in which it is to be stopped. */
+const started: (() => Promise<unknown>)[] = []
+
+async function start(config: Config): Promise<void> {
+  const log = makeLogger(config.HEDDLE_LOG_LEVEL)
+  const vault = makeVault(loadSecretKey(config))
+  const pages = config.role === 'worker' ? undefined : buildConsole(log)
+  const embedded = config.DATABASE_URL === null ? await startOwnDatabase(config, log) : undefined
+  const urls = await bootstrapRoles({
+    ownerUrl: embedded?.ownerUrl ?? config.DATABASE_URL!,
+    passwordFor: (role) => vault.derive(`database:${role}`).toString('hex'),
+    ...(embedded && { createDatabase: 'heddle' }),
+  })
+  await migrate({ ownerUrl: urls.owner, directory: join(import.meta.dirname, '..', 'migrations'), log })
+  const db = openDatabase({ urls, log })
+  started.unshift(db.close)
+  await checkSecretKey(db, vault)
+
+  let address = config.HEDDLE_BASE_URL
+  const app = await makeApp({
+    config,
+    db,
+    vault,
+    log,
+    baseUrl: () => address ?? `http://${config.HOST}:${config.PORT}`,
+    pages: await pages,
+  })
+  started.unshift(app.stop)
+  if (config.role !== 'worker') {
+    for (const line of await seed({ config, ownerUrl: urls.owner, http: app.http, log, fillDemo })) console.log(line)
+  }
+  const listening = await app.http.listen({ host: config.HOST, port: config.PORT, backlog: MOST_UNACCEPTED })
+  const { port } = new URL(listening)
+  address ??= `http://${config.HOST}:${port}`
+  console.log(`heddle ready on http://${config.HOST}:${port}`)
+  keepGoing(log)
+  // Otherwise only an orderly end would write it.
+  flushCompileCache()
+}
+
+/** Told to stop meanwhile, the program waits for the database server it is starting, and ends it. */
+function startOwnDatabase(config: Config, log: Logger): Promise<EmbeddedPostgres> {
+  const starting = startEmbeddedPostgres({ dataDir: config.HEDDLE_DATA_DIR, log })
+  started.unshift(() => starting.then((embedded) => embedded.stop()))
+  return starting
+}
+
+async function stop(): Promise<void> {
+  for (const end of started.splice(0)) await end()
+}
+
+let stopping = false
+
+function stopOnSignal(): void {
+  const onSignal = (): void => {
+    if (stopping) return
+    stopping = true
+    setTimeout(() => process.exit(1), STOP_WITHIN).unref()
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error(error)
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+}
+
+/** A promise that nobody waited for must not take the tenants of this process down with it. */
+function keepGoing(log: Logger): void {
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'a promise was rejected and nobody noticed'))
+}
+
+keepHeapSmall()
+stopOnSignal()
+try {
+  await start(readConfig(process.env, process.argv.slice(2)))
+} catch (error) {
+  // Told to stop while starting: the failure is only that, and the stop ends the program.
+  if (!stopping) {
+    await stop().catch(() => {})
+    const refused = error instanceof SettingRefused || error instanceof StartRefused
+    console.error(refused ? `heddle cannot start: ${error.message}` : error)
+    process.exit(1)
+  }
+}
