@@ -162,6 +162,31 @@ describe('sockets', () => {
     await live.frame(({ seq }) => seq === 1)
   })
 
+  test('while as many are being let in as may be, another is refused and its ticket is not used up', async () => {
+    await start({ mostOpening: 1 })
+    const [first, second] = [newId(), newId()]
+    const { snapshot } = journal
+    let letIn = (): void => {}
+    const told = new Promise<void>((asked) => {
+      journal.snapshot = (viewer) => {
+        asked()
+        return new Promise((resolve) => {
+          letIn = () => resolve(snapshot(viewer))
+        })
+      }
+    })
+    const one = await connect(first)
+    await told
+    const ticket = await makeTicket(second)
+    const address = `${base}/ws/executions/${toWire('exe', second)}`
+    const refused = openSocket(address, ticket)
+    expect(await refused.closed).toBe(1006)
+    journal.snapshot = snapshot
+    letIn()
+    await one.frame(({ type }) => type === 'snapshot')
+    await openSocket(address, ticket).frame(({ type }) => type === 'snapshot')
+  })
+
   test('a ticket for one resource opens no other, and is used up by the attempt', async () => {
     await start()
     const resource = newId()

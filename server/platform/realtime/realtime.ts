@@ -43,12 +43,14 @@ export type RealtimeOptions = {
   /** What is kept for a client that does not read. */
   mostBuffered?: number
   mostPerPerson?: number
+  /** Being let in at once, over all callers: each is a look into the database. The others come again. */
+  mostOpening?: number
 }
 
 export type Realtime = ReturnType<typeof makeRealtime>
 
 export function makeRealtime(options: RealtimeOptions) {
-  const { db, log, server, mostBuffered = 256 * 1024, mostPerPerson = 100 } = options
+  const { db, log, server, mostBuffered = 256 * 1024, mostPerPerson = 100, mostOpening = 1000 } = options
   const channels = new Map<FeedKind, Channel>()
   const byPerson = new Map<string, Set<Connection>>()
   const opening = new Set<WebSocket>()
@@ -185,8 +187,9 @@ export function makeRealtime(options: RealtimeOptions) {
 
   const onUpgrade = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
     stream.on('error', () => {})
-    if (stopping || !request.url?.startsWith('/ws/')) {
-      refuseUpgrade(stream, stopping ? '503 Service Unavailable' : '404 Not Found')
+    const isBusy = stopping || opening.size >= mostOpening
+    if (isBusy || !request.url?.startsWith('/ws/')) {
+      refuseUpgrade(stream, isBusy ? '503 Service Unavailable' : '404 Not Found')
       return
     }
     sockets.handleUpgrade(request, stream, head, (socket) => {
