@@ -9,6 +9,8 @@ import type { Feed, Frame } from './feed.ts'
 
 export const MOST_FRAMES = 200
 const MOST_REQUESTS = 2000
+/** In one read for all: an entry holds up to 32 kB, and after a restart everybody comes back at once. */
+export const MOST_FRAMES_OF_ALL = 4000
 const RETRY_AFTER = 250
 
 export type Channel = ReturnType<typeof makeChannel>
@@ -50,14 +52,15 @@ export function makeChannel(options: { feed: Feed; log: Logger; mostBuffered: nu
     while (marked.size > 0 && !stopped) {
       const requests = [...takeRequests().values()]
       if (requests.length === 0) continue
+      const most = Math.max(1, Math.min(MOST_FRAMES, Math.floor(MOST_FRAMES_OF_ALL / requests.length)))
       try {
-        const answers = await feed.read(requests, MOST_FRAMES)
+        const answers = await feed.read(requests, most)
         for (const [at, { resource, connections }] of requests.entries()) {
           const frames = answers[at] ?? []
           if (frames.length === 0) continue
           const messages = frames.map(toMessage)
           for (const connection of connections) sendMessages(connection, messages, mostBuffered, onDrained)
-          if (frames.length >= MOST_FRAMES) marked.add(resource)
+          if (frames.length >= most) marked.add(resource)
         }
       } catch (error) {
         log.debug({ err: error, path: feed.path }, 'a feed could not be read')

@@ -8,6 +8,7 @@ import { makeLogger } from '#platform/log'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { openSocket, type TestSocket } from '#test/harness/socket'
 import { type Database, openDatabase } from '../db/pool.ts'
+import { MOST_FRAMES_OF_ALL } from './channel.ts'
 import { type Feed, type Frame, type ReadRequest, type Verdict, withGaps } from './feed.ts'
 import { makeRealtime, type Realtime, type RealtimeOptions } from './realtime.ts'
 
@@ -139,6 +140,23 @@ describe('sockets', () => {
     await Promise.all([one, two].map((live) => live!.frame(({ seq }) => seq === 1234)))
     expect(one!.frames.map(({ seq }) => seq)).toEqual(Array.from({ length: 1234 }, (_, n) => n + 1))
     expect(two!.frames.map(({ seq }) => seq)).toEqual(Array.from({ length: 234 }, (_, n) => n + 1001))
+  })
+
+  test('many that come back at once get everything, and no read takes more than so much into memory', async () => {
+    await start()
+    const resources = Array.from({ length: 60 }, () => newId())
+    for (const resource of resources) journal.append(resource, ...Array.from({ length: 300 }, (_, n) => n))
+    const { read } = journal
+    const asked: number[] = []
+    journal.read = (requests, most) => {
+      asked.push(requests.length * most)
+      return read(requests, most)
+    }
+    const lives = await Promise.all(resources.map((resource) => connect(resource, '?after=0')))
+    await Promise.all(lives.map((live) => live.frame(({ seq }) => seq === 300)))
+    for (const { frames } of lives)
+      expect(frames.map(({ seq }) => seq)).toEqual(Array.from({ length: 300 }, (_, n) => n + 1))
+    expect(Math.max(...asked)).toBeLessThanOrEqual(MOST_FRAMES_OF_ALL)
   })
 
   test('an entry whose hint was lost is found by the next look', async () => {
