@@ -51,7 +51,7 @@ export type Expected = Record<Kind, number | 'ok'>
 
 export type Case = {
   expect: Expected
-  /** Makes what the path and the body name; called anew for every caller. */
+  /** Makes what the path and the body name; called anew after every caller who was let in. */
   prepare?(cast: Cast): Promise<Prepared>
   /** Path parameters that are not ids of the workspace (slugs, provider names, secrets): left out of the foreign-id check. */
   plainParameters?: string[]
