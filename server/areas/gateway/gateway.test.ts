@@ -480,9 +480,11 @@ describe('conversations', () => {
       )
     await taken()
     const before = await standing()
-    await service.sql(`update channel_deliveries set state = 'waiting', text = 'order tea' where config_id = $1`, [
-      uuid,
-    ])
+    // As a program leaves it that died, once its lease is over.
+    await service.sql(
+      `update channel_deliveries set state = 'waiting', text = 'order tea', not_before = now() where config_id = $1`,
+      [uuid],
+    )
     await taken()
     expect(await standing()).toEqual(before)
   })
@@ -531,6 +533,18 @@ describe('answers', () => {
     const configId = await makeChannel('telegram')
     fakes.telegram.next({ status: 502, body: 'bad gateway' }, 'hang up')
     await deliver('telegram', configId, says.telegram('hello'))
+    for (const attempts of [1, 2])
+      await until(
+        async () =>
+          (
+            await service.sql(
+              `update channel_sends set not_before = now() where config_id = $1 and attempts = $2 and problem is not null
+                 and state = 'waiting' and not_before > now() returning 1`,
+              [fromWire('chan', configId), attempts],
+            )
+          ).length > 0,
+        'a failure, and not for its next attempt',
+      )
     await heard('telegram', /./)
     await deliver('telegram', configId, telegram.fromTelegram(telegram.telegramMessage('hello', 403)))
     const parked = await until(

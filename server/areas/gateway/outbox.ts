@@ -94,6 +94,7 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
           address: send.address,
           text: send.text,
           key: send.dedupe_key,
+          ...(send.attempts > 1 && { triedSince: send.created_at }),
           workspaceId: workspace_id,
           signal: AbortSignal.any([stopping.signal, AbortSignal.timeout((LEASE_S - 10) * SECOND)]),
         },

@@ -261,12 +261,12 @@ export const takeSend = (
   workspaceId: string,
   sendId: string,
   leaseS: number,
-): Promise<(Send & { attempts: number; old: boolean }) | undefined> =>
+): Promise<(Send & { attempts: number; old: boolean; created_at: Date }) | undefined> =>
   tx.maybe(
     `update channel_sends set attempts = attempts + 1, not_before = now() + make_interval(secs => $3)
      where (workspace_id, send_id) in (select workspace_id, send_id from channel_sends
        where workspace_id = $1 and send_id = $2 and state = 'waiting' and not_before <= now() for update skip locked)
-     returning send_id, config_id, lane, dedupe_key, address, text, attempts, created_at < now() - interval '1 day' as old`,
+     returning send_id, config_id, lane, dedupe_key, address, text, attempts, created_at, created_at < now() - interval '1 day' as old`,
     [workspaceId, sendId, leaseS],
   )
 

@@ -339,6 +339,30 @@ describe('the peculiarities', () => {
     expect(JSON.parse(shown.answer.body)).toMatchObject({ type: 4, data: { content: '> one\n> two' } })
   })
 
+  test('Slack is asked before a message whose fate is unknown is sent again, where it may be asked', async () => {
+    const { config } = vendors.slack
+    const send = (address: Record<string, string>, key: string, triedSince?: Date) =>
+      channels.slack.send(config, { address, text: key, key, workspaceId: 'w', ...(triedSince && { triedSince }) })
+    const since = new Date()
+    const places: Record<string, string>[] = [
+      { channel: 'D0DIRECT' },
+      { channel: 'C0CHANNEL', thread_ts: '1700000000.000100' },
+    ]
+    for (const address of places) {
+      fakes.slack.sent.length = 0
+      fakes.slack.next('take and hang up')
+      await expect(send(address, 'once')).rejects.toMatchObject({ code: 'unavailable' })
+      await send(address, 'once', since)
+      expect(fakes.slack.sent).toHaveLength(1)
+      fakes.slack.next('hang up')
+      await expect(send(address, 'lost')).rejects.toMatchObject({ code: 'unavailable' })
+      await send(address, 'lost', since)
+      expect(fakes.slack.sent.map(({ text }) => text)).toEqual(['once', 'lost'])
+    }
+    await send({ channel: 'G0PRIVATE' }, 'where nobody may look', since)
+    expect(fakes.slack.sent.at(-1)?.text).toBe('where nobody may look')
+  })
+
   test('Discord takes the same message twice as one', async () => {
     await send('discord', 'once', { key: 'the same' })
     await send('discord', 'once', { key: 'the same' })

@@ -35,6 +35,8 @@ export type OutboundMessage = {
   text: string
   /** The same on every attempt; passed on where the vendor knows such keys. */
   key: string
+  /** Since when it has been tried, where an earlier attempt may have got through: a vendor that can be asked is asked. */
+  triedSince?: Date
   workspaceId: string
   signal?: AbortSignal
 }

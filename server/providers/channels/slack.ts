@@ -1,6 +1,15 @@
+import type { WebClient } from '@slack/web-api'
 import { z } from 'zod'
 import { rateLimited } from './call.ts'
-import { type Channel, ChannelFailure, type InboundMessage, json, plain, SignatureRefused } from './index.ts'
+import {
+  type Address,
+  type Channel,
+  ChannelFailure,
+  type InboundMessage,
+  json,
+  plain,
+  SignatureRefused,
+} from './index.ts'
 import { headerOf, hmac, requireFresh, same, secretOf } from './signature.ts'
 import { readJson, storable } from './text.ts'
 
@@ -51,7 +60,7 @@ export const makeSlack = ({ base }: { base: string }): Channel => ({
   addressOf: (to) => (/^[A-Z][A-Z0-9]{2,30}$/.test(to) ? { channel: to } : undefined),
   sends: () => true,
 
-  async send({ credentials }, { address, text }) {
+  async send({ credentials }, { address, text, key, triedSince }) {
     const { WebClient } = await import('@slack/web-api')
     const client = new WebClient(credentials.bot_token, {
       slackApiUrl: `${base}/`,
@@ -62,9 +71,12 @@ export const makeSlack = ({ base }: { base: string }): Channel => ({
       logger: silent,
     })
     try {
+      if (triedSince && (await isPosted(client, address, key, triedSince))) return
       await client.chat.postMessage({
         channel: address.channel!,
         text: escapeText(text),
+        // Slack knows no keys; this is shown to nobody and found again in the history.
+        metadata: { event_type: KEY_EVENT, event_payload: { key } },
         ...(address.thread_ts !== undefined && { thread_ts: address.thread_ts }),
         unfurl_links: false,
         unfurl_media: false,
@@ -74,6 +86,37 @@ export const makeSlack = ({ base }: { base: string }): Channel => ({
     }
   },
 })
+
+const KEY_EVENT = 'heddle_message'
+/** Between the clock of Slack and ours. */
+const CLOCKS_APART_S = 120
+
+/** Whether the history has it. Where the app may not read that, or it cannot be read, nobody knows: then it is sent. */
+async function isPosted(
+  client: WebClient,
+  { channel, thread_ts }: Address,
+  key: string,
+  since: Date,
+): Promise<boolean> {
+  const wanted = {
+    channel: channel!,
+    oldest: String(since.getTime() / 1000 - CLOCKS_APART_S),
+    include_all_metadata: true,
+    limit: 200,
+  }
+  try {
+    const { messages } = await (thread_ts === undefined
+      ? client.conversations.history(wanted)
+      : client.conversations.replies({ ...wanted, ts: thread_ts }))
+    return (messages ?? []).some((message) => {
+      const { metadata } = message as { metadata?: { event_type?: string; event_payload?: { key?: unknown } } }
+      return metadata?.event_type === KEY_EVENT && metadata.event_payload?.key === key
+    })
+  } catch (error) {
+    if (asFailure(error).code === 'rate_limited') throw error
+    return false
+  }
+}
 
 function messageOf(event: Event['event']): InboundMessage | undefined {
   if (!event || (event.type !== 'message' && event.type !== 'app_mention')) return undefined

@@ -7,6 +7,9 @@ export type Call = { method: string; path: string; headers: Record<string, strin
 export type Reply = { status: number; body: unknown; headers?: Record<string, string> }
 export type Sent = { to: string; text: string; thread?: string | undefined; key?: string | undefined }
 
+/** `hang up`: nothing came of it. `take and hang up`: it was taken, and nobody hears of it. */
+export type Plan = Reply | 'hang up' | 'take and hang up'
+
 export type FakeVendor = {
   base: string
   /** What people would see, in order. */
@@ -14,7 +17,7 @@ export type FakeVendor = {
   /** Requests that the vendor refused as wrong, with the reason. */
   refused: string[]
   /** The next requests are answered so, whatever they say. */
-  next(...replies: (Reply | 'hang up')[]): void
+  next(...replies: Plan[]): void
   close(): Promise<void>
 }
 
@@ -23,7 +26,7 @@ export async function startVendor(
 ): Promise<FakeVendor> {
   const sent: Sent[] = []
   const refused: string[] = []
-  const planned: (Reply | 'hang up')[] = []
+  const planned: Plan[] = []
   const server = createServer(async (request, response) => {
     const call: Call = {
       method: request.method!,
@@ -32,7 +35,8 @@ export async function startVendor(
       body: await bodyOf(request),
     }
     const plan = planned.shift()
-    if (plan === 'hang up') {
+    if (plan === 'hang up' || plan === 'take and hang up') {
+      if (plan === 'take and hang up') await answer(call, (message) => sent.push(message))
       request.socket.destroy()
       return
     }

@@ -6,20 +6,35 @@ export const SLACK_SECRET = '8f742231b10e8888abcd99yyyzzz85a5'
 
 const no = (error: string): Reply => ({ status: 200, body: { ok: false, error } })
 
-/** chat.postMessage as Slack has it: form fields, a bearer token, `ok: false` with status 200 for what it refuses. */
+/**
+ * chat.postMessage and the history as Slack has them: form fields, a bearer token, `ok: false` with status 200 for what it
+ * refuses. The app may read direct messages and channels, not private ones (`G…`).
+ */
 export function startSlack(): Promise<FakeVendor> {
+  const history: { channel: string; thread: string | null; ts: number; metadata: unknown }[] = []
   return startVendor((call: Call, keep) => {
     if (call.method !== 'POST') return { status: 405, body: {} }
-    if (call.path !== '/chat.postMessage') return no('unknown_method')
+    if (!/^\/(chat\.postMessage|conversations\.(history|replies))$/.test(call.path)) return no('unknown_method')
     if (call.headers.authorization !== `Bearer ${SLACK_TOKEN}`) return no('invalid_auth')
     if (!/^application\/x-www-form-urlencoded/.test(call.headers['content-type'] ?? '')) return no('invalid_form_data')
     const form = new URLSearchParams(call.body.toString())
     const [channel, text] = [form.get('channel'), form.get('text')]
     if (channel === null || !/^[A-Z][A-Z0-9]+$/.test(channel) || channel === 'CGONE') return no('channel_not_found')
+    if (call.path !== '/chat.postMessage') {
+      if (channel.startsWith('G')) return no('missing_scope')
+      const thread = call.path.endsWith('replies') ? form.get('ts') : null
+      const found = history.filter(
+        (one) => one.channel === channel && one.thread === thread && one.ts >= Number(form.get('oldest')),
+      )
+      const shown = form.get('include_all_metadata') === 'true' ? found : found.map(({ metadata: _, ...one }) => one)
+      return { status: 200, body: { ok: true, messages: shown.map((one) => ({ ...one, ts: String(one.ts) })) } }
+    }
     if (text === null || text === '') return no('no_text')
     if (text.length > 40_000) return no('msg_too_long')
     if (/<!|<@/.test(text)) return no('this would call people')
     keep({ to: channel, text, thread: form.get('thread_ts') ?? undefined })
+    const metadata = JSON.parse(form.get('metadata') ?? 'null')
+    history.push({ channel, thread: form.get('thread_ts'), ts: Date.now() / 1000, metadata })
     return { status: 200, body: { ok: true, channel, ts: '1700000000.000100' } }
   })
 }
