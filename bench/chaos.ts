@@ -1,10 +1,12 @@
 import { rehearseCuts } from './chaos/cuts.ts'
 import { rehearseDatabases } from './chaos/databases.ts'
 import { rehearse } from './chaos/rehearsal.ts'
+import { rehearseReleases } from './chaos/releases.ts'
 
-// `npm run chaos`: workers, server and database are killed and stopped under load, then sockets are cut, then the database
-// alone is killed again and again; exits with 1 if anything that was promised does not hold. `SEED=n` repeats the choices of
-// an earlier rehearsal; `-- load`, `-- cuts` and `-- databases` rehearse one of them (`KILLS=12 MINUTES=2` shortens the last).
+// `npm run chaos`: workers, server and database are killed and stopped under load; sockets are cut; the database alone is
+// killed again and again; one release takes the place of another. Exits with 1 if anything that was promised does not hold.
+// `SEED=n` repeats the choices of an earlier rehearsal; `-- load`, `-- cuts`, `-- databases` (`KILLS=12 MINUTES=2` is
+// shorter) and `-- releases` rehearse one of them.
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const say = (line: string): void => console.error(line)
@@ -44,12 +46,15 @@ const killDatabases = () =>
     say,
   })
 
+const replaceReleases = () => rehearseReleases({ seed, callers: 4, perStep: Number(process.env.PER_STEP ?? 200), say })
+
 const [only] = process.argv.slice(2)
 let violations = 0
 for (const [name, rehearsal] of [
   ['load', underLoad],
   ['cuts', cutSockets],
   ['databases', killDatabases],
+  ['releases', replaceReleases],
 ] as const) {
   if (only !== undefined && only !== name) continue
   const outcome = await rehearsal()

@@ -33,6 +33,10 @@ const once = kind('once', 'at_most_once', async (call) => {
   return { output: call.args.value ?? null }
 })
 
+/** What only the next release knows. */
+const later = kind('later', 'pure', (call) => ({ output: call.args.value ?? null }))
+const release = process.env.HEDDLE_BENCH_RELEASE
+
 const log = makeLogger(process.env.HEDDLE_LOG_LEVEL ?? 'error')
 const db = openDatabase({ urls, log })
 let address = ''
@@ -42,7 +46,8 @@ const app = await makeApp({
   vault: makeVault(Buffer.alloc(32, 1)),
   log,
   baseUrl: () => address,
-  kinds: [echo, once],
+  kinds: [echo, once, ...(release === undefined ? [] : [later])],
+  ...(release !== undefined && { release: Number(release) }),
 })
 address = await app.http.listen({ host: '127.0.0.1', port: 0, backlog: MOST_UNACCEPTED })
 console.log(`listening ${address}`)
@@ -50,3 +55,8 @@ process.on('message', (message) => {
   if (message === 'memory') process.send?.({ rss: process.memoryUsage().rss, heap: process.memoryUsage().heapUsed })
 })
 process.on('disconnect', () => process.exit(0))
+process.once('SIGTERM', async () => {
+  await app.stop()
+  await db.close()
+  process.exit(0)
+})

@@ -50,6 +50,8 @@ export type AppOptions = {
   pages?: string | undefined
   /** More kinds of nodes, for benches and tests. */
   kinds?: AnyKind[]
+  /** Another release than this one, for rehearsals. */
+  release?: number
 }
 
 export type App = {
@@ -95,6 +97,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     quotas: payments.quotas,
     orgOf: identifier.orgOf,
     kinds: [...data.kinds, ...threads.kinds, ...(options.kinds ?? [])],
+    ...(options.release !== undefined && { release: options.release }),
     references: new Map([...data.references, ...threads.references]),
     onDeleted: [links.workflowDeleted],
     onEnded: [

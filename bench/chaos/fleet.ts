@@ -9,11 +9,14 @@ export type Role = 'api' | 'worker'
 export type Member = { role: Role; base: string; child: ChildProcess; pid: number }
 
 export type Fleet = {
-  start(role: Role): Promise<Member>
+  start(role: Role, env?: Record<string, string>): Promise<Member>
   api(): Member
+  apis(): Member[]
   workers(): Member[]
   /** Ends it without a word, and waits until it is gone. */
   kill(member: Member): Promise<void>
+  /** Asks it to end, as an update does; says what was wrong with that. */
+  retire(member: Member): Promise<string[]>
   /** Processes that ended although nobody ended them. */
   fallen(): string[]
   stop(): Promise<void>
@@ -23,12 +26,12 @@ export function makeFleet(options: { database: BenchDatabase; env: Record<string
   const members = new Set<Member>()
   const fallen: string[] = []
 
-  const start = (role: Role): Promise<Member> => {
+  const start = (role: Role, env: Record<string, string> = {}): Promise<Member> => {
     const program = join(import.meta.dirname, '..', 'service.ts')
     const child = fork(program, [JSON.stringify(options.database.urls), role], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       // Starting takes half the time with what an earlier start has compiled.
-      env: { NODE_COMPILE_CACHE: join(tmpdir(), 'heddle-compiled'), ...process.env, ...options.env },
+      env: { NODE_COMPILE_CACHE: join(tmpdir(), 'heddle-compiled'), ...process.env, ...options.env, ...env },
     })
     let errors = ''
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -59,9 +62,21 @@ export function makeFleet(options: { database: BenchDatabase; env: Record<string
     })
   }
 
+  const retire = (member: Member): Promise<string[]> => {
+    members.delete(member)
+    return new Promise((resolve) => {
+      member.child.once('exit', (code, signal) =>
+        resolve(code === 0 ? [] : [`a ${member.role} that was to end ended with ${code ?? signal}`]),
+      )
+      member.child.kill('SIGTERM')
+    })
+  }
+
   return {
     start,
     kill,
+    retire,
+    apis: () => [...members].filter(({ role }) => role === 'api'),
     api: () => [...members].findLast(({ role }) => role === 'api') as Member,
     workers: () => [...members].filter(({ role }) => role === 'worker'),
     fallen: () => fallen,

@@ -1,4 +1,5 @@
 import type { Definition } from '#model/definition'
+import { RELEASE } from '#model/release'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { problem } from '#platform/errors'
@@ -26,6 +27,8 @@ export type EngineOptions = {
   role?: 'all' | 'api'
   limits?: Partial<WorkerLimits>
   queue?: Partial<QueueLimits>
+  /** Which release this is; another one only in tests. */
+  release?: number
 }
 
 const ENDED = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
@@ -33,6 +36,8 @@ const ENDED = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
 export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   const { db, ports, log } = options
   const store = makeStore(db)
+  const { release = RELEASE } = options
+  await store.noteRelease(release)
   const clock = makeDatabaseClock()
   const hints = await makeHints({ db, log, self: newId() })
   const ends = makeEnds({ db, store, ports, log, nudge: (ids) => hints.nudged(ids) })
@@ -47,6 +52,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
           hints,
           clock,
           log,
+          release,
           limits: { ...defaultLimits, ...options.limits },
           startChild: async (child) => void (await starter.start(child, Number.POSITIVE_INFINITY)),
           tell: ends.tell,

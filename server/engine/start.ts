@@ -122,8 +122,11 @@ export const makeStarter = (deps: {
     const at = { workspaceId: start.workspaceId, executionId }
     if (worker && start.maxConcurrency == null && worker.hasRoomFor(start.workspaceId)) {
       const definition = await worker.loadDefinition(start.workspaceId, start.definitionRef)
-      if (await worker.begin(at, row, definition)) return { executionId, status: 'running', replayed: false }
-      return alreadyStarted(start, executionId)
+      // What only a newer release understands is queued for whoever does.
+      if (worker.understands(definition)) {
+        if (await worker.begin(at, row, definition)) return { executionId, status: 'running', replayed: false }
+        return alreadyStarted(start, executionId)
+      }
     }
     await refuseWhenFull(start.workspaceId)
     if (!(await queue.add({ ...at, start: row }))) return alreadyStarted(start, executionId)

@@ -53,6 +53,7 @@ export type WorkflowWiringOptions = {
   orgOf(host: string): Promise<Org>
   /** What other areas bring along. */
   kinds: AnyKind[]
+  release?: number
   references: ReadonlyMap<string, ReferenceCheck>
   onDeleted: WorkflowDependencies['onDeleted']
   onEnded: ((execution: EndedExecution) => Promise<void>)[]
@@ -102,6 +103,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     db,
     log,
     role: config.role === 'api' ? 'api' : 'all',
+    ...(options.release !== undefined && { release: options.release }),
     ports: {
       ...ports,
       openGate: gates.openGate,

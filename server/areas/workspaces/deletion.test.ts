@@ -170,3 +170,28 @@ describe('a workspace that is deleted', () => {
     expect(await blobsOf(workspace)).toEqual([])
   })
 })
+
+test('what starts in the very instant in which a workspace is deleted ends at once', async () => {
+  const owner = await makePerson(service())
+  await makeWorkspace(service(), owner, 'Stays')
+  const workspace = await makeWorkspace(service(), owner, 'Late')
+  const { body } = await owner.call('POST', '/api/workflows', {
+    workspace: workspace.id,
+    body: { name: 'Waits', definition: { nodes: [{ id: 'w', type: 'wait', args: { for_s: 3600 } }], edges: [] } },
+  })
+  const run = () => owner.call('POST', `/api/workflows/${body.workflow_id}/run`, { workspace: workspace.id, body: {} })
+  expect((await run()).status).toBe(202)
+  // As the engine finds it: the workspace went, and its last look at what is live did not see this one yet.
+  await service().sql('insert into gone_workspaces (workspace_id) values ($1)', [workspace.uuid])
+  const statuses = async (): Promise<string[]> =>
+    (
+      await service().sql<{ status: string }>('select status from executions where workspace_id = $1', [workspace.uuid])
+    ).map(({ status }) => status)
+  await until(async () => (await statuses()).every((status) => status === 'cancelled'), 'it to end', 5_000)
+  await service().sql('delete from gone_workspaces where workspace_id = $1', [workspace.uuid])
+  // And so in truth, whichever comes first.
+  const starts = Array.from({ length: 20 }, run)
+  await owner.call('DELETE', `/api/workspaces/${workspace.id}`)
+  await Promise.all(starts)
+  await until(async () => (await statuses()).every((status) => status === 'cancelled'), 'all to end', 5_000)
+})

@@ -1,5 +1,6 @@
 import { isConnectionLost } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
+import { ForNewerRelease } from '../release.ts'
 import type { Identities, Identity } from './identity.ts'
 import type { Owned } from './owned.ts'
 import type { ExecutionRow, Store } from './store.ts'
@@ -76,10 +77,12 @@ export const makeClaims = (deps: {
       if (of === identities.current() && !identities.renewing()) await deps.takeUp(owned, of)
     } catch (error) {
       arriving.delete(row.execution_id)
-      log.error({ err: error, execution_id: row.execution_id }, 'an execution could not be taken up')
-      await store
-        .putBack(row, of.workerId)
-        .catch((failure: Error) => log.warn({ err: failure }, 'an execution could not be put back'))
+      const newer = error instanceof ForNewerRelease
+      if (newer) log.info({ execution_id: row.execution_id }, 'an execution is left to a newer release')
+      else log.error({ err: error, execution_id: row.execution_id }, 'an execution could not be taken up')
+      await (newer ? store.leaveToNewer(row, of.workerId) : store.putBack(row, of.workerId)).catch((failure: Error) =>
+        log.warn({ err: failure }, 'an execution could not be put back'),
+      )
     }
   }
 

@@ -3,13 +3,22 @@ import { replay } from '../interpreter/apply.ts'
 import { emptyState } from '../interpreter/state.ts'
 import { hydrate } from '../outputs.ts'
 import type { EnginePorts } from '../ports.ts'
+import { ForNewerRelease, type Understanding } from '../release.ts'
 import type { LoadDefinition } from './definitions.ts'
 import { contextOf, mayMeetPeople, type Owned } from './owned.ts'
 import type { ExecutionRow, Store } from './store.ts'
 
 /** What is known of an execution that was claimed: its row, its journal since the last snapshot, its messages. */
 export const makeReader =
-  (deps: { ports: EnginePorts; loadDefinition: LoadDefinition; effectOf(type: string): Effect; now(): number }) =>
+  (deps: {
+    ports: EnginePorts
+    loadDefinition: LoadDefinition
+    effectOf(type: string): Effect
+    now(): number
+    understanding: Understanding
+    /** Whether a newer release than this one has worked on the database. */
+    isOld(): Promise<boolean>
+  }) =>
   async (
     row: ExecutionRow,
     events: Awaited<ReturnType<Store['eventsAfter']>>,
@@ -18,6 +27,9 @@ export const makeReader =
     const { ports, now } = deps
     const definition = await deps.loadDefinition(row.workspace_id, row.definition_ref)
     const facts = events.get(row.execution_id) ?? []
+    const { understanding } = deps
+    const understood = understanding.ofDefinition(definition) && understanding.ofJournal(facts)
+    if (!understood && (await deps.isOld())) throw new ForNewerRelease()
     const trigger = { kind: row.trigger_kind, id: row.trigger_id }
     const about = {
       workspaceId: row.workspace_id,

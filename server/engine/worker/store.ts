@@ -43,7 +43,14 @@ export type Tick = {
   slots: boolean
   untold: boolean
   unread: string[]
+  /** Deleted workspaces in which something is live: it was started in the instant in which they went. */
+  leftover: string[]
 }
+
+// By status, each from its own index. One that was told to stop is stopping.
+const live = (status: string, more = ''): string =>
+  `exists (select from executions e where e.workspace_id = g.workspace_id and e.status = '${status}'${more})`
+const unstopped = ` and not exists (select from inbox i where i.execution_id = e.execution_id and i.key = 'cancel')`
 
 // A beat that a crash of the database loses is no loss: its commit need not wait for the disk.
 const TICK = `with quick as materialized (select set_config('synchronous_commit', 'off', true)),
@@ -57,7 +64,14 @@ const TICK = `with quick as materialized (select set_config('synchronous_commit'
     exists (select from executions where status = 'waiting' and waiting_for @> '[{"kind": "slot"}]'
       and max_concurrency is not null and crashes < 5) as slots,
     exists (select from executions where tell_end and finished_at < now() - interval '5 seconds') as untold,
-    array(select execution_id::text from executions where status = 'running' and worker_id = $1 and inbox > seen) as unread`
+    array(select execution_id::text from executions where status = 'running' and worker_id = $1 and inbox > seen) as unread,
+    array(select g.workspace_id::text from gone_workspaces g
+      where ${live('queued')} or ${live('waiting')} or ${live('running', unstopped)}) as leftover`
+
+// By name: a newer release may add a column, and a prepared `select *` then fails on every connection of an older one.
+const CLAIM = `select execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input,
+  trigger_kind, trigger_id, started_by, parent_execution_id, parent_node, started_at, timeout_s, max_concurrency, epoch, inbox,
+  seen, snapshot, snapshot_seq, crashes, tell_end, depth from engine.claim($1, $2, $3, $4, $5, $6)`
 
 export const makeStore = (db: Database) => {
   const pool = db.enginePool
@@ -92,6 +106,7 @@ export const makeStore = (db: Database) => {
          where status = 'running' and worker_id = $1 and execution_id = any ($2::uuid[])`,
         [workerId, ids],
       ),
+    endWorkspace: (workspaceId: string) => query('end-workspace', 'select engine.end_workspace($1)', [workspaceId]),
     wakeDue: (limit: number) => query('wake', 'select engine.wake_due($1)', [limit]),
     grantSlots: (limit: number) => query('slots', 'select engine.grant_slots($1)', [limit]),
     claim: (
@@ -99,7 +114,7 @@ export const makeStore = (db: Database) => {
       after: string,
       wanted: { total: number; perWorkspace: number; workspaceLimit: number; suspects: number },
     ) =>
-      query<ExecutionRow>('claim', 'select * from engine.claim($1, $2, $3, $4, $5, $6)', [
+      query<ExecutionRow>('claim', CLAIM, [
         workerId,
         after,
         wanted.total,
@@ -107,6 +122,21 @@ export const makeStore = (db: Database) => {
         wanted.workspaceLimit,
         wanted.suspects,
       ]),
+    noteRelease: (release: number) =>
+      query('note-release', 'insert into releases (release) values ($1) on conflict do nothing', [release]),
+    newestRelease: async (): Promise<number> =>
+      (await query<{ newest: number }>('newest', 'select coalesce(max(release), 0) as newest from releases', []))[0]!
+        .newest,
+    /** For a worker of a newer release; asked again after a second, whoever claims it then. */
+    leaveToNewer: (row: Pick<ExecutionRow, 'workspace_id' | 'execution_id'>, workerId: string) =>
+      query(
+        'leave',
+        `update executions set worker_id = null, status = 'waiting', epoch = epoch + 1, due_at = now() + interval '1 second',
+            waiting_for = jsonb_build_array(jsonb_build_object('kind', 'timer', 'reason', 'newer_release', 'since', now(),
+              'until', now() + interval '1 second'))
+          where workspace_id = $1 and execution_id = $2 and worker_id = $3`,
+        [row.workspace_id, row.execution_id, workerId],
+      ),
     /** It cannot be taken up now (its definition or a blob did not load): it waits a little, and counts as a crash. */
     putBack: (row: Pick<ExecutionRow, 'workspace_id' | 'execution_id'>, workerId: string) =>
       query(

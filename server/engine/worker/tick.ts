@@ -56,6 +56,7 @@ export const startTicking = async (deps: {
       if (!seen.alive && identities.current().workerId === workerId) identities.renew()
       const released = await buryDead(seen.beats, workerId)
       if (++ticks % STRAYS_EVERY === 0) await releaseStrays(workerId)
+      for (const workspaceId of seen.leftover) await store.endWorkspace(workspaceId)
       if (seen.due) await store.wakeDue(500)
       if (seen.slots) await store.grantSlots(1000)
       if (seen.untold) deps.tell()

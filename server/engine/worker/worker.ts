@@ -9,6 +9,7 @@ import type { StartRow } from '../journal/batch.ts'
 import type { Journal } from '../journal/journal.ts'
 import { checkedText, offload } from '../outputs.ts'
 import type { EnginePorts } from '../ports.ts'
+import { makeUnderstanding } from '../release.ts'
 import { makeClaims } from './claims.ts'
 import { makeDefinitions } from './definitions.ts'
 import { type EffectDeps, makeEffects } from './effects.ts'
@@ -46,6 +47,8 @@ export type WorkerDeps = {
   log: Logger
   limits: WorkerLimits
   startChild: EffectDeps['startChild']
+  /** Which release this process is. */
+  release: number
   /** Executions that ended and whose end somebody wants to know. */
   tell(): void
 }
@@ -53,6 +56,8 @@ export type WorkerDeps = {
 export type Worker = {
   journal(): Journal
   loadDefinition(workspaceId: string, ref: string): Promise<Definition>
+  /** Whether this release knows everything in it. */
+  understands(definition: Definition): boolean
   /** Whether an execution started now may be this worker's from birth. */
   hasRoomFor(workspaceId: string): boolean
   /** Starts and owns it. False when its idempotency key or its id is taken. */
@@ -73,6 +78,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
 
   const effectOf = (type: string): Effect => ports.nodes[type]?.descriptor.effect ?? 'pure'
   const loadDefinition = makeDefinitions(ports)
+  const understanding = makeUnderstanding(ports.nodes)
   const carryOut = makeEffects({
     ports,
     log,
@@ -156,7 +162,14 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     room: () => limits.capacity - lives.size,
     hasSuspect: () => suspects > 0,
     someAtLimit: () => [...perWorkspace.values()].some((running) => running >= limits.perWorkspace),
-    read: makeReader({ ports, loadDefinition, effectOf, now: clock.now }),
+    read: makeReader({
+      ports,
+      loadDefinition,
+      effectOf,
+      now: clock.now,
+      understanding,
+      isOld: async () => (await store.newestRelease()) > deps.release,
+    }),
     takeUp: (owned, of) => adopt(owned, of).begin(),
   })
   const ticking = await startTicking({ store, log, clock, identities, claims, lives, tell: deps.tell })
@@ -177,6 +190,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   return {
     journal: () => identities.current().journal,
     loadDefinition,
+    understands: understanding.ofDefinition,
     hasRoomFor: (workspaceId) =>
       !stopping &&
       !identities.renewing() &&

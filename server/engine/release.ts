@@ -1,0 +1,60 @@
+import type { Definition, Graph } from '#model/definition'
+import type { Fact } from './interpreter/state.ts'
+import type { EnginePorts, ExecutionEventType } from './ports.ts'
+
+// Old and new releases work side by side while one replaces the other. What a newer one defined or journalled may be beyond
+// an older one, which then leaves the execution alone. Where no newer release was ever seen, an unknown type is simply wrong.
+
+/** An execution that this release does not understand, and a newer one that works here does. */
+export class ForNewerRelease extends Error {}
+
+/** Types of nodes that the interpreter itself carries out. */
+const control = new Set(['set', 'branch', 'map', 'wait', 'subworkflow', 'fail', 'approval', 'clarification'])
+
+const events: Record<ExecutionEventType, true> = {
+  'execution.started': true,
+  'execution.waiting': true,
+  'execution.resumed': true,
+  'execution.succeeded': true,
+  'execution.failed': true,
+  'execution.cancelled': true,
+  'execution.timed_out': true,
+  'node.started': true,
+  'node.progress': true,
+  'node.succeeded': true,
+  'node.failed': true,
+  'node.retrying': true,
+  'node.skipped': true,
+  'approval.opened': true,
+  'approval.voted': true,
+  'approval.resolved': true,
+  'clarification.asked': true,
+  'clarification.answered': true,
+}
+
+export type Understanding = {
+  ofDefinition(definition: Definition): boolean
+  ofJournal(facts: readonly Fact[]): boolean
+}
+
+export const makeUnderstanding = (nodes: EnginePorts['nodes']): Understanding => {
+  const known = new WeakMap<Graph, boolean>()
+
+  const ofGraph = (graph: Graph): boolean =>
+    graph.nodes.every(
+      ({ type, args }) =>
+        (control.has(type) || Object.hasOwn(nodes, type)) &&
+        (type !== 'map' || ofGraph(args?.body as unknown as Graph)),
+    )
+
+  return {
+    ofDefinition: (definition) => {
+      const found = known.get(definition)
+      if (found !== undefined) return found
+      const understood = ofGraph(definition)
+      known.set(definition, understood)
+      return understood
+    },
+    ofJournal: (facts) => facts.every(({ type }) => Object.hasOwn(events, type)),
+  }
+}
