@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkPages } from '#test/harness/axe'
 import { PASSWORD } from '#test/harness/browser'
-import { eventually, noBrowser, useSite } from '#test/harness/site'
+import { eventually, follow, noBrowser, useSite } from '#test/harness/site'
 import { makePerson, makeWorkspace } from '#test/harness/world'
 
 const hostile = `<img src=x onerror="window.hacked=1">`
@@ -131,7 +131,7 @@ describe.skipIf(noBrowser)('administration', () => {
     expect(await ada.page.evaluate('window.hacked')).toBeUndefined()
   })
 
-  it('a viewer is offered nothing they may not do', {
+  it('a viewer is offered nothing they may not do, and leaves a team', {
     timeout: 300_000,
   }, async () => {
     const ada = await site().signUp('Ada')
@@ -145,11 +145,17 @@ describe.skipIf(noBrowser)('administration', () => {
       ['/billing/records', 'Map licence'],
       ['/people', 'What the roles mean'],
     ] as const) {
-      await vera.page.goto(path)
+      await (path === '/teams' ? vera.page.goto(path) : follow(vera.page, path))
       await vera.page.getByText(ready).first().waitFor()
       expect(await vera.page.getByRole('button', { name: /^(New|Delete|Change|Add|Invite)/ }).count(), path).toBe(0)
     }
-    await vera.page.goto('/audit')
+    const { user } = await site().call(vera, 'GET', '/auth/me')
+    await site().call(ada, 'POST', `/api/teams/${team_id}/add_users`, { user_ids: [user.user_id] })
+    await vera.page.goto(`/teams/${team_id}`)
+    await vera.page.getByRole('button', { name: 'Leave the team' }).click()
+    await vera.page.getByRole('alertdialog').getByRole('button', { name: 'Leave team' }).click()
+    await vera.page.getByText('Nobody is in this team yet').waitFor()
+    await follow(vera.page, '/audit')
     await vera.page.getByText('The audit log is for owners').waitFor()
   })
 
