@@ -30,11 +30,15 @@ export const threadOf = (wanted: NewThread): Held => ({
 /** In a channel nobody waits for a greeting: they wrote first. */
 export function greet(held: Held, around: Surroundings): NewMessage[] {
   if (held.kind === 'channel') return []
-  const said = held.kind === 'gather' ? beginGathering(held, around) : greetingOf(around)
+  const said = held.kind === 'gather' ? beginGathering(held, around) : greetingOf(held, around)
   return said.map((text) => ({ role: 'assistant', text, turn: 0 }))
 }
 
-const greetingOf = ({ voice }: Surroundings): string[] => (voice ? [voice.greeting ?? texts.GREETING] : [])
+function greetingOf(held: Held, { voice }: Surroundings): string[] {
+  // Its token is known for a second longer than the template.
+  if (!voice && held.kind === 'embed') throw problem('not_found')
+  return voice ? [voice.greeting ?? texts.GREETING] : []
+}
 
 function beginGathering(held: Held, { offers: [offer] }: Surroundings): string[] {
   if (!offer) throw problem('no_active_version', 'The owner of the workflow must activate a version.')

@@ -7,6 +7,7 @@ import { messagesOfRequest, type NewMessage, saveTurn } from './message-store.ts
 import type { News } from './news.ts'
 import { readSurroundings, type Surroundings } from './offer-store.ts'
 import * as texts from './texts.ts'
+import { nextStep } from './think.ts'
 import { type Held, lockThread, setTakenOver } from './thread-store.ts'
 import type { Message, SpeakUp, TakeOver } from './types.ts'
 
@@ -87,6 +88,7 @@ export function makeTakeover({ carrying, news }: { carrying: CarryOut; news: Pic
       await news.dropClosed(tx, held)
       const deed = begin(held, around)
       deed.said.push(aside(texts.HANDED_BACK))
+      for (const text of neededNow(held, around)) carrying.say(deed, text)
       carrying.remind(deed, around.offers)
       await finish(tx, deed, around)
       await setTakenOver(tx, held, null)
@@ -95,6 +97,15 @@ export function makeTakeover({ carrying, news }: { carrying: CarryOut; news: Pic
 }
 
 export type Takeover = ReturnType<typeof makeTakeover>
+
+/** What was being gathered, where nothing else is asked first. */
+function neededNow({ state }: Held, { offers }: Surroundings): string[] {
+  const { gathering, questions } = state
+  const offer = offers.find(({ workflow_id }) => workflow_id === gathering?.workflow_id)
+  if (!gathering || !offer || questions.length > 0) return []
+  const step = nextStep(offer, gathering.values, [], false)
+  return step.kind === 'gather' ? step.texts : []
+}
 
 /** In no turn: nobody asked for it. */
 const aside = (text: string): NewMessage => ({ role: 'system', text, turn: 0 })

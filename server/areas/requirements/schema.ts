@@ -25,7 +25,11 @@ export const timeZone = z
 export const ExtractRequirements = z.strictObject({
   message: z.string().max(10_000),
   requirements: z
-    .array(z.union([z.string().min(1).max(200), Requirement]))
+    .array(
+      z.union([z.string().min(1).max(200), Requirement], {
+        error: 'must be a name, or an object with a name and optionally description, schema and required',
+      }),
+    )
     .max(100)
     .optional(),
   workflow_id: z.string().max(200).optional().describe('Instead of requirements: the inputs of this workflow'),

@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import { readAudio } from '#areas/conversations/audio'
 import type { Author, Conversations, Message, Origin, Turn } from '#areas/conversations/types'
 import { orgBaseUrl } from '#areas/identity/links'
+import { isObject } from '#model/json'
 import type { StandingIn } from '#platform/access/check'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import { parseJson } from '#platform/http/body'
@@ -113,6 +114,7 @@ export function makeThreads(options: {
     },
 
     async takeOver(ctx: Context, { thread_id }: ById): Promise<Thread> {
+      refuseUnreachable(await getThread(ctx, { thread_id }))
       await conversations.takeOver(ctx.tx, { ...placeOf(ctx, thread_id), person: ctx.person })
       return getThread(ctx, { thread_id })
     },
@@ -171,9 +173,12 @@ export function makeThreads(options: {
   async function speakUp(ctx: Context, threadId: string, { text, audio }: Said, body: Buffer) {
     if (audio || !text)
       throw invalid([{ path: '/audio', message: 'cannot be heard outside; write what you want to say' }])
-    const message = await ctx.db.tenant(scopeOf(ctx), (tx) =>
-      conversations.speakUp(tx, { ...incoming(ctx, threadId, body), person: ctx.person, text }),
-    )
+    const message = await ctx.db.tenant(scopeOf(ctx), async (tx) => {
+      const thread = await store.findThread(tx, ctx.workspace.workspace_id, readerOf(ctx), threadId)
+      if (!thread) throw problem('not_found')
+      refuseUnreachable(thread)
+      return conversations.speakUp(tx, { ...incoming(ctx, threadId, body), person: ctx.person, text })
+    })
     return { ...shown(message), answers: [], form: null }
   }
 
@@ -203,10 +208,16 @@ async function readSaid(ctx: Context, request: FastifyRequest, body: Buffer): Pr
     throw problem('unsupported_media_type', 'Send JSON, or multipart/form-data with the clip as "audio".')
   if (body.length > config.HEDDLE_MAX_JSON_BYTES)
     throw problem('too_large', 'Send less, or raise the limit in the settings.')
-  const { text, time_zone } = parse(NewMessage, parseJson(body, config.HEDDLE_MAX_JSON_DEPTH)) as z.output<
-    typeof NewMessage
-  >
+  const given = parseJson(body, config.HEDDLE_MAX_JSON_DEPTH)
+  if (!isObject(given)) throw invalid([{ path: '', message: 'must be a JSON object' }])
+  const { text, time_zone } = parse(NewMessage, given) as z.output<typeof NewMessage>
   return { text, time_zone, audio: undefined }
+}
+
+/** Nobody writes to somebody who cannot read it any more. */
+function refuseUnreachable({ kind, template_id, channel }: Thread): void {
+  if ((kind === 'embed' && template_id === null) || (kind === 'channel' && channel === null))
+    throw problem('conflict', 'The person cannot be reached any more: the template or channel was deleted.')
 }
 
 const placeOf = (ctx: Context, threadId: string) => ({ workspaceId: ctx.workspace.workspace_id, threadId })

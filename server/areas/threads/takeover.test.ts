@@ -99,6 +99,7 @@ describe('a colleague who takes over', () => {
     expect([late.status, late.body.code]).toEqual([409, 'form_closed'])
     await act(maker, talk.thread, 'hand-back')
     expect((await read(talk)).form).toMatchObject({ title: 'Request a refund', values: { order: 12 } })
+    expect((await textsOf(talk)).at(-1)).toMatch(/What is the reason/)
     expect((await talk.visitor.chat('it was late', talk.thread)).body.execution_id).toMatch(/^exe_/)
   })
 
@@ -185,6 +186,20 @@ describe('taking over', () => {
       expect((await act(maker, thread, verb, verb === 'messages' ? { text: 'Hello' } : {})).status).toBe(403)
   })
 
+  test('is refused once the visitor cannot be reached: their template is gone', async () => {
+    const passing = await makeTemplate(maker, [])
+    const { token: short } = await makeToken(maker, `/api/templates/${passing}`)
+    const visitor = await visit(service(), passing, short)
+    const { thread_id } = (await visitor.chat('Hello')).body
+    await maker.call('DELETE', `/api/templates/${passing}`)
+    for (const verb of ['take-over', 'messages']) {
+      const refused = await act(world.owner, thread_id, verb, verb === 'messages' ? { text: 'Hello?' } : {})
+      expect([refused.status, refused.body.code]).toEqual([409, 'conflict'])
+    }
+    // Within the second in which the token is still known.
+    expect([401, 404]).toContain((await visitor.chat('Hello')).status)
+  })
+
   test('takes words alone, and never the form of the visitor', async () => {
     const talk = await begin('I would like a refund')
     const { form_id } = (await talk.visitor.call('GET', `/thread/${talk.thread}/history`)).body.form
@@ -194,7 +209,17 @@ describe('taking over', () => {
     raw.set('audio', new Blob([Buffer.from('RIFF')]), 'clip.wav')
     const clip = await maker.call('POST', `/api/chat-thread/${talk.thread}/messages`, { raw })
     expect([clip.status, clip.body.errors?.[0].path]).toEqual([422, '/audio'])
-    for (const body of [{}, { text: '' }, { text: ' \u200b ' }, { text: 'x'.repeat(8001) }, { text: 5 }])
+    for (const body of [
+      [],
+      'Hello',
+      null,
+      5,
+      {},
+      { text: '' },
+      { text: ' \u200b ' },
+      { text: 'x'.repeat(8001) },
+      { text: 5 },
+    ])
       expect((await act(maker, talk.thread, 'messages', body)).status).toBe(422)
     expect((await read(talk)).colleague).toBeNull()
   })
