@@ -26,6 +26,7 @@ create table approval_requests (
 );
 create unique index approval_requests_one_open on approval_requests (workspace_id, execution_id, node_path) where status = 'open';
 create index approval_requests_by_execution on approval_requests (workspace_id, execution_id, request_id);
+create index approval_requests_by_node on approval_requests (workspace_id, execution_id, node_path, request_id);
 create index approval_requests_open on approval_requests (workspace_id, due_at, request_id) where status = 'open';
 
 -- Who may vote, one row per line of the policy. People are found through it at the moment of asking, so that whoever has
@@ -127,6 +128,7 @@ create table questions (
 );
 create unique index questions_one_open on questions (workspace_id, execution_id, node_path) where status = 'open';
 create index questions_by_execution on questions (workspace_id, execution_id, clarification_id);
+create index questions_by_node on questions (workspace_id, execution_id, node_path, clarification_id);
 create index questions_open on questions (workspace_id, due_at, clarification_id) where status = 'open';
 
 -- Somebody left a workspace or a team: its open gates must be looked at again. One row per departure, gone once every gate

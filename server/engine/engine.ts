@@ -11,7 +11,7 @@ import { readHealth } from './health.ts'
 import { makeHints } from './hints.ts'
 import { makeStartQueue } from './journal/queue.ts'
 import { hydrate, offload } from './outputs.ts'
-import type { Engine, EnginePorts, ExecutionView, Retry, SignalOutcome, Started } from './ports.ts'
+import type { Engine, EnginePorts, ExecutionView, Retry, Signal, SignalOutcome, Started } from './ports.ts'
 import { readEvents, readExecution, readState } from './read.ts'
 import { seedFor } from './retry.ts'
 import { defaultQueueLimits, type InnerStart, makeStarter, type QueueLimits } from './start.ts'
@@ -138,26 +138,23 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     })
   }
 
-  const signal: Engine['signal'] = async (tx, to, message) => {
+  const storable = (message: Signal): string => {
     const text = JSON.stringify(message)
-    if (hasBadText(text)) {
-      throw problem(
-        'malformed',
-        'The message holds NUL characters or halves of surrogate pairs, which cannot be stored.',
-      )
-    }
-    const { outcome } = await tx.row<{ outcome: SignalOutcome }>(
-      'select engine.signal($1, $2, $3, $4::json) as outcome',
-      [to.workspaceId, to.executionId, to.key, text],
-    )
-    return outcome
+    if (!hasBadText(text)) return text
+    throw problem('malformed', 'The message holds NUL characters or halves of surrogate pairs, which cannot be stored.')
   }
+
+  const SIGNAL = 'select engine.signal($1, $2, $3, $4::json) as outcome'
+  const signal: Engine['signal'] = async (tx, to, message) =>
+    (await tx.row<{ outcome: SignalOutcome }>(SIGNAL, [to.workspaceId, to.executionId, to.key, storable(message)]))
+      .outcome
 
   return {
     start: startAndHint,
     startMany: (starts) => Promise.all(starts.map(startAndHint)),
     startedBefore: (workspaceId, key) => starter.startedBefore(workspaceId, key),
     signal,
+    send: (tx, to, message) => tx.send(SIGNAL, [to.workspaceId, to.executionId, to.key, storable(message)]),
     cancel: (tx, to, by) => signal(tx, { ...to, key: 'cancel' }, { type: 'cancel', by }),
     nudge: (ids) => hints.nudged(ids),
     retry,

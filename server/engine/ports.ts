@@ -144,6 +144,8 @@ export type Engine = {
    * up to half a second, never needed for correctness.
    */
   signal(tx: Tx, to: { workspaceId: string; executionId: string; key: string }, signal: Signal): Promise<SignalOutcome>
+  /** Likewise, where nobody needs to know what became of it: it travels with the commit. */
+  send(tx: Tx, to: { workspaceId: string; executionId: string; key: string }, signal: Signal): void
   cancel(tx: Tx, to: { workspaceId: string; executionId: string }, by: string | null): Promise<SignalOutcome>
   nudge(executionIds: string[]): void
   /** A new execution linked by `retry_of`; settled nodes upstream of the restart point keep their results. */

@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { JsonObject } from '#model/definition'
 import { fromWire, newId } from '#platform/ids'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { makeGates } from './gates.ts'
 import { makeQuestions } from './questions.ts'
 import * as store from './store.ts'
 import { gateViews } from './view.ts'
@@ -518,15 +520,49 @@ describe('questions', () => {
     })
   })
 
+  test('what was answered or resolved before the journal knew of it is not asked a second time after a crash', async () => {
+    const { db } = service()
+    const engine = () => ({ send: () => {}, nudge: () => {} })
+    const wait = (nodePath: string, args: JsonObject) => ({
+      workspaceId: world.workspace.uuid,
+      executionId: newId(),
+      workflowId: null,
+      versionId: null,
+      nodePath,
+      nodeId: nodePath,
+      args,
+      startedBy: null,
+      input: {},
+    })
+    const questions = makeQuestions({ db, engine })
+    const asking = wait('ask', { question: 'Well?' })
+    const asked = await questions.askQuestion(asking)
+    const by = { id: 'somebody', name: 'Somebody' }
+    await db.tenant({ workspaceId: asking.workspaceId, userId: null }, (tx) =>
+      questions.answer(tx, asking.workspaceId, asking.executionId, { response: 1 }, by, () => true),
+    )
+    expect(await questions.askQuestion(asking)).toEqual(asked)
+
+    const gates = makeGates({ db, engine, changedDatasets: async () => null, onAgentsAsked: () => {} })
+    const gating = wait('gate', {
+      title: 'Go?',
+      payload: { n: 1 },
+      policy: { approvers: [person(world.owner)] },
+    })
+    const { data } = await gates.openGate(gating)
+    const vote = { decision: 'approve', payload_sha256: data.payload_sha256 }
+    expect((await world.owner.call('POST', `/api/approvals/${data.request_id}/votes`, { body: vote })).status).toBe(201)
+    expect((await gates.openGate(gating)).data.request_id).toBe(data.request_id)
+    const changed = await gates.openGate({ ...gating, args: { ...gating.args, payload: { n: 2 } } })
+    expect(changed.data.request_id).not.toBe(data.request_id)
+  })
+
   test('a timer that is told twice escalates a question once, and fails it only when its second time has passed', async () => {
     const told: string[] = []
     const questions = makeQuestions({
       db: service().db,
       engine: () => ({
-        signal: async (_tx, _to, { type }) => {
-          told.push(type)
-          return 'accepted'
-        },
+        send: (_tx, _to, { type }) => void told.push(type),
         nudge: () => {},
       }),
     })

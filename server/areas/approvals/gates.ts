@@ -24,7 +24,7 @@ export type FingerprintCheck = (
 
 export type GateDependencies = {
   db: Database
-  engine: () => Pick<Engine, 'signal' | 'nudge'>
+  engine: () => Pick<Engine, 'send' | 'nudge'>
   changedDatasets: FingerprintCheck
   /** Agents owe votes now; a hint. */
   onAgentsAsked(): void
@@ -104,9 +104,10 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
     const payload = wait.args.payload ?? null
     const sha256 = payloadSha256(payload)
     const result = await db.tenant(scope(wait.workspaceId), async (tx) => {
-      const present = await store.lockOpenGate(tx, wait.workspaceId, wait.executionId, wait.nodePath)
+      const present = await store.lockLatestGate(tx, wait.workspaceId, wait.executionId, wait.nodePath)
+      // Perhaps resolved before the journal knew that it was opened, and opened again after a crash: it is the same gate.
       if (present && present.payload_sha256 === sha256 && present.version_id === wait.versionId) return opened(present)
-      if (present) await store.closeGate(tx, wait.workspaceId, present.request_id, 'cancelled', null)
+      if (present?.status === 'open') await store.closeGate(tx, wait.workspaceId, present.request_id, 'cancelled', null)
       const gate = await store.insertGate(tx, {
         workspace_id: wait.workspaceId,
         request_id: newId(),
@@ -161,7 +162,7 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
     const changed = await changedDatasets(tx, gate.workspace_id, gate.execution_id)
     if (changed) {
       await store.closeGate(tx, gate.workspace_id, gate.request_id, 'cancelled', null)
-      await engine().signal(tx, to, {
+      engine().send(tx, to, {
         type: 'node.failed',
         nodePath: gate.node_path,
         error: { code: 'dataset_changed', ...changed },
@@ -171,7 +172,7 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
     const closed = await store.closeGate(tx, gate.workspace_id, gate.request_id, status, outcome)
     if (gate.workflow_id !== null && status !== 'expired') await store.recordAgreement(tx, gate, outcome)
     const votes = (await store.listVotes(tx, gate.workspace_id, [gate.request_id])).map(voteJson)
-    await engine().signal(tx, to, {
+    engine().send(tx, to, {
       type: 'approval.resolved',
       nodePath: gate.node_path,
       outcome,

@@ -57,7 +57,7 @@ export function makeQuestions({
   onAsked,
 }: {
   db: Database
-  engine: () => Pick<Engine, 'signal' | 'nudge'>
+  engine: () => Pick<Engine, 'send' | 'nudge'>
   /** In the transaction that opens the question, once: a conversation asks it. */
   onAsked?(tx: Tx, question: AskedQuestion): Promise<void>
 }) {
@@ -76,6 +76,14 @@ export function makeQuestions({
   const lockOpen = (tx: Tx, workspaceId: string, executionId: string, nodePath: string): Promise<Row | undefined> =>
     tx.maybe<Row>(
       `select * from questions where workspace_id = $1 and execution_id = $2 and node_path = $3 and status = 'open' for update`,
+      [workspaceId, executionId, nodePath],
+    )
+
+  /** Answered before the journal knew that it was asked, and asked again after a crash: it is the same question. */
+  const findAsked = (tx: Tx, { workspaceId, executionId, nodePath }: PeopleWait): Promise<Row | undefined> =>
+    tx.maybe<Row>(
+      `select * from questions where workspace_id = $1 and execution_id = $2 and node_path = $3 and status <> 'cancelled'
+       order by clarification_id desc limit 1 for update`,
       [workspaceId, executionId, nodePath],
     )
 
@@ -106,7 +114,7 @@ export function makeQuestions({
         retryable: false,
       })
     return db.tenant(scope(wait.workspaceId), async (tx) => {
-      const present = await lockOpen(tx, wait.workspaceId, wait.executionId, wait.nodePath)
+      const present = await findAsked(tx, wait)
       if (present) return opened(present)
       const row = await tx.row<Row>(
         `insert into questions (workspace_id, clarification_id, execution_id, workflow_id, node_path, node_id, question, schema, who, on_due, default_answer, started_by, due_at)
@@ -160,13 +168,12 @@ export function makeQuestions({
     return rows.map(({ user_id }) => user_id)
   }
 
-  async function close(tx: Tx, row: Row, answer: Json, by: Answerer): Promise<void> {
-    const closing = tx.count(
+  function close(tx: Tx, row: Row, answer: Json, by: Answerer): void {
+    tx.send(
       `update questions set status = 'answered', answer = $3, answered_by = $4, answered_by_name = $5, answered_at = now() where workspace_id = $1 and clarification_id = $2`,
       [row.workspace_id, row.clarification_id, JSON.stringify(answer), by.id, by.name],
     )
-    // Both travel together: an execution that waits goes on a round trip sooner.
-    const telling = engine().signal(
+    engine().send(
       tx,
       { workspaceId: row.workspace_id, executionId: row.execution_id, key: `question:${row.clarification_id}` },
       {
@@ -180,7 +187,6 @@ export function makeQuestions({
         },
       },
     )
-    await Promise.all([closing, telling])
   }
 
   /** Records an answer in the caller's transaction. Whether they may give it was settled before. */
@@ -205,7 +211,7 @@ export function makeQuestions({
         issues.slice(0, 50).map((issue) => ({ path: `/response${issue.path}`, message: issue.message })),
         'The response does not fit the question.',
       )
-    await close(tx, wanted, answered.response, by)
+    close(tx, wanted, answered.response, by)
     return { clarification_id: wanted.clarification_id, execution_id: executionId, status: 'answered' }
   }
 
@@ -221,7 +227,7 @@ export function makeQuestions({
       const { passed } = await tx.row<{ passed: boolean }>('select $1::timestamptz <= now() as passed', [row.due_at])
       if (!passed) return { dueAt: row.due_at }
       if (row.on_due === 'default' && validateJson(row.schema, row.default_answer).length === 0) {
-        await close(tx, row, row.default_answer, { id: 'default', name: 'the default answer' })
+        close(tx, row, row.default_answer, { id: 'default', name: 'the default answer' })
         return { dueAt: null }
       }
       if (row.on_due === 'escalate' && !row.escalated) {
@@ -236,7 +242,7 @@ export function makeQuestions({
         `update questions set status = 'expired', answered_at = now() where workspace_id = $1 and clarification_id = $2`,
         [row.workspace_id, row.clarification_id],
       )
-      await engine().signal(
+      engine().send(
         tx,
         { workspaceId: row.workspace_id, executionId: row.execution_id, key: `question:${row.clarification_id}` },
         {

@@ -42,7 +42,7 @@ export type AgentVote = {
   usage?: unknown
 }
 
-export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => Pick<Engine, 'signal' | 'nudge'> }) {
+export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => Pick<Engine, 'send' | 'nudge'> }) {
   async function readGate(ctx: Context, requestId: string): Promise<store.Gate> {
     const gate = await store.findGate(ctx.tx, ctx.workspace.workspace_id, requestId)
     if (!gate) throw problem('not_found')
@@ -56,7 +56,7 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
     vote: Parameters<typeof store.insertVote>[2],
   ): Promise<store.VoteRow> {
     const row = await store.insertVote(tx, gate.workspace_id, vote)
-    await engine().signal(
+    engine().send(
       tx,
       { workspaceId: gate.workspace_id, executionId: gate.execution_id, key: `vote:${row.vote_id}` },
       {

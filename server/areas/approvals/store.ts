@@ -66,6 +66,19 @@ export const lockGate = (tx: Tx, workspaceId: string, requestId: string): Promis
     requestId,
   ])
 
+/** The one that stands for the node now, or stood last. */
+export const lockLatestGate = (
+  tx: Tx,
+  workspaceId: string,
+  executionId: string,
+  nodePath: string,
+): Promise<Gate | undefined> =>
+  tx.maybe<Gate>(
+    `select ${columns} from approval_requests where workspace_id = $1 and execution_id = $2 and node_path = $3 and status <> 'cancelled'
+     order by request_id desc limit 1 for update`,
+    [workspaceId, executionId, nodePath],
+  )
+
 export const lockOpenGate = (
   tx: Tx,
   workspaceId: string,

@@ -3,7 +3,7 @@ import type { Logger } from '#platform/log'
 import { ForNewerRelease } from '../release.ts'
 import type { Identities, Identity } from './identity.ts'
 import type { Owned } from './owned.ts'
-import type { ExecutionRow, Store } from './store.ts'
+import type { Claimed, ExecutionRow, Inboxes, Journals, Store } from './store.ts'
 
 // Takes queued executions, from workspace to workspace, as long as there is room for them.
 
@@ -31,11 +31,7 @@ export const makeClaims = (deps: {
   hasSuspect(): boolean
   /** Some workspace has as many under way as it may. */
   someAtLimit(): boolean
-  read(
-    row: ExecutionRow,
-    events: Awaited<ReturnType<Store['eventsAfter']>>,
-    inbox: Awaited<ReturnType<Store['inboxAfter']>>,
-  ): Promise<Owned>
+  read(row: ExecutionRow, events: Journals, inbox: Inboxes): Promise<Owned>
   takeUp(owned: Owned, of: Identity): Promise<unknown>
 }): Claims => {
   const { store, log, identities, limits } = deps
@@ -47,7 +43,7 @@ export const makeClaims = (deps: {
   let again = false
   let stopped = false
 
-  const claimRows = async (of: Identity, room: number): Promise<ExecutionRow[]> => {
+  const claim = async (of: Identity, room: number): Promise<Omit<Claimed, 'rows'> & { rows: ExecutionRow[] }> => {
     const wanted = {
       total: Math.min(room, CLAIM),
       // A workspace that had the whole of the last claim to itself keeps nobody waiting.
@@ -55,22 +51,14 @@ export const makeClaims = (deps: {
       workspaceLimit: limits.perWorkspace,
       suspects: deps.hasSuspect() ? 0 : 1,
     }
-    const rows = await store.claim(of.workerId, after, wanted).catch((error: Error) => {
-      // It may have claimed what this worker knows nothing of.
-      if (isConnectionLost(error) && of === identities.current()) identities.renew()
-      throw error
-    })
+    const claimed = await store.claim(of.workerId, after, wanted)
+    const rows = await claimed.rows
     alone = rows.length > 0 && rows.every((row) => row.workspace_id === after)
     after = rows.at(-1)?.workspace_id ?? NOWHERE
-    return rows
+    return { ...claimed, rows }
   }
 
-  const takeUp = async (
-    row: ExecutionRow,
-    of: Identity,
-    events: Awaited<ReturnType<Store['eventsAfter']>>,
-    inbox: Awaited<ReturnType<Store['inboxAfter']>>,
-  ): Promise<void> => {
+  const takeUp = async (row: ExecutionRow, of: Identity, events: Journals, inbox: Inboxes): Promise<void> => {
     try {
       const owned = await deps.read(row, events, inbox)
       arriving.delete(row.execution_id)
@@ -86,11 +74,10 @@ export const makeClaims = (deps: {
     }
   }
 
-  const claimOnce = async (): Promise<boolean> => {
-    const of = identities.current()
+  const claimOnce = async (of: Identity): Promise<boolean> => {
     const room = deps.room()
     if (room <= 0 || stopped || identities.renewing()) return false
-    const rows = await claimRows(of, room)
+    const { rows, ...coming } = await claim(of, room)
     if (rows.length === 0) {
       // Nothing to take, or only of workspaces that are at their limit: then the next end makes room.
       queueKnown = deps.someAtLimit()
@@ -98,7 +85,7 @@ export const makeClaims = (deps: {
     }
     for (const row of rows) arriving.add(row.execution_id)
     try {
-      const [events, inbox] = await Promise.all([store.eventsAfter(rows), store.inboxAfter(rows)])
+      const [events, inbox] = await Promise.all([coming.events, coming.inbox])
       await Promise.all(rows.map((row) => takeUp(row, of, events, inbox)))
     } finally {
       for (const row of rows) arriving.delete(row.execution_id)
@@ -107,10 +94,15 @@ export const makeClaims = (deps: {
   }
 
   const claimAll = async (): Promise<void> => {
+    let of = identities.current()
     try {
-      do again = false
-      while ((await claimOnce()) || again)
+      do {
+        again = false
+        of = identities.current()
+      } while ((await claimOnce(of)) || again)
     } catch (error) {
+      // It may have claimed what this worker knows nothing of.
+      if (isConnectionLost(error) && of === identities.current()) identities.renew()
       log.warn({ err: error }, 'nothing could be claimed')
     } finally {
       claiming = undefined

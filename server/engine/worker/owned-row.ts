@@ -6,7 +6,7 @@ import type { EnginePorts } from '../ports.ts'
 import { ForNewerRelease, type Understanding } from '../release.ts'
 import type { LoadDefinition } from './definitions.ts'
 import { contextOf, mayMeetPeople, type Owned } from './owned.ts'
-import type { ExecutionRow, Store } from './store.ts'
+import type { ExecutionRow, Inboxes, Journals } from './store.ts'
 
 /** What is known of an execution that was claimed: its row, its journal since the last snapshot, its messages. */
 export const makeReader =
@@ -19,11 +19,7 @@ export const makeReader =
     /** Whether a newer release than this one has worked on the database. */
     isOld(): Promise<boolean>
   }) =>
-  async (
-    row: ExecutionRow,
-    events: Awaited<ReturnType<Store['eventsAfter']>>,
-    inbox: Awaited<ReturnType<Store['inboxAfter']>>,
-  ): Promise<Owned> => {
+  async (row: ExecutionRow, events: Journals, inbox: Inboxes): Promise<Owned> => {
     const { ports, now } = deps
     const definition = await deps.loadDefinition(row.workspace_id, row.definition_ref)
     const facts = events.get(row.execution_id) ?? []

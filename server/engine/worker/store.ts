@@ -1,5 +1,5 @@
 import type { Json } from '#model/definition'
-import type { Database } from '#platform/db/pool'
+import { type Database, isConnectionLost } from '#platform/db/pool'
 import type { Fact, GraphState } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import type { Signal, TriggerKind } from '../ports.ts'
@@ -73,6 +73,38 @@ const CLAIM = `select execution_id, workspace_id, workflow_id, system_slug, vers
   trigger_kind, trigger_id, started_by, parent_execution_id, parent_node, started_at, timeout_s, max_concurrency, epoch, inbox,
   seen, snapshot, snapshot_seq, crashes, tell_end, depth from engine.claim($1, $2, $3, $4, $5, $6)`
 
+// Right behind the claim and on its connection, which knows what it was (`engine.claimed`).
+const CLAIMED_EVENTS = `select e.execution_id, e.type, e.at, e.data from engine.claimed() c
+    cross join lateral (select * from events where execution_id = c.execution_id and seq > c.snapshot_seq offset 0) e
+  order by e.execution_id, e.seq`
+const CLAIMED_INBOX = `select i.execution_id, i.n, i.payload from engine.claimed() c
+    cross join lateral (select * from inbox where execution_id = c.execution_id and n > c.seen offset 0) i
+  order by i.execution_id, i.n`
+
+type EventRow = { execution_id: string; type: Fact['type']; at: Date; data: Fact['data'] }
+type InboxRow = InboxMessage & { execution_id: string }
+
+export type Journals = Map<string, Fact[]>
+export type Inboxes = Map<string, InboxMessage[]>
+export type Claimed = { rows: Promise<ExecutionRow[]>; events: Promise<Journals>; inbox: Promise<Inboxes> }
+
+const factsOf = (rows: EventRow[]): Journals =>
+  grouped(rows, ({ type, at, data }) => ({ type, at: at.getTime(), data }))
+const messagesOf = (rows: InboxRow[]): Inboxes => grouped(rows, ({ n, payload }) => ({ n, payload }))
+
+const grouped = <Row extends { execution_id: string }, Item>(
+  rows: Row[],
+  itemOf: (row: Row) => Item,
+): Map<string, Item[]> => {
+  const groups = new Map<string, Item[]>()
+  for (const row of rows) {
+    const group = groups.get(row.execution_id)
+    if (group) group.push(itemOf(row))
+    else groups.set(row.execution_id, [itemOf(row)])
+  }
+  return groups
+}
+
 export const makeStore = (db: Database) => {
   const pool = db.enginePool
   const query = async <Row>(name: string, text: string, values: unknown[]): Promise<Row[]> =>
@@ -109,19 +141,31 @@ export const makeStore = (db: Database) => {
     endWorkspace: (workspaceId: string) => query('end-workspace', 'select engine.end_workspace($1)', [workspaceId]),
     wakeDue: (limit: number) => query('wake', 'select engine.wake_due($1)', [limit]),
     grantSlots: (limit: number) => query('slots', 'select engine.grant_slots($1)', [limit]),
-    claim: (
+    /** What is claimed, and what is needed to take it up: asked for at once, and each answered as soon as it is known. */
+    claim: async (
       workerId: string,
       after: string,
       wanted: { total: number; perWorkspace: number; workspaceLimit: number; suspects: number },
-    ) =>
-      query<ExecutionRow>('claim', CLAIM, [
+    ): Promise<Claimed> => {
+      const client = await pool.connect()
+      const ask = async <Row>(name: string, text: string, values: unknown[] = []): Promise<Row[]> =>
+        (await client.query({ name: `engine-${name}`, text, values })).rows as Row[]
+      const rows = ask<ExecutionRow>('claim', CLAIM, [
         workerId,
         after,
         wanted.total,
         wanted.perWorkspace,
         wanted.workspaceLimit,
         wanted.suspects,
-      ]),
+      ])
+      const events = ask<EventRow>('claimed-events', CLAIMED_EVENTS).then(factsOf)
+      const inbox = ask<InboxRow>('claimed-inbox', CLAIMED_INBOX).then(messagesOf)
+      Promise.all([rows, events, inbox]).then(
+        () => client.release(),
+        (error: Error) => client.release(isConnectionLost(error)),
+      )
+      return { rows, events, inbox }
+    },
     noteRelease: (release: number) =>
       query('note-release', 'insert into releases (release) values ($1) on conflict do nothing', [release]),
     newestRelease: async (): Promise<number> =>
@@ -148,38 +192,11 @@ export const makeStore = (db: Database) => {
           where workspace_id = $1 and execution_id = $2 and worker_id = $3`,
         [row.workspace_id, row.execution_id, workerId],
       ),
-    /** The journal after each execution's snapshot. */
-    eventsAfter: async (rows: { execution_id: string; snapshot_seq: number }[]): Promise<Map<string, Fact[]>> => {
-      const found = await query<{ execution_id: string; type: Fact['type']; at: Date; data: Fact['data'] }>(
-        'events',
-        `select e.execution_id, e.type, e.at, e.data from unnest($1::uuid[], $2::integer[]) as r (id, seq)
-           cross join lateral (select * from events where execution_id = r.id and seq > r.seq offset 0) e
-         order by e.execution_id, e.seq`,
-        [rows.map((row) => row.execution_id), rows.map((row) => row.snapshot_seq)],
-      )
-      const facts = new Map<string, Fact[]>()
-      for (const { execution_id, type, at, data } of found) {
-        const list = facts.get(execution_id) ?? []
-        if (list.length === 0) facts.set(execution_id, list)
-        list.push({ type, at: at.getTime(), data })
-      }
-      return facts
-    },
-    inboxAfter: async (rows: { execution_id: string; seen: number }[]): Promise<Map<string, InboxMessage[]>> => {
-      const found = await query<{ execution_id: string; n: number; payload: Signal }>(
-        'inbox',
-        `select i.execution_id, i.n, i.payload from unnest($1::uuid[], $2::integer[]) as r (id, seen)
-           cross join lateral (select * from inbox where execution_id = r.id and n > r.seen offset 0) i order by i.execution_id, i.n`,
-        [rows.map((row) => row.execution_id), rows.map((row) => row.seen)],
-      )
-      const messages = new Map<string, InboxMessage[]>()
-      for (const { execution_id, n, payload } of found) {
-        const list = messages.get(execution_id) ?? []
-        if (list.length === 0) messages.set(execution_id, list)
-        list.push({ n, payload })
-      }
-      return messages
-    },
+    inboxAfter: async (executionId: string, seen: number): Promise<InboxMessage[]> =>
+      query<InboxMessage>('inbox', 'select n, payload from inbox where execution_id = $1 and n > $2 order by n', [
+        executionId,
+        seen,
+      ]),
     items: (executionId: string, path: string, after: number) =>
       query<ItemRow>(
         'items',

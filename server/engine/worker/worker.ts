@@ -135,8 +135,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
         clock: clock.now,
         log,
         carryOut,
-        readInbox: async ({ owned: { executionId } }, seen) =>
-          (await store.inboxAfter([{ execution_id: executionId, seen }])).get(executionId) ?? [],
+        readInbox: ({ owned: { executionId } }, seen) => store.inboxAfter(executionId, seen),
         left,
         cleared,
         lost: (error) => {

@@ -12,6 +12,8 @@ export type Tx = {
   maybe<Row>(sql: string, values?: Values): Promise<Row | undefined>
   /** How many rows the statement touched. */
   count(sql: string, values?: Values): Promise<number>
+  /** A statement whose result nobody needs: the commit travels with it. If it fails, so does the transaction. */
+  send(sql: string, values?: Values): void
   /** NOTIFY after the commit and outside the transaction. A hint: it can be lost with the process. */
   hint(channel: string, payload: string): void
 }
@@ -103,7 +105,7 @@ function sendTogether(client: pg.PoolClient): void {
   }
 }
 
-export function txOf(client: pg.ClientBase, hints: Hint[] = []): Tx {
+export function txOf(client: pg.ClientBase, hints: Hint[] = [], sent: Promise<unknown>[] = []): Tx {
   const run = <Row>(sql: string, values: Values = []): Promise<pg.QueryResult<Row & pg.QueryResultRow>> =>
     client.query<Row & pg.QueryResultRow>({ name: nameOf(sql), text: sql, values: values as unknown[] })
   const maybe = async <Row>(sql: string, values?: Values): Promise<Row | undefined> =>
@@ -117,6 +119,11 @@ export function txOf(client: pg.ClientBase, hints: Hint[] = []): Tx {
       return row
     },
     count: async (sql, values) => (await run(sql, values)).rowCount ?? 0,
+    send: (sql, values) => {
+      const statement = run(sql, values)
+      statement.catch(ignored)
+      sent.push(statement)
+    },
     hint: (channel, payload) => void hints.push([channel, payload]),
   }
 }
@@ -151,9 +158,12 @@ async function transaction<T>(
     const opening = Promise.all(begin(client))
     opening.catch(ignored)
     const hints: Hint[] = []
-    const result = await work(txOf(client, hints))
-    await opening
-    await client.query('commit')
+    const sent: Promise<unknown>[] = []
+    const result = await work(txOf(client, hints, sent))
+    const commit = client.query('commit')
+    await Promise.all([opening, ...sent])
+    // That is how PostgreSQL commits what has failed.
+    if ((await commit).command === 'ROLLBACK') throw new Error('a statement failed and its transaction went on')
     onCommitted(hints)
     return result
   } catch (error) {
