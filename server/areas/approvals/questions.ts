@@ -197,9 +197,10 @@ export function makeQuestions({
     answered: { response: Json; clarificationId?: string | undefined },
     by: Answerer,
     mayAnswer: (question: Asked) => boolean,
+    locked = lockFor(tx, by, [workspaceId, executionId, answered.clarificationId]),
   ): Promise<{ clarification_id: string; execution_id: string; status: 'answered' }> {
     // A map may ask thousands of questions at once: no more are read than it takes to know that there are several.
-    const [wanted, another] = await lockFor(tx, by, [workspaceId, executionId, answered.clarificationId])
+    const [wanted, another] = await locked
     if (another) throw invalid([{ path: '/clarification_id', message: 'must be given: several questions are open' }])
     if (answered.clarificationId !== undefined && !wanted) throw unknownReference('/clarification_id')
     if (wanted?.status !== 'open')
@@ -287,6 +288,10 @@ export function makeQuestions({
       return named ? 'visible' : undefined
     },
 
+    /** What a caller who names no question can mean. */
+    lockOnlyOne: async (ctx: Context, { execution_id }: { execution_id: string }): Promise<Asked[]> =>
+      lockFor(ctx.tx, answererOf(ctx), [ctx.workspace.workspace_id, execution_id]),
+
     async respond(
       ctx: Context,
       {
@@ -294,15 +299,16 @@ export function makeQuestions({
         response,
         clarification_id,
       }: { execution_id: string; response: unknown; clarification_id?: string | undefined },
+      { ahead }: { ahead?: Promise<unknown> | undefined },
     ) {
-      const me = ctx.person
       const answered = await answer(
         ctx.tx,
         ctx.workspace.workspace_id,
         execution_id,
         { response: response as Json, clarificationId: clarification_id },
-        { id: toWire('usr', me.user_id), name: me.name, userId: me.user_id },
+        answererOf(ctx),
         ({ named }) => named,
+        clarification_id === undefined ? (ahead as Promise<Asked[]>) : undefined,
       )
       ctx.afterCommit(() => engine().nudge([execution_id]))
       return answered
@@ -323,6 +329,12 @@ export function makeQuestions({
     },
   }
 }
+
+const answererOf = ({ person }: Context): Answerer => ({
+  id: toWire('usr', person.user_id),
+  name: person.name,
+  userId: person.user_id,
+})
 
 function whyNotWaiting(row: Row | undefined): string {
   if (!row) return 'The execution waits for no answer.'

@@ -75,6 +75,7 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
         answer: Responded,
         status: 202,
         examples: { body: { response: { colour: 'green' } } },
+        ahead: questions.lockOnlyOne,
         run: questions.respond,
       },
       listQuestionInbox: {

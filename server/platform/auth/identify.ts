@@ -1,4 +1,5 @@
-import type { Database } from '../db/pool.ts'
+import { makeLru } from '#model/lru'
+import type { Database, Tx } from '../db/pool.ts'
 import { problem } from '../errors.ts'
 import type { Credential, Identity, Org, Person, Selected, WorkspaceRole } from '../http/context.ts'
 import { fromWire, hashSecret, NOWHERE, secretLooksValid } from '../ids.ts'
@@ -38,6 +39,7 @@ export function makeIdentifier(options: { db: Database; operators: readonly stri
   const { db } = options
   const operators = operatorAddresses(options.operators)
   const touched = new Map<string, number>()
+  const remembered = makeLru<Found>(REMEMBERED)
 
   const touch = (statement: string, id: string, last: Date | null | undefined): void => {
     const now = Date.now()
@@ -58,32 +60,24 @@ export function makeIdentifier(options: { db: Database; operators: readonly stri
   const workspaceOf = (row: Found): Selected | null =>
     row.workspace_id ? { workspace_id: row.workspace_id, role: row.role! } : null
 
-  async function findPerson(credentials: Credentials): Promise<{ row: Found; credential: Credential } | undefined> {
-    const wanted =
-      credentials.workspaceHeader === undefined ? null : (fromWire('ws', credentials.workspaceHeader) ?? NOWHERE)
-    const { bearer, session } = credentials
-    if (bearer !== undefined) {
-      if (!secretLooksValid('hk', bearer)) return undefined
-      const { rows } = await db.appPool.query<Found>({
-        name: 'identify_key',
-        text: 'select * from identify_key($1, $2)',
-        values: [hashSecret(bearer), wanted],
-      })
-      const row = rows[0]
-      if (!row) return undefined
-      touch('select touch_key($1)', row.key_id!, row.last_used_at)
-      return { row, credential: { kind: 'api_key', id: row.key_id!, workspace_id: row.key_workspace_id ?? null } }
-    }
+  const read = (credentials: Credentials): Reading | undefined => {
+    const { bearer, session, workspaceHeader } = credentials
+    const wanted = workspaceHeader === undefined ? null : (fromWire('ws', workspaceHeader) ?? NOWHERE)
+    if (bearer !== undefined) return secretLooksValid('hk', bearer) ? readingOf(KEY, bearer, wanted) : undefined
     if (session === undefined || !secretLooksValid('ses', session)) return undefined
-    const { rows } = await db.appPool.query<Found>({
-      name: 'identify_session',
-      text: 'select * from identify_session($1, $2)',
-      values: [hashSecret(session), wanted],
-    })
-    const row = rows[0]
-    if (!row) return undefined
-    touch('select touch_session($1)', row.session_id!, row.last_seen_at)
-    return { row, credential: { kind: 'session', id: row.session_id! } }
+    return readingOf(SESSION, session, wanted)
+  }
+
+  const noteUse = ({ kind }: Reading, row: Found): void =>
+    kind === KEY
+      ? touch('select touch_key($1)', row.key_id!, row.last_used_at)
+      : touch('select touch_session($1)', row.session_id!, row.last_seen_at)
+
+  const identityOf = (org: Org, credentials: Credentials, row: Found | undefined): Identity => {
+    if (!row || row.org_id !== org.org_id) return { org, credential: { kind: 'none' }, person: null, workspace: null }
+    const workspace = workspaceOf(row)
+    if (credentials.workspaceHeader !== undefined && workspace === null) throw problem('not_found')
+    return { org, credential: credentialOf(row), person: personOf(row), workspace }
   }
 
   const orgOf = makeOrgFinder(db)
@@ -93,15 +87,58 @@ export function makeIdentifier(options: { db: Database; operators: readonly stri
     /** The person, or nobody: whether that is allowed the route's access word decides. */
     async identify(credentials: Credentials): Promise<Identity> {
       const org = await orgOf(credentials.host)
-      const found = await findPerson(credentials)
-      if (!found || found.row.org_id !== org.org_id)
-        return { org, credential: { kind: 'none' }, person: null, workspace: null }
-      const workspace = workspaceOf(found.row)
-      if (credentials.workspaceHeader !== undefined && workspace === null) throw problem('not_found')
-      return { org, credential: found.credential, person: personOf(found.row), workspace }
+      const reading = read(credentials)
+      if (!reading) return identityOf(org, credentials, undefined)
+      const { rows } = await db.appPool.query<Found>({ name: reading.kind, ...statementOf(reading) })
+      const row = rows[0]
+      if (row) {
+        remembered.set(reading.key, row)
+        noteUse(reading, row)
+      } else remembered.remove(reading.key)
+      return identityOf(org, credentials, row)
+    },
+    /** The person as last identified by these credentials; `stillHolds` asks whether that is what they say now. */
+    async remember(credentials: Credentials): Promise<Identity | undefined> {
+      const reading = read(credentials)
+      const known = reading && remembered.get(reading.key)
+      if (!known) return undefined
+      const org = await orgOf(credentials.host)
+      const isRefused =
+        known.org_id !== org.org_id || (credentials.workspaceHeader !== undefined && !known.workspace_id)
+      // Nobody is refused from memory.
+      if (isRefused) return undefined
+      const stillHolds = async (tx: Tx): Promise<boolean> => {
+        const { text, values } = statementOf(reading)
+        const row = await tx.maybe<Found>(text, values)
+        if (!row || sayingOf(row) !== sayingOf(known)) return false
+        noteUse(reading, row)
+        return true
+      }
+      return { ...identityOf(org, credentials, known), stillHolds }
     },
   }
 }
+
+type Reading = { kind: typeof KEY | typeof SESSION; key: string; values: [Buffer, string | null] }
+
+const KEY = 'identify_key'
+const SESSION = 'identify_session'
+const REMEMBERED = 10_000
+
+const readingOf = (kind: Reading['kind'], secret: string, wanted: string | null): Reading => {
+  const hash = hashSecret(secret)
+  return { kind, key: `${hash.toString('base64')} ${wanted}`, values: [hash, wanted] }
+}
+
+const statementOf = ({ kind, values }: Reading) => ({ text: `select * from ${kind}($1, $2)`, values })
+
+const credentialOf = (row: Found): Credential =>
+  row.key_id === undefined
+    ? { kind: 'session', id: row.session_id! }
+    : { kind: 'api_key', id: row.key_id, workspace_id: row.key_workspace_id ?? null }
+
+/** Everything a request goes by; when it was last seen is not. */
+const sayingOf = ({ last_seen_at, last_used_at, ...rest }: Found): string => JSON.stringify(rest)
 
 const ORGS_KEPT_FOR = 2000
 

@@ -4,12 +4,20 @@ import { problem } from '../errors.ts'
 import type { Identity } from './context.ts'
 import type { Kernel } from './kernel.ts'
 import { parametersOf, parseParameters } from './parameters.ts'
-import type { AnyRoute } from './route.ts'
+import { type AnyRoute, isOneTransaction } from './route.ts'
 
 const unsafe = (method: string): boolean => method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
 
-/** Who calls, before the body is read: 401 comes first. */
-export async function identify(kernel: Kernel, route: AnyRoute, request: FastifyRequest): Promise<Identity> {
+/**
+ * Who calls, before the body is read: 401 comes first. A caller who was here before is remembered, and the route's
+ * transaction asks whether that still holds: it saves a round trip to the database.
+ */
+export async function identify(
+  kernel: Kernel,
+  route: AnyRoute,
+  request: FastifyRequest,
+  { afresh = !isOneTransaction(route) } = {},
+): Promise<Identity> {
   if (route.access.word === 'token') {
     const find = kernel.tokens[route.access.scope]
     if (!find) throw new Error(`nothing identifies the tokens of a ${route.access.scope}`)
@@ -18,12 +26,15 @@ export async function identify(kernel: Kernel, route: AnyRoute, request: Fastify
   const bearer = bearerOf(request)
   const session = request.cookies[SESSION_COOKIE]
   const workspaceHeader = request.headers['x-workspace-id']
-  const identity = await kernel.identifier.identify({
+  const credentials = {
     host: request.host,
     bearer,
     session,
     workspaceHeader: typeof workspaceHeader === 'string' ? workspaceHeader : undefined,
-  })
+  }
+  const { identifier } = kernel
+  const identity =
+    (afresh ? undefined : await identifier.remember(credentials)) ?? (await identifier.identify(credentials))
   if (route.access.word !== 'anyone' && identity.person === null)
     throw problem('unauthenticated', 'Sign in, or send a valid API key.')
   if (identity.credential.kind === 'session' && unsafe(route.method)) refuseForeignOrigin(request)

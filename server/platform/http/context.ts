@@ -24,7 +24,14 @@ export type Credential =
       visitor_id: string | null
     }
 
-export type Identity = { org: Org; credential: Credential; person: Person | null; workspace: Selected | null }
+export type Identity = {
+  org: Org
+  credential: Credential
+  person: Person | null
+  workspace: Selected | null
+  /** Where the rest is only remembered: whether it still holds. Asked in the request's transaction, before its verb. */
+  stillHolds?: (tx: Tx) => Promise<boolean>
+}
 
 /** What every verb gets first. Asking for a person or a workspace that is not there is a refusal, never a default. */
 export type Context = {

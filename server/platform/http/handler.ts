@@ -4,16 +4,19 @@ import { checkAccess } from '../access/check.ts'
 import type { Tx } from '../db/pool.ts'
 import { isProblem, problem, readOnly } from '../errors.ts'
 import { type Answer, etagOf, sendAnswer } from './answer.ts'
+import { identify } from './caller.ts'
 import { type Context, makeContext, scopeOf } from './context.ts'
 import { type Idempotency, type Replay, replayOf } from './idempotency.ts'
 import { fieldsOf, readInput } from './input.ts'
 import type { Kernel } from './kernel.ts'
 import { parametersOf } from './parameters.ts'
 import { type Chosen, render, toJson } from './render.ts'
-import type { AnyRoute } from './route.ts'
+import { type AnyRoute, isOneTransaction } from './route.ts'
 import { compileEncoder, type Encode } from './schema.ts'
 
 type Params = Record<string, string>
+
+const ignored = (): void => {}
 
 /** One request of one route, in the order: access, input, precondition, repetition, verb, answer. */
 export function makeHandler(
@@ -32,11 +35,12 @@ export function makeHandler(
     reply: FastifyReply,
     params: Params,
     chosen: Chosen,
+    ahead?: Promise<unknown>,
   ): Promise<Answer | null> {
     const input = readInput(route, request, kernel.config, params, serverOwned)
     if (route.current) await checkCurrent(ctx, request, params, input.echoed)
     else if (input.echoed.length > 0) throw readOnly(input.echoed.map(([field]) => field))
-    const result = await route.run(ctx, input.value as never, { request, reply })
+    const result = await route.run(ctx, input.value as never, { request, reply, ahead })
     if (reply.sent || reply.raw.headersSent || route.produces) return null
     return render(route, encode, result, chosen, kernel.checkAnswers)
   }
@@ -85,13 +89,22 @@ export function makeHandler(
     const hungUp = makeHungUp(reply)
     const contextWith = (tx: Tx | null): Context => contextOf(kernel, request, tx, chosen, afterCommit, hungUp)
     const check = (ctx: Context): Promise<void> => checkAccess(ctx, route.access, params, kernel.standings)
-    const replay = replayFor(request)
 
     const inOneTransaction = (): Promise<Answer | null> =>
       kernel.db.tenant(scopeOf(contextWith(null)), async (tx) => {
         const ctx = contextWith(tx)
-        await check(ctx)
-        const work = () => perform(ctx, request, reply, params, chosen)
+        const { stillHolds, ...identity } = request.identity!
+        const holds = stillHolds?.(tx) ?? true
+        const checking = check(ctx)
+        const ahead = route.ahead?.(ctx, params as never)
+        // Nothing of them is told before it is known that the caller still is who they were.
+        checking.catch(ignored)
+        ahead?.catch(ignored)
+        if (!(await holds)) throw new Outdated()
+        request.identity = identity
+        await checking
+        const replay = replayFor(request)
+        const work = () => perform(ctx, request, reply, params, chosen, ahead)
         return replay ? idempotency.once(tx, replay, async () => (await work())!) : work()
       })
 
@@ -99,16 +112,21 @@ export function makeHandler(
       const ctx = contextWith(null)
       if (route.access.word === 'role') await kernel.db.tenant(scopeOf(ctx), (tx) => check(contextWith(tx)))
       else await check(ctx)
+      const replay = replayFor(request)
       const work = () => perform(ctx, request, reply, params, chosen)
       return replay ? idempotency.onceOutside(kernel.db, replay, async () => (await work())!, hungUp()) : work()
     }
 
-    const { transaction = true } = route
-    const isOne = typeof transaction === 'function' ? transaction() : transaction
-    const answer = await retryingDeadlocks(isOne ? inOneTransaction : inItsOwnTransactions, () => {
+    const again = async (error: unknown): Promise<void> => {
       afterCommit.length = 0
-    })
-    for (const work of afterCommit) work()
+      if (error instanceof Outdated) request.identity = await identify(kernel, route, request, { afresh: true })
+    }
+    const answer = await retrying(isOneTransaction(route) ? inOneTransaction : inItsOwnTransactions, again)
+    if (afterCommit.length > 0) {
+      for (const work of afterCommit) work()
+      // What they send sets out before the answer is written: an execution goes on a quarter of a millisecond sooner.
+      await new Promise(setImmediate)
+    }
     if (answer === null) return reply
     if (
       route.method === 'GET' &&
@@ -179,14 +197,18 @@ function contextOf(
   })
 }
 
-async function retryingDeadlocks<T>(work: () => Promise<T>, beforeRetry: () => void): Promise<T> {
+/** The caller is no longer whom they were remembered as. */
+class Outdated extends Error {}
+
+async function retrying<T>(work: () => Promise<T>, beforeRetry: (error: unknown) => Promise<void>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
     } catch (error) {
       const { code } = error as { code?: string }
-      if (isProblem(error) || (code !== '40P01' && code !== '40001') || attempt === 3) throw error
-      beforeRetry()
+      const passes = error instanceof Outdated || (!isProblem(error) && (code === '40P01' || code === '40001'))
+      if (!passes || attempt === 3) throw error
+      await beforeRetry(error)
     }
   }
 }

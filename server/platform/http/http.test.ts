@@ -8,7 +8,7 @@ import { makeLogger } from '#platform/log'
 import { startService, useService } from '#test/harness/service'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { until } from '#test/harness/until'
-import { makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
+import { join, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
 import { makeIdempotency } from './idempotency.ts'
 import { makeRateLimiter } from './limits.ts'
 import { callerAddress, countRefused } from './throttle.ts'
@@ -25,6 +25,32 @@ const post = (raw: string | Buffer, headers: Record<string, string> = {}) =>
   world.owner.call('POST', '/api/companies', { raw, headers: { 'content-type': 'application/json', ...headers } })
 const count = async (): Promise<number> =>
   (await service().sql<{ n: number }>('select count(*)::int as n from companies'))[0]!.n
+
+describe('a caller who was here before', () => {
+  const asked = async (person: TestPerson, path = '/api/teams', headers = {}) =>
+    (await person.call('GET', path, { headers })).status
+
+  test('is no longer let in, at once, when the key, the role or the membership is gone', async () => {
+    const { sql } = service()
+    const person = await makePerson(service())
+    const makeTeam = async () => (await person.call('POST', '/api/teams', { body: { name: 'Team' } })).status
+    await join(service(), world.workspace, person, 'member')
+    expect([await asked(person), await makeTeam()]).toEqual([200, 201])
+    await sql(`update memberships set role = 'viewer' where user_id = $1`, [person.uuid])
+    expect([await asked(person), await makeTeam()]).toEqual([200, 403])
+    await sql(`delete from memberships where user_id = $1`, [person.uuid])
+    expect(await asked(person, '/api/teams', { 'x-workspace-id': world.workspace.id })).toBe(404)
+    await join(service(), world.workspace, person, 'member')
+    expect(await asked(person, '/api/teams', { 'x-workspace-id': world.workspace.id })).toBe(200)
+    await sql('delete from api_keys where user_id = $1', [person.uuid])
+    expect(await asked(person)).toBe(401)
+    const unreadable = await person.call('POST', '/api/teams', {
+      raw: '{"name":',
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(unreadable.status).toBe(401)
+  })
+})
 
 describe('bodies', () => {
   test('what cannot be read is refused with a clear problem, and nothing is stored', async () => {

@@ -155,8 +155,11 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
       answered(request, reply.statusCode)
       return sent
     },
-    errorHandler: (error, request, reply) => {
-      const refusal = toProblem(error)
+    errorHandler: async (error, request, reply) => {
+      // A body that cannot be read is no answer for somebody who was only remembered.
+      const unproven = request.identity?.stillHolds !== undefined
+      const asking = unproven ? identify(kernel, route, request, { afresh: true }) : Promise.resolve()
+      const refusal = await asking.then(() => toProblem(error), toProblem)
       const answer = problemAnswer(refusal, request.id)
       // Many at once: lines about them would be the heaviest load of all.
       if (refusal.code === 'overloaded') kernel.onOverloaded?.()

@@ -19,7 +19,7 @@ type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : unknown
 export type Input<Path extends string, Query, Body> = PathParameters<Path> & OutputOf<Query> & OutputOf<Body>
 
 /** What a route may read and write beyond its JSON: streams, raw bodies, cookies. */
-export type Exchange = { request: FastifyRequest; reply: FastifyReply }
+export type Exchange = { request: FastifyRequest; reply: FastifyReply; ahead?: Promise<unknown> | undefined }
 
 export type Route<Path extends string, Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType> = {
   summary: string
@@ -43,6 +43,8 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   location?: (answer: Record<string, string>) => string
   /** The resource as it stands: gives ETag, If-Match and the check that server-owned fields are not changed. */
   current?: (ctx: Context, input: PathParameters<Path>) => Promise<unknown>
+  /** Statements that travel with those of the access check: the verb has them in `exchange.ahead`, nobody else sees them. */
+  ahead?: (ctx: Context, input: PathParameters<Path>) => Promise<unknown>
   /** false: the verb opens its own transactions (streams, outside calls, starting executions); asked where it depends. */
   transaction?: false | (() => boolean)
   /** `own`: the verb stores the key itself. `none`: answers that must not be stored (sign-in, audio). */
@@ -62,11 +64,15 @@ export type AnyRoute = {
   method: Method
   path: string
   access: Access
-} & Omit<Route<string, z.ZodType, z.ZodType, z.ZodType>, 'run' | 'current' | 'location'> & {
+} & Omit<Route<string, z.ZodType, z.ZodType, z.ZodType>, 'run' | 'current' | 'location' | 'ahead'> & {
     run(ctx: Context, input: never, exchange: Exchange): Promise<unknown>
     current?: (ctx: Context, input: never) => Promise<unknown>
+    ahead?: (ctx: Context, input: never) => Promise<unknown>
     location?: (answer: never) => string
   }
+
+export const isOneTransaction = ({ transaction }: Pick<AnyRoute, 'transaction'>): boolean =>
+  typeof transaction === 'function' ? transaction() : transaction !== false
 
 /** Binds a table to what each operation does. An operation without an access word, or without a verb, does not compile. */
 export function routes<
