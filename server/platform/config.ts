@@ -147,6 +147,7 @@ export const settings = {
   LLM_BASE_URL: optional(webAddress, 'Base address of the language model, with `/v1`'),
   SPEECH_BASE_URL: optional(webAddress, 'OpenAI-compatible speech and transcription, with `/v1`', 'none: local models'),
   SPEECH_API_KEY: optional(text, 'Key for it'),
+  SPEECH_NICENESS: setting(integer(0, 19), 10, 'How far local speech gives way to everything else on the machine'),
   STRIPE_SECRET_KEY: optional(text, 'Stripe key', 'none: built-in billing'),
   STRIPE_WEBHOOK_SECRET: optional(text, 'Secret that signs the webhooks of Stripe'),
   STRIPE_API_BASE: optional(webAddress, 'Address of the Stripe API, for tests'),

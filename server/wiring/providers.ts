@@ -67,7 +67,10 @@ export function wireProviders({ config, db, log }: { config: Config; db: Databas
 
 /** Speaking and listening share one process, which also looks at what people send before any service is asked. */
 function wireVoices(config: Config, log: Logger | undefined) {
-  const audio = makeAudioProcess({ onFault: (fault) => log?.warn({ fault }, 'the audio process failed') })
+  const audio = makeAudioProcess({
+    niceness: config.SPEECH_NICENESS,
+    onFault: (fault) => log?.warn({ fault }, 'the audio process failed'),
+  })
   const limits = { bytes: config.HEDDLE_MAX_AUDIO_BYTES, duration_s: AUDIO_LIMITS.duration_s }
   if (config.SPEECH_BASE_URL === null)
     return { audio, speech: makeLocalSpeech({ audio }), transcription: makeLocalTranscription({ audio, limits }) }

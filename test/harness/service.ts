@@ -53,6 +53,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       HEDDLE_DATA_DIR: join(directory.path, 'data'),
       HEDDLE_LOG_LEVEL: process.env.HEDDLE_TEST_LOG ?? 'silent',
       HEDDLE_RATE_LIMITS: 'off',
+      // Beside other tests it would hardly have its turn.
+      SPEECH_NICENESS: '0',
       HEDDLE_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
       ...options.env,
     },

@@ -13,7 +13,7 @@ import { speak } from './speak.ts'
 const output = new Socket({ fd: 3, readable: false, writable: true })
 const cancelled = new Set<number>()
 
-giveWay(10)
+giveWay(Number(process.argv[2] ?? 10))
 
 /**
  * The server's event loop comes first when there are few cores. Linux keeps a priority per thread, and threads that V8 started

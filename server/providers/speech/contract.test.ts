@@ -7,7 +7,7 @@ import { makeOpenAiSpeech } from './openai.ts'
 import { STAND_IN_KEY, startStandIn } from './openai-stand-in.ts'
 import { makeAudioProcess } from './process.ts'
 
-const audio = makeAudioProcess()
+const audio = makeAudioProcess({ niceness: 0 })
 const ear = makeLocalTranscription({ audio })
 const standIn = await startStandIn()
 

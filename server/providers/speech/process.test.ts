@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test, vi } from 'vitest'
 import { makeLocalTranscription } from '#providers/transcription/local'
@@ -9,7 +9,8 @@ import { type AudioProcess, type AudioProcessSettings, makeAudioProcess } from '
 
 const opened: AudioProcess[] = []
 const open = (settings: AudioProcessSettings = {}) => {
-  const audio = makeAudioProcess(settings)
+  // Beside other tests it would hardly have its turn.
+  const audio = makeAudioProcess({ niceness: 0, ...settings })
   opened.push(audio)
   return { audio, speech: makeLocalSpeech({ audio }), transcription: makeLocalTranscription({ audio }) }
 }
@@ -123,6 +124,18 @@ test.runIf(process.platform === 'linux')('the process sees none of the environme
   const { audio, speech } = open()
   await speech.synthesize({ text: 'Hello.', format: 'mp3' })
   expect(readFileSync(`/proc/${audio.pid()}/environ`, 'utf8')).not.toContain('PATH=')
+})
+
+test.runIf(process.platform === 'linux')('every thread of the process gives way to the server', async () => {
+  const { audio, speech } = open({ niceness: 7 })
+  await speech.synthesize({ text: 'Hello.', format: 'mp3' })
+  const threads = `/proc/${audio.pid()}/task`
+  const niceness = readdirSync(threads).map((thread) => {
+    const [, after = ''] = readFileSync(`${threads}/${thread}/stat`, 'utf8').split(') ')
+    return Number(after.split(' ')[16])
+  })
+  expect(niceness.length).toBeGreaterThan(4)
+  expect(new Set(niceness)).toEqual(new Set([7]))
 })
 
 test('a server that is killed leaves no process behind', async () => {

@@ -27,6 +27,8 @@ export type AudioProcessSettings = {
   together?: number
   /** Without a sign of progress for so long it is killed. */
   stalledAfter?: number
+  /** How far it gives way to the server, from 0 to 19. */
+  niceness?: number
   /** For the log: what went wrong inside it that no caller caused. */
   onFault?: (message: string) => void
 }
@@ -55,6 +57,7 @@ export const makeAudioProcess = (settings: AudioProcessSettings = {}): AudioProc
     queueLimit = 32,
     together = 4,
     stalledAfter = 60 * SECOND,
+    niceness = 10,
     onFault = () => {},
   } = settings
   const queue: Request[] = []
@@ -65,7 +68,14 @@ export const makeAudioProcess = (settings: AudioProcessSettings = {}): AudioProc
   const start = (): Child => {
     const process_ = spawn(
       process.execPath,
-      ['--permission', '--allow-fs-read=*', '--allow-addons', '--disable-warning=SecurityWarning', entry],
+      [
+        '--permission',
+        '--allow-fs-read=*',
+        '--allow-addons',
+        '--disable-warning=SecurityWarning',
+        entry,
+        String(niceness),
+      ],
       { stdio: ['pipe', 'ignore', 'ignore', 'pipe'], env: {}, windowsHide: true },
     )
     const started: Child = { process: process_, input: process_.stdin as Socket, running: new Map() }

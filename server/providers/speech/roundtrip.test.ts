@@ -4,7 +4,7 @@ import { makeLocalSpeech } from './local.ts'
 import { makeAudioProcess } from './process.ts'
 import { heardWords, sentences, wordErrors } from './roundtrip.ts'
 
-const audio = makeAudioProcess()
+const audio = makeAudioProcess({ niceness: 0 })
 const speech = makeLocalSpeech({ audio })
 const transcription = makeLocalTranscription({ audio })
 afterAll(() => audio.close())

@@ -9,7 +9,7 @@ import type { Transcription } from './index.ts'
 import { makeLocalTranscription } from './local.ts'
 import { makeOpenAiTranscription } from './openai.ts'
 
-const audio = makeAudioProcess()
+const audio = makeAudioProcess({ niceness: 0 })
 const speech = makeLocalSpeech({ audio })
 const standIn = await startStandIn()
 const limits = { bytes: 1024 * 1024, duration_s: 20 }
