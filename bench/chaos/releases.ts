@@ -1,5 +1,10 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { SECOND } from '#platform/clock'
-import { type BenchDatabase, openPool, startBenchDatabase } from '../database.ts'
+import { migrate } from '#platform/db/migrate'
+import { makeLogger } from '#platform/log'
+import { type BenchDatabase, startBenchDatabase } from '../database.ts'
 import { makeBenchPerson, makeHook } from '../world.ts'
 import { startEffects } from './effects.ts'
 import { makeFleet } from './fleet.ts'
@@ -32,19 +37,23 @@ const NEXT = { HEDDLE_BENCH_RELEASE: '2' }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** What a migration of the next release may do: it only adds. */
-async function migrateToNext(database: BenchDatabase): Promise<void> {
-  const pool = openPool({
-    connectionString: Object.assign(new URL(database.superuserUrl), { pathname: '/bench' }).href,
-    max: 1,
-  })
-  await pool.query(`alter table executions add column of_next_release integer not null default 0;
+/** What a migration of the next release may do: it only adds, to several tables that are in use. */
+const NEXT_MIGRATION = `-- Breaks nothing: new columns.
+    alter table executions add column of_next_release integer not null default 0;
     alter table events add column of_next_release integer;
     alter table workers add column of_next_release text;
     alter table workflows add column of_next_release text;
     alter table workflow_versions add column of_next_release text;
-    alter table webhook_tokens add column of_next_release text`)
-  await pool.end()
+    alter table webhook_tokens add column of_next_release text;`
+
+async function migrateToNext(database: BenchDatabase): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'heddle-next-'))
+  try {
+    await writeFile(join(directory, '9999_next.sql'), NEXT_MIGRATION)
+    await migrate({ ownerUrl: database.urls.owner, directory, log: makeLogger('silent') })
+  } finally {
+    await rm(directory, { recursive: true })
+  }
 }
 
 export async function rehearseReleases(plan: ReleasePlan): Promise<ReleaseOutcome> {

@@ -5,6 +5,7 @@ import pg from 'pg'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { until } from '#test/harness/until'
 import { migrate } from './migrate.ts'
 
 let database: TestDatabase
@@ -58,6 +59,31 @@ describe('migrations', () => {
     await expect(run()).rejects.toThrow(/9002_bad\.sql failed at line 2: column "nonsense"/)
     expect(await query('select n from migration_probe')).toEqual([])
     expect(await query('select name from schema_migrations')).toEqual([{ name: '9001_good.sql' }])
+  })
+
+  test('that want tables in another order than whoever is at work let them finish, and try again', async () => {
+    write('9001_a.sql', 'create table probe_one (n int); create table probe_two (n int)')
+    await run()
+    write('9002_b.sql', 'alter table probe_one add column m int; alter table probe_two add column m int')
+    const worker = new pg.Client(database.urls.owner)
+    await worker.connect()
+    try {
+      await worker.query('begin')
+      await worker.query('select from probe_two')
+      const migrating = run()
+      await until(
+        async () =>
+          (await query(`select from pg_locks where relation = 'probe_two'::regclass and not granted`)).length > 0,
+        'the migration to wait',
+      )
+      // Without the rule this is a deadlock, and one of the two fails.
+      await worker.query('select from probe_one')
+      await worker.query('commit')
+      await migrating
+    } finally {
+      await worker.end()
+    }
+    expect(await query('select m from probe_one')).toEqual([])
   })
 
   test('changed after they were applied are refused', async () => {

@@ -59,9 +59,28 @@ async function readApplied(client: pg.Client): Promise<Map<string, string>> {
   return new Map(rows.map((row) => [row.name, row.sha256]))
 }
 
-async function apply(client: pg.Client, { name, sql, sha256 }: Migration): Promise<void> {
+// An older release may be at work. Whatever waits for a table holds up everybody behind it, and two tables can be wanted in
+// another order than theirs: so a migration waits less than the second after which a deadlock is looked for, and tries again.
+const LOCK_WAIT = '500ms'
+const TRIES = 120
+const LOCKED = new Set(['55P03', '40P01'])
+
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await applyOnce(client, migration)
+    } catch (error) {
+      const { code } = (error as Error).cause as { code?: string }
+      if (!LOCKED.has(code ?? '') || tries === TRIES) throw error
+      await new Promise((resolve) => setTimeout(resolve, 100 + Math.random() * 400))
+    }
+  }
+}
+
+async function applyOnce(client: pg.Client, { name, sql, sha256 }: Migration): Promise<void> {
   await client.query('begin')
   try {
+    await client.query(`set local lock_timeout = '${LOCK_WAIT}'`)
     await client.query(sql)
     await client.query('insert into schema_migrations (name, sha256) values ($1, $2)', [name, sha256])
     await client.query('commit')
