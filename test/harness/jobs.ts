@@ -52,9 +52,14 @@ export async function untilRan(
   }
 }
 
-export async function runJob(person: TestPerson, jobId: string, body: object = {}): Promise<Answer['body']> {
+export async function runJob(
+  person: TestPerson,
+  jobId: string,
+  body: object = {},
+  meanwhile?: () => Promise<unknown>,
+): Promise<Answer['body']> {
   const before = (await getJob(person, jobId)).last_run?.run_id
   const answer = await person.call('POST', `/api/enrichment-jobs/${jobId}/run-now`, { body })
   if (answer.status !== 202) throw new Error(answer.text)
-  return untilRan(person, jobId, before)
+  return untilRan(person, jobId, before, meanwhile)
 }

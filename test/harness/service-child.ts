@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { kind } from '#engine/testing'
 import { readConfig } from '#platform/config'
 import { type DatabaseUrls, openDatabase } from '#platform/db/pool'
@@ -26,4 +27,6 @@ const app = await makeApp({
 })
 address = await app.http.listen({ host: '127.0.0.1', port: 0 })
 process.send?.(address)
+// It may be killed at any moment, and what it compiled be lost.
+flushCompileCache()
 process.on('disconnect', () => process.exit(0))

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { newId, toWire } from '#platform/ids'
 import { freshEmail } from '#test/harness/browser'
-import { makeDataset, makeJob, makeWorkflow, numbered, recipe, runJob } from '#test/harness/jobs'
+import { hurryRetries, makeDataset, makeJob, makeWorkflow, numbered, recipe, runJob } from '#test/harness/jobs'
 import { useService } from '#test/harness/service'
 import { openSocket } from '#test/harness/socket'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
@@ -183,7 +183,7 @@ describe('ids of another workspace', () => {
       mapping: { wanted: foreign },
       output: { new: 'Out' },
     })
-    const ran = await runJob(member, job)
+    const ran = await runJob(member, job, {}, () => hurryRetries(service()))
     expect(ran.last_run.counts).toMatchObject({ succeeded: 0, failed: 1 })
     const { body } = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=failed`)
     expect(body.items[0].error.code).toBe('unknown_reference')

@@ -49,8 +49,7 @@ describe('a run', () => {
       dataset_id: await makeDataset(member, records),
       output: { new: 'Picked' },
     })
-    await runNow(job)
-    const ran = await untilRan(member, job, undefined, () => hurryRetries(service()))
+    const ran = await runJob(member, job, {}, () => hurryRetries(service()))
     expect(ran).toMatchObject({
       status: 'idle',
       last_run: { status: 'succeeded', counts: { succeeded: 38, failed: 2 } },
@@ -202,6 +201,8 @@ describe('a run', () => {
     await service().sql(
       `update enrichment_jobs set due_at = now() + interval '300 milliseconds' where cron is not null`,
     )
+    // Whoever changes a schedule says so; then the service sleeps until exactly that time.
+    await service().sql(`select pg_notify('jobs_due', '')`)
     const ran = await untilRan(member, job)
     expect(ran.last_run.counts.succeeded).toBe(3)
     expect(new Date(ran.due_at).getTime()).toBeGreaterThan(Date.now())
