@@ -2,11 +2,8 @@ import { Buffer } from 'node:buffer'
 import { readdirSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setPriority } from 'node:os'
-import { inspect } from '#providers/transcription/audio/decode'
-import { transcribe } from '#providers/transcription/transcribe'
 import { type Frame, readFrames, writeFrame } from './frames.ts'
 import { ProviderProblem } from './problem.ts'
-import { speak } from './speak.ts'
 
 // The audio process: frames in on standard input, answers out on descriptor 3. It ends with its server, because the pipe does.
 
@@ -38,7 +35,12 @@ class Cancelled extends Error {}
 
 export type Work = (head: Record<string, unknown>, body: Buffer, pause: () => Promise<void>) => Promise<Frame>
 
-const works: Record<string, Work> = { speak, transcribe, inspect }
+// Each is loaded when it is first asked for: whoever only wants to hear a word does not wait for decoders and models.
+const works: Record<string, () => Promise<Work>> = {
+  speak: async () => (await import('./speak.ts')).speak,
+  transcribe: async () => (await import('#providers/transcription/transcribe')).transcribe,
+  inspect: async () => (await import('#providers/transcription/audio/decode')).inspect,
+}
 
 const answer = async ({ head, body }: Frame) => {
   const id = Number(head.id)
@@ -50,7 +52,7 @@ const answer = async ({ head, body }: Frame) => {
   try {
     const work = works[String(head.kind)]
     if (!work) throw new Error(`no work named ${head.kind}`)
-    const done = await work(head, body, pause)
+    const done = await (await work())(head, body, pause)
     writeFrame(output, { ...done.head, id }, done.body)
   } catch (cause) {
     if (cause instanceof ProviderProblem) {

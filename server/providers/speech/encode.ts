@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer'
-import { createMp3Encoder } from 'wasm-media-encoders'
 
 export const encodeWav = (samples: Int16Array, sampleRate: number): Buffer => {
   const header = Buffer.alloc(44)
@@ -25,6 +24,7 @@ export const encodeMp3 = async (
   sampleRate: number,
   pause: () => Promise<void>,
 ): Promise<Buffer> => {
+  const { createMp3Encoder } = await import('wasm-media-encoders')
   const encoder = await createMp3Encoder()
   encoder.configure({ sampleRate, channels: 1, bitrate: 64 })
   const parts: Buffer[] = []

@@ -1,6 +1,5 @@
 import { findPackageJSON } from 'node:module'
 import { join } from 'node:path'
-import llamaTokenizer from 'llama-tokenizer-js'
 import type { InferenceSession, Tensor } from 'onnxruntime-node'
 
 // Moonshine tiny (27 M parameters, quantized, English) with the weights of its npm package: encoder once, then a greedy
@@ -21,7 +20,11 @@ export const modelPath = (name: 'encoder_model' | 'decoder_model_merged') => {
 export type Listener = (samples: Float32Array) => Promise<string>
 
 export const loadMoonshine = async (): Promise<Listener> => {
-  const { InferenceSession, Tensor } = await import('onnxruntime-node')
+  // The tokenizer reads its vocabulary when it is imported, for a third of a second: not in a server that never listens.
+  const [{ InferenceSession, Tensor }, { default: llamaTokenizer }] = await Promise.all([
+    import('onnxruntime-node'),
+    import('llama-tokenizer-js'),
+  ])
   // One thread: two were slower on two busy cores (0.8 to 1.9 s against 0.5 s for 5 s of audio) and starve the server.
   const options = { executionProviders: ['cpu'], intraOpNumThreads: 1, interOpNumThreads: 1 }
   const encoder = await InferenceSession.create(modelPath('encoder_model'), options)
