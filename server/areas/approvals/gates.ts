@@ -208,8 +208,8 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
     nodePath: string
   }): Promise<{ dueAt: Date | null }> {
     return db.tenant(scope(wait.workspaceId), async (tx) => {
-      const gate = await store.lockOpenGate(tx, wait.workspaceId, wait.executionId, wait.nodePath)
-      if (!gate || gate.due_at === null) return { dueAt: null }
+      const gate = await store.lockLatestGate(tx, wait.workspaceId, wait.executionId, wait.nodePath)
+      if (gate?.status !== 'open' || gate.due_at === null) return { dueAt: null }
       const { passed } = await tx.row<{ passed: boolean }>('select $1::timestamptz <= now() as passed', [gate.due_at])
       if (!passed) {
         if (!gate.reminded) {

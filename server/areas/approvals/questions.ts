@@ -43,6 +43,8 @@ type Row = {
 /** Through which door an answer came, and who gave it; a person of the workspace by their uuid. */
 export type Answerer = { id: string; name: string; userId?: string }
 
+type WhereAsked = Pick<PeopleWait, 'workspaceId' | 'executionId' | 'nodePath'>
+
 /** A question, and whether whoever answers is one of those it is for. */
 type Asked = Row & { named: boolean }
 
@@ -73,14 +75,8 @@ export function makeQuestions({
     dueAt: row.due_at,
   })
 
-  const lockOpen = (tx: Tx, workspaceId: string, executionId: string, nodePath: string): Promise<Row | undefined> =>
-    tx.maybe<Row>(
-      `select * from questions where workspace_id = $1 and execution_id = $2 and node_path = $3 and status = 'open' for update`,
-      [workspaceId, executionId, nodePath],
-    )
-
-  /** Answered before the journal knew that it was asked, and asked again after a crash: it is the same question. */
-  const findAsked = (tx: Tx, { workspaceId, executionId, nodePath }: PeopleWait): Promise<Row | undefined> =>
+  /** The one that the node asks now, or asked last. */
+  const lockLatest = (tx: Tx, { workspaceId, executionId, nodePath }: WhereAsked): Promise<Row | undefined> =>
     tx.maybe<Row>(
       `select * from questions where workspace_id = $1 and execution_id = $2 and node_path = $3 and status <> 'cancelled'
        order by clarification_id desc limit 1 for update`,
@@ -114,7 +110,8 @@ export function makeQuestions({
         retryable: false,
       })
     return db.tenant(scope(wait.workspaceId), async (tx) => {
-      const present = await findAsked(tx, wait)
+      // Perhaps answered before the journal knew that it was asked, and asked again after a crash: it is the same question.
+      const present = await lockLatest(tx, wait)
       if (present) return opened(present)
       const row = await tx.row<Row>(
         `insert into questions (workspace_id, clarification_id, execution_id, workflow_id, node_path, node_id, question, schema, who, on_due, default_answer, started_by, due_at)
@@ -216,14 +213,10 @@ export function makeQuestions({
     return { clarification_id: wanted.clarification_id, execution_id: executionId, status: 'answered' }
   }
 
-  async function questionDue(wait: {
-    workspaceId: string
-    executionId: string
-    nodePath: string
-  }): Promise<{ dueAt: Date | null }> {
+  async function questionDue(wait: WhereAsked): Promise<{ dueAt: Date | null }> {
     return db.tenant(scope(wait.workspaceId), async (tx) => {
-      const row = await lockOpen(tx, wait.workspaceId, wait.executionId, wait.nodePath)
-      if (!row || row.due_at === null) return { dueAt: null }
+      const row = await lockLatest(tx, wait)
+      if (row?.status !== 'open' || row.due_at === null) return { dueAt: null }
       // The database's clock rules: a timer that is told twice, or early, escalates and fails nothing before its time.
       const { passed } = await tx.row<{ passed: boolean }>('select $1::timestamptz <= now() as passed', [row.due_at])
       if (!passed) return { dueAt: row.due_at }

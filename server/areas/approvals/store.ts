@@ -79,17 +79,6 @@ export const lockLatestGate = (
     [workspaceId, executionId, nodePath],
   )
 
-export const lockOpenGate = (
-  tx: Tx,
-  workspaceId: string,
-  executionId: string,
-  nodePath: string,
-): Promise<Gate | undefined> =>
-  tx.maybe<Gate>(
-    `select ${columns} from approval_requests where workspace_id = $1 and execution_id = $2 and node_path = $3 and status = 'open' for update`,
-    [workspaceId, executionId, nodePath],
-  )
-
 export const listGatesOfExecution = (
   tx: Tx,
   workspaceId: string,
