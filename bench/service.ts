@@ -8,7 +8,7 @@ import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
 
 // The service as a process of its own, for benches: `node bench/service.ts URLS [role]` prints where it listens and ends
-// with its parent.
+// with its parent. `BENCH_HEAP=default` leaves the heap to V8, to see what it would take.
 
 if (process.env.BENCH_HEAP !== 'default') keepHeapSmall()
 const urls = JSON.parse(process.argv[2]!) as DatabaseUrls
