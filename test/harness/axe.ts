@@ -31,19 +31,24 @@ export async function checkPage(page: Page): Promise<string[]> {
 
 /** One text for each combination of colours and size there is: two that look alike need not be measured twice. */
 function texts(): Element[] {
+  const behind = new Map<Element, string>()
+  const lookBehind = (element: Element): string => {
+    const known = behind.get(element)
+    if (known !== undefined) return known
+    const { backgroundColor, backgroundImage, opacity } = getComputedStyle(element)
+    const own = [backgroundColor, backgroundImage, opacity].join()
+    const around = element.parentElement ? lookBehind(element.parentElement) : ''
+    const look = own === 'rgba(0, 0, 0, 0),none,1' ? around : `${around};${own}`
+    behind.set(element, look)
+    return look
+  }
   const found = new Map<string, Element>()
   for (const element of document.body.querySelectorAll('*')) {
     const says = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent!.trim() !== '')
     if (!says && !/^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName)) continue
+    if (!element.checkVisibility({ visibilityProperty: true })) continue
     const { color, fontSize, fontWeight } = getComputedStyle(element)
-    const looks = [element.matches(':disabled'), color, fontSize, fontWeight]
-    for (let around: Element | null = element; around; around = around.parentElement) {
-      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(around)
-      if (backgroundColor !== 'rgba(0, 0, 0, 0)') looks.push(backgroundColor)
-      if (backgroundImage !== 'none') looks.push(backgroundImage)
-      if (opacity !== '1') looks.push(opacity)
-    }
-    if (element.checkVisibility({ visibilityProperty: true })) found.set(looks.join(), element)
+    found.set([element.matches(':disabled'), color, fontSize, fontWeight, lookBehind(element)].join(), element)
   }
   return [...found.values()]
 }

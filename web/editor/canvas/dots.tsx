@@ -4,10 +4,7 @@ import { useEffect, useRef } from 'react'
 const GAP = 24
 const RADIUS = 0.9
 
-/**
- * The dots behind a graph. A picture larger than the canvas by two of them, so that panning only shifts it by less than one:
- * drawn anew for each frame they took longer than all nodes in sight.
- */
+/** The dots behind a graph, as a background of CSS that is shifted by less than one gap; xyflow's are drawn as a pattern of SVG. */
 export function Dots() {
   const store = useStoreApi()
   const box = useRef<HTMLDivElement>(null)

@@ -107,13 +107,10 @@ function drawNode(node: Node, shown: Shown, tabStop: boolean): FlowNode {
   const ports = namedPorts(node, kind)
   const size = sizeOfNode(node, kind)
   const plainOut = ports.length === 0 && kind?.ports.length !== 0
-  const position = shown.moving?.[node.id] ?? shown.positions[positionKey(shown.path, node.id)] ?? ORIGIN
   return {
     id: node.id,
     type: 'step',
-    position,
-    // In place of xyflow's transform: each of 500 would be a drawing of its own, sorted anew for every frame.
-    style: { transform: 'none', left: position.x, top: position.y },
+    position: shown.moving?.[node.id] ?? shown.positions[positionKey(shown.path, node.id)] ?? ORIGIN,
     ...size,
     // Said, not measured: what is out of sight counts when everything is to be shown.
     measured: size,
@@ -158,12 +155,9 @@ function reuse<Item extends FlowNode | FlowEdge>(old: Item | undefined, next: It
   return old !== undefined && sameItem(old, next) ? old : next
 }
 
-/** What follows from the position and the ports. */
-const FOLLOWS = new Set<string>(['handles', 'measured', 'style'])
-
 function sameItem(a: FlowNode | FlowEdge, b: FlowNode | FlowEdge): boolean {
   for (const key of Object.keys(b) as (keyof typeof b)[]) {
-    if (key === 'data' || FOLLOWS.has(key)) continue
+    if (key === 'data' || key === ('handles' as never) || key === ('measured' as never)) continue
     if (key === ('position' as never)) {
       const [p, q] = [(a as FlowNode).position, (b as FlowNode).position]
       if (p.x !== q.x || p.y !== q.y) return false

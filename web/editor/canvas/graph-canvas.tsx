@@ -11,6 +11,7 @@ import { type ReactNode, useMemo, useRef, useState } from 'react'
 import { showBeginning } from '#web/ui/graph-sight.ts'
 import type { Point } from '../document/document.ts'
 import './canvas.css'
+import { isNarrow } from '../narrow.ts'
 import { Far, WatchView } from './detail.tsx'
 import { Dots } from './dots.tsx'
 import { FarWays } from './far-ways.tsx'
@@ -70,7 +71,8 @@ function makeHandlers(current: { props: GraphCanvasProps; moving: Moving }, setM
   return {
     onInit(instance: Flow): void {
       flow = instance
-      showBeginning(instance)
+      // Not on a wide screen: what is in sight is drawn twice for it, and 500 nodes opened half a second later.
+      if (isNarrow()) showBeginning(instance)
       current.props.onReady?.(instance)
     },
     onNodesChange(changes: NodeChange<FlowNode>[]): void {
@@ -128,7 +130,6 @@ export function GraphCanvas(props: GraphCanvasProps) {
     <Far value={far}>
       <ReactFlow<FlowNode, FlowEdge>
         aria-label={label}
-        className={far ? 'seen-from-afar' : undefined}
         nodes={nodes}
         edges={far ? NO_EDGES : edges}
         nodeTypes={nodeTypes}
