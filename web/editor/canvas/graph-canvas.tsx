@@ -71,7 +71,7 @@ function makeHandlers(current: { props: GraphCanvasProps; moving: Moving }, setM
   return {
     onInit(instance: Flow): void {
       flow = instance
-      // Not on a wide screen: what is in sight is drawn twice for it, and 500 nodes opened half a second later.
+      // A phone shows too little of the middle of a graph to know where one is.
       if (isNarrow()) showBeginning(instance)
       current.props.onReady?.(instance)
     },
