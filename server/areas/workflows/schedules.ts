@@ -30,10 +30,9 @@ export async function firstRun(tx: Tx, cron: string, timezone: string, path = ''
   let next: Date | null
   try {
     next = nextRun(cron, timezone, now)
-  } catch (error) {
-    throw invalid([
-      { path: `${path}/cron`, message: `is not a cron pattern of five fields: ${(error as Error).message}` },
-    ])
+  } catch {
+    const message = 'is not a cron pattern of five fields (minute, hour, day, month, weekday) such as 0 6 * * 1-5'
+    throw invalid([{ path: `${path}/cron`, message }])
   }
   if (next === null) throw invalid([{ path: `${path}/cron`, message: 'never fires' }])
   return next
