@@ -1,13 +1,9 @@
 import { MINUTE, SECOND } from '#platform/clock'
-import { startBenchDatabase } from '../database.ts'
 import { makeBenchPerson, makeHook } from '../world.ts'
-import { startEffects } from './effects.ts'
 import { killDatabase, type Stage } from './faults.ts'
-import { makeFleet } from './fleet.ts'
-import { makeLedger } from './ledger.ts'
 import { startLoad } from './load.ts'
-import { randomFrom } from './random.ts'
 import { definitionFor, spread } from './rehearsal.ts'
+import { setScene } from './scene.ts'
 
 // The database alone is killed, again and again, at random moments: no process may end, callers get 503 with Retry-After
 // and nothing else, work goes on within three seconds after it is back, and nothing is lost.
@@ -72,14 +68,7 @@ function startReading(url: () => string, key: string) {
 
 export async function rehearseDatabases(plan: DatabasePlan): Promise<DatabaseOutcome> {
   const say = plan.say ?? (() => {})
-  const random = randomFrom(plan.seed)
-  const effects = await startEffects(random)
-  const database = await startBenchDatabase()
-  const fleet = makeFleet({
-    database,
-    env: { HEDDLE_ALLOW_TARGETS: new URL(effects.base).host, HEDDLE_BENCH_EFFECTS: effects.base },
-  })
-  const ledger = makeLedger(Object.assign(new URL(database.superuserUrl), { pathname: '/bench' }).href)
+  const { random, effects, database, fleet, ledger, clear } = await setScene(plan.seed)
   const ended = async (): Promise<number> =>
     (
       await ledger.rows<{ n: number }>('select count(*)::integer as n from executions where finished_at is not null')
@@ -138,9 +127,6 @@ export async function rehearseDatabases(plan: DatabasePlan): Promise<DatabaseOut
       violations: violations.slice(0, 40),
     }
   } finally {
-    await fleet.stop()
-    await ledger.stop()
-    await effects.stop()
-    await database.stop()
+    await clear()
   }
 }

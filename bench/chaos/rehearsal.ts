@@ -1,12 +1,8 @@
 import { SECOND } from '#platform/clock'
-import { startBenchDatabase } from '../database.ts'
 import { makeBenchPerson, makeHook } from '../world.ts'
-import { startEffects } from './effects.ts'
 import { killDatabase, killOneOfTwo, killServer, killTheOnlyOne, type Stage, stopUntilDead } from './faults.ts'
-import { makeFleet } from './fleet.ts'
-import { makeLedger } from './ledger.ts'
 import { startLoad } from './load.ts'
-import { randomFrom } from './random.ts'
+import { setScene } from './scene.ts'
 
 // A rehearsal of what goes wrong: executions with effects on the outside are started through HTTP without pause while
 // processes and the database are killed. It counts only if enough was acknowledged, and everything acknowledged must
@@ -85,14 +81,7 @@ const shuffled = (plan: Plan, random: () => number): Fault[] => {
 
 export async function rehearse(plan: Plan): Promise<Outcome> {
   const say = plan.say ?? (() => {})
-  const random = randomFrom(plan.seed)
-  const effects = await startEffects(random)
-  const database = await startBenchDatabase()
-  const fleet = makeFleet({
-    database,
-    env: { HEDDLE_ALLOW_TARGETS: new URL(effects.base).host, HEDDLE_BENCH_EFFECTS: effects.base },
-  })
-  const ledger = makeLedger(Object.assign(new URL(database.superuserUrl), { pathname: '/bench' }).href)
+  const { random, effects, database, fleet, ledger, clear } = await setScene(plan.seed)
   try {
     const { key } = await makeBenchPerson(database)
     await Promise.all([fleet.start('api'), fleet.start('worker'), fleet.start('worker')])
@@ -166,9 +155,6 @@ export async function rehearse(plan: Plan): Promise<Outcome> {
       violations,
     }
   } finally {
-    await fleet.stop()
-    await ledger.stop()
-    await effects.stop()
-    await database.stop()
+    await clear()
   }
 }

@@ -4,14 +4,11 @@ import { join } from 'node:path'
 import { SECOND } from '#platform/clock'
 import { migrate } from '#platform/db/migrate'
 import { makeLogger } from '#platform/log'
-import { type BenchDatabase, startBenchDatabase } from '../database.ts'
+import type { BenchDatabase } from '../database.ts'
 import { makeBenchPerson, makeHook } from '../world.ts'
-import { startEffects } from './effects.ts'
-import { makeFleet } from './fleet.ts'
-import { makeLedger } from './ledger.ts'
 import { type Load, startLoad } from './load.ts'
-import { randomFrom } from './random.ts'
 import { definitionFor } from './rehearsal.ts'
+import { setScene } from './scene.ts'
 
 // A rolling update under load: the next release changes the database, knows a type of node that the present one does not, and
 // takes the place of its processes one by one, while callers use both. No execution may fail, and none be claimed twice.
@@ -58,14 +55,7 @@ async function migrateToNext(database: BenchDatabase): Promise<void> {
 
 export async function rehearseReleases(plan: ReleasePlan): Promise<ReleaseOutcome> {
   const say = plan.say ?? (() => {})
-  const random = randomFrom(plan.seed)
-  const effects = await startEffects(random)
-  const database = await startBenchDatabase()
-  const fleet = makeFleet({
-    database,
-    env: { HEDDLE_ALLOW_TARGETS: new URL(effects.base).host, HEDDLE_BENCH_EFFECTS: effects.base },
-  })
-  const ledger = makeLedger(Object.assign(new URL(database.superuserUrl), { pathname: '/bench' }).href)
+  const { random, effects, database, fleet, ledger, clear } = await setScene(plan.seed)
   const violations: string[] = []
   const loads: Load[] = []
   let leftToNewer = 0
@@ -135,9 +125,6 @@ export async function rehearseReleases(plan: ReleasePlan): Promise<ReleaseOutcom
       violations: violations.slice(0, 40),
     }
   } finally {
-    await fleet.stop()
-    await ledger.stop()
-    await effects.stop()
-    await database.stop()
+    await clear()
   }
 }
