@@ -1,19 +1,14 @@
-import { makeLru } from '#model/lru'
+import { makeTokens } from '#platform/auth/tokens'
 import type { Database } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { bearerOf } from '#platform/http/caller'
 import type { Identity, Org } from '#platform/http/context'
 import type { TokenIdentifier } from '#platform/http/kernel'
-import { hashSecret, secretLooksValid } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import type { Origins } from './origins.ts'
 import type { Visitors } from './visitors.ts'
 
-// Who calls from a widget: the token says which template or workflow, the visitor token who. A token is looked up at most
-// every 800 ms, so that disabling or deleting it works everywhere within a second; its uses are noted in batches.
-
-const KEPT_FOR = 800
-const NOTED_EVERY = 5000
+// Who calls from a widget: the token says which template or workflow, the visitor token who.
 
 type EmbedToken = {
   token_id: string
@@ -33,35 +28,8 @@ export function makeEmbedIdentifier(options: {
   visitors: Visitors
   origins: Origins
 }) {
-  const { db, visitors, origins } = options
-  const known = makeLru<{ at: number; found: Promise<EmbedToken | undefined> }>(10_000)
-  const used = new Set<string>()
-
-  const lookUp = (secret: string): Promise<EmbedToken | undefined> => {
-    const cached = known.get(secret)
-    if (cached && performance.now() - cached.at < KEPT_FOR) return cached.found
-    const found = db.appPool
-      .query<EmbedToken>({
-        name: 'identify_embed_token',
-        text: 'select * from identify_embed_token($1)',
-        values: [hashSecret(secret)],
-      })
-      .then(({ rows }) => rows[0])
-    known.set(secret, { at: performance.now(), found })
-    found.catch(() => known.set(secret, { at: Number.NEGATIVE_INFINITY, found }))
-    return found
-  }
-
-  const noteUses = (): void => {
-    if (used.size === 0) return
-    const tokens = [...used]
-    used.clear()
-    db.appPool
-      .query('select touch_tokens($1, $2)', [[], tokens])
-      .catch((error: unknown) => options.log.debug({ err: error }, 'uses of embed tokens were not noted'))
-  }
-  const timer = setInterval(noteUses, NOTED_EVERY)
-  timer.unref()
+  const { visitors, origins } = options
+  const tokens = makeTokens<EmbedToken>('embed', options)
 
   const identifyFor =
     (kind: 'template' | 'workflow'): TokenIdentifier =>
@@ -69,13 +37,12 @@ export function makeEmbedIdentifier(options: {
       const org = await options.orgOf(request.host)
       const secret = bearerOf(request)
       const refusal = () => problem('unauthenticated', `Send an embed token of this ${kind} as Authorization: Bearer.`)
-      if (secret === undefined || !secretLooksValid('ems', secret)) throw refusal()
-      const token = await lookUp(secret)
+      const token = secret === undefined ? undefined : await tokens.lookUp(secret)
       const ownerId = kind === 'template' ? token?.template_id : token?.workflow_id
       if (!token || token.org_id !== org.org_id || !ownerId || ownerId !== params[`${kind}_id`] || !token.enabled)
         throw refusal()
       await origins.check(request, token)
-      used.add(token.token_id)
+      tokens.noteUse(token.token_id)
       const visitor = request.headers['x-visitor-token']
       return {
         org,
@@ -95,9 +62,6 @@ export function makeEmbedIdentifier(options: {
   return {
     template: identifyFor('template'),
     workflow: identifyFor('workflow'),
-    stop: (): void => {
-      clearInterval(timer)
-      noteUses()
-    },
+    stop: tokens.stop,
   }
 }
