@@ -73,7 +73,7 @@ export const Loading = ({ rows = 4, label = 'Loading' }: { rows?: number; label?
   </div>
 )
 
-type Fetched<Data> = { data: Data | undefined; error: unknown; isPending: boolean; refetch(): unknown }
+export type Fetched<Data> = { data: Data | undefined; error: unknown; isPending: boolean; refetch(): unknown }
 
 /** What a query has come to: skeleton, words about the failure, or the thing itself. */
 export function Loaded<Data>({

@@ -1,111 +1,47 @@
-import { KeyRound, Plus } from 'lucide-react'
+import { KeyRound } from 'lucide-react'
 import { useState } from 'react'
 import type { WebhookToken, Workflow } from '#sdk/types.generated'
 import { useChange, useList } from '#web/api.ts'
-import { Badge } from '#web/ui/badge.tsx'
-import { Button } from '#web/ui/button.tsx'
-import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { CopyField } from '#web/ui/copy-field.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
-import { Field, Form, Input, Switch } from '#web/ui/field.tsx'
-import { Section } from '#web/ui/page.tsx'
-import { Empty, Loaded } from '#web/ui/states.tsx'
-import { Table } from '#web/ui/table.tsx'
+import { Field, Form, Input } from '#web/ui/field.tsx'
+import { Empty } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import type { WorkflowRole } from './role.ts'
+import { lastUsed, MadeToken, TokenSection } from './token-section.tsx'
 
-export function WebhookTokens({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {
-  const { workflow_id } = workflow
+export function WebhookTokens({ workflow: { workflow_id }, role }: { workflow: Workflow; role: WorkflowRole }) {
   const tokens = useList('listWebhookTokens', { workflow_id })
-  const [making, setMaking] = useState(false)
-  const [deleting, setDeleting] = useState<WebhookToken | null>(null)
   const change = useChange('updateWebhookToken', { stale: ['listWebhookTokens'], failed: 'The token was not changed' })
   const remove = useChange('deleteWebhookToken', { stale: ['listWebhookTokens'], done: 'Token deleted' })
-  const isOwner = role === 'owner'
   return (
-    <Section
+    <TokenSection<WebhookToken>
       title="Webhook tokens"
       description="A program that sends a token to the workflow's address starts it; the body it sends is the input."
-      actions={
-        isOwner && (
-          <Button size="small" icon={Plus} onClick={() => setMaking(true)}>
-            New token
-          </Button>
-        )
+      one="Token"
+      tokens={tokens}
+      isOwner={role === 'owner'}
+      empty={
+        <Empty icon={KeyRound} title="No token yet">
+          Make one for each program that starts this workflow, so that each can be stopped by itself.
+        </Empty>
       }
-    >
-      <Loaded of={tokens} what="the tokens">
-        {(rows) => (
-          <Table
-            label="Webhook tokens"
-            rows={rows}
-            more={tokens.more}
-            rowKey={({ token_id }) => token_id}
-            empty={
-              <Empty icon={KeyRound} title="No token yet">
-                Make one for each program that starts this workflow, so that each can be stopped by itself.
-              </Empty>
-            }
-            columns={[
-              { header: 'Name', cell: (row) => row.name ?? <span className="text-ink-3">no name</span> },
-              {
-                header: 'Begins with',
-                width: '10rem',
-                secondary: true,
-                cell: (row) => <code className="font-mono text-xs">{row.prefix}…</code>,
-              },
-              {
-                header: 'Last used',
-                width: '8rem',
-                secondary: true,
-                cell: (row) => <RelativeTime at={row.last_used_at} />,
-              },
-              {
-                header: 'Expires',
-                width: '8rem',
-                secondary: true,
-                cell: (row) => <RelativeTime at={row.expires_at} />,
-              },
-              {
-                header: 'Works',
-                width: '6rem',
-                cell: (row) =>
-                  isOwner ? (
-                    <Switch
-                      label={`Token ${row.name ?? row.prefix} works`}
-                      hideLabel
-                      checked={row.enabled}
-                      onCheckedChange={(enabled) => change.mutate({ workflow_id, token_id: row.token_id, enabled })}
-                    />
-                  ) : (
-                    <Badge tone={row.enabled ? 'success' : 'neutral'}>{row.enabled ? 'yes' : 'no'}</Badge>
-                  ),
-              },
-              {
-                header: <span className="sr-only">Actions</span>,
-                width: '6rem',
-                align: 'right',
-                cell: (row) =>
-                  isOwner && (
-                    <Button size="small" look="quiet" onClick={() => setDeleting(row)}>
-                      Delete
-                    </Button>
-                  ),
-              },
-            ]}
-          />
-        )}
-      </Loaded>
-      {making && <NewToken workflow_id={workflow_id} onClose={() => setMaking(false)} />}
-      <ConfirmDialog
-        open={deleting !== null}
-        onClose={() => setDeleting(null)}
-        title={`Delete the token ${deleting?.name ?? deleting?.prefix ?? ''}?`}
-        consequence="Programs that use it are refused from now on. It cannot be brought back; a new token must be handed out."
-        action="Delete token"
-        onConfirm={async () => deleting && remove.mutateAsync({ workflow_id, token_id: deleting.token_id })}
-      />
-    </Section>
+      columns={[
+        { header: 'Name', cell: (row) => row.name ?? <span className="text-ink-3">no name</span> },
+        {
+          header: 'Begins with',
+          width: '10rem',
+          secondary: true,
+          cell: (row) => <code className="font-mono text-xs">{row.prefix}…</code>,
+        },
+        lastUsed,
+        { header: 'Expires', width: '8rem', secondary: true, cell: (row) => <RelativeTime at={row.expires_at} /> },
+      ]}
+      make={(onClose) => <NewToken workflow_id={workflow_id} onClose={onClose} />}
+      enable={({ token_id }, enabled) => change.mutate({ workflow_id, token_id, enabled })}
+      remove={({ token_id }) => remove.mutateAsync({ workflow_id, token_id })}
+      consequence="Programs that use it are refused from now on. It cannot be brought back; a new token must be handed out."
+    />
   )
 }
 
@@ -136,19 +72,13 @@ function NewToken({ workflow_id, onClose }: { workflow_id: string; onClose(): vo
           </Field>
         </Form>
       ) : (
-        <div className="flex flex-col gap-4">
-          <CopyField label="Token" text={secret} secret />
+        <MadeToken secret={secret} onClose={onClose}>
           <CopyField label="Address" text={address} />
           <CopyField
             label="Try it"
             text={`curl -X POST '${address}' -H 'Authorization: Bearer ${secret}' -H 'Content-Type: application/json' -d '{}'`}
           />
-          <div className="flex justify-end">
-            <Button look="primary" onClick={onClose}>
-              I have kept it
-            </Button>
-          </div>
-        </div>
+        </MadeToken>
       )}
     </Dialog>
   )

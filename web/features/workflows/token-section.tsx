@@ -1,0 +1,116 @@
+import { Plus } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { Badge } from '#web/ui/badge.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { CopyField } from '#web/ui/copy-field.tsx'
+import { Switch } from '#web/ui/field.tsx'
+import { Section } from '#web/ui/page.tsx'
+import { type Fetched, Loaded } from '#web/ui/states.tsx'
+import { type Column, Table, type TableProps } from '#web/ui/table.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+
+type Token = { token_id: string; name: string | null; prefix: string; enabled: boolean; last_used_at: string | null }
+
+/** Tokens with which a workflow is used from outside: made, stopped one by one, and deleted by its owner. */
+export function TokenSection<Row extends Token>(props: {
+  title: string
+  description: string
+  /** What one is called: "Embed token". */
+  one: string
+  tokens: Fetched<Row[]> & { more: TableProps<Row>['more'] }
+  isOwner: boolean
+  empty: ReactNode
+  columns: Column<Row>[]
+  make(onClose: () => void): ReactNode
+  enable(row: Row, enabled: boolean): void
+  remove(row: Row): Promise<unknown>
+  /** What deleting one does. */
+  consequence: string
+}) {
+  const { title, one, tokens, isOwner } = props
+  const [making, setMaking] = useState(false)
+  const [deleting, setDeleting] = useState<Row | null>(null)
+  const works = (row: Row): ReactNode =>
+    isOwner ? (
+      <Switch
+        label={`${one} ${row.name ?? row.prefix} works`}
+        hideLabel
+        checked={row.enabled}
+        onCheckedChange={(enabled) => props.enable(row, enabled)}
+      />
+    ) : (
+      <Badge tone={row.enabled ? 'success' : 'neutral'}>{row.enabled ? 'yes' : 'no'}</Badge>
+    )
+  return (
+    <Section
+      title={title}
+      description={props.description}
+      actions={
+        isOwner && (
+          <Button size="small" icon={Plus} onClick={() => setMaking(true)}>
+            New {one.toLowerCase()}
+          </Button>
+        )
+      }
+    >
+      <Loaded of={tokens} what={`the ${one.toLowerCase()}s`}>
+        {(rows) => (
+          <Table
+            label={title}
+            rows={rows}
+            more={tokens.more}
+            rowKey={({ token_id }) => token_id}
+            empty={props.empty}
+            columns={[
+              ...props.columns,
+              { header: 'Works', width: '6rem', cell: works },
+              {
+                header: <span className="sr-only">Actions</span>,
+                width: '6rem',
+                align: 'right',
+                cell: (row) =>
+                  isOwner && (
+                    <Button size="small" look="quiet" onClick={() => setDeleting(row)}>
+                      Delete
+                    </Button>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      {making && props.make(() => setMaking(false))}
+      <ConfirmDialog
+        open={deleting !== null}
+        onClose={() => setDeleting(null)}
+        title={`Delete the ${one.toLowerCase()} ${deleting?.name ?? deleting?.prefix ?? ''}?`}
+        consequence={props.consequence}
+        action="Delete token"
+        onConfirm={async () => deleting && props.remove(deleting)}
+      />
+    </Section>
+  )
+}
+
+export const lastUsed = {
+  header: 'Last used',
+  width: '8rem',
+  secondary: true,
+  cell: (row: Token) => <RelativeTime at={row.last_used_at} />,
+} satisfies Column<Token>
+
+/** What is told once. */
+export function MadeToken({ secret, onClose, children }: { secret: string; onClose(): void; children?: ReactNode }) {
+  return (
+    <div className="flex flex-col gap-4">
+      <CopyField label="Token" text={secret} secret />
+      {children}
+      <div className="flex justify-end">
+        <Button look="primary" onClick={onClose}>
+          I have kept it
+        </Button>
+      </div>
+    </div>
+  )
+}
