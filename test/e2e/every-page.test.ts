@@ -25,6 +25,7 @@ describe.skipIf(noBrowser)('every page of a workspace at work', () => {
     for (const shot of pages(shown)) {
       const first = await look(ada.page, shot, () => follow(ada.page, shot.path)).catch(String)
       if (first.length === 0) continue
+      console.log(`${shot.name} is looked at again: ${first}`)
       // What moves while it is looked at (a live list, a late chart) is looked at a second time, from the beginning.
       wrong.push(...(await look(ada.page, shot, () => ada.page.goto(shot.path))))
     }
