@@ -110,6 +110,8 @@ const NO_EDGES: FlowEdge[] = []
 const PLAIN = { hideAttribution: true }
 const SEVERAL = ['Shift', 'Meta', 'Control']
 const FIRST_SIGHT = { maxZoom: 1, minZoom: 0.45, padding: 0.1 }
+/** Nodes that come into the page while the view moves cost every second frame; all of them cost half a second at the start. */
+const KEPT_IN_PAGE = 600
 /** A graph of a few nodes is its own map. */
 const WORTH_A_MAP = 10
 const MAP_SIZE = { width: 160, height: 110 }
@@ -152,7 +154,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
         disableKeyboardA11y
         deleteKeyCode={null}
         multiSelectionKeyCode={SEVERAL}
-        onlyRenderVisibleElements
+        onlyRenderVisibleElements={nodes.length > KEPT_IN_PAGE}
         panOnScroll
         zoomOnDoubleClick={false}
         minZoom={0.05}
