@@ -2,7 +2,6 @@ import { setFlagsFromString } from 'node:v8'
 
 /**
  * V8 lets the heap grow to about four times what is alive before it collects all of it, because the machine has the memory:
- * a job over 100,000 records held 597 MB, of which 65 MB were alive. With half as much again it collects every ten seconds
- * instead of every forty, for about 30 ms of processor time each (docs/decisions/memory.md). Call it before anything else.
+ * a job over 100,000 records held 597 MB, of which 65 MB were alive (docs/decisions/memory.md). Call it before anything else.
  */
 export const keepHeapSmall = (): void => setFlagsFromString('--heap-growing-percent=50')

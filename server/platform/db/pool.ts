@@ -161,6 +161,7 @@ async function transaction<T>(
     const sent: Promise<unknown>[] = []
     const result = await work(txOf(client, hints, sent))
     const commit = client.query('commit')
+    commit.catch(ignored)
     await Promise.all([opening, ...sent])
     // That is how PostgreSQL commits what has failed.
     if ((await commit).command === 'ROLLBACK') throw new Error('a statement failed and its transaction went on')

@@ -6,7 +6,7 @@ import type { TokenScope } from '../access/words.ts'
 import type { Identifier } from '../auth/identify.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/pool.ts'
-import { isProblem } from '../errors.ts'
+import { isProblem, type Problem, statusOf } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
 import type { Vault } from '../secrets.ts'
@@ -130,6 +130,11 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
     request.turn?.leave()
     kernel.onAnswered?.(route, status, (performance.now() - request.startedAt) / 1000)
   }
+  /** A body that cannot be read is no answer for somebody who is only remembered: 401 comes first. */
+  const refusalFor = async (request: FastifyRequest, refusal: Problem): Promise<Problem> => {
+    if (request.identity?.stillHolds === undefined || statusOf(refusal.code) >= 500) return refusal
+    return identify(kernel, route, request, { afresh: true }).then(() => refusal, toProblem)
+  }
 
   app.route({
     method: route.method,
@@ -156,10 +161,7 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
       return sent
     },
     errorHandler: async (error, request, reply) => {
-      // A body that cannot be read is no answer for somebody who was only remembered.
-      const unproven = request.identity?.stillHolds !== undefined
-      const asking = unproven ? identify(kernel, route, request, { afresh: true }) : Promise.resolve()
-      const refusal = await asking.then(() => toProblem(error), toProblem)
+      const refusal = await refusalFor(request, toProblem(error))
       const answer = problemAnswer(refusal, request.id)
       // Many at once: lines about them would be the heaviest load of all.
       if (refusal.code === 'overloaded') kernel.onOverloaded?.()
