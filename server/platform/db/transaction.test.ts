@@ -36,12 +36,14 @@ test('what fails on the way to the commit fails the transaction, and nothing of 
 test('a connection that is lost on the way to the commit is said once, and the next transaction has another', async () => {
   const superuser = new pg.Client(database.superuserUrl)
   await superuser.connect()
+  let ending: Promise<unknown> | undefined
   const lost = db.engine(async (tx) => {
     const { pid } = await tx.row<{ pid: number }>('select pg_backend_pid() as pid')
     tx.send('select pg_sleep(60)')
-    void superuser.query('select pg_terminate_backend($1)', [pid])
+    ending = superuser.query('select pg_terminate_backend($1)', [pid])
   })
   await expect(lost).rejects.toMatchObject({ code: 'unavailable' })
+  await ending
   await superuser.end()
   await db.engine(async (tx) => tx.send(register))
   expect(await registered()).toHaveLength(1)
