@@ -21,10 +21,15 @@ import type { Binaries } from './binaries.ts'
 import type { Home } from './place.ts'
 import { StartRefused } from './refused.ts'
 
-export type Postmaster = { readonly pid: number; readonly port: number }
+export type Postmaster = {
+  readonly pid: number
+  readonly port: number
+  /** Where its Unix socket is; empty for one that is reached by TCP alone. */
+  readonly socketDirectory: string
+}
 
 export type Cluster = {
-  url(port: number): string
+  url(postmaster: Postmaster): string
   /** Makes the cluster where there is none yet. */
   create(): Promise<void>
   /** The server that an earlier heddle left behind, if it is alive and really serves this cluster. */
@@ -55,7 +60,6 @@ const tunable = {
 /** Given at every start: the service relies on them. */
 const fixed = {
   listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
   // A backend whose heddle was killed notices within a second, even in the middle of a long statement.
   client_connection_check_interval: '1s',
   timezone: 'UTC',
@@ -64,6 +68,9 @@ const fixed = {
   log_min_messages: 'log',
   log_checkpoints: 'off',
 }
+
+/** What the kernel takes as the path of a socket, less the name that PostgreSQL gives it. */
+const LONGEST_SOCKET_DIRECTORY = 103 - '/.s.PGSQL.65535'.length
 
 const fast = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' }
 
@@ -81,8 +88,15 @@ export function makeCluster(options: { home: Home; binaries: Binaries; durable: 
   const logFile = join(home.directory, 'postgres.log')
   const pidFile = join(directory, 'postmaster.pid')
 
-  const url = (port: number): string =>
-    `postgresql://${SUPERUSER}:${readFileSync(passwordFile, 'utf8').trim()}@127.0.0.1:${port}/postgres`
+  const socketDirectory = Buffer.byteLength(home.directory) <= LONGEST_SOCKET_DIRECTORY ? home.directory : ''
+
+  // A statement over the Unix socket costs us three quarters of the processor time that it costs over TCP.
+  const url = (postmaster: Postmaster): string => {
+    const password = readFileSync(passwordFile, 'utf8').trim()
+    const address = new URL(`postgresql://${SUPERUSER}:${password}@127.0.0.1:${postmaster.port}/postgres`)
+    if (postmaster.socketDirectory) address.searchParams.set('host', postmaster.socketDirectory)
+    return address.href
+  }
 
   async function create(): Promise<void> {
     if (existsSync(directory)) return checkVersion()
@@ -127,8 +141,8 @@ export function makeCluster(options: { home: Home; binaries: Binaries; durable: 
     if (found?.directory !== directory || !isAlive(found.pid)) return undefined
     if (seesProcesses && !(await serversIn(account, [directory])).includes(found.pid)) return undefined
     for (const deadline = Date.now() + MINUTE; isAlive(found.pid) && Date.now() < deadline; await delay(50)) {
-      const { pid, port, ready } = readPidFile(pidFile) ?? found
-      if (ready && pid === found.pid && (await serves(url(port), directory))) return { pid, port }
+      const now = readPidFile(pidFile) ?? found
+      if (now.ready && now.pid === found.pid && (await serves(url(now), directory))) return now
     }
     return undefined
   }
@@ -137,9 +151,17 @@ export function makeCluster(options: { home: Home; binaries: Binaries; durable: 
     await endLeftovers()
     // Nothing runs here any more, so the file is stale; its process id may meanwhile be another program's, and PostgreSQL
     // would then refuse to start. Without /proc we cannot know, and leave the judgement to PostgreSQL.
-    if (seesProcesses) rmSync(pidFile, { force: true })
+    if (seesProcesses) {
+      rmSync(pidFile, { force: true })
+      rmSync(join(home.directory, `.s.PGSQL.${port}.lock`), { force: true })
+    }
     if (existsSync(logFile) && statSync(logFile).size > LARGEST_LOG_BYTES) renameSync(logFile, `${logFile}.1`)
-    const settings = { ...fixed, port: String(port), ...(durable ? {} : fast) }
+    const settings = {
+      ...fixed,
+      port: String(port),
+      unix_socket_directories: socketDirectory && `"${socketDirectory.replaceAll('"', '""')}"`,
+      ...(durable ? {} : fast),
+    }
     // A pipe would break with us and take the server's log with it; a file stays.
     const output = openSync(logFile, 'a', 0o600)
     const before = statSync(logFile).size
@@ -158,7 +180,7 @@ export function makeCluster(options: { home: Home; binaries: Binaries; durable: 
       while (failure === undefined && server.exitCode === null && server.signalCode === null) {
         const found = readPidFile(pidFile)
         const ready = found?.ready && found.pid === server.pid
-        if (ready && (await serves(url(port), directory))) return { pid: found.pid, port }
+        if (ready && (await serves(url(found), directory))) return found
         await delay(10)
       }
     } catch (error) {
@@ -173,10 +195,16 @@ export function makeCluster(options: { home: Home; binaries: Binaries; durable: 
 }
 
 /** The lines of postmaster.pid: process id, data directory, start time, port, socket directory, address, key, state. */
-function readPidFile(file: string): { pid: number; directory?: string; port: number; ready: boolean } | undefined {
+function readPidFile(file: string): (Postmaster & { directory?: string; ready: boolean }) | undefined {
   try {
     const lines = readFileSync(file, 'utf8').split('\n')
-    return { pid: Number(lines[0]), directory: lines[1], port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' }
+    return {
+      pid: Number(lines[0]),
+      directory: lines[1],
+      port: Number(lines[3]),
+      socketDirectory: lines[4] ?? '',
+      ready: lines[7]?.trim() === 'ready',
+    }
   } catch {
     return undefined
   }

@@ -106,6 +106,11 @@ async function query<Row extends pg.QueryResultRow>(url: string, sql: string): P
 const remember = (url: string) => query(url, 'create table kept (n int); insert into kept values (42)')
 const remembered = (url: string) => query(url, 'select n from kept')
 
+async function peerOf(url: string): Promise<string> {
+  const [row] = await query<{ peer: string }>(url, "select coalesce(host(inet_client_addr()), 'socket') as peer")
+  return row!.peer
+}
+
 /** A statement that never looks whether the postmaster lives, over a connection that stays open. */
 async function keepBusy(url: string): Promise<pg.Client> {
   const client = new pg.Client(url)
@@ -129,13 +134,14 @@ describe('the embedded database', () => {
     const first = start({ dataDir })
     const up = await first.up
     expect(new URL(up.ownerUrl).hostname).toBe('127.0.0.1')
+    expect(await peerOf(up.ownerUrl)).toBe('socket')
     const settings = `select name, setting from pg_settings where name in ('listen_addresses', 'unix_socket_directories', 'fsync', 'synchronous_commit', 'server_encoding') order by name`
     expect(await query(up.ownerUrl, settings)).toEqual([
       { name: 'fsync', setting: 'on' },
       { name: 'listen_addresses', setting: '127.0.0.1' },
       { name: 'server_encoding', setting: 'UTF8' },
       { name: 'synchronous_commit', setting: 'on' },
-      { name: 'unix_socket_directories', setting: '' },
+      { name: 'unix_socket_directories', setting: `"${up.directory}"` },
     ])
     await remember(up.ownerUrl)
     await stop(first)
@@ -146,6 +152,13 @@ describe('the embedded database', () => {
     expect(again.adopted).toBe(false)
     expect(await remembered(again.ownerUrl)).toEqual([{ n: 42 }])
     await stop(second)
+  })
+
+  test('is reached over TCP where its directory is too deep for a socket', async () => {
+    const deep = start({ dataDir: join(root, 'd'.repeat(100)) })
+    const up = await deep.up
+    expect(await peerOf(up.ownerUrl)).toBe('127.0.0.1')
+    await stop(deep)
   })
 
   test('belongs to one program at a time: the second says so and ends', async () => {

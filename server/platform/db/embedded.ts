@@ -52,7 +52,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     )
     const supervisor = supervise({ cluster, postmaster, log })
     return {
-      ownerUrl: cluster.url(postmaster.port),
+      ownerUrl: cluster.url(postmaster),
       directory: home.directory,
       adopted: running !== undefined,
       get postmasterPid() {
