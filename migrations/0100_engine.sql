@@ -170,10 +170,12 @@ begin
   select status, inbox + 1 into v_status, v_number from executions
     where workspace_id = p_workspace and execution_id = p_execution for no key update;
   if not found then return 'unknown'; end if;
-  if exists (select from inbox where execution_id = p_execution and key = p_key) then return 'duplicate'; end if;
-  if v_status not in ('queued', 'running', 'waiting') then return 'ended'; end if;
+  if v_status not in ('queued', 'running', 'waiting') then
+    return case when exists (select from inbox where execution_id = p_execution and key = p_key) then 'duplicate' else 'ended' end;
+  end if;
   insert into inbox (workspace_id, execution_id, n, key, payload)
-    values (p_workspace, p_execution, v_number, p_key, p_payload);
+    values (p_workspace, p_execution, v_number, p_key, p_payload) on conflict (execution_id, key) do nothing;
+  if not found then return 'duplicate'; end if;
   if v_status = 'waiting' then
     update executions set inbox = v_number, status = 'queued', due_at = now(), waiting_for = '[]'
       where workspace_id = p_workspace and execution_id = p_execution;

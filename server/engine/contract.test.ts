@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ExecutionView } from '#engine/ports'
 import { SECOND } from '#platform/clock'
+import { newId } from '#platform/ids'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { NodeFailure } from './node.ts'
 import { type Bench, chain, kind, startTestEngine } from './testing.ts'
@@ -69,13 +70,10 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
     }
   }
 
-  const tell = async (executionId: string, key: string, message: Parameters<typeof bench.engine.signal>[2]) => {
-    const outcome = await bench.db.tenant({ workspaceId: bench.workspaceId, userId: null }, (tx) =>
+  const tell = (executionId: string, key: string, message: Parameters<typeof bench.engine.signal>[2]) =>
+    bench.db.tenant({ workspaceId: bench.workspaceId, userId: null }, (tx) =>
       bench.engine.signal(tx, { workspaceId: bench.workspaceId, executionId, key }, message),
     )
-    bench.engine.nudge([executionId])
-    return outcome
-  }
 
   describe('an execution', () => {
     test('goes through its nodes in order and ends with the results of the definition', async () => {
@@ -404,6 +402,20 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
       Array.from({ length: 12 }, () => bench.run(ref, { value: 1 }, { workflowId, maxConcurrency: 2 })),
     )
     for (const id of ids) expect(await ended(id)).toMatchObject({ status: 'succeeded' })
+  })
+
+  test('an execution that is answered waits for a slot of its workflow like any other', async () => {
+    const limited = { workflowId: newId(), maxConcurrency: 1 }
+    const question = { id: 'q', type: 'clarification', args: { question: '?' } }
+    const asking = await bench.run({ nodes: [question], edges: [] }, {}, limited)
+    await until(asking, 'waiting')
+    const busy = await bench.run({ nodes: [{ id: 's', type: 'stubborn' }], edges: [] }, {}, limited)
+    await until(busy, 'running')
+    await tell(asking, 'a', { type: 'clarification.answered', nodePath: 'q', answer: 1, data: {} })
+    const held = await until(asking, 'waiting')
+    expect(held.waiting_for).toMatchObject([{ kind: 'slot' }])
+    await tell(busy, 'cancel', { type: 'cancel', by: null })
+    expect(await ended(asking)).toMatchObject({ status: 'succeeded' })
   })
 
   test('an engine that is stopped gives its executions back, and another goes on with them', async () => {

@@ -2,6 +2,7 @@ import type { ExecutionError, Json } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
+import { nudge } from './nudges.ts'
 import { readBlob } from './outputs.ts'
 import type { EndedExecution, EnginePorts, TriggerKind } from './ports.ts'
 import type { Store } from './worker/store.ts'
@@ -38,14 +39,8 @@ const DONE = `update executions set tell_end = false where tell_end and (workspa
 const CHILDREN = `select execution_id from executions
   where workspace_id = $1 and parent_execution_id = $2 and status in ('queued', 'running', 'waiting')`
 
-export const makeEnds = (deps: {
-  db: Database
-  store: Store
-  ports: EnginePorts
-  log: Logger
-  nudge(ids: string[]): void
-}) => {
-  const { db, store, ports, log, nudge } = deps
+export const makeEnds = (deps: { db: Database; store: Store; ports: EnginePorts; log: Logger }) => {
+  const { db, store, ports, log } = deps
   let telling: Promise<void> | undefined
   let again = false
   let retry: NodeJS.Timeout | undefined
@@ -65,7 +60,7 @@ export const makeEnds = (deps: {
         results,
         error,
       })
-      nudge([row.parent_execution_id])
+      nudge(db, row.parent_execution_id)
     }
     if (row.status === 'succeeded') return
     const children = await db.engine((tx) =>
@@ -77,8 +72,8 @@ export const makeEnds = (deps: {
         by: null,
         reason: 'the parent ended',
       })
+      nudge(db, execution_id)
     }
-    if (children.length > 0) nudge(children.map((child) => child.execution_id))
   }
 
   const tellOne = async (row: Row): Promise<boolean> => {

@@ -10,6 +10,7 @@ import { makeEnds } from './ends.ts'
 import { readHealth } from './health.ts'
 import { makeHints } from './hints.ts'
 import { makeStartQueue } from './journal/queue.ts'
+import { nudge, onNudged } from './nudges.ts'
 import { hydrate, offload } from './outputs.ts'
 import type { Engine, EnginePorts, ExecutionView, Retry, Signal, SignalOutcome, Started } from './ports.ts'
 import { readEvents, readExecution, readState } from './read.ts'
@@ -39,8 +40,8 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   const { release = RELEASE } = options
   await store.noteRelease(release)
   const clock = makeDatabaseClock()
-  const hints = await makeHints({ db, log, self: newId() })
-  const ends = makeEnds({ db, store, ports, log, nudge: (ids) => hints.nudged(ids) })
+  const hints = await makeHints({ db, log })
+  const ends = makeEnds({ db, store, ports, log })
   let starter: ReturnType<typeof makeStarter>
   const worker =
     options.role === 'api'
@@ -59,13 +60,11 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
         })
   const queue = makeStartQueue({ pool: db.enginePool, log })
   starter = makeStarter({ worker, store, queue, limits: { ...defaultQueueLimits, ...options.queue } })
-  hints.on((hint) => {
-    if (hint.kind === 'nudged') worker?.nudged(hint.ids)
-  })
+  const stopListening = worker && (await onNudged(db, worker.nudged))
 
   const startAndHint = async (wanted: InnerStart): Promise<Started> => {
     const started = await starter.start(wanted)
-    if (started.status === 'queued' && !worker) hints.nudged([started.executionId])
+    if (started.status === 'queued' && !worker) nudge(db, started.executionId)
     return started
   }
 
@@ -76,8 +75,8 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     const until = performance.now() + ms
     for (;;) {
       const { promise, resolve } = Promise.withResolvers<void>()
-      const off = hints.on((hint) => {
-        if (hint.kind === 'appended' && (hint.ids.includes(executionId) || hint.ids.includes('*'))) resolve()
+      const off = hints.on((ids) => {
+        if (ids.includes(executionId) || ids.includes('*')) resolve()
       })
       // Looked at after the listener is there: an end between the two would go unnoticed.
       try {
@@ -145,28 +144,31 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   }
 
   const SIGNAL = 'select engine.signal($1, $2, $3, $4::json) as outcome'
-  const signal: Engine['signal'] = async (tx, to, message) =>
-    (await tx.row<{ outcome: SignalOutcome }>(SIGNAL, [to.workspaceId, to.executionId, to.key, storable(message)]))
-      .outcome
+  const signal: Engine['signal'] = async (tx, to, message) => {
+    const values = [to.workspaceId, to.executionId, to.key, storable(message)]
+    const { outcome } = await tx.row<{ outcome: SignalOutcome }>(SIGNAL, values)
+    if (outcome === 'accepted') nudge(tx, to.executionId)
+    return outcome
+  }
 
   return {
     start: startAndHint,
     startMany: (starts) => Promise.all(starts.map(startAndHint)),
     startedBefore: (workspaceId, key) => starter.startedBefore(workspaceId, key),
     signal,
-    send: (tx, to, message) => tx.send(SIGNAL, [to.workspaceId, to.executionId, to.key, storable(message)]),
+    send: (tx, to, message) => {
+      tx.send(SIGNAL, [to.workspaceId, to.executionId, to.key, storable(message)])
+      nudge(tx, to.executionId)
+    },
     cancel: (tx, to, by) => signal(tx, { ...to, key: 'cancel' }, { type: 'cancel', by }),
-    nudge: (ids) => hints.nudged(ids),
     retry,
     waitFor,
     readExecution: view,
     readEvents: (workspaceId, executionId, after, limit) => readEvents(db, workspaceId, executionId, after, limit),
-    onAppended: (listener) =>
-      hints.on((hint) => {
-        if (hint.kind === 'appended') listener(hint.ids)
-      }),
+    onAppended: hints.on,
     health: () => readHealth(db),
     stop: async () => {
+      await stopListening?.()
       await worker?.stop()
       await ends.stop()
       await hints.stop()

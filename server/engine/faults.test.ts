@@ -173,11 +173,11 @@ test('connections that break under load lose nothing and repeat nothing', async 
 test('300 signals racing with parking: none is lost', async () => {
   const { workspaceId } = api
   const answers: Promise<unknown>[] = []
-  // Answered while the question is being recorded: at the same time as its execution parks. Nobody is nudged.
+  // Answered while the question is being recorded: at the same time as its execution parks. Every hint is lost.
   const answer = (executionId: string) =>
     bench.db.tenant({ workspaceId, userId: null }, (tx) =>
       bench.engine.signal(
-        tx,
+        { ...tx, hint: () => {} },
         { workspaceId, executionId, key: 'a' },
         { type: 'clarification.answered', nodePath: 'q', answer: executionId, data: {} },
       ),

@@ -140,14 +140,12 @@ export type Engine = {
   /** What a start with this key began within a day; `idempotency_key_reused` where the body is another. */
   startedBefore(workspaceId: string, key: NonNullable<Start['idempotency']>): Promise<Started | undefined>
   /**
-   * In the caller's own transaction; idempotent by `key`. Call `nudge` after the commit: it is only a hint that saves
-   * up to half a second, never needed for correctness.
+   * In the caller's own transaction; idempotent by `key`. Once that is committed, the execution goes on.
    */
   signal(tx: Tx, to: { workspaceId: string; executionId: string; key: string }, signal: Signal): Promise<SignalOutcome>
   /** Likewise, where nobody needs to know what became of it: it travels with the commit. */
   send(tx: Tx, to: { workspaceId: string; executionId: string; key: string }, signal: Signal): void
   cancel(tx: Tx, to: { workspaceId: string; executionId: string }, by: string | null): Promise<SignalOutcome>
-  nudge(executionIds: string[]): void
   /** A new execution linked by `retry_of`; settled nodes upstream of the restart point keep their results. */
   retry(retry: Retry): Promise<Started>
   /** The execution once it has ended, or its present view after `ms`. */

@@ -47,7 +47,6 @@ export function wireConversations(options: ConversationWiringOptions) {
     log,
     llm: providers.llm,
     questions: () => workflows().questions,
-    engine: () => workflows().engine,
     checkQuota: (tx, workspaceId) => quotas.check(tx, workspaceId, 'runs_per_month', 1),
     countStarted: (workspaceId, count) =>
       // It has been started: at the very limit it is not counted, and the next one is refused.

@@ -92,7 +92,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     ...(options.onAsked && { onAsked: options.onAsked }),
   })
   const approvals = makeApprovals({ gates, engine: engineLater })
-  const reviews = makeReviews({ db, log, approvals, gates, engine: engineLater, review })
+  const reviews = makeReviews({ db, log, approvals, gates, review })
   const quota: Quota = {
     take: (workspaceId) => options.quotas.takeExecutions(workspaceId),
     giveBack: (workspaceId) => options.quotas.giveBackExecutions(workspaceId),
@@ -122,7 +122,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     },
   })
 
-  const scheduler = makeScheduler({ db, log, quota, onStarted: (executionId) => engine.nudge([executionId]) })
+  const scheduler = makeScheduler({ db, log, quota })
   const startExecution = makeStarter({ engine, quota })
   const views = makeViews(providers.blobs)
   const standingInWorkflow = makeStandingInWorkflow(system)
@@ -133,7 +133,6 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const workflows = makeWorkflows({
     kinds: () => descriptorsOf(nodes),
     system,
-    engine,
     references: new Map([...options.references, ...peopleAndWorkflows]),
     onDeleted: options.onDeleted,
   })

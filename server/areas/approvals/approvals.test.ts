@@ -522,7 +522,7 @@ describe('questions', () => {
 
   test('what was answered or resolved before the journal knew of it is not asked a second time after a crash', async () => {
     const { db } = service()
-    const engine = () => ({ send: () => {}, nudge: () => {} })
+    const engine = () => ({ send: () => {} })
     const wait = (nodePath: string, args: JsonObject) => ({
       workspaceId: world.workspace.uuid,
       executionId: newId(),
@@ -563,7 +563,6 @@ describe('questions', () => {
       db: service().db,
       engine: () => ({
         send: (_tx, _to, { type }) => void told.push(type),
-        nudge: () => {},
       }),
     })
     const wait = { workspaceId: world.workspace.uuid, executionId: newId(), nodePath: 'ask' }

@@ -24,7 +24,7 @@ export type FingerprintCheck = (
 
 export type GateDependencies = {
   db: Database
-  engine: () => Pick<Engine, 'send' | 'nudge'>
+  engine: () => Pick<Engine, 'send'>
   changedDatasets: FingerprintCheck
   /** Agents owe votes now; a hint. */
   onAgentsAsked(): void

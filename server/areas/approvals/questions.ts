@@ -59,7 +59,7 @@ export function makeQuestions({
   onAsked,
 }: {
   db: Database
-  engine: () => Pick<Engine, 'send' | 'nudge'>
+  engine: () => Pick<Engine, 'send'>
   /** In the transaction that opens the question, once: a conversation asks it. */
   onAsked?(tx: Tx, question: AskedQuestion): Promise<void>
 }) {
@@ -294,7 +294,7 @@ export function makeQuestions({
       }: { execution_id: string; response: unknown; clarification_id?: string | undefined },
       { ahead }: { ahead?: Promise<unknown> | undefined },
     ) {
-      const answered = await answer(
+      return answer(
         ctx.tx,
         ctx.workspace.workspace_id,
         execution_id,
@@ -303,8 +303,6 @@ export function makeQuestions({
         ({ named }) => named,
         clarification_id === undefined ? (ahead as Promise<Asked[]>) : undefined,
       )
-      ctx.afterCommit(() => engine().nudge([execution_id]))
-      return answered
     },
 
     /** Open questions the caller may answer, soonest due first. */

@@ -1,4 +1,3 @@
-import type { Engine } from '#engine/ports'
 import type { Json } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
@@ -35,7 +34,6 @@ export function makeReviews(options: {
   log: Logger
   approvals: Approvals
   gates: Gates
-  engine: () => Pick<Engine, 'nudge'>
   review: Review
 }) {
   const { db, log, approvals, gates } = options
@@ -82,8 +80,8 @@ export function makeReviews(options: {
       if (stopping.signal.aborted || !taken.last) throw error
       vote = { decision: 'abstain', rationale: 'The model gave no usable answer.', confidence: null, evidence: null }
     }
-    const executionId = await db.tenant({ workspaceId: owed.workspace_id, userId: null }, async (tx) => {
-      const voted = await approvals.castAgentVote(tx, owed.workspace_id, owed.request_id, {
+    await db.tenant({ workspaceId: owed.workspace_id, userId: null }, async (tx) => {
+      await approvals.castAgentVote(tx, owed.workspace_id, owed.request_id, {
         agent: owed.agent,
         name,
         ...vote,
@@ -93,9 +91,7 @@ export function makeReviews(options: {
         owed.request_id,
         owed.agent,
       ])
-      return voted
     })
-    if (executionId !== null) options.engine().nudge([executionId])
   }
 
   const hasRoomFor = ({ workspace_id }: Owed): boolean =>

@@ -42,7 +42,7 @@ export type AgentVote = {
   usage?: unknown
 }
 
-export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => Pick<Engine, 'send' | 'nudge'> }) {
+export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => Pick<Engine, 'send'> }) {
   async function readGate(ctx: Context, requestId: string): Promise<store.Gate> {
     const gate = await store.findGate(ctx.tx, ctx.workspace.workspace_id, requestId)
     if (!gate) throw problem('not_found')
@@ -130,7 +130,6 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
           evidence: null,
           payload_sha256,
         })
-        ctx.afterCommit(() => engine().nudge([gate.execution_id]))
         return voteView(row)
       } catch (error) {
         if (isUniqueViolation(error)) throw problem('already_voted', 'A vote cannot be changed.')
@@ -139,11 +138,11 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
     },
 
     /** An agent's vote. A gate that closed meanwhile, or a second answer, is simply not recorded. */
-    async castAgentVote(tx: Tx, workspaceId: string, requestId: string, vote: AgentVote): Promise<string | null> {
+    async castAgentVote(tx: Tx, workspaceId: string, requestId: string, vote: AgentVote): Promise<void> {
       const gate = await store.lockGate(tx, workspaceId, requestId)
-      if (gate?.status !== 'open') return null
+      if (gate?.status !== 'open') return
       const votes = await store.listVotes(tx, workspaceId, [requestId])
-      if (votes.some(({ voter_kind, voter_id }) => voter_kind === 'agent' && voter_id === vote.agent)) return null
+      if (votes.some(({ voter_kind, voter_id }) => voter_kind === 'agent' && voter_id === vote.agent)) return
       await record(tx, gate, {
         vote_id: newId(),
         request_id: requestId,
@@ -159,7 +158,6 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
         usage: (vote.usage ?? null) as never,
         payload_sha256: gate.payload_sha256,
       })
-      return gate.execution_id
     },
 
     /** Hands one's own vote to a colleague. Handed on again, it moves; it is never split. */

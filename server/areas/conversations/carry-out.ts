@@ -1,5 +1,6 @@
 import type { Questions } from '#areas/approvals/questions'
 import { defaultsOf, requirementsOf } from '#areas/requirements/extract'
+import { enqueue } from '#engine/enqueue'
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
@@ -25,9 +26,8 @@ export type Deed = {
   /** The form that is open. */
   form: FormRow | null
   executionId: string | null
-  /** Told after the commit. */
-  started: string[]
-  answered: string[]
+  /** How many executions. */
+  started: number
 }
 
 export type By = { author: Author; origin: Origin }
@@ -84,22 +84,19 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
     const { held } = deed
     const executionId = newId()
     if (await refusedFor(tx, held.workspace_id)) return false
-    const { outcome } = await tx.row<{ outcome: string }>('select engine.start($1, $2, $3, $4) as outcome', [
-      held.workspace_id,
+    const outcome = await enqueue(tx, {
+      workspaceId: held.workspace_id,
       executionId,
-      JSON.stringify(input),
-      JSON.stringify({
-        definition_ref: `version:${offer.version_id}`,
-        workflow_id: offer.workflow_id,
-        version_id: offer.version_id,
-        trigger_kind: by.origin.kind,
-        trigger_id: by.origin.id,
-        started_by: by.author.kind === 'person' ? by.author.userId : null,
-        timeout_s: offer.settings.timeout_s ?? null,
-        max_concurrency: offer.settings.max_concurrency ?? null,
-        tell_end: true,
-      }),
-    ])
+      input,
+      definitionRef: `version:${offer.version_id}`,
+      workflowId: offer.workflow_id,
+      versionId: offer.version_id,
+      timeoutS: offer.settings.timeout_s ?? null,
+      maxConcurrency: offer.settings.max_concurrency ?? null,
+      trigger: by.origin,
+      startedBy: by.author.kind === 'person' ? by.author.userId : null,
+      tellEnd: true,
+    })
     if (outcome !== 'accepted') return false
     const { workflow_id, name: title } = offer
     deed.writes.push((later) => insertExecution(later, held, { execution_id: executionId, workflow_id, title }))
@@ -111,7 +108,7 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
       started: { execution_id: executionId, workflow_id, values: input },
     }
     deed.executionId = executionId
-    deed.started.push(executionId)
+    deed.started += 1
     say(deed, texts.startedText(title), executionId)
     return true
   }
@@ -132,7 +129,6 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
       answererOf(by),
       (row) => row.who === null,
     )
-    deed.answered.push(to.execution_id)
     const { clarification_id } = answered
     held.state = {
       ...held.state,

@@ -88,7 +88,7 @@ export function makeNews({
         await saveThread(tx, held)
         if (held.state.questions.length === 1 && held.taken_over_by === null) {
           const form = (await findOpenForm(tx, held.workspace_id, held.thread_id)) ?? null
-          const deed: Deed = { held, said: [], writes: [], form, executionId: null, started: [], answered: [] }
+          const deed: Deed = { held, said: [], writes: [], form, executionId: null, started: 0 }
           carrying.showQuestionForm(deed, open)
           for (const write of deed.writes) await write(tx)
         }

@@ -1,5 +1,4 @@
 import { makeExtract } from '#areas/requirements/extract'
-import type { Engine } from '#engine/ports'
 import type { Database, Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import type { Logger } from '#platform/log'
@@ -22,7 +21,6 @@ export type ConversationDependencies = CarryOutDependencies & {
   db: Database
   log: Logger
   llm: LanguageModel
-  engine(): Pick<Engine, 'nudge'>
   /** Counts executions that were started. */
   countStarted(workspaceId: string, count: number): void
 }
@@ -43,9 +41,8 @@ export function makeConversations(dependencies: ConversationDependencies) {
     tools: { extract: makeExtract({ llm, log }), pick: makePick({ llm, log }) },
     rules: { extract: makeExtract({ llm: noModel, log }), pick: async () => undefined },
     thinksSlowly: () => llm.available() === null,
-    afterCommit({ held, started, answered }: Deed): void {
-      if (started.length > 0) dependencies.countStarted(held.workspace_id, started.length)
-      if (started.length + answered.length > 0) dependencies.engine().nudge([...started, ...answered])
+    afterCommit({ held, started }: Deed): void {
+      if (started > 0) dependencies.countStarted(held.workspace_id, started)
     },
   })
 

@@ -33,8 +33,7 @@ export function makeTakeover({ carrying, news }: { carrying: CarryOut; news: Pic
     writes: [],
     form,
     executionId: null,
-    started: [],
-    answered: [],
+    started: 0,
   })
 
   /** Says and does what came of it, and sends it where somebody outside reads it. */

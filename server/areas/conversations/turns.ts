@@ -37,7 +37,7 @@ export function makeTurns(options: {
 }) {
   const { db, carrying, news } = options
 
-  /** What was started or answered is told to the engine once it is true. */
+  /** What was started is counted once it is true. */
   async function doing<T>(
     { workspaceId, within }: Pick<Incoming, 'workspaceId' | 'within'>,
     work: (tx: Tx, deeds: Deed[]) => Promise<T>,
@@ -75,7 +75,7 @@ export function makeTurns(options: {
 
   const begin = ({ held, form }: { held: Held; form: FormRow | null }, first: NewMessage): Deed => {
     held.turn += 1
-    return { held, said: [first], writes: [], form, executionId: null, started: [], answered: [] }
+    return { held, said: [first], writes: [], form, executionId: null, started: 0 }
   }
 
   /** Writes what was said, where the conversation stands now and all that came of it, in one round trip. */

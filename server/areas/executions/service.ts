@@ -200,7 +200,6 @@ export function makeExecutions(options: {
         outcome === 'ended' ||
         (outcome === 'duplicate' && (await store.hasEnded(ctx.tx, ctx.workspace.workspace_id, execution_id)))
       if (over) throw problem('already_finished', 'There is nothing left to cancel.')
-      ctx.afterCommit(() => engine.nudge([execution_id]))
       return { execution_id, status: 'running' }
     },
 

@@ -23,7 +23,7 @@ type ById = { job_id: string }
 export type JobsOptions = {
   workflows: ChangeOptions['workflows']
   datasets: Pick<DatasetUse, 'findPointed' | 'releaseVersion'>
-  engine: Pick<Engine, 'cancel' | 'nudge'>
+  engine: Pick<Engine, 'cancel'>
 }
 
 /** Before the first run. */
@@ -113,7 +113,6 @@ export function makeJobs({ workflows, datasets, engine }: JobsOptions) {
       await store.deleteJob(ctx.tx, workspace_id, job_id)
       await recordAudit(ctx, ctx.tx, { action: 'job.deleted', subject: toWire('job', job.job_id) })
       ctx.tx.hint('access', '')
-      ctx.afterCommit(() => engine.nudge(live))
     },
 
     async listLedger(ctx: Context, input: ById & ListQuery & { status?: string | undefined }) {

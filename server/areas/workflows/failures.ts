@@ -1,4 +1,5 @@
 import { type Quota, reasonAgainst, targetOf } from '#areas/executions/start'
+import { enqueue } from '#engine/enqueue'
 import type { EndedExecution, StartTarget } from '#engine/ports'
 import type { Json, JsonObject } from '#model/definition'
 import type { Database } from '#platform/db/pool'
@@ -62,20 +63,14 @@ export function makeFailures(options: {
         })
       }
       if (!handler) return false
-      const { outcome } = await tx.row<{ outcome: string }>('select engine.start($1, $2, $3, $4) as outcome', [
-        execution.workspaceId,
-        newId(),
-        JSON.stringify(report),
-        JSON.stringify({
-          definition_ref: handler.definitionRef,
-          workflow_id: handler.workflowId,
-          version_id: handler.versionId,
-          timeout_s: handler.timeoutS,
-          max_concurrency: handler.maxConcurrency,
-          trigger_kind: 'workflow',
-          trigger_id: report.execution_id,
-        }),
-      ])
+      const outcome = await enqueue(tx, {
+        ...handler,
+        workspaceId: execution.workspaceId,
+        executionId: newId(),
+        input: report,
+        trigger: { kind: 'workflow', id: toWire('exe', execution.executionId) },
+        startedBy: null,
+      })
       return outcome === 'accepted'
     })
 

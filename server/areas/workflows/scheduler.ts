@@ -1,4 +1,5 @@
 import { type Quota, reasonAgainst } from '#areas/executions/start'
+import { enqueue } from '#engine/enqueue'
 import type { Json } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import { SECOND } from '#platform/clock'
@@ -24,12 +25,7 @@ type Row = {
   now: Date
 }
 
-export function makeScheduler(options: {
-  db: Database
-  log: Logger
-  quota: Quota
-  onStarted(executionId: string): void
-}) {
+export function makeScheduler(options: { db: Database; log: Logger; quota: Quota }) {
   const { db, log, quota } = options
   let timer: NodeJS.Timeout | undefined
   let stopped = false
@@ -44,7 +40,6 @@ export function makeScheduler(options: {
     } finally {
       if (!started && refusal === null) quota.giveBack(workspace_id)
     }
-    if (started) options.onStarted(executionId)
   }
 
   const startAndStep = ({ workspace_id, workflow_id }: Due, executionId: string, refusal: string | null) =>
@@ -59,19 +54,18 @@ export function makeScheduler(options: {
       if (!row) return false
       const error = refusal ?? reasonNotToStart(row)
       if (error === null) {
-        const { outcome } = await tx.row<{ outcome: string }>('select engine.start($1, $2, $3, $4) as outcome', [
-          workspace_id,
+        const outcome = await enqueue(tx, {
+          workspaceId: workspace_id,
           executionId,
-          JSON.stringify(row.input ?? {}),
-          JSON.stringify({
-            definition_ref: `version:${row.version_id}`,
-            workflow_id,
-            version_id: row.version_id,
-            trigger_kind: 'schedule',
-            timeout_s: row.settings.timeout_s ?? null,
-            max_concurrency: row.settings.max_concurrency ?? null,
-          }),
-        ])
+          input: row.input ?? {},
+          definitionRef: `version:${row.version_id}`,
+          workflowId: workflow_id,
+          versionId: row.version_id,
+          timeoutS: row.settings.timeout_s ?? null,
+          maxConcurrency: row.settings.max_concurrency ?? null,
+          trigger: { kind: 'schedule', id: null },
+          startedBy: null,
+        })
         // A full queue: put off, so that it neither spins nor keeps the schedules of others from being looked at.
         if (outcome !== 'accepted') {
           await putOff(tx, workspace_id, workflow_id)

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { Engine } from '#engine/ports'
 import { definitionText } from '#model/canonical'
 import type { Definition, Json } from '#model/definition'
 import { type Kinds, validateDefinition } from '#model/graph'
@@ -26,7 +25,6 @@ export type ReferenceCheck = (tx: Tx, workspaceId: string, id: string) => Promis
 export type WorkflowDependencies = {
   kinds: () => Kinds
   system: ReadonlyMap<string, SystemWorkflow>
-  engine: Pick<Engine, 'nudge'>
   references: ReadonlyMap<string, ReferenceCheck>
   /** What else must happen in the transaction that deletes a workflow (jobs pause). */
   onDeleted: ((tx: Tx, workspaceId: string, workflowId: string) => Promise<void>)[]
@@ -51,7 +49,7 @@ export function standingFrom(ctx: Context, rights: store.Rights): Standing | und
 const isUuid = (text: string): boolean => text.length === 36 && text[8] === '-'
 
 export function makeWorkflows(dependencies: WorkflowDependencies) {
-  const { system, engine } = dependencies
+  const { system } = dependencies
 
   /** Validates what a person sent and everything it refers to. */
   async function checkDefinition(ctx: Context, given: unknown, path = '/definition'): Promise<Definition> {
@@ -216,13 +214,10 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
         )
       }
       await store.markDeleted(ctx.tx, workspaceId, workflow_id)
-      const cancelled =
-        live.length === 0
-          ? []
-          : await store.cancelLiveExecutions(ctx.tx, workspaceId, workflow_id, toWire('usr', ctx.person.user_id))
+      if (live.length > 0)
+        await store.cancelLiveExecutions(ctx.tx, workspaceId, workflow_id, toWire('usr', ctx.person.user_id))
       for (const alsoDo of dependencies.onDeleted) await alsoDo(ctx.tx, workspaceId, workflow_id)
       await recordAudit(ctx, ctx.tx, { action: 'workflow.deleted', subject: toWire('wf', workflow_id) })
-      ctx.afterCommit(() => engine.nudge(cancelled.map(({ execution_id }) => execution_id)))
     },
 
     async listVersions(ctx: Context, { workflow_id, cursor, limit }: ById & ListQuery) {

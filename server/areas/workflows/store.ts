@@ -1,3 +1,4 @@
+import { nudge } from '#engine/nudges'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import type { Version, Workflow } from './schema.ts'
@@ -139,17 +140,14 @@ export const listLiveExecutions = (
   )
 
 /** In one statement: a workflow can have a hundred thousand of them. */
-export const cancelLiveExecutions = (
-  tx: Tx,
-  workspaceId: string,
-  workflowId: string,
-  by: string,
-): Promise<{ execution_id: string }[]> =>
-  tx.rows<{ execution_id: string }>(
+export async function cancelLiveExecutions(tx: Tx, workspaceId: string, workflowId: string, by: string): Promise<void> {
+  const cancelled = await tx.rows<{ execution_id: string }>(
     `select execution_id, engine.cancel($1, execution_id, $3) from executions
      where workspace_id = $1 and workflow_id = $2 and status in ('queued', 'running', 'waiting') order by execution_id`,
     [workspaceId, workflowId, by],
   )
+  for (const { execution_id } of cancelled) nudge(tx, execution_id)
+}
 
 const versionColumns = 'version_id, workflow_id, number, active, definition, sha256, note, created_by, created_at'
 

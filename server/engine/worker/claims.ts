@@ -10,6 +10,8 @@ import type { Claimed, ExecutionRow, Inboxes, Journals, Store } from './store.ts
 export type Claims = {
   /** Something may be queued. */
   soon(): void
+  /** This one may be queued. */
+  one(at: { workspaceId: string; executionId: string }): void
   /** Whether something is known to wait for its turn: then what starts now waits behind it. */
   queueKnown(): boolean
   /** Claimed, but not yet read. */
@@ -40,6 +42,7 @@ export const makeClaims = (deps: {
   let alone = false
   let queueKnown = false
   let claiming: Promise<void> | undefined
+  let naming: Promise<void> | undefined
   let again = false
   let stopped = false
 
@@ -93,6 +96,12 @@ export const makeClaims = (deps: {
     return true
   }
 
+  const claimFailed = (error: unknown, of: Identity): void => {
+    // It may have claimed what this worker knows nothing of.
+    if (isConnectionLost(error) && of === identities.current()) identities.renew()
+    log.warn({ err: error }, 'nothing could be claimed')
+  }
+
   const claimAll = async (): Promise<void> => {
     let of = identities.current()
     try {
@@ -101,26 +110,53 @@ export const makeClaims = (deps: {
         of = identities.current()
       } while ((await claimOnce(of)) || again)
     } catch (error) {
-      // It may have claimed what this worker knows nothing of.
-      if (isConnectionLost(error) && of === identities.current()) identities.renew()
-      log.warn({ err: error }, 'nothing could be claimed')
+      claimFailed(error, of)
     } finally {
       claiming = undefined
     }
   }
 
+  const soon = (): void => {
+    queueKnown = true
+    if (stopped) return
+    if (claiming) again = true
+    else claiming = claimAll()
+  }
+
+  const claimOne = async ({
+    workspaceId,
+    executionId,
+  }: {
+    workspaceId: string
+    executionId: string
+  }): Promise<void> => {
+    const of = identities.current()
+    arriving.add(executionId)
+    try {
+      const found = await store.claimOne(of.workerId, workspaceId, executionId)
+      if (found)
+        await takeUp(found.row, of, new Map([[executionId, found.facts]]), new Map([[executionId, found.messages]]))
+      else soon()
+    } catch (error) {
+      claimFailed(error, of)
+    } finally {
+      arriving.delete(executionId)
+      naming = undefined
+    }
+  }
+
   return {
-    soon: () => {
-      queueKnown = true
-      if (stopped) return
-      if (claiming) again = true
-      else claiming = claimAll()
+    soon,
+    one: (at) => {
+      // Several at once are cheaper together.
+      if (stopped || claiming || naming) soon()
+      else naming = claimOne(at)
     },
     queueKnown: () => queueKnown,
     isArriving: (executionId) => arriving.has(executionId),
     stop: async () => {
       stopped = true
-      await claiming
+      await Promise.all([claiming, naming])
     },
   }
 }

@@ -69,9 +69,23 @@ const TICK = `with quick as materialized (select set_config('synchronous_commit'
       where ${live('queued')} or ${live('waiting')} or ${live('running', unstopped)}) as leftover`
 
 // By name: a newer release may add a column, and a prepared `select *` then fails on every connection of an older one.
-const CLAIM = `select execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input,
+const CLAIMED = `execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input,
   trigger_kind, trigger_id, started_by, parent_execution_id, parent_node, started_at, timeout_s, max_concurrency, epoch, inbox,
-  seen, snapshot, snapshot_seq, crashes, tell_end, depth from engine.claim($1, $2, $3, $4, $5, $6)`
+  seen, snapshot, snapshot_seq, crashes, tell_end, depth`
+
+const CLAIM = `select ${CLAIMED} from engine.claim($1, $2, $3, $4, $5, $6)`
+
+// As engine.claim, with the same fence against a worker that was declared dead; but only where nothing speaks against it.
+const CLAIM_ONE = `with quick as materialized (select set_config('synchronous_commit', 'off', true)),
+    self as materialized (select from workers where worker_id = $1 and not dead for share)
+  update executions e set status = 'running', worker_id = $1, due_at = null, started_at = coalesce(e.started_at, now())
+  from quick, self
+  where workspace_id = $2 and execution_id = $3 and status = 'queued' and crashes = 0 and max_concurrency is null
+  returning ${CLAIMED},
+    (select json_agg(json_build_array(type, extract(epoch from at) * 1000, data) order by seq)
+      from events where execution_id = $3 and seq > e.snapshot_seq) as events,
+    (select json_agg(json_build_object('n', n, 'payload', payload) order by n)
+      from inbox where execution_id = $3 and n > e.seen) as messages`
 
 // Right behind the claim and on its connection, which knows what it was (`engine.claimed`).
 const CLAIMED_EVENTS = `select e.execution_id, e.type, e.at, e.data from engine.claimed() c
@@ -86,6 +100,7 @@ type InboxRow = InboxMessage & { execution_id: string }
 
 export type Journals = Map<string, Fact[]>
 export type Inboxes = Map<string, InboxMessage[]>
+export type ClaimedOne = { row: ExecutionRow; facts: Fact[]; messages: InboxMessage[] }
 export type Claimed = { rows: Promise<ExecutionRow[]>; events: Promise<Journals>; inbox: Promise<Inboxes> }
 
 const factsOf = (rows: EventRow[]): Journals =>
@@ -165,6 +180,18 @@ export const makeStore = (db: Database) => {
         (error: Error) => client.release(isConnectionLost(error)),
       )
       return { rows, events, inbox }
+    },
+    /** By its name: nothing where it is not queued, or where it must wait for its turn. */
+    claimOne: async (workerId: string, workspaceId: string, executionId: string): Promise<ClaimedOne | undefined> => {
+      type Row = ExecutionRow & {
+        events: [Fact['type'], number, Fact['data']][] | null
+        messages: InboxMessage[] | null
+      }
+      const [found] = await query<Row>('claim-one', CLAIM_ONE, [workerId, workspaceId, executionId])
+      if (!found) return undefined
+      const { events, messages, ...row } = found
+      const facts = (events ?? []).map(([type, at, data]) => ({ type, at, data }))
+      return { row, facts, messages: messages ?? [] }
     },
     noteRelease: (release: number) =>
       query('note-release', 'insert into releases (release) values ($1) on conflict do nothing', [release]),

@@ -1,4 +1,5 @@
 import type { Definition } from '#model/definition'
+import { makeLru } from '#model/lru'
 import type { Effect } from '#model/node'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
@@ -35,6 +36,7 @@ export type WorkerLimits = {
 export const defaultLimits: WorkerLimits = { capacity: 1024, perWorkspace: 512, claimPerWorkspace: 16 }
 
 const DRAIN = 8 * SECOND
+const PARKED = 10_000
 /** So many crashes make an execution suspect; two of that kind never run at once, so that only one is blamed. */
 const SUSPECT = 2
 
@@ -63,7 +65,8 @@ export type Worker = {
   /** Starts and owns it. False when its idempotency key or its id is taken. */
   begin(at: { workspaceId: string; executionId: string }, start: StartRow, definition: Definition): Promise<boolean>
   claimSoon(): void
-  nudged(ids: string[]): void
+  /** Somebody wrote to this execution, or queued it; to any, without an id. */
+  nudged(executionId: string): void
   running(): number
   stop(): Promise<void>
 }
@@ -72,6 +75,8 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   const { db, store, ports, hints, clock, log, limits } = deps
   const lives = new Map<string, Live>()
   const perWorkspace = new Map<string, number>()
+  /** The workspaces of executions that were parked here: claimed by name, they go on sooner. */
+  const parked = makeLru<string>(PARKED)
   let suspects = 0
   let stopping = false
   let emptied: (() => void) | undefined
@@ -123,6 +128,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     if (lives.get(owned.executionId) === live) forget(live)
     const told = live.top.state.status !== 'succeeded' || owned.tellEnd || owned.metPeople
     if (how === 'ended' && told) deps.tell()
+    if (how === 'parked') parked.set(owned.executionId, owned.workspaceId)
     if (how !== 'abandoned' && owned.maxConcurrency !== null) void freeSlot()
     if (claims.queueKnown()) claims.soon()
     if (lives.size === 0) emptied?.()
@@ -173,6 +179,13 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   })
   const ticking = await startTicking({ store, log, clock, identities, claims, lives, tell: deps.tell })
 
+  const hasRoomFor = (workspaceId: string): boolean =>
+    !stopping &&
+    !identities.renewing() &&
+    !claims.queueKnown() &&
+    lives.size < limits.capacity &&
+    (perWorkspace.get(workspaceId) ?? 0) < limits.perWorkspace
+
   const drain = async (): Promise<void> => {
     const empty = new Promise<void>((resolve) => {
       emptied = resolve
@@ -190,20 +203,18 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     journal: () => identities.current().journal,
     loadDefinition,
     understands: understanding.ofDefinition,
-    hasRoomFor: (workspaceId) =>
-      !stopping &&
-      !identities.renewing() &&
-      !claims.queueKnown() &&
-      lives.size < limits.capacity &&
-      (perWorkspace.get(workspaceId) ?? 0) < limits.perWorkspace,
+    hasRoomFor,
     begin: async (at, start, definition) => {
       const owned = ownedFromStart({ ...at, clock: clock.now() }, start, definition, effectOf)
       return (await adopt(owned, identities.current()).begin(start)).started
     },
     claimSoon: claims.soon,
-    nudged: (ids) => {
-      for (const id of ids) lives.get(id)?.lookAtInbox()
-      if (ids.some((id) => !lives.has(id))) claims.soon()
+    nudged: (executionId) => {
+      const live = lives.get(executionId)
+      const workspaceId = parked.get(executionId)
+      if (live) live.lookAtInbox()
+      else if (workspaceId !== undefined && hasRoomFor(workspaceId)) claims.one({ workspaceId, executionId })
+      else claims.soon()
     },
     running: () => lives.size,
     stop: async () => {

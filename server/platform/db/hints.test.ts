@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeLogger } from '#platform/log'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
@@ -40,6 +41,55 @@ describe('hints of a transaction', () => {
     await slow
     await expect.poll(() => heard).toEqual(['quick', 'slow'])
     await stop()
+  })
+
+  test('reach other processes once, and this one without a way over the database', async () => {
+    const other = openDatabase({ urls: database.urls, log: makeLogger('silent'), poolSize: 1 })
+    const [here, there]: [string[], string[]] = [[], []]
+    await other.listen('far', (payload) => there.push(payload))
+    const stop = await db.listen('far', (payload) => here.push(payload))
+    const giving = Array.from({ length: 20 }, (_, n) => db.tenant(nobody, async (tx) => tx.hint('far', `${n}`)))
+    await Promise.all(giving)
+    const all = Array.from({ length: 20 }, (_, n) => `${n}`)
+    expect(here.toSorted()).toEqual(all.toSorted())
+    await other.tenant(nobody, async (tx) => tx.hint('far', 'and back'))
+    await expect.poll(() => here).toContain('and back')
+    expect(there.toSorted()).toEqual([...all, 'and back'].toSorted())
+    expect(here).toHaveLength(21)
+    await stop()
+    await other.close()
+  })
+
+  test('that are too many for others to be named are one that names nothing', async () => {
+    const other = openDatabase({ urls: database.urls, log: makeLogger('silent'), poolSize: 1 })
+    const heard: string[] = []
+    await other.listen('many', (payload) => heard.push(payload))
+    await db.tenant(nobody, async (tx) => {
+      for (let n = 0; n < 151; n++) tx.hint('many', `${n}`)
+    })
+    await db.tenant(nobody, async (tx) => tx.hint('many', 'last'))
+    await expect.poll(() => heard).toEqual(['', 'last'])
+    await other.close()
+  })
+
+  test('are listened to over one connection; after it was lost every listener hears that anything may have happened', async () => {
+    const other = openDatabase({ urls: database.urls, log: makeLogger('silent'), poolSize: 1 })
+    const heard: string[] = []
+    await other.listen('one', (payload) => heard.push(`one ${payload}`))
+    const stop = await other.listen('two', (payload) => heard.push(`two ${payload}`))
+    const superuser = new pg.Client(database.superuserUrl)
+    await superuser.connect()
+    const listening = `from pg_stat_activity where datname = current_database() and query like 'listen %'`
+    expect((await superuser.query(`select pg_terminate_backend(pid) ${listening}`)).rowCount).toBe(1)
+    await expect.poll(() => heard).toEqual(['one ', 'two '])
+    await stop()
+    await db.tenant(nobody, async (tx) => {
+      tx.hint('two', 'unheard')
+      tx.hint('one', 'again')
+    })
+    await expect.poll(() => heard).toEqual(['one ', 'two ', 'one again'])
+    await superuser.end()
+    await other.close()
   })
 
   test('leave before the database is closed', async () => {

@@ -2,7 +2,8 @@ import pg from 'pg'
 import { SECOND } from '../clock.ts'
 import { problem } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { type Hint, makeHinter } from './hints.ts'
+import { type Hint, type Hints, makeHints } from './hints.ts'
+import type { OnHint } from './listener.ts'
 
 export type Values = readonly unknown[]
 
@@ -14,7 +15,7 @@ export type Tx = {
   count(sql: string, values?: Values): Promise<number>
   /** A statement whose result nobody needs: the commit travels with it. If it fails, so does the transaction. */
   send(sql: string, values?: Values): void
-  /** NOTIFY after the commit and outside the transaction. A hint: it can be lost with the process. */
+  /** Tells whoever listens, here and in other processes, once this is committed. It can be lost with the process. */
   hint(channel: string, payload: string): void
 }
 
@@ -30,8 +31,10 @@ export type Database = {
   engine<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** As heddle_operator: reads every tenant, writes nothing but the audit log. */
   operator<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** Wakes on NOTIFY; a hint that can be lost, never a fact. Reconnects by itself and then hints once. */
-  listen(channel: string, onHint: (payload: string) => void): Promise<() => Promise<void>>
+  /** A hint can be lost, and is never a fact. After a connection was lost it comes once without a payload. */
+  listen(channel: string, onHint: OnHint): Promise<() => Promise<void>>
+  /** As `tx.hint`, of what is committed already. */
+  hint(channel: string, payload: string): void
   readonly appPool: pg.Pool
   readonly enginePool: pg.Pool
   close(): Promise<void>
@@ -137,7 +140,7 @@ async function transaction<T>(
   pool: pg.Pool,
   begin: (client: pg.PoolClient) => Promise<unknown>[],
   work: (tx: Tx) => Promise<T>,
-  onCommitted: (hints: Hint[]) => void,
+  hinting: Hints,
 ): Promise<T> {
   let client: pg.PoolClient
   try {
@@ -149,6 +152,7 @@ async function transaction<T>(
     })
   }
   let broken: Error | undefined
+  let takenAlong = false
   const onError = (error: Error): void => {
     broken = error
   }
@@ -159,13 +163,15 @@ async function transaction<T>(
     opening.catch(ignored)
     const hints: Hint[] = []
     const sent: Promise<unknown>[] = []
-    const result = await work(txOf(client, hints, sent))
+    const tx = txOf(client, hints, sent)
+    const result = await work(tx)
+    takenAlong = hinting.takeAlong(tx, hints)
     const commit = client.query('commit')
     commit.catch(ignored)
     await Promise.all([opening, ...sent])
     // That is how PostgreSQL commits what has failed.
     if ((await commit).command === 'ROLLBACK') throw new Error('a statement failed and its transaction went on')
-    onCommitted(hints)
+    hinting.give(hints, { othersKnow: takenAlong })
     return result
   } catch (error) {
     if (isConnectionLost(error)) {
@@ -179,6 +185,7 @@ async function transaction<T>(
       throw problem('quota_exceeded', (error as Error).message, { cause: error })
     throw error
   } finally {
+    if (takenAlong) hinting.arrived()
     client.off('error', onError)
     client.release(broken)
   }
@@ -225,10 +232,9 @@ export function openDatabase(options: {
   // commit once 15,000 executions had ended. Every statement of the engine has an index to go by.
   const enginePool = open(urls.engine, 8, ENGINE_PLANS, KEPT)
   const operatorPool = open(urls.operator, 2)
-  const listeners = new Set<() => Promise<void>>()
   // A connection of its own, so that hints do not queue behind requests that wait for one.
   const hintPool = open(urls.app, 1)
-  const hinter = makeHinter(hintPool, log)
+  const hints = makeHints({ pool: hintPool, url: urls.app, log })
 
   return {
     appPool,
@@ -245,61 +251,15 @@ export function openDatabase(options: {
           }),
         ],
         work,
-        hinter.add,
+        hints,
       ),
-    engine: (work) => transaction(enginePool, (client) => [client.query('begin')], work, hinter.add),
-    operator: (work) => transaction(operatorPool, (client) => [client.query('begin')], work, hinter.add),
-    async listen(channel, onHint) {
-      const stop = await listenForever(urls.app, channel, onHint, log)
-      listeners.add(stop)
-      return async () => {
-        listeners.delete(stop)
-        await stop()
-      }
-    },
+    engine: (work) => transaction(enginePool, (client) => [client.query('begin')], work, hints),
+    operator: (work) => transaction(operatorPool, (client) => [client.query('begin')], work, hints),
+    listen: hints.listen,
+    hint: (channel, payload) => hints.give([[channel, payload]], { othersKnow: false }),
     async close() {
-      await Promise.all([...listeners].map((stop) => stop()))
-      await hinter.settled()
+      await hints.close()
       await Promise.all([appPool.end(), enginePool.end(), operatorPool.end(), hintPool.end()])
     },
-  }
-}
-
-async function listenForever(
-  url: string,
-  channel: string,
-  onHint: (payload: string) => void,
-  log: Logger,
-): Promise<() => Promise<void>> {
-  let stopped = false
-  let client: pg.Client | undefined
-  let retry: NodeJS.Timeout | undefined
-
-  const connect = async (): Promise<void> => {
-    const next = new pg.Client({ connectionString: url })
-    next.on('error', ignored)
-    next.on('notification', (message) => onHint(message.payload ?? ''))
-    next.on('end', () => {
-      if (stopped || client !== next) return
-      retry = setTimeout(() => void reconnect(), 250)
-    })
-    await next.connect()
-    await next.query(`listen ${pg.escapeIdentifier(channel)}`)
-    client = next
-  }
-  const reconnect = async (): Promise<void> => {
-    try {
-      await connect()
-      onHint('')
-    } catch (error) {
-      log.debug({ err: error, channel }, 'listening again failed')
-      if (!stopped) retry = setTimeout(() => void reconnect(), 250)
-    }
-  }
-  await connect()
-  return async () => {
-    stopped = true
-    clearTimeout(retry)
-    await client?.end().catch(ignored)
   }
 }

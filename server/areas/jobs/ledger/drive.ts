@@ -23,7 +23,7 @@ import { inLedger } from './scope.ts'
 export type DriveOptions = FlightOptions & {
   db: Database
   log: Logger
-  engine: Pick<Engine, 'start' | 'cancel' | 'nudge' | 'onAppended'>
+  engine: Pick<Engine, 'start' | 'cancel' | 'onAppended'>
   datasets: DatasetUse
   readSource(workspaceId: string, sourceId: string, signal: AbortSignal): Promise<AsyncIterable<JsonObject[]>>
 }
@@ -224,11 +224,9 @@ export async function driveRecords(
   }
 
   async function cancelFlying(): Promise<void> {
-    const ids = flights.ids()
     await inScope(async (tx) => {
-      for (const executionId of ids) await engine.cancel(tx, { workspaceId, executionId }, null)
+      for (const executionId of flights.ids()) await engine.cancel(tx, { workspaceId, executionId }, null)
     })
-    engine.nudge(ids)
   }
 
   /** How long there may be nothing to do: until something in flight is journalled, or a record is due again. */

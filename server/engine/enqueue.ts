@@ -1,0 +1,31 @@
+import type { Tx } from '#platform/db/pool'
+import { nudge } from './nudges.ts'
+import type { Start } from './ports.ts'
+
+export type EnqueueOutcome = 'accepted' | 'duplicate' | 'queue_full' | 'unknown'
+
+/** Starts an execution in the caller's own transaction; a worker claims it once that is committed. */
+export async function enqueue(
+  tx: Tx,
+  start: Omit<Start, 'executionId' | 'idempotency'> & { executionId: string },
+): Promise<EnqueueOutcome> {
+  const { outcome } = await tx.row<{ outcome: EnqueueOutcome }>('select engine.start($1, $2, $3, $4) as outcome', [
+    start.workspaceId,
+    start.executionId,
+    JSON.stringify(start.input),
+    JSON.stringify({
+      definition_ref: start.definitionRef,
+      workflow_id: start.workflowId,
+      version_id: start.versionId,
+      system_slug: start.systemSlug ?? null,
+      timeout_s: start.timeoutS ?? null,
+      max_concurrency: start.maxConcurrency ?? null,
+      trigger_kind: start.trigger.kind,
+      trigger_id: start.trigger.id,
+      started_by: start.startedBy,
+      tell_end: start.tellEnd ?? false,
+    }),
+  ])
+  if (outcome === 'accepted') nudge(tx, start.executionId)
+  return outcome
+}
