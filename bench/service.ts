@@ -1,7 +1,7 @@
 import { echo, kind } from '#engine/testing'
 import { readConfig } from '#platform/config'
 import { type DatabaseUrls, openDatabase } from '#platform/db/pool'
-import { MOST_UNACCEPTED } from '#platform/http/server'
+import { listen } from '#platform/http/listen'
 import { makeLogger } from '#platform/log'
 import { keepHeapSmall } from '#platform/memory'
 import { makeVault } from '#platform/secrets'
@@ -15,7 +15,7 @@ const urls = JSON.parse(process.argv[2]!) as DatabaseUrls
 const role = process.argv[3] ?? 'all'
 const config = readConfig(
   {
-    HEDDLE_RATE_LIMITS: 'off',
+    HEDDLE_RATE_LIMITS: process.env.HEDDLE_RATE_LIMITS ?? 'off',
     HEDDLE_LOG_LEVEL: 'error',
     HEDDLE_ALLOW_TARGETS: process.env.HEDDLE_ALLOW_TARGETS,
     HEDDLE_DATA_DIR: process.env.HEDDLE_DATA_DIR ?? '/tmp/heddle-bench-service',
@@ -49,7 +49,7 @@ const app = await makeApp({
   kinds: [echo, once, ...(release === undefined ? [] : [later])],
   ...(release !== undefined && { release: Number(release) }),
 })
-address = await app.http.listen({ host: '127.0.0.1', port: 0, backlog: MOST_UNACCEPTED })
+address = await listen(app.http, { host: '127.0.0.1', port: 0 })
 console.log(`listening ${address}`)
 process.on('message', (message) => {
   if (message === 'memory') process.send?.({ rss: process.memoryUsage().rss, heap: process.memoryUsage().heapUsed })

@@ -6,7 +6,7 @@ import { migrate } from '#platform/db/migrate'
 import { openDatabase } from '#platform/db/pool'
 import { StartRefused } from '#platform/db/refused'
 import { bootstrapRoles } from '#platform/db/roles'
-import { MOST_UNACCEPTED } from '#platform/http/server'
+import { listen } from '#platform/http/listen'
 import { checkSecretKey, loadSecretKey } from '#platform/key'
 import { type Logger, makeLogger } from '#platform/log'
 import { keepHeapSmall } from '#platform/memory'
@@ -51,7 +51,7 @@ async function start(config: Config): Promise<void> {
   if (config.role !== 'worker') {
     for (const line of await seed({ config, ownerUrl: urls.owner, http: app.http, log, fillDemo })) console.log(line)
   }
-  const listening = await app.http.listen({ host: config.HOST, port: config.PORT, backlog: MOST_UNACCEPTED })
+  const listening = await listen(app.http, { host: config.HOST, port: config.PORT })
   const { port } = new URL(listening)
   address ??= `http://${config.HOST}:${port}`
   console.log(`heddle ready on http://${config.HOST}:${port}`)

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Admission, makeAdmission, type Turn } from './admission.ts'
+import { makePatience } from './patience.ts'
 
 let admission: Admission
 let begun: string[]
@@ -8,7 +9,7 @@ let refused: string[]
 
 beforeEach(() => {
   vi.useFakeTimers()
-  admission = makeAdmission(64)
+  admission = makeAdmission(64, makePatience())
   begun = []
   turns = []
   refused = []

@@ -1,4 +1,5 @@
-import { problem } from '../errors.ts'
+import { type Problem, problem } from '../errors.ts'
+import type { Patience } from './patience.ts'
 
 // How many requests are worked on at once. The rest wait their turn, tenant by tenant, so that one tenant's flood delays
 // mostly itself; what would wait too long is refused at once, while refusing is still cheap. Without a bound every request
@@ -7,15 +8,10 @@ import { problem } from '../errors.ts'
 /** Whoever has not answered by then waits for something else (a long poll, a provider, a slow upload) and uses no processor. */
 const AT_WORK_FOR_MS = 250
 
-/** One for all: a refusal must cost next to nothing. */
-export const overloaded = problem('overloaded', 'More is asked of the service than it can do. Try again in a second.', {
-  retryAfterS: 1,
-})
-
 export type Turn = { leave(): void }
 type Waiting = { begin(turn: Turn): void; refuse(error: Error): void }
 
-export function makeAdmission(mostAtWork: number) {
+export function makeAdmission(mostAtWork: number, patience: Patience) {
   const mostWaiting = 8 * mostAtWork
   const mostWaitingOfOne = 4 * mostAtWork
   const atWork = new Map<Turn, number>()
@@ -58,6 +54,15 @@ export function makeAdmission(mostAtWork: number) {
     beginNext()
   }
 
+  const overloaded = (): Problem => {
+    const retryAfterS = patience.retryAfterS()
+    return problem(
+      'overloaded',
+      `More is asked of the service than it can do. Try again in ${retryAfterS === 1 ? 'a second' : `${retryAfterS} seconds`}.`,
+      { retryAfterS },
+    )
+  }
+
   const longest = (): Waiting[] => [...waiting.values()].reduce((a, b) => (b.length > a.length ? b : a))
 
   /** Where all places are taken, only whoever waits more often than the asker makes room. */
@@ -68,12 +73,13 @@ export function makeAdmission(mostAtWork: number) {
 
   return {
     hasNoRoomFor,
+    overloaded,
     /** Resolves when the request may be worked on. Refuses with `overloaded`. */
     enter(tenant: string): Turn | Promise<Turn> {
       if (waitingCount === 0 && atWork.size < mostAtWork) return begin()
-      if (hasNoRoomFor(tenant)) throw overloaded
+      if (hasNoRoomFor(tenant)) throw overloaded()
       if (waitingCount >= mostWaiting) {
-        longest().pop()!.refuse(overloaded)
+        longest().pop()!.refuse(overloaded())
         waitingCount -= 1
       }
       return new Promise((resolve, reject) => {

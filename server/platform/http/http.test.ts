@@ -197,11 +197,7 @@ describe('limits', () => {
     const limiter = makeRateLimiter(() => 0)
     const headers: Record<string, string> = {}
     const refuse = () =>
-      countRefused(
-        limiter,
-        { ip: '203.0.113.9' },
-        { header: (name, value) => Object.assign(headers, { [name]: value }) as never },
-      )
+      countRefused(limiter, { ip: '203.0.113.9' }, { headers: (told) => Object.assign(headers, told) as never })
     for (let tries = 0; tries < 200; tries++) refuse()
     expect(refuse).toThrow(expect.objectContaining({ code: 'rate_limited', retryAfterS: 1 }))
     expect(headers.ratelimit).toBe('"address";r=0;t=1')

@@ -1,25 +1,23 @@
-import type { Server } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { makeLru } from '#model/lru'
 import type { Standings } from '../access/check.ts'
 import type { TokenScope } from '../access/words.ts'
 import type { Identifier } from '../auth/identify.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/pool.ts'
 import { isProblem, type Problem, statusOf } from '../errors.ts'
-import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
 import type { Vault } from '../secrets.ts'
-import { type Admission, makeAdmission, overloaded } from './admission.ts'
+import { type Admission, makeAdmission } from './admission.ts'
 import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
 import { credentialOf, identify } from './caller.ts'
 import type { Identity } from './context.ts'
+import { type Door, guardDoor } from './door.ts'
 import { makeHandler } from './handler.ts'
 import { type Idempotency, makeIdempotency } from './idempotency.ts'
 import { makeRateLimiter, type RateLimiter } from './limits.ts'
+import { makePatience } from './patience.ts'
 import type { AnyRoute } from './route.ts'
 import { compileEncoder, type Encode } from './schema.ts'
-import { secureHeaders } from './security.ts'
 import { applyLimits, callerAddress, countRefused } from './throttle.ts'
 
 /** Turns a bearer token of a webhook or a widget into an identity. Each area registers its own. */
@@ -43,14 +41,17 @@ export type Kernel = {
 
 /** Adds the routes of every area. */
 export function addRoutes(app: FastifyInstance, routes: AnyRoute[], kernel: Kernel): void {
+  const limiter = makeRateLimiter()
+  const patience = makePatience()
+  const admission = makeAdmission(kernel.config.HEDDLE_MAX_AT_WORK, patience)
+  const { config, onOverloaded } = kernel
   const shared = {
     idempotency: makeIdempotency(kernel.vault),
-    limiter: makeRateLimiter(),
-    admission: makeAdmission(kernel.config.HEDDLE_MAX_AT_WORK),
-    tenants: makeLru<string>(10_000),
+    limiter,
+    admission,
+    door: guardDoor(app.server, { config, admission, limiter, patience, onOverloaded }),
     encoders: encodersOf(routes),
   }
-  refuseAtTheDoor(app.server, kernel, shared)
   for (const route of routes) if (route.bodyKind !== 'stream') addRoute(app, route, kernel, shared)
   // Streams are taken as they come, by the route itself.
   app.register(async (scope) => {
@@ -70,29 +71,8 @@ type Shared = {
   idempotency: Idempotency
   limiter: RateLimiter
   admission: Admission
-  /** Whose credential it was when it was last looked up: requests are lined up by tenant before anything is read. */
-  tenants: ReturnType<typeof makeLru<string>>
+  door: Door
   encoders: Map<unknown, Encode>
-}
-
-/**
- * Refuses a program for whose tenant there is no room before the framework has seen the request: a flood of refusals is
- * itself a load, and this halves it. Pages of other origins are refused later, with the headers that let them read it.
- */
-function refuseAtTheDoor(server: Server, kernel: Kernel, { admission, tenants }: Shared): void {
-  const [handle] = server.listeners('request')
-  server.removeAllListeners('request')
-  server.on('request', (request, response) => {
-    const { authorization, origin } = request.headers
-    const tenant = authorization !== undefined && origin === undefined ? tenants.get(authorization) : undefined
-    if (tenant === undefined || !admission.hasNoRoomFor(tenant) || !/^\/(api|auth)\//.test(request.url!))
-      return handle!(request, response)
-    kernel.onOverloaded?.()
-    const id = newId()
-    const { status, headers, body } = problemAnswer(overloaded, id)
-    response.writeHead(status, { ...secureHeaders, ...headers, 'x-request-id': id, 'content-length': body!.length })
-    response.end(body)
-  })
 }
 
 /**
@@ -143,16 +123,15 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
     onRequest: async (request, reply) => {
       const limited = kernel.config.HEDDLE_RATE_LIMITS === 'on'
       const credential = credentialOf(request)
-      const tenant = credential === undefined ? undefined : shared.tenants.get(credential)
+      // Requests are lined up by tenant before anything is read.
+      const tenant = credential === undefined ? undefined : shared.door.tenantOf(credential)
       const turn = shared.admission.enter(tenant ?? callerAddress(request.ip))
       request.turn = turn instanceof Promise ? await turn : turn
       request.identity = await identify(kernel, route, request).catch((error: unknown) => {
         if (limited && isProblem(error)) countRefused(shared.limiter, request, reply)
         throw error
       })
-      const { workspace } = request.identity
-      if (credential !== undefined && workspace && tenant !== workspace.workspace_id)
-        shared.tenants.set(credential, workspace.workspace_id)
+      if (credential !== undefined) shared.door.know(credential, request.identity)
       if (limited) applyLimits(shared.limiter, route, request, reply)
     },
     handler: async (request, reply) => {

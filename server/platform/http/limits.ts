@@ -18,6 +18,8 @@ export const limits = {
 export type RateLimiter = {
   /** Takes one token, or says how long to wait. */
   take(limit: Limit, key: string): Verdict
+  /** What taking one would say. */
+  look(limit: Limit, key: string): Verdict
   /** Gives a token back: a successful sign-in does not count as a failure. */
   giveBack(limit: Limit, key: string): void
 }
@@ -37,18 +39,21 @@ export function makeRateLimiter(now: () => number = () => performance.now()): Ra
     return bucket
   }
 
+  const judge = (limit: Limit, key: string, cost: number): Verdict => {
+    const bucket = fill(limit, `${limit.name}:${key}`)
+    const allowed = bucket.tokens >= 1
+    if (allowed) bucket.tokens -= cost
+    return {
+      allowed,
+      limit,
+      remaining: Math.floor(bucket.tokens),
+      retryAfterS: allowed ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / limit.perSecond)),
+    }
+  }
+
   return {
-    take(limit, key) {
-      const bucket = fill(limit, `${limit.name}:${key}`)
-      const allowed = bucket.tokens >= 1
-      if (allowed) bucket.tokens -= 1
-      return {
-        allowed,
-        limit,
-        remaining: Math.floor(bucket.tokens),
-        retryAfterS: allowed ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / limit.perSecond)),
-      }
-    },
+    take: (limit, key) => judge(limit, key, 1),
+    look: (limit, key) => judge(limit, key, 0),
     giveBack(limit, key) {
       const bucket = fill(limit, `${limit.name}:${key}`)
       bucket.tokens = Math.min(limit.burst, bucket.tokens + 1)

@@ -20,9 +20,6 @@ declare module 'fastify' {
   }
 }
 
-/** Connections that come in one instant; beyond Node's 511 the kernel drops them, and the client tries again after a second. */
-export const MOST_UNACCEPTED = 4096
-
 const EMPTY = Buffer.alloc(0)
 
 export function makeHttp(kernel: Kernel): FastifyInstance {

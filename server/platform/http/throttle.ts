@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { problem } from '../errors.ts'
+import type { Credential } from './context.ts'
 import { limits, type RateLimiter, type Verdict } from './limits.ts'
 import type { AnyRoute } from './route.ts'
 
@@ -17,26 +18,28 @@ export function callerAddress(ip: string): string {
 export function countRefused(
   limiter: RateLimiter,
   request: Pick<FastifyRequest, 'ip'>,
-  reply: Pick<FastifyReply, 'header'>,
+  reply: Pick<FastifyReply, 'headers'>,
 ): void {
   const verdict = limiter.take(limits.address, callerAddress(request.ip))
-  tell(reply, verdict)
+  reply.headers(rateHeaders(verdict))
   if (!verdict.allowed) throw rateLimited(verdict.retryAfterS)
 }
 
-function tell(reply: Pick<FastifyReply, 'header'>, { limit, remaining, retryAfterS }: Verdict): void {
-  const window = Math.ceil(limit.burst / limit.perSecond)
-  reply.header('ratelimit-policy', `"${limit.name}";q=${limit.burst};w=${window}`)
-  reply.header('ratelimit', `"${limit.name}";r=${remaining};t=${retryAfterS}`)
-}
+export const rateHeaders = ({ limit, remaining, retryAfterS }: Verdict): Record<string, string> => ({
+  'ratelimit-policy': `"${limit.name}";q=${limit.burst};w=${Math.ceil(limit.burst / limit.perSecond)}`,
+  ratelimit: `"${limit.name}";r=${remaining};t=${retryAfterS}`,
+})
 
-const rateLimited = (retryAfterS: number) =>
+export const limitKeyOf = (credential: Exclude<Credential, { kind: 'none' }>): string =>
+  `${credential.kind}:${credential.id}`
+
+export const rateLimited = (retryAfterS: number) =>
   problem('rate_limited', `Wait ${retryAfterS} s before the next request.`, { retryAfterS })
 
 export function applyLimits(limiter: RateLimiter, route: AnyRoute, request: FastifyRequest, reply: FastifyReply): void {
   const { credential, workspace } = request.identity!
   const address = callerAddress(request.ip)
-  const key = credential.kind === 'none' ? address : `${credential.kind}:${credential.id}`
+  const key = credential.kind === 'none' ? address : limitKeyOf(credential)
   const verdicts = [limiter.take(credential.kind === 'none' ? limits.address : limits.general, key)]
   if (workspace) verdicts.push(limiter.take(limits.workspace, workspace.workspace_id))
   if (route.rate === 'visitor')
@@ -48,7 +51,7 @@ export function applyLimits(limiter: RateLimiter, route: AnyRoute, request: Fast
     )
   else if (route.rate) verdicts.push(limiter.take(limits[route.rate], address))
   const tightest = verdicts.reduce((a, b) => (b.remaining < a.remaining ? b : a))
-  tell(reply, tightest)
+  reply.headers(rateHeaders(tightest))
   const refused = verdicts.find((verdict) => !verdict.allowed)
   if (refused) throw rateLimited(refused.retryAfterS)
   if (route.rate === 'sign_in') {

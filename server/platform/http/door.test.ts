@@ -1,0 +1,117 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Config } from '../config.ts'
+import { problem } from '../errors.ts'
+import { type Door, guardDoor } from './door.ts'
+import { limits } from './limits.ts'
+
+const org = { org_id: 'org', name: 'Org' }
+const caller = {
+  org,
+  credential: { kind: 'api_key', id: 'key', workspace_id: null },
+  person: null,
+  workspace: { workspace_id: 'tenant', role: 'owner' },
+} as const
+
+let full: boolean
+let spent: boolean
+let sockets: Socket[]
+let line: Socket
+let door: Door
+let close: () => void
+
+async function open(proxies: string[] = []): Promise<void> {
+  const server = createServer((_request, response) => response.end('let in'))
+  server.on('connection', (socket) => sockets.push(socket))
+  door = guardDoor(server, {
+    config: { HEDDLE_RATE_LIMITS: 'on', HEDDLE_TRUSTED_PROXIES: proxies } as unknown as Config,
+    admission: {
+      hasNoRoomFor: (tenant) => full && tenant === 'tenant',
+      overloaded: () => problem('overloaded', 'Full.', { retryAfterS: 0.05 }),
+    },
+    limiter: {
+      look: (limit, key) => ({ allowed: !(spent && key === 'api_key:key'), limit, remaining: 0, retryAfterS: 1 }),
+    },
+    patience: { retryAfterS: () => 7 },
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  line = connect((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('utf8')
+  close = () => {
+    line.destroy()
+    server.close()
+  }
+}
+
+beforeEach(() => {
+  full = spent = false
+  sockets = []
+})
+afterEach(() => close())
+
+async function ask(path = '/api/companies', headers: Record<string, string> = {}): Promise<string> {
+  const lines = Object.entries({ host: 'x', authorization: 'Bearer known', ...headers }).map((pair) => pair.join(': '))
+  line.write(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
+  const [text] = await once(line, 'data')
+  return text as string
+}
+/** Once what follows an answer has been done as well. */
+const isResting = async (): Promise<boolean> => {
+  for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)
+  return sockets[0]!.isPaused()
+}
+
+test('a program whose tenant has no room is refused and rests, and is then heard again', async () => {
+  await open()
+  full = true
+  expect(await ask()).toContain('let in')
+  door.know('Bearer known', caller)
+  expect(door.tenantOf('Bearer known')).toBe('tenant')
+  const refusal = await ask()
+  expect(refusal).toMatch(/^HTTP\/1\.1 503 /)
+  expect(refusal).toMatch(/"code":"overloaded"/)
+  expect(refusal).toMatch(/\r\nx-content-type-options: nosniff\r\n/i)
+  expect(await isResting()).toBe(true)
+  expect(await ask()).toMatch(/^HTTP\/1\.1 503 /)
+  full = false
+  expect(await ask()).toContain('let in')
+})
+
+test('a program that has used up its rate is told so before anything is done for it, and when to come back', async () => {
+  await open()
+  door.know('Bearer known', caller)
+  spent = true
+  const refusal = await ask()
+  expect(refusal).toMatch(/^HTTP\/1\.1 429 /)
+  expect(refusal).toMatch(/"code":"rate_limited"/)
+  expect(refusal).toMatch(/\r\nretry-after: 7\r\n/i)
+  expect(refusal).toMatch(/\r\nratelimit: "general";r=0;t=7\r\n/i)
+  expect(refusal).toContain(`ratelimit-policy: "general";q=${limits.general.burst};w=2`)
+  expect(await isResting()).toBe(true)
+})
+
+test('whoever is not known, pages, and what is not the interface go their usual way', async () => {
+  await open()
+  full = spent = true
+  door.know('Bearer known', caller)
+  expect(await ask('/api/companies', { authorization: 'Bearer other' })).toContain('let in')
+  expect(await ask('/api/companies', { origin: 'https://example.com' })).toContain('let in')
+  expect(await ask('/healthz')).toContain('let in')
+})
+
+test.each([
+  ['says so', [], { 'x-forwarded-for': '203.0.113.7' }],
+  ['says so itself', [], { via: '1.1 proxy' }],
+  ['is trusted', ['10.0.0.0/8'], {}],
+])(
+  'a connection of a proxy that %s does not rest: it is not the refused one’s alone',
+  async (_how, proxies, headers) => {
+    await open(proxies as string[])
+    full = true
+    door.know('Bearer known', caller)
+    expect(await ask('/api/companies', headers as Record<string, string>)).toMatch(/^HTTP\/1\.1 503 /)
+    expect(await isResting()).toBe(false)
+  },
+)

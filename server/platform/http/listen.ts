@@ -1,0 +1,47 @@
+import { type AddressInfo, createServer, type ListenOptions, type Server, type Socket } from 'node:net'
+import { platform } from 'node:process'
+import type { FastifyInstance } from 'fastify'
+
+// Node accepts one connection in a turn of its loop. Under a flood a turn is long, and whoever is new (another tenant, the
+// probe of a load balancer) waited seconds for theirs. So one port has several doors, among which the kernel spreads whoever
+// comes: each turn accepts one at each of them.
+
+const DOORS = 4
+/** Connections that come in one instant; beyond Node's 511 the kernel drops them, and the client tries again after a second. */
+const MOST_UNACCEPTED = 4096
+
+const opened = (door: Server, at: ListenOptions): Promise<void> =>
+  new Promise((resolve, reject) => {
+    door.once('error', reject)
+    door.listen(at, () => {
+      door.off('error', reject)
+      resolve()
+    })
+  })
+
+/** Doors share their port with whoever asks to share it; that another program has it must be said all the same. */
+async function refuseTakenPort(at: ListenOptions): Promise<void> {
+  const probe = createServer()
+  await opened(probe, at)
+  await new Promise((resolve) => probe.close(resolve))
+}
+
+export async function listen(app: FastifyInstance, at: { host: string; port: number }): Promise<string> {
+  const manyDoors = platform === 'linux'
+  if (manyDoors && at.port !== 0) await refuseTakenPort(at)
+  const shared = { backlog: MOST_UNACCEPTED, reusePort: manyDoors }
+  const address = await app.listen({ ...at, ...shared })
+  if (!manyDoors) return address
+  const doors: Server[] = []
+  app.server.once('close', () => {
+    for (const door of doors) door.close()
+  })
+  for (const { address: host, port } of app.addresses() as AddressInfo[])
+    for (let n = 1; n < DOORS; n++) {
+      const enter = (socket: Socket): boolean => app.server.emit('connection', socket)
+      const door = createServer({ allowHalfOpen: true, noDelay: true }, enter)
+      await opened(door, { host, port, ...shared })
+      doors.push(door)
+    }
+  return address
+}

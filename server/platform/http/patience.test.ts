@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { makePatience } from './patience.ts'
+
+test('the more are refused, the later they are told to come back; half a minute at most', () => {
+  let now = 0
+  const patience = makePatience(() => now)
+  const refuse = (times: number): number => {
+    let told = 0
+    for (let n = 0; n < times; n++) told = patience.retryAfterS()
+    return told
+  }
+  expect(refuse(500)).toBe(1)
+  expect(refuse(1)).toBe(2)
+  expect(refuse(1999)).toBe(5)
+  now = 1000
+  expect(refuse(1)).toBe(5)
+  now = 2000
+  expect(refuse(1)).toBe(1)
+  now = 5000
+  expect(refuse(100_000)).toBe(30)
+  now = 7000
+  expect(refuse(1)).toBe(1)
+})

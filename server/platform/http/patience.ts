@@ -1,0 +1,31 @@
+import { SECOND } from '../clock.ts'
+
+// How long whoever is refused is told to stay away: the more are refused, the longer, so that refusing never becomes most of
+// the work.
+
+const REFUSALS_PER_SECOND = 500
+const LONGEST_S = 30
+
+export type Patience = {
+  /** Counts a refusal, and says in how many seconds to come back. */
+  retryAfterS(): number
+}
+
+export function makePatience(now: () => number = () => performance.now()): Patience {
+  let second = 0
+  let refused = 0
+  let before = 0
+  const secondsFor = (count: number): number => Math.min(LONGEST_S, Math.ceil(count / REFUSALS_PER_SECOND))
+  return {
+    retryAfterS() {
+      const current = Math.floor(now() / SECOND)
+      if (current !== second) {
+        before = current === second + 1 ? secondsFor(refused) : 0
+        second = current
+        refused = 0
+      }
+      refused += 1
+      return Math.max(before, secondsFor(refused))
+    },
+  }
+}
