@@ -1,5 +1,5 @@
 import { Link, type LinkProps } from '@tanstack/react-router'
-import { LoaderCircle, type LucideIcon } from 'lucide-react'
+import { LoaderCircle, type LucideIcon, Pencil, Trash2 } from 'lucide-react'
 import type { ComponentProps, ReactNode } from 'react'
 import { cx } from './cx.ts'
 
@@ -79,5 +79,19 @@ export function ButtonLink({
       {Icon && <Icon aria-hidden className="size-4" />}
       {children}
     </Link>
+  )
+}
+
+/** What the page of one thing offers to those who may. */
+export function ChangeAndDelete({ onChange, onDelete }: { onChange(): void; onDelete(): void }) {
+  return (
+    <>
+      <Button icon={Pencil} onClick={onChange}>
+        Change
+      </Button>
+      <Button icon={Trash2} onClick={onDelete}>
+        Delete
+      </Button>
+    </>
   )
 }

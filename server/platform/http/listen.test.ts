@@ -1,13 +1,19 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
-import { fastify } from 'fastify'
+import { type FastifyInstance, fastify } from 'fastify'
 import { expect, test } from 'vitest'
-import { listen } from './listen.ts'
+import { listen, prepareDoors } from './listen.ts'
 
 const host = '127.0.0.1'
 
-test('many connections at one port are served, over whichever door they come, until the server is closed', async () => {
+function makeServer(): FastifyInstance {
   const app = fastify({ forceCloseConnections: 'idle' })
+  prepareDoors(app)
+  return app
+}
+
+test('many connections at one port are served, over whichever door they come, until the server is closed', async () => {
+  const app = makeServer()
   app.get('/', () => 'here')
   const base = await listen(app, { host, port: 0 })
   const lines = Array.from({ length: 40 }, () => connect(Number(new URL(base).port), host))
@@ -21,17 +27,41 @@ test('many connections at one port are served, over whichever door they come, un
   await expect(fetch(base)).rejects.toThrow()
 })
 
+test('a server that is closing lets nobody in, although it still answers', async () => {
+  const app = makeServer()
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+  app.get('/', async () => {
+    ask()
+    await answered
+    return 'late'
+  })
+  const base = await listen(app, { host, port: 0 })
+  const early = connect(Number(new URL(base).port), host).setEncoding('utf8')
+  early.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+  await asked
+  const closing = app.close()
+  await new Promise(setImmediate)
+  const tries = Array.from({ length: 40 }, () => once(connect(Number(new URL(base).port), host), 'connect'))
+  const outcomes = await Promise.allSettled(tries)
+  expect(outcomes.map(({ status }) => status)).toEqual(Array(40).fill('rejected'))
+  answer()
+  const [text] = await once(early, 'data')
+  expect(text).toMatch(/late$/)
+  await closing
+})
+
 test('a port that another program has is not shared with it', async () => {
   const other = createServer().listen(0, host)
   await once(other, 'listening')
   const { port } = other.address() as { port: number }
-  const app = fastify()
+  const app = makeServer()
   await expect(listen(app, { host, port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   await app.close()
 
-  const first = fastify()
+  const first = makeServer()
   const base = await listen(first, { host, port: 0 })
-  const second = fastify()
+  const second = makeServer()
   await expect(listen(second, { host, port: Number(new URL(base).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   await Promise.all([first.close(), second.close()])
   other.close()

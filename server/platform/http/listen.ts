@@ -10,6 +10,22 @@ const DOORS = 4
 /** Connections that come in one instant; beyond Node's 511 the kernel drops them, and the client tries again after a second. */
 const MOST_UNACCEPTED = 4096
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** All doors but the first. */
+    doors: Server[]
+  }
+}
+
+/** Before anything is asked of it: what has been asked of it can no longer be told what to do when it is closed. */
+export function prepareDoors(app: FastifyInstance): void {
+  const doors: Server[] = []
+  app.decorate('doors', doors)
+  app.addHook('preClose', async () => {
+    for (const door of doors) door.close()
+  })
+}
+
 const opened = (door: Server, at: ListenOptions): Promise<void> =>
   new Promise((resolve, reject) => {
     door.once('error', reject)
@@ -32,16 +48,12 @@ export async function listen(app: FastifyInstance, at: { host: string; port: num
   const shared = { backlog: MOST_UNACCEPTED, reusePort: manyDoors }
   const address = await app.listen({ ...at, ...shared })
   if (!manyDoors) return address
-  const doors: Server[] = []
-  app.server.once('close', () => {
-    for (const door of doors) door.close()
-  })
   for (const { address: host, port } of app.addresses() as AddressInfo[])
     for (let n = 1; n < DOORS; n++) {
       const enter = (socket: Socket): boolean => app.server.emit('connection', socket)
       const door = createServer({ allowHalfOpen: true, noDelay: true }, enter)
       await opened(door, { host, port, ...shared })
-      doors.push(door)
+      app.doors.push(door)
     }
   return address
 }

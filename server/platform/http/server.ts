@@ -6,6 +6,7 @@ import type { Turn } from './admission.ts'
 import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
 import type { Identity } from './context.ts'
 import type { Kernel } from './kernel.ts'
+import { prepareDoors } from './listen.ts'
 import { secureHeaders } from './security.ts'
 
 declare module 'fastify' {
@@ -39,6 +40,7 @@ export function makeHttp(kernel: Kernel): FastifyInstance {
     return503OnClosing: true,
     forceCloseConnections: 'idle',
   })
+  prepareDoors(app)
   app.decorateRequest('identity', null)
   app.decorateRequest('rawBody')
   app.decorateRequest('startedAt', 0)

@@ -9,7 +9,7 @@ import {
   limited,
   messageOf,
   nameSchema,
-  probeWeb,
+  probeOver,
   quoteTable,
   rowOf,
   textOf,
@@ -184,11 +184,7 @@ export function makeBigquery(outgoing: Outgoing): Warehouse {
     },
     secret_fields: [{ name: 'service_account', title: 'Service account key (JSON)', required: true, multiline: true }],
     destination: (config) => endpointOf(config).host.toLowerCase(),
-    async probe(target, options) {
-      await probeWeb(outgoing, webOf(target.config))
-      const { pages } = await query(target, { text: 'select 1', limit: 1, ...options })
-      for await (const _page of pages);
-    },
+    probe: probeOver(outgoing, webOf, query),
     query,
     readTable: (table) => `select * from ${quoteTable(table, '`')}`,
   }

@@ -2,12 +2,13 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { JsonObject } from '#model/definition'
 import {
   bareStatement,
+  destinationOf,
   hostSchema,
   limited,
   messageOf,
   nameSchema,
   portSchema,
-  probeWeb,
+  probeOver,
   quoteTable,
   type Reach,
   rowOf,
@@ -129,15 +130,8 @@ export function makeClickhouse(reach: Reach): Warehouse {
       },
     },
     secret_fields: [{ name: 'password', title: 'Password', required: false }],
-    destination: (config) => {
-      const { host, port } = webOf(config)
-      return `${host.toLowerCase()}:${port}`
-    },
-    async probe(target, options) {
-      await probeWeb(reach, webOf(target.config))
-      const { pages } = await query(target, { text: 'select 1', limit: 1, ...options })
-      for await (const _page of pages);
-    },
+    destination: (config) => destinationOf(webOf(config)),
+    probe: probeOver(reach, webOf, query),
     query,
     readTable: (table) => `select * from ${quoteTable(table, '`')}`,
   }

@@ -5,7 +5,7 @@ import { connect as connectTls } from 'node:tls'
 import type { Json, JsonObject } from '#model/definition'
 import { OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing } from '#platform/outgoing/outgoing'
-import { type Step, WarehouseFailure } from './index.ts'
+import { type Step, type Warehouse, WarehouseFailure } from './index.ts'
 
 export type Reach = Pick<Outgoing, 'resolveTarget' | 'lookupFor' | 'checkLiteral'>
 
@@ -93,7 +93,7 @@ export const startTls = (
 export type Web = { host: string; port: number; https: boolean; ca?: string }
 
 /** The first three steps towards a service that speaks HTTP. */
-export async function probeWeb(reach: Reach, { host, port, https, ca }: Web): Promise<void> {
+async function probeWeb(reach: Reach, { host, port, https, ca }: Web): Promise<void> {
   const socket = await openSocket(await resolveAddress(reach, host, port), port)
   try {
     if (https) await startTls(socket, { servername: host, verify: true, ...(ca && { ca }) })
@@ -101,6 +101,17 @@ export async function probeWeb(reach: Reach, { host, port, https, ca }: Web): Pr
     socket.destroy()
   }
 }
+
+/** Every step towards it: the way there, then a question that is answered only to those who may ask. */
+export const probeOver =
+  (reach: Reach, webOf: (config: JsonObject) => Web, query: Warehouse['query']): Warehouse['probe'] =>
+  async (target, options) => {
+    await probeWeb(reach, webOf(target.config))
+    const { pages } = await query(target, { text: 'select 1 as one', limit: 1, ...options })
+    for await (const _page of pages);
+  }
+
+export const destinationOf = ({ host, port }: Web): string => `${host.toLowerCase()}:${port}`
 
 /** An agent that dials this host and port and nothing else, through the guarded look-up. */
 export function webAgent(reach: Reach, { host, port, https, ca }: Web): HttpAgent {

@@ -1,12 +1,13 @@
 import type { JsonObject } from '#model/definition'
 import {
   bareStatement,
+  destinationOf,
   hostSchema,
   limited,
   messageOf,
   nameSchema,
   portSchema,
-  probeWeb,
+  probeOver,
   quoteTable,
   type Reach,
   rowOf,
@@ -126,15 +127,8 @@ export function makeDatabricks(reach: Reach): Warehouse {
       },
     },
     secret_fields: [{ name: 'token', title: 'Access token', required: true }],
-    destination: (config) => {
-      const { host, port } = webOf(config)
-      return `${host.toLowerCase()}:${port}`
-    },
-    async probe(target, options) {
-      await probeWeb(reach, webOf(target.config))
-      const { pages } = await query(target, { text: 'select 1 as one', limit: 1, ...options })
-      for await (const _page of pages);
-    },
+    destination: (config) => destinationOf(webOf(config)),
+    probe: probeOver(reach, webOf, query),
     query,
     readTable: (table) => `select * from ${quoteTable(table, '`')}`,
   }

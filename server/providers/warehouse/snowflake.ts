@@ -6,7 +6,7 @@ import {
   limited,
   messageOf,
   nameSchema,
-  probeWeb,
+  probeOver,
   quoteTable,
   type Reach,
   rowOf,
@@ -130,11 +130,7 @@ export function makeSnowflake(reach: Reach): Warehouse {
       { name: 'private_key', title: 'Private key (PEM)', required: false, multiline: true },
     ],
     destination: (config) => addressOf(config).host.toLowerCase(),
-    async probe(target, options) {
-      await probeWeb(reach, webOf(target.config))
-      const { pages } = await query(target, { text: 'select 1 as one', limit: 1, ...options })
-      for await (const _page of pages);
-    },
+    probe: probeOver(reach, webOf, query),
     query,
     readTable: (table) => `select * from ${quoteTable(table, '"')}`,
   }

@@ -1,7 +1,8 @@
 import { Popover } from '@base-ui/react/popover'
-import { ChevronDown, ChevronRight, Search } from 'lucide-react'
+import { ChevronDown, ChevronRight } from 'lucide-react'
 import { type KeyboardEvent, type ReactElement, useId, useMemo, useRef, useState } from 'react'
 import { cx } from '#web/ui/cx.ts'
+import { SearchBox } from '../search-box.tsx'
 import { short } from './cel-field.tsx'
 import { type Row, rowsOf } from './reference-rows.ts'
 import { useFieldScope } from './scope.tsx'
@@ -65,26 +66,18 @@ function Tree({ onPick }: { onPick(reference: string): void }) {
   }
   return (
     <>
-      <div className="flex items-center gap-2 border-b border-line px-3">
-        <Search aria-hidden className="size-4 shrink-0 text-ink-3" />
-        <input
-          role="combobox"
-          aria-expanded
-          aria-controls={`${id}-tree`}
-          aria-activedescendant={rows[current] && `${id}-${current}`}
-          aria-label="Search the data"
-          // biome-ignore lint/a11y/noAutofocus: the list was opened to type into it
-          autoFocus
-          value={search}
-          onChange={(event) => {
-            setSearch(event.currentTarget.value)
-            setActive(0)
-          }}
-          onKeyDown={onKeyDown}
-          placeholder="Search"
-          className="h-9 w-full bg-transparent text-sm outline-none placeholder:text-ink-3"
-        />
-      </div>
+      <SearchBox
+        label="Search the data"
+        placeholder="Search"
+        value={search}
+        list={`${id}-tree`}
+        active={rows[current] && `${id}-${current}`}
+        onSearch={(text) => {
+          setSearch(text)
+          setActive(0)
+        }}
+        onKeyDown={onKeyDown}
+      />
       <div id={`${id}-tree`} role="tree" aria-label="Data" className="max-h-80 overflow-y-auto p-1">
         {rows.map((row, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the combobox

@@ -1,5 +1,5 @@
 import { Dialog } from '@base-ui/react/dialog'
-import { ArrowRight, Search } from 'lucide-react'
+import { ArrowRight } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useState } from 'react'
 import { portsOf } from '#model/graph-edges'
 import { cx } from '#web/ui/cx.ts'
@@ -7,6 +7,7 @@ import { toast } from '#web/ui/toast.tsx'
 import { add, join } from '../actions.ts'
 import { freePort, refuseConnection, type Way } from '../document/commands.ts'
 import { titleOf } from '../document/document.ts'
+import { SearchBox } from '../search-box.tsx'
 import { type EditorStore, type QuickAdd as Quick, useEditor, useEditorStore } from '../store.ts'
 import { KindTile } from './kind-tile.tsx'
 import { searchKinds } from './search.ts'
@@ -66,26 +67,19 @@ function List({ quick }: { quick: NonNullable<Quick> }) {
   }
   return (
     <>
-      <div className="flex items-center gap-2 border-b border-line px-4">
-        <Search aria-hidden className="size-4 shrink-0 text-ink-3" />
-        <input
-          role="combobox"
-          aria-expanded
-          aria-controls={`${id}-list`}
-          aria-activedescendant={entries[current] && `${id}-${current}`}
-          aria-label={quick.mode === 'connect' ? 'Connect to' : 'Find a node'}
-          // biome-ignore lint/a11y/noAutofocus: the list was opened to type into it
-          autoFocus
-          value={search}
-          onChange={(event) => {
-            setSearch(event.currentTarget.value)
-            setActive(0)
-          }}
-          onKeyDown={onKeyDown}
-          placeholder={quick.mode === 'connect' ? 'Connect to…' : 'Add a node: http, branch, approval…'}
-          className="h-12 w-full bg-transparent text-base outline-none placeholder:text-ink-3"
-        />
-      </div>
+      <SearchBox
+        large
+        label={quick.mode === 'connect' ? 'Connect to' : 'Find a node'}
+        placeholder={quick.mode === 'connect' ? 'Connect to…' : 'Add a node: http, branch, approval…'}
+        value={search}
+        list={`${id}-list`}
+        active={entries[current] && `${id}-${current}`}
+        onSearch={(text) => {
+          setSearch(text)
+          setActive(0)
+        }}
+        onKeyDown={onKeyDown}
+      />
       <div id={`${id}-list`} role="listbox" aria-label="Found" className="min-h-0 flex-1 overflow-y-auto p-1.5">
         {entries.map((entry, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the combobox

@@ -1,11 +1,10 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { Subscription } from '#sdk/types.generated'
 import { useApi, useChange } from '#web/api.ts'
 import { useMe } from '#web/session.tsx'
 import { StatusBadge } from '#web/ui/badge.tsx'
-import { Button } from '#web/ui/button.tsx'
+import { ChangeAndDelete } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
 import { FactRow, Page, Section } from '#web/ui/page.tsx'
@@ -44,14 +43,7 @@ function Found({ record }: { record: Subscription }) {
       ]}
       actions={
         workspace?.role === 'owner' && (
-          <>
-            <Button icon={Pencil} onClick={() => setOpen('edit')}>
-              Change
-            </Button>
-            <Button icon={Trash2} onClick={() => setOpen('delete')}>
-              Delete
-            </Button>
-          </>
+          <ChangeAndDelete onChange={() => setOpen('edit')} onDelete={() => setOpen('delete')} />
         )
       }
     >

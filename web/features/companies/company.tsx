@@ -1,10 +1,10 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { Pencil, Plus, Trash2 } from 'lucide-react'
+import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import type { Company } from '#sdk/types.generated'
 import { account, useApi, useChange } from '#web/api.ts'
 import { begin, useMe, useRole } from '#web/session.tsx'
-import { Button } from '#web/ui/button.tsx'
+import { Button, ChangeAndDelete } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
@@ -41,18 +41,7 @@ function Found({ company }: { company: Company }) {
     <Page
       title={company.name}
       crumbs={[{ label: 'Companies and workspaces', to: '/companies' }]}
-      actions={
-        mayChange && (
-          <>
-            <Button icon={Pencil} onClick={() => setOpen('edit')}>
-              Change
-            </Button>
-            <Button icon={Trash2} onClick={() => setOpen('delete')}>
-              Delete
-            </Button>
-          </>
-        )
-      }
+      actions={mayChange && <ChangeAndDelete onChange={() => setOpen('edit')} onDelete={() => setOpen('delete')} />}
     >
       <div className="mb-8">
         <FactRow

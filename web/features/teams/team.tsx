@@ -1,10 +1,10 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { Pencil, Trash2, UserMinus, UserPlus, UsersRound } from 'lucide-react'
+import { UserMinus, UserPlus, UsersRound } from 'lucide-react'
 import { useState } from 'react'
 import type { Team } from '#sdk/types.generated'
 import { useApi, useChange } from '#web/api.ts'
 import { useMe, useRole } from '#web/session.tsx'
-import { Button, IconButton } from '#web/ui/button.tsx'
+import { Button, ChangeAndDelete, IconButton } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
@@ -47,12 +47,7 @@ function Found({ team }: { team: Team }) {
       actions={
         mayChange && (
           <>
-            <Button icon={Pencil} onClick={() => setOpen('edit')}>
-              Change
-            </Button>
-            <Button icon={Trash2} onClick={() => setOpen('delete')}>
-              Delete
-            </Button>
+            <ChangeAndDelete onChange={() => setOpen('edit')} onDelete={() => setOpen('delete')} />
             <Button look="primary" icon={UserPlus} onClick={() => setOpen('add')}>
               Add people
             </Button>

@@ -37,14 +37,15 @@ export async function startEncryptedPostgres(certificate: Certificate, password:
     client.query(
       `copy (select '${Buffer.from(text).toString('base64')}') to program 'base64 -d > ${file} && chmod 600 ${file}'`,
     )
-  const { hostname, port } = new URL(postgres.ownerUrl)
+  // Over TCP: a Unix socket is never encrypted.
+  const { hostname, port, href } = Object.assign(new URL(postgres.ownerUrl), { search: '' })
 
   /** The settings are read again a moment after the server was told to. */
   async function present({ key, cert }: Certificate): Promise<void> {
     await write('server.key', key)
     await write('server.crt', cert)
     await client.query('select pg_reload_conf()')
-    for (const giveUpAt = Date.now() + 20 * SECOND; !(await isPresented(postgres.ownerUrl, cert)); ) {
+    for (const giveUpAt = Date.now() + 20 * SECOND; !(await isPresented(href, cert)); ) {
       if (Date.now() > giveUpAt) throw new Error('the server does not present its new certificate')
       await delay(20)
     }
