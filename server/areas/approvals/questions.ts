@@ -12,41 +12,16 @@ import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import { decodeDueCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
-import { newId, toWire } from '#platform/ids'
-import { isFor, type Named, namedIn } from './answerers.ts'
+import { toWire } from '#platform/ids'
 import { given } from './policy.ts'
-import type { Question } from './schema.ts'
+import type { Asked, Row } from './question-store.ts'
+import * as store from './question-store.ts'
 
 // Questions of executions to people. The first valid answer wins, from whichever door it comes; it is a signal to the
 // engine in the transaction that records it.
 
-type Row = {
-  workspace_id: string
-  clarification_id: string
-  execution_id: string
-  workflow_id: string | null
-  node_path: string
-  node_id: string
-  question: string
-  schema: Json
-  who: Named[] | null
-  status: Question['status']
-  on_due: 'fail' | 'default' | 'escalate'
-  default_answer: Json
-  escalated: boolean
-  started_by: string | null
-  answered_by_name: string | null
-  asked_at: Date
-  due_at: Date | null
-}
-
 /** Through which door an answer came, and who gave it; a person of the workspace by their uuid. */
 export type Answerer = { id: string; name: string; userId?: string }
-
-type WhereAsked = Pick<PeopleWait, 'workspaceId' | 'executionId' | 'nodePath'>
-
-/** A question, and whether whoever answers is one of those it is for. */
-type Asked = Row & { named: boolean }
 
 export type AskedQuestion = Pick<
   Row,
@@ -75,32 +50,6 @@ export function makeQuestions({
     dueAt: row.due_at,
   })
 
-  /** The one that the node asks now, or asked last. */
-  const lockLatest = (tx: Tx, { workspaceId, executionId, nodePath }: WhereAsked): Promise<Row | undefined> =>
-    tx.maybe<Row>(
-      `select * from questions where workspace_id = $1 and execution_id = $2 and node_path = $3 and status <> 'cancelled'
-       order by clarification_id desc limit 1 for update`,
-      [workspaceId, executionId, nodePath],
-    )
-
-  const lockFor = (
-    tx: Tx,
-    by: Answerer,
-    at: [workspaceId: string, executionId: string, id?: string],
-  ): Promise<Asked[]> =>
-    tx.rows<Asked>(
-      `select q.*, ${isFor('$4::uuid')} as named from questions q
-       where q.workspace_id = $1 and q.execution_id = $2 and case when $3::uuid is null then q.status = 'open' else q.clarification_id = $3 end
-       order by q.clarification_id limit 2 for update`,
-      [at[0], at[1], at[2] ?? null, by.userId ?? null],
-    )
-
-  const newest = (tx: Tx, workspaceId: string, executionId: string): Promise<Row | undefined> =>
-    tx.maybe<Row>(
-      'select * from questions where workspace_id = $1 and execution_id = $2 order by clarification_id desc limit 1',
-      [workspaceId, executionId],
-    )
-
   async function askQuestion(wait: PeopleWait): Promise<Opened> {
     const { args } = wait
     checkArgs(clarification.descriptor, given(args))
@@ -111,33 +60,11 @@ export function makeQuestions({
       })
     return db.tenant(scope(wait.workspaceId), async (tx) => {
       // Perhaps answered before the journal knew that it was asked, and asked again after a crash: it is the same question.
-      const present = await lockLatest(tx, wait)
+      const present = await store.lockLatest(tx, wait)
       if (present) return opened(present)
-      const row = await tx.row<Row>(
-        `insert into questions (workspace_id, clarification_id, execution_id, workflow_id, node_path, node_id, question, schema, who, on_due, default_answer, started_by, due_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, date_trunc('milliseconds', now() + make_interval(secs => $13))) returning *`,
-        [
-          wait.workspaceId,
-          newId(),
-          wait.executionId,
-          wait.workflowId,
-          wait.nodePath,
-          wait.nodeId,
-          String(args.question ?? ''),
-          JSON.stringify(args.schema ?? {}),
-          namedIn(args.who),
-          args.on_due ?? 'fail',
-          args.default === undefined ? null : JSON.stringify(args.default),
-          wait.startedBy,
-          typeof args.due_in_s === 'number' ? args.due_in_s : null,
-        ],
-      )
+      const row = await store.insertQuestion(tx, wait)
       // Nobody it names is here: it goes to the owners of the workspace rather than waiting for ever.
-      if (row.who !== null && (await answerers(tx, row)).length === 0)
-        await tx.count('update questions set escalated = true where workspace_id = $1 and clarification_id = $2', [
-          row.workspace_id,
-          row.clarification_id,
-        ])
+      if (row.who !== null && (await store.listAnswerers(tx, row)).length === 0) await store.markEscalated(tx, row)
       await tell(tx, row, 'clarification.asked', `A question for you: ${row.question}`)
       await onAsked?.(tx, row)
       return opened(row)
@@ -145,31 +72,18 @@ export function makeQuestions({
   }
 
   async function tell(tx: Tx, row: Row, kind: string, title: string): Promise<void> {
-    const people = await answerers(tx, row)
     await deliverEvent(tx, {
       workspaceId: row.workspace_id,
       kind,
       title: title.slice(0, 300),
       data: { clarification_id: toWire('clr', row.clarification_id), execution_id: toWire('exe', row.execution_id) },
       link: `/runs/${toWire('exe', row.execution_id)}`,
-      to: people,
+      to: await store.listAnswerers(tx, row),
     })
   }
 
-  /** Everybody who may answer now. */
-  async function answerers(tx: Tx, row: Row): Promise<string[]> {
-    const rows = await tx.rows<{ user_id: string }>('select user_id from question_answerers($1, $2)', [
-      row.workspace_id,
-      row.clarification_id,
-    ])
-    return rows.map(({ user_id }) => user_id)
-  }
-
   function close(tx: Tx, row: Row, answer: Json, by: Answerer): void {
-    tx.send(
-      `update questions set status = 'answered', answer = $3, answered_by = $4, answered_by_name = $5, answered_at = now() where workspace_id = $1 and clarification_id = $2`,
-      [row.workspace_id, row.clarification_id, JSON.stringify(answer), by.id, by.name],
-    )
+    store.sendAnswer(tx, row, answer, by)
     engine().send(
       tx,
       { workspaceId: row.workspace_id, executionId: row.execution_id, key: `question:${row.clarification_id}` },
@@ -194,14 +108,13 @@ export function makeQuestions({
     answered: { response: Json; clarificationId?: string | undefined },
     by: Answerer,
     mayAnswer: (question: Asked) => boolean,
-    locked = lockFor(tx, by, [workspaceId, executionId, answered.clarificationId]),
+    locked = store.lockFor(tx, by.userId, [workspaceId, executionId, answered.clarificationId]),
   ): Promise<{ clarification_id: string; execution_id: string; status: 'answered' }> {
-    // A map may ask thousands of questions at once: no more are read than it takes to know that there are several.
     const [wanted, another] = await locked
     if (another) throw invalid([{ path: '/clarification_id', message: 'must be given: several questions are open' }])
     if (answered.clarificationId !== undefined && !wanted) throw unknownReference('/clarification_id')
     if (wanted?.status !== 'open')
-      throw problem('not_waiting', whyNotWaiting(wanted ?? (await newest(tx, workspaceId, executionId))))
+      throw problem('not_waiting', whyNotWaiting(wanted ?? (await store.findNewest(tx, workspaceId, executionId))))
     if (!mayAnswer(wanted)) throw problem('forbidden', 'The question is addressed to somebody else.')
     const issues = validateJson(wanted.schema, answered.response)
     if (issues.length > 0)
@@ -213,9 +126,9 @@ export function makeQuestions({
     return { clarification_id: wanted.clarification_id, execution_id: executionId, status: 'answered' }
   }
 
-  async function questionDue(wait: WhereAsked): Promise<{ dueAt: Date | null }> {
+  async function questionDue(wait: store.WhereAsked): Promise<{ dueAt: Date | null }> {
     return db.tenant(scope(wait.workspaceId), async (tx) => {
-      const row = await lockLatest(tx, wait)
+      const row = await store.lockLatest(tx, wait)
       if (row?.status !== 'open' || row.due_at === null) return { dueAt: null }
       // The database's clock rules: a timer that is told twice, or early, escalates and fails nothing before its time.
       const { passed } = await tx.row<{ passed: boolean }>('select $1::timestamptz <= now() as passed', [row.due_at])
@@ -225,17 +138,11 @@ export function makeQuestions({
         return { dueAt: null }
       }
       if (row.on_due === 'escalate' && !row.escalated) {
-        const escalated = await tx.row<Row>(
-          `update questions set escalated = true, due_at = date_trunc('milliseconds', now() + (due_at - asked_at)) where workspace_id = $1 and clarification_id = $2 returning *`,
-          [row.workspace_id, row.clarification_id],
-        )
+        const escalated = await store.escalate(tx, row)
         await tell(tx, escalated, 'clarification.escalated', `Nobody has answered yet: ${row.question}`)
         return { dueAt: escalated.due_at }
       }
-      await tx.count(
-        `update questions set status = 'expired', answered_at = now() where workspace_id = $1 and clarification_id = $2`,
-        [row.workspace_id, row.clarification_id],
-      )
+      await store.markExpired(tx, row)
       engine().send(
         tx,
         { workspaceId: row.workspace_id, executionId: row.execution_id, key: `question:${row.clarification_id}` },
@@ -257,33 +164,18 @@ export function makeQuestions({
     questionDue,
     answer,
 
-    cancelOpen: (tx: Tx, workspaceId: string, executionId: string): Promise<number> =>
-      tx.count(
-        `update questions set status = 'cancelled', answered_at = now() where workspace_id = $1 and execution_id = $2 and status = 'open'`,
-        [workspaceId, executionId],
-      ),
-
-    /** Which of these wait for an answer still. */
-    async stillOpen(tx: Tx, workspaceId: string, clarificationIds: string[]): Promise<Set<string>> {
-      const rows = await tx.rows<{ clarification_id: string }>(
-        `select clarification_id from questions where workspace_id = $1 and clarification_id = any ($2) and status = 'open'`,
-        [workspaceId, clarificationIds],
-      )
-      return new Set(rows.map(({ clarification_id }) => clarification_id))
-    },
+    cancelOpen: store.cancelOpen,
+    stillOpen: store.listStillOpen,
 
     /** Whoever an open question of the execution names sees that the execution exists. */
     async standingThroughQuestion(ctx: Context, executionId: string): Promise<Standing | undefined> {
-      const named = await ctx.tx.maybe(
-        `select from questions q where q.workspace_id = $1 and q.execution_id = $3 and q.who is not null and ${isFor('$2::uuid')} limit 1`,
-        [ctx.workspace.workspace_id, ctx.person.user_id, executionId],
-      )
+      const named = await store.isNamedIn(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, executionId)
       return named ? 'visible' : undefined
     },
 
     /** What a caller who names no question can mean. */
     lockOnlyOne: async (ctx: Context, { execution_id }: { execution_id: string }): Promise<Asked[]> =>
-      lockFor(ctx.tx, answererOf(ctx), [ctx.workspace.workspace_id, execution_id]),
+      store.lockFor(ctx.tx, ctx.person.user_id, [ctx.workspace.workspace_id, execution_id]),
 
     async respond(
       ctx: Context,
@@ -308,14 +200,7 @@ export function makeQuestions({
     /** Open questions the caller may answer, soonest due first. */
     async listQuestionInbox(ctx: Context, { cursor, limit }: ListQuery) {
       const key = decodeDueCursor(cursor)
-      const rows = await ctx.tx.rows<Question>(
-        `select q.clarification_id, q.execution_id, q.workflow_id, q.node_id, q.question, q.schema, q.status, q.asked_at, q.due_at from questions q
-         where q.workspace_id = $1 and q.status = 'open'
-           and ${isFor('$2::uuid')}
-           and (coalesce(q.due_at, 'infinity'), q.clarification_id) > (coalesce($3::timestamptz, case when $4::uuid is null then '-infinity' else 'infinity' end::timestamptz), coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))
-         order by coalesce(q.due_at, 'infinity'), q.clarification_id limit $5`,
-        [ctx.workspace.workspace_id, ctx.person.user_id, key?.[0] ?? null, key?.[1] ?? null, limit + 1],
-      )
+      const rows = await store.listInbox(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, key, limit + 1)
       return toPage(rows, limit, (row) => [row.due_at?.toISOString() ?? null, row.clarification_id])
     },
   }

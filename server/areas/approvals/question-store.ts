@@ -1,0 +1,160 @@
+import type { PeopleWait } from '#engine/ports'
+import type { Json } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+import { newId } from '#platform/ids'
+import { isFor, type Named, namedIn } from './answerers.ts'
+import type { Question } from './schema.ts'
+
+export type Row = {
+  workspace_id: string
+  clarification_id: string
+  execution_id: string
+  workflow_id: string | null
+  node_path: string
+  node_id: string
+  question: string
+  schema: Json
+  who: Named[] | null
+  status: Question['status']
+  on_due: 'fail' | 'default' | 'escalate'
+  default_answer: Json
+  escalated: boolean
+  started_by: string | null
+  answered_by_name: string | null
+  asked_at: Date
+  due_at: Date | null
+}
+
+/** A question, and whether whoever answers is one of those it is for. */
+export type Asked = Row & { named: boolean }
+
+export type WhereAsked = Pick<PeopleWait, 'workspaceId' | 'executionId' | 'nodePath'>
+
+type Key = Pick<Row, 'workspace_id' | 'clarification_id'>
+
+export const insertQuestion = (tx: Tx, { args, ...wait }: PeopleWait): Promise<Row> =>
+  tx.row<Row>(
+    `insert into questions (workspace_id, clarification_id, execution_id, workflow_id, node_path, node_id, question, schema, who, on_due, default_answer, started_by, due_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, date_trunc('milliseconds', now() + make_interval(secs => $13))) returning *`,
+    [
+      wait.workspaceId,
+      newId(),
+      wait.executionId,
+      wait.workflowId,
+      wait.nodePath,
+      wait.nodeId,
+      String(args.question ?? ''),
+      JSON.stringify(args.schema ?? {}),
+      namedIn(args.who),
+      args.on_due ?? 'fail',
+      args.default === undefined ? null : JSON.stringify(args.default),
+      wait.startedBy,
+      typeof args.due_in_s === 'number' ? args.due_in_s : null,
+    ],
+  )
+
+/** The one that the node asks now, or asked last. */
+export const lockLatest = (tx: Tx, { workspaceId, executionId, nodePath }: WhereAsked): Promise<Row | undefined> =>
+  tx.maybe<Row>(
+    `select * from questions where workspace_id = $1 and execution_id = $2 and node_path = $3 and status <> 'cancelled'
+     order by clarification_id desc limit 1 for update`,
+    [workspaceId, executionId, nodePath],
+  )
+
+/** The one that is named, or those that are open: no more than it takes to know that there are several. */
+export const lockFor = (
+  tx: Tx,
+  userId: string | undefined,
+  at: [workspaceId: string, executionId: string, id?: string],
+): Promise<Asked[]> =>
+  tx.rows<Asked>(
+    `select q.*, ${isFor('$4::uuid')} as named from questions q
+     where q.workspace_id = $1 and q.execution_id = $2 and case when $3::uuid is null then q.status = 'open' else q.clarification_id = $3 end
+     order by q.clarification_id limit 2 for update`,
+    [at[0], at[1], at[2] ?? null, userId ?? null],
+  )
+
+export const findNewest = (tx: Tx, workspaceId: string, executionId: string): Promise<Row | undefined> =>
+  tx.maybe<Row>(
+    'select * from questions where workspace_id = $1 and execution_id = $2 order by clarification_id desc limit 1',
+    [workspaceId, executionId],
+  )
+
+/** Everybody who may answer now. */
+export async function listAnswerers(tx: Tx, { workspace_id, clarification_id }: Key): Promise<string[]> {
+  const rows = await tx.rows<{ user_id: string }>('select user_id from question_answerers($1, $2)', [
+    workspace_id,
+    clarification_id,
+  ])
+  return rows.map(({ user_id }) => user_id)
+}
+
+export const sendAnswer = (
+  tx: Tx,
+  { workspace_id, clarification_id }: Key,
+  answer: Json,
+  by: { id: string; name: string },
+): void =>
+  tx.send(
+    `update questions set status = 'answered', answer = $3, answered_by = $4, answered_by_name = $5, answered_at = now() where workspace_id = $1 and clarification_id = $2`,
+    [workspace_id, clarification_id, JSON.stringify(answer), by.id, by.name],
+  )
+
+/** Goes to the owners of the workspace as well. */
+export const markEscalated = (tx: Tx, { workspace_id, clarification_id }: Key): Promise<number> =>
+  tx.count('update questions set escalated = true where workspace_id = $1 and clarification_id = $2', [
+    workspace_id,
+    clarification_id,
+  ])
+
+/** Likewise, with as much time again. */
+export const escalate = (tx: Tx, { workspace_id, clarification_id }: Key): Promise<Row> =>
+  tx.row<Row>(
+    `update questions set escalated = true, due_at = date_trunc('milliseconds', now() + (due_at - asked_at)) where workspace_id = $1 and clarification_id = $2 returning *`,
+    [workspace_id, clarification_id],
+  )
+
+export const markExpired = (tx: Tx, { workspace_id, clarification_id }: Key): Promise<number> =>
+  tx.count(
+    `update questions set status = 'expired', answered_at = now() where workspace_id = $1 and clarification_id = $2`,
+    [workspace_id, clarification_id],
+  )
+
+export const cancelOpen = (tx: Tx, workspaceId: string, executionId: string): Promise<number> =>
+  tx.count(
+    `update questions set status = 'cancelled', answered_at = now() where workspace_id = $1 and execution_id = $2 and status = 'open'`,
+    [workspaceId, executionId],
+  )
+
+/** Which of these wait for an answer still. */
+export async function listStillOpen(tx: Tx, workspaceId: string, clarificationIds: string[]): Promise<Set<string>> {
+  const rows = await tx.rows<{ clarification_id: string }>(
+    `select clarification_id from questions where workspace_id = $1 and clarification_id = any ($2) and status = 'open'`,
+    [workspaceId, clarificationIds],
+  )
+  return new Set(rows.map(({ clarification_id }) => clarification_id))
+}
+
+/** Whether a question of the execution names the person. */
+export const isNamedIn = async (tx: Tx, workspaceId: string, userId: string, executionId: string): Promise<boolean> =>
+  (await tx.maybe(
+    `select from questions q where q.workspace_id = $1 and q.execution_id = $3 and q.who is not null and ${isFor('$2::uuid')} limit 1`,
+    [workspaceId, userId, executionId],
+  )) !== undefined
+
+/** Open ones that the person may answer, soonest due first. */
+export const listInbox = (
+  tx: Tx,
+  workspaceId: string,
+  userId: string,
+  after: readonly [dueAt: string | null, id: string] | null,
+  limit: number,
+): Promise<Question[]> =>
+  tx.rows<Question>(
+    `select q.clarification_id, q.execution_id, q.workflow_id, q.node_id, q.question, q.schema, q.status, q.asked_at, q.due_at from questions q
+     where q.workspace_id = $1 and q.status = 'open'
+       and ${isFor('$2::uuid')}
+       and (coalesce(q.due_at, 'infinity'), q.clarification_id) > (coalesce($3::timestamptz, case when $4::uuid is null then '-infinity' else 'infinity' end::timestamptz), coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))
+     order by coalesce(q.due_at, 'infinity'), q.clarification_id limit $5`,
+    [workspaceId, userId, after?.[0] ?? null, after?.[1] ?? null, limit],
+  )
