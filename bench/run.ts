@@ -34,9 +34,10 @@ function run(name: string): Promise<Figures> {
       output += text
     })
     child.once('close', (code) => {
-      const json = output.slice(output.lastIndexOf('\n{') + 1)
-      if (code !== 0) reject(new Error(`${name} ended with ${code}\n${output}`))
-      else resolve(JSON.parse(json.startsWith('{') ? json : output) as Figures)
+      // The figures are printed over several lines; what is logged before or after them stands on one.
+      const figures = /^\{\n[^]*?^\}$/m.exec(output)
+      if (code !== 0 || !figures) reject(new Error(`${name} ended with ${code}\n${output}`))
+      else resolve(JSON.parse(figures[0]) as Figures)
     })
   })
 }
