@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '#test/harness/program'
@@ -259,9 +260,14 @@ describe('the embedded database', () => {
 })
 
 test('a dead process that nobody collected counts as dead', async () => {
-  const parent = spawn('/bin/sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const stdio = ['ignore', 'pipe', 'ignore', 'pipe'] as const
+  const parent = spawn('/bin/sh', ['-c', 'cat <&3 & echo $!; exec sleep 60'], { stdio: [...stdio] })
   children.push(parent)
-  const pid = await new Promise<number>((resolve) => parent.stdout.once('data', (text) => resolve(Number(text))))
+  const pid = await new Promise<number>((resolve) => parent.stdout!.once('data', (text) => resolve(Number(text))))
+  // A shell would collect it; what the shell has become does not.
+  await until(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8') === 'sleep\n')
+  expect(isAlive(pid)).toBe(true)
+  ;(parent.stdio[3] as Writable).end()
   await until(() => !isAlive(pid))
   expect(() => process.kill(pid, 0)).not.toThrow()
 })
