@@ -35,7 +35,7 @@ function run(name: string): Promise<Figures> {
     })
     child.once('close', (code) => {
       // The figures are printed over several lines; what is logged before or after them stands on one.
-      const figures = /^\{\n[^]*?^\}$/m.exec(output)
+      const figures = /^\{\n[\s\S]*?^\}$/m.exec(output)
       if (code !== 0 || !figures) reject(new Error(`${name} ended with ${code}\n${output}`))
       else resolve(JSON.parse(figures[0]) as Figures)
     })

@@ -36,6 +36,7 @@ export const makeIdentities = async (deps: {
 
   let identity = await newIdentity()
   let renewing: Promise<void> | undefined
+  let stopped = false
 
   const replace = async (old: Identity): Promise<void> => {
     deps.onGivenUp()
@@ -59,9 +60,10 @@ export const makeIdentities = async (deps: {
     current: () => identity,
     renewing: () => renewing !== undefined,
     renew: () => {
-      renewing ??= replace(identity)
+      if (!stopped) renewing ??= replace(identity)
     },
     stop: async () => {
+      stopped = true
       await renewing
       await identity.journal.close()
       await store

@@ -205,6 +205,7 @@ export function openDatabase(options: {
   lockTimeoutMs?: number
 }): Database {
   const { urls, log, poolSize = 16, lockTimeoutMs = LOCK_TIMEOUT } = options
+  let closing = false
   const open = (url: string, max: number, extra = '', min = 0): pg.Pool => {
     const pool = new pg.Pool({
       connectionString: url,
@@ -217,7 +218,9 @@ export function openDatabase(options: {
     } as pg.PoolConfig)
     // Without a listener an idle connection that breaks would end the process.
     // Not the error itself: it carries the connection, and with it the key that cancels its queries.
-    pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle database connection broke'))
+    pool.on('error', (error) => {
+      if (!closing) log.warn({ reason: error.message }, 'an idle database connection broke')
+    })
     // A server that dies can report it twice on one connection, the second time when nobody holds it any more; the first
     // has failed whoever was using it.
     pool.on('connect', (client) => {
@@ -258,6 +261,7 @@ export function openDatabase(options: {
     listen: hints.listen,
     hint: (channel, payload) => hints.give([[channel, payload]], { othersKnow: false }),
     async close() {
+      closing = true
       await hints.close()
       await Promise.all([appPool.end(), enginePool.end(), operatorPool.end(), hintPool.end()])
     },
