@@ -14,6 +14,7 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 15_000 } },
     // Shared machines stall now and then; a test that fails three times in a row has found something.
     retry: process.env.CI === 'true' ? 2 : 0,
   },

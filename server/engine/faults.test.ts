@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Definition } from '#model/definition'
 import { SECOND } from '#platform/clock'
@@ -27,8 +27,7 @@ const definitions = new Map<string, Definition>([
 
 beforeAll(async () => {
   database = await makeTestDatabase()
-  superuser = new pg.Client({ connectionString: database.superuserUrl })
-  await superuser.connect()
+  superuser = await database.superuser()
   server = createServer((request, response) => {
     const [, type = '', key = ''] = (request.url ?? '').split('/')
     counted.set(`${type}/${key}`, (counted.get(`${type}/${key}`) ?? 0) + 1)
@@ -46,7 +45,6 @@ afterEach(() => {
 })
 afterAll(async () => {
   await api?.stop()
-  await superuser?.end()
   server?.close()
   await database?.drop()
 })

@@ -1,4 +1,4 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY } from '#platform/clock'
@@ -14,11 +14,9 @@ let owner: pg.Client
 beforeAll(async () => {
   database = await makeTestDatabase()
   db = openDatabase({ urls: database.urls, log: pino({ level: 'fatal' }) })
-  owner = new pg.Client({ connectionString: database.superuserUrl })
-  await owner.connect()
+  owner = await database.superuser()
 })
 afterAll(async () => {
-  await owner?.end()
   await db?.close()
   await database?.drop()
 })

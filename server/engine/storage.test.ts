@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { SECOND } from '#platform/clock'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
@@ -16,8 +16,7 @@ const held = new Promise<void>((resolve) => {
 
 beforeAll(async () => {
   database = await makeTestDatabase()
-  superuser = new pg.Client({ connectionString: database.superuserUrl })
-  await superuser.connect()
+  superuser = await database.superuser()
   await superuser.query(`create function no_room() returns trigger language plpgsql as
     $$ begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$`)
   const nodes = [
@@ -36,7 +35,6 @@ afterEach(async () => {
 afterAll(async () => {
   await bench?.stop()
   await api?.stop()
-  await superuser?.end()
   await database?.drop()
 })
 

@@ -4,11 +4,16 @@ import { inject } from 'vitest'
 import type { DatabaseUrls } from '#platform/db/pool'
 import type {} from './global-setup.ts'
 
-export type TestDatabase = {
+export type DatabaseAddress = {
   readonly name: string
   readonly urls: DatabaseUrls
   /** The superuser in this database, for tests that must look past row security. */
   readonly superuserUrl: string
+}
+
+export type TestDatabase = DatabaseAddress & {
+  /** A connection as the superuser. It ends with the database, also where a test failed before its end. */
+  superuser(): Promise<pg.Client>
   drop(): Promise<void>
 }
 
@@ -19,11 +24,22 @@ export async function makeTestDatabase(): Promise<TestDatabase> {
   const at = (url: string): string => Object.assign(new URL(url), { pathname: `/${name}` }).href
   // Measured with 150 tables and fsync off: 37 ms, against 52 ms with the default strategy.
   await administer(superuserUrl, `create database ${name} template ${template} strategy file_copy`)
+  const opened: pg.Client[] = []
   return {
     name,
     urls: { owner: at(urls.owner), app: at(urls.app), engine: at(urls.engine), operator: at(urls.operator) },
     superuserUrl: at(superuserUrl),
-    drop: () => administer(superuserUrl, `drop database if exists ${name} with (force)`),
+    async superuser() {
+      const client = new pg.Client({ connectionString: at(superuserUrl) })
+      client.on('error', () => {})
+      await client.connect()
+      opened.push(client)
+      return client
+    },
+    async drop() {
+      await Promise.all(opened.map((client) => client.end()))
+      await administer(superuserUrl, `drop database if exists ${name} with (force)`)
+    },
   }
 }
 

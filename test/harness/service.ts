@@ -7,7 +7,7 @@ import { newId } from '#platform/ids'
 import { makeLogger } from '#platform/log'
 import { makeVault, type Vault } from '#platform/secrets'
 import { type App, makeApp } from '#server/app'
-import { makeTestDatabase, type TestDatabase } from './postgres.ts'
+import { type DatabaseAddress, makeTestDatabase } from './postgres.ts'
 import { makeTemporaryDirectory } from './temporary.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
@@ -29,7 +29,7 @@ export type Service = {
   db: Database
   vault: Vault
   config: Config
-  database: TestDatabase
+  database: DatabaseAddress
   /** A statement as the superuser, past row security. */
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
   call(method: string, path: string, options?: Omit<CallOptions, 'method'>): Promise<Answer>
@@ -39,13 +39,14 @@ export type Service = {
 export type ServiceOptions = {
   role?: 'all' | 'api' | 'worker'
   env?: Record<string, string>
-  database?: TestDatabase
+  database?: DatabaseAddress
   pages?: string
 }
 
 /** The whole service on a database of its own, listening on a free port. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const database = options.database ?? (await makeTestDatabase())
+  const own = options.database ? undefined : await makeTestDatabase()
+  const database = options.database ?? own!
   const directory = await makeTemporaryDirectory()
   const config = readConfig(
     {
@@ -93,7 +94,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await app.stop()
       await db.close()
       await superuser.end()
-      if (!options.database) await database.drop()
+      await own?.drop()
       await directory.remove()
     },
   }

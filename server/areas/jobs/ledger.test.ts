@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
-import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { makeDataset, makeJob, numbered, recipe, runJob, untilRan } from '#test/harness/jobs'
 import { makeTestDatabase } from '#test/harness/postgres'
@@ -105,7 +104,7 @@ describe('the ledger', () => {
     const { member } = await makeWorld(before)
     await before.stop()
 
-    const onlooker = new pg.Pool({ connectionString: database.superuserUrl, max: 1 })
+    const onlooker = await database.superuser()
     /** What others find out after seconds (the engine's own tests wait for that), and a lease that nobody renews. */
     const declareDead = async (): Promise<void> => {
       await onlooker.query('select engine.bury(worker_id) from workers where not dead')
@@ -159,7 +158,6 @@ describe('the ledger', () => {
     const { child } = await running!
     child.kill('SIGKILL')
     await new Promise((resolve) => child.once('exit', resolve))
-    await onlooker.end()
     await database.drop()
     await directory.remove()
   }, 240_000)

@@ -1,4 +1,4 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Database, openDatabase } from '#platform/db/pool'
@@ -20,9 +20,7 @@ const workspaceId = newId()
 beforeAll(async () => {
   database = await makeTestDatabase()
   db = openDatabase({ urls: database.urls, log })
-  superuser = new pg.Client({ connectionString: database.superuserUrl })
-  superuser.on('error', () => {})
-  await superuser.connect()
+  superuser = await database.superuser()
 })
 beforeEach(async () => {
   workerId = newId()
@@ -31,7 +29,6 @@ beforeEach(async () => {
 })
 afterEach(() => journal.close())
 afterAll(async () => {
-  await superuser?.end()
   await db?.close()
   await database?.drop()
 })
@@ -85,16 +82,14 @@ test('a worker that was declared dead writes nothing, and what it owned is relea
 test('whoever declares a worker dead waits for its statements that are under way', async () => {
   const append = start()
   await journal.append(append)
-  const slow = new pg.Client({ connectionString: database.superuserUrl })
-  await slow.connect()
+  const slow = await database.superuser()
   await slow.query('begin')
   await slow.query(COMMIT.text, valuesOf(workerId, [encode(next(append))]).values)
   let buried = false
   const burying = superuser.query('select engine.bury($1)', [workerId]).then(() => {
     buried = true
   })
-  const watcher = new pg.Client({ connectionString: database.superuserUrl })
-  await watcher.connect()
+  const watcher = await database.superuser()
   await expect
     .poll(
       async () =>
@@ -109,8 +104,6 @@ test('whoever declares a worker dead waits for its statements that are under way
   await slow.query('commit')
   await burying
   expect(await eventsOf(append.executionId)).toBe(2)
-  await slow.end()
-  await watcher.end()
 })
 
 test('an append that the database refuses fails alone; the others of its batch are written', async () => {

@@ -1,4 +1,3 @@
-import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeLogger } from '#platform/log'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
@@ -77,10 +76,11 @@ describe('hints of a transaction', () => {
     const heard: string[] = []
     await other.listen('one', (payload) => heard.push(`one ${payload}`))
     const stop = await other.listen('two', (payload) => heard.push(`two ${payload}`))
-    const superuser = new pg.Client(database.superuserUrl)
-    await superuser.connect()
+    const superuser = await database.superuser()
     const listening = `from pg_stat_activity where datname = current_database() and query like 'listen %'`
-    expect((await superuser.query(`select pg_terminate_backend(pid) ${listening}`)).rowCount).toBe(1)
+    // What was closed before goes from the list a moment later.
+    await expect.poll(async () => (await superuser.query(`select ${listening}`)).rowCount).toBe(1)
+    await superuser.query(`select pg_terminate_backend(pid) ${listening}`)
     await expect.poll(() => heard).toEqual(['one ', 'two '])
     await stop()
     await db.tenant(nobody, async (tx) => {
@@ -88,7 +88,6 @@ describe('hints of a transaction', () => {
       tx.hint('one', 'again')
     })
     await expect.poll(() => heard).toEqual(['one ', 'two ', 'one again'])
-    await superuser.end()
     await other.close()
   })
 

@@ -1,4 +1,3 @@
-import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeLogger } from '#platform/log'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
@@ -34,8 +33,7 @@ test('what fails on the way to the commit fails the transaction, and nothing of 
 })
 
 test('a connection that is lost on the way to the commit is said once, and the next transaction has another', async () => {
-  const superuser = new pg.Client(database.superuserUrl)
-  await superuser.connect()
+  const superuser = await database.superuser()
   let ending: Promise<unknown> | undefined
   const lost = db.engine(async (tx) => {
     const { pid } = await tx.row<{ pid: number }>('select pg_backend_pid() as pid')
@@ -44,7 +42,6 @@ test('a connection that is lost on the way to the commit is said once, and the n
   })
   await expect(lost).rejects.toMatchObject({ code: 'unavailable' })
   await ending
-  await superuser.end()
   await db.engine(async (tx) => tx.send(register))
   expect(await registered()).toHaveLength(1)
 })

@@ -300,7 +300,7 @@ test('while the database is away callers get 503 with Retry-After, and work goes
   })
   await migrate({ ownerUrl: urls.owner, directory: 'migrations', log })
   const superuserUrl = Object.assign(new URL(postgres.ownerUrl), { pathname: '/away' }).href
-  const alone = await startService({ database: { name: 'away', urls, superuserUrl, drop: async () => {} } })
+  const alone = await startService({ database: { name: 'away', urls, superuserUrl } })
   try {
     const person = await makePerson(alone)
     await makeWorkspace(alone, person)

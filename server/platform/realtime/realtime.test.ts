@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { hashSecret, newId, newSecret, toWire } from '#platform/ids'
 import { makeLogger } from '#platform/log'
@@ -16,15 +16,14 @@ import { makeRealtime, type Realtime, type RealtimeOptions } from './realtime.ts
 
 let database: TestDatabase
 let db: Database
-let superuser: pg.Pool
+let superuser: pg.Client
 const user = newId()
 const key = newId()
 
 beforeAll(async () => {
   database = await makeTestDatabase()
   db = openDatabase({ urls: database.urls, log: makeLogger('silent'), poolSize: 4 })
-  superuser = new pg.Pool({ connectionString: database.superuserUrl, max: 2 })
-  superuser.on('error', () => {})
+  superuser = await database.superuser()
   const org = newId()
   await superuser.query(`insert into orgs (org_id, name) values ($1, 'Org')`, [org])
   await superuser.query(`insert into users (user_id, org_id, email, name) values ($1, $2, 'a@example.com', 'A')`, [
@@ -37,7 +36,6 @@ beforeAll(async () => {
   )
 })
 afterAll(async () => {
-  await superuser.end()
   await db.close()
   await database.drop()
 })
