@@ -7,10 +7,11 @@
 // Differences from the standard, on purpose: all numbers are doubles, as in JSON (`7 / 2` is 3.5, `int()` truncates);
 // no bytes, no messages; times are read in UTC.
 
-import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js'
+import type { ASTNode } from '@marcbachmann/cel-js'
 import { type CelFunction, FUNCTIONS, MATH, METHODS } from './cel-functions.ts'
 import { MACROS, type Macro, truth } from './cel-macros.ts'
 import { OPERATIONS, type Operation } from './cel-operators.ts'
+import { invalid, parseCel, place } from './cel-parser.ts'
 import {
   type Budget,
   BudgetExceeded,
@@ -33,15 +34,7 @@ type Names = { roots: ReadonlySet<string>; locals: ReadonlyMap<string, number>; 
 
 export type CelProgram = { step: Step }
 
-export const MAX_EXPRESSION_LENGTH = 4_096
 const MAX_TREE_DEPTH = 200
-
-const parser = new Environment({
-  unlistedVariablesAreDyn: true,
-  homogeneousAggregateLiterals: false,
-  enableOptionalTypes: false,
-  limits: { maxAstNodes: 2_000, maxDepth: 60, maxListElements: 1_000, maxMapEntries: 500, maxCallArguments: 8 },
-})
 
 const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
   ['string', 'string'],
@@ -65,25 +58,6 @@ export function evaluateCel(program: CelProgram, variables: object, budget: Budg
   const run = new Run(variables, budget)
   return toJson(run, program.step(run))
 }
-
-const invalid = (message: string): ExpressionFailure => new ExpressionFailure('expression_invalid', message)
-
-export function parseCel(text: string): ASTNode {
-  if (text.length > MAX_EXPRESSION_LENGTH) {
-    throw invalid(`an expression has at most ${MAX_EXPRESSION_LENGTH} characters`)
-  }
-  // The parser recurses once per unary operator without counting it.
-  if (/[!-](\s*[!-]){50}/.test(text)) throw invalid('too many unary operators in a row')
-  try {
-    return parser.parse(text).ast
-  } catch (error) {
-    if (error instanceof ParseError) throw invalid(`${error.summary}${place(error.range?.start)}`)
-    if (error instanceof RangeError) throw invalid('the expression is nested too deeply')
-    throw invalid(error instanceof Error ? error.message : 'not understood')
-  }
-}
-
-const place = (start: number | undefined): string => (start === undefined ? '' : ` (at character ${start + 1})`)
 
 function compile(node: ASTNode, outer: Names): Step {
   if (outer.depth > MAX_TREE_DEPTH) throw invalid('the expression is nested too deeply')

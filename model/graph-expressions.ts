@@ -1,5 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
-import { compileTree, parseCel } from './cel.ts'
+import { compileTree } from './cel.ts'
+import { parseCel } from './cel-parser.ts'
 import type { Json } from './definition.ts'
 import { ExpressionFailure } from './expression-failure.ts'
 import { isCel, isReference } from './expressions.ts'

@@ -11,6 +11,7 @@ import { given, readPolicy, toRows } from './policy.ts'
 import * as store from './store.ts'
 import { decideGate, gateIsSatisfiable, readStanding, readStandings, type Standing } from './tally.ts'
 import { voteJson } from './view.ts'
+import * as voting from './voting-store.ts'
 
 // The life of a gate: opened when an execution reaches an approval node, closed by votes, by its due time, or with the
 // execution. Whatever closes it tells the engine in the same transaction.
@@ -138,7 +139,7 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
     approvers: ReturnType<typeof readPolicy>['approvers'],
   ): Promise<void> {
     const rows = toRows(approvers)
-    await store.insertApprovers(tx, gate.workspace_id, gate.request_id, rows)
+    await voting.insertApprovers(tx, gate.workspace_id, gate.request_id, rows)
     const agents = rows.flatMap(({ agent }) => (agent === null ? [] : [agent]))
     if (agents.length === 0) return
     await tx.count(
@@ -170,8 +171,8 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
       return
     }
     const closed = await store.closeGate(tx, gate.workspace_id, gate.request_id, status, outcome)
-    if (gate.workflow_id !== null && status !== 'expired') await store.recordAgreement(tx, gate, outcome)
-    const votes = (await store.listVotes(tx, gate.workspace_id, [gate.request_id])).map(voteJson)
+    if (gate.workflow_id !== null && status !== 'expired') await voting.recordAgreement(tx, gate, outcome)
+    const votes = (await voting.listVotes(tx, gate.workspace_id, [gate.request_id])).map(voteJson)
     engine().send(tx, to, {
       type: 'approval.resolved',
       nodePath: gate.node_path,

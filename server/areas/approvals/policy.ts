@@ -2,7 +2,7 @@ import { NodeFailure } from '#engine/node'
 import type { Approver, Policy } from '#model/approval'
 import type { Json, JsonObject } from '#model/definition'
 import { fromWire } from '#platform/ids'
-import type { ApproverRow } from './store.ts'
+import type { ApproverRow } from './voting-store.ts'
 
 /** Arguments without those that stand for something absent. */
 export const given = (args: JsonObject): JsonObject =>

@@ -6,6 +6,7 @@ import type { Gates } from './gates.ts'
 import { policyText } from './policy.ts'
 import type { AgentVote, Approvals } from './service.ts'
 import * as store from './store.ts'
+import * as voting from './voting-store.ts'
 
 // Agents owe their votes as rows; whichever worker is free takes one, asks the model outside any transaction, and
 // records the vote. A worker that dies in the middle leaves the row, and another asks again: at most one vote is recorded.
@@ -44,7 +45,7 @@ export function makeReviews(options: {
   const underWay = new Map<Owed, Promise<void>>()
 
   /** Takes the review for a while, so that no other worker asks the model for the same. */
-  async function take(owed: Owed): Promise<{ gate: store.Gate; agent: store.AgentRow; last: boolean } | undefined> {
+  async function take(owed: Owed): Promise<{ gate: store.Gate; agent: voting.AgentRow; last: boolean } | undefined> {
     return db.tenant({ workspaceId: owed.workspace_id, userId: null }, async (tx) => {
       const taken = await tx.maybe<{ attempts: number }>(
         `update agent_reviews set attempts = attempts + 1, not_before = now() + make_interval(secs => $4)
@@ -55,7 +56,7 @@ export function makeReviews(options: {
       )
       if (!taken) return undefined
       const gate = await store.findGate(tx, owed.workspace_id, owed.request_id)
-      const agent = (await store.listAgents(tx, owed.workspace_id, [owed.request_id])).find(
+      const agent = (await voting.listAgents(tx, owed.workspace_id, [owed.request_id])).find(
         (one) => one.agent === owed.agent,
       )
       if (gate?.status !== 'open' || !agent) return undefined

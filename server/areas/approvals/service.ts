@@ -14,6 +14,7 @@ import type { AgreementQuery, Approval, Delegation, NewVote, Vote } from './sche
 import * as store from './store.ts'
 import { readStanding } from './tally.ts'
 import { gateView, gateViews, voteJson, voteView } from './view.ts'
+import * as voting from './voting-store.ts'
 
 type ById = { request_id: string }
 
@@ -26,9 +27,9 @@ export const makeStandingInGate =
     if (!gate) return undefined
     const inExecution = await standingInExecution(ctx, gate.execution_id)
     if (inExecution !== undefined && inExecution !== 'visible') return 'viewer'
-    const voters = await store.listVoters(ctx.tx, gate.workspace_id, [requestId])
+    const voters = await voting.listVoters(ctx.tx, gate.workspace_id, [requestId])
     if (voters.some(({ user_id }) => user_id === ctx.person.user_id)) return 'viewer'
-    const votes = await store.listVotes(ctx.tx, gate.workspace_id, [requestId])
+    const votes = await voting.listVotes(ctx.tx, gate.workspace_id, [requestId])
     return hasVoted(votes, ctx.person.user_id) ? 'viewer' : undefined
   }
 
@@ -53,9 +54,9 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
   async function record(
     tx: Tx,
     gate: store.Gate,
-    vote: Parameters<typeof store.insertVote>[2],
-  ): Promise<store.VoteRow> {
-    const row = await store.insertVote(tx, gate.workspace_id, vote)
+    vote: Parameters<typeof voting.insertVote>[2],
+  ): Promise<voting.VoteRow> {
+    const row = await voting.insertVote(tx, gate.workspace_id, vote)
     engine().send(
       tx,
       { workspaceId: gate.workspace_id, executionId: gate.execution_id, key: `vote:${row.vote_id}` },
@@ -141,7 +142,7 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
     async castAgentVote(tx: Tx, workspaceId: string, requestId: string, vote: AgentVote): Promise<void> {
       const gate = await store.lockGate(tx, workspaceId, requestId)
       if (gate?.status !== 'open') return
-      const votes = await store.listVotes(tx, workspaceId, [requestId])
+      const votes = await voting.listVotes(tx, workspaceId, [requestId])
       if (votes.some(({ voter_kind, voter_id }) => voter_kind === 'agent' && voter_id === vote.agent)) return
       await record(tx, gate, {
         vote_id: newId(),
@@ -199,7 +200,7 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
 
     async listAgreement(ctx: Context, { workflow_id, cursor, limit }: AgreementQuery) {
       const wanted = workflow_id === undefined ? null : (fromWire('wf', workflow_id) ?? NOWHERE)
-      const rows = await store.listAgreement(
+      const rows = await voting.listAgreement(
         ctx.tx,
         ctx.workspace.workspace_id,
         wanted,
@@ -211,7 +212,7 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
   }
 }
 
-const hasVoted = (votes: store.VoteRow[], userId: string): boolean =>
+const hasVoted = (votes: voting.VoteRow[], userId: string): boolean =>
   votes.some(({ voter_kind, voter_id }) => voter_kind === 'human' && voter_id === userId)
 
 const notAVoter = (gate: store.Gate, userId: string): string =>

@@ -1,13 +1,14 @@
 import { type Ballot, decide, isSatisfiable, type Voter } from '#model/approval'
 import type { Tx } from '#platform/db/pool'
-import * as store from './store.ts'
+import type * as store from './store.ts'
+import * as voting from './voting-store.ts'
 
 /** A gate with everything that decides it, as it stands in this transaction. */
 export type Standing = {
   gate: store.Gate
-  votes: store.VoteRow[]
-  voters: store.VoterRow[]
-  agents: store.AgentRow[]
+  votes: voting.VoteRow[]
+  voters: voting.VoterRow[]
+  agents: voting.AgentRow[]
   outstanding: (Voter & { name: string })[]
 }
 
@@ -18,9 +19,9 @@ export async function readStandings(tx: Tx, gates: readonly store.Gate[]): Promi
   if (gates.length === 0) return []
   const { workspace_id } = gates[0]!
   const ids = gates.map(({ request_id }) => request_id)
-  const votes = Map.groupBy(await store.listVotes(tx, workspace_id, ids), ({ request_id }) => request_id)
-  const voters = Map.groupBy(await store.listVoters(tx, workspace_id, ids), ({ request_id }) => request_id)
-  const agents = Map.groupBy(await store.listAgents(tx, workspace_id, ids), ({ request_id }) => request_id)
+  const votes = Map.groupBy(await voting.listVotes(tx, workspace_id, ids), ({ request_id }) => request_id)
+  const voters = Map.groupBy(await voting.listVoters(tx, workspace_id, ids), ({ request_id }) => request_id)
+  const agents = Map.groupBy(await voting.listAgents(tx, workspace_id, ids), ({ request_id }) => request_id)
   return gates.map((gate) =>
     standingOf(
       gate,
@@ -33,9 +34,9 @@ export async function readStandings(tx: Tx, gates: readonly store.Gate[]): Promi
 
 function standingOf(
   gate: store.Gate,
-  votes: store.VoteRow[],
-  voters: store.VoterRow[],
-  agents: store.AgentRow[],
+  votes: voting.VoteRow[],
+  voters: voting.VoterRow[],
+  agents: voting.AgentRow[],
 ): Standing {
   const voted = new Set(votes.map((vote) => `${vote.voter_kind}:${vote.voter_id}`))
   const outstanding =
@@ -52,7 +53,7 @@ function standingOf(
   return { gate, votes, voters, agents, outstanding }
 }
 
-const ballots = (votes: store.VoteRow[]): Ballot[] =>
+const ballots = (votes: voting.VoteRow[]): Ballot[] =>
   votes.map((vote) => ({
     kind: vote.voter_kind,
     id: vote.voter_id,

@@ -2,10 +2,11 @@ import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
 import type { Approval, Vote } from './schema.ts'
-import * as store from './store.ts'
+import type * as store from './store.ts'
 import { readStandings, type Standing } from './tally.ts'
+import * as voting from './voting-store.ts'
 
-export const voteView = (vote: store.VoteRow): Vote => ({
+export const voteView = (vote: voting.VoteRow): Vote => ({
   vote_id: vote.vote_id,
   voter: { kind: vote.voter_kind, id: voterId(vote.voter_kind, vote.voter_id), name: vote.voter_name },
   decision: vote.decision,
@@ -20,7 +21,7 @@ export const voteView = (vote: store.VoteRow): Vote => ({
 const voterId = (kind: 'human' | 'agent', id: string): string => (kind === 'human' ? toWire('usr', id) : id)
 
 /** The same vote inside JSON: what the journal and the output of the node hold. */
-export const voteJson = (vote: store.VoteRow): JsonObject => ({
+export const voteJson = (vote: voting.VoteRow): JsonObject => ({
   ...(voteView(vote) as unknown as JsonObject),
   vote_id: toWire('vote', vote.vote_id),
   voted_at: vote.voted_at.toISOString(),
@@ -32,11 +33,12 @@ export const gateView = async (tx: Tx, gate: store.Gate): Promise<Approval> => (
 export async function gateViews(tx: Tx, gates: readonly store.Gate[]): Promise<Approval[]> {
   const standings = await readStandings(tx, gates)
   const withAgents = standings.filter(({ agents }) => agents.length > 0).map(({ gate }) => gate)
-  const earned = withAgents.length === 0 ? [] : await store.listAgreementAt(tx, withAgents[0]!.workspace_id, withAgents)
+  const earned =
+    withAgents.length === 0 ? [] : await voting.listAgreementAt(tx, withAgents[0]!.workspace_id, withAgents)
   return standings.map((standing) => viewOf(standing, earned))
 }
 
-function viewOf({ gate, votes, agents, outstanding }: Standing, earned: store.AgreementRow[]): Approval {
+function viewOf({ gate, votes, agents, outstanding }: Standing, earned: voting.AgreementRow[]): Approval {
   return {
     request_id: gate.request_id,
     execution_id: gate.execution_id,

@@ -13,8 +13,9 @@ import {
   SignatureRefused,
 } from '#providers/channels/index'
 import type { CredentialBox } from './credentials.ts'
+import * as inboxStore from './inbox-store.ts'
 import { CHANNEL_HINTS } from './outbox.ts'
-import * as store from './store.ts'
+import type * as store from './store.ts'
 
 type Called = { channel: string; config_id: string }
 
@@ -42,7 +43,7 @@ export function makeInbound(options: { db: Database; channels: Channels; box: Cr
   const keep = (config: store.UsableConfig, messages: InboundMessage[]): Promise<void> =>
     db.tenant({ workspaceId: config.workspace_id, userId: null }, async (tx) => {
       for (const { deliveryId, ...message } of messages)
-        await store.insertDelivery(tx, config.workspace_id, {
+        await inboxStore.insertDelivery(tx, config.workspace_id, {
           ...message,
           receipt_id: newId(),
           config_id: config.config_id,

@@ -3,6 +3,7 @@ import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
+import * as inboxStore from './inbox-store.ts'
 import type { Outbox } from './outbox.ts'
 import * as store from './store.ts'
 
@@ -20,7 +21,7 @@ export function makeInbox(options: { db: Database; log: Logger; conversations: C
   const { db, log, conversations, outbox } = options
   const stopping = new AbortController()
 
-  async function answer(workspaceId: string, config: store.UsableConfig, delivery: store.Delivery): Promise<void> {
+  async function answer(workspaceId: string, config: store.UsableConfig, delivery: inboxStore.Delivery): Promise<void> {
     const { conversation, sender, address } = delivery
     const inScope = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => db.tenant({ workspaceId, userId: null }, work)
     const open = async (tx: Tx): Promise<string> => {
@@ -32,7 +33,7 @@ export function makeInbox(options: { db: Database; log: Logger; conversations: C
         externalId: conversation,
         title: sender.name,
       })
-      await store.saveAddress(tx, workspaceId, thread_id, config.config_id, address)
+      await inboxStore.saveAddress(tx, workspaceId, thread_id, config.config_id, address)
       return thread_id
     }
     const take = async (threadId: string, within?: Within): Promise<Pick<Message, 'message_id' | 'text'>[]> => {
@@ -52,7 +53,7 @@ export function makeInbox(options: { db: Database; log: Logger; conversations: C
     const settle = async (tx: Tx, threadId: string, said: Pick<Message, 'message_id' | 'text'>[]): Promise<void> => {
       for (const { message_id, text } of said)
         await outbox.queue(tx, { workspaceId, config, lane: threadId, key: message_id, address, text })
-      await store.settleDelivery(tx, workspaceId, delivery.receipt_id, 'taken')
+      await inboxStore.settleDelivery(tx, workspaceId, delivery.receipt_id, 'taken')
     }
     if (!conversations.answersAtOnce()) {
       const threadId = await inScope(open)
@@ -72,36 +73,36 @@ export function makeInbox(options: { db: Database; log: Logger; conversations: C
     const { workspace_id: workspaceId, receipt_id } = due
     const inScope = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => db.tenant({ workspaceId, userId: null }, work)
     const taken = await inScope(async (tx) => {
-      const delivery = await store.takeDelivery(tx, workspaceId, receipt_id, LEASE_S)
+      const delivery = await inboxStore.takeDelivery(tx, workspaceId, receipt_id, LEASE_S)
       const config = delivery && (await store.findUsable(tx, workspaceId, delivery.config_id))
       return delivery && config && { delivery, config }
     })
     if (!taken) return false
     const { delivery, config } = taken
     if (!config.enabled) {
-      await inScope((tx) => store.settleDelivery(tx, workspaceId, receipt_id, 'parked'))
+      await inScope((tx) => inboxStore.settleDelivery(tx, workspaceId, receipt_id, 'parked'))
       return true
     }
     // A model can take longer than a lease.
     const renewal = setInterval(
-      () => void inScope((tx) => store.delayDelivery(tx, workspaceId, receipt_id, LEASE_S)).catch(() => {}),
+      () => void inScope((tx) => inboxStore.delayDelivery(tx, workspaceId, receipt_id, LEASE_S)).catch(() => {}),
       (LEASE_S / 3) * SECOND,
     )
     try {
       await answer(workspaceId, config, delivery)
     } catch (error) {
       if (stopping.signal.aborted) {
-        await inScope((tx) => store.releaseDelivery(tx, workspaceId, receipt_id))
+        await inScope((tx) => inboxStore.releaseDelivery(tx, workspaceId, receipt_id))
         return false
       }
       const last = delivery.attempts >= MOST_ATTEMPTS
       log.warn({ err: error, config_id: config.config_id, last }, 'a message of a channel could not be answered')
       await inScope(async (tx) => {
-        if (!last) return store.delayDelivery(tx, workspaceId, receipt_id, 2 ** delivery.attempts)
+        if (!last) return inboxStore.delayDelivery(tx, workspaceId, receipt_id, 2 ** delivery.attempts)
         const lane = `sorry:${delivery.conversation}`
         const { address } = delivery
         await outbox.queue(tx, { workspaceId, config, lane, key: receipt_id, address, text: SORRY })
-        return store.settleDelivery(tx, workspaceId, receipt_id, 'parked')
+        return inboxStore.settleDelivery(tx, workspaceId, receipt_id, 'parked')
       })
     } finally {
       clearInterval(renewal)

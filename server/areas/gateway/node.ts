@@ -3,6 +3,7 @@ import type { SendToChannel } from '#engine/nodes/channel-send'
 import type { Database } from '#platform/db/pool'
 import type { Channels } from '#providers/channels/channels'
 import type { Outbox } from './outbox.ts'
+import * as outboxStore from './outbox-store.ts'
 import * as store from './store.ts'
 
 const final = { retryable: false }
@@ -22,6 +23,6 @@ export const makeSendToChannel =
       if (!channel.sends(config))
         throw new NodeFailure('channel_disabled', 'The external_id of this webhook is no address to send to.', final)
       await outbox.queue(tx, { workspaceId, config, lane: `to:${to}`, key, address, text })
-      const queued = await store.findSend(tx, workspaceId, config.config_id, `${key}:0`)
+      const queued = await outboxStore.findSend(tx, workspaceId, config.config_id, `${key}:0`)
       return { channel: config.channel, state: queued?.state === 'sent' ? 'sent' : 'queued' }
     })

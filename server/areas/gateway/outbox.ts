@@ -7,6 +7,8 @@ import type { Channels } from '#providers/channels/channels'
 import { type Address, ChannelFailure, type ChannelName } from '#providers/channels/index'
 import { splitText } from '#providers/channels/text'
 import type { CredentialBox } from './credentials.ts'
+import * as inboxStore from './inbox-store.ts'
+import * as outboxStore from './outbox-store.ts'
 import * as store from './store.ts'
 
 // Answers are rows, written in the transaction that makes them true and sent afterwards, each at least once: a program that
@@ -39,7 +41,7 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
     const channel = channels[config.channel]
     if (!channel.sends(config)) return
     for (const [part, partText] of splitText(text, channel.mostCharacters).entries())
-      await store.insertSend(tx, workspaceId, {
+      await outboxStore.insertSend(tx, workspaceId, {
         send_id: newId(),
         config_id: config.config_id,
         lane,
@@ -53,7 +55,7 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
   /** What the assistant says outside a turn goes to where the conversation's last message came from. */
   async function onPosted(tx: Tx, { thread, message }: Posted): Promise<void> {
     if (thread.kind !== 'channel') return
-    const found = await store.findAddress(tx, thread.workspace_id, thread.thread_id)
+    const found = await inboxStore.findAddress(tx, thread.workspace_id, thread.thread_id)
     if (!found) return
     await queue(tx, {
       workspaceId: thread.workspace_id,
@@ -70,7 +72,7 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
     const inScope = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
       db.tenant({ workspaceId: workspace_id, userId: null }, work)
     const taken = await inScope(async (tx) => {
-      const send = await store.takeSend(tx, workspace_id, send_id, LEASE_S)
+      const send = await outboxStore.takeSend(tx, workspace_id, send_id, LEASE_S)
       const config = send && (await store.findUsable(tx, workspace_id, send.config_id))
       return send && config && { send, config }
     })
@@ -79,7 +81,7 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
     const park = (reason: string): Promise<unknown> => {
       log.warn({ config_id: config.config_id, channel: config.channel, reason }, 'a message was not delivered')
       return inScope(async (tx) => {
-        await store.settleSend(tx, workspace_id, send_id, { state: 'parked', problem: reason })
+        await outboxStore.settleSend(tx, workspace_id, send_id, { state: 'parked', problem: reason })
         await store.noteProblem(tx, workspace_id, config.config_id, reason)
       })
     }
@@ -100,12 +102,12 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
         },
       )
       await inScope(async (tx) => {
-        await store.settleSend(tx, workspace_id, send_id, { state: 'sent' })
+        await outboxStore.settleSend(tx, workspace_id, send_id, { state: 'sent' })
         await store.noteProblem(tx, workspace_id, config.config_id, null)
       })
     } catch (error) {
       if (stopping.signal.aborted) {
-        await inScope((tx) => store.delaySend(tx, workspace_id, send_id, 0, 'the program stopped'))
+        await inScope((tx) => outboxStore.delaySend(tx, workspace_id, send_id, 0, 'the program stopped'))
         return false
       }
       if (!(error instanceof ChannelFailure)) log.warn({ err: error }, 'a message could not be sent')
@@ -113,11 +115,17 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
         error instanceof ChannelFailure ? error : new ChannelFailure('unavailable', 'it could not be sent')
       if (!failure.retryable || send.old) await park(failure.message)
       else if (failure.code === 'rate_limited')
-        await inScope((tx) => store.slowDown(tx, workspace_id, send, failure.retryAfterS ?? 1))
+        await inScope((tx) => outboxStore.slowDown(tx, workspace_id, send, failure.retryAfterS ?? 1))
       else if (send.attempts >= MOST_ATTEMPTS) await park(failure.message)
       else
         await inScope((tx) =>
-          store.delaySend(tx, workspace_id, send_id, Math.min(2 ** send.attempts, LONGEST_WAIT_S), failure.message),
+          outboxStore.delaySend(
+            tx,
+            workspace_id,
+            send_id,
+            Math.min(2 ** send.attempts, LONGEST_WAIT_S),
+            failure.message,
+          ),
         )
     }
     return true
