@@ -76,16 +76,20 @@ const CLAIMED = `execution_id, workspace_id, workflow_id, system_slug, version_i
 const CLAIM = `select ${CLAIMED} from engine.claim($1, $2, $3, $4, $5, $6)`
 
 // As engine.claim, with the same fence against a worker that was declared dead; but only where nothing speaks against it.
+// One value for the whole row: reading a column costs both sides more than a key of an object (0.08 of 0.7 ms).
 const CLAIM_ONE = `with quick as materialized (select set_config('synchronous_commit', 'off', true)),
     self as materialized (select from workers where worker_id = $1 and not dead for share)
   update executions e set status = 'running', worker_id = $1, due_at = null, started_at = coalesce(e.started_at, now())
   from quick, self
   where workspace_id = $2 and execution_id = $3 and status = 'queued' and crashes = 0 and max_concurrency is null
-  returning ${CLAIMED},
-    (select json_agg(json_build_array(type, extract(epoch from at) * 1000, data) order by seq)
-      from events where execution_id = $3 and seq > e.snapshot_seq) as events,
-    (select json_agg(json_build_object('n', n, 'payload', payload) order by n)
-      from inbox where execution_id = $3 and n > e.seen) as messages`
+  returning json_build_object(
+    'row', json_build_object(${CLAIMED.split(/,\s*/)
+      .map((column) => `'${column}', ${column}`)
+      .join()}),
+    'events', (select json_agg(json_build_array(type, extract(epoch from at) * 1000, data) order by seq)
+      from events where execution_id = $3 and seq > e.snapshot_seq),
+    'messages', (select json_agg(json_build_object('n', n, 'payload', payload) order by n)
+      from inbox where execution_id = $3 and n > e.seen)) as claimed`
 
 // Right behind the claim and on its connection, which knows what it was (`engine.claimed`).
 const CLAIMED_EVENTS = `select e.execution_id, e.type, e.at, e.data from engine.claimed() c
@@ -183,15 +187,17 @@ export const makeStore = (db: Database) => {
     },
     /** By its name: nothing where it is not queued, or where it must wait for its turn. */
     claimOne: async (workerId: string, workspaceId: string, executionId: string): Promise<ClaimedOne | undefined> => {
-      type Row = ExecutionRow & {
+      type Found = {
+        row: Omit<ExecutionRow, 'started_at'> & { started_at: string }
         events: [Fact['type'], number, Fact['data']][] | null
         messages: InboxMessage[] | null
       }
-      const [found] = await query<Row>('claim-one', CLAIM_ONE, [workerId, workspaceId, executionId])
+      const values = [workerId, workspaceId, executionId]
+      const [found] = await query<{ claimed: Found }>('claim-one', CLAIM_ONE, values)
       if (!found) return undefined
-      const { events, messages, ...row } = found
+      const { row, events, messages } = found.claimed
       const facts = (events ?? []).map(([type, at, data]) => ({ type, at, data }))
-      return { row, facts, messages: messages ?? [] }
+      return { row: { ...row, started_at: new Date(row.started_at) }, facts, messages: messages ?? [] }
     },
     noteRelease: (release: number) =>
       query('note-release', 'insert into releases (release) values ($1) on conflict do nothing', [release]),
