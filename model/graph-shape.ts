@@ -64,7 +64,8 @@ export function readGraph(source: JsonObject, path: string, errors: Issue[]): Gr
   const nodes = readList(source.nodes, NODE_SCHEMA, `${path}/nodes`, true, errors)
   const edges = readList(source.edges, EDGE_SCHEMA, `${path}/edges`, false, errors)
   for (const [index, node] of (nodes ?? []).entries()) {
-    if (isObject(node) && typeof node.id === 'string' && isForbiddenKey(node.id)) {
+    // States, outputs and scopes are objects by node id: what every object inherits is no id.
+    if (isObject(node) && typeof node.id === 'string' && (isForbiddenKey(node.id) || node.id in Object.prototype)) {
       errors.push({ path: `${path}/nodes/${index}/id`, message: `"${node.id}" is not allowed as an id` })
     }
   }

@@ -74,7 +74,7 @@ export const activate = (pass: Pass, id: string, attempt = 1) => {
         )
       }
       case 'wait':
-        return start({ until: isoTime(untilOf(pass, args())) })
+        return start({ until: isoTime(untilOf(pass, args())), ...expiry(pass, node) })
       case 'subworkflow': {
         const resolved = args()
         start({ child_execution: true, ...expiry(pass, node) })

@@ -26,7 +26,7 @@ export type Happening =
   | { kind: 'resolved'; node: string; outcome: 'approved' | 'rejected'; output: Json; data: JsonObject }
   | { kind: 'answered'; node: string; answer: Json; data: JsonObject }
   | { kind: 'refused'; node: string; error: Failure }
-  | { kind: 'child'; node: string; results: Json; blob?: BlobRef; error: ExecutionError | null }
+  | { kind: 'child'; node: string; attempt: number; results: Json; blob?: BlobRef; error: ExecutionError | null }
   | { kind: 'time' }
   | { kind: 'cancel'; data: JsonObject }
   | { kind: 'timeout' }
@@ -80,7 +80,9 @@ const passTime = (pass: Pass) => {
   for (const [id, node] of activeNodes(pass.state)) {
     if (hasEnded(pass.state)) return
     const wait = node.wait
-    if (node.expires !== undefined && node.expires <= pass.at) {
+    const wasOver = wait?.kind === 'timer' && node.expires !== undefined && wait.until <= node.expires
+    if (node.expires !== undefined && node.expires <= pass.at && !wasOver) {
+      if (wait?.kind === 'execution') pass.commands.push({ do: 'forsake', node: id, attempt: node.attempt })
       failed(pass, id, node.attempt, { code: 'timeout', message: 'the node took longer than its timeout_s' }, true)
     } else if (wait?.kind === 'timer' && wait.until <= pass.at) {
       const waited = Math.max(0, wait.until - (node.started_at ?? wait.until)) / 1000
@@ -170,7 +172,7 @@ const absorb = (pass: Pass, happening: Happening) => {
       return failed(pass, id, node?.attempt ?? 1, happening.error, false)
     case 'child': {
       const parent = waitsOn(pass, id, 'execution')
-      if (!parent) return
+      if (parent?.attempt !== happening.attempt) return
       if (happening.error) return failed(pass, id, parent.attempt, happening.error, true)
       const blob: JsonObject = happening.blob ? { blob: happening.blob } : {}
       return succeed(pass, id, parent.attempt, { output: happening.results, ...blob })

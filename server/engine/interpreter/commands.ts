@@ -9,6 +9,8 @@ export type Command =
   | { do: 'open'; node: string; people: 'approval' | 'clarification'; args: JsonObject }
   | { do: 'due'; node: string; people: 'approval' | 'clarification' }
   | { do: 'child'; node: string; attempt: number; args: JsonObject }
+  /** Nobody waits any more for the child that this attempt started. */
+  | { do: 'forsake'; node: string; attempt: number }
   /** `again`: it was under way before; item rows say how far it came. */
   | { do: 'map'; node: string; attempt: number; args: MapArgs; again?: true }
 

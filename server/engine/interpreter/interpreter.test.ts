@@ -26,9 +26,11 @@ const answerTo = (command: Command, failing: ReadonlySet<string>): Happening => 
     case 'open':
       return { kind: 'opened', node, people: command.people, data: { title: node }, dueAt: null }
     case 'child':
-      return { kind: 'child', node, results: node, error: null }
+      return { kind: 'child', node, attempt: command.attempt, results: node, error: null }
     case 'map':
       return { kind: 'done', node, attempt: command.attempt, output: [] }
+    case 'forsake':
+      return { kind: 'time' }
     case 'due':
       return { kind: 'postponed', node, people: command.people, dueAt: null }
   }
@@ -220,7 +222,7 @@ describe('the interpreter', () => {
             for (const { id } of graph.nodes) {
               const stale: Happening[] = [
                 { kind: 'done', node: id, attempt: 99, output: 'stale' },
-                { kind: 'child', node: `${id}x`, results: null, error: null },
+                { kind: 'child', node: `${id}x`, attempt: 1, results: null, error: null },
               ]
               expect(advance(context, state, stale, 5).state).toEqual(state)
             }

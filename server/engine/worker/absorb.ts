@@ -50,7 +50,7 @@ const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Fram
     self.frames.delete(frame.prefix)
     const { status, results, error } = frame.state
     const ok = status === 'succeeded'
-    work.items.push({
+    work.items.set(frame.prefix, {
       path,
       index,
       status: ok ? 'succeeded' : 'failed',
@@ -61,13 +61,14 @@ const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Fram
     item.settled(frame)
     return
   }
-  // A first attempt that may be repeated needs no row: without one, the item begins anew.
+  // A first attempt that may be repeated needs no row: without one, the item begins anew. What waits needs one: the execution
+  // may park, and begun anew with every resumption a timer would never end.
   const repeatable = (fact: Fact): boolean =>
     fact.type === 'node.started' && frame.context.effectOf(typeOf(frame, fact)) !== 'at_most_once'
-  if (!frame.written && facts.every(repeatable)) return
-  frame.written = true
   const waits = waitingFor(frame.state).length > 0
-  work.items.push({
+  if (!frame.written && !waits && facts.every(repeatable)) return
+  frame.written = true
+  work.items.set(frame.prefix, {
     path,
     index,
     status: waits ? 'waiting' : 'running',
@@ -88,5 +89,7 @@ export const absorb = (self: Self, work: Work, frame: Frame, step?: Step): void 
 
 export const stepFrame = (self: Self, work: Work, frame: Frame, happenings: Happening[]): void => {
   if (self.frames.get(frame.prefix) !== frame) return
+  // Whoever was told to stop hears of nothing more: an effect that fails because it was stopped is no failure.
+  if (self.cancel && happenings.some(({ kind }) => kind !== 'cancel')) return
   absorb(self, work, frame, advance(frame.context, frame.state, happenings, work.at))
 }

@@ -60,7 +60,7 @@ export const commit = async (self: Self, work: Work, start?: StartRow): Promise<
     epoch: owned.epoch,
     seq,
     facts: work.facts,
-    ...(work.items.length > 0 && { items: work.items }),
+    ...(work.items.size > 0 && { items: [...work.items.values()] }),
     ...(work.move && { move: work.move }),
     ...(start && { start }),
   }

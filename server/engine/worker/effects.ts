@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Json, JsonObject } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import { toWire } from '#platform/ids'
@@ -11,6 +10,7 @@ import { type NodeCall, NodeFailure } from '../node.ts'
 import { checkedText, offload } from '../outputs.ts'
 import type { EnginePorts, PeopleWait, Start } from '../ports.ts'
 import { type Abortable, lazyAbort } from './abort.ts'
+import { childId } from './child-id.ts'
 import type { Frame } from './frame.ts'
 import type { Live } from './live-types.ts'
 import { runMap } from './maps.ts'
@@ -27,6 +27,7 @@ export type EffectDeps = {
   startChild(
     child: Start & { executionId: string; parent: { executionId: string; node: string }; depth: number },
   ): Promise<void>
+  cancelChild(workspaceId: string, executionId: string): Promise<void>
 }
 
 export type StoredItem = ItemRow
@@ -34,13 +35,6 @@ export type StoredItem = ItemRow
 const MAX_DEPTH = 16
 const PROGRESS_EVERY = 250
 const OPEN_TRIES = 6
-
-/** A child's id follows from its parent, so that a worker that takes over starts the same one. Its time is the parent's node's. */
-export const childId = (executionId: string, path: string, attempt: number, startedAt: number): string => {
-  const hash = createHash('sha256').update(`${executionId}:${path}:${attempt}`).digest('hex')
-  const time = Math.trunc(startedAt).toString(16).padStart(12, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`
-}
 
 const failure = (command: Command & { attempt: number }, error: unknown): Happening => ({
   kind: 'error',
@@ -83,7 +77,8 @@ export const makeEffects = (deps: EffectDeps) => {
       attempt: command.attempt,
       args: command.args,
       get effectKey() {
-        return `${toWire('exe', owned.executionId)}:${path}`
+        // A map that is tried again gives its items the paths of that attempt; what they do outside is the same as before.
+        return `${toWire('exe', owned.executionId)}:${path.replaceAll(/#\d+(?=\[)/g, '')}`
       },
       startedBy: owned.startedBy,
       get signal() {
@@ -220,7 +215,7 @@ export const makeEffects = (deps: EffectDeps) => {
       const target = await ports.resolveWorkflow(owned.workspaceId, wanted)
       await deps.startChild({
         ...target,
-        executionId: childId(owned.executionId, path, attempt, frame.state.nodes[node]?.started_at ?? 0),
+        executionId: childId(owned.executionId, frame, node, attempt),
         workspaceId: owned.workspaceId,
         input: wanted.input,
         trigger: { kind: 'workflow', id: toWire('exe', owned.executionId) },
@@ -231,8 +226,13 @@ export const makeEffects = (deps: EffectDeps) => {
       })
       return undefined
     } catch (error) {
-      return () => live.inform(frame, { kind: 'child', node, results: null, error: errorOf(error) })
+      return () => live.inform(frame, { kind: 'child', node, attempt, results: null, error: errorOf(error) })
     }
+  }
+
+  const forsake = async (live: Live, frame: Frame, command: Command & { do: 'forsake' }): Promise<undefined> => {
+    const { workspaceId, executionId } = live.owned
+    await deps.cancelChild(workspaceId, childId(executionId, frame, command.node, command.attempt))
   }
 
   return (live: Live, frame: Frame, command: Command) => {
@@ -245,6 +245,8 @@ export const makeEffects = (deps: EffectDeps) => {
         return during(live, () => due(live, frame, command))
       case 'child':
         return during(live, () => startChild(live, frame, command))
+      case 'forsake':
+        return during(live, () => forsake(live, frame, command))
       case 'map':
         return during(live, () => runMap(deps, live, frame, command))
     }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import { stepFrame } from './absorb.ts'
+import { childId } from './child-id.ts'
 import { splitPath } from './frame.ts'
 import type { InboxMessage, Self, Work } from './live-types.ts'
 import { inform, post } from './mailbox.ts'
@@ -35,7 +36,11 @@ export const deliver = (self: Self, work: Work, { n, payload }: InboxMessage): v
   const { prefix, node } = splitPath(payload.nodePath)
   const frame = self.frames.get(prefix)
   if (!frame) return
-  const happening = happeningOf(payload, node)
+  const attempt = frame.state.nodes[node]?.attempt ?? 1
+  // Of an attempt that is over.
+  if (payload.type === 'child.ended' && payload.childId !== childId(self.owned.executionId, frame, node, attempt))
+    return
+  const happening = happeningOf(payload, node, attempt)
   if (happening) stepFrame(self, work, frame, [happening])
 }
 

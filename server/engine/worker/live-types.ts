@@ -34,7 +34,8 @@ export type LiveDeps = {
 export type Work = {
   at: number
   facts: Fact[]
-  items: ItemRow[]
+  /** By the prefix of their frames: an item that advances twice in one append is written once, as it then stands. */
+  items: Map<string, ItemRow>
   commands: { frame: Frame; command: Command }[]
   done: ((durable: boolean) => void)[]
   move?: Move

@@ -29,7 +29,7 @@ export const outcomeUnknown = (command: Command): Happening => ({
   retryable: false,
 })
 
-export const happeningOf = (signal: Signal, node: string): Happening | undefined => {
+export const happeningOf = (signal: Signal, node: string, attempt: number): Happening | undefined => {
   switch (signal.type) {
     case 'approval.voted':
       return { kind: 'voted', node, data: signal.data }
@@ -40,7 +40,7 @@ export const happeningOf = (signal: Signal, node: string): Happening | undefined
     case 'node.failed':
       return { kind: 'refused', node, error: signal.error }
     case 'child.ended':
-      return { kind: 'child', node, results: signal.results, error: signal.error }
+      return { kind: 'child', node, attempt, results: signal.results, error: signal.error }
     default:
       return undefined
   }

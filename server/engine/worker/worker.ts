@@ -8,6 +8,7 @@ import type { DatabaseClock } from '../clock.ts'
 import type { Hints } from '../hints.ts'
 import type { StartRow } from '../journal/batch.ts'
 import type { Journal } from '../journal/journal.ts'
+import { nudge } from '../nudges.ts'
 import { checkedText, offload } from '../outputs.ts'
 import type { EnginePorts } from '../ports.ts'
 import { makeUnderstanding } from '../release.ts'
@@ -90,6 +91,11 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     clock: clock.now,
     readItems: (live, path, from) => store.items(live.owned.executionId, path, from),
     startChild: deps.startChild,
+    cancelChild: async (workspaceId, executionId) => {
+      const reason = 'its parent no longer waits for it'
+      await store.signal(workspaceId, executionId, 'cancel', { type: 'cancel', by: null, reason })
+      nudge(db, executionId)
+    },
   })
 
   const identities = await makeIdentities({
