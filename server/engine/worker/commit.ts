@@ -101,6 +101,7 @@ const fallOver = async (self: Self, seq: number, cause: Error): Promise<boolean>
       move: { status: 'failed', seen: self.seen, error, finishedAt: self.now(), tellEnd: true },
     })
     top.state = state
+    deps.appended(owned.executionId)
     self.leave('ended')
   } catch (again) {
     if (again instanceof Fenced || again instanceof Unknown) deps.lost(again)

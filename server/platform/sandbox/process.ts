@@ -10,6 +10,8 @@ export type SandboxProcess = {
   /** Resolves with the reply; rejects with `Ended` when the process dies or is ended first. One call at a time. */
   call(request: SandboxRequest, inputText: string, wallMs: number): Promise<Frame<SandboxReply>>
   ready: Promise<void>
+  /** Neither dead nor being ended. */
+  readonly usable: boolean
   readonly calls: number
   /** Time spent in calls so far: an upper bound of the processor time used. */
   readonly busyMs: number
@@ -109,6 +111,9 @@ export function startProcess(): SandboxProcess {
 
   return {
     ready,
+    get usable() {
+      return endedFor === undefined
+    },
     get calls() {
       return calls
     },
@@ -116,6 +121,7 @@ export function startProcess(): SandboxProcess {
       return busyMs
     },
     async call(request, inputText, wallMs) {
+      if (endedFor) throw new Ended(endedFor)
       calls += 1
       const startedAt = performance.now()
       const reply = Promise.withResolvers<Frame<SandboxReply>>()

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os'
 import type { Json } from '#model/definition'
 import { measureJson } from '#model/json'
 import type { Frame, SandboxReply, SandboxRequest } from './frames.ts'
-import { Ended, type SandboxProcess, startProcess } from './process.ts'
+import { Ended, type SandboxProcess, startProcess as startRealProcess } from './process.ts'
 import { makeFairQueue } from './queue.ts'
 
 export type SandboxLimits = { timeMs?: number; memoryMb?: number }
@@ -48,6 +48,7 @@ export type SandboxOptions = {
   /** Calls that may wait, in all and per workspace. */
   queue?: number
   queuePerWorkspace?: number
+  startProcess?(): SandboxProcess
 }
 
 /** Writing or reading JSON of this size takes the main thread some 30 ms. */
@@ -71,6 +72,7 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
     waiting: options.queue ?? 2_000,
     waitingPerKey: options.queuePerWorkspace ?? 500,
   })
+  const { startProcess = startRealProcess } = options
   const live = new Set<SandboxProcess>()
   let closed = false
   let failedStarts = 0
@@ -95,16 +97,26 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
   }
   const finish = (process: SandboxProcess): void => {
     if (closed) return
-    if (live.has(process) && process.calls < CALLS_PER_PROCESS && process.busyMs < BUSY_MS_PER_PROCESS) {
+    if (process.usable && process.calls < CALLS_PER_PROCESS && process.busyMs < BUSY_MS_PER_PROCESS) {
       queue.offer(process)
       return
     }
     process.end()
-    start()
+    if ([...live].filter(({ usable }) => usable).length < size) start()
   }
   /** The first call starts the pool: an installation that never uses it pays nothing. */
   const warmUp = (): void => {
     if (!closed && live.size === 0) for (let count = 0; count < size; count += 1) start()
+  }
+
+  /** One that died while nobody needed it is replaced now. */
+  const take = async (workspaceId: string, signal?: AbortSignal): Promise<SandboxProcess | undefined> => {
+    for (;;) {
+      const process = await queue.take(workspaceId, signal)
+      if (!process || process.usable) return process
+      queue.release(workspaceId)
+      finish(process)
+    }
   }
 
   const run = async (workspaceId: string, request: SandboxRequest, input: Json, signal?: AbortSignal) => {
@@ -112,11 +124,12 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
     const inputText = JSON.stringify(input) ?? 'null'
     if (inputText.length > MAX_INPUT) throw new SandboxFailure('input_too_large', 'the input is larger than 4 MiB')
     warmUp()
-    const process = await queue.take(workspaceId, signal)
+    const process = await take(workspaceId, signal)
     if (!process) throw new SandboxFailure('sandbox_busy', 'too many expressions are waiting; try again')
     const abort = (): void => process.end()
     signal?.addEventListener('abort', abort, { once: true })
     try {
+      signal?.throwIfAborted()
       const wallMs = request.timeMs + (request.kind === 'code' ? GRACE_MS : 0)
       return toResult(await process.call(request, inputText, wallMs))
     } catch (error) {

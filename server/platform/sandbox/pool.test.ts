@@ -1,0 +1,57 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type SandboxProcess, startProcess } from './process.ts'
+import { makeSandbox, type Sandbox } from './sandbox.ts'
+
+// The processes themselves: what becomes of calls when they die.
+
+const started: SandboxProcess[] = []
+let sandbox: Sandbox | undefined
+
+const open = (processes: number): Sandbox => {
+  started.length = 0
+  sandbox = makeSandbox({
+    processes,
+    startProcess: () => {
+      const process = startProcess()
+      started.push(process)
+      return process
+    },
+  })
+  return sandbox
+}
+afterEach(() => sandbox?.close())
+
+const one = (pool: Sandbox, signal?: AbortSignal) =>
+  pool.code({ workspaceId: 'w', source: 'return input + 1', input: 1, ...(signal && { signal }) })
+
+describe('a pool of sandbox processes', () => {
+  it('replaces those that died while nobody needed them', async () => {
+    const pool = open(2)
+    expect((await one(pool)).output).toBe(2)
+    await Promise.all(started.map(({ ready }) => ready))
+    const deaths = started.map((process) => new Promise<void>((resolve) => process.onEnd(resolve)))
+    for (const process of started) process.end()
+    await Promise.all(deaths)
+    for (let n = 0; n < 3; n++) expect((await one(pool)).output).toBe(2)
+    expect(started.filter(({ usable }) => usable)).toHaveLength(2)
+  })
+
+  it('gives nobody a process that is being ended, also while it still lives', async () => {
+    const pool = open(2)
+    expect((await one(pool)).output).toBe(2)
+    for (const process of started) process.end()
+    expect((await one(pool)).output).toBe(2)
+  })
+
+  it('loses no place by calls that are given up', async () => {
+    const pool = open(2)
+    await one(pool)
+    for (let n = 0; n < 4; n++) {
+      const stop = new AbortController()
+      const endless = pool.code({ workspaceId: 'w', source: 'for (;;) {}', input: null, signal: stop.signal })
+      stop.abort(new Error('given up'))
+      await expect(endless).rejects.toThrow('given up')
+    }
+    expect((await one(pool)).output).toBe(2)
+  })
+})
