@@ -4,7 +4,8 @@ import { advance, type Happening, type Step } from '../interpreter/advance.ts'
 import { apply } from '../interpreter/apply.ts'
 import { type Fact, hasEnded, nextDue } from '../interpreter/state.ts'
 import { waitingFor } from '../interpreter/waiting.ts'
-import type { Frame } from './frame.ts'
+import type { ItemRow } from '../journal/batch.ts'
+import { type Frame, splitPath } from './frame.ts'
 import type { Self, Work } from './live-types.ts'
 
 // Lets the interpreter advance a frame, and takes in what came of it.
@@ -36,6 +37,24 @@ const addUsage = (frame: Frame, facts: Fact[]): void => {
   }
 }
 
+const rowOf = (frame: Frame, { path, index }: NonNullable<Frame['item']>): ItemRow => ({
+  path,
+  index,
+  status: waitingFor(frame.state).length > 0 ? 'waiting' : 'running',
+  state: frame.state,
+  dueAt: nextDue(frame.state),
+  ...(frame.usage && { usage: frame.usage }),
+})
+
+/** A row is found again only through the rows of the items around it: those begun anew would begin it anew as well. */
+const writeAround = (self: Self, work: Work, { path }: NonNullable<Frame['item']>): void => {
+  const around = self.frames.get(splitPath(path).prefix)
+  if (!around?.item || around.written) return
+  around.written = true
+  work.items.set(around.prefix, rowOf(around, around.item))
+  writeAround(self, work, around.item)
+}
+
 /** What an item of a map writes: its row, and in the journal only what people are asked. */
 const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Frame['item']>, facts: Fact[]): void => {
   for (const fact of facts) {
@@ -44,20 +63,19 @@ const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Fram
     journalFact(self, work, { ...fact, data: { ...fact.data, node_id, in_map: true } })
   }
   addUsage(frame, facts)
-  const { index, path } = item
-  const usage = frame.usage && { usage: frame.usage }
   if (hasEnded(frame.state)) {
     self.frames.delete(frame.prefix)
     const { status, results, error } = frame.state
     const ok = status === 'succeeded'
     work.items.set(frame.prefix, {
-      path,
-      index,
+      path: item.path,
+      index: item.index,
       status: ok ? 'succeeded' : 'failed',
       output: ok ? (results ?? null) : null,
       ...(error && { error }),
-      ...usage,
+      ...(frame.usage && { usage: frame.usage }),
     })
+    writeAround(self, work, item)
     item.settled(frame)
     return
   }
@@ -65,17 +83,11 @@ const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Fram
   // may park, and begun anew with every resumption a timer would never end.
   const repeatable = (fact: Fact): boolean =>
     fact.type === 'node.started' && frame.context.effectOf(typeOf(frame, fact)) !== 'at_most_once'
-  const waits = waitingFor(frame.state).length > 0
-  if (!frame.written && !waits && facts.every(repeatable)) return
+  const row = rowOf(frame, item)
+  if (!frame.written && row.status !== 'waiting' && facts.every(repeatable)) return
   frame.written = true
-  work.items.set(frame.prefix, {
-    path,
-    index,
-    status: waits ? 'waiting' : 'running',
-    state: frame.state,
-    dueAt: nextDue(frame.state),
-    ...usage,
-  })
+  work.items.set(frame.prefix, row)
+  writeAround(self, work, item)
 }
 
 /** Takes in what an advance of a frame gave: facts and commands of the whole execution, or the row of an item. */
