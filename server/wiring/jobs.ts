@@ -60,8 +60,9 @@ export async function wireJobs(options: JobWiringOptions) {
     concludeSuite: makeConcludeSuite({ reader, judge: judgeBy(providers.llm) }),
   })
   if (config.role !== 'api') await dispatcher.start()
-  const jobs = makeJobs({ workflows, datasets, engine })
-  const members = makeJobMembers({ invitations: options.identity.invitations })
+  const { invitations } = options.identity
+  const jobs = makeJobs({ workflows, datasets, engine, invitations })
+  const members = makeJobMembers({ invitations })
   options.identity.onAccepted.job = joinJob
   options.identity.onRemoved.push(passOnJobs)
   return {

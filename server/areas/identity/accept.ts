@@ -29,9 +29,14 @@ export function makeAccepting({ invitations, people }: { invitations: Invitation
     return found
   }
 
+  /**
+   * Everything for which it can be refused whoever accepts is asked before the account is looked at: a refusal that only
+   * those without one get would tell who has one. What is claimed keeps its thread or job from going.
+   */
   const claim = async (tx: Tx, found: Found): Promise<void> => {
     await enterScope(tx, { workspaceId: found.workspace_id, userId: null })
     if ((await invitationStore.claim(tx, found.workspace_id, found.invitation_id)) === 0) throw problem('not_found')
+    await invitations.checkPlace(tx, found.workspace_id, found.resource_kind)
   }
 
   /** After the claim; the person exists. */

@@ -82,6 +82,12 @@ export const deleteWaiting = (
     [workspaceId, target.email, target.resource_id],
   )
 
+export const deleteWaitingFor = (tx: Tx, workspaceId: string, resourceId: string): Promise<number> =>
+  tx.count('delete from invitations where workspace_id = $1 and resource_id = $2 and accepted_at is null', [
+    workspaceId,
+    resourceId,
+  ])
+
 /** Of any number who accept at once the one whose update finds it unaccepted has it. */
 export const claim = (tx: Tx, workspaceId: string, invitationId: string): Promise<number> =>
   tx.count(

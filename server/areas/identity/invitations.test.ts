@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { freshEmail, makeBrowser, PASSWORD, signUp } from '#test/harness/browser'
+import { makeJob, recipe } from '#test/harness/jobs'
 import { useService } from '#test/harness/service'
 import { makePerson, makeWorld, type World } from '#test/harness/world'
 
@@ -186,6 +187,25 @@ describe('an invitation', () => {
     expect((await accept(token, { ...newcomer, email: 'other@example.com' })).status).toBe(422)
     expect((await accept(token, { ...newcomer, role: 'owner' })).status).toBe(422)
     expect((await accept(token, newcomer)).status).toBe(201)
+  })
+
+  test('to a job goes with the job, and then tells nobody who has an account', async () => {
+    const person = await makePerson(service())
+    const job = `/api/enrichment-jobs/${await makeJob(world.owner, { definition: recipe })}`
+    const tokens: string[] = []
+    for (const email of [person.email, freshEmail()])
+      tokens.push(tokenOf(await world.owner.call('POST', `${job}/members/invite`, { body: { email, role: 'viewer' } })))
+    const waiting = async () =>
+      (await world.owner.call('GET', `/api/workspaces/${world.workspace.id}/invitations?limit=200`)).body.items.filter(
+        ({ resource_kind }: { resource_kind: string | null }) => resource_kind === 'job',
+      )
+    expect(await waiting()).toHaveLength(2)
+    expect((await world.owner.call('DELETE', job)).status).toBe(204)
+    expect(await waiting()).toEqual([])
+    for (const token of tokens) {
+      expect((await service().call('GET', `/auth/invitations/${token}`)).status).toBe(404)
+      expect((await accept(token, newcomer)).status).toBe(404)
+    }
   })
 
   test('only owners send them', async () => {

@@ -51,13 +51,17 @@ export type CheckMembers = (tx: Tx, workspaceId: string) => Promise<void>
 export function makeInvitations(options: { sendMail: SendMail; onAccepted: OnAccepted; checkMembers: CheckMembers }) {
   const { sendMail, onAccepted, checkMembers } = options
 
-  /** Workspace role for those who join, and the membership of the thread or job where it is one. */
+  /** Guests take no place. */
+  const checkPlace = async (tx: Tx, workspaceId: string, resourceKind: ResourceToShare | null): Promise<void> => {
+    if (resourceKind === null) await checkMembers(tx, workspaceId)
+  }
+
+  /** After `checkPlace`: the workspace role for those who join, and the membership of the thread or job where it is one. */
   const takeIn = async (
     tx: Tx,
     into: { workspaceId: string; userId: string; role: string; resource: Invite['resource'] | null },
   ): Promise<void> => {
     const { workspaceId, userId, role, resource } = into
-    if (!resource) await checkMembers(tx, workspaceId)
     await store.joinWorkspace(tx, workspaceId, userId, resource ? 'guest' : (role as WorkspaceRole))
     if (!resource) return
     const add = onAccepted[resource.kind]
@@ -66,6 +70,7 @@ export function makeInvitations(options: { sendMail: SendMail; onAccepted: OnAcc
   }
 
   return {
+    checkPlace,
     takeIn,
 
     /** The caller's right to invite has been checked. */
@@ -97,6 +102,7 @@ export function makeInvitations(options: { sendMail: SendMail; onAccepted: OnAcc
         data: { role, ...(resource && { [resource.kind]: wireIdOf(resource) }) },
       })
       if (there) {
+        await checkPlace(ctx.tx, workspaceId, resource?.kind ?? null)
         await takeIn(ctx.tx, { workspaceId, userId: there.user_id, role, resource: resource ?? null })
         if (there.user_id !== ctx.person.user_id)
           await deliverEvent(ctx.tx, {
@@ -144,6 +150,11 @@ export function makeInvitations(options: { sendMail: SendMail; onAccepted: OnAcc
         everything: scope === 'everything',
         id: typeof scope === 'object' ? scope.resourceId : null,
       })
+    },
+
+    /** With a thread or job go the invitations to it. */
+    async revokeTo(tx: Tx, workspaceId: string, resourceId: string): Promise<void> {
+      await store.deleteWaitingFor(tx, workspaceId, resourceId)
     },
   }
 }

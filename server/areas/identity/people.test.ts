@@ -128,6 +128,16 @@ describe('closed sign-up and operators', () => {
       expect(statuses).toEqual([...Array(10).fill(422), 429])
     }))
 
+  test('making an account by invitation counts as signing up', () =>
+    withService({ HEDDLE_RATE_LIMITS: 'on' }, async (limited) => {
+      const statuses: number[] = []
+      for (let at = 0; at < 11; at++) {
+        const body = { name: 'Nel', password: PASSWORD }
+        statuses.push((await limited.call('POST', '/auth/invitations/inv_x/accept', { body })).status)
+      }
+      expect(statuses).toEqual([...Array(10).fill(404), 429])
+    }))
+
   test('on a public address the cookie is Secure', () =>
     withService({ HEDDLE_BASE_URL: 'https://heddle.example' }, async (open) => {
       const { answer } = await signUp(open.base)

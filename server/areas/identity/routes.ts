@@ -139,6 +139,7 @@ export const identityRoutes = ({ people, sessions, apiKeys, accepting, oidc }: S
         answer: Accepted,
         status: 201,
         alsoStatus: [200],
+        rate: 'sign_up',
         run: accepting.acceptInvitation,
       },
       listOidcProviders: {

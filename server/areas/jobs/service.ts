@@ -1,4 +1,5 @@
 import type { DatasetUse } from '#areas/datasets/use'
+import type { Invitations } from '#areas/identity/invitations'
 import { nextRun } from '#areas/workflows/schedules'
 import type { Engine } from '#engine/ports'
 import { recordAudit } from '#platform/audit'
@@ -24,6 +25,7 @@ export type JobsOptions = {
   workflows: ChangeOptions['workflows']
   datasets: Pick<DatasetUse, 'findPointed' | 'releaseVersion'>
   engine: Pick<Engine, 'cancel'>
+  invitations: Pick<Invitations, 'revokeTo'>
 }
 
 /** Before the first run. */
@@ -34,7 +36,7 @@ const noRun = {
   dataset_sha256: null,
 }
 
-export function makeJobs({ workflows, datasets, engine }: JobsOptions) {
+export function makeJobs({ workflows, datasets, engine, invitations }: JobsOptions) {
   const changed = makeChange({ workflows, datasets })
 
   async function getJob(ctx: Context, { job_id }: ById): Promise<Job> {
@@ -110,6 +112,7 @@ export function makeJobs({ workflows, datasets, engine }: JobsOptions) {
       const live = await state.listLiveExecutions(ctx.tx, workspace_id, toWire('job', job_id))
       for (const executionId of live)
         await engine.cancel(ctx.tx, { workspaceId: workspace_id, executionId }, toWire('usr', ctx.person.user_id))
+      await invitations.revokeTo(ctx.tx, workspace_id, job_id)
       await store.deleteJob(ctx.tx, workspace_id, job_id)
       await recordAudit(ctx, ctx.tx, { action: 'job.deleted', subject: toWire('job', job.job_id) })
       ctx.tx.hint('access', '')
