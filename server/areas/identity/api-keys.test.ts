@@ -3,7 +3,7 @@ import { signUp } from '#test/harness/browser'
 import { useService } from '#test/harness/service'
 import { join, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 
-const service = useService()
+const service = useService({ env: { HEDDLE_OPERATORS: 'key-op@example.com' } })
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())
@@ -66,6 +66,23 @@ describe('API keys', () => {
     expect((await call('POST', '/api/companies', { body: { name: 'Out' } })).status).toBe(403)
     const keys = (await call('GET', '/auth/api-keys')).body.items
     expect(keys.map(({ key_id }: { key_id: string }) => key_id)).toEqual([bound.key_id])
+  })
+
+  test('bound to a workspace make nobody an operator', async () => {
+    await service().sql(`update users set email = 'former-' || user_id where email = 'key-op@example.com'`)
+    const operator = await makePerson(service(), { email: 'key-op@example.com' })
+    const workspace = await makeWorkspace(service(), operator, 'Of the operator')
+    const { body: bound } = await make({ workspace_id: workspace.id }, operator.key)
+    const idsOf = async (token: string, path: string, id: string) =>
+      (await service().call('GET', path, { token })).body.items.map((row: Record<string, string>) => row[id])
+    expect(await idsOf(operator.key, '/api/companies', 'company_id')).toContain(world.workspace.company.id)
+    expect(await idsOf(bound.key, '/api/companies', 'company_id')).toEqual([workspace.company.id])
+    expect(new Set(await idsOf(bound.key, '/api/audit-log', 'workspace_id'))).toEqual(new Set([workspace.id]))
+    expect((await service().call('GET', '/auth/me', { token: bound.key })).body.operator).toBe(false)
+    for (const path of ['/api/operations/engine', '/api/operations/outbox']) {
+      expect((await operator.call('GET', path)).status).toBe(200)
+      expect((await service().call('GET', path, { token: bound.key })).status).toBe(403)
+    }
   })
 
   test('make no key that reaches further or lasts longer than themselves', async () => {

@@ -55,7 +55,8 @@ export function makeIdentifier(options: { db: Database; operators: readonly stri
     org_id: row.org_id,
     email: row.email,
     name: row.name,
-    operator: operators.has(row.email),
+    // A key bound to a workspace reaches nothing outside it, whoever it belongs to.
+    operator: operators.has(row.email) && (row.key_workspace_id ?? null) === null,
   })
   const workspaceOf = (row: Found): Selected | null =>
     row.workspace_id ? { workspace_id: row.workspace_id, role: row.role! } : null
