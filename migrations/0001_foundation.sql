@@ -587,13 +587,28 @@ returns setof uuid language sql security definer set search_path = public as $$
   order by user_id for key share;
 $$;
 
+-- Before somebody leaves the workspace: its company, where it is theirs and they work in no other of its workspaces, goes to
+-- an owner of this one, the one who removes them first. For members only.
+create function pass_company_on(workspace uuid, leaver uuid, remover uuid)
+returns table (company_id uuid, name text, owner_id uuid) language sql security definer set search_path = public as $$
+  update companies c set owner_id = heir.user_id, updated_at = now()
+  from workspaces w, lateral (
+    select m.user_id from memberships m where m.workspace_id = w.workspace_id and m.role = 'owner' and m.user_id <> leaver
+    order by m.user_id = remover desc, m.joined_at, m.user_id limit 1) heir
+  where w.workspace_id = workspace and c.company_id = w.company_id and c.owner_id = leaver and is_member(workspace)
+    and not exists (select from workspaces o join memberships m on m.workspace_id = o.workspace_id
+      where o.company_id = c.company_id and o.workspace_id <> workspace and m.user_id = leaver and m.role <> 'guest')
+  returning c.company_id, c.name, c.owner_id;
+$$;
+
 revoke execute on all functions in schema public from public;
 grant execute on function app_workspace(), app_user(), app_bound() to public;
 grant execute on function is_member(uuid), reaches_company(uuid), shares_workspace(uuid), identify_session(bytea, uuid), identify_key(bytea, uuid),
   credentials_of(uuid, text), identify_oidc(uuid, text, text), find_invitation(bytea), is_invited(uuid, text), use_operator_claim(text, bytea),
   touch_session(uuid), touch_key(uuid), ensure_idempotency_days(), append_own_feed(text, jsonb),
   read_feeds(uuid[], bigint[], integer), prune_feeds(timestamptz, integer), prune_tickets(), redeem_ticket(bytea),
-  tickets_hold(uuid[], uuid[], text[], uuid[]), hold_colleagues(uuid, uuid[]) to heddle_app;
+  tickets_hold(uuid[], uuid[], text[], uuid[]), hold_colleagues(uuid, uuid[]),
+  pass_company_on(uuid, uuid, uuid) to heddle_app;
 grant execute on function deliver_event(uuid, text, text, text, jsonb, text, uuid[], uuid[]) to heddle_app, heddle_engine;
 -- Not `in schema public`: per schema a default can be added, never taken away, and the statement would do nothing.
 alter default privileges revoke execute on functions from public;

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { companyRoutes } from '#areas/companies/routes'
-import { makeCompanies, standingInCompany } from '#areas/companies/service'
+import { makeCompanies, passCompanyOn, standingInCompany } from '#areas/companies/service'
 import { notificationFeed } from '#areas/notifications/feed'
 import { notificationRoutes } from '#areas/notifications/routes'
 import { makeNotifications, standingInNotification } from '#areas/notifications/service'
@@ -10,7 +10,7 @@ import { makePresence, standingInPresence } from '#areas/presence/service'
 import { subscriptionRoutes } from '#areas/subscriptions/routes'
 import { makeSubscriptions, standingInSubscription } from '#areas/subscriptions/service'
 import { teamRoutes } from '#areas/teams/routes'
-import { makeTeams, standingInTeam } from '#areas/teams/service'
+import { leaveTeams, makeTeams, standingInTeam } from '#areas/teams/service'
 import { addWidget } from '#areas/widget/routes'
 import { passWorkflowsOn } from '#areas/workflows/passing-on'
 import type { AnyKind } from '#engine/nodes/kind'
@@ -111,7 +111,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     changedDatasets: data.datasetUse.changedDatasets,
   })
 
-  identity.onRemoved.push(passWorkflowsOn)
+  identity.onRemoved.push(passWorkflowsOn, passCompanyOn, leaveTeams)
 
   const jobs = await wireJobs({
     config,

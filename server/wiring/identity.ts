@@ -50,7 +50,7 @@ export function wireIdentity(options: {
       }),
       ...workspaceRoutes({
         workspaces: makeWorkspaces(),
-        members: makeMembers({ invitations, onRemoved }),
+        members: makeMembers({ invitations, onRemoved, checkMembers }),
         auditLog: makeAuditLog(),
       }),
     ],

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
 import { useService } from '#test/harness/service'
-import { makePerson, makeWorld, type World } from '#test/harness/world'
+import { join, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 
 const service = useService({ env: { HEDDLE_OPERATORS: 'op@example.com,second-op@example.com' } })
 let world: World
@@ -51,6 +52,26 @@ describe('companies', () => {
     const { body } = await world.owner.call('POST', '/api/companies', { body: { name: 'Empty' } })
     expect((await world.owner.call('DELETE', `/api/companies/${body.company_id}`)).status).toBe(204)
     expect((await world.owner.call('GET', `/api/companies/${body.company_id}`)).status).toBe(404)
+  })
+
+  test('whoever leaves the last of its workspaces leaves the company to an owner of that workspace', async () => {
+    const [founder, successor] = [await makePerson(service()), await makePerson(service())]
+    const first = await makeWorkspace(service(), founder)
+    const path = `/api/companies/${first.company.id}`
+    const body = { name: 'Second', company_id: first.company.id }
+    const { body: second } = await founder.call('POST', '/api/workspaces', { body })
+    for (const uuid of [first.uuid, fromWire('ws', second.workspace_id)!])
+      await join(service(), { uuid }, successor, 'owner')
+    const remove = (workspace: string) => successor.call('DELETE', `/api/workspaces/${workspace}/members/${founder.id}`)
+
+    expect((await remove(first.id)).status).toBe(204)
+    expect((await successor.call('GET', path)).body.owner_id).toBe(founder.id)
+    expect((await remove(second.workspace_id)).status).toBe(204)
+    expect((await successor.call('GET', path)).body.owner_id).toBe(successor.id)
+    expect((await founder.call('GET', path)).status).toBe(404)
+    expect((await founder.call('POST', '/api/workspaces', { body })).body.errors[0].path).toBe('/company_id')
+    const heard = await successor.call('GET', '/api/notifications?limit=1')
+    expect(heard.body.items[0]).toMatchObject({ kind: 'company.passed_on' })
   })
 
   test('who made, changed and deleted a company is in the audit log', async () => {

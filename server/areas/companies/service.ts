@@ -1,9 +1,11 @@
 import type { z } from 'zod'
+import type { OnMemberRemoved } from '#areas/workspaces/members'
 import type { StandingIn } from '#platform/access/check'
 import { recordAudit } from '#platform/audit'
 import { requireUnbound } from '#platform/auth/scope'
 import { isForeignKeyViolation } from '#platform/db/pool'
 import { problem } from '#platform/errors'
+import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import { decodeIdCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
@@ -73,6 +75,20 @@ export function makeCompanies() {
       }
     },
   }
+}
+
+/** Whoever leaves the last of its workspaces they worked in leaves the company too, to an owner of that workspace. */
+export const passCompanyOn: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
+  const passed = await store.passCompanyOn(tx, workspaceId, userId, byUserId)
+  if (!passed) return
+  await deliverEvent(tx, {
+    workspaceId,
+    kind: 'company.passed_on',
+    title: `The company "${passed.name}" is yours now`,
+    body: 'Its owner left the last of its workspaces they were in.',
+    data: { company_id: toWire('co', passed.company_id) },
+    to: [passed.owner_id],
+  })
 }
 
 export type Companies = ReturnType<typeof makeCompanies>

@@ -54,5 +54,13 @@ export const updateCompany = (
     [companyId, patch.name ?? null, patch.metadata !== undefined, patch.metadata ?? null],
   )
 
+export const passCompanyOn = (
+  tx: Tx,
+  workspaceId: string,
+  fromUserId: string,
+  byUserId: string,
+): Promise<Pick<Company, 'company_id' | 'name' | 'owner_id'> | undefined> =>
+  tx.maybe('select * from pass_company_on($1, $2, $3)', [workspaceId, fromUserId, byUserId])
+
 export const deleteCompany = (tx: Tx, companyId: string): Promise<number> =>
   tx.count('delete from companies where company_id = $1', [companyId])

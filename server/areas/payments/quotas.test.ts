@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#platform/ids'
 import { type Billing, startBilling } from '#test/fakes/stripe/bench'
+import { freshEmail, PASSWORD } from '#test/harness/browser'
 import { join, makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
 import { makeQuotas, type Quotas } from './quotas.ts'
 
@@ -87,6 +88,36 @@ describe('quotas', () => {
     )
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect((await usageOf(owner)).records).toEqual([1, 1])
+  })
+
+  test('an invitation that no place is left for is refused alike, with an account or without', async () => {
+    const { owner, workspace } = await workspaceWith({ members: 2 })
+    const known = await makePerson(billing.service)
+    const links: string[] = []
+    for (const email of [known.email, freshEmail()]) {
+      const path = `/api/workspaces/${workspace.id}/members/invite`
+      links.push((await owner.call('POST', path, { body: { email, role: 'member' } })).body.link)
+    }
+    await join(billing.service, workspace, await makePerson(billing.service), 'member')
+    for (const link of links) {
+      const path = `/auth/invitations/${link.split('/').at(-1)}/accept`
+      const refused = await billing.service.call('POST', path, { body: { name: 'Nel', password: PASSWORD } })
+      expect([refused.status, refused.body.code]).toEqual([403, 'quota_exceeded'])
+    }
+  })
+
+  test('guests become members up to the quota, and no further', async () => {
+    const { owner, workspace } = await workspaceWith({ members: 2 })
+    const statuses: number[] = []
+    for (let at = 0; at < 3; at++) {
+      const guest = await makePerson(billing.service)
+      await join(billing.service, workspace, guest, 'guest')
+      const path = `/api/workspaces/${workspace.id}/members/${guest.id}`
+      statuses.push((await owner.call('PATCH', path, { body: { role: 'member' } })).status)
+      if (at === 0) expect((await owner.call('PATCH', path, { body: { role: 'viewer' } })).status).toBe(200)
+    }
+    expect(statuses).toEqual([200, 403, 403])
+    expect((await usageOf(owner)).members).toEqual([2, 2])
   })
 
   test('a thing whose making is rolled back does not count', async () => {

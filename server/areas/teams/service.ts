@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { OnMemberRemoved } from '#areas/workspaces/members'
 import type { StandingIn } from '#platform/access/check'
 import { recordAudit } from '#platform/audit'
 import { isUniqueViolation } from '#platform/db/pool'
@@ -110,6 +111,10 @@ export function makeTeams() {
       })
     },
   }
+}
+
+export const leaveTeams: OnMemberRemoved = async (tx, { workspaceId, userId }) => {
+  await store.deleteFromTeams(tx, workspaceId, userId)
 }
 
 export type Teams = ReturnType<typeof makeTeams>

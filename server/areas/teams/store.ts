@@ -120,6 +120,9 @@ export const deleteTeamMember = async (tx: Tx, workspaceId: string, teamId: stri
     userId,
   ])) === 1
 
+export const deleteFromTeams = (tx: Tx, workspaceId: string, userId: string): Promise<number> =>
+  tx.count('delete from team_members where workspace_id = $1 and user_id = $2', [workspaceId, userId])
+
 /** The ids of those who were not in the team before. */
 export const insertTeamMembers = async (
   tx: Tx,

@@ -107,8 +107,8 @@ export const takeIntoThread: NonNullable<OnAccepted['thread']> = async (tx, acce
 }
 
 /**
- * Whoever leaves the workspace leaves its threads; one that only they owned goes to whoever has been in it longest, an empty
- * one to whoever removed them, or to an owner of the workspace.
+ * Whoever leaves the workspace leaves its threads, whoever becomes a guest those they owned; one that only they owned goes to
+ * whoever has been in it longest, an empty one to whoever removed them, or to an owner of the workspace.
  */
 export const passThreadsOn: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
   for (const threadId of await store.solelyOwned(tx, workspaceId, userId)) {
@@ -118,4 +118,5 @@ export const passThreadsOn: OnMemberRemoved = async (tx, { workspaceId, userId, 
       (byUserId === userId ? await store.findWorkspaceOwner(tx, workspaceId, userId) : byUserId)
     if (heir !== undefined) await store.addMember(tx, workspaceId, threadId, heir, 'owner')
   }
+  await store.deleteOwner(tx, workspaceId, userId)
 }

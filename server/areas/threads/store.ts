@@ -163,6 +163,12 @@ export const countOwners = async (tx: Tx, workspaceId: string, threadId: string)
     )
   ).owners
 
+export const deleteOwner = (tx: Tx, workspaceId: string, userId: string): Promise<number> =>
+  tx.count(`delete from thread_members where workspace_id = $1 and user_id = $2 and role = 'owner'`, [
+    workspaceId,
+    userId,
+  ])
+
 /** Threads that would be left without an owner if this person went. */
 export const solelyOwned = async (tx: Tx, workspaceId: string, userId: string): Promise<string[]> =>
   (

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Invitations } from '#areas/identity/invitations'
+import type { CheckMembers, Invitations } from '#areas/identity/invitations'
 import { recordAudit } from '#platform/audit'
 import { enterWorkspace } from '#platform/auth/scope'
 import type { Tx } from '#platform/db/pool'
@@ -16,14 +16,21 @@ import { findRole, findWorkspace } from './store.ts'
 type InWorkspace = { workspace_id: string }
 type ById = InWorkspace & { user_id: string }
 
-/** Lets an area pass on, or take away, what a person who leaves had in it; runs in the same transaction, before they go. */
+/**
+ * Lets an area pass on, or take away, what a person who leaves had in it; runs in the same transaction, before they go, or
+ * before they become a guest: guests see only what others let them into.
+ */
 export type OnMemberRemoved = (
   tx: Tx,
   removed: { workspaceId: string; userId: string; byUserId: string },
 ) => Promise<void>
 
-export function makeMembers(options: { invitations: Invitations; onRemoved: OnMemberRemoved[] }) {
-  const { invitations, onRemoved } = options
+export function makeMembers(options: {
+  invitations: Invitations
+  onRemoved: OnMemberRemoved[]
+  checkMembers: CheckMembers
+}) {
+  const { invitations, onRemoved, checkMembers } = options
 
   const getMember = async (ctx: Context, { workspace_id, user_id }: ById): Promise<WorkspaceMember> => {
     await enterWorkspace(ctx.tx, workspace_id)
@@ -45,6 +52,12 @@ export function makeMembers(options: { invitations: Invitations; onRemoved: OnMe
   const keepAnOwner = async (ctx: Context, workspaceId: string, member: WorkspaceMember): Promise<void> => {
     if (member.role === 'owner' && (await store.countOwners(ctx.tx, workspaceId)) === 1)
       throw problem('last_owner', 'Make somebody else an owner of the workspace first.')
+  }
+
+  const passOn = async (ctx: Context, { workspace_id, user_id }: ById): Promise<void> => {
+    for (const pass of onRemoved)
+      await pass(ctx.tx, { workspaceId: workspace_id, userId: user_id, byUserId: ctx.person.user_id })
+    await invitations.revokeOf(ctx.tx, workspace_id, user_id, 'everything')
   }
 
   return {
@@ -79,6 +92,8 @@ export function makeMembers(options: { invitations: Invitations; onRemoved: OnMe
       const before = await getMember(ctx, input)
       if (before.role === role) return before
       await keepAnOwner(ctx, workspace_id, before)
+      if (before.role === 'guest') await checkMembers(ctx.tx, workspace_id)
+      if (role === 'guest') await passOn(ctx, input)
       await store.updateRole(ctx.tx, workspace_id, user_id, role)
       if (before.role === 'owner') await invitations.revokeOf(ctx.tx, workspace_id, user_id, 'workspace')
       await recordAudit(ctx, ctx.tx, {
@@ -110,9 +125,7 @@ export function makeMembers(options: { invitations: Invitations; onRemoved: OnMe
         workspaceId: workspace_id,
         data: { role: member.role },
       })
-      for (const passOn of onRemoved)
-        await passOn(ctx.tx, { workspaceId: workspace_id, userId: user_id, byUserId: ctx.person.user_id })
-      await invitations.revokeOf(ctx.tx, workspace_id, user_id, 'everything')
+      await passOn(ctx, input)
       await store.deleteBoundKeys(ctx.tx, workspace_id, user_id)
       await store.deleteMember(ctx.tx, workspace_id, user_id)
     },

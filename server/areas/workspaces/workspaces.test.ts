@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { signUp } from '#test/harness/browser'
+import { makeJob, makeWorkflow, recipe } from '#test/harness/jobs'
 import { useService } from '#test/harness/service'
 import { join, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
@@ -181,6 +182,35 @@ describe('members', () => {
     await join(service(), world.workspace, person, 'member')
     expect((await world.owner.call('DELETE', `${path()}/${person.id}`)).status).toBe(204)
     expect((await world.owner.call('DELETE', `${path()}/${person.id}`)).status).toBe(404)
+  })
+
+  test('made guests pass on what they owned, leave their teams, and keep only what others let them into', async () => {
+    const person = await makePerson(service())
+    await join(service(), world.workspace, person, 'member')
+    const { body: team } = await world.owner.call('POST', '/api/teams', { body: { name: `Team ${person.id}` } })
+    await world.owner.call('POST', `/api/teams/${team.team_id}/add_users`, { body: { user_ids: [person.id] } })
+    const workflow = `/api/workflows/${await makeWorkflow(person)}`
+    const job = `/api/enrichment-jobs/${await makeJob(person, { definition: recipe })}`
+    const own = (await person.call('POST', '/api/chat-thread', { body: { title: 'Own' } })).body.thread_id
+    const shared = (await world.owner.call('POST', '/api/chat-thread', { body: { title: 'Shared' } })).body.thread_id
+    const invited = { email: person.email, role: 'member' }
+    await world.owner.call('POST', `/api/chat-thread/${shared}/invite`, { body: invited })
+    const sent = { email: `${person.id}@example.com`, role: 'viewer' }
+    const { body } = await person.call('POST', `/api/chat-thread/${own}/invite`, { body: sent })
+
+    const guest = await world.owner.call('PATCH', `${path()}/${person.id}`, { body: { role: 'guest' } })
+    expect([guest.status, guest.body.role]).toEqual([200, 'guest'])
+    expect((await world.owner.call('GET', `/api/teams/${team.team_id}`)).body.members).toEqual([])
+    expect((await person.call('PATCH', workflow, { body: { name: 'Mine' } })).status).toBe(404)
+    expect((await person.call('POST', `${workflow}/run`, { body: {} })).status).toBe(404)
+    expect((await world.owner.call('GET', workflow)).body.owner_id).toBe(world.owner.id)
+    expect((await person.call('GET', job)).status).toBe(404)
+    expect((await world.owner.call('GET', job)).body.owner_id).toBe(world.owner.id)
+    expect((await person.call('GET', `/api/chat-thread/${own}`)).status).toBe(404)
+    expect((await world.owner.call('GET', `/api/chat-thread/${own}`)).body.role).toBe('owner')
+    expect((await person.call('GET', `/api/chat-thread/${shared}`)).status).toBe(200)
+    const token = body.link.split('/').at(-1)
+    expect((await service().call('GET', `/auth/invitations/${token}`)).status).toBe(404)
   })
 
   test('the last owner neither leaves nor steps down', async () => {
