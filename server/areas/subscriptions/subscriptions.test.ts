@@ -32,6 +32,17 @@ describe('generic subscriptions', () => {
     for (const person of [world.member, world.viewer]) expect((await person.call('GET', path)).text).toBe(made.text)
   })
 
+  test('a time outside the years 1 to 9999, in UTC, is refused', async () => {
+    for (const starts_at of ['9999-12-31T23:59:59-23:59', '0001-01-01T00:00:00+01:00', '0000-06-01T00:00:00Z']) {
+      const refused = await world.owner.call('POST', '/api/subscriptions', { body: { name: 'Far away', starts_at } })
+      expect([refused.status, refused.body.errors?.[0].path]).toEqual([422, '/starts_at'])
+    }
+    for (const starts_at of ['9999-12-31T23:59:59.999Z', '0001-01-01T00:00:00.000Z']) {
+      const made = await world.owner.call('POST', '/api/subscriptions', { body: { name: 'Far away', starts_at } })
+      expect([made.status, made.body.starts_at]).toEqual([201, starts_at])
+    }
+  })
+
   test('members, viewers and guests change nothing; outsiders get the 404 of a random id', async () => {
     const { subscription_id } = await make('Guarded')
     const path = `/api/subscriptions/${subscription_id}`

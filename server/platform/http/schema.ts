@@ -25,8 +25,12 @@ export const timestamp = () =>
     .custom<Date>((value) => value instanceof Date || typeof value === 'string')
     .register(wire, { schema: { type: 'string', format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'] } })
 
-/** A time in a body or a query. */
-export const timestampIn = () => z.iso.datetime({ offset: true }).transform((value) => new Date(value))
+/** A time in a body or a query, in a year that is written with four digits once it is UTC. */
+export const timestampIn = () =>
+  z.iso
+    .datetime({ offset: true })
+    .transform((value) => new Date(value))
+    .refine((at) => at.getUTCFullYear() >= 1 && at.getUTCFullYear() <= 9999, 'must be in the years 1 to 9999 of UTC')
 
 /** Any JSON object, kept as it is. */
 export const jsonObject = () => z.record(z.string(), z.unknown())
