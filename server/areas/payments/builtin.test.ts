@@ -171,6 +171,26 @@ describe('the test clock', () => {
   })
 })
 
+test('the test clock charges nobody whose workspace the operator does not own, and what it did is in the audit log', async () => {
+  const owner = await subscribed(team)
+  await join(billing.service, owner.workspace, operator, 'viewer')
+  const { current_period_end: end } = await me(owner)
+  const move = () =>
+    operator.call('POST', '/api/payments/test-clock', {
+      body: { now: later(end, DAY) },
+      headers: { 'x-workspace-id': owner.workspace.id },
+    })
+  expect((await move()).status).toBe(403)
+  expect(await invoicesOf(owner)).toHaveLength(1)
+  await join(billing.service, owner.workspace, operator, 'owner')
+  expect((await move()).status).toBe(200)
+  expect(await invoicesOf(owner)).toHaveLength(2)
+  const { body } = await owner.call('GET', '/api/audit-log?action=billing.clock_moved')
+  expect(body.items).toMatchObject([
+    { actor_id: operator.id, actor_kind: 'operator', data: { now: later(end, DAY).toISOString() } },
+  ])
+})
+
 describe('confirming a card', () => {
   const card = { number: cards.works, exp_month: 12, exp_year: 2090, cvc: '123' }
   const intentOf = async (owner: TestPerson) => (await owner.call('POST', '/api/payments/setup-intent')).body
@@ -233,6 +253,15 @@ describe('confirming a card', () => {
     const random = await confirm(stranger, { ...intent, setup_intent_id: 'seti_01kf3v6h2he3wtpk1fw5c0wz9d' })
     expect([foreign.status, random.status]).toEqual([404, 404])
     expect((await stranger.call('GET', METHODS)).body.items).toEqual([])
+  })
+
+  test('again, once its card was deleted, says so', async () => {
+    const intent = await intentOf(owner)
+    const { payment_method } = (await confirm(owner, intent)).body
+    expect((await owner.call('DELETE', `${METHODS}/${payment_method.payment_method_id}`)).status).toBe(204)
+    const again = await confirm(owner, intent)
+    expect([again.status, again.body.code]).toEqual([409, 'conflict'])
+    expect(again.body.detail).toContain('deleted')
   })
 
   test('fifty confirmations of one intent make one method', async () => {

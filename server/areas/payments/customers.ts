@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Tx } from '#platform/db/pool'
 import { type Context, scopeOf } from '#platform/http/context'
+import { credentialText } from '#platform/http/idempotency'
 import { newId } from '#platform/ids'
 import type { BillingProvider, Customer } from '#providers/billing/index'
 import type { Cache } from './cache.ts'
@@ -11,13 +12,14 @@ export type BillingParts = { provider: BillingProvider; cache: Cache; leases: Le
 
 /**
  * Names a request to the provider. The same request repeated with its Idempotency-Key has the same name, on every server and
- * after every crash; a request without a key has one of its own.
+ * after every crash; a request without a key, by another credential or for something else has one of its own.
  */
-const requestKeyOf = (ctx: Context): string =>
+const requestKeyOf = (ctx: Context, wanted: string): string =>
   ctx.idempotencyKey === null
     ? newId()
     : createHash('sha256')
-        .update(`${ctx.workspace.workspace_id}\n${ctx.person.user_id}\n${ctx.idempotencyKey}`)
+        .update(`${ctx.workspace.workspace_id}\n${credentialText(ctx.credential, ctx.person.user_id)}\n${wanted}\n`)
+        .update(ctx.idempotencyKey)
         .digest('base64url')
 
 export const inTransaction = <T>(ctx: Context, work: (tx: Tx) => Promise<T>): Promise<T> =>
@@ -27,12 +29,18 @@ export type Change = { customer: Customer; row: store.CustomerRow; requestKey: s
 
 /**
  * Around everything that changes a customer at the provider: makes the customer where there is none, lets one change happen at
- * a time, and reads the outcome back into our copy. The built-in ledger has its own lock and no copy.
+ * a time, and reads the outcome back into our copy. The built-in ledger has its own lock and no copy. `wanted` tells requests
+ * apart that must not be taken for one.
  */
-export async function changing<T>(ctx: Context, parts: BillingParts, work: (change: Change) => Promise<T>): Promise<T> {
+export async function changing<T>(
+  ctx: Context,
+  parts: BillingParts,
+  work: (change: Change) => Promise<T>,
+  wanted = '',
+): Promise<T> {
   const { provider, leases } = parts
   const { workspace_id: workspaceId } = ctx.workspace
-  const requestKey = requestKeyOf(ctx)
+  const requestKey = requestKeyOf(ctx, wanted)
   await inTransaction(ctx, (tx) => store.ensureCustomer(tx, workspaceId, provider.name, newId()))
   const perform = async (): Promise<T> => {
     const row = (await inTransaction(ctx, (tx) => store.findCustomer(tx, workspaceId, provider.name)))!

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { newId } from '#platform/ids'
 import { type Billing, cards, eventsOf, type PlanRow, startBilling } from '#test/fakes/stripe/bench'
 import { makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
@@ -290,6 +291,35 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     } while (cursor !== '')
     expect(numbers.map((number) => number.slice(-4))).toEqual(['0003', '0002', '0001'])
     expect((await owner.call('GET', '/api/payments/invoices?cursor=nonsense')).status).toBe(422)
+  })
+
+  test('a cursor with a time that no list holds is refused', async () => {
+    const owner = await subscribed(team)
+    for (const at of [
+      '0000-01-01T00:00:00Z',
+      '-000001-01-01T00:00:00Z',
+      '+275760-09-13T00:00:00Z',
+      '2026-01-01',
+      'x',
+    ]) {
+      const cursor = Buffer.from(JSON.stringify([at, newId()])).toString('base64url')
+      for (const list of ['invoices', 'methods'])
+        expect((await owner.call('GET', `/api/payments/${list}?cursor=${cursor}`)).status).toBe(422)
+    }
+  })
+
+  test('one Idempotency-Key with two credentials is two requests: the second subscription is refused', async () => {
+    const owner = await newOwner()
+    await billing.addCard(owner)
+    const { key } = (await owner.call('POST', '/auth/api-keys', { body: { name: 'Second' } })).body
+    const headers = { 'idempotency-key': 'i1' }
+    const first = await owner.call('POST', SUBSCRIPTIONS, { body: { plan_id: team.plan_id }, headers })
+    expect([first.status, first.body.plan_id]).toEqual([201, team.plan_id])
+    for (const { plan_id } of [business, team]) {
+      const second = await billing.service.call('POST', SUBSCRIPTIONS, { token: key, body: { plan_id }, headers })
+      expect([second.status, second.body.code]).toEqual([409, 'subscription_exists'])
+      headers['idempotency-key'] = 'i2'
+    }
   })
 
   describe('fifty at once', () => {

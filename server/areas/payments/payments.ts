@@ -1,8 +1,10 @@
+import { recordAudit } from '#platform/audit'
 import { type Clock, systemClock } from '#platform/clock'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
+import { toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import type { Vault } from '#platform/secrets'
 import { makeBuiltin } from '#providers/billing/builtin/builtin'
@@ -10,7 +12,7 @@ import { connectStripe, makeStripe } from '#providers/billing/stripe/stripe'
 import { makeWebhookReader } from '#providers/billing/stripe/webhook'
 import { makeCache } from './cache.ts'
 import { makeBillingClock } from './clock.ts'
-import { changing } from './customers.ts'
+import { changing, inTransaction } from './customers.ts'
 import { makeInvoices } from './invoices.ts'
 import { makeLeases } from './lease.ts'
 import { makeMethods, paymentStandings } from './methods.ts'
@@ -50,7 +52,16 @@ export function makePayments({ config, db, vault, log, clock = systemClock }: Pa
       async move(ctx: Context, { now }: { now: Date }): Promise<{ now: Date }> {
         if (!builtin) throw problem('conflict', 'Stripe keeps its own time; use a test clock of Stripe.')
         const { workspace_id } = ctx.workspace
-        const shown = await changing(ctx, parts, () => builtin.moveClock(workspace_id, now))
+        const shown = await changing(ctx, parts, async () => {
+          await inTransaction(ctx, (tx) =>
+            recordAudit(ctx, tx, {
+              action: 'billing.clock_moved',
+              subject: toWire('ws', workspace_id),
+              data: { now: now.toISOString() },
+            }),
+          )
+          return builtin.moveClock(workspace_id, now)
+        })
         quotas.forget(workspace_id)
         return { now: shown }
       },

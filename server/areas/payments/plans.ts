@@ -3,10 +3,9 @@ import { recordAudit } from '#platform/audit'
 import type { Tx } from '#platform/db/pool'
 import { invalid, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeCursor, toPage } from '#platform/http/page'
+import { decodeCursor, isUuid, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { newId, toWire } from '#platform/ids'
-import { isUuid } from './cursor.ts'
 import type { NewPlan, Plan, PlanPatch } from './schema.ts'
 
 // Plans belong to the org of the request's host. A price never changes under the people who pay it.

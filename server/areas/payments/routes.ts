@@ -1,4 +1,4 @@
-import { anyone, operator, owner, viewer, workspaceOwner } from '#platform/access/words'
+import { andOperator, anyone, operator, owner, viewer, workspaceOwner } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page } from '#platform/http/schema'
 import type { Payments } from './payments.ts'
@@ -50,7 +50,7 @@ export const paymentRoutes = ({
       updateMyBillingSubscription: ['PATCH', '/api/payments/subscriptions/me', workspaceOwner],
       cancelMyBillingSubscription: ['DELETE', '/api/payments/subscriptions/me', workspaceOwner],
       getUsage: ['GET', '/api/payments/usage', viewer('workspace')],
-      moveTestClock: ['POST', '/api/payments/test-clock', operator],
+      moveTestClock: ['POST', '/api/payments/test-clock', andOperator(workspaceOwner)],
       receiveStripeWebhook: ['POST', '/api/payments/webhooks/stripe', anyone],
     },
     {

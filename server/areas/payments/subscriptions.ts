@@ -92,7 +92,7 @@ export function makeSubscriptions(parts: BillingParts & { quotas: Quotas }) {
       { plan_id }: z.output<typeof NewBillingSubscription>,
     ): Promise<BillingSubscription> {
       const plan = await planOnOffer(ctx, plan_id)
-      return changing(ctx, parts, async (change) => {
+      const subscribeOnce = async (change: Change): Promise<BillingSubscription> => {
         const present = await findCertain(ctx, change.row)
         // The same request, repeated after its answer was lost.
         if (present && present.request_key === change.requestKey) return shown(present)
@@ -106,7 +106,8 @@ export function makeSubscriptions(parts: BillingParts & { quotas: Quotas }) {
         if (!made) throw problem('provider_unavailable', 'The subscription did not come to be. Try again.')
         await audit(ctx, 'billing.subscribed', made)
         return shown(made)
-      })
+      }
+      return changing(ctx, parts, subscribeOnce, plan.plan_id)
     },
 
     async updateMySubscription(

@@ -48,7 +48,7 @@ export async function checkAccess(
       return
     case 'operator':
       requirePerson(ctx)
-      if (!ctx.person.operator) throw problem('forbidden', 'Only an operator of this installation may do this.')
+      requireOperator(ctx)
       return
     case 'role': {
       requirePerson(ctx)
@@ -61,6 +61,7 @@ export async function checkAccess(
           'forbidden',
           `This needs the role ${access.least} in the ${kindText(access.of)}; yours is ${standing}.`,
         )
+      if (access.and === 'operator') requireOperator(ctx)
       return
     }
   }
@@ -68,6 +69,10 @@ export async function checkAccess(
 
 function requirePerson(ctx: Context): void {
   if (ctx.maybePerson === null) throw problem('unauthenticated', 'Sign in, or send a valid API key.')
+}
+
+function requireOperator(ctx: Context): void {
+  if (!ctx.person.operator) throw problem('forbidden', 'Only an operator of this installation may do this.')
 }
 
 async function standingOf(

@@ -36,7 +36,7 @@ export type Access =
   | { word: 'anyone' }
   | { word: 'signedIn' }
   | { word: 'operator' }
-  | { word: 'role'; least: Least; of: ResourceKind; or?: 'oneself' | 'operator' }
+  | { word: 'role'; least: Least; of: ResourceKind; or?: 'oneself' | 'operator'; and?: 'operator' }
   | { word: 'token'; scope: TokenScope }
 
 export type RoleAccess = Extract<Access, { word: 'role' }>
@@ -55,6 +55,8 @@ export const token = (scope: TokenScope): Access => ({ word: 'token', scope })
 /** Also whoever has any standing in it, where the path names themselves: to leave. */
 export const orOneself = (access: RoleAccess): Access => ({ ...access, or: 'oneself' })
 export const orOperator = (access: RoleAccess): Access => ({ ...access, or: 'operator' })
+/** Only those among them who are operators. */
+export const andOperator = (access: RoleAccess): Access => ({ ...access, and: 'operator' })
 
 const rank: Record<Standing, number> = { visible: 0, viewer: 1, member: 2, owner: 3 }
 export const reaches = (standing: Standing, least: Least): boolean => rank[standing] >= rank[least]
@@ -70,7 +72,7 @@ export function describeAccess(access: Access): string {
     case 'token':
       return access.scope === 'webhook' ? 'a webhook token of the workflow' : `an embed token of the ${access.scope}`
     case 'role':
-      return `${standingText[access.least]} of the ${kindText(access.of)}${access.or ? alternativeText[access.or] : ''}`
+      return `${standingText[access.least]} of the ${kindText(access.of)}${access.or ? alternativeText[access.or] : ''}${access.and ? ' who is an operator' : ''}`
   }
 }
 

@@ -26,7 +26,8 @@ const RENEWED_EVERY = 15 * SECOND
 /** How long a repetition waits for the first to end. */
 const WAITS = 60 * SECOND
 
-const credentialText = (credential: Credential, userId: string | null): string => {
+/** Whose key it is. */
+export const credentialText = (credential: Credential, userId: string | null): string => {
   if (credential.kind === 'session') return `person:${userId}`
   if (credential.kind === 'embed') return `embed:${credential.id}:${credential.visitor_id ?? ''}`
   return credential.kind === 'none' ? 'none' : `${credential.kind}:${credential.id}`

@@ -12,6 +12,8 @@ const isStorable = (part: unknown): boolean =>
 
 const isText = (part: unknown): boolean => typeof part === 'string' && part.isWellFormed() && !part.includes('\0')
 
+export const notACursor = () => invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+
 /** The key to continue after; `width` values or a refusal. */
 export function decodeCursor(cursor: string | undefined, width: number): Cursor | undefined {
   if (cursor === undefined) return undefined
@@ -26,18 +28,22 @@ export function decodeCursor(cursor: string | undefined, width: number): Cursor 
   } catch {
     // refused below
   }
-  throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+  throw notACursor()
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-export const isUuid = (text: string): boolean => uuid.test(text)
+export const isUuid = (part: unknown): part is string => typeof part === 'string' && uuid.test(part)
+
+/** As the program writes it, in years that PostgreSQL reads as JavaScript writes them. */
+export const isTimeInCursor = (part: unknown): part is string =>
+  typeof part === 'string' && /^[2-9]\d{3}-/.test(part) && part === new Date(Date.parse(part) || 0).toISOString()
 
 /** The id to continue after, for lists sorted by id alone (UUIDv7: by time of creation). */
 export function decodeIdCursor(cursor: string | undefined): string | null {
   const key = decodeCursor(cursor, 1)
   if (key === undefined) return null
-  if (typeof key[0] === 'string' && uuid.test(key[0])) return key[0]
-  throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+  if (isUuid(key[0])) return key[0]
+  throw notACursor()
 }
 
 /** The number to continue after, for lists sorted by one. */
@@ -45,7 +51,7 @@ export function decodeNumberCursor(cursor: string | undefined): number | null {
   const key = decodeCursor(cursor, 1)
   if (key === undefined) return null
   if (typeof key[0] === 'number') return key[0]
-  throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+  throw notACursor()
 }
 
 /** For lists sorted by a due time, those without one last, then by id. */
@@ -53,11 +59,8 @@ export function decodeDueCursor(cursor: string | undefined): readonly [dueAt: st
   const key = decodeCursor(cursor, 2)
   if (key === undefined) return null
   const [dueAt, id] = key
-  // Years that PostgreSQL reads as JavaScript writes them.
-  const isTime =
-    typeof dueAt === 'string' && /^[2-9]\d{3}-/.test(dueAt) && dueAt === new Date(Date.parse(dueAt) || 0).toISOString()
-  if ((dueAt === null || isTime) && typeof id === 'string' && uuid.test(id)) return [dueAt as string | null, id]
-  throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+  if ((dueAt === null || isTimeInCursor(dueAt)) && isUuid(id)) return [dueAt, id]
+  throw notACursor()
 }
 
 /** Makes a page of rows that were asked for with `limit + 1`. */

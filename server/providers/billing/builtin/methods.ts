@@ -40,7 +40,11 @@ export async function confirmIntent(
   )
   if (!found) throw problem('not_found')
   if (!same(intent.client_secret, secret)) throw unknownReference('/client_secret')
-  if (found.status === 'succeeded') return { status: 'succeeded', methodRef: found.payment_method_id! }
+  if (found.status === 'succeeded') {
+    if (!(await hasMethod(tx, customer, found.payment_method_id!)))
+      throw problem('conflict', 'The card that was added with this setup intent was deleted. Make a new setup intent.')
+    return { status: 'succeeded', methodRef: found.payment_method_id! }
+  }
   const { stored, setup } = examineCard(intent.card, now)
   if (setup === 'declined')
     throw problem('card_declined', 'The bank declined the card. Use another one, or ask the bank.')
@@ -53,6 +57,12 @@ export async function confirmIntent(
   await saveIntent(tx, customer, intent.id, 'succeeded', null, methodId)
   return { status: 'succeeded', methodRef: methodId }
 }
+
+const hasMethod = async (tx: Tx, { workspace_id }: LedgerCustomer, methodId: string): Promise<boolean> =>
+  (await tx.count('select from payment_methods where workspace_id = $1 and payment_method_id = $2', [
+    workspace_id,
+    methodId,
+  ])) === 1
 
 const sameCard = (a: StoredCard, b: StoredCard): boolean =>
   a.brand === b.brand && a.last4 === b.last4 && a.exp_month === b.exp_month && a.exp_year === b.exp_year
