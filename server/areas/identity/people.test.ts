@@ -138,6 +138,22 @@ describe('closed sign-up and operators', () => {
       expect(statuses).toEqual([...Array(10).fill(404), 429])
     }))
 
+  test('right passwords do not count, however many come at once; of wrong ones twenty in a minute are looked at', () =>
+    withService({ HEDDLE_RATE_LIMITS: 'on' }, async (limited) => {
+      const email = freshEmail()
+      await signUp(limited.base, { email })
+      const forty = (bodyOf: (at: number) => object) =>
+        Promise.all(Array.from({ length: 40 }, (_, at) => limited.call('POST', '/auth/sign-in', { body: bodyOf(at) })))
+      const right = await forty(() => ({ email, password: PASSWORD }))
+      expect(right.map(({ status }) => status)).toEqual(Array(40).fill(200))
+      const wrong = await forty((at) => ({ email: `nobody-${at}@example.com`, password: 'a guess' }))
+      const looked = wrong.filter(({ status }) => status === 401).length
+      expect(wrong.filter(({ status }) => status === 429)).toHaveLength(40 - looked)
+      // A token comes back every three seconds, and the machine may be slow.
+      expect(looked).toBeGreaterThanOrEqual(20)
+      expect(looked).toBeLessThan(30)
+    }))
+
   test('on a public address the cookie is Secure', () =>
     withService({ HEDDLE_BASE_URL: 'https://heddle.example' }, async (open) => {
       const { answer } = await signUp(open.base)
@@ -196,6 +212,26 @@ describe('sign-in', () => {
     await service().sql(`update sign_in_failures set last_at = last_at - interval '15 minutes 1 second'`)
     expect((await signIn({ email, password: PASSWORD })).status).toBe(200)
     expect((await signIn({ email, password: 'wrong again' })).status).toBe(401)
+  })
+
+  test('the lock counts all addresses of one IPv6 network as one', async () => {
+    const proxied = await startService({
+      database: service().database,
+      env: { HEDDLE_TRUSTED_PROXIES: '127.0.0.1' },
+    })
+    try {
+      const email = freshEmail()
+      const guessFrom = (address: string) =>
+        proxied.call('POST', '/auth/sign-in', {
+          body: { email, password: 'a guess' },
+          headers: { 'x-forwarded-for': address },
+        })
+      for (let at = 0; at < 20; at++) expect((await guessFrom(`2001:db8:1:2::${at}`)).status).toBe(401)
+      expect((await guessFrom('2001:db8:1:2:ffff::1')).status).toBe(429)
+      expect((await guessFrom('2001:db8:1:3::1')).status).toBe(401)
+    } finally {
+      await proxied.stop()
+    }
   })
 
   test('bad input is refused', async () => {

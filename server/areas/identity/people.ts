@@ -10,6 +10,7 @@ import { invalid, problem } from '#platform/errors'
 import { refuseForeignOrigin } from '#platform/http/caller'
 import { type Context, type Person, scopeOf } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
+import { callerAddress } from '#platform/http/throttle'
 import { hashSecret, newId, secretLooksValid, toWire } from '#platform/ids'
 import { forgive, noteAttempt, TRIES } from './lockout.ts'
 import type { NewPassword, SignedIn, SignIn, SignUp, User } from './schema.ts'
@@ -107,7 +108,7 @@ export function makePeople({ config }: { config: Config }) {
     async signIn(ctx: Context, input: z.output<typeof SignIn>, exchange: Exchange): Promise<SignedIn> {
       refuseForeignOrigin(exchange.request)
       const { attempt, known } = await ctx.db.tenant(nobody, async (tx) => {
-        const attempt = await noteAttempt(tx, ctx.org.org_id, input.email, ctx.address)
+        const attempt = await noteAttempt(tx, ctx.org.org_id, input.email, callerAddress(ctx.address))
         if (attempt.failures === TRIES)
           await recordAudit(ctx, tx, { action: 'sign_in.locked', subject: input.email, workspaceId: null })
         return { attempt, known: await store.credentialsOf(tx, ctx.org.org_id, input.email) }
@@ -139,7 +140,7 @@ export function makePeople({ config }: { config: Config }) {
     async changePassword(ctx: Context, input: z.output<typeof NewPassword>): Promise<void> {
       requireUnbound(ctx)
       const { attempt, known } = await ctx.db.tenant(nobody, async (tx) => ({
-        attempt: await noteAttempt(tx, ctx.org.org_id, ctx.person.email, ctx.address),
+        attempt: await noteAttempt(tx, ctx.org.org_id, ctx.person.email, callerAddress(ctx.address)),
         known: await store.credentialsOf(tx, ctx.org.org_id, ctx.person.email),
       }))
       if (!(await verifyPassword(known?.password_hash ?? null, input.current_password)))

@@ -189,8 +189,22 @@ describe('limits', () => {
     now = 1000
     expect(take().allowed).toBe(true)
     expect(take().allowed).toBe(false)
-    limiter.giveBack(limit, 'a')
-    expect(take().allowed).toBe(true)
+  })
+
+  test('what is held counts until it is settled; whoever finds none left waits for that', async () => {
+    const limiter = makeRateLimiter(() => 0)
+    const limit = { name: 'few', burst: 2, perSecond: 1 }
+    const hold = (key = 'a') => limiter.hold(limit, key)
+    const [first, second] = [await hold(), await hold()]
+    expect([first.verdict.allowed, second.verdict.allowed]).toEqual([true, true])
+    const [third, fourth] = [hold(), hold()]
+    expect((await hold('b')).verdict.allowed).toBe(true)
+    first.settle(false)
+    second.settle(true)
+    expect((await third).verdict.allowed).toBe(true)
+    ;(await third).settle(true)
+    expect((await fourth).verdict).toMatchObject({ allowed: false, retryAfterS: 1 })
+    expect((await hold()).verdict.allowed).toBe(false)
   })
 
   test('an address that shows one bad credential after the other has to wait', async () => {

@@ -18,7 +18,7 @@ import { makeRateLimiter, type RateLimiter } from './limits.ts'
 import { makePatience } from './patience.ts'
 import type { AnyRoute } from './route.ts'
 import { compileEncoder, type Encode } from './schema.ts'
-import { applyLimits, callerAddress, countRefused } from './throttle.ts'
+import { applyLimits, callerAddress, countRefused, holdSignIn } from './throttle.ts'
 
 /** Turns a bearer token of a webhook or a widget into an identity. Each area registers its own. */
 export type TokenIdentifier = (request: FastifyRequest, params: Record<string, string>) => Promise<Identity>
@@ -133,6 +133,7 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
       })
       if (credential !== undefined) shared.door.know(credential, request.identity)
       if (limited) applyLimits(shared.limiter, route, request, reply)
+      if (limited && route.rate === 'sign_in') await holdSignIn(shared.limiter, request, reply)
     },
     handler: async (request, reply) => {
       const sent = await handle(request, reply)

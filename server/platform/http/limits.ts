@@ -3,6 +3,9 @@
 export type Limit = { name: string; burst: number; perSecond: number }
 export type Verdict = { allowed: boolean; limit: Limit; remaining: number; retryAfterS: number }
 
+/** A token that may be given back: `settle` says whether what it was taken for counts. */
+export type Held = { verdict: Verdict; settle(counts: boolean): void }
+
 type Bucket = { tokens: number; at: number }
 const MOST_BUCKETS = 100_000
 
@@ -20,8 +23,11 @@ export type RateLimiter = {
   take(limit: Limit, key: string): Verdict
   /** What taking one would say. */
   look(limit: Limit, key: string): Verdict
-  /** Gives a token back: a successful sign-in does not count as a failure. */
-  giveBack(limit: Limit, key: string): void
+  /**
+   * For what counts only where it fails. Takes one token; where none is left but some are only held, it waits for those to be
+   * settled: nobody is refused because of others who succeed, and no more can fail at once than one after the other.
+   */
+  hold(limit: Limit, key: string): Promise<Held>
 }
 
 export function makeRateLimiter(now: () => number = () => performance.now()): RateLimiter {
@@ -51,12 +57,38 @@ export function makeRateLimiter(now: () => number = () => performance.now()): Ra
     }
   }
 
+  /** Per bucket, while something is held: how many, and who waits for them. */
+  const holds = new Map<string, { held: number; waiting: (() => void)[] }>()
+
   return {
     take: (limit, key) => judge(limit, key, 1),
     look: (limit, key) => judge(limit, key, 0),
-    giveBack(limit, key) {
-      const bucket = fill(limit, `${limit.name}:${key}`)
-      bucket.tokens = Math.min(limit.burst, bucket.tokens + 1)
+    async hold(limit, key) {
+      const id = `${limit.name}:${key}`
+      for (;;) {
+        const verdict = judge(limit, key, 1)
+        const others = holds.get(id)
+        if (!verdict.allowed) {
+          if (!others) return { verdict, settle: () => {} }
+          await new Promise<void>((resolve) => others.waiting.push(resolve))
+          continue
+        }
+        const now = others ?? { held: 0, waiting: [] }
+        now.held += 1
+        holds.set(id, now)
+        return {
+          verdict,
+          settle(counts) {
+            now.held -= 1
+            if (now.held === 0) holds.delete(id)
+            if (!counts) {
+              const bucket = fill(limit, id)
+              bucket.tokens = Math.min(limit.burst, bucket.tokens + 1)
+            }
+            for (const look of now.waiting.splice(0)) look()
+          },
+        }
+      }
     },
   }
 }

@@ -49,14 +49,23 @@ export function applyLimits(limiter: RateLimiter, route: AnyRoute, request: Fast
         credential.kind === 'embed' && credential.visitor_id ? credential.visitor_id : address,
       ),
     )
-  else if (route.rate) verdicts.push(limiter.take(limits[route.rate], address))
+  else if (route.rate === 'sign_up') verdicts.push(limiter.take(limits.sign_up, address))
   const tightest = verdicts.reduce((a, b) => (b.remaining < a.remaining ? b : a))
   reply.headers(rateHeaders(tightest))
   const refused = verdicts.find((verdict) => !verdict.allowed)
   if (refused) throw rateLimited(refused.retryAfterS)
-  if (route.rate === 'sign_in') {
-    reply.raw.once('finish', () => {
-      if (reply.statusCode < 400) limiter.giveBack(limits.sign_in, address)
-    })
+}
+
+/** Of sign-ins only failures count; an answer that was never sent is one. */
+export async function holdSignIn(limiter: RateLimiter, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { verdict, settle } = await limiter.hold(limits.sign_in, callerAddress(request.ip))
+  reply.headers(rateHeaders(verdict))
+  if (!verdict.allowed) throw rateLimited(verdict.retryAfterS)
+  const { raw } = reply
+  if (raw.closed) {
+    // Whoever hung up while waiting has tried nothing.
+    settle(false)
+    throw rateLimited(1)
   }
+  raw.once('close', () => settle(!raw.writableFinished || raw.statusCode >= 400))
 }
