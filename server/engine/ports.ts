@@ -201,12 +201,12 @@ export type EnginePorts = {
   /** Cached by the engine for as long as it likes: what a reference names never changes. */
   loadDefinition(workspaceId: string, ref: DefinitionRef): Promise<Definition>
   /**
-   * For `subworkflow`: which version to run, the input checked against its `inputs`. Throws `NodeFailure`.
+   * For `subworkflow` of `executionId`: which version to run, the input checked against its `inputs`. Throws `NodeFailure`.
    * `workflow_id` and `version_id` come as the author wrote them (wire ids or a system slug).
    */
   resolveWorkflow(
     workspaceId: string,
-    wanted: { workflow_id: string; version_id?: string; input: Json; startedBy: string | null },
+    wanted: { workflow_id: string; version_id?: string; input: Json; executionId: string },
   ): Promise<StartTarget>
   /** Idempotent by (executionId, nodePath): called again after a crash, it answers with the same gate. */
   openGate(wait: PeopleWait): Promise<Opened>

@@ -133,7 +133,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const workflows = makeWorkflows({
     kinds: () => descriptorsOf(nodes),
     system,
-    references: new Map([...options.references, ...peopleAndWorkflows]),
+    references: new Map([...options.references, ...peopleAndVersions]),
     onDeleted: options.onDeleted,
   })
   const executions = makeExecutions({ engine, views, system, startExecution, quota })
@@ -188,11 +188,10 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   }
 }
 
-/** Ids of people, teams and workflows that a definition names. */
-const peopleAndWorkflows = new Map<string, ReferenceCheck>([
+/** Ids of people, teams and versions that a definition names; whether a workflow may be named, its own area says. */
+const peopleAndVersions = new Map<string, ReferenceCheck>([
   ['usr', exists('usr', 'select from memberships where workspace_id = $1 and user_id = $2')],
   ['team', exists('team', 'select from teams where workspace_id = $1 and team_id = $2')],
-  ['wf', exists('wf', 'select from workflows where workspace_id = $1 and workflow_id = $2 and deleted_at is null')],
   ['wfv', exists('wfv', 'select from workflow_versions where workspace_id = $1 and version_id = $2')],
 ])
 

@@ -6,6 +6,7 @@ import { validateJson } from '#model/json-schema'
 import type { Database } from '#platform/db/pool'
 import { fromWire } from '#platform/ids'
 import { makeFailures, type TargetRow } from './failures.ts'
+import { findPrincipal, mayRun } from './rights.ts'
 import type { SystemWorkflow } from './system.ts'
 
 // What the engine needs of workflows: definitions, the target of a sub-workflow, and what follows an end.
@@ -38,6 +39,12 @@ export function makeWorkflowPorts(options: {
       ),
     )
 
+  const mayStart = (workspaceId: string, executionId: string, workflowId: string): Promise<boolean> =>
+    db.tenant(inWorkspace(workspaceId), async (tx) => {
+      const principal = await findPrincipal(tx, workspaceId, executionId)
+      return principal !== null && mayRun(tx, workspaceId, workflowId, principal)
+    })
+
   async function loadDefinition(workspaceId: string, ref: string): Promise<Definition> {
     const [kind, id] = [ref.slice(0, ref.indexOf(':')), ref.slice(ref.indexOf(':') + 1)]
     if (kind === 'system') {
@@ -64,7 +71,7 @@ export function makeWorkflowPorts(options: {
 
   async function resolveWorkflow(
     workspaceId: string,
-    wanted: { workflow_id: string; version_id?: string; input: Json },
+    wanted: { workflow_id: string; version_id?: string; input: Json; executionId: string },
   ): Promise<StartTarget> {
     const known = system.get(wanted.workflow_id)
     if (known) {
@@ -82,6 +89,12 @@ export function makeWorkflowPorts(options: {
       throw new NodeFailure('unknown_reference', `there is no workflow ${wanted.workflow_id} in this workspace`, {
         retryable: false,
       })
+    if (!(await mayStart(workspaceId, wanted.executionId, row.workflow_id)))
+      throw new NodeFailure(
+        'workflow_not_allowed',
+        `whoever owns what names workflow "${row.name}" is neither its owner nor a member of it; its owner can add them`,
+        { retryable: false },
+      )
     if (row.version_id === null) {
       throw new NodeFailure('no_active_version', `workflow "${row.name}" has no such version; activate one`, {
         retryable: false,

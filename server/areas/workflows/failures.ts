@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '#model/definition'
 import type { Database } from '#platform/db/pool'
 import { deliverEvent } from '#platform/events'
 import { newId, toWire } from '#platform/ids'
+import { mayRun } from './rights.ts'
 
 export type TargetRow = {
   workflow_id: string
@@ -74,6 +75,15 @@ export function makeFailures(options: {
       return outcome === 'accepted'
     })
 
+  const reasonAgainstHandler = async (workspaceId: string, failed: TargetRow, handler: TargetRow) => {
+    const allowed = await db.tenant({ workspaceId, userId: null }, (tx) =>
+      mayRun(tx, workspaceId, handler.workflow_id, failed.owner_id),
+    )
+    return allowed
+      ? reasonAgainst(quota, workspaceId)
+      : `You are neither the owner nor a member of "${handler.name}" any more.`
+  }
+
   return async (execution: EndedExecution): Promise<void> => {
     if (execution.workflowId === null || execution.status === 'succeeded' || execution.status === 'cancelled') return
     const row = await findTarget(execution.workspaceId, execution.workflowId, null)
@@ -95,7 +105,8 @@ export function makeFailures(options: {
     // One that itself handles a failure is not followed by another.
     const follows = errorWorkflow?.version_id && execution.trigger.kind !== 'workflow'
     const handler = follows ? targetOf(errorWorkflow as TargetRow & { version_id: string }) : undefined
-    const refusal = handler ? await reasonAgainst(quota, execution.workspaceId) : null
+    const refusal =
+      handler && errorWorkflow ? await reasonAgainstHandler(execution.workspaceId, row, errorWorkflow) : null
     let started = false
     try {
       started = await tellFailure(execution, row, report, refusal === null ? handler : undefined, refusal)

@@ -12,7 +12,8 @@ import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
-import { newId, toWire } from '#platform/ids'
+import { fromWire, newId, toWire } from '#platform/ids'
+import { mayRun } from './rights.ts'
 import type { NewVersion, NewWorkflow, Version, Workflow, WorkflowPatch } from './schema.ts'
 import * as store from './store.ts'
 import type { SystemWorkflow } from './system.ts'
@@ -61,12 +62,22 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
       )
     const unknown: string[] = []
     for (const literal of literalIds(result.definition, dependencies.kinds())) {
-      if (literal.prefix === 'wf' && system.has(literal.id)) continue
+      if (literal.prefix === 'wf') {
+        if (!(await mayRunNamed(ctx, literal.id))) unknown.push(path + literal.path)
+        continue
+      }
       const check = dependencies.references.get(literal.prefix)
       if (check && !(await check(ctx.tx, ctx.workspace.workspace_id, literal.id))) unknown.push(path + literal.path)
     }
     if (unknown.length > 0) throw unknownReference(...unknown)
     return result.definition
+  }
+
+  /** Nobody runs through a workflow of their own what they may not run themselves. */
+  async function mayRunNamed(ctx: Context, named: string): Promise<boolean> {
+    if (system.has(named)) return true
+    const workflowId = fromWire('wf', named)
+    return workflowId !== undefined && mayRun(ctx.tx, ctx.workspace.workspace_id, workflowId, ctx.person.user_id)
   }
 
   async function checkPeople(ctx: Context, members: { user_id: string }[] | null | undefined): Promise<void> {
@@ -87,7 +98,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
     if (errorWorkflow === undefined) return
     if (errorWorkflow === self)
       throw invalid([{ path: '/settings/error_workflow_id', message: 'must be another workflow' }])
-    if (!(await store.findWorkflow(ctx.tx, ctx.workspace.workspace_id, errorWorkflow)))
+    if (!(await mayRun(ctx.tx, ctx.workspace.workspace_id, errorWorkflow, ctx.person.user_id)))
       throw unknownReference('/settings/error_workflow_id')
   }
 

@@ -209,7 +209,7 @@ export const makeEffects = (deps: EffectDeps) => {
       const wanted = {
         workflow_id: String(args.workflow_id),
         input: args.input ?? {},
-        startedBy: owned.startedBy,
+        executionId: owned.executionId,
         ...(typeof args.version_id === 'string' && { version_id: args.version_id }),
       }
       const target = await ports.resolveWorkflow(owned.workspaceId, wanted)
