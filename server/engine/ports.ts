@@ -224,6 +224,11 @@ export type EnginePorts = {
     dueAt: Date | null
   }>
   /**
+   * The node at `path` ended without what it had asked (it took too long), and the execution goes on: its gate or question is
+   * void. A path that ends with `[` or `.` stands for everything below it, in a map or in one of its items.
+   */
+  overtaken(wait: { workspaceId: string; executionId: string; path: string }): Promise<void>
+  /**
    * After any end but success, and after success where `tellEnd` was asked or a gate or question was opened: close
    * what is still open, start the error workflow, tell the owners. At least once, so idempotent by execution id.
    */

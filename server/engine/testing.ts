@@ -98,6 +98,7 @@ export const startTestEngine = async (
     openGate: open,
     askQuestion: open,
     due: async () => ({ dueAt: null }),
+    overtaken: async () => {},
     ended: async (execution) => void ended.push(execution),
     blobs: makeDiskBlobs(folder),
     nodes: Object.fromEntries([echo, ...(options.nodes ?? [])].map((node) => [node.descriptor.type, node])),

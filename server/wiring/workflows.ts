@@ -99,6 +99,12 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   }
   const ports = makeWorkflowPorts({ db, system, loadAdhoc: options.loadAdhoc, quota })
 
+  const voidAsked = (workspaceId: string, executionId: string, path?: string): Promise<void> =>
+    db.tenant({ workspaceId, userId: null }, async (tx) => {
+      await gates.cancelOpen(tx, workspaceId, executionId, path)
+      await questions.cancelOpen(tx, workspaceId, executionId, path)
+    })
+
   const engine: Engine = await startEngine({
     db,
     log,
@@ -109,11 +115,9 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       openGate: gates.openGate,
       askQuestion: questions.askQuestion,
       due: (wait) => (wait.kind === 'approval' ? gates.gateDue(wait) : questions.questionDue(wait)),
+      overtaken: ({ workspaceId, executionId, path }) => voidAsked(workspaceId, executionId, path),
       async ended(execution) {
-        await db.tenant({ workspaceId: execution.workspaceId, userId: null }, async (tx) => {
-          await gates.cancelOpen(tx, execution.workspaceId, execution.executionId)
-          await questions.cancelOpen(tx, execution.workspaceId, execution.executionId)
-        })
+        await voidAsked(execution.workspaceId, execution.executionId)
         await ports.ended(execution)
         for (const alsoDo of options.onEnded) await alsoDo(execution)
       },

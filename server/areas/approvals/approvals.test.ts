@@ -279,6 +279,16 @@ describe('gates', () => {
     await until(async () => (await service().sql('select from gate_rechecks')).length === 0, 'nothing to look at')
   }, 70_000)
 
+  test('a gate that only waited for somebody who leaves opens', async () => {
+    const leaver = await makePerson(service())
+    await join(service(), world.workspace, leaver, 'member')
+    const { execution, gate } = await openGate({ approvers: [person(world.member), person(leaver)], quorum: 'all' })
+    expect((await vote(world.member, gate)).status).toBe(201)
+    await service().sql('delete from memberships where user_id = $1', [leaver.uuid])
+    expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'paid' })
+    expect(await read(gate)).toMatchObject({ status: 'approved', outstanding: [], unsatisfiable: false })
+  })
+
   test('a page of gates costs as many questions to the database as one gate', async () => {
     const me = await makePerson(service())
     await join(service(), world.workspace, me, 'member')
@@ -506,6 +516,15 @@ describe('questions', () => {
       body: { input: { type: 'banana' } },
     })
     expect(await ended(failing.body.execution_id)).toMatchObject({ error: { code: 'args_invalid' } })
+  })
+
+  test('an escalated question is answered by an owner of the workspace, also where it named nobody', async () => {
+    const { execution } = await asked({ due_in_s: 3600, on_due: 'escalate' }, world.member)
+    expect((await respond(world.owner, execution, 'red')).status).toBe(404)
+    await service().sql('update questions set escalated = true where execution_id = $1', [fromWire('exe', execution)])
+    expect((await respond(world.viewer, execution, 'red')).status).toBe(404)
+    const answer = await respond(world.owner, execution, 'red')
+    expect(answer.status, answer.text).toBe(202)
   })
 
   test('past its due time a question takes the default, or fails the node', async () => {

@@ -194,7 +194,7 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
     })
   }
 
-  /** After a vote, a delegation or a departure: does the gate open, close, or stand? */
+  /** After a vote: does the gate open, close, or stand? */
   async function settle(tx: Tx, gate: store.Gate): Promise<void> {
     const standing = await readStanding(tx, gate)
     const decision = decideGate(standing)
@@ -238,17 +238,14 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
     })
   }
 
-  /** The execution has ended: what it still asked is void. */
-  async function cancelOpen(tx: Tx, workspaceId: string, executionId: string): Promise<void> {
-    const open = await tx.rows<{ request_id: string }>(
-      `select request_id from approval_requests where workspace_id = $1 and execution_id = $2 and status = 'open' for update`,
-      [workspaceId, executionId],
-    )
-    for (const { request_id } of open) await store.closeGate(tx, workspaceId, request_id, 'cancelled', null)
+  /** The execution has ended, or the node at `path`: what it still asked is void. */
+  async function cancelOpen(tx: Tx, workspaceId: string, executionId: string, path?: string): Promise<void> {
+    for (const { request_id } of await store.lockOpenGates(tx, workspaceId, executionId, path))
+      await store.closeGate(tx, workspaceId, request_id, 'cancelled', null)
   }
 
   /**
-   * Somebody left: gates that nobody can open any more are reported. A few at a time, so that no vote waits for the whole
+   * Somebody left: gates that only waited for their vote open, those that nobody can open any more are reported. A few at a time, so that no vote waits for the whole
    * workspace; those a vote holds at this moment are left for the next look, and the request for it stays until none is left.
    */
   async function recheckWorkspace(workspaceId: string): Promise<void> {
@@ -260,7 +257,10 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
       const batch = await db.tenant(scope(workspaceId), async (tx) => {
         const ids = await store.listOpenGateIds(tx, workspaceId, after, RECHECKED_AT_ONCE)
         const locked = await store.lockFreeGates(tx, workspaceId, ids)
-        for (const standing of await readStandings(tx, locked)) await reportIfStuck(tx, standing)
+        for (const standing of await readStandings(tx, locked)) {
+          if (decideGate(standing) === 'approved') await resolve(tx, standing.gate, 'approved', 'approved')
+          else await reportIfStuck(tx, standing)
+        }
         return { ids, locked: locked.length }
       })
       // One that was closed meanwhile counts as held, too: the next look finds it gone.

@@ -4,6 +4,7 @@ import type { Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import { isFor, type Named, namedIn } from './answerers.ts'
 import type { Question } from './schema.ts'
+import { isAtPath } from './store.ts'
 
 export type Row = {
   workspace_id: string
@@ -120,10 +121,11 @@ export const markExpired = (tx: Tx, { workspace_id, clarification_id }: Key): Pr
     [workspace_id, clarification_id],
   )
 
-export const cancelOpen = (tx: Tx, workspaceId: string, executionId: string): Promise<number> =>
+export const cancelOpen = (tx: Tx, workspaceId: string, executionId: string, path?: string): Promise<number> =>
   tx.count(
-    `update questions set status = 'cancelled', answered_at = now() where workspace_id = $1 and execution_id = $2 and status = 'open'`,
-    [workspaceId, executionId],
+    `update questions set status = 'cancelled', answered_at = now()
+     where workspace_id = $1 and execution_id = $2 and status = 'open' and ${isAtPath}`,
+    [workspaceId, executionId, path ?? null],
   )
 
 /** Which of these wait for an answer still. */
@@ -138,7 +140,7 @@ export async function listStillOpen(tx: Tx, workspaceId: string, clarificationId
 /** Whether a question of the execution names the person. */
 export const isNamedIn = async (tx: Tx, workspaceId: string, userId: string, executionId: string): Promise<boolean> =>
   (await tx.maybe(
-    `select from questions q where q.workspace_id = $1 and q.execution_id = $3 and q.who is not null and ${isFor('$2::uuid')} limit 1`,
+    `select from questions q where q.workspace_id = $1 and q.execution_id = $3 and (q.who is not null or q.escalated) and ${isFor('$2::uuid')} limit 1`,
     [workspaceId, userId, executionId],
   )) !== undefined
 

@@ -215,7 +215,7 @@ const answererOf = ({ person }: Context): Answerer => ({
 function whyNotWaiting(row: Row | undefined): string {
   if (!row) return 'The execution waits for no answer.'
   if (row.status === 'answered') return `It was answered by ${row.answered_by_name ?? 'somebody else'}.`
-  return row.status === 'expired' ? 'The time to answer has passed.' : 'The execution has ended.'
+  return row.status === 'expired' ? 'The time to answer has passed.' : 'The execution waits for it no longer.'
 }
 
 export type Questions = ReturnType<typeof makeQuestions>

@@ -54,6 +54,21 @@ export const lockLatestGate = (
     [workspaceId, executionId, nodePath],
   )
 
+/** Whether a gate or question stands at path $3, or below it where that ends with `[` or `.`; null: anywhere. */
+export const isAtPath = `($3::text is null or case when right($3, 1) in ('[', '.') then starts_with(node_path, $3) else node_path = $3 end)`
+
+export const lockOpenGates = (
+  tx: Tx,
+  workspaceId: string,
+  executionId: string,
+  path?: string,
+): Promise<{ request_id: string }[]> =>
+  tx.rows<{ request_id: string }>(
+    `select request_id from approval_requests where workspace_id = $1 and execution_id = $2 and status = 'open' and ${isAtPath}
+     order by request_id for update`,
+    [workspaceId, executionId, path ?? null],
+  )
+
 export const listGatesOfExecution = (
   tx: Tx,
   workspaceId: string,

@@ -1,7 +1,7 @@
 import type { ExecutionError, Json, JsonObject } from '#model/definition'
 import type { BlobRef } from '../ports.ts'
 import { activate, argsOf } from './activate.ts'
-import { type Command, commandFor } from './commands.ts'
+import { type Command, closingOf, commandFor } from './commands.ts'
 import { failed, finish } from './failing.ts'
 import { compile } from './graph.ts'
 import { type Pass, record, settle } from './pass.ts'
@@ -187,13 +187,21 @@ export const advance = (context: Context, state: GraphState, happenings: readonl
   return closePass(pass)
 }
 
-/** What an execution read back from the journal was doing: everything that ran is to be run again. */
+/**
+ * What an execution read back from the journal was doing: everything that ran is to be run again, and what may have been left
+ * open is closed.
+ */
 export const resume = (context: Context, state: GraphState): Command[] => {
   if (hasEnded(state)) return []
   const compiled = compile(context.graph)
-  return activeNodes(state).flatMap(([id, node]) => {
+  const left = Object.entries(state.nodes).flatMap(([id, { status, wait, attempt }]) => {
+    const node = status === 'failed' || wait?.kind === 'retry' ? compiled.nodes.get(id) : undefined
+    return node ? closingOf(node, attempt) : []
+  })
+  const again = activeNodes(state).flatMap(([id, node]) => {
     if (node.status !== 'running' && node.wait?.kind !== 'execution') return []
     const command = commandFor(compiled, id, node, () => argsOf(context, compiled, state, id, node.ready))
     return command ? [command] : []
   })
+  return [...left, ...again]
 }

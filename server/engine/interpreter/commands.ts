@@ -1,4 +1,4 @@
-import type { Graph, JsonObject } from '#model/definition'
+import type { Graph, JsonObject, Node } from '#model/definition'
 import { NodeFailure } from '../node.ts'
 import type { Compiled } from './graph.ts'
 import type { NodeState } from './state.ts'
@@ -8,6 +8,8 @@ export type Command =
   | { do: 'run'; node: string; type: string; attempt: number; args: JsonObject; timeoutS?: number }
   | { do: 'open'; node: string; people: 'approval' | 'clarification'; args: JsonObject }
   | { do: 'due'; node: string; people: 'approval' | 'clarification' }
+  /** `node` as in a path: a node, or what is below it where it ends with `[` (a map) or is empty (the whole item). */
+  | { do: 'close'; node: string }
   | { do: 'child'; node: string; attempt: number; args: JsonObject }
   /** Nobody waits any more for the child that this attempt started. */
   | { do: 'forsake'; node: string; attempt: number }
@@ -35,6 +37,12 @@ export const mapArgs = (args: JsonObject): MapArgs => {
     concurrency: Math.min(MAX_CONCURRENCY, Math.max(1, wanted)),
     onItemError: args.on_item_error === 'collect' ? 'collect' : 'fail',
   }
+}
+
+/** Voids what a node that ended otherwise may have asked: its own gate or question, or those of the items of its map. */
+export const closingOf = ({ id, type }: Node, attempt: number): Command[] => {
+  if (type === 'map') return [{ do: 'close', node: `${id}${attempt > 1 ? `#${attempt}` : ''}[` }]
+  return type === 'approval' || type === 'clarification' ? [{ do: 'close', node: id }] : []
 }
 
 /** The command that (again) does what an active node is there for. `args` may throw; the caller turns that into a failure. */

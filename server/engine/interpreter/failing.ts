@@ -2,6 +2,7 @@ import type { ExecutionError, Json, JsonObject } from '#model/definition'
 import { ExpressionFailure, resolveValue } from '#model/expressions'
 import { NodeFailure } from '../node.ts'
 import { backoff } from './backoff.ts'
+import { closingOf } from './commands.ts'
 import { type Pass, record, settle } from './pass.ts'
 import { scopeAt } from './scope.ts'
 
@@ -36,6 +37,7 @@ export const failed = (pass: Pass, id: string, attempt: number, cause: unknown, 
   const node = pass.compiled.nodes.get(id)
   if (!node) return
   const error = errorOf(cause, id, attempt)
+  pass.commands.push(...closingOf(node, attempt))
   const mayRepeat = pass.context.effectOf(node.type) !== 'at_most_once'
   if (retryable && mayRepeat && node.retry && attempt < node.retry.max_attempts) {
     const delay = backoff(node.retry, attempt, `${pass.context.seed}:${id}`)

@@ -15,8 +15,11 @@ const contextOf = (graph: Definition, input: Json = {}): Context => ({
   effectOf: () => 'pure',
 })
 
+type Answered = Exclude<Command, { do: 'close' }>
+const isAnswered = (command: Command): command is Answered => command.do !== 'close'
+
 /** What a node gives depends on its path and attempt alone, as the outside world would have it. */
-const answerTo = (command: Command, failing: ReadonlySet<string>): Happening => {
+const answerTo = (command: Answered, failing: ReadonlySet<string>): Happening => {
   const { node } = command
   switch (command.do) {
     case 'run':
@@ -56,7 +59,7 @@ const play = (
   let at = 1_000
   let step = begin(context, at)
   const facts = [...step.facts]
-  let open = step.commands
+  let open = step.commands.filter(isAnswered)
   let steps = 0
   check(step)
   while (!hasEnded(step.state)) {
@@ -69,7 +72,7 @@ const play = (
     at += 1
     open = 'node' in happening ? open.filter((command) => command.node !== happening.node) : open
     step = advance(context, step.state, [happening], at)
-    open = [...open, ...step.commands]
+    open = [...open, ...step.commands.filter(isAnswered)]
     facts.push(...step.facts)
     check(step)
     steps += 1

@@ -156,12 +156,41 @@ export const makeEffects = (deps: EffectDeps) => {
     return { ...about, nodePath: frame.prefix + node, nodeId: node, args }
   }
 
-  const openForPeople = async (live: Live, frame: Frame, command: Command & { do: 'open' }): Promise<() => void> => {
+  /** What opens and what closes one gate or question is done in the order in which it was commanded. */
+  const turns = new Map<string, Promise<unknown>>()
+  const inTurn = async <T>(live: Live, path: string, work: () => Promise<T>): Promise<T> => {
+    const key = `${live.owned.executionId}:${path}`
+    const mine = (turns.get(key) ?? Promise.resolve()).then(work)
+    const over = mine.catch(() => {})
+    turns.set(key, over)
+    try {
+      return await mine
+    } finally {
+      if (turns.get(key) === over) turns.delete(key)
+    }
+  }
+
+  const close = async (live: Live, path: string): Promise<undefined> => {
+    const { workspaceId, executionId } = live.owned
+    try {
+      await ports.overtaken({ workspaceId, executionId, path })
+    } catch (error) {
+      log.warn({ err: error, execution_id: executionId }, 'a gate or question is closed only when its execution ends')
+    }
+  }
+
+  const openForPeople = async (
+    live: Live,
+    frame: Frame,
+    command: Command & { do: 'open' },
+  ): Promise<(() => void) | undefined> => {
     const { node, people } = command
     const wait = waitOf(live, frame, node, command.args)
     for (let tries = 1; ; tries += 1) {
       try {
         const opened = await (people === 'approval' ? ports.openGate(wait) : ports.askQuestion(wait))
+        // Its item or its map ended meanwhile.
+        if (live.frames.get(frame.prefix) !== frame) return await close(live, wait.nodePath)
         const dueAt = opened.dueAt?.getTime() ?? null
         return () => live.inform(frame, { kind: 'opened', node, people, data: opened.data, dueAt })
       } catch (error) {
@@ -240,7 +269,11 @@ export const makeEffects = (deps: EffectDeps) => {
       case 'run':
         return during(live, () => run(live, frame, command))
       case 'open':
-        return during(live, () => openForPeople(live, frame, command))
+        return during(live, () => inTurn(live, frame.prefix + command.node, () => openForPeople(live, frame, command)))
+      case 'close': {
+        const path = frame.prefix + command.node
+        return live.owned.metPeople ? during(live, () => inTurn(live, path, () => close(live, path))) : undefined
+      }
       case 'due':
         return during(live, () => due(live, frame, command))
       case 'child':
