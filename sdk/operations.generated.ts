@@ -228,7 +228,7 @@ export type Operations = {
   /** One workflow */
   getWorkflow: { input: { workflow_id: string }; answer: Workflow; required: true }
   /** Change name, description, members, settings or owner */
-  updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "member" | "viewer" }> | null; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string } | null; owner_id?: string }; answer: Workflow; required: true }
+  updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "member" | "viewer" }> | null; settings?: { timeout_s?: number | null; max_concurrency?: number | null; retention_days?: number | null; error_workflow_id?: string | null } | null; owner_id?: string }; answer: Workflow; required: true }
   /** Delete a workflow */
   deleteWorkflow: { input: { workflow_id: string; cancel_runs?: "true" | "false" }; answer: undefined; required: true }
   /** Versions, newest first */

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { useService } from '#test/harness/service'
-import { makeWorld, type World } from '#test/harness/world'
+import { until } from '#test/harness/until'
+import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 const service = useService()
 let world: World
@@ -53,5 +54,83 @@ describe('running a workflow', () => {
       'node.succeeded',
       'execution.succeeded',
     ])
+  })
+})
+
+const pausing = (for_s: number) => ({ nodes: [{ id: 'w', type: 'wait', args: { for_s } }], edges: [] })
+const run = (id: string, query = '', headers: Record<string, string> = {}, input: unknown = {}) =>
+  world.owner.call('POST', `/api/workflows/${id}/run${query}`, { body: { input }, headers })
+const read = async (execution: string) => (await world.owner.call('GET', `/api/workflows/executions/${execution}`)).body
+const reaches = (execution: string, ...statuses: string[]) =>
+  until(async () => {
+    const body = await read(execution)
+    return statuses.includes(body.status) && body
+  }, statuses.join(' or '))
+
+describe('one execution', () => {
+  test('with a key, a run that did not end within wait_s is answered alike after its end', async () => {
+    const slow = await makeWorkflow(pausing(2))
+    const first = await run(slow, '?wait_s=0.5', { 'idempotency-key': slow })
+    expect(first.status, first.text).toBe(202)
+    await reaches(first.body.execution_id, 'succeeded')
+    const again = await run(slow, '?wait_s=0.5', { 'idempotency-key': slow })
+    expect([again.status, again.text]).toEqual([202, first.text])
+    const quick = await makeWorkflow()
+    const answers = []
+    for (let n = 0; n < 2; n++)
+      answers.push(await run(quick, '?wait_s=20', { 'idempotency-key': quick }, { name: 'Ada' }))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    expect(answers[1]!.text).toBe(answers[0]!.text)
+  })
+
+  test('a retry on the active version is refused where the input does not fit that', async () => {
+    const id = await makeWorkflow({ nodes: [], edges: [] })
+    const { body } = await run(id, '?wait_s=20')
+    const made = await world.owner.call('POST', `/api/workflows/${id}/versions`, {
+      body: { definition: greet, activate: true },
+    })
+    expect(made.status, made.text).toBe(201)
+    const retry = (version: string) =>
+      world.owner.call('POST', `/api/workflows/executions/${body.execution_id}/retry`, { body: { version } })
+    const refused = await retry('active')
+    expect([refused.status, refused.body.errors]).toEqual([422, [expect.objectContaining({ path: '/input/name' })]])
+    expect((await retry('same')).status).toBe(202)
+  })
+
+  test('events are read after any position, and after none that cannot be one', async () => {
+    const { body } = await run(await makeWorkflow(), '?wait_s=20', {}, { name: 'Ada' })
+    const events = (after: number) =>
+      world.owner.call('GET', `/api/workflows/executions/${body.execution_id}/events?after=${after}`)
+    expect((await events(2 ** 31 - 1)).body.items).toEqual([])
+    const beyond = await events(2 ** 31)
+    expect([beyond.status, beyond.body.errors?.[0].path]).toEqual([422, '/after'])
+  })
+
+  test('cancelling a waiting one answers what it is then', async () => {
+    const { body } = await run(await makeWorkflow(pausing(3600)))
+    await reaches(body.execution_id, 'waiting')
+    const cancelled = await world.owner.call('POST', `/api/workflows/executions/${body.execution_id}/cancel`)
+    expect([cancelled.status, cancelled.body]).toEqual([202, { execution_id: body.execution_id, status: 'queued' }])
+    await reaches(body.execution_id, 'cancelled')
+  })
+
+  test('those of a deleted workflow are gone from the search as they are by id', async () => {
+    const id = await makeWorkflow(greet, { members: [{ user_id: world.member.id, role: 'member' }] })
+    const ran = await world.member.call('POST', `/api/workflows/${id}/run?wait_s=20`, {
+      body: { input: { name: 'Ada' } },
+    })
+    const found = async (as: TestPerson) =>
+      (await as.call('GET', `/api/executions?workflow_id=${id}`)).body.items.map(
+        ({ execution_id }: { execution_id: string }) => execution_id,
+      )
+    const viewer = { user_id: world.viewer.id, role: 'viewer' }
+    await world.owner.call('PATCH', `/api/workflows/${id}`, { body: { members: [viewer] } })
+    for (const one of [world.owner, world.viewer]) expect(await found(one)).toEqual([ran.body.execution_id])
+    expect((await world.owner.call('DELETE', `/api/workflows/${id}`)).status).toBe(204)
+    for (const one of [world.owner, world.viewer]) {
+      expect((await one.call('GET', `/api/workflows/executions/${ran.body.execution_id}`)).status).toBe(404)
+      expect(await found(one)).toEqual([])
+    }
+    expect(await found(world.member)).toEqual([ran.body.execution_id])
   })
 })

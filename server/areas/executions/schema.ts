@@ -80,7 +80,12 @@ export const Event = z
   .object({ seq: z.number().int(), type: z.string(), at: timestamp(), data: jsonObject() })
   .meta({ id: 'ExecutionEvent' })
 export const eventsQuery = z.strictObject({
-  after: z.coerce.number().int().min(0).default(0),
+  after: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1)
+    .default(0),
   limit: z.coerce.number().int().min(1).max(200).default(50),
   cursor: z.string().max(1000).optional(),
 })

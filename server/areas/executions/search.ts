@@ -4,7 +4,7 @@ import type { Tx } from '#platform/db/pool'
 import type { ExecutionSummary } from './schema.ts'
 import { summaryColumns } from './store.ts'
 
-// What a person sees of a workspace: executions of workflows they own or are members of, and those they started. Each of
+// What a person sees of a workspace: executions of workflows they own or are members of (no deleted ones), and those they started. Each of
 // these, and each status that is asked for, is read newest first by an index of its own, no further than a page: walking the
 // workspace's executions instead read a million of them for somebody who sees ten.
 
@@ -76,8 +76,9 @@ const foundWith = (status: string | null, triggers: readonly TriggerKind[] | nul
 const textFor = (statuses: readonly (string | null)[], triggers: readonly TriggerKind[] | null): string => `
   with mine as materialized (
     select w.workflow_id from workflows w
-      where w.workspace_id = $1 and w.owner_id = $2 and ($7::uuid is null or w.workflow_id = $7)
+      where w.workspace_id = $1 and w.owner_id = $2 and w.deleted_at is null and ($7::uuid is null or w.workflow_id = $7)
     union select m.workflow_id from workflow_members m
+      join workflows w on w.workspace_id = m.workspace_id and w.workflow_id = m.workflow_id and w.deleted_at is null
       where m.workspace_id = $1 and m.user_id = $2 and ($7::uuid is null or m.workflow_id = $7)),
   found as materialized (
     select distinct f.execution_id from (${statuses.flatMap((status) => foundWith(status, triggers)).join('\n  union all')}) as f

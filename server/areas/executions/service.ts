@@ -5,7 +5,6 @@ import type { Engine, ExecutionView, TriggerKind } from '#engine/ports'
 import type { JsonObject } from '#model/definition'
 import type { StandingIn } from '#platform/access/check'
 import type { Standing } from '#platform/access/words'
-import { SECOND } from '#platform/clock'
 import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
 import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
@@ -16,7 +15,10 @@ import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
 import type { Execution, eventsQuery, RetryBody, RunBody } from './schema.ts'
 import { searchExecutions } from './search.ts'
 import {
+  checkInput,
+  endedInTime,
   findTarget,
+  hasFinished,
   idempotencyOf,
   makeCounted,
   type Quota,
@@ -28,7 +30,6 @@ import * as store from './store.ts'
 import type { Views } from './view.ts'
 
 type ById = { execution_id: string }
-const finished = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
 
 /** What started an execution and what it belongs to; undefined where the workspace has no such execution. */
 export const originOf = store.findWhose
@@ -81,12 +82,10 @@ export function makeExecutions(options: {
     waitS: number,
   ): Promise<Execution | { execution_id: string; status: 'queued' }> {
     ctx.status(202)
-    if (waitS > 0) {
-      const view = await engine.waitFor(ctx.workspace.workspace_id, executionId, waitS * SECOND, ctx.signal)
-      if (view && finished.has(view.status)) {
-        ctx.status(200)
-        return views.whole(view)
-      }
+    const view = await endedInTime(engine, ctx.workspace.workspace_id, executionId, waitS, ctx.signal)
+    if (view) {
+      ctx.status(200)
+      return views.whole(view)
     }
     // Always the status at acceptance, so that a repetition with the same key gets the same bytes.
     return { execution_id: executionId, status: 'queued' }
@@ -196,11 +195,9 @@ export function makeExecutions(options: {
         toWire('usr', ctx.person.user_id),
       )
       if (outcome === 'unknown') throw problem('not_found')
-      const over =
-        outcome === 'ended' ||
-        (outcome === 'duplicate' && (await store.hasEnded(ctx.tx, ctx.workspace.workspace_id, execution_id)))
-      if (over) throw problem('already_finished', 'There is nothing left to cancel.')
-      return { execution_id, status: 'running' }
+      const { status } = await store.readStatus(ctx.tx, ctx.workspace.workspace_id, execution_id)
+      if (hasFinished({ status })) throw problem('already_finished', 'There is nothing left to cancel.')
+      return { execution_id, status }
     },
 
     async retryExecution(
@@ -210,7 +207,7 @@ export function makeExecutions(options: {
     ) {
       const workspaceId = ctx.workspace.workspace_id
       const view = await read(ctx, execution_id)
-      if (!finished.has(view.status))
+      if (!hasFinished(view))
         throw problem('not_retryable', 'It is still going on. Cancel it first, or wait for its end.')
       const target =
         version === 'active' && view.workflow_id !== null
@@ -225,7 +222,7 @@ export function makeExecutions(options: {
       const started = await counted(
         workspaceId,
         idempotency,
-        () => {},
+        () => target && checkInput(target.inputs, view.input as JsonObject),
         () =>
           engine.retry({
             workspaceId,

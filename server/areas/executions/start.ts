@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { SystemWorkflow } from '#areas/workflows/system'
-import type { Engine, Start, Started, StartTarget, TriggerKind } from '#engine/ports'
+import type { Engine, ExecutionView, Start, Started, StartTarget, TriggerKind } from '#engine/ports'
 import type { Json, JsonObject } from '#model/definition'
 import { validateJson } from '#model/json-schema'
+import { SECOND } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { invalid, isProblem, problem, unknownReference } from '#platform/errors'
 import type { Credential } from '#platform/http/context'
@@ -62,6 +63,26 @@ export function checkInput(inputs: Json, input: JsonObject, path = '/input'): vo
       'The input does not fit the inputs of the workflow.',
     )
   }
+}
+
+const finished = new Set<ExecutionView['status']>(['succeeded', 'failed', 'cancelled', 'timed_out'])
+export const hasFinished = ({ status }: Pick<ExecutionView, 'status'>): boolean => finished.has(status)
+
+/**
+ * The execution, if it ended within `waitS` of its start. Counted from then and not from the request, so that a repetition with
+ * the same key after the end gets the same answer as the request that had to wait.
+ */
+export async function endedInTime(
+  engine: Engine,
+  workspaceId: string,
+  executionId: string,
+  waitS: number,
+  signal: AbortSignal,
+): Promise<ExecutionView | undefined> {
+  if (waitS <= 0) return undefined
+  const view = await engine.waitFor(workspaceId, executionId, waitS * SECOND, signal)
+  const took = view?.finished_at ? view.finished_at.getTime() - view.created_at.getTime() : Number.POSITIVE_INFINITY
+  return took <= waitS * SECOND ? view : undefined
 }
 
 /** Executions that the plan of a workspace allows: one is taken before a start, and given back where none came of it. */

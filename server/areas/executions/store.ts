@@ -72,8 +72,9 @@ export const findWhoseFor = (
     [workspaceId, executionId, userId],
   )
 
-export const hasEnded = async (tx: Tx, workspaceId: string, executionId: string): Promise<boolean> =>
-  (await tx.maybe('select from executions where workspace_id = $1 and execution_id = $2 and finished_at is not null', [
-    workspaceId,
-    executionId,
-  ])) !== undefined
+export const readStatus = (
+  tx: Tx,
+  workspaceId: string,
+  executionId: string,
+): Promise<{ status: ExecutionSummary['status'] }> =>
+  tx.row('select status from executions where workspace_id = $1 and execution_id = $2', [workspaceId, executionId])

@@ -1,9 +1,9 @@
+import { isUtf8 } from 'node:buffer'
 import { originOf } from '#areas/executions/service'
-import { idempotencyOf, type StartExecution, targetOf } from '#areas/executions/start'
+import { endedInTime, idempotencyOf, type StartExecution, targetOf } from '#areas/executions/start'
 import type { Views } from '#areas/executions/view'
 import type { Engine } from '#engine/ports'
 import type { JsonObject } from '#model/definition'
-import { SECOND } from '#platform/clock'
 import { invalid, problem } from '#platform/errors'
 import { parseJson } from '#platform/http/body'
 import { bearerOf } from '#platform/http/caller'
@@ -11,8 +11,6 @@ import { type Context, scopeOf } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
 import { toWire } from '#platform/ids'
 import type { WebhookIdentifier } from './identify.ts'
-
-const finished = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
 
 /** A JSON object is the input; anything else arrives as `{body, content_type}`. Nothing in it selects tenant or workflow. */
 function inputOf(bytes: Buffer, contentType: string | undefined, mostDepth: number): JsonObject {
@@ -23,10 +21,11 @@ function inputOf(bytes: Buffer, contentType: string | undefined, mostDepth: numb
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
     if (type !== '') return { body: value as never, content_type: type }
   }
-  const body = bytes.toString()
-  if (body.includes('\u0000') || body.includes('\ufffd'))
+  if (!isUtf8(bytes) || bytes.includes(0))
     throw invalid([{ path: '', message: 'must be text; send files as base64 inside JSON' }])
-  return { body, content_type: type === '' ? 'application/octet-stream' : type }
+  // Without its boundary nobody could take it apart.
+  const content_type = type.startsWith('multipart/') ? contentType!.trim() : type || 'application/octet-stream'
+  return { body: bytes.toString(), content_type }
 }
 
 export function makeWebhooks(options: {
@@ -58,12 +57,10 @@ export function makeWebhooks(options: {
         idempotency: idempotencyOf(ctx.credential, null, ctx.idempotencyKey, body),
         inputPath: '',
       })
-      if (wait_s > 0) {
-        const view = await engine.waitFor(token.workspace_id, executionId, wait_s * SECOND, ctx.signal)
-        if (view && finished.has(view.status)) {
-          ctx.status(200)
-          return views.simple(view)
-        }
+      const view = await endedInTime(engine, token.workspace_id, executionId, wait_s, ctx.signal)
+      if (view) {
+        ctx.status(200)
+        return views.simple(view)
       }
       return {
         execution_id: executionId,

@@ -59,6 +59,12 @@ describe('webhooks', () => {
       '?wait_s=20',
     )
     expect(text.body.results).toEqual({ body: 'a=1&b=2', content_type: 'application/x-www-form-urlencoded' })
+    const parts = '--Limit\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--Limit--\r\n'
+    const form = { 'content-type': 'multipart/form-data; boundary=Limit' }
+    expect((await trigger(hook, { raw: parts, headers: form }, '?wait_s=20')).body.results).toEqual({
+      body: parts,
+      content_type: 'multipart/form-data; boundary=Limit',
+    })
     expect((await trigger(hook, {}, '?wait_s=20')).body.results).toEqual({})
     expect((await trigger(hook, { body: [1, 2] }, '?wait_s=20')).body.results).toEqual({
       body: [1, 2],
@@ -163,6 +169,11 @@ describe('webhooks', () => {
     expect((await bad).status).toBe(422)
     expect((await half).status).toBe(422)
     expect((await good).body.results).toEqual({ a: 'fine' })
+    const text = (raw: string | Buffer) =>
+      trigger(hook, { raw, headers: { 'content-type': 'text/plain; charset=utf-8' } }, '?wait_s=20')
+    expect((await text(Buffer.from([0x61, 0xff]))).status).toBe(422)
+    expect((await text('a\u0000')).status).toBe(422)
+    expect((await text('a\ufffd')).body.results).toEqual({ body: 'a\ufffd', content_type: 'text/plain' })
   })
 
   test('the list of tokens shows when one was used and never the secret; only its hash is stored', async () => {

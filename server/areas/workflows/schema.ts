@@ -17,6 +17,14 @@ const Settings = z.strictObject({
   error_workflow_id: reference('wf').optional(),
 })
 
+/** A merge patch: null clears one. */
+const SettingsPatch = z.strictObject({
+  timeout_s: Settings.shape.timeout_s.nullable(),
+  max_concurrency: Settings.shape.max_concurrency.nullable(),
+  retention_days: Settings.shape.retention_days.nullable(),
+  error_workflow_id: Settings.shape.error_workflow_id.nullable(),
+})
+
 export const Workflow = z
   .object({
     workflow_id: WorkflowId,
@@ -58,7 +66,7 @@ export const WorkflowPatch = z.strictObject({
   name: name().optional(),
   description: z.string().max(10_000).nullable().optional(),
   members: members.nullable().optional(),
-  settings: Settings.nullable().optional(),
+  settings: SettingsPatch.nullable().optional(),
   owner_id: reference('usr').optional(),
 })
 export type WorkflowPatch = z.output<typeof WorkflowPatch>

@@ -91,12 +91,12 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
 
   async function checkErrorWorkflow(
     ctx: Context,
-    settings: store.WorkflowSettings | null | undefined,
-    self?: string,
+    settings: store.SettingsPatch | null | undefined,
+    present?: Workflow,
   ): Promise<void> {
     const errorWorkflow = settings?.error_workflow_id
-    if (errorWorkflow === undefined) return
-    if (errorWorkflow === self)
+    if (errorWorkflow == null || errorWorkflow === present?.settings.error_workflow_id) return
+    if (errorWorkflow === present?.workflow_id)
       throw invalid([{ path: '/settings/error_workflow_id', message: 'must be another workflow' }])
     if (!(await mayRun(ctx.tx, ctx.workspace.workspace_id, errorWorkflow, ctx.person.user_id)))
       throw unknownReference('/settings/error_workflow_id')
@@ -199,7 +199,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
         throw unknownReference('/owner_id')
       const wanted = members === undefined ? undefined : (members ?? []).filter(({ user_id }) => user_id !== owner)
       await checkPeople(ctx, wanted)
-      await checkErrorWorkflow(ctx, patch.settings, workflow_id)
+      await checkErrorWorkflow(ctx, patch.settings, present)
       await store.updateWorkflow(ctx.tx, workspaceId, workflow_id, patch)
       const kept =
         wanted ?? (owner === present.owner_id ? undefined : present.members.filter(({ user_id }) => user_id !== owner))

@@ -10,6 +10,8 @@ export type WorkflowSettings = {
   error_workflow_id?: string
 }
 
+export type SettingsPatch = { [name in keyof WorkflowSettings]?: WorkflowSettings[name] | null | undefined }
+
 const columns = `w.workflow_id, 'user' as kind, w.name, w.description, w.owner_id, w.settings, w.created_at, w.updated_at,
   coalesce((select json_agg(json_build_object('user_id', m.user_id, 'role', m.role) order by m.user_id) from workflow_members m
     where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id), '[]') as members,
@@ -76,13 +78,13 @@ export const updateWorkflow = (
   patch: {
     name?: string | undefined
     description?: string | null | undefined
-    settings?: WorkflowSettings | null | undefined
+    settings?: SettingsPatch | null | undefined
     owner_id?: string | undefined
   },
 ): Promise<number> =>
   tx.count(
     `update workflows set name = coalesce($3, name), description = case when $4::boolean then $5 else description end,
-       settings = case when $6::boolean then coalesce($7::jsonb, '{}') else settings end, owner_id = coalesce($8, owner_id), updated_at = now()
+       settings = case when $6::boolean then coalesce(jsonb_strip_nulls(settings || $7::jsonb), '{}') else settings end, owner_id = coalesce($8, owner_id), updated_at = now()
      where workspace_id = $1 and workflow_id = $2 and deleted_at is null`,
     [
       workspaceId,

@@ -150,6 +150,21 @@ describe('workflows', () => {
     expect(told.body).toContain('Left behind')
   })
 
+  test('settings are merged: what is absent stays, null clears', async () => {
+    const handler = await make(constant(1))
+    const id = await make(constant(1), { settings: { max_concurrency: 3, error_workflow_id: handler } })
+    const patch = async (settings: unknown) => {
+      const { status, body, text } = await world.owner.call('PATCH', `/api/workflows/${id}`, { body: { settings } })
+      expect(status, text).toBe(200)
+      return body.settings
+    }
+    const first = { timeout_s: 60, max_concurrency: 3, error_workflow_id: handler }
+    expect(await patch({ timeout_s: 60 })).toEqual(first)
+    expect(await patch(first)).toEqual(first)
+    expect(await patch({ max_concurrency: null, error_workflow_id: null })).toEqual({ timeout_s: 60 })
+    expect(await patch(null)).toEqual({})
+  })
+
   test('concurrent activations leave exactly one version active', async () => {
     const id = await make(constant(1))
     const versions = await Promise.all(

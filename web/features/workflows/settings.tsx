@@ -78,16 +78,10 @@ function Limits({ workflow }: { workflow: Workflow }) {
         <Form<LimitValues>
           submit="Save"
           onSubmit={(values) => {
-            const numbers = Object.fromEntries(
-              limits.flatMap(({ name }) =>
-                values[name] === '' || values[name] === undefined ? [] : [[name, Number(values[name])]],
-              ),
+            const settings = Object.fromEntries(
+              limits.map(({ name }) => [name, values[name] ? Number(values[name]) : null]),
             )
-            const { error_workflow_id } = workflow.settings
-            return update.mutateAsync({
-              workflow_id: workflow.workflow_id,
-              settings: { ...numbers, ...(error_workflow_id && { error_workflow_id }) },
-            })
+            return update.mutateAsync({ workflow_id: workflow.workflow_id, settings })
           }}
         >
           {limits.map(({ name, label, hint }) => (
