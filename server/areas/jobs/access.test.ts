@@ -146,6 +146,66 @@ describe('members of a standalone job', () => {
   })
 })
 
+describe('the definition of a job', () => {
+  const reading = (dataset_id: unknown) => ({
+    nodes: [{ id: 'read', type: 'dataset.read', args: { dataset_id } }],
+    edges: [],
+    output: { $ref: 'nodes.read.output' },
+  })
+  const writing = (target: object) => ({
+    nodes: [{ id: 'write', type: 'dataset.write', args: { ...target, records: [] } }],
+    edges: [],
+    output: null,
+  })
+
+  test('lets a guest name no dataset, in whatever way, and a workspace viewer write none', async () => {
+    const { member, guest, viewer } = world
+    const salaries = await makeDataset(member, [{ salary: 1 }], 'Salaries')
+    const job = await makeJob(member, { definition: recipe })
+    for (const { email } of [guest, viewer])
+      await member.call('POST', `/api/enrichment-jobs/${job}/members/invite`, { body: { email, role: 'member' } })
+    const put = async (person: TestPerson, definition: object) => {
+      const { status, text } = await person.call('PUT', `/api/enrichment-jobs/${job}`, {
+        body: { definition },
+        headers: { 'x-request-id': 'same' },
+      })
+      return [status, text]
+    }
+    const unknown = await put(guest, reading(toWire('ds', newId())))
+    expect(unknown[0]).toBe(422)
+    expect(await put(guest, reading(salaries))).toEqual(unknown)
+    const agent = (tools: unknown) => ({
+      nodes: [{ id: 'agent', type: 'agent.run', args: { goal: 'Look', tools } }],
+      edges: [],
+      output: null,
+    })
+    const inMap = {
+      nodes: [{ id: 'all', type: 'map', args: { items: [1], body: reading({ $cel: `"${salaries}"` }) } }],
+      edges: [],
+      output: null,
+    }
+    for (const definition of [
+      reading({ $cel: `"${salaries}"` }),
+      inMap,
+      writing({ name: 'Salaries' }),
+      agent(['dataset.read']),
+      agent({ $ref: 'input.tools' }),
+    ])
+      expect((await put(guest, definition))[0]).toBe(403)
+    for (const definition of [
+      writing({ name: 'Salaries' }),
+      writing({ dataset_id: salaries }),
+      agent(['dataset.write']),
+    ])
+      expect((await put(viewer, definition))[0]).toBe(403)
+    // What a viewer may read, a definition may read for them; and what a member wrote can be sent back.
+    expect((await put(viewer, reading(salaries)))[0]).toBe(200)
+    expect((await put(guest, reading(salaries)))[0]).toBe(200)
+    expect((await put(member, writing({ name: 'Salaries' })))[0]).toBe(200)
+    expect((await put(guest, recipe))[0]).toBe(200)
+  })
+})
+
 describe('ids of another workspace', () => {
   test('are refused when a job is saved, with the same bytes as random ones, and change nothing', async () => {
     const { member, stranger } = world

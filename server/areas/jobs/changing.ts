@@ -49,13 +49,15 @@ export function makeChange({ workflows, datasets }: ChangeOptions) {
     if (given.workflow_id != null && given.definition != null)
       throw invalid([{ path: '/definition', message: 'is given beside workflow_id; a job has one of the two' }])
     if (given.definition != null) {
-      const definition = await workflows.checkDefinition(ctx, given.definition)
-      const sha256 = createHash('sha256').update(definitionText(definition)).digest('hex')
-      const inputs = (definition.inputs ?? true) as Json
       const before =
         present.definition_id === null
           ? undefined
           : await executed.findDefinition(ctx.tx, workspace_id, present.definition_id)
+      const definition = await workflows.checkDefinition(ctx, given.definition, {
+        present: before?.definition as Definition | undefined,
+      })
+      const sha256 = createHash('sha256').update(definitionText(definition)).digest('hex')
+      const inputs = (definition.inputs ?? true) as Json
       if (before?.sha256 === sha256) return { workflow_id: null, definition_id: present.definition_id, inputs }
       const definition_id = newId()
       await executed.insertDefinition(ctx.tx, workspace_id, {

@@ -1,0 +1,43 @@
+import type { Definition, Graph, JsonObject } from '#model/definition'
+import type { Kinds } from '#model/graph'
+import { isObject } from '#model/json'
+import type { NodeDescriptor } from '#model/node'
+import { problem } from '#platform/errors'
+import type { WorkspaceRole } from '#platform/http/context'
+
+// A definition acts for its workspace, whoever runs it: nobody may write into one what they may not do themselves.
+
+/** Things of the workspace that guests do not see. */
+export const HIDDEN_FROM_GUESTS: ReadonlySet<string> = new Set(['ds', 'src', 'conn', 'chan', 'team'])
+
+/** Who may do by hand what the node does: anybody but guests reads datasets, the rest is for members. */
+function leastRole({ args_schema, effect }: NodeDescriptor): 'guest' | 'viewer' | 'member' {
+  const fields = isObject(args_schema.properties) ? Object.values(args_schema.properties) : []
+  const prefixes = fields.map((field) => (isObject(field) ? field['x-id'] : undefined))
+  if (prefixes.includes('conn') || prefixes.includes('chan')) return 'member'
+  if (!prefixes.includes('ds')) return 'guest'
+  return effect === 'pure' ? 'viewer' : 'member'
+}
+
+/** The types of all nodes, and of the tools that agents are granted; null stands for a list that only the run knows. */
+function* typesIn(graph: Graph): Generator<string | null> {
+  for (const { type, args } of graph.nodes) {
+    yield type
+    const { tools, body } = (args ?? {}) as JsonObject
+    if (Array.isArray(tools)) for (const tool of tools) yield typeof tool === 'string' ? tool : null
+    else if (tools !== undefined) yield null
+    if (type === 'map' && isObject(body) && Array.isArray(body.nodes)) yield* typesIn(body as unknown as Graph)
+  }
+}
+
+/** Also where the id is an expression: then nobody can say beforehand what it will name. */
+export function requireRights(role: WorkspaceRole, definition: Definition, kinds: Kinds): void {
+  if (role === 'owner' || role === 'member') return
+  for (const type of typesIn(definition)) {
+    const kind = type === null ? undefined : kinds.get(type)
+    const least = type === null ? 'member' : kind ? leastRole(kind) : 'guest'
+    if (least === 'guest' || least === role) continue
+    const what = type === null ? 'tools that are not named' : `"${type}"`
+    throw problem('forbidden', `A ${role} of the workspace may not use ${what} in a definition. Ask a member to do it.`)
+  }
+}
