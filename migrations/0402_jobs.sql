@@ -300,17 +300,20 @@ begin
 end $$;
 
 -- Over all workspaces; the caller then works in each one's own scope.
-create function due_jobs(most integer) returns table (workspace_id uuid, job_id uuid)
+-- The workspaces take turns, so that one with very many leaves room for the others; `full` are left out altogether.
+create function due_jobs(most integer, "full" uuid[]) returns table (workspace_id uuid, job_id uuid)
 language sql stable security definer set search_path = public
 begin atomic
   select j.workspace_id, j.job_id from enrichment_jobs j
-  where j.status in ('idle', 'failed') and j.due_at <= now() order by j.due_at limit most;
+  where j.status in ('idle', 'failed') and j.due_at <= now() and j.workspace_id <> all ("full")
+  order by row_number() over (partition by j.workspace_id order by j.due_at), j.due_at limit most;
 end;
-create function free_runs(most integer) returns table (workspace_id uuid, run_id uuid)
+create function free_runs(most integer, "full" uuid[]) returns table (workspace_id uuid, run_id uuid)
 language sql stable security definer set search_path = public
 begin atomic
   select r.workspace_id, r.run_id from ledger_runs r
-  where r.finished_at is null and r.lease_until <= now() order by r.lease_until limit most;
+  where r.finished_at is null and r.lease_until <= now() and r.workspace_id <> all ("full")
+  order by row_number() over (partition by r.workspace_id order by r.lease_until), r.lease_until limit most;
 end;
 -- When there will be something to take up; null where nothing is planned.
 create function next_ledger_work_at() returns timestamptz language sql stable security definer set search_path = public
@@ -362,7 +365,7 @@ begin atomic
   order by w.n;
 end;
 
-revoke execute on function note_ledger_garbage(), sweep_ledger(integer), due_jobs(integer), free_runs(integer),
+revoke execute on function note_ledger_garbage(), sweep_ledger(integer), due_jobs(integer, uuid[]), free_runs(integer, uuid[]),
   next_ledger_work_at(), roles_in_jobs(uuid[], uuid[], uuid[]), read_job_feeds(uuid[], integer[], integer) from public;
-grant execute on function usage_of_execution(uuid, uuid), sum_of_usage(json, json), sweep_ledger(integer), due_jobs(integer), free_runs(integer), next_ledger_work_at(),
+grant execute on function usage_of_execution(uuid, uuid), sum_of_usage(json, json), sweep_ledger(integer), due_jobs(integer, uuid[]), free_runs(integer, uuid[]), next_ledger_work_at(),
   roles_in_jobs(uuid[], uuid[], uuid[]), read_job_feeds(uuid[], integer[], integer) to heddle_app;

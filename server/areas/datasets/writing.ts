@@ -6,7 +6,7 @@ import { readChunks } from './reading.ts'
 import { canonicalRecord } from './records/canonical.ts'
 import { type Chunk, makePacker, type Packed } from './records/packer.ts'
 import { makeProfiler, type Profile } from './records/profile.ts'
-import { located } from './records/refused.ts'
+import { located, RecordsRefused } from './records/refused.ts'
 import * as store from './store.ts'
 
 /** Records on their way in: nobody sees them until `publish` in the transaction that points a dataset at them. */
@@ -59,11 +59,17 @@ export type Records = AsyncIterable<readonly unknown[]> | Iterable<readonly unkn
 /** Milliseconds of work on the main thread before other requests get their turn. */
 const TURN_MS = 8
 
+/** Told of a record that cannot be stored, by its place among those given; answers with what stands there instead, if anything. */
+export type Instead = (at: number, record: unknown, reason: string) => Record<string, unknown> | undefined
+
 /** Checks, fingerprints and stores records that are objects already, page by page. */
 export async function packRecords(
   pages: Records,
   draft: Pick<Draft, 'store'>,
-  kept?: { pointed: store.Pointed; db: Database },
+  {
+    kept,
+    instead,
+  }: { kept?: { pointed: store.Pointed; db: Database } | undefined; instead?: Instead | undefined } = {},
 ): Promise<{ packed: Packed; profile: Profile }> {
   const ready: Chunk[] = []
   const before = kept && (await countChunks(kept.db, kept.pointed))
@@ -80,9 +86,13 @@ export async function packRecords(
     for await (const { text } of readChunks(kept.db, workspace_id, version_id, all)) packer.keep(commas(text))
   }
   let turn = performance.now()
+  let given = -1
   for await (const page of pages) {
-    for (const record of page) {
-      packer.add(located({ record: packer.count() }, () => canonicalRecord(record).text))
+    for (const one of page) {
+      given += 1
+      const { text, record } = located({ record: packer.count() }, () => storable(one, given, instead))
+      if (text === null) continue
+      packer.add(text)
       profiler.add(record as Record<string, unknown>)
       if (ready.length > 0) await draft.store(ready.shift()!)
       if (performance.now() - turn > TURN_MS) {
@@ -94,6 +104,16 @@ export async function packRecords(
   const packed = packer.finish()
   for (const chunk of ready) await draft.store(chunk)
   return { packed, profile: profiler.finish(packed.record_count) }
+}
+
+function storable(record: unknown, at: number, instead?: Instead): { text: string | null; record: unknown } {
+  try {
+    return { text: canonicalRecord(record).text, record }
+  } catch (error) {
+    if (instead === undefined || !(error instanceof RecordsRefused)) throw error
+    const other = instead(at, record, error.message)
+    return other === undefined ? { text: null, record } : storable(other, at, () => undefined)
+  }
 }
 
 async function countChunks(db: Database, { workspace_id, version_id, record_count }: store.Pointed) {

@@ -15,25 +15,52 @@ const LOOK_AT_MOST_EVERY = 20
 const FULL_LOOK_EVERY = SECOND / 4
 const AT_ONCE = 50
 const MOST_RUNS = 64
-/** Runs of one workspace in one process: the jobs of others find room. */
+/** Runs of one workspace in one process: the jobs of others find room. The first of a workspace finds it always. */
 const MOST_OF_ONE = 8
+/** Runs of one workspace whose executions only wait take no room, up to this many: each is looked at every second. */
+const MOST_WAITING_OF_ONE = 64
 
 type Free = { workspace_id: string; run_id: string }
 type Due = { workspace_id: string; job_id: string }
 
-export function makeDispatcher(options: RunnerOptions & { db: Database; log: Logger }) {
-  const { db, log } = options
+export function makeDispatcher(given: Omit<RunnerOptions, 'onWaiting'> & { db: Database; log: Logger }) {
+  const { db, log } = given
   const runnerId = newId()
   const stopping = new AbortController()
-  const driving = new Map<string, { workspaceId: string; over: Promise<void> }>()
+  const driving = new Map<string, { workspaceId: string; waits: boolean; over: Promise<void> }>()
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> = Promise.resolve()
   let queued = false
   let unlisten: (() => Promise<void>) | undefined
 
-  const hasRoom = (workspaceId: string): boolean =>
-    driving.size < MOST_RUNS &&
-    [...driving.values()].filter((one) => one.workspaceId === workspaceId).length < MOST_OF_ONE
+  const options: RunnerOptions = {
+    ...given,
+    onWaiting(runId, waits) {
+      const one = driving.get(runId)
+      if (one === undefined || one.waits === waits) return
+      one.waits = waits
+      if (waits) wake()
+    },
+  }
+
+  /** What the runs of each workspace take of the room. */
+  function takenBy(): Map<string, number> {
+    const all = new Map<string, { busy: number; waiting: number }>()
+    for (const { workspaceId, waits } of driving.values()) {
+      const counts = all.get(workspaceId) ?? { busy: 0, waiting: 0 }
+      counts[waits ? 'waiting' : 'busy'] += 1
+      all.set(workspaceId, counts)
+    }
+    return new Map([...all].map(([id, { busy, waiting }]) => [id, busy + Math.max(0, waiting - MOST_WAITING_OF_ONE)]))
+  }
+
+  function withoutRoom(): string[] {
+    const taken = takenBy()
+    const isFull = [...taken.values()].reduce((sum, count) => sum + count, 0) >= MOST_RUNS
+    return [...taken].filter(([, count]) => count >= MOST_OF_ONE || (isFull && count > 0)).map(([id]) => id)
+  }
+
+  const hasRoom = (workspaceId: string): boolean => !withoutRoom().includes(workspaceId)
 
   async function drive({ workspace_id, run_id }: Free): Promise<boolean> {
     if (driving.has(run_id) || !hasRoom(workspace_id)) return false
@@ -45,7 +72,7 @@ export function makeDispatcher(options: RunnerOptions & { db: Database; log: Log
       driving.delete(run_id)
       wake()
     })
-    driving.set(run_id, { workspaceId: workspace_id, over })
+    driving.set(run_id, { workspaceId: workspace_id, waits: false, over })
     return true
   }
 
@@ -61,10 +88,10 @@ export function makeDispatcher(options: RunnerOptions & { db: Database; log: Log
     return rows[0]?.in_ms ?? LOOK_AT_LEAST_EVERY
   }
 
-  /** How many had to be left for want of room. */
-  async function takeUp(): Promise<number> {
+  /** Of each workspace its oldest first, and none of those that have no room. Whether something may have been left for want of it. */
+  async function takeUp(): Promise<boolean> {
     let left = 0
-    const { rows: due } = await db.appPool.query<Due>('select * from due_jobs($1)', [AT_ONCE])
+    const { rows: due } = await db.appPool.query<Due>('select * from due_jobs($1, $2)', [AT_ONCE, withoutRoom()])
     for (const { workspace_id, job_id } of due) {
       if (!hasRoom(workspace_id)) left += 1
       else
@@ -73,19 +100,19 @@ export function makeDispatcher(options: RunnerOptions & { db: Database; log: Log
           if (run_id !== undefined) await drive({ workspace_id, run_id })
         })
     }
-    const { rows: free } = await db.appPool.query<Free>('select * from free_runs($1)', [AT_ONCE])
+    const { rows: free } = await db.appPool.query<Free>('select * from free_runs($1, $2)', [AT_ONCE, withoutRoom()])
     for (const run of free)
       await careful('a run could not be taken up', async () => {
         if (!(await drive(run))) left += 1
       })
-    return left
+    return left > 0 || withoutRoom().length > 0
   }
 
   async function look(): Promise<void> {
     let next = await untilNext()
     if (next <= 0) {
       const left = await takeUp()
-      next = Math.max(left > 0 ? FULL_LOOK_EVERY : LOOK_AT_MOST_EVERY, await untilNext())
+      next = Math.max(left ? FULL_LOOK_EVERY : LOOK_AT_MOST_EVERY, await untilNext())
     }
     if (!stopping.signal.aborted) timer = setTimeout(wake, Math.min(LOOK_AT_LEAST_EVERY, Math.ceil(next)))
   }

@@ -25,6 +25,8 @@ export type DriveOptions = FlightOptions & {
   log: Logger
   engine: Pick<Engine, 'start' | 'cancel' | 'onAppended'>
   datasets: DatasetUse
+  /** Told when a run has nothing to do but wait for its executions, which themselves wait, and when that is over. */
+  onWaiting(runId: string, waits: boolean): void
   readSource(workspaceId: string, sourceId: string, signal: AbortSignal): Promise<AsyncIterable<JsonObject[]>>
 }
 
@@ -74,6 +76,7 @@ export async function driveRecords(
   let paused = false
   let [toldAt, wroteAt] = [0, 0]
   let [planning, writing] = [false, false]
+  let idle = LOOK_SOON
   const beside = new Set<Promise<void>>()
   let broken: { error: unknown } | undefined
 
@@ -129,15 +132,18 @@ export async function driveRecords(
   /** Makes room for others at once; what came of them is written a little later. Nothing is begun without a look at the dataset. */
   async function look(): Promise<boolean> {
     if (flights.flying() + flights.waiting() === 0) return false
-    const found = await inScope(async (tx) => {
-      const [ended] = await Promise.all([
-        records.listOver(tx, workspaceId, flights.ids()),
+    const { ended, waits } = await inScope(async (tx) => {
+      const ids = flights.ids()
+      const [ended, waits] = await Promise.all([
+        records.listOver(tx, workspaceId, ids),
+        idle === LOOK_LATE && ids.length > 0 && records.allWait(tx, workspaceId, ids),
         flights.waiting() > 0 && checkDataset(tx),
       ])
-      return ended
+      return { ended, waits }
     })
-    flights.landed(found.map(({ execution_id }) => execution_id))
-    return found.length > 0
+    flights.landed(ended.map(({ execution_id }) => execution_id))
+    options.onWaiting(run.run_id, waits && ended.length === 0)
+    return ended.length > 0
   }
 
   async function claim(tx: Tx): Promise<records.Claimed[]> {
@@ -238,7 +244,6 @@ export async function driveRecords(
     )
 
   let cancelled = false
-  let idle = LOOK_SOON
   stop.addEventListener('abort', wake)
   try {
     await inScope(async (tx) => {

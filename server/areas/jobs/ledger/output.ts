@@ -1,9 +1,9 @@
 import type { DatasetUse } from '#areas/datasets/use'
 import { readBlob } from '#engine/outputs'
 import type { Json, JsonObject } from '#model/definition'
-import type { Database } from '#platform/db/pool'
+import type { Database, Tx } from '#platform/db/pool'
 import type { Blobs } from '#providers/blobs/index'
-import { type Outcome, readOutcomes } from './records.ts'
+import { type BadResult, failResults, type Outcome, readOutcomes } from './records.ts'
 import { type Lease, LeaseLost, moveRun, type Run } from './runs.ts'
 import { inLedger } from './scope.ts'
 
@@ -41,7 +41,7 @@ async function* withResults(pages: AsyncIterable<Done[]>): AsyncGenerator<JsonOb
     yield page.map(({ record, result }): JsonObject => ({ ...record, result: (result ?? null) as Json }))
 }
 
-export type OutputRow = { name: string; owner_id: string; output_name: string | null; output_dataset_id: string | null }
+export type OutputRow = { owner_id: string; output_name: string | null; output_dataset_id: string | null }
 
 /** Each record with its result, as a dataset: made by the first run, replaced by later ones. Nothing is seen of it before it is whole. */
 export async function writeOutput(
@@ -54,29 +54,39 @@ export async function writeOutput(
   const { workspace_id: workspaceId, job_id } = run
   const job = await db.tenant({ workspaceId, userId: null }, (tx) =>
     tx.maybe<OutputRow>(
-      'select name, owner_id, output_name, output_dataset_id from enrichment_jobs where workspace_id = $1 and job_id = $2',
+      'select owner_id, output_name, output_dataset_id from enrichment_jobs where workspace_id = $1 and job_id = $2',
       [workspaceId, job_id],
     ),
   )
   if (!job) throw new LeaseLost('the job is gone')
   const records = withResults(readDone(reader, run, versionId))
+  const bad: BadResult[] = []
+  // One result that cannot be stored fails its record, and keeps none of the others out.
+  const instead = (position: number, record: unknown, reason: string): JsonObject => {
+    bad.push({ position, error: { code: 'bad_result', message: `The record with its result ${reason}.` } })
+    return { ...(record as JsonObject), result: null }
+  }
+  const settle = async (tx: Tx): Promise<void> => {
+    const { succeeded, skipped } = bad.length === 0 ? { succeeded: 0, skipped: 0 } : await failResults(tx, run, bad)
+    await moveRun(tx, run, lease, { succeeded: -succeeded, skipped: -skipped, failed: succeeded + skipped })
+  }
   if (job.output_dataset_id !== null) {
-    await datasets.replaceRecordsOf(workspaceId, job.output_dataset_id, records)
+    await datasets.replaceRecordsOf(workspaceId, job.output_dataset_id, records, settle, instead)
     return job.output_dataset_id
   }
   if (job.output_name === null) return null
   const fields = {
     name: job.output_name,
-    description: `Made by the job "${job.name}"`,
     createdBy: run.requested_by ?? job.owner_id,
   }
   // In the transaction that makes it: a runner that dies here leaves no second dataset behind.
-  const { dataset_id } = await datasets.createDatasetFrom(workspaceId, fields, records, async (tx, dataset) => {
-    await moveRun(tx, run, lease, {})
+  const bind = async (tx: Tx, dataset: { dataset_id: string }): Promise<void> => {
+    await settle(tx)
     await tx.count(
       'update enrichment_jobs set output_dataset_id = $3 where workspace_id = $1 and job_id = $2 and output_name is not null',
       [workspaceId, job_id, dataset.dataset_id],
     )
-  })
+  }
+  const { dataset_id } = await datasets.createDatasetFrom(workspaceId, fields, records, bind, instead)
   return dataset_id
 }

@@ -88,6 +88,15 @@ export const listOver = (tx: Tx, workspaceId: string, executionIds: string[]): P
     [workspaceId, executionIds],
   )
 
+/** Whether all of them wait: for people, a time, a slot, another execution. Nothing is to be done for them until one of them goes on. */
+export const allWait = async (tx: Tx, workspaceId: string, executionIds: string[]): Promise<boolean> =>
+  (
+    await tx.row<{ waiting: number }>(
+      `select count(*)::integer as waiting from executions where workspace_id = $1 and execution_id = any ($2) and status = 'waiting'`,
+      [workspaceId, executionIds],
+    )
+  ).waiting === executionIds.length
+
 export type Harvested = {
   position: number
   status: 'succeeded' | 'failed' | 'pending'
@@ -172,6 +181,30 @@ export const failRecords = (tx: Tx, run: Run, refused: Refused[]): Promise<numbe
         refused.map(({ error }) => JSON.stringify(error)),
       ],
     ),
+  )
+
+export type BadResult = { position: number; error: { code: string; message: string } }
+
+/** Records whose result came and cannot be kept: failed, and tried again by the next run. Answers what they were counted as. */
+export const failResults = (tx: Tx, run: Run, bad: BadResult[]): Promise<{ succeeded: number; skipped: number }> =>
+  tx.row(
+    `with given as materialized (select * from unnest($5::integer[], $6::json[]) as g (position, error)),
+     before as materialized (select r.position, r.status, r.record_sha256 from ledger_records r
+       where r.workspace_id = $1 and r.run_id = $2 and r.position = any ($5) and r.status in ('succeeded', 'skipped') for update),
+     failed as (update ledger_records r set status = 'failed', error = g.error from given g join before b using (position)
+       where r.workspace_id = $1 and r.run_id = $2 and r.position = any ($5) and r.position = g.position),
+     forgotten as (delete from ledger_results x using before b where x.workspace_id = $1 and x.subject_id = $3 and x.recipe_sha256 = $4
+       and x.record_sha256 = b.record_sha256)
+     select count(*) filter (where status = 'succeeded')::integer as succeeded,
+       count(*) filter (where status = 'skipped')::integer as skipped from before`,
+    [
+      run.workspace_id,
+      run.run_id,
+      run.job_id,
+      run.recipe_sha256,
+      bad.map(({ position }) => position),
+      bad.map(({ error }) => JSON.stringify(error)),
+    ],
   )
 
 export type Outcome = {

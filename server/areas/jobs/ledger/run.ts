@@ -131,8 +131,10 @@ async function conclude(options: RunnerOptions, run: runs.Run, lease: runs.Lease
   try {
     const write = run.job_id === null ? options.concludeSuite : options.concludeJob
     const output = await write(run, lease, run.captured_version_id ?? now!.version_id)
-    if (run.job_id !== null && run.failed > 0 && run.succeeded === 0 && run.skipped === 0) {
-      const message = `All ${run.failed} records failed; the ledger says why (GET …/records?status=failed).`
+    const { failed, succeeded, skipped } =
+      (await db.tenant({ workspaceId, userId: null }, (tx) => runs.readRun(tx, workspaceId, run.run_id))) ?? run
+    if (run.job_id !== null && failed > 0 && succeeded === 0 && skipped === 0) {
+      const message = `All ${failed} records failed; the ledger says why (GET …/records?status=failed).`
       return { status: 'failed', error: { code: 'records_failed', message }, output }
     }
     return { status: 'succeeded', error: null, output }
