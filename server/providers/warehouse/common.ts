@@ -5,7 +5,7 @@ import { connect as connectTls } from 'node:tls'
 import type { Json, JsonObject } from '#model/definition'
 import { OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing } from '#platform/outgoing/outgoing'
-import { type Step, type Warehouse, WarehouseFailure } from './index.ts'
+import { type Query, type QueryResult, type Step, type Warehouse, WarehouseFailure } from './index.ts'
 
 export type Reach = Pick<Outgoing, 'resolveTarget' | 'lookupFor' | 'checkLiteral'>
 
@@ -40,6 +40,46 @@ export async function within<T>(
     else both.addEventListener('abort', giveUp, { once: true })
   })
   return Promise.race([work(both), given])
+}
+
+/**
+ * A time limit on a whole query, its pages included, whatever its driver thinks of one: nobody waits longer for a server that
+ * fell silent, nor for one whose rows nobody wants any more.
+ */
+export async function inTime(query: Query, start: (query: Query) => Promise<QueryResult>): Promise<QueryResult> {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), query.timeoutMs)
+  const signal = AbortSignal.any([query.signal, late.signal])
+  const given = new Promise<never>((_resolve, reject) => {
+    const seconds = Math.round(query.timeoutMs / 1000)
+    const giveUp = (): void =>
+      reject(new WarehouseFailure('read', late.signal.aborted ? `no answer within ${seconds} s` : 'it was cancelled'))
+    if (signal.aborted) giveUp()
+    else signal.addEventListener('abort', giveUp, { once: true })
+  })
+  given.catch(() => {})
+  async function* pagesOf(result: QueryResult): AsyncGenerator<JsonObject[]> {
+    const pages = result.pages[Symbol.asyncIterator]()
+    try {
+      for (;;) {
+        const next = await Promise.race([pages.next(), given])
+        if (next.done) return
+        yield next.value
+      }
+    } finally {
+      clearTimeout(timer)
+      // Whoever hangs is not waited for.
+      const closed = Promise.resolve(pages.return?.()).catch(() => {})
+      if (!signal.aborted) await closed
+    }
+  }
+  try {
+    const result = await Promise.race([start({ ...query, signal }), given])
+    return { columns: result.columns, pages: pagesOf(result) }
+  } catch (error) {
+    clearTimeout(timer)
+    throw error
+  }
 }
 
 /** An address of the host that tenants may reach. Dial this one, not the name: the name may answer differently next time. */
@@ -82,6 +122,7 @@ export const startTls = (
           ...(options.ca && { ca: options.ca }),
           rejectUnauthorized: options.verify,
         })
+        socket.setTimeout(CONNECT_MS, () => secure.destroy(new Error('the server does not answer')))
         secure.once('error', reject)
         secure.once('secureConnect', () => {
           secure.destroy()

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { Json, JsonObject } from '#model/definition'
 import {
@@ -61,14 +62,24 @@ async function signIn(place: Place, address: string, password: string, encrypted
     application_name: 'heddle',
   })
   client.on('error', () => {})
+  let isConnected = false
+  streamOf(client).once('connect', () => {
+    isConnected = true
+  })
   try {
     await client.connect()
     return client
   } catch (error) {
     await client.end().catch(() => {})
+    if (isConnected && /timeout/i.test(messageOf(error)))
+      throw new WarehouseFailure('sign_in', 'the server does not answer; is it PostgreSQL?')
     throw error
   }
 }
+
+/** The driver's own socket, which its types do not show. */
+const streamOf = (client: pg.Client): Socket =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream
 
 async function open(reach: Reach, place: Place, password: string): Promise<pg.Client> {
   const address = await resolveAddress(reach, place.host, place.port)
@@ -78,6 +89,7 @@ async function open(reach: Reach, place: Place, password: string): Promise<pg.Cl
   } catch (error) {
     if (place.encryption === 'prefer' && /does not support SSL/.test(messageOf(error)))
       return await inStep('sign_in', () => signIn(place, address, password, false))
+    if (error instanceof WarehouseFailure) throw error
     const { code } = error as { code?: string }
     const step = /ECONN|EHOST|ENET|timeout/i.test(`${code} ${messageOf(error)}`)
       ? 'connect'
@@ -164,7 +176,7 @@ async function runQuery(client: pg.Client, { text, params, limit, timeoutMs, sig
   // Ending the socket is the one way to stop a statement that needs no second connection.
   const stop = (): void => {
     client.end().catch(() => {})
-    ;(client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
+    streamOf(client).destroy()
   }
   signal.addEventListener('abort', stop, { once: true })
   const close = async (): Promise<void> => {
@@ -176,6 +188,7 @@ async function runQuery(client: pg.Client, { text, params, limit, timeoutMs, sig
       ? error
       : new WarehouseFailure('read', signal.aborted ? 'it was cancelled' : messageOf(error))
   try {
+    signal.throwIfAborted()
     await client.query('begin transaction read only')
     await client.query(`set statement_timeout to ${Math.ceil(timeoutMs)}`)
     // With the extended protocol the server itself refuses a second statement in the text.

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import { makeBigquery } from './bigquery.ts'
 import { makeClickhouse } from './clickhouse.ts'
-import { messageOf, within } from './common.ts'
+import { inTime, messageOf, within } from './common.ts'
 import { makeDatabricks } from './databricks.ts'
 import { makeDuckdb } from './duckdb.ts'
 import { type Target, type Warehouse, WarehouseFailure, type Warehouses } from './index.ts'
@@ -26,7 +26,7 @@ export function makeWarehouses({ outgoing, dataDir }: { outgoing: Outgoing; data
 
 /**
  * No word of a secret leaves a vendor's file: servers and drivers quote what they were sent, so each failure is searched
- * for the secrets by value. Every probe has a time limit here, whatever its driver thinks of one.
+ * for the secrets by value. Every probe and query has a time limit here, whatever its driver thinks of one.
  */
 function discreet(warehouse: Warehouse): Warehouse {
   return {
@@ -37,7 +37,7 @@ function discreet(warehouse: Warehouse): Warehouse {
       }),
     async query(target, query) {
       try {
-        const { columns, pages } = await warehouse.query(target, query)
+        const { columns, pages } = await inTime(query, (timed) => warehouse.query(target, timed))
         return { columns, pages: guarded(pages, target) }
       } catch (error) {
         throw withoutSecrets(error, target)

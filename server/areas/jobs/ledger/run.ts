@@ -35,10 +35,15 @@ export async function carryOut(
   const { workspace_id: workspaceId } = taken
   const lost = new AbortController()
   const either = AbortSignal.any([stop, lost.signal])
+  /** Somebody cancels the run or pauses the job while its rows are read. */
+  const asked = new AbortController()
   const within = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => db.tenant({ workspaceId, userId: null }, work)
   const renewing = setInterval(() => {
     runs.renewLease(db, taken, lease).then(
-      (held) => held === 0 && lost.abort(),
+      (watched) => {
+        if (watched === undefined) lost.abort()
+        else if (isAsked(watched)) asked.abort()
+      },
       (error: unknown) => log.debug({ err: error }, 'a lease could not be renewed'),
     )
   }, RENEW_EVERY)
@@ -46,12 +51,28 @@ export async function carryOut(
   const finish = (run: runs.Run, end: End): Promise<void> =>
     within((tx) => endRun(tx, options.datasets, run, lease, end))
 
+  const begin = async (run: runs.Run): Promise<End | 'read' | 'parked' | 'stopped'> => {
+    const look = () => within((tx) => runs.moveRun(tx, run, lease, {}))
+    const error = isAsked(await look())
+      ? 'given up'
+      : await capture(options, run, lease, AbortSignal.any([either, asked.signal]))
+    if (error === undefined) return 'read'
+    if (either.aborted) return 'stopped'
+    const { cancelling, job_status } = await look()
+    if (cancelling) return { status: 'cancelled', error: null, output: null }
+    // Also where it failed because the credential was taken away: once there is another, the rows are read.
+    if (job_status === 'paused' || error === 'given up') return 'parked'
+    return { status: 'failed', error, output: null }
+  }
+
   const once = async (): Promise<void> => {
     let run = await within((tx) => runs.readRun(tx, workspaceId, taken.run_id))
     if (!run) return
     if (run.status === 'starting') {
-      const error = await capture(options, run, lease, either)
-      if (error) return finish(run, { status: 'failed', error, output: null })
+      const outcome = await begin(run)
+      if (outcome === 'stopped') return void (await within((tx) => runs.releaseRun(tx, run!, lease)))
+      if (outcome === 'parked') return void (await within((tx) => runs.parkRun(tx, run!, lease)))
+      if (outcome !== 'read') return finish(run, outcome)
       run = (await within((tx) => runs.readRun(tx, workspaceId, taken.run_id)))!
     }
     if (run.status === 'running') {
@@ -87,20 +108,22 @@ export async function carryOut(
   }
 }
 
-/** The rows of a source as they are now, kept for this run alone. */
+const isAsked = ({ cancelling, job_status }: runs.Watched): boolean => cancelling || job_status === 'paused'
+
+/** The rows of a source as they are now, kept for this run alone. `given up` where somebody wants it no more. */
 async function capture(
   { datasets, db, readSource }: RunnerOptions,
   run: runs.Run,
   lease: runs.Lease,
   signal: AbortSignal,
-): Promise<RunError | undefined> {
+): Promise<RunError | 'given up' | undefined> {
   const { workspace_id: workspaceId } = run
   let captured: Awaited<ReturnType<DatasetUse['captureVersion']>>
   try {
     captured = await datasets.captureVersion(workspaceId, await readSource(workspaceId, run.source_id!, signal))
   } catch (error) {
-    if (isProblem(error, 'unavailable') || signal.aborted) throw error
-    return reasonOf(error, 'source_failed')
+    if (isProblem(error, 'unavailable')) throw error
+    return signal.aborted ? 'given up' : reasonOf(error, 'source_failed')
   }
   const { version_id, sha256, record_count } = captured
   await db

@@ -145,11 +145,17 @@ export const readRun = (tx: Tx, workspaceId: string, runId: string): Promise<Run
     runId,
   ])
 
-export const renewLease = (db: Database, run: Run, lease: Lease): Promise<number> =>
+export type Watched = { cancelling: boolean; job_status: string | null }
+const WATCHED = `cancelling,
+  (select j.status from enrichment_jobs j where j.workspace_id = r.workspace_id and j.job_id = r.job_id) as job_status`
+
+/** Tells what people have asked of the run meanwhile; undefined where the lease was lost. */
+export const renewLease = (db: Database, run: Run, lease: Lease): Promise<Watched | undefined> =>
   db.tenant({ workspaceId: run.workspace_id, userId: null }, (tx) =>
-    tx.count(
-      `update ledger_runs set lease_until = now() + ${LEASE_S} * interval '1 second'
-       where workspace_id = $1 and run_id = $2 and runner_id = $3 and epoch = $4 and finished_at is null`,
+    tx.maybe<Watched>(
+      `update ledger_runs r set lease_until = now() + ${LEASE_S} * interval '1 second'
+       where workspace_id = $1 and run_id = $2 and runner_id = $3 and epoch = $4 and finished_at is null
+       returning ${WATCHED}`,
       [run.workspace_id, run.run_id, lease.runnerId, lease.epoch],
     ),
   )
@@ -164,8 +170,6 @@ export type Moves = Partial<
   }
 >
 
-export type Watched = { cancelling: boolean; job_status: string | null }
-
 /** What is done moves by what is given; watermarks and what runs are set to it. Tells what people have asked of the run meanwhile. */
 export async function moveRun(tx: Tx, run: Run, lease: Lease, moves: Moves): Promise<Watched> {
   const row = await tx.maybe<Watched>(
@@ -173,7 +177,7 @@ export async function moveRun(tx: Tx, run: Run, lease: Lease, moves: Moves): Pro
        dataset_sha256 = coalesce($8, dataset_sha256), captured_version_id = coalesce($9, captured_version_id),
        status = coalesce($10, r.status), running = coalesce($11, running), succeeded = succeeded + $12, failed = failed + $13, skipped = skipped + $14
      where workspace_id = $1 and run_id = $2 and runner_id = $3 and epoch = $4 and finished_at is null
-     returning cancelling, (select j.status from enrichment_jobs j where j.workspace_id = r.workspace_id and j.job_id = r.job_id) as job_status`,
+     returning ${WATCHED}`,
     [
       run.workspace_id,
       run.run_id,

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startSilentPostgres } from '#providers/warehouse/testing/silent-postgres'
+import { getJob, makeJob, recipe, untilRan } from '#test/harness/jobs'
+import { useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type World } from '#test/harness/world'
+
+const silent = await startSilentPostgres('after sign-in')
+afterAll(silent.stop)
+const service = useService({ env: { HEDDLE_ALLOW_TARGETS: `127.0.0.1:${silent.port}` } })
+let world: World
+beforeAll(async () => {
+  world = await makeWorld(service())
+})
+
+async function makeConnection(): Promise<{ connection: string; source: string }> {
+  const config = { host: '127.0.0.1', port: silent.port, database: 'd', user: 'u' }
+  const made = await world.member.call('POST', '/api/connections', {
+    body: { name: 'Silent', kind: 'postgres', config, secrets: { password: 'p' } },
+  })
+  expect(made.status, made.text).toBe(201)
+  const connection = made.body.connection_id
+  const source = await world.member.call('POST', `/api/connections/${connection}/sources`, {
+    body: { name: 'Rows', table: 'rows' },
+  })
+  return { connection, source: source.body.source_id }
+}
+
+const untilReading = () => until(async () => silent.open() === 1, 'the run to read')
+const untilLetGo = () => until(async () => silent.open() === 0, 'the connection to be let go')
+
+describe('a run that reads from a warehouse which fell silent', () => {
+  test('is cancelled when somebody asks for it', async () => {
+    const { member } = world
+    const { source } = await makeConnection()
+    const job = await makeJob(member, { definition: recipe, source_id: source })
+    await member.call('POST', `/api/enrichment-jobs/${job}/run-now`)
+    await untilReading()
+    expect((await member.call('POST', `/api/enrichment-jobs/${job}/cancel`)).status).toBe(200)
+    const ran = await untilRan(member, job)
+    expect(ran).toMatchObject({ status: 'idle', last_run: { status: 'cancelled', error: null } })
+    await untilLetGo()
+  })
+
+  test('lets go of it while the job is paused, and reads again afterwards', async () => {
+    const { member } = world
+    const { source } = await makeConnection()
+    const job = await makeJob(member, { definition: recipe, source_id: source })
+    await member.call('POST', `/api/enrichment-jobs/${job}/run-now`)
+    await untilReading()
+    await member.call('POST', `/api/enrichment-jobs/${job}/pause`)
+    await untilLetGo()
+    expect(await getJob(member, job)).toMatchObject({ status: 'paused', last_run: { status: 'starting' } })
+    await member.call('POST', `/api/enrichment-jobs/${job}/resume`)
+    await untilReading()
+    await member.call('POST', `/api/enrichment-jobs/${job}/cancel`)
+    expect((await untilRan(member, job)).last_run.status).toBe('cancelled')
+  })
+
+  test('waits for the next credential when the one it reads with is revoked', async () => {
+    const { member } = world
+    const { connection, source } = await makeConnection()
+    const job = await makeJob(member, { definition: recipe, source_id: source })
+    await member.call('POST', `/api/enrichment-jobs/${job}/run-now`)
+    await untilReading()
+    expect((await member.call('DELETE', `/api/connections/${connection}`)).status).toBe(204)
+    await untilLetGo()
+    expect(await getJob(member, job)).toMatchObject({ status: 'paused', last_run: { status: 'starting' } })
+    await member.call('PUT', `/api/connections/${connection}/credential`, { body: { secrets: { password: 'q' } } })
+    await untilReading()
+    expect((await getJob(member, job)).status).toBe('running')
+    await member.call('POST', `/api/enrichment-jobs/${job}/cancel`)
+    await untilRan(member, job)
+  })
+})

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { JsonObject } from '#model/definition'
+import { makeOutgoing, type Outgoing } from '#platform/outgoing/outgoing'
+import { type Target, WarehouseFailure, type Warehouses } from './index.ts'
+import { type Silence, startSilentPostgres } from './testing/silent-postgres.ts'
+import { makeWarehouses } from './warehouses.ts'
+
+// A server that stops answering: every query ends in its time, and a probe names the step it stood still in.
+
+const silences: Silence[] = ['at once', 'before tls', 'after sign-in']
+const servers = new Map<Silence, Awaited<ReturnType<typeof startSilentPostgres>>>()
+let outgoing: Outgoing
+let warehouses: Warehouses
+
+beforeAll(async () => {
+  for (const silence of silences) servers.set(silence, await startSilentPostgres(silence))
+  outgoing = makeOutgoing({ allowTargets: [...servers.values()].map(({ port }) => `127.0.0.1:${port}`) })
+  warehouses = makeWarehouses({ outgoing, dataDir: '/nowhere' })
+})
+afterAll(async () => {
+  await outgoing.close()
+  for (const server of servers.values()) await server.stop()
+})
+
+const target = (silence: Silence, more: JsonObject = {}): Target => ({
+  workspaceId: 'w1',
+  config: { host: '127.0.0.1', port: servers.get(silence)!.port, database: 'd', user: 'u', ...more },
+  secrets: { password: 'p' },
+})
+const failureOf = async (work: Promise<unknown>): Promise<WarehouseFailure> => {
+  const error = await work.then(
+    () => undefined,
+    (failure: unknown) => failure,
+  )
+  expect(error).toBeInstanceOf(WarehouseFailure)
+  return error as WarehouseFailure
+}
+const { signal } = new AbortController()
+
+describe('a server that fell silent', () => {
+  test('ends a query when its time is over, and lets go of the connection', async () => {
+    const query = { text: 'select n from t', limit: 10, timeoutMs: 300, signal }
+    const failure = await failureOf(warehouses.postgres.query(target('after sign-in'), query))
+    expect([failure.step, failure.message]).toEqual(['read', 'no answer within 0 s'])
+    await expect.poll(() => servers.get('after sign-in')!.open()).toBe(0)
+  })
+
+  test('ends a query when its caller wants it no more', async () => {
+    const caller = new AbortController()
+    const query = { text: 'select n from t', limit: 10, timeoutMs: 60_000, signal: caller.signal }
+    const failing = failureOf(warehouses.postgres.query(target('after sign-in'), query))
+    await expect.poll(() => servers.get('after sign-in')!.open()).toBe(1)
+    caller.abort()
+    expect((await failing).message).toBe('it was cancelled')
+    await expect.poll(() => servers.get('after sign-in')!.open()).toBe(0)
+  })
+
+  test.each([
+    ['before tls', {}, 'tls'],
+    ['at once', { ssl: 'off' }, 'sign_in'],
+  ] as const)('is named with the step it stood still in: %s, %o', async (silence, more, step) => {
+    const probe = warehouses.postgres.probe(target(silence, more), { timeoutMs: 20_000, signal })
+    expect((await failureOf(probe)).step).toBe(step)
+  })
+})
