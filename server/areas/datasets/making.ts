@@ -4,7 +4,7 @@ import type { JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { readOnly } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
-import { type Idempotency, makeIdempotency, replayOf } from '#platform/http/idempotency'
+import { holderOf, type Idempotency, makeIdempotency, replayOf } from '#platform/http/idempotency'
 import { parse } from '#platform/http/input'
 import type { Exchange } from '#platform/http/route'
 import { newId } from '#platform/ids'
@@ -48,8 +48,7 @@ export function makeMaking({ db, vault, threads, readSource }: MakingOptions) {
       }
       if (key === null) return perform()
       const replay = replayOf({
-        credential: ctx.credential,
-        userId: ctx.person.user_id,
+        holder: holderOf(ctx.credential, ctx.person.user_id, ctx.workspace.workspace_id),
         key,
         method: request.method,
         url: request.url,

@@ -41,7 +41,7 @@ export const originOf = (ctx: Context) => ({ kind: 'embed' as const, id: toWire(
 
 /** Identifies a delivery for ever, where its sender gave a key: the stored turn is found by it. */
 export function requestKeyOf(ctx: Context, { request }: Exchange): { requestKey?: Buffer } {
-  const key = idempotencyOf(ctx.credential, null, ctx.idempotencyKey, request.rawBody)
+  const key = idempotencyOf(ctx, request.rawBody)
   return key ? { requestKey: Buffer.concat([key.credentialHash, key.keyHash]) } : {}
 }
 

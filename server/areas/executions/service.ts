@@ -96,9 +96,7 @@ export function makeExecutions(options: {
       trigger: { kind: target.systemSlug ? 'system' : 'user', id: toWire('usr', ctx.person.user_id) },
       startedBy: ctx.person.user_id,
       idempotency: idempotencyOf(
-        ctx.credential,
-        ctx.person.user_id,
-        ctx.idempotencyKey,
+        ctx,
         Buffer.concat([Buffer.from(`${exchange.request.method} ${exchange.request.url}\n`), exchange.request.rawBody]),
       ),
     })
@@ -214,9 +212,7 @@ export function makeExecutions(options: {
           ? await ctx.db.tenant(scopeOf(ctx), (tx) => findTarget(tx, workspaceId, view.workflow_id!))
           : undefined
       const idempotency = idempotencyOf(
-        ctx.credential,
-        ctx.person.user_id,
-        ctx.idempotencyKey,
+        ctx,
         Buffer.concat([Buffer.from(`${exchange.request.url}\n`), exchange.request.rawBody]),
       )
       const started = await counted(

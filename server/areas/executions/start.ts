@@ -6,7 +6,8 @@ import { validateJson } from '#model/json-schema'
 import { SECOND } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { invalid, isProblem, problem, unknownReference } from '#platform/errors'
-import type { Credential } from '#platform/http/context'
+import type { Context } from '#platform/http/context'
+import { holderOf } from '#platform/http/idempotency'
 
 // From "run this workflow" to the start of an execution: the version, the check of the input, the limits. One way in for
 // people, webhooks, widgets, schedules and jobs.
@@ -100,22 +101,14 @@ export const reasonAgainst = (quota: Quota, workspaceId: string): Promise<string
 
 /** `body` is what the key was sent with: the same key with another body is refused. */
 export function idempotencyOf(
-  credential: Credential,
-  userId: string | null,
-  key: string | null,
+  ctx: Pick<Context, 'credential' | 'maybePerson' | 'maybeWorkspace' | 'idempotencyKey'>,
   body: string | Buffer,
 ): Start['idempotency'] {
+  const { credential, maybePerson, maybeWorkspace, idempotencyKey: key } = ctx
   if (key === null) return undefined
-  const who =
-    credential.kind === 'session'
-      ? `person:${userId}`
-      : credential.kind === 'embed'
-        ? `embed:${credential.id}:${credential.visitor_id}`
-        : credential.kind === 'none'
-          ? 'none'
-          : `${credential.kind}:${credential.id}`
+  const holder = holderOf(credential, maybePerson?.user_id ?? null, maybeWorkspace?.workspace_id ?? null)
   const sha256 = (text: string | Buffer): Buffer => createHash('sha256').update(text).digest()
-  return { credentialHash: sha256(who), keyHash: sha256(key), bodySha256: sha256(body) }
+  return { credentialHash: sha256(holder), keyHash: sha256(key), bodySha256: sha256(body) }
 }
 
 /**

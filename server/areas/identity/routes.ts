@@ -119,6 +119,7 @@ export const identityRoutes = ({ people, sessions, apiKeys, accepting, oidc }: S
         body: NewApiKey,
         answer: CreatedApiKey,
         status: 201,
+        idempotency: 'anywhere',
         location: ({ key_id }) => `/auth/api-keys/${key_id}`,
         examples: { body: { name: 'deploy script' } },
         run: apiKeys.createApiKey,

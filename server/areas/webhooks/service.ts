@@ -54,7 +54,7 @@ export function makeWebhooks(options: {
       const { executionId } = await options.startExecution(token.workspace_id, target, input, {
         trigger: { kind: 'webhook', id: toWire('whk', token.token_id) },
         startedBy: null,
-        idempotency: idempotencyOf(ctx.credential, null, ctx.idempotencyKey, body),
+        idempotency: idempotencyOf(ctx, body),
         inputPath: '',
       })
       const view = await endedInTime(engine, token.workspace_id, executionId, wait_s, ctx.signal)

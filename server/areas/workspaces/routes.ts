@@ -57,6 +57,7 @@ export const workspaceRoutes = ({ workspaces, members, auditLog }: Services): An
         body: NewWorkspace,
         answer: Workspace,
         status: 201,
+        idempotency: 'anywhere',
         location: ({ workspace_id }) => `/api/workspaces/${workspace_id}`,
         examples: { body: { name: 'Sales' } },
         run: workspaces.createWorkspace,

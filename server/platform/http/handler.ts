@@ -6,7 +6,7 @@ import { isProblem, problem, readOnly } from '../errors.ts'
 import { type Answer, etagOf, sendAnswer } from './answer.ts'
 import { identify } from './caller.ts'
 import { type Context, makeContext, scopeOf } from './context.ts'
-import { type Idempotency, type Replay, replayOf } from './idempotency.ts'
+import { holderOf, type Idempotency, type Replay, replayOf } from './idempotency.ts'
 import { fieldsOf, readInput } from './input.ts'
 import type { Kernel } from './kernel.ts'
 import { parametersOf } from './parameters.ts'
@@ -69,12 +69,13 @@ export function makeHandler(
 
   function replayFor(request: FastifyRequest): Replay | undefined {
     const key = idempotencyKeyOf(request)
-    if (key === null || route.method !== 'POST' || route.idempotency !== undefined || route.bodyKind === 'stream')
+    const { idempotency: kept } = route
+    if (key === null || route.method !== 'POST' || kept === 'own' || kept === 'none' || route.bodyKind === 'stream')
       return undefined
-    const { credential, person } = request.identity!
+    const { credential, person, workspace } = request.identity!
+    const within = kept === 'anywhere' ? null : (workspace?.workspace_id ?? null)
     return replayOf({
-      credential,
-      userId: person?.user_id ?? null,
+      holder: holderOf(credential, person?.user_id ?? null, within),
       key,
       method: route.method,
       url: request.url,

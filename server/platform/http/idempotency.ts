@@ -26,25 +26,19 @@ const RENEWED_EVERY = 15 * SECOND
 /** How long a repetition waits for the first to end. */
 const WAITS = 60 * SECOND
 
-/** Whose key it is. */
+/** Whose a key is. What was done in one workspace is not done in another, so each has keys of its own. */
+export const holderOf = (credential: Credential, userId: string | null, workspaceId: string | null): string =>
+  `${credentialText(credential, userId)} in ${workspaceId}`
+
 export const credentialText = (credential: Credential, userId: string | null): string => {
   if (credential.kind === 'session') return `person:${userId}`
   if (credential.kind === 'embed') return `embed:${credential.id}:${credential.visitor_id ?? ''}`
   return credential.kind === 'none' ? 'none' : `${credential.kind}:${credential.id}`
 }
 
-export function replayOf(parts: {
-  credential: Credential
-  userId: string | null
-  key: string
-  method: string
-  url: string
-  body: Buffer
-}): Replay {
+export function replayOf(parts: { holder: string; key: string; method: string; url: string; body: Buffer }): Replay {
   return {
-    keyHash: createHash('sha256')
-      .update(`${credentialText(parts.credential, parts.userId)}\n${parts.key}`)
-      .digest(),
+    keyHash: createHash('sha256').update(`${parts.holder}\n${parts.key}`).digest(),
     requestSha256: createHash('sha256').update(`${parts.method} ${parts.url}\n`).update(parts.body).digest(),
   }
 }

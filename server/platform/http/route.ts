@@ -47,8 +47,11 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   ahead?: (ctx: Context, input: PathParameters<Path>) => Promise<unknown>
   /** false: the verb opens its own transactions (streams, outside calls, starting executions); asked where it depends. */
   transaction?: false | (() => boolean)
-  /** `own`: the verb stores the key itself. `none`: answers that must not be stored (sign-in, audio). */
-  idempotency?: 'own' | 'none'
+  /**
+   * `own`: the verb stores the key itself. `none`: answers that must not be stored (sign-in, audio). `anywhere`: what is made
+   * is in no workspace, and the key holds whichever is selected.
+   */
+  idempotency?: 'own' | 'none' | 'anywhere'
   /** Sign-in and sign-up count against tighter limits. */
   rate?: 'sign_in' | 'sign_up' | 'visitor'
   /** An addition to the interface document. */
