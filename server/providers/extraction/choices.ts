@@ -1,5 +1,6 @@
-import type { Candidate } from './index.ts'
-import { isNegated, isPlainQuestion, nearly, phrasesIn, type Word, wordsOf } from './text.ts'
+import { type Effort, spend } from './effort.ts'
+import type { Candidate, Span } from './index.ts'
+import { isNegated, isPlainQuestion, nearly, phrasesIn, type Spoken, type Word, wordsOf } from './text.ts'
 import type { Option, Want } from './wants.ts'
 
 // One of several: the words of an option, a slip of them, the word that tells it from the others, its letter or its number.
@@ -30,6 +31,10 @@ const everyday = new Set([
   'at',
 ])
 const MANY_WORDS = 100
+/** Whoever names as many has chosen none. */
+const MOST_SAID = 200
+const COMPARISON = 4
+const KEPT_FOR_WORDS = 2000
 const ordinals = 'first second third fourth fifth sixth'.split(' ')
 
 const isBareAnswer = (message: string, words: Word[], stems: string[]): boolean =>
@@ -41,38 +46,60 @@ const isNamed = (words: Word[], from: number, want: Want): boolean => {
   return last !== undefined && (want.label.includes(last.stem) || want.title.includes(last.stem))
 }
 
-const matchOption = (message: string, words: Word[], option: Option, want: Want): Candidate[] => {
+const matchOption = (message: string, spoken: Spoken, option: Option, want: Want): Candidate[] => {
   const found: Candidate[] = []
   for (const { text: name, stems } of option.names) {
     const risky =
       stems.length === 1 &&
       (everyday.has(stems[0] as string) || (stems[0] as string).length === 1 || /^\d+$/.test(stems[0] as string))
-    for (const span of phrasesIn(words, stems)) {
-      if (risky && !isBareAnswer(message, words, stems) && !isNamed(words, span.from, want)) continue
+    for (const span of phrasesIn(spoken, stems)) {
+      if (risky && !isBareAnswer(message, spoken.words, stems) && !isNamed(spoken.words, span.from, want)) continue
       // A single capital is a size or a grade; "a" and "I" are words.
       if (name.length === 1 && message.slice(span.from, span.to) !== name) continue
       found.push({ ...span, value: option.value, score: risky ? 0.85 : 0.93, named: false })
+      // Saying it a hundred times adds nothing.
+      if (spoken.words.length > MANY_WORDS) break
     }
   }
-  if (found.length > 0) return found
-  return [...byTellingWord(words, option, want), ...bySlip(words, option)]
+  return found
 }
 
 /** "express" for Express delivery, where the other is Standard delivery. */
-const byTellingWord = (words: Word[], option: Option, want: Want): Candidate[] => {
-  const telling = option.telling.filter((stem) => !everyday.has(stem) && !want.about.has(stem))
-  return words
-    .filter((word) => telling.includes(word.stem))
-    .map((word) => ({ from: word.from, to: word.to, value: option.value, score: 0.87, named: false }))
+const byTellingWord = ({ words, places }: Spoken, option: Option, want: Want): Candidate[] =>
+  option.telling
+    .filter((stem) => !everyday.has(stem) && !want.about.has(stem))
+    .flatMap((stem) => places.get(stem) ?? [])
+    .map((at) => words[at]!)
+    .map(({ from, to }) => ({ from, to, value: option.value, score: 0.87, named: false }))
+
+/** Words by their first letter and length, as they are written and as stems: only those can be slips of one another. */
+type Forms = Map<string, Map<string, Word>>
+
+const formsOf = ({ words }: Spoken): Forms => {
+  const forms: Forms = new Map()
+  for (const word of words)
+    for (const form of [word.text.toLowerCase(), word.stem]) {
+      const alike = forms.get(`${form[0]}${form.length}`) ?? new Map<string, Word>()
+      forms.set(`${form[0]}${form.length}`, alike.set(form, alike.get(form) ?? word))
+    }
+  return forms
 }
 
-const bySlip = (words: Word[], option: Option): Candidate[] => {
-  const wanted = option.names.flatMap(({ text, stems }) =>
-    stems.length === 1 ? [text.toLowerCase(), stems[0] as string] : stems.filter((stem) => stem.length > 4),
+const bySlip = (forms: Forms, option: Option, effort: Effort): Candidate[] => {
+  const wanted = new Set(
+    option.names.flatMap(({ text, stems }) =>
+      stems.length === 1 ? [text.toLowerCase(), stems[0] as string] : stems.filter((stem) => stem.length > 4),
+    ),
   )
-  return words
-    .filter((word) => wanted.some((name) => nearly(word.text.toLowerCase(), name) || nearly(word.stem, name)))
-    .map((word) => ({ from: word.from, to: word.to, value: option.value, score: 0.78, named: false }))
+  const slips = new Set<Word>()
+  for (const name of wanted)
+    for (let length = name.length - 2; length <= name.length + 2; length++)
+      for (const [form, word] of forms.get(`${name[0]}${length}`) ?? [])
+        if (form !== name) {
+          if (!spend(effort, COMPARISON, KEPT_FOR_WORDS)) return []
+          if (nearly(form, name)) slips.add(word)
+        }
+  return [...slips].map(({ from, to }) => ({ from, to, value: option.value, score: 0.78, named: false }))
 }
 
 /** "option 2", "the second one", or a bare "2" in answer to a list. */
@@ -92,20 +119,23 @@ const byPlace = (message: string, want: Want): Candidate[] => {
     : []
 }
 
-/** Saying a word a hundred times adds nothing. */
-const distinct = (words: Word[]): Word[] =>
-  [...new Map(words.toReversed().map((word) => [word.stem, word])).values()].reverse()
+const isWithin = (a: Span, b: Span): boolean => b.from <= a.from && b.to >= a.to && b.to - b.from > a.to - a.from
 
-export const findChoices = (message: string, want: Want): Candidate[] => {
-  const spoken = wordsOf(message)
-  const words = spoken.length > MANY_WORDS ? distinct(spoken) : spoken
-  const found = want.options
-    .flatMap((option) => matchOption(message, words, option, want))
-    .filter(({ from }) => !isNegated(message, from))
+export const findChoices = (message: string, spoken: Spoken, want: Want, effort: Effort): Candidate[] => {
+  if (!spend(effort, want.options.length + spoken.words.length / 2)) return []
+  const forms = formsOf(spoken)
+  const exact = new Map(want.options.map((option) => [option, matchOption(message, spoken, option, want)]))
+  const phrases = [...exact.values()].flat()
+  if (phrases.length > MOST_SAID) return []
+  const guessed = want.options
+    .filter((option) => exact.get(option)!.length === 0)
+    .flatMap((option) => [...byTellingWord(spoken, option, want), ...bySlip(forms, option, effort)])
+    .filter((guess) => !phrases.some((phrase) => isWithin(guess, phrase)))
+  const said = [...phrases, ...guessed]
+  if (said.length > MOST_SAID || !spend(effort, said.length * 5)) return []
+  const found = said.filter(({ from }) => !isNegated(message, from))
   // "extra large" is not also "large": the longest reading of the same words stands.
-  const longest = found.filter(
-    (a) => !found.some((b) => b !== a && b.from <= a.from && b.to >= a.to && b.to - b.from > a.to - a.from),
-  )
+  const longest = found.filter((a) => !found.some((b) => isWithin(a, b)))
   return longest.length > 0 ? longest : byPlace(message, want)
 }
 
@@ -151,13 +181,12 @@ const afterNo =
   /^\s*(?:is |are |'s |isn['’]?t |aren['’]?t |not )+\s*(?:not\s+)?(?:needed|required|wanted|included|necessary)|^\s*(?::|=)?\s*no\b/i
 
 /** "with breakfast", "no parking needed", "I'm a member": yes or no by how the thing is mentioned. */
-export const findMentioned = (message: string, want: Want): Candidate[] => {
-  const words = wordsOf(message)
+export const findMentioned = (message: string, spoken: Spoken, want: Want): Candidate[] => {
   const keys = [want.label, want.title]
     .map((stems) => stems.filter((stem) => !filler.has(stem)))
     .filter((stems) => stems.length > 0)
   return keys
-    .flatMap((stems) => phrasesIn(words, stems))
+    .flatMap((stems) => phrasesIn(spoken, stems))
     .flatMap((span): Candidate[] => {
       const before = message.slice(Math.max(0, span.from - 50), span.from)
       const rest = message.slice(span.to, span.to + 40)

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '#model/definition'
+import type { Effort } from './effort.ts'
 
 export type Requirement = { name: string; description?: string; schema?: JsonObject; required?: boolean }
 
@@ -24,8 +25,8 @@ export type Extraction = {
   extracted_by: string
 }
 
-/** Whose day it is. The zone must be a valid name. */
-export type Place = { timeZone: string; now: Date }
+/** Whose day it is, and what reading may still cost. The zone must be a valid name. */
+export type Place = { timeZone: string; now: Date; effort: Effort }
 
 /** A stretch of the message, and what it was taken for. */
 export type Span = { from: number; to: number }

@@ -1,5 +1,6 @@
+import { type Effort, spend } from './effort.ts'
 import type { Span } from './index.ts'
-import { before, contentStems, matches, nearly, phrasesIn, stemOf, type Word, wordsOf } from './text.ts'
+import { before, contentStems, matches, nearly, phrasesIn, type Spoken, stemOf, type Word } from './text.ts'
 import type { Want } from './wants.ts'
 
 // "name: value", "name = value", "the name is value", and where such a value ends.
@@ -14,6 +15,7 @@ export type Labelled = Span & {
 
 // A message that repeats a name a thousand times would otherwise be read a thousand times.
 const MOST_MENTIONS = 8
+const MOST_LABELS = 200
 
 type Mention = Span & { want: Want; exact: boolean }
 
@@ -24,13 +26,15 @@ const hash = /^\s*#(?=\d)/
 const changeTo = /^\s+(?:to|into)\s+/i
 const otherLabel = /(?:^|[\n,;.]\s*|\s\/\s|\s\|\s)(?:and\s+|my\s+|the\s+|our\s+)*[\p{L}][\p{L}\p{N}_ '-]{0,30}[:=]\s/gu
 
+const distinctWords = ({ words, places }: Spoken): Word[] => Array.from(places.values(), ([at]) => words[at!]!)
+
 /** Which words of the message stand for this requirement. The last word of a name will do when no other requirement ends so. */
-const mentionsOf = (want: Want, words: Word[], others: Want[]): Mention[] => {
+const mentionsOf = (want: Want, spoken: Spoken, others: Want[], effort: Effort): Mention[] => {
   // firstName is one word in a message and two in a name
   const joined = [stemOf(want.requirement.name.toLowerCase())]
   const hyphenated = want.label.includes('email') ? ['e', 'mail'] : []
   const spans = [want.label, want.title, joined, hyphenated]
-    .flatMap((stems) => phrasesIn(words, stems))
+    .flatMap((stems) => phrasesIn(spoken, stems))
     .map((span) => ({
       ...span,
       want,
@@ -61,18 +65,18 @@ const mentionsOf = (want: Want, words: Word[], others: Want[]): Mention[] => {
   ])
   const shared = others.some((other) => other !== want && (other.label.includes(head) || other.title.includes(head)))
   if (want.label.length > 1 && !shared && !generic.has(head))
-    spans.push(...phrasesIn(words, [head]).map((span) => ({ ...span, want, exact: true })))
+    spans.push(...phrasesIn(spoken, [head]).map((span) => ({ ...span, want, exact: true })))
   if (want.label.length > 1 && spans.length === 0) {
     // "order" for order_number, "delivery" for delivery_date
     const first = want.label.slice(0, -1)
     const taken = others.some((other) => other !== want && first.every((stem) => other.label.includes(stem)))
     if (generic.has(head) && !taken)
-      spans.push(...phrasesIn(words, first).map((span) => ({ ...span, want, exact: false })))
+      spans.push(...phrasesIn(spoken, first).map((span) => ({ ...span, want, exact: false })))
   }
   if (spans.length === 0 && want.label.length === 1 && head.length >= 5)
     spans.push(
-      ...words
-        .filter((word) => nearly(word.text.toLowerCase(), want.requirement.name.toLowerCase()))
+      ...distinctWords(spoken)
+        .filter((word) => spend(effort, 1) && nearly(word.text.toLowerCase(), want.requirement.name.toLowerCase()))
         .map((word) => ({ from: word.from, to: word.to, want, exact: false })),
     )
   return spans
@@ -119,11 +123,11 @@ const endOf = (message: string, { from, link, want }: Omit<Labelled, 'to'>, next
   return from + Math.min(sentence, ...cut)
 }
 
-export const findLabelled = (message: string, wants: Want[]): Labelled[] => {
-  const words = wordsOf(message)
+export const findLabelled = (message: string, spoken: Spoken, wants: Want[], effort: Effort): Labelled[] => {
   const mentions = wants
-    .flatMap((want) => mentionsOf(want, words, wants).slice(0, MOST_MENTIONS))
+    .flatMap((want) => mentionsOf(want, spoken, wants, effort).slice(0, MOST_MENTIONS))
     .sort((a, b) => a.from - b.from || b.to - a.to)
+    .slice(0, MOST_LABELS)
   const foreign = matches(message, otherLabel).map((match) => match.index)
   const linked = mentions.flatMap((mention): Omit<Labelled, 'to'>[] => {
     const after = message.slice(mention.to, mention.to + 60)

@@ -1,10 +1,12 @@
 import type { Json } from '#model/definition'
 import { findChoices } from './choices.ts'
+import { spend } from './effort.ts'
 import type { Candidate, Place } from './index.ts'
 import { isRemark, type Labelled, plainValue } from './labels.ts'
 import { convert, isCounted, nounFit } from './quantities.ts'
 import { fits, read, splitList } from './readers.ts'
 import { type Scan, scan } from './scan.ts'
+import { spokenIn } from './text.ts'
 import type { Want } from './wants.ts'
 
 // The value behind a label. The label has said what it is, so the first thing of the right kind counts.
@@ -28,10 +30,11 @@ const firstOf = (candidates: Candidate[]): Value | undefined => {
 }
 
 const readNumber = (text: string, link: Labelled['link'], want: Want, place: Place): Value | undefined => {
-  const number = scan(text, place.timeZone, place.now).numbers[0]
+  const scanned = scan(text, place)
+  const number = scanned.numbers[0]
   if (!number) return undefined
   // "the price for 10 seats"
-  const other = want.kind === 'money' ? !number.currency && isCounted(number) : nounFit(number, want, text) === 0
+  const other = want.kind === 'money' ? !number.currency && isCounted(number) : nounFit(number, want, scanned) === 0
   if (link === 'bare' && other) return undefined
   if (want.moneyObject && !number.currency) return undefined
   const value = want.moneyObject ? { amount: number.value, currency: number.currency as string } : convert(number, want)
@@ -70,6 +73,7 @@ const readObject = (text: string): Value | undefined => {
 }
 
 const readValue = (text: string, link: Labelled['link'], want: Want, place: Place): Value | undefined => {
+  if (!spend(place.effort, want.kind === 'string' ? 5 : 50 + text.length / 3)) return undefined
   switch (want.kind) {
     case 'string':
       return readText(text, link, want)
@@ -85,14 +89,14 @@ const readValue = (text: string, link: Labelled['link'], want: Want, place: Plac
     case 'money':
       return readNumber(text, link, want, place)
     case 'choice': {
-      const found = findChoices(text, want)
+      const found = findChoices(text, spokenIn(text), want, place.effort)
       const best = firstOf(found)
       return new Set(found.map(({ value }) => value)).size === 1 ? best : undefined
     }
     case 'other':
       return readObject(text)
     default:
-      return firstOf(read(scan(text, place.timeZone, place.now), { ...want, role: undefined }, place))
+      return firstOf(read(scan(text, place), { ...want, role: undefined }, place))
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Candidate } from './index.ts'
 import { type FoundNumber, unitOf } from './numbers.ts'
 import type { Scan } from './scan.ts'
-import { before, stemOf, wordsOf } from './text.ts'
+import { before, stemOf } from './text.ts'
 import type { Want } from './wants.ts'
 
 // Which number is meant: by what it counts, what it is measured in, or because the message is hardly more than it.
@@ -17,8 +17,8 @@ const groups = [
 ].map((group) => new Set(group.split(' ').map(stemOf)))
 
 const kids = ['child', 'children', 'kid', 'baby', 'babies'].map(stemOf)
-const isApart = (message: string): boolean =>
-  /\badults?\b/i.test(message) && /\b(?:kids?|child(?:ren)?|bab(?:y|ies))\b/i.test(message)
+const isApart = ({ spoken }: Scan): boolean =>
+  spoken.places.has(stemOf('adult')) && kids.some((kid) => spoken.places.has(kid))
 
 const generic = new Set(
   ['number', 'quantity', 'count', 'amount', 'qty', 'value', 'total', 'size', 'how', 'many'].map(stemOf),
@@ -31,14 +31,15 @@ const partOfName =
   /\b(?:room|page|floor|version|windows|gate|flight|chapter|level|line|step|unit|apartment|suite|extension|terminal|seat|row|ending in|ends in|ending with)\s+(?:no\.?|number)?\s*$/i
 
 /** A number that stands for itself answers only a message that is hardly more than it: others name rooms, years and versions. */
-const isBare = (message: string): boolean => wordsOf(message).length <= 6
+const isBare = ({ spoken }: Scan): boolean => spoken.words.length <= 6
 
 /** 1: the message counts exactly this; 0.7: it does not say what it counts; 0: it counts something else. */
-export const nounFit = (number: FoundNumber, want: Want, message: string): number => {
+export const nounFit = (number: FoundNumber, want: Want, scan: Scan): number => {
+  const { message } = scan
   const stems = number.noun.slice(0, 3).map(stemOf)
   const narrow = new Set([...want.label, ...want.title])
   // "four adults and two kids" are six people, and neither four nor two.
-  if (isApart(message) && [stemOf('adult'), ...kids].includes(stems[0] ?? '') && !narrow.has(stems[0]!)) return 0
+  if ([stemOf('adult'), ...kids].includes(stems[0] ?? '') && !narrow.has(stems[0]!) && isApart(scan)) return 0
   if (stems.slice(0, 2).some((stem) => !generic.has(stem) && related(stem, narrow))) return 1
   if (stems.some((stem) => !generic.has(stem) && related(stem, want.about))) return 0.97
   if (/^years?(?: old|$)/.test(number.noun.join(' '))) return want.about.has('age') ? 1 : want.unit ? 0.98 : 0
@@ -79,7 +80,7 @@ export const nounFit = (number: FoundNumber, want: Want, message: string): numbe
       number.noun[0] as string,
     )
   if (counted) return [...narrow].some((stem) => generic.has(stem)) ? 0.88 : 0
-  return isBare(message) && !partOfName.test(before(message, number.from)) ? 0.85 : 0
+  return isBare(scan) && !partOfName.test(before(message, number.from)) ? 0.85 : 0
 }
 
 export const convert = (number: FoundNumber, want: Want): number => {
@@ -90,7 +91,7 @@ export const convert = (number: FoundNumber, want: Want): number => {
 
 export const readNumbers = (scan: Scan, want: Want): Candidate[] =>
   scan.numbers.flatMap((number): Candidate[] => {
-    const fit = nounFit(number, want, scan.message)
+    const fit = nounFit(number, want, scan)
     if (fit === 0 || number.range || (number.weak && fit < 0.95)) return []
     return [
       {
@@ -106,7 +107,7 @@ export const readNumbers = (scan: Scan, want: Want): Candidate[] =>
 export const readMoney = (scan: Scan, want: Want): Candidate[] =>
   scan.numbers.flatMap((number): Candidate[] => {
     if (number.weak || number.percent || number.range) return []
-    const fit = number.currency ? 0.97 : isBare(scan.message) && !isCounted(number) ? 0.82 : 0
+    const fit = number.currency ? 0.97 : isBare(scan) && !isCounted(number) ? 0.82 : 0
     if (fit === 0 || (want.moneyObject && !number.currency)) return []
     const value = want.moneyObject ? { amount: number.value, currency: number.currency as string } : number.value
     return [

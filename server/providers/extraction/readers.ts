@@ -1,6 +1,7 @@
 import type { Json } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import { findAgreement, findChoices, findMentioned } from './choices.ts'
+import { spend } from './effort.ts'
 import type { Candidate, Place } from './index.ts'
 import { readDays, readMoments, readTimes } from './moments.ts'
 import { readCurrencies, readMoney, readNumbers } from './quantities.ts'
@@ -36,7 +37,7 @@ const readStrings = (scan: Scan, want: Want): Candidate[] => [
 ]
 
 const readBooleans = (scan: Scan, want: Want): Candidate[] => {
-  const mentioned = findMentioned(scan.message, want)
+  const mentioned = findMentioned(scan.message, scan.spoken, want)
   const agreement = findAgreement(scan.message)
   return mentioned.length > 0 || !agreement ? mentioned : [agreement]
 }
@@ -65,7 +66,28 @@ export const splitList = (text: string): string[] =>
     .map((part) => part.replace(/^(?:and|also|the)\s+/i, '').trim())
     .filter(Boolean)
 
+/** What looking through the message for a value of this kind costs, about. */
+const costOf = ({ message, days, times, moments, numbers }: Scan, { kind }: Want): number => {
+  switch (kind) {
+    case 'date':
+      return days.length * 10
+    case 'time':
+      return times.length * 10
+    case 'date-time':
+      return days.length * times.length * 2 + moments.length * 30
+    case 'number':
+    case 'money':
+      return numbers.length * 5
+    case 'string':
+    case 'boolean':
+      return message.length / 10
+    default:
+      return 5
+  }
+}
+
 export const read = (scan: Scan, want: Want, place: Place): Candidate[] => {
+  if (!spend(place.effort, costOf(scan, want))) return []
   const candidates = ((): Candidate[] => {
     switch (want.kind) {
       case 'date':
@@ -85,7 +107,7 @@ export const read = (scan: Scan, want: Want, place: Place): Candidate[] => {
       case 'url':
         return readTokens(scan.urls, 0.94)
       case 'choice':
-        return [...findChoices(scan.message, want), ...readCurrencies(scan, want)]
+        return [...findChoices(scan.message, scan.spoken, want, place.effort), ...readCurrencies(scan, want)]
       case 'boolean':
         return readBooleans(scan, want)
       case 'list':
@@ -96,6 +118,7 @@ export const read = (scan: Scan, want: Want, place: Place): Candidate[] => {
         return []
     }
   })()
+  if (!spend(place.effort, candidates.length * 5)) return []
   const stated =
     want.kind === 'boolean' || want.kind === 'choice'
       ? candidates

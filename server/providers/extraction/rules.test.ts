@@ -114,3 +114,39 @@ test('a pattern written to take forever does not', () => {
     extractByRules({ message: `${'a'.repeat(60)}! ${'a'.repeat(60)}b`, requirements, ...at }).missing,
   ).toBeDefined()
 })
+
+/** What it cost the thread that everybody shares, whatever else the machine was doing. */
+const costOf = (work: () => void): number => {
+  const before = process.threadCpuUsage()
+  work()
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1000
+}
+
+const slips = (count: number, letters: string): string[] =>
+  Array.from({ length: count }, (_, at) => `q${[6, 5, 4, 3, 2, 1, 0].map((i) => letters[(at >> i) & 1]).join('')}${at}`)
+
+// Before reading had a limit these took 2 to 35 seconds; a hundredth of that is left, the rest is for slow machines.
+test.each<[string, string, object[]]>([
+  ['slips of thousands of options', slips(1000, 'ab').join(' '), [{ name: 'x', schema: { enum: slips(8000, 'cd') } }]],
+  [
+    'a hundred numbers for a hundred fields',
+    'one hundred and '.repeat(625),
+    Array.from({ length: 100 }, (_, at) => ({ name: `n${at}`, schema: { type: 'integer' } })),
+  ],
+])('%s hold nobody up', (_, message, requirements) => {
+  const read = () => void extractByRules({ message, requirements: requirements as Case['wants'], ...at })
+  expect(costOf(read)).toBeLessThan(500)
+})
+
+test('among very many options those that are said are still found', () => {
+  const options = Array.from({ length: 1500 }, (_, at) => `Branch ${at} Street`)
+  const ask = (message: string, more: object) =>
+    extractByRules({ message, requirements: [{ name: 'branch', schema: { enum: options } }], ...at, ...more }).values
+  expect(ask('to Branch 1401 Street please', {})).toEqual({ branch: 'Branch 1401 Street' })
+  const all = options.concat(Array.from({ length: 20_000 }, (_, at) => `Office ${at}`))
+  const requirements = [{ name: 'branch', schema: { enum: all } }]
+  expect(extractByRules({ message: 'Office 19999', requirements, asked: 'branch', ...at }).values).toEqual({
+    branch: 'Office 19999',
+  })
+})

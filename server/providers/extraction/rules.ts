@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '#model/definition'
+import { newEffort, spend } from './effort.ts'
 import type { Candidate, Extraction, ExtractionRequest, Place, Requirement, Span } from './index.ts'
 import { findLabelled } from './labels.ts'
 import { readLabelled } from './named.ts'
@@ -11,6 +12,7 @@ import { type Want, wantOf } from './wants.ts'
 // missing, and the same words serve two requirements only where the message names both.
 
 const LONGEST_MESSAGE = 4000
+const MOST_WANTS = 100
 const DOUBT = 0.08
 const LEAST = 0.5
 
@@ -18,9 +20,18 @@ type Claim = Candidate & { want: Want }
 
 const same = (a: Json, b: Json): boolean => JSON.stringify(a) === JSON.stringify(b)
 
+/** Whoever says this many things of one kind has not said which is meant. */
+const MOST_VALUES = 8
+
+const distinct = (candidates: Candidate[]): Candidate[] => {
+  if (candidates.length <= MOST_VALUES) return candidates
+  const values = new Map(candidates.toReversed().map((each) => [JSON.stringify(each.value), each]))
+  return values.size <= MOST_VALUES ? [...values.values()].reverse() : []
+}
+
 const claimsOf = (message: string, wants: Want[], known: JsonObject, place: Place): Claim[] => {
-  const scanned = scan(message, place.timeZone, place.now)
-  const labelled = findLabelled(message, wants).flatMap((label): Claim[] => {
+  const scanned = scan(message, place)
+  const labelled = findLabelled(message, scanned.spoken, wants, place.effort).flatMap((label): Claim[] => {
     const candidate = readLabelled(scanned, label, place)
     if (!candidate) return []
     const score = isPlainQuestion(message, candidate.from) ? candidate.score * 0.7 : candidate.score
@@ -29,46 +40,53 @@ const claimsOf = (message: string, wants: Want[], known: JsonObject, place: Plac
   const told = new Set(labelled.filter(({ named, score }) => named && score >= 0.9).map(({ want }) => want))
   const found = wants
     .filter((want) => !told.has(want))
-    .flatMap((want) => read(scanned, want, place).map((candidate): Claim => ({ ...candidate, want })))
+    .flatMap((want) => distinct(read(scanned, want, place)).map((candidate): Claim => ({ ...candidate, want })))
+  const isFitting = ({ want, value }: Claim): boolean => spend(place.effort, 2 + want.size / 50) && fits(want, value)
   return [...labelled, ...found]
-    .filter(({ want, value, score }) => score >= LEAST && fits(want, value))
+    .filter((claim) => claim.score >= LEAST && isFitting(claim))
     .filter(({ want, named }) => named || !Object.hasOwn(known, want.requirement.name))
 }
 
 /** What was said first and then taken back is no rival. */
-const withoutCorrected = (message: string, claims: Claim[]): Claim[] =>
-  claims.filter(
+const withoutCorrected = (message: string, claims: Claim[]): Claim[] => {
+  const rivals = Map.groupBy(claims, ({ want }) => want)
+  return claims.filter(
     (claim) =>
-      !claims.some(
-        (later) => later.want === claim.want && !same(later.value, claim.value) && isCorrected(message, claim, later),
-      ),
+      !rivals.get(claim.want)!.some((later) => isCorrected(message, claim, later) && !same(later.value, claim.value)),
   )
+}
 
 const assign = (claims: Claim[], asked: string | undefined): Map<Want, Claim> => {
   const settled = new Map<Want, Claim>()
   const doubtful = new Set<Want>()
+  const taken: Span[] = []
   const contested: Span[] = []
   const isAsked = (want: Want) => want.requirement.name === asked
   const open = (claim: Claim) => !settled.has(claim.want) && !doubtful.has(claim.want)
   const free = (claim: Claim) =>
-    claim.named ||
-    (![...settled.values()].some((taken) => overlaps(taken, claim)) && !contested.some((span) => overlaps(span, claim)))
+    claim.named || (!taken.some((span) => overlaps(span, claim)) && !contested.some((span) => overlaps(span, claim)))
   for (const claim of claims.toSorted((a, b) => b.score - a.score || Number(b.named) - Number(a.named))) {
     if (!open(claim) || !free(claim)) continue
     const near = claims.filter(
-      (other) => other !== claim && open(other) && free(other) && other.score > claim.score - DOUBT,
+      (other) =>
+        (other.want === claim.want || (!other.named && overlaps(other, claim))) &&
+        other !== claim &&
+        other.score > claim.score - DOUBT &&
+        open(other) &&
+        free(other),
     )
     if (near.some((other) => other.want === claim.want && !same(other.value, claim.value))) {
       doubtful.add(claim.want)
       continue
     }
-    const rivals = near.filter((other) => other.want !== claim.want && overlaps(other, claim) && !other.named)
+    const rivals = near.filter((other) => other.want !== claim.want)
     if (!claim.named && rivals.length > 0 && !isAsked(claim.want)) {
       // Whoever was asked for gets it; between equals nobody does.
       if (!rivals.some((rival) => isAsked(rival.want))) contested.push(claim)
       continue
     }
     settled.set(claim.want, claim)
+    taken.push(claim)
   }
   return settled
 }
@@ -96,6 +114,7 @@ const bareAnswer = (message: string, want: Want, place: Place): Candidate | unde
   const text = message.trim()
   const whole = { from: 0, to: message.length, named: false }
   if (text === '' || text.endsWith('?') || noAnswer.test(text)) return undefined
+  if (want.kind === 'choice' && fits(want, text)) return { ...whole, value: text, score: 0.9 }
   if (want.kind === 'string') {
     const value = text.replace(/[.!]+$/, '')
     return value.length <= 500 && fits(want, value) ? { ...whole, value, score: 0.75 } : undefined
@@ -108,7 +127,7 @@ const bareAnswer = (message: string, want: Want, place: Place): Candidate | unde
     return fits(want, values) ? { ...whole, value: values, score: 0.7 } : undefined
   }
   if (want.kind !== 'number' && want.kind !== 'money') return undefined
-  const numbers = scan(message, place.timeZone, place.now).numbers
+  const numbers = scan(message, place).numbers
   const [number] = numbers
   if (!number || numbers.length !== 1 || want.moneyObject || wordsOf(text).length > 6 || !fits(want, number.value))
     return undefined
@@ -118,8 +137,11 @@ const bareAnswer = (message: string, want: Want, place: Place): Candidate | unde
 export const extractByRules = (request: ExtractionRequest): Extraction => {
   const { timeZone, now, known = {}, asked } = request
   const message = request.message.slice(0, LONGEST_MESSAGE).normalize('NFC')
-  const place = { timeZone, now }
-  const wants = request.requirements.map((each) => wantOf(typeof each === 'string' ? { name: each } : each))
+  const place = { timeZone, now, effort: newEffort() }
+  const requirements = request.requirements.map((each) => (typeof each === 'string' ? { name: each } : each))
+  const wants = requirements
+    .filter(({ name }, at) => at < MOST_WANTS || name === asked)
+    .map((each) => wantOf(each, place.effort))
   const written = readJson(message, wants)
   const settled = written ?? assign(withoutCorrected(message, claimsOf(message, wants, known, place)), asked)
   const askedWant = wants.find(({ requirement }) => requirement.name === asked)
@@ -127,11 +149,7 @@ export const extractByRules = (request: ExtractionRequest): Extraction => {
     const answer = bareAnswer(message, askedWant, place)
     if (answer) settled.set(askedWant, { ...answer, want: askedWant })
   }
-  return report(
-    wants.map(({ requirement }) => requirement),
-    known,
-    settled,
-  )
+  return report(requirements, known, settled)
 }
 
 const report = (requirements: Requirement[], known: JsonObject, settled: Map<Want, Claim>): Extraction => {

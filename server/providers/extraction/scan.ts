@@ -1,12 +1,14 @@
 import { type FoundDay, findDays } from './dates.ts'
+import type { Place } from './index.ts'
 import { type FoundNumber, findNumbers } from './numbers.ts'
-import { hide } from './text.ts'
+import { hide, type Spoken, spokenIn } from './text.ts'
 import { type FoundMoment, type FoundTime, findMoments, findTimes } from './times.ts'
 import { findEmails, findPhones, findQuoted, findUrls, type Token } from './tokens.ts'
 
 /** Everything of the message that has a shape of its own; each sign is read once, by the most particular reader. */
 export type Scan = {
   message: string
+  spoken: Spoken
   emails: Token[]
   urls: Token[]
   phones: Token[]
@@ -17,7 +19,7 @@ export type Scan = {
   numbers: FoundNumber[]
 }
 
-export const scan = (message: string, timeZone: string, now: Date): Scan => {
+export const scan = (message: string, place: Place): Scan => {
   let open = message
   const take = <F extends { from: number; to: number }>(found: F[]): F[] => {
     open = hide(open, found)
@@ -25,10 +27,21 @@ export const scan = (message: string, timeZone: string, now: Date): Scan => {
   }
   const emails = take(findEmails(open))
   const urls = take(findUrls(open))
-  const moments = take(findMoments(open, timeZone, now))
+  const moments = take(findMoments(open, place.timeZone, place.now))
   const isoTimes = take(findTimes(open.replace(/(\d{4}-\d\d-\d\d)T/g, '$1 ')))
-  const days = take(findDays(open, { timeZone, now }))
+  const days = take(findDays(open, place))
   const phones = take(findPhones(open))
   const numbers = findNumbers(open)
-  return { message, emails, urls, phones, quoted: findQuoted(message), days, times: isoTimes, moments, numbers }
+  return {
+    message,
+    spoken: spokenIn(message),
+    emails,
+    urls,
+    phones,
+    quoted: findQuoted(message),
+    days,
+    times: isoTimes,
+    moments,
+    numbers,
+  }
 }

@@ -70,17 +70,6 @@ export const nearly = (word: string, wanted: string): boolean => {
   )
 }
 
-/** Where these words stand one after another, compared by stem. */
-export const phrasesIn = (words: Word[], stems: string[]): Span[] => {
-  const found: Span[] = []
-  if (stems.length === 0) return found
-  for (let i = 0; i + stems.length <= words.length; i++) {
-    if (!stems.every((stem, j) => words[i + j]?.stem === stem)) continue
-    found.push({ from: (words[i] as Word).from, to: (words[i + stems.length - 1] as Word).to })
-  }
-  return found
-}
-
 // A message is read on the thread that serves everybody, so its cost must grow with its length and no faster: what stands
 // before a place is looked at for sixty signs only, and of anything repeated only the first forty count.
 
@@ -96,6 +85,31 @@ export const matches = (text: string, pattern: RegExp): RegExpExecArray[] => {
     if (found.length === MOST) break
   }
   return found
+}
+
+/** The words of a text, and where each stem stands among them. */
+export type Spoken = { words: Word[]; places: Map<string, number[]> }
+
+export const spokenIn = (text: string): Spoken => {
+  const words = wordsOf(text)
+  const places = new Map<string, number[]>()
+  for (const [at, { stem }] of words.entries()) {
+    const known = places.get(stem)
+    if (!known) places.set(stem, [at])
+    else if (known.length < MOST) known.push(at)
+  }
+  return { words, places }
+}
+
+/** Where these words stand one after another, compared by stem. */
+export const phrasesIn = ({ words, places }: Spoken, stems: string[]): Span[] => {
+  const starts = places.get(stems[0] ?? '') ?? []
+  return starts.flatMap((at) => {
+    const last = words[at + stems.length - 1]
+    return last && stems.every((stem, j) => words[at + j]?.stem === stem)
+      ? [{ from: words[at]!.from, to: last.to }]
+      : []
+  })
 }
 
 const FILLER = '\u0001'

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '#model/definition'
+import { type Effort, spend } from './effort.ts'
 import type { Requirement } from './index.ts'
 import { type Unit, unitOf } from './numbers.ts'
 import { contentStems, nameWords, stemOf } from './text.ts'
@@ -33,6 +34,8 @@ export type Want = {
   /** Content words of name, title and description. */
   about: Set<string>
   options: Option[]
+  /** How long its schema is, written down: what checking a value costs grows with it. */
+  size: number
   unit: Unit | undefined
   /** Money as `{amount, currency}` rather than a number. */
   moneyObject: boolean
@@ -43,6 +46,10 @@ export type Want = {
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+const LONGEST_NAME = 200
+const KEPT_FOR_READING = 6000
+const LONGEST_TEXT = 500
+
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
 const typeOf = (schema: JsonObject): string => {
@@ -68,8 +75,13 @@ const namedOptions = (schema: JsonObject): { value: Json; names: string[] }[] =>
   }))
 }
 
-const optionsOf = (schema: JsonObject): Option[] => {
-  const options = namedOptions(schema).map(({ value, names }) => {
+/** Nobody says an option of a page; of very many only the first are known by their words. */
+const isSpoken = (names: string[], effort: Effort): boolean =>
+  names.every((name) => name.length <= LONGEST_NAME) && spend(effort, 2 * names.length, KEPT_FOR_READING)
+
+const optionsOf = (schema: JsonObject, effort: Effort): Option[] => {
+  const spoken = namedOptions(schema).filter(({ names }) => isSpoken(names, effort))
+  const options = spoken.map(({ value, names }) => {
     const size = sizes[names[0]?.toLowerCase() ?? '']
     const all = size ? [...names, size, size.replace('extra ', 'x-')] : names
     return { value, names: all.map((text) => ({ text, stems: nameWords(text).map(stemOf) })) }
@@ -133,9 +145,8 @@ const moneyWords = new Set(
   ].map(stemOf),
 )
 
-const kindOf = (requirement: Requirement, schema: JsonObject, options: Option[], about: Set<string>): Kind => {
+const kindOf = (name: string, schema: JsonObject, options: Option[], about: Set<string>): Kind => {
   const type = typeOf(schema)
-  const name = nameWords(requirement.name).join(' ')
   if (type === 'array') return 'list'
   if (options.length > 0 && type !== 'boolean') return 'choice'
   if (type === 'boolean') return 'boolean'
@@ -169,14 +180,16 @@ const unitIn = (words: string[]): Unit | undefined => {
   return long.map(unitOf).findLast(Boolean)
 }
 
-export const wantOf = (requirement: Requirement): Want => {
+export const wantOf = (requirement: Requirement, effort: Effort): Want => {
   const schema = requirement.schema ?? {}
-  const options = optionsOf(schema)
-  const title = textOf(schema.title)
-  const description = [requirement.description ?? '', textOf(schema.description)].join(' ')
-  const words = nameWords(requirement.name)
-  const about = new Set([...contentStems(requirement.name), ...contentStems(title), ...contentStems(description)])
-  const kind = kindOf(requirement, schema, options, about)
+  const options = optionsOf(schema, effort)
+  const title = textOf(schema.title).slice(0, LONGEST_NAME)
+  const told = [requirement.description ?? '', textOf(schema.description)]
+  const description = told.map((text) => text.slice(0, LONGEST_TEXT)).join(' ')
+  const name = requirement.name.slice(0, LONGEST_NAME)
+  const words = nameWords(name)
+  const about = new Set([...contentStems(name), ...contentStems(title), ...contentStems(description)])
+  const kind = kindOf(words.join(' '), schema, options, about)
   const spoken = `${words.join(' ')} ${nameWords(title).join(' ')} ${nameWords(description).join(' ')}`
   const named = words.join(' ')
   const first = starts.test(named) || (!ends.test(named) && starts.test(spoken) && !ends.test(spoken))
@@ -188,6 +201,7 @@ export const wantOf = (requirement: Requirement): Want => {
     title: nameWords(title).map(stemOf),
     about,
     options,
+    size: JSON.stringify(schema).length,
     unit: kind === 'number' ? (unitIn(words) ?? unitIn(nameWords(`${title} ${description}`))) : undefined,
     moneyObject: typeOf(schema) === 'object',
     role:
@@ -197,6 +211,9 @@ export const wantOf = (requirement: Requirement): Want => {
           ? 'end'
           : undefined,
     past: pasts.test(spoken),
-    item: kind === 'list' ? wantOf({ ...requirement, schema: isObject(schema.items) ? schema.items : {} }) : undefined,
+    item:
+      kind === 'list'
+        ? wantOf({ ...requirement, schema: isObject(schema.items) ? schema.items : {} }, effort)
+        : undefined,
   }
 }
