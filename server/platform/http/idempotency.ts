@@ -30,7 +30,7 @@ const WAITS = 60 * SECOND
 export const holderOf = (credential: Credential, userId: string | null, workspaceId: string | null): string =>
   `${credentialText(credential, userId)} in ${workspaceId}`
 
-export const credentialText = (credential: Credential, userId: string | null): string => {
+const credentialText = (credential: Credential, userId: string | null): string => {
   if (credential.kind === 'session') return `person:${userId}`
   if (credential.kind === 'embed') return `embed:${credential.id}:${credential.visitor_id ?? ''}`
   return credential.kind === 'none' ? 'none' : `${credential.kind}:${credential.id}`
