@@ -82,7 +82,6 @@ const passTime = (pass: Pass) => {
     const wait = node.wait
     const wasOver = wait?.kind === 'timer' && node.expires !== undefined && wait.until <= node.expires
     if (node.expires !== undefined && node.expires <= pass.at && !wasOver) {
-      if (wait?.kind === 'execution') pass.commands.push({ do: 'forsake', node: id, attempt: node.attempt })
       failed(pass, id, node.attempt, { code: 'timeout', message: 'the node took longer than its timeout_s' }, true)
     } else if (wait?.kind === 'timer' && wait.until <= pass.at) {
       const waited = Math.max(0, wait.until - (node.started_at ?? wait.until)) / 1000

@@ -39,9 +39,10 @@ export const mapArgs = (args: JsonObject): MapArgs => {
   }
 }
 
-/** Voids what a node that ended otherwise may have asked: its own gate or question, or those of the items of its map. */
+/** Voids what a node that ended otherwise may have left: its gate or question, its child, or the gates of the items of its map. */
 export const closingOf = ({ id, type }: Node, attempt: number): Command[] => {
   if (type === 'map') return [{ do: 'close', node: `${id}${attempt > 1 ? `#${attempt}` : ''}[` }]
+  if (type === 'subworkflow') return [{ do: 'forsake', node: id, attempt }]
   return type === 'approval' || type === 'clarification' ? [{ do: 'close', node: id }] : []
 }
 
