@@ -1,13 +1,14 @@
 import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { type Config, readConfig, SettingRefused } from '#platform/config'
+import type { FastifyInstance } from 'fastify'
+import { type Config, readConfig, refuseSetting, SettingRefused } from '#platform/config'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/db/embedded'
 import { migrate } from '#platform/db/migrate'
 import { openDatabase } from '#platform/db/pool'
 import { StartRefused } from '#platform/db/refused'
-import { bootstrapRoles } from '#platform/db/roles'
+import { bootstrapRoles, isSetUp } from '#platform/db/roles'
 import { listen } from '#platform/http/listen'
-import { checkSecretKey, loadSecretKey } from '#platform/key'
+import { checkSecretKey, findSecretKey, makeSecretKey } from '#platform/key'
 import { type Logger, makeLogger } from '#platform/log'
 import { keepHeapSmall } from '#platform/memory'
 import { makeVault } from '#platform/secrets'
@@ -25,13 +26,17 @@ const started: (() => Promise<unknown>)[] = []
 
 async function start(config: Config): Promise<void> {
   const log = makeLogger(config.HEDDLE_LOG_LEVEL)
-  const vault = makeVault(loadSecretKey(config))
+  const key = findSecretKey(config)
   const pages = config.role === 'worker' ? undefined : buildConsole(log)
   const embedded = config.DATABASE_URL === null ? await startOwnDatabase(config, log) : undefined
-  const urls = await bootstrapRoles({
+  const place = {
     ownerUrl: embedded?.ownerUrl ?? config.DATABASE_URL!,
-    passwordFor: (role) => vault.derive(`database:${role}`).toString('hex'),
     ...(embedded && { createDatabase: 'heddle' }),
+  }
+  const vault = makeVault(key ?? (await makeSecretKey(config, () => isSetUp(place))))
+  const urls = await bootstrapRoles({
+    ...place,
+    passwordFor: (role) => vault.derive(`database:${role}`).toString('hex'),
   })
   await migrate({ ownerUrl: urls.owner, directory: join(import.meta.dirname, '..', 'migrations'), log })
   const db = openDatabase({ urls, log })
@@ -51,13 +56,25 @@ async function start(config: Config): Promise<void> {
   if (config.role !== 'worker') {
     for (const line of await seed({ config, ownerUrl: urls.owner, http: app.http, log, fillDemo })) console.log(line)
   }
-  const listening = await listen(app.http, { host: config.HOST, port: config.PORT })
+  const listening = await listenAt(app.http, config)
   const { port } = new URL(listening)
   address ??= `http://${config.HOST}:${port}`
   console.log(`heddle ready on http://${config.HOST}:${port}`)
   keepGoing(log)
   // Otherwise only an orderly end would write it.
   flushCompileCache()
+}
+
+async function listenAt(http: FastifyInstance, { HOST: host, PORT: port }: Config): Promise<string> {
+  try {
+    return await listen(http, { host, port })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE' || code === 'EACCES') throw refuseSetting('PORT', port, error)
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+      throw refuseSetting('HOST', host, error)
+    throw error
+  }
 }
 
 /** Told to stop meanwhile, the program waits for the database server it is starting, and ends it. */

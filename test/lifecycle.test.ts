@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -13,6 +15,7 @@ const root = mkdtempSync(join(tmpdir(), 'heddle-lifecycle-'))
 chmodSync(root, 0o755)
 const dataDir = join(root, 'data')
 const cluster = join(dataDir, 'postgres', 'cluster')
+const HEDDLE_SECRET_KEY = randomBytes(32).toString('base64')
 let programs: Program[] = []
 
 afterEach(async () => {
@@ -104,11 +107,31 @@ describe('the program', () => {
   })
 
   test('refuses a wrong secret key, and starts with the right one as if nothing had happened', async () => {
-    const wrong = await start({ HEDDLE_SECRET_KEY: randomBytes(32).toString('base64') }).ended
+    const wrong = await start({ HEDDLE_SECRET_KEY }).ended
     expect(wrong.code).toBe(1)
     expect(wrong.errors).toContain('HEDDLE_SECRET_KEY is not the key')
     expect(await serversIn(accountFor(cluster), [cluster])).toEqual([])
     const again = start({ HEDDLE_SECRET_KEY: readFileSync(join(dataDir, 'secret.key'), 'utf8').trim() })
+    await again.ready
+    await again.stop()
+  })
+
+  test('whose key file was lost makes no other one, and says which file is missing', async () => {
+    const file = join(dataDir, 'secret.key')
+    const first = start()
+    await first.ready
+    await first.stop()
+    const key = readFileSync(file)
+    rmSync(file)
+    try {
+      const { code, errors } = await start().ended
+      expect(code).toBe(1)
+      expect(errors).toContain(`${file} is missing`)
+      expect(existsSync(file)).toBe(false)
+    } finally {
+      writeFileSync(file, key, { mode: 0o600 })
+    }
+    const again = start()
     await again.ready
     await again.stop()
   })
@@ -129,11 +152,28 @@ describe('the program', () => {
     }
   })
 
+  test('refuses a port that is taken with the name of the setting', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    try {
+      const { port } = other.address() as AddressInfo
+      const { code, errors } = await start({ PORT: String(port) }).ended
+      expect(code).toBe(1)
+      expect(errors).toContain(`PORT is not valid: ${port}`)
+      expect(errors).not.toContain('    at ')
+    } finally {
+      other.close()
+    }
+  })
+
   test.each([
     [{ PORT: 'many' }, [], /PORT is not valid\. Allowed: a whole number/],
     [{ HEDDLE_SIGN_UP: 'maybe' }, [], /HEDDLE_SIGN_UP is not valid\. Allowed: open \| invite/],
     [{ HEDDLE_SECRET_KEY: 'short' }, [], /HEDDLE_SECRET_KEY is not valid\. Allowed: 32 bytes in base64/],
     [{ DATABASE_URL: 'mysql://x' }, [], /DATABASE_URL is not valid\. Allowed: an address that begins with postgres/],
+    [{ HOST: 'nowhere.invalid' }, [], /HOST is not valid: nowhere\.invalid/],
+    [{ HEDDLE_DATA_DIR: join(import.meta.filename, 'data') }, [], /HEDDLE_DATA_DIR is not valid/],
+    [{ HEDDLE_DATA_DIR: import.meta.filename, HEDDLE_SECRET_KEY }, [], /HEDDLE_DATA_DIR is not valid/],
     [{}, ['--role', 'king'], /--role is not valid\. Allowed: all \| api \| worker/],
   ] as [Record<string, string>, string[], RegExp][])(
     'refuses the wrong setting %o %o with its name and what is allowed',

@@ -30,18 +30,30 @@ const emails: Parser<string[]> = {
     return entries.every((entry) => /^[^\s@]+@[^\s@]+$/.test(entry)) ? entries : undefined
   },
 }
+/** As a request spells it: what is spelt otherwise would match nothing. */
+const isTarget = (entry: string): boolean => {
+  const [, host, literal, port] = /^(\[(.+)\]|[\w.-]+):([1-9]\d{0,4})$/.exec(entry) ?? []
+  return host !== undefined && (literal === undefined || isIP(literal) === 6) && Number(port) <= 65_535
+}
 const targets: Parser<string[]> = {
   allowed: 'a list of host:port separated by commas',
   parse: (value) => {
     const entries = list.parse(value)!
-    return entries.every((entry) => /^(\[[0-9a-fA-F:.]+\]|[^\s:/]+):\d{1,5}$/.test(entry)) ? entries : undefined
+    return entries.every(isTarget) ? entries : undefined
   },
+}
+const isNetwork = (entry: string): boolean => {
+  const [address = '', bits, ...rest] = entry.split('/')
+  const widest = { 0: 0, 4: 32, 6: 128 }[isIP(address)]!
+  return (
+    rest.length === 0 && widest > 0 && (bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= widest))
+  )
 }
 const proxies: Parser<string[]> = {
   allowed: 'IP addresses or CIDR ranges separated by commas',
   parse: (value) => {
     const entries = list.parse(value)!
-    return entries.every((entry) => isIP(entry.replace(/\/\d+$/, '')) !== 0) ? entries : undefined
+    return entries.every(isNetwork) ? entries : undefined
   },
 }
 const webAddress: Parser<string> = {
@@ -53,11 +65,12 @@ const addressWith = (...protocols: string[]): Parser<string> => ({
   allowed: `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   parse: (value) => (URL.canParse(value) && protocols.includes(new URL(value).protocol) ? value : undefined),
 })
-const key32: Parser<Buffer> = {
+export const key32: Parser<Buffer> = {
   allowed: '32 bytes in base64 (openssl rand -base64 32)',
   parse: (value) => {
     const bytes = Buffer.from(value, 'base64')
-    return bytes.length === 32 ? bytes : undefined
+    // Node skips over what is no base64: a phrase of 43 letters would be a key.
+    return bytes.length === 32 && bytes.toString('base64') === value ? bytes : undefined
   },
 }
 const oidcProviders: Parser<OidcProvider[]> = {
@@ -65,7 +78,8 @@ const oidcProviders: Parser<OidcProvider[]> = {
   parse: (value) => {
     try {
       const parsed: unknown = JSON.parse(value)
-      return Array.isArray(parsed) && parsed.every(isOidcProvider) ? parsed : undefined
+      if (!Array.isArray(parsed) || !parsed.every(isOidcProvider)) return undefined
+      return new Set(parsed.map(({ id }) => id)).size === parsed.length ? parsed : undefined
     } catch {
       return undefined
     }
@@ -77,7 +91,8 @@ const isOidcProvider = (value: unknown): value is OidcProvider =>
   ['id', 'title', 'issuer', 'client_id', 'client_secret'].every(
     (name) => typeof (value as Record<string, unknown>)[name] === 'string',
   ) &&
-  /^[a-z0-9-]+$/.test((value as OidcProvider).id)
+  /^[a-z0-9-]+$/.test((value as OidcProvider).id) &&
+  webAddress.parse((value as OidcProvider).issuer) !== undefined
 
 export type OidcProvider = { id: string; title: string; issuer: string; client_id: string; client_secret: string }
 
@@ -179,6 +194,10 @@ export type Config = {
 export type Role = 'all' | 'api' | 'worker'
 
 export class SettingRefused extends Error {}
+
+/** For what only shows when a setting is used; what went wrong is said in the operating system's words. */
+export const refuseSetting = (name: keyof Settings, value: string | number, why: unknown): SettingRefused =>
+  new SettingRefused(`${name} is not valid: ${value}: ${why instanceof Error ? why.message : why}`, { cause: why })
 
 export function readConfig(env: NodeJS.ProcessEnv, argv: string[] = []): Config {
   const values: Record<string, unknown> = {}

@@ -1,21 +1,33 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from './config.ts'
+import { type Config, key32 } from './config.ts'
+import { makeDataDirectory } from './data-directory.ts'
 import type { Database } from './db/pool.ts'
 import { StartRefused } from './db/refused.ts'
 import type { Vault } from './secrets.ts'
 
-/** The installation's key: from the settings, else from the data directory, where it is made once. */
-export function loadSecretKey(config: Config): Buffer {
+const fileOf = (config: Config): string => join(config.HEDDLE_DATA_DIR, 'secret.key')
+
+/** The installation's key: from the settings, else from the data directory; undefined where there is none yet. */
+export function findSecretKey(config: Config): Buffer | undefined {
   if (config.HEDDLE_SECRET_KEY !== null) return config.HEDDLE_SECRET_KEY
-  const file = join(config.HEDDLE_DATA_DIR, 'secret.key')
-  mkdirSync(config.HEDDLE_DATA_DIR, { recursive: true })
-  try {
-    return decode(readFileSync(file, 'utf8'), file)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  const file = fileOf(config)
+  return existsSync(file) ? decode(readFileSync(file, 'utf8'), file) : undefined
+}
+
+/** Made once, for a database that no key was used with: another key than the lost one opens nothing. */
+export async function makeSecretKey(config: Config, isUsed: () => Promise<boolean>): Promise<Buffer> {
+  const file = fileOf(config)
+  if (await isUsed()) {
+    // Another program may have made both in the meantime.
+    const found = findSecretKey(config)
+    if (found) return found
+    throw new StartRefused(
+      `${file} is missing, and the database was set up with the key it held. Restore it from your copy, or set HEDDLE_SECRET_KEY; nothing was changed.`,
+    )
   }
+  makeDataDirectory(config.HEDDLE_DATA_DIR)
   // Written beside and linked into place: a program killed in between leaves no empty key, and of two that start together
   // only one's link succeeds, and the other reads what that one wrote.
   const draft = `${file}.${process.pid}`
@@ -31,8 +43,8 @@ export function loadSecretKey(config: Config): Buffer {
 }
 
 function decode(text: string, file: string): Buffer {
-  const key = Buffer.from(text.trim(), 'base64')
-  if (key.length !== 32)
+  const key = key32.parse(text.trim())
+  if (key === undefined)
     throw new StartRefused(
       `${file} does not hold 32 bytes in base64. Restore it from your copy; without it stored secrets cannot be read.`,
     )

@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SECOND } from '#platform/clock'
+import { makeDataDirectory } from '#platform/data-directory'
 import type { Logger } from '#platform/log'
 import { isAlive } from './account.ts'
 import { findBinaries } from './binaries.ts'
@@ -35,7 +36,8 @@ export type EmbeddedOptions = {
 
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { log, durable = true, places = SYSTEM_PLACES } = options
-  const dataDir = makeDataDirectory(options.dataDir)
+  makeDataDirectory(options.dataDir)
+  const dataDir = realpathSync(options.dataDir)
   const releases = [lockDirectory(dataDir)]
   try {
     const home = findHome({ dataDir, places, log })
@@ -67,15 +69,6 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     for (const release of releases) release()
     throw error
   }
-}
-
-/** Others may pass through to the database's own directory inside, but not look around. */
-function makeDataDirectory(directory: string): string {
-  if (!existsSync(directory)) {
-    mkdirSync(directory, { recursive: true })
-    chmodSync(directory, 0o711)
-  }
-  return realpathSync(directory)
 }
 
 /** A dead server is started again on its old port, which the pools know; a server that was stopped stays down. */

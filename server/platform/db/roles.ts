@@ -63,6 +63,19 @@ export async function bootstrapRoles({ ownerUrl, passwordFor, createDatabase }: 
   return urls
 }
 
+/** Whether a start before this one has set the database up, with whatever key it had. */
+export const isSetUp = ({ ownerUrl, createDatabase }: Omit<RoleOptions, 'passwordFor'>): Promise<boolean> =>
+  signedIn(ownerUrl, async (admin) => {
+    const { rows } = await admin.query(
+      `select exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+           where n.nspname = 'public' and c.relname = 'installation')
+         or exists (select from pg_roles r join pg_database d on r.rolname = $2 || '_' || d.oid
+           where d.datname = coalesce($1, current_database())) as "isSetUp"`,
+      [createDatabase ?? null, groups.app],
+    )
+    return rows[0].isSetUp
+  })
+
 const signIn = (kind: keyof typeof groups, oid: number): string => `${groups[kind]}_${oid}`
 
 const urlsFor = (url: (kind: keyof typeof groups) => string): DatabaseUrls => ({

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { readConfig } from './config.ts'
+
+const provider = { id: 'corp', title: 'Corp', issuer: 'https://id.example', client_id: 'x', client_secret: 'y' }
+const key = Buffer.alloc(32, 251).toString('base64')
+
+test.each([
+  ['HEDDLE_TRUSTED_PROXIES', '10.0.0.0/999'],
+  ['HEDDLE_TRUSTED_PROXIES', '10.0.0.0/33'],
+  ['HEDDLE_TRUSTED_PROXIES', '10.0.0.0/0'],
+  ['HEDDLE_TRUSTED_PROXIES', '2001:db8::/129'],
+  ['HEDDLE_TRUSTED_PROXIES', '10.0.0.0/'],
+  ['HEDDLE_ALLOW_TARGETS', '*:80'],
+  ['HEDDLE_ALLOW_TARGETS', 'db:99999'],
+  ['HEDDLE_ALLOW_TARGETS', 'db:00080'],
+  ['HEDDLE_ALLOW_TARGETS', 'db:0'],
+  ['HEDDLE_ALLOW_TARGETS', '[12345::]:80'],
+  ['HEDDLE_SECRET_KEY', 'correcthorsebatterystaplecorrecthorsebatter'],
+  ['HEDDLE_SECRET_KEY', `${key.slice(0, 20)}!${key.slice(20)}`],
+  ['HEDDLE_SECRET_KEY', `${key.slice(0, 42)}t=`],
+  ['HEDDLE_OIDC', JSON.stringify([{ ...provider, issuer: 'nonsense' }])],
+  ['HEDDLE_OIDC', JSON.stringify([{ ...provider, issuer: 'ftp://id.example' }])],
+  ['HEDDLE_OIDC', JSON.stringify([provider, { ...provider, title: 'Again' }])],
+])('%s refuses %s by its name', (name, value) => {
+  expect(() => readConfig({ [name]: value })).toThrow(`${name} is not valid. Allowed: `)
+})
+
+test.each([
+  ['HEDDLE_TRUSTED_PROXIES', '127.0.0.1, 10.0.0.0/8,2001:db8::/128', ['127.0.0.1', '10.0.0.0/8', '2001:db8::/128']],
+  ['HEDDLE_ALLOW_TARGETS', 'db:5432, [::1]:80,10.0.0.1:65535', ['db:5432', '[::1]:80', '10.0.0.1:65535']],
+  ['HEDDLE_SECRET_KEY', key, Buffer.alloc(32, 251)],
+  ['HEDDLE_OIDC', JSON.stringify([provider, { ...provider, id: 'two' }]), [provider, { ...provider, id: 'two' }]],
+] as const)('%s takes %s', (name, value, read) => {
+  expect(readConfig({ [name]: value })[name]).toEqual(read)
+})
