@@ -138,6 +138,19 @@ describe('a definition', () => {
     expect(pathsOf({ nodes, edges: [edge('a', 'b'), edge('a', 'c'), edge('b', 'c')] })).toEqual([])
   })
 
+  it('refuses to go on after a failure where there is no port `out` to go on by', () => {
+    const cases = (port: string) => [{ port, when: { $cel: 'input.x > 5' } }]
+    const nodes = [
+      { id: 'b', type: 'branch', args: { cases: cases('big') }, on_error: 'continue' },
+      { id: 'g', type: 'approval', on_error: 'continue' },
+      { id: 'o', type: 'branch', args: { cases: cases('out') }, on_error: 'continue' },
+      { id: 'r', type: 'approval', on_error: 'route' },
+      { id: 'f', type: 'fail', on_error: 'continue' },
+      { ...set('a'), on_error: 'continue' },
+    ]
+    expect(pathsOf({ nodes })).toEqual(['/nodes/0/on_error', '/nodes/1/on_error'])
+  })
+
   it('knows the ports of each node', () => {
     const branch = { id: 'b', type: 'branch', args: { cases: [{ port: 'big', when: { $cel: 'input.x > 5' } }] } }
     const nodes = [

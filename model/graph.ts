@@ -3,7 +3,7 @@
 import { quorumProblem } from './approval.ts'
 import type { Definition, Edge, Graph, Json, JsonObject, Node } from './definition.ts'
 import { isCel, isExpression } from './expressions.ts'
-import { checkEdges } from './graph-edges.ts'
+import { checkEdges, portsOf } from './graph-edges.ts'
 import { checkValue, newTally, type Tally, type Visible } from './graph-expressions.ts'
 import { makeOrder, type Order } from './graph-order.ts'
 import { readGraph, readObject } from './graph-shape.ts'
@@ -125,6 +125,7 @@ function checkNode(node: Node, path: string, visible: Visible, outer: Surroundin
     else if (node.type === 'approval' && key === 'policy') checkPolicy(value, where, visible, errors)
     else checkValue(value, where, visible, errors)
   }
+  if (node.on_error === 'continue') checkGoesOn(node, kind, path, errors)
   if (node.type === 'branch') checkCases(args, `${path}/args`, errors)
   if (node.type === 'clarification') checkQuestion(args, `${path}/args`, errors)
   return body ? { ...node, args: { ...args, body: body as unknown as JsonObject } } : node
@@ -167,6 +168,14 @@ function checkPolicy(policy: Json, path: string, visible: Visible, errors: Issue
     const wrong = own !== visible && errors.length === before ? quorumProblem((value as { $cel: string }).$cel) : null
     if (wrong !== null) errors.push({ path: at(path, key), message: wrong })
   }
+}
+
+/** Whatever goes on after a failure leaves by `out`; from a node without it nothing would follow, and nobody would know why. */
+function checkGoesOn(node: Node, kind: NodeDescriptor, path: string, errors: Issue[]): void {
+  const ports = portsOf(node, kind)
+  if (ports.length === 0 || ports.includes('out')) return
+  const message = `"${node.id}" has no port "out" to go on by; use "route", which leaves by "error", or "fail"`
+  errors.push({ path: `${path}/on_error`, message })
 }
 
 function checkCases(args: JsonObject, path: string, errors: Issue[]): void {

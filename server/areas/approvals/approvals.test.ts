@@ -289,6 +289,31 @@ describe('gates', () => {
     expect(await read(gate)).toMatchObject({ status: 'approved', outstanding: [], unsatisfiable: false })
   })
 
+  test('gates and questions of a map say to which item they belong', async () => {
+    const me = await makePerson(service())
+    await join(service(), world.workspace, me, 'member')
+    const body = {
+      nodes: [
+        { id: 'gate', type: 'approval', args: { title: 'Go?', policy: { approvers: [person(me)] } } },
+        { id: 'ask', type: 'clarification', args: { question: 'Well?', who: [person(me)] } },
+      ],
+      edges: [],
+    }
+    const execution = await run({ nodes: [{ id: 'each', type: 'map', args: { items: [1, 2], body } }], edges: [] })
+    const inbox = async (kind: string) => (await me.call('GET', `/api/${kind}/inbox`)).body.items
+    await until(
+      async () => (await inbox('approvals')).length === 2 && (await inbox('clarifications')).length === 2,
+      'four',
+    )
+    const paths = async (kind: string) =>
+      (await inbox(kind))
+        .map((one: { node_id: string; node_path: string }) => `${one.node_id} at ${one.node_path}`)
+        .sort()
+    expect(await paths('approvals')).toEqual(['gate at each[0].gate', 'gate at each[1].gate'])
+    expect(await paths('clarifications')).toEqual(['ask at each[0].ask', 'ask at each[1].ask'])
+    await world.owner.call('POST', `/api/workflows/executions/${execution}/cancel`)
+  })
+
   test('a page of gates costs as many questions to the database as one gate', async () => {
     const me = await makePerson(service())
     await join(service(), world.workspace, me, 'member')

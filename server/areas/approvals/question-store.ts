@@ -153,7 +153,7 @@ export const listInbox = (
   limit: number,
 ): Promise<Question[]> =>
   tx.rows<Question>(
-    `select q.clarification_id, q.execution_id, q.workflow_id, q.node_id, q.question, q.schema, q.status, q.asked_at, q.due_at from questions q
+    `select q.clarification_id, q.execution_id, q.workflow_id, q.node_id, q.node_path, q.question, q.schema, q.status, q.asked_at, q.due_at from questions q
      where q.workspace_id = $1 and q.status = 'open'
        and ${isFor('$2::uuid')}
        and (coalesce(q.due_at, 'infinity'), q.clarification_id) > (coalesce($3::timestamptz, case when $4::uuid is null then '-infinity' else 'infinity' end::timestamptz), coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))

@@ -45,6 +45,7 @@ function viewOf({ gate, votes, agents, outstanding }: Standing, earned: voting.A
     workflow_id: gate.workflow_id,
     version_id: gate.version_id,
     node_id: gate.node_id,
+    node_path: gate.node_path,
     title: gate.title,
     payload: gate.payload,
     payload_sha256: gate.payload_sha256,

@@ -106,6 +106,43 @@ describe('one execution', () => {
     expect([beyond.status, beyond.body.errors?.[0].path]).toEqual([422, '/after'])
   })
 
+  test('what a wait or a failure is given from data is checked as that of any other node', async () => {
+    const id = await makeWorkflow({
+      nodes: [
+        { id: 'w', type: 'wait', args: { for_s: { $ref: 'input.for_s' } } },
+        { id: 'f', type: 'fail', args: { code: { $ref: 'input.code' }, message: 'no' } },
+      ],
+      edges: [{ from: { node: 'w' }, to: 'f' }],
+    })
+    const outcome = async (input: unknown) => (await run(id, '?wait_s=20', {}, input)).body.error
+    const wrong = (node_id: string) => expect.objectContaining({ code: 'args_invalid', node_id })
+    expect(await outcome({ for_s: 1e12, code: 'mine' })).toEqual(wrong('w'))
+    expect(await outcome({ for_s: '5', code: 'mine' })).toEqual(wrong('w'))
+    expect(await outcome({ for_s: 0, code: 'X Y!' })).toEqual(wrong('f'))
+    expect(await outcome({ for_s: 0, code: 'mine' })).toMatchObject({ code: 'mine', message: 'no' })
+    expect(await outcome({ for_s: 0, code: null })).toMatchObject({ code: 'failed', message: 'no' })
+  })
+
+  test('one that waits for another says which', async () => {
+    const child = await makeWorkflow(pausing(3600))
+    const sub = { id: 'sub', type: 'subworkflow', args: { workflow_id: child } }
+    for (const definition of [
+      { nodes: [sub], edges: [] },
+      { nodes: [{ id: 'each', type: 'map', args: { items: [1], body: { nodes: [sub], edges: [] } } }], edges: [] },
+    ]) {
+      const { body } = await run(await makeWorkflow(definition))
+      const { waiting_for } = await reaches(body.execution_id, 'waiting')
+      expect(waiting_for).toMatchObject([{ kind: 'execution', execution_id: expect.stringMatching(/^exe_/) }])
+      const waitedFor = await until(async () => {
+        const found = await read(waiting_for[0].execution_id)
+        return found.execution_id !== undefined && found
+      }, 'the other')
+      expect(waitedFor).toMatchObject({ workflow_id: child, parent_execution_id: body.execution_id })
+      const events = await world.owner.call('GET', `/api/workflows/executions/${body.execution_id}/events`)
+      expect(events.body.items.at(-1)).toMatchObject({ type: 'execution.waiting', data: { waiting_for } })
+    }
+  })
+
   test('cancelling a waiting one answers what it is then', async () => {
     const { body } = await run(await makeWorkflow(pausing(3600)))
     await reaches(body.execution_id, 'waiting')

@@ -6,7 +6,10 @@ export const Status = z.enum(['queued', 'running', 'waiting', 'succeeded', 'fail
 
 const ExecutionError = z.looseObject({ code: z.string(), message: z.string() })
 const WaitingFor = z.looseObject({
-  kind: z.enum(['clarification', 'approval', 'timer', 'slot', 'execution']),
+  kind: z
+    .enum(['clarification', 'approval', 'timer', 'slot', 'execution'])
+    .describe('`execution`: the end of the one that a `subworkflow` started'),
+  execution_id: z.string().optional().describe('With the kind `execution`: which one'),
   since: z.string(),
   until: z.string().optional(),
 })

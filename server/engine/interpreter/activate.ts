@@ -1,6 +1,9 @@
 import type { Json, JsonObject, Node } from '#model/definition'
 import { evaluateCondition, resolveArgs } from '#model/expressions'
 import { NodeFailure } from '../node.ts'
+import { fail } from '../nodes/fail.ts'
+import { type ControlKind, checkArgs } from '../nodes/kind.ts'
+import { wait } from '../nodes/wait.ts'
 import { commandFor, mapArgs } from './commands.ts'
 import { failed } from './failing.ts'
 import type { Compiled } from './graph.ts'
@@ -31,6 +34,13 @@ const branch = (pass: Pass, node: Node): JsonObject => {
   const cases = (node.args?.cases ?? []) as { port: string; when: { $cel: string } }[]
   const chosen = cases.find((option) => evaluateCondition(option.when.$cel, scope))
   return { output: inputOf(pass, node.id), port: chosen?.port ?? 'default' }
+}
+
+/** As those of other kinds are before they run; null stands for something absent. */
+const checkedArgs = ({ descriptor }: ControlKind, args: JsonObject): JsonObject => {
+  const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
+  checkArgs(descriptor, given)
+  return given
 }
 
 const untilOf = (pass: Pass, args: JsonObject): number => {
@@ -67,14 +77,14 @@ export const activate = (pass: Pass, id: string, attempt = 1) => {
       case 'branch':
         return succeed(branch(pass, node))
       case 'fail': {
-        const { code, message } = args()
+        const { code, message } = checkedArgs(fail, args())
         throw bad(
           typeof code === 'string' ? code : 'failed',
           typeof message === 'string' ? message : 'the workflow failed',
         )
       }
       case 'wait':
-        return start({ until: isoTime(untilOf(pass, args())), ...expiry(pass, node) })
+        return start({ until: isoTime(untilOf(pass, checkedArgs(wait, args()))), ...expiry(pass, node) })
       case 'subworkflow': {
         const resolved = args()
         start({ child_execution: true, ...expiry(pass, node) })

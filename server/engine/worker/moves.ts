@@ -1,10 +1,13 @@
 import type { ExecutionError, JsonObject } from '#model/definition'
 import { SECOND } from '#platform/clock'
+import { toWire } from '#platform/ids'
 import { hasEnded, nextDue } from '../interpreter/state.ts'
 import { waitingFor } from '../interpreter/waiting.ts'
 import type { Move } from '../journal/batch.ts'
 import type { BlobRef, WaitingFor } from '../ports.ts'
 import { journalFact } from './absorb.ts'
+import { childId } from './effects.ts'
+import type { Frame } from './frame.ts'
 import type { Self, Work } from './live-types.ts'
 
 // What becomes of the execution's row: it ends, it parks, it goes back to the queue, or it goes on.
@@ -18,9 +21,17 @@ export const dueAt = ({ owned, frames }: Self): number | null => {
   return Number.isFinite(due) ? due : null
 }
 
-const allWaits = ({ frames }: Self): WaitingFor[] => {
+/** Whoever waits for another execution is told which. */
+const withChild = (executionId: string, { state, prefix }: Frame, wait: WaitingFor): WaitingFor => {
+  if (wait.kind !== 'execution' || wait.node_id === undefined) return wait
+  const { attempt = 1, started_at = 0 } = state.nodes[wait.node_id.slice(prefix.length)] ?? {}
+  return { ...wait, execution_id: toWire('exe', childId(executionId, wait.node_id, attempt, started_at)) }
+}
+
+const allWaits = ({ owned, frames }: Self): WaitingFor[] => {
   const waits: WaitingFor[] = []
-  for (const frame of frames.values()) waits.push(...waitingFor(frame.state, frame.prefix))
+  for (const frame of frames.values())
+    for (const wait of waitingFor(frame.state, frame.prefix)) waits.push(withChild(owned.executionId, frame, wait))
   return waits.slice(0, 1000)
 }
 

@@ -21,7 +21,12 @@ export function RunningForm({ node, change }: { node: Node; change: Change }) {
   const retry = node.retry
   return (
     <div className="flex flex-col gap-4">
-      <Labelled id={`${id}-error`} label="When it fails" hint={errorHints[node.on_error ?? 'fail']}>
+      <Labelled
+        id={`${id}-error`}
+        label="When it fails"
+        hint={errorHints[node.on_error ?? 'fail']}
+        problem={problemAt('/on_error')}
+      >
         <SelectInput
           id={`${id}-error`}
           disabled={readOnly}

@@ -27,6 +27,7 @@ export function Gate({ gate, compact = false, commentId }: { gate: Approval; com
       <header>
         <div className="flex flex-wrap items-center gap-2">
           <h2 className="text-base font-semibold">{gate.title}</h2>
+          {gate.node_path !== gate.node_id && <p className="text-xs text-ink-2">at {gate.node_path}</p>}
           <StatusBadge status={gate.status} />
         </div>
         <p className="mt-0.5 text-ink-2">

@@ -70,6 +70,7 @@ const Entry = ({ gate, selected }: { gate: Approval; selected: boolean }) => (
   >
     <span className="block truncate font-medium">{gate.title}</span>
     <span className="block text-xs text-ink-2">
+      {gate.node_path !== gate.node_id && `${gate.node_path}, `}
       {gate.due_at ? (
         <>
           due <RelativeTime at={gate.due_at} />

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { Clock, Hourglass, MessageCircleQuestion, Stamp, Workflow } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { Execution } from '#sdk/types.generated'
@@ -65,7 +66,15 @@ function OneWait({ wait, execution, nameOf }: { wait: Wait; execution: Execution
     case 'execution':
       return (
         <Notice icon={<Workflow aria-hidden className="size-5" />}>
-          {step} waits for the run of another workflow to end, since <RelativeTime at={wait.since} />.
+          {step} waits for{' '}
+          {wait.execution_id ? (
+            <Link to={`/runs/${wait.execution_id}`} className="underline">
+              the run
+            </Link>
+          ) : (
+            'the run'
+          )}{' '}
+          of another workflow to end, since <RelativeTime at={wait.since} />.
         </Notice>
       )
   }
@@ -88,7 +97,8 @@ function Question({ wait, execution_id }: { wait: Wait; execution_id: string }) 
         <div>
           <h2 className="font-semibold">{wait.question ?? 'A question'}</h2>
           <p className="text-ink-2">
-            Asked <RelativeTime at={wait.since} />
+            Asked {wait.node_id?.includes('[') && `at ${wait.node_id} `}
+            <RelativeTime at={wait.since} />
             {wait.until && (
               <>
                 , due <RelativeTime at={wait.until} />
