@@ -30,6 +30,8 @@ create table enrichment_jobs (
   -- `new`: the dataset that the first run makes; its id stands beside it from then on.
   output_name text,
   output_dataset_id uuid,
+  -- Into a dataset that was named: once that is deleted the job has an output without one, and does not run.
+  output_bound boolean not null default false,
   cron text,
   timezone text,
   concurrency integer not null,

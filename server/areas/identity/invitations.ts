@@ -33,7 +33,9 @@ export type Invite = {
   /** What the mail calls it: the name of the workspace, the title of the thread or job. */
   to: string
   /** To this thread or job alone; whoever is new then is a guest of the workspace. */
-  resource?: { kind: ResourceToShare; id: string }
+  resource?: { kind: ResourceToShare; id: string; isHidden?: boolean }
+  /** Whether somebody who was added may know of it; everybody may unless said. */
+  seenBy?: (userId: string) => Promise<boolean>
 }
 
 export type InviteAnswer = {
@@ -99,12 +101,12 @@ export function makeInvitations(options: { sendMail: SendMail; onAccepted: OnAcc
         action: there ? 'member.added' : 'invitation.created',
         subject: there ? toWire('usr', there.user_id) : email,
         workspaceId,
-        data: { role, ...(resource && { [resource.kind]: wireIdOf(resource) }) },
+        data: { role, ...(resource && !resource.isHidden && { [resource.kind]: wireIdOf(resource) }) },
       })
       if (there) {
         await checkPlace(ctx.tx, workspaceId, resource?.kind ?? null)
         await takeIn(ctx.tx, { workspaceId, userId: there.user_id, role, resource: resource ?? null })
-        if (there.user_id !== ctx.person.user_id)
+        if (there.user_id !== ctx.person.user_id && (input.seenBy === undefined || (await input.seenBy(there.user_id))))
           await deliverEvent(ctx.tx, {
             workspaceId,
             kind: 'member.added',

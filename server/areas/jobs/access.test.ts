@@ -70,6 +70,29 @@ describe('a job over a workflow that was never shared', () => {
     expect(await statusOf(owner, 'GET', `/api/enrichment-jobs/${hidden}`)).toBe(404)
   })
 
+  test('stands neither in the log nor in a notification of somebody who may not see it', async () => {
+    const { member, owner } = world
+    const invited = await makePerson(service())
+    await join(service(), world.workspace, invited, 'member')
+    const workflow = await makeWorkflow(member)
+    const hidden = await makeJob(member, { name: 'Hidden plan', workflow_id: workflow })
+    const members = `/api/enrichment-jobs/${hidden}/members`
+    await member.call('POST', `${members}/invite`, { body: { email: invited.email, role: 'member' } })
+    await member.call('POST', `${members}/invite`, { body: { email: freshEmail(), role: 'member' } })
+    expect(await statusOf(member, 'PUT', `${members}/${invited.id}`, { role: 'viewer' })).toBe(200)
+    expect(await statusOf(member, 'DELETE', `${members}/${invited.id}`)).toBe(204)
+    expect(await statusOf(member, 'DELETE', `/api/enrichment-jobs/${hidden}`)).toBe(204)
+    expect((await invited.call('GET', '/api/notifications')).body.items).toEqual([])
+    const { body, text } = await owner.call('GET', '/api/audit-log?limit=50')
+    const actions = body.items.map(({ action }: { action: string }) => action)
+    expect(actions).toEqual(
+      expect.arrayContaining(['member.added', 'job.role_changed', 'job.member_removed', 'job.deleted']),
+    )
+    expect(text).not.toContain(hidden)
+    const mails = await service().sql<{ mail: string }>('select o::text as mail from mail_outbox o')
+    expect(mails.map(({ mail }) => mail).join()).not.toContain('Hidden plan')
+  })
+
   test('is deleted by its owner and by the owner of the workspace although they cannot see it', async () => {
     const { member, owner } = world
     const workflow = await makeWorkflow(owner, { members: [{ user_id: member.id, role: 'member' }] })

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { DatasetUse } from '#areas/datasets/use'
 import { firstRun } from '#areas/workflows/schedules'
 import type { Workflows } from '#areas/workflows/service'
@@ -10,7 +11,7 @@ import { newId } from '#platform/ids'
 import * as executed from './executed-store.ts'
 import { checkColumns, checkMapping, checkOnlyIf, checkTargets } from './recipe.ts'
 import { DEFAULT_CONCURRENCY, DEFAULT_ERROR_RATE, type JobPut } from './schema.ts'
-import type { JobFields } from './store.ts'
+import { type JobFields, outputIsGone } from './store.ts'
 
 // A job before and after a change: what it executes, what it is bound to, and whether the three go together.
 
@@ -25,6 +26,7 @@ export const fresh: JobFields = {
   only_if: null,
   output_name: null,
   output_dataset_id: null,
+  output_bound: false,
   cron: null,
   timezone: null,
   concurrency: DEFAULT_CONCURRENCY,
@@ -144,7 +146,8 @@ export function makeChange({ workflows, datasets }: ChangeOptions) {
         given.stop_on_error_rate === undefined ? present.stop_on_error_rate : given.stop_on_error_rate,
     }
     await checkBinding(ctx, fields, present)
-    await checkRecipe(ctx, fields, inputs)
+    // What nobody touches may have been overtaken by its dataset since; that is the run's to tell.
+    if (!isDeepStrictEqual(recipeOf(fields), recipeOf(present))) await checkRecipe(ctx, fields, inputs)
     if (given.schedule === undefined) return fields
     const { cron, timezone } = given.schedule ?? { cron: null, timezone: null }
     const next = cron === null ? null : await firstRun(ctx.tx, cron, timezone, '/schedule')
@@ -156,13 +159,31 @@ export function makeChange({ workflows, datasets }: ChangeOptions) {
 
 const executesNothing = () => invalid([{ path: '/workflow_id', message: 'name a workflow, or give a definition' }])
 
-function outputOf(given: JobPut['output'], present: JobFields): Pick<JobFields, 'output_name' | 'output_dataset_id'> {
-  if (given === undefined) return { output_name: present.output_name, output_dataset_id: present.output_dataset_id }
-  if (given === null) return { output_name: null, output_dataset_id: null }
-  if (given.new === undefined) return { output_name: null, output_dataset_id: given.dataset_id ?? null }
+const recipeOf = (fields: JobFields) => [
+  fields.mapping,
+  fields.only_if,
+  fields.dataset_id,
+  fields.workflow_id,
+  fields.definition_id,
+]
+
+function outputOf(
+  given: JobPut['output'],
+  present: JobFields,
+): Pick<JobFields, 'output_name' | 'output_dataset_id' | 'output_bound'> {
+  const { output_name, output_dataset_id, output_bound } = present
+  if (given === undefined) return { output_name, output_dataset_id, output_bound }
+  if (given === null) return { output_name: null, output_dataset_id: null, output_bound: false }
+  if (given.new === undefined) {
+    const { dataset_id = null } = given
+    // A fetched job sent back says so of a dataset that was deleted.
+    if (dataset_id === null && !outputIsGone(present))
+      throw invalid([{ path: '/output', message: 'needs new or dataset_id' }])
+    return { output_name: null, output_dataset_id: dataset_id, output_bound: true }
+  }
   const kept = given.new === present.output_name ? present.output_dataset_id : null
   // A fetched job sent back says both; otherwise the dataset of a new output is not for the caller to choose.
   if (given.dataset_id != null && given.dataset_id !== kept)
     throw invalid([{ path: '/output', message: 'has new and dataset_id; an output is one of the two' }])
-  return { output_name: given.new, output_dataset_id: kept }
+  return { output_name: given.new, output_dataset_id: kept, output_bound: false }
 }

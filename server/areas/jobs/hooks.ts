@@ -4,7 +4,7 @@ import type { OnMemberRemoved } from '#areas/workspaces/members'
 import type { Definition } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
-import { toWire } from '#platform/ids'
+import { reachedFrom, revokedIn, USES, valuesOf } from './connections.ts'
 import { appendEvent, wakeRunners } from './events.ts'
 import { findDefinition } from './executed-store.ts'
 import * as members from './members-store.ts'
@@ -15,34 +15,7 @@ import { tellOwners } from './telling.ts'
 
 // What other areas' changes do to jobs, inside the transactions that make them.
 
-/** Jobs that read through one of these connections: by their source, or named in what they execute. */
-const USES = `exists (select from unnest($2::uuid[], $3::text[]) as c (id, wire) where
-    exists (select from sources s where s.workspace_id = j.workspace_id and s.source_id = j.source_id and s.connection_id = c.id)
-    or exists (select from job_definitions d where d.workspace_id = j.workspace_id and d.definition_id = j.definition_id
-      and strpos(d.definition::text, c.wire) > 0)
-    or exists (select from workflow_versions v where v.workspace_id = j.workspace_id and v.workflow_id = j.workflow_id and v.active
-      and strpos(v.definition::text, c.wire) > 0))`
-
-const connectionsAs = (ids: string[]): [string[], string[]] => [ids, ids.map((id) => toWire('conn', id))]
-
-async function revokedOf(tx: Tx, workspaceId: string): Promise<string[]> {
-  const rows = await tx.rows<{ connection_id: string }>(
-    `select connection_id from connections where workspace_id = $1 and status = 'revoked'`,
-    [workspaceId],
-  )
-  return rows.map(({ connection_id }) => connection_id)
-}
-
-/** Whether the job, as it is now, needs a credential that was revoked. */
-export async function needsRevoked(tx: Tx, workspaceId: string, jobId: string): Promise<boolean> {
-  const revoked = await revokedOf(tx, workspaceId)
-  if (revoked.length === 0) return false
-  const found = await tx.maybe(
-    `select from enrichment_jobs j where j.workspace_id = $1 and j.job_id = $4 and ${USES}`,
-    [workspaceId, ...connectionsAs(revoked), jobId],
-  )
-  return found !== undefined
-}
+const REVOKED = 'The connection it reads through was revoked. Store a new credential there to resume the job.'
 
 type Told = { job_id: string }
 
@@ -59,19 +32,18 @@ export const jobHooks: JobHooks = {
     const paused = await tx.rows<Told>(
       `update enrichment_jobs j set status = 'paused', paused_reason = 'connection_revoked', updated_at = now()
        where j.workspace_id = $1 and j.status <> 'paused' and ${USES} returning j.job_id`,
-      [workspaceId, ...connectionsAs([connectionId])],
+      [workspaceId, ...valuesOf(await reachedFrom(tx, workspaceId, [connectionId]))],
     )
-    const body = 'The connection it reads through was revoked. Store a new credential there to resume the job.'
-    await tellPaused(tx, workspaceId, paused, 'connection_revoked', body)
+    await tellPaused(tx, workspaceId, paused, 'connection_revoked', REVOKED)
   },
 
   /** Those that need no other credential that is still missing. */
   async resumeJobsUsing(tx, workspaceId) {
-    const still = await revokedOf(tx, workspaceId)
+    const still = await reachedFrom(tx, workspaceId, await revokedIn(tx, workspaceId))
     const waiting = await tx.rows<{ job_id: string }>(
       `select j.job_id from enrichment_jobs j where j.workspace_id = $1 and j.paused_reason = 'connection_revoked'
          and not ${USES} for update of j`,
-      [workspaceId, ...connectionsAs(still)],
+      [workspaceId, ...valuesOf(still)],
     )
     for (const { job_id } of waiting) await state.resumeJob(tx, workspaceId, job_id)
     await state.freeRuns(
@@ -83,9 +55,17 @@ export const jobHooks: JobHooks = {
   },
 }
 
+/** A job that became due although the credential it needs is gone; what was asked for stays due until there is another. */
+export async function pauseForCredential(tx: Tx, workspaceId: string, jobId: string): Promise<void> {
+  await state.pauseJob(tx, workspaceId, jobId, 'connection_revoked')
+  await tellPaused(tx, workspaceId, [{ job_id: jobId }], 'connection_revoked', REVOKED)
+}
+
+/** Whoever paused a job by hand finds it paused by hand when it is given something else to execute. */
 export async function pauseJobsOfWorkflow(tx: Tx, workspaceId: string, workflowId: string): Promise<void> {
   const paused = await tx.rows<Told>(
-    `update enrichment_jobs set status = 'paused', paused_reason = 'workflow_deleted', updated_at = now()
+    `update enrichment_jobs set status = 'paused', updated_at = now(),
+       paused_reason = case when paused_reason = 'manual' then 'manual' else 'workflow_deleted' end
      where workspace_id = $1 and workflow_id = $2 returning job_id`,
     [workspaceId, workflowId],
   )

@@ -9,10 +9,13 @@ import { toWire } from '#platform/ids'
 import * as store from './members-store.ts'
 import type { JobMember, NewJobInvitation, RoleChange } from './schema.ts'
 import { roleInJob } from './standing.ts'
-import { type JobRow, lockJob } from './store.ts'
+import { isPinned, type JobRow, lockJob } from './store.ts'
 
 type ById = { job_id: string }
 type OneMember = ById & { user_id: string }
+
+/** Owners of the workspace read the log, and may not know of a pinned job. */
+const audited = (job: JobRow): { job_id?: string } => (isPinned(job) ? {} : { job_id: toWire('job', job.job_id) })
 
 export function makeJobMembers({ invitations }: { invitations: Invitations }) {
   const getMember = async (ctx: Context, { job_id, user_id }: OneMember): Promise<JobMember> => {
@@ -53,13 +56,18 @@ export function makeJobMembers({ invitations }: { invitations: Invitations }) {
         [ctx.workspace.workspace_id, job_id, email],
       )
       if (there) throw problem('already_exists', `${email} is a member of the job already; change the role there.`)
-      return invitations.invite(ctx, { email, role, to: job.name, resource: { kind: 'job', id: job_id } })
+      const isHidden = isPinned(job)
+      const resource = { kind: 'job' as const, id: job_id, isHidden }
+      // Whoever may not see a pinned job must not learn of it by being made a member of it.
+      const seenBy = async (userId: string) =>
+        (await roleInJob(ctx.tx, ctx.workspace.workspace_id, userId, job_id)) !== undefined
+      return invitations.invite(ctx, { email, role, to: isHidden ? 'a job' : job.name, resource, seenBy })
     },
 
     async updateMember(ctx: Context, input: OneMember & z.output<typeof RoleChange>): Promise<JobMember> {
       const { job_id, user_id, role } = input
       const workspaceId = ctx.workspace.workspace_id
-      await takeTurn(ctx, { job_id, user_id: '' })
+      const job = await takeTurn(ctx, { job_id, user_id: '' })
       const before = await getMember(ctx, input)
       if (before.role === role) return before
       await keepAnOwner(ctx, before, job_id)
@@ -69,7 +77,7 @@ export function makeJobMembers({ invitations }: { invitations: Invitations }) {
       await recordAudit(ctx, ctx.tx, {
         action: 'job.role_changed',
         subject: toWire('usr', user_id),
-        data: { job_id: toWire('job', job_id), from: before.role, to: role },
+        data: { ...audited(job), from: before.role, to: role },
       })
       ctx.tx.hint('access', user_id)
       return { ...before, role }
@@ -78,7 +86,7 @@ export function makeJobMembers({ invitations }: { invitations: Invitations }) {
     async removeMember(ctx: Context, input: OneMember): Promise<void> {
       const { job_id, user_id } = input
       const workspaceId = ctx.workspace.workspace_id
-      await takeTurn(ctx, input)
+      const job = await takeTurn(ctx, input)
       const member = await getMember(ctx, input)
       await keepAnOwner(ctx, member, job_id)
       await store.deleteMember(ctx.tx, workspaceId, job_id, user_id)
@@ -87,7 +95,7 @@ export function makeJobMembers({ invitations }: { invitations: Invitations }) {
       await recordAudit(ctx, ctx.tx, {
         action: user_id === ctx.person.user_id ? 'job.member_left' : 'job.member_removed',
         subject: toWire('usr', user_id),
-        data: { job_id: toWire('job', job_id) },
+        data: audited(job),
       })
       ctx.tx.hint('access', user_id)
     },

@@ -86,7 +86,7 @@ const settable = {
   only_if: condition.nullable().optional(),
   output: z
     .strictObject({ new: name().optional(), dataset_id: reference('ds').nullable().optional() })
-    .refine((output) => output.new !== undefined || output.dataset_id != null, 'needs new or dataset_id')
+    .refine((output) => output.new !== undefined || output.dataset_id !== undefined, 'needs new or dataset_id')
     .nullable()
     .optional(),
   schedule: z

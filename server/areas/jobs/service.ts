@@ -10,9 +10,9 @@ import type { ListQuery } from '#platform/http/schema'
 import { newId, toWire } from '#platform/ids'
 import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
 import { type ChangeOptions, fresh, makeChange } from './changing.ts'
+import { needsRevoked } from './connections.ts'
 import { appendEvent, wakeRunners } from './events.ts'
 import { findPinnedTo } from './executed-store.ts'
-import { needsRevoked } from './hooks.ts'
 import { findLedger, listRecords } from './ledger-store.ts'
 import { putMember } from './members-store.ts'
 import type { Job, JobPut, NewJob } from './schema.ts'
@@ -58,6 +58,8 @@ export function makeJobs({ workflows, datasets, engine, invitations }: JobsOptio
       throw problem('workflow_deleted', 'Give the job another workflow_id, or a definition of its own.')
     if (job.dataset_id === null && job.source_id === null)
       throw problem('dataset_unbound', 'Bind a dataset or a source to the job first.')
+    if (store.outputIsGone(job))
+      throw problem('dataset_unbound', 'The dataset that the job writes was deleted. Give it another output.')
     if (await needsRevoked(ctx.tx, workspace_id, job.job_id))
       throw problem('connection_revoked', 'The job reads through a revoked connection. Store a new credential there.')
     if (job.workflow_id !== null) {
@@ -91,12 +93,12 @@ export function makeJobs({ workflows, datasets, engine, invitations }: JobsOptio
       const fields = await changed(ctx, job_id, given, present, now)
       await store.updateJob(ctx.tx, workspace_id, job_id, fields)
       const after = await locked(ctx, job_id)
-      const healed =
-        (after.paused_reason === 'workflow_deleted' && !after.workflow_gone) ||
-        (after.paused_reason === 'connection_revoked' && !(await needsRevoked(ctx.tx, workspace_id, job_id)))
-      if (healed) {
-        await state.resumeJob(ctx.tx, workspace_id, job_id)
-        await state.freeRuns(ctx.tx, workspace_id, [job_id])
+      const forWorkflow = after.paused_reason === 'workflow_deleted' && !after.workflow_gone
+      if (forWorkflow || after.paused_reason === 'connection_revoked') {
+        const stays = await needsRevoked(ctx.tx, workspace_id, job_id)
+        if (!stays || forWorkflow) await state.resumeJob(ctx.tx, workspace_id, job_id)
+        if (stays && forWorkflow) await state.pauseJob(ctx.tx, workspace_id, job_id, 'connection_revoked')
+        if (!stays) await state.freeRuns(ctx.tx, workspace_id, [job_id])
       }
       // Another workflow means other people who see it.
       if (after.workflow_id !== present.workflow_id) ctx.tx.hint('access', '')
@@ -114,7 +116,9 @@ export function makeJobs({ workflows, datasets, engine, invitations }: JobsOptio
         await engine.cancel(ctx.tx, { workspaceId: workspace_id, executionId }, toWire('usr', ctx.person.user_id))
       await invitations.revokeTo(ctx.tx, workspace_id, job_id)
       await store.deleteJob(ctx.tx, workspace_id, job_id)
-      await recordAudit(ctx, ctx.tx, { action: 'job.deleted', subject: toWire('job', job.job_id) })
+      // Which one it was is not for everybody who reads the log, where it was pinned.
+      const subject = store.isPinned(job) ? {} : { subject: toWire('job', job_id) }
+      await recordAudit(ctx, ctx.tx, { action: 'job.deleted', ...subject })
       ctx.tx.hint('access', '')
     },
 

@@ -9,7 +9,7 @@ export const countsOf = (of: string): string =>
 
 const columns = `j.job_id, j.name, j.owner_id, j.workflow_id, d.definition, j.dataset_id, j.source_id, j.mapping, j.only_if,
   case when j.output_name is not null then json_build_object('new', j.output_name, 'dataset_id', j.output_dataset_id)
-    when j.output_dataset_id is not null then json_build_object('dataset_id', j.output_dataset_id) end as output,
+    when j.output_bound then json_build_object('dataset_id', j.output_dataset_id) end as output,
   case when j.cron is not null then json_build_object('cron', j.cron, 'timezone', j.timezone) end as schedule,
   j.concurrency, j.stop_on_error_rate,
   coalesce((select json_agg(json_build_object('user_id', m.user_id, 'role', m.role) order by m.user_id) from job_members m
@@ -95,6 +95,8 @@ export type JobRow = {
   only_if: string | null
   output_name: string | null
   output_dataset_id: string | null
+  /** Into a dataset that somebody named; without an id once that was deleted. */
+  output_bound: boolean
   cron: string | null
   timezone: string | null
   concurrency: number
@@ -109,10 +111,17 @@ export type JobRow = {
 }
 
 const rowColumns = `j.job_id, j.name, j.owner_id, j.workflow_id, j.definition_id, j.dataset_id, j.source_id, j.mapping, j.only_if,
-  j.output_name, j.output_dataset_id, j.cron, j.timezone, j.concurrency, j.stop_on_error_rate, j.status, j.paused_reason, j.due_at,
+  j.output_name, j.output_dataset_id, j.output_bound, j.cron, j.timezone, j.concurrency, j.stop_on_error_rate, j.status, j.paused_reason, j.due_at,
   j.due_full, j.due_by, j.last_run_id, now() as now,
   j.workflow_id is not null and not exists (select from workflows f where f.workspace_id = j.workspace_id
     and f.workflow_id = j.workflow_id and f.deleted_at is null) as workflow_gone`
+
+export const outputIsGone = (job: Pick<JobRow, 'output_bound' | 'output_dataset_id'>): boolean =>
+  job.output_bound && job.output_dataset_id === null
+
+/** Seen by the members of its workflow alone. */
+export const isPinned = (job: Pick<JobRow, 'workflow_id' | 'workflow_gone'>): boolean =>
+  job.workflow_id !== null && !job.workflow_gone
 
 export const lockJob = (tx: Tx, workspaceId: string, jobId: string): Promise<JobRow | undefined> =>
   tx.maybe<JobRow>(
@@ -139,6 +148,7 @@ export type JobFields = Pick<
   | 'only_if'
   | 'output_name'
   | 'output_dataset_id'
+  | 'output_bound'
   | 'cron'
   | 'timezone'
   | 'concurrency'
@@ -161,6 +171,7 @@ const valuesOf = (fields: JobFields): unknown[] => [
   fields.concurrency,
   fields.stop_on_error_rate,
   fields.due_at,
+  fields.output_bound,
 ]
 
 export const insertJob = (
@@ -172,8 +183,8 @@ export const insertJob = (
 ): Promise<number> =>
   tx.count(
     `insert into enrichment_jobs (workspace_id, job_id, owner_id, name, workflow_id, definition_id, dataset_id, source_id, mapping,
-       only_if, output_name, output_dataset_id, cron, timezone, concurrency, stop_on_error_rate, due_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+       only_if, output_name, output_dataset_id, cron, timezone, concurrency, stop_on_error_rate, due_at, output_bound)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
     [workspaceId, jobId, ownerId, ...valuesOf(fields)],
   )
 
@@ -181,7 +192,7 @@ export const updateJob = (tx: Tx, workspaceId: string, jobId: string, fields: Jo
   tx.count(
     `update enrichment_jobs set name = $3, workflow_id = $4, definition_id = $5, dataset_id = $6, source_id = $7, mapping = $8,
        only_if = $9, output_name = $10, output_dataset_id = $11, cron = $12, timezone = $13, concurrency = $14,
-       stop_on_error_rate = $15, due_at = $16, updated_at = now()
+       stop_on_error_rate = $15, due_at = $16, output_bound = $17, updated_at = now()
      where workspace_id = $1 and job_id = $2`,
     [workspaceId, jobId, ...valuesOf(fields)],
   )

@@ -3,10 +3,13 @@ import { nextRun } from '#areas/workflows/schedules'
 import type { Definition, Json, JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { newId, toWire } from '#platform/ids'
+import { needsRevoked } from '../connections.ts'
 import { appendEvent } from '../events.ts'
 import { findDefinition } from '../executed-store.ts'
+import { pauseForCredential } from '../hooks.ts'
 import { recipeHash } from '../recipe.ts'
-import { type JobRow, takeDueJob } from '../store.ts'
+import { type JobRow, outputIsGone, takeDueJob } from '../store.ts'
+import { tellOwners } from '../telling.ts'
 import type { RunError } from './errors.ts'
 import type { Target } from './flights.ts'
 import * as runs from './runs.ts'
@@ -41,13 +44,19 @@ export function beginRun(
   return db.tenant({ workspaceId, userId: null }, async (tx) => {
     const job = await takeDueJob(tx, workspaceId, jobId)
     if (!job) return undefined
+    if (await needsRevoked(tx, workspaceId, jobId)) {
+      await pauseForCredential(tx, workspaceId, jobId)
+      return undefined
+    }
     const executed = await executedBy(tx, workspaceId, job)
     const dataset = job.dataset_id === null ? undefined : await datasets.findPointed(tx, workspaceId, job.dataset_id)
     const why: RunError | undefined = isError(executed)
       ? executed
       : dataset === undefined && job.source_id === null
         ? { code: 'dataset_unbound', message: 'No dataset and no source is bound to the job.' }
-        : undefined
+        : outputIsGone(job)
+          ? { code: 'dataset_unbound', message: 'The dataset that the job writes was deleted.' }
+          : undefined
     const mapping = job.mapping as JsonObject | null
     const run: runs.NewRun = {
       run_id: newId(),
@@ -84,13 +93,15 @@ export function beginRun(
         job.cron === null ? null : nextRun(job.cron, job.timezone!, job.now),
       ],
     )
-    const told: JsonObject = { run_id: toWire('run', run.run_id), total: run.total }
+    const begun: JsonObject = { run_id: toWire('run', run.run_id), total: run.total }
     if (why) {
-      const data = { ...told, status: 'failed', error: why as unknown as Json }
+      const data = { ...begun, status: 'failed', error: why as unknown as Json }
       await appendEvent(tx, workspaceId, jobId, 'job.finished', data)
+      const told = { job_id: jobId, title: 'failed', body: why.message }
+      await tellOwners(tx, workspaceId, told, 'job.failed', { code: why.code })
       return undefined
     }
-    await appendEvent(tx, workspaceId, jobId, 'job.started', { ...told, full: run.is_full })
+    await appendEvent(tx, workspaceId, jobId, 'job.started', { ...begun, full: run.is_full })
     return run.run_id
   })
 }

@@ -2,7 +2,9 @@ import type { DatasetUse } from '#areas/datasets/use'
 import { readBlob } from '#engine/outputs'
 import type { Json, JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
+import { problem } from '#platform/errors'
 import type { Blobs } from '#providers/blobs/index'
+import { outputIsGone } from '../store.ts'
 import { type BadResult, failResults, type Outcome, readOutcomes } from './records.ts'
 import { type Lease, LeaseLost, moveRun, type Run } from './runs.ts'
 import { inLedger } from './scope.ts'
@@ -41,7 +43,12 @@ async function* withResults(pages: AsyncIterable<Done[]>): AsyncGenerator<JsonOb
     yield page.map(({ record, result }): JsonObject => ({ ...record, result: (result ?? null) as Json }))
 }
 
-export type OutputRow = { owner_id: string; output_name: string | null; output_dataset_id: string | null }
+export type OutputRow = {
+  owner_id: string
+  output_name: string | null
+  output_dataset_id: string | null
+  output_bound: boolean
+}
 
 /** Each record with its result, as a dataset: made by the first run, replaced by later ones. Nothing is seen of it before it is whole. */
 export async function writeOutput(
@@ -54,11 +61,13 @@ export async function writeOutput(
   const { workspace_id: workspaceId, job_id } = run
   const job = await db.tenant({ workspaceId, userId: null }, (tx) =>
     tx.maybe<OutputRow>(
-      'select owner_id, output_name, output_dataset_id from enrichment_jobs where workspace_id = $1 and job_id = $2',
+      'select owner_id, output_name, output_dataset_id, output_bound from enrichment_jobs where workspace_id = $1 and job_id = $2',
       [workspaceId, job_id],
     ),
   )
   if (!job) throw new LeaseLost('the job is gone')
+  if (outputIsGone(job))
+    throw problem('dataset_unbound', 'The dataset that the job writes was deleted. Give it another output.')
   const records = withResults(readDone(reader, run, versionId))
   const bad: BadResult[] = []
   // One result that cannot be stored fails its record, and keeps none of the others out.

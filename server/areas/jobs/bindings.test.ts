@@ -1,0 +1,157 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
+import { getJob, makeDataset, makeJob, makeWorkflow, numbered, recipe, runJob, untilRan } from '#test/harness/jobs'
+import { useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type World } from '#test/harness/world'
+
+// What a job is bound to, and what happens when that goes away under it.
+
+const service = useService()
+let world: World
+beforeAll(async () => {
+  world = await makeWorld(service())
+})
+
+const put = (job: string, body: object) => world.member.call('PUT', `/api/enrichment-jobs/${job}`, { body })
+const runNow = (job: string) => world.member.call('POST', `/api/enrichment-jobs/${job}/run-now`)
+/** As if the time of its schedule had come. */
+const becomeDue = (job: string) =>
+  service().sql('update enrichment_jobs set due_at = now() where job_id = $1', [fromWire('job', job)])
+
+describe('the dataset that a job writes', () => {
+  test('was deleted: the job says so and does not run until it is given another output', async () => {
+    const { member } = world
+    const [from, into] = [await makeDataset(member, numbered(2)), await makeDataset(member, [])]
+    const job = await makeJob(member, { definition: recipe, dataset_id: from, output: { dataset_id: into } })
+    expect((await runJob(member, job)).last_run.status).toBe('succeeded')
+    await member.call('DELETE', `/api/datasets/${into}`)
+    expect((await getJob(member, job)).output).toEqual({ dataset_id: null })
+    const refused = await runNow(job)
+    expect([refused.status, refused.body.code]).toEqual([409, 'dataset_unbound'])
+    const before = (await getJob(member, job)).last_run.run_id
+    await becomeDue(job)
+    expect((await untilRan(member, job, before)).last_run.error.code).toBe('dataset_unbound')
+    // A fetched job can be sent back, but nobody binds nothing.
+    expect((await put(job, { output: { dataset_id: null } })).body.output).toEqual({ dataset_id: null })
+    expect((await put(job, { output: null })).body.output).toBeNull()
+    expect((await put(job, { output: { dataset_id: null } })).status).toBe(422)
+    expect((await runJob(member, job)).last_run.status).toBe('succeeded')
+  })
+
+  test('is not said to be made by the job, which others may not know of', async () => {
+    const { member, viewer } = world
+    const job = await makeJob(member, {
+      name: 'Secret plan',
+      definition: recipe,
+      dataset_id: await makeDataset(member, numbered(1)),
+      output: { new: 'Results' },
+    })
+    const { output } = await runJob(member, job)
+    const { body } = await viewer.call('GET', `/api/datasets/${output.dataset_id}`)
+    expect([body.name, body.description]).toEqual(['Results', null])
+  })
+})
+
+describe('a change of a job', () => {
+  test('is not refused for what it leaves as it is', async () => {
+    const { member } = world
+    const dataset = await makeDataset(member, [{ n: 1, v: 2 }])
+    const mapping = { v: { $ref: 'record.v' } }
+    const job = await makeJob(member, { definition: recipe, dataset_id: dataset, mapping })
+    await member.call('PATCH', `/api/datasets/${dataset}`, { body: { records: [{ n: 1 }] } })
+    expect((await put(job, { concurrency: 3 })).status).toBe(200)
+    expect((await put(job, { concurrency: 4, mapping })).status).toBe(200)
+    const refused = await put(job, { mapping: { w: { $ref: 'record.v' } } })
+    expect([refused.status, refused.body.errors[0].path]).toEqual([422, '/mapping/w'])
+  })
+})
+
+describe('a scheduled run', () => {
+  test('that finds nothing to read fails, and the owner of the job is told', async () => {
+    const { member } = world
+    const schedule = { cron: '0 6 1 1 *', timezone: 'UTC' }
+    const job = await makeJob(member, { name: 'Yearly', definition: recipe, schedule })
+    await becomeDue(job)
+    expect((await untilRan(member, job)).last_run.error.code).toBe('dataset_unbound')
+    const { body } = await member.call('GET', '/api/notifications')
+    expect(body.items[0]).toMatchObject({ kind: 'job.failed', data: { job_id: job, code: 'dataset_unbound' } })
+  })
+})
+
+describe('a job whose workflow was deleted', () => {
+  test('stays paused by hand when it is given another', async () => {
+    const { member } = world
+    const workflow = await makeWorkflow(member)
+    const schedule = { cron: '0 6 1 1 *', timezone: 'UTC' }
+    const dataset_id = await makeDataset(member, numbered(1))
+    const job = await makeJob(member, { workflow_id: workflow, dataset_id, schedule })
+    await member.call('POST', `/api/enrichment-jobs/${job}/pause`)
+    await member.call('DELETE', `/api/workflows/${workflow}`)
+    expect((await runNow(job)).body.code).toBe('workflow_deleted')
+    const given = await put(job, { workflow_id: await makeWorkflow(member) })
+    expect(given.body).toMatchObject({ status: 'paused', paused_reason: 'manual' })
+    expect((await member.call('POST', `/api/enrichment-jobs/${job}/resume`)).body.status).toBe('idle')
+  })
+})
+
+describe('a revoked connection', () => {
+  async function makeConnection(): Promise<string> {
+    const made = await world.member.call('POST', '/api/connections', {
+      body: { name: 'Duck', kind: 'duckdb', config: {} },
+    })
+    expect(made.status, made.text).toBe(201)
+    return made.body.connection_id
+  }
+  const querying = (connection_id: string) => ({
+    nodes: [{ id: 'ask', type: 'warehouse.query', args: { connection_id, query: 'select 1 as n' } }],
+    edges: [],
+    output: { $ref: 'nodes.ask.output.rows' },
+  })
+  const calling = (workflow_id: string) => ({
+    nodes: [{ id: 'call', type: 'subworkflow', args: { workflow_id, input: {} } }],
+    edges: [],
+    output: { $ref: 'nodes.call.output' },
+  })
+
+  test('pauses the jobs that reach it through the workflows they call, and no job that only mentions it', async () => {
+    const { member } = world
+    const connection = await makeConnection()
+    const inner = await makeWorkflow(member, { definition: querying(connection) })
+    const outer = await makeWorkflow(member, { definition: calling(inner) })
+    const dataset_id = await makeDataset(member, numbered(1))
+    const through = await makeJob(member, { definition: calling(outer), dataset_id })
+    const pinned = await makeJob(member, { workflow_id: outer, dataset_id })
+    const layout = { note: `Once read from ${connection}` }
+    const mentions = await makeJob(member, { definition: { ...recipe, layout }, dataset_id })
+    await member.call('DELETE', `/api/connections/${connection}`)
+    for (const job of [through, pinned])
+      expect(await getJob(member, job)).toMatchObject({ status: 'paused', paused_reason: 'connection_revoked' })
+    expect((await runNow(through)).body.code).toBe('connection_revoked')
+    expect((await runJob(member, mentions)).last_run.status).toBe('succeeded')
+    await member.call('PUT', `/api/connections/${connection}/credential`, { body: { secrets: {} } })
+    for (const job of [through, pinned]) expect((await getJob(member, job)).status).toBe('idle')
+    expect((await runJob(member, through)).last_run.status).toBe('succeeded')
+  })
+
+  test('pauses a job that comes to need it afterwards when its time has come, and what was due is made up for', async () => {
+    const { member } = world
+    const connection = await makeConnection()
+    const workflow = await makeWorkflow(member)
+    const job = await makeJob(member, {
+      workflow_id: workflow,
+      dataset_id: await makeDataset(member, numbered(1)),
+    })
+    await member.call('DELETE', `/api/connections/${connection}`)
+    const definition = querying(connection)
+    const version = await member.call('POST', `/api/workflows/${workflow}/versions`, {
+      body: { definition, activate: true },
+    })
+    expect(version.status, version.text).toBe(201)
+    await becomeDue(job)
+    await until(async () => (await getJob(member, job)).paused_reason === 'connection_revoked', 'the pause')
+    expect((await getJob(member, job)).last_run).toBeNull()
+    await member.call('PUT', `/api/connections/${connection}/credential`, { body: { secrets: {} } })
+    expect((await untilRan(member, job)).last_run.status).toBe('succeeded')
+  })
+})
