@@ -367,10 +367,12 @@ export type Operations = {
   listConnections: { input: Record<string, never>; answer: ConnectionList; required: false }
   /** Probe the credential against the warehouse, then store it */
   createConnection: { input: NewConnection; answer: Connection; required: true }
-  /** Re-probe and update the status */
-  verifyConnection: { input: { connection_id: string }; answer: Connection; required: true }
+  /** One connection */
+  getConnection: { input: { connection_id: string }; answer: Connection; required: true }
   /** Revoke the credential; the connection and its sources stay, jobs using it pause */
   revokeConnection: { input: { connection_id: string }; answer: undefined; required: true }
+  /** Re-probe and update the status */
+  verifyConnection: { input: { connection_id: string }; answer: Connection; required: true }
   /** Store a new credential, and resume what had paused for want of one */
   rearmConnection: { input: { connection_id: string } & ConnectionCredential; answer: Connection; required: true }
   /** The sources attached to a connection */
@@ -658,8 +660,9 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   exportDataset: ["GET", "/api/datasets/{dataset_id}/export", ["format"]],
   listConnections: ["GET", "/api/connections"],
   createConnection: ["POST", "/api/connections"],
-  verifyConnection: ["POST", "/api/connections/{connection_id}/verify"],
+  getConnection: ["GET", "/api/connections/{connection_id}"],
   revokeConnection: ["DELETE", "/api/connections/{connection_id}"],
+  verifyConnection: ["POST", "/api/connections/{connection_id}/verify"],
   rearmConnection: ["PUT", "/api/connections/{connection_id}/credential"],
   listSources: ["GET", "/api/connections/{connection_id}/sources", ["limit","cursor"]],
   createSource: ["POST", "/api/connections/{connection_id}/sources"],

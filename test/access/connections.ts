@@ -36,6 +36,7 @@ const connection = (purpose: string) => async (cast: Cast) => ({
 export const connectionCases: Cases = {
   listConnections: { expect: rows.selectedRead },
   createConnection: { expect: rows.selectedWrite, prepare: async () => ({ body: newConnection }) },
+  getConnection: { expect: reading, prepare: connection('read') },
   verifyConnection: { expect: changing, prepare: connection('verify') },
   revokeConnection: { expect: changing, prepare: connection('revoke') },
   rearmConnection: {

@@ -4,7 +4,7 @@ import { newId, newSecret, prefixes, toWire } from '#platform/ids'
 import { type Answer, type Service, startService } from '#test/harness/service'
 import { makeWorkspace, type TestWorkspace } from '#test/harness/world'
 import { cases } from './cases.ts'
-import { type Cast, castOfStranger, type Kind, kinds, makeCast, type Prepared } from './matrix.ts'
+import { type Cast, castOfStranger, type Kind, kinds, makeCast, type Prepared, pathOf } from './matrix.ts'
 
 const OPERATOR = 'operator@example.com'
 let service: Service
@@ -24,15 +24,6 @@ beforeAll(async () => {
   ])
   return () => service.stop()
 }, 120_000)
-
-function pathOf(route: AnyRoute, prepared: Prepared): string {
-  const filled = route.path.replaceAll(/:(\w+)/g, (_, name: string) => {
-    const value = prepared.params?.[name]
-    if (value === undefined) throw new Error(`the case of ${route.operation} gives no ${name}`)
-    return encodeURIComponent(value)
-  })
-  return filled + (prepared.query ?? '')
-}
 
 const wrongToken = (route: AnyRoute): string => {
   if (route.access.word !== 'token') return newSecret('hk')

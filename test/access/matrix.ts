@@ -1,3 +1,4 @@
+import type { AnyRoute } from '#platform/http/route'
 import type { Service } from '#test/harness/service'
 import { join, makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
 
@@ -144,6 +145,15 @@ export async function makeCast(service: Service, operatorEmail: string): Promise
   await makeWorkspace(service, people.stranger)
   await makeWorkspace(service, people.operator)
   return { ...people, workspace, service }
+}
+
+export function pathOf(route: AnyRoute, prepared: Prepared): string {
+  const filled = route.path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const value = prepared.params?.[name]
+    if (value === undefined) throw new Error(`the case of ${route.operation} gives no ${name}`)
+    return encodeURIComponent(value)
+  })
+  return filled + (prepared.query ?? '')
 }
 
 /** A second tenant, whose ids are the foreign ones. */

@@ -144,6 +144,21 @@ export const isNamedIn = async (tx: Tx, workspaceId: string, userId: string, exe
     [workspaceId, userId, executionId],
   )) !== undefined
 
+/** Whether questions are open, and none of them is for this person. */
+export const areForOthers = async (
+  tx: Tx,
+  workspaceId: string,
+  userId: string,
+  executionId: string,
+): Promise<boolean> =>
+  (
+    await tx.row<{ others: boolean }>(
+      `select coalesce(not bool_or(${isFor('$2::uuid')}), false) as others from questions q
+       where q.workspace_id = $1 and q.execution_id = $3 and q.status = 'open'`,
+      [workspaceId, userId, executionId],
+    )
+  ).others
+
 /** Open ones that the person may answer, soonest due first. */
 export const listInbox = (
   tx: Tx,

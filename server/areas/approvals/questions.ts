@@ -7,7 +7,7 @@ import { validateJson } from '#model/json-schema'
 import { checkSchema } from '#model/json-schema-check'
 import type { Standing } from '#platform/access/words'
 import type { Database, Tx } from '#platform/db/pool'
-import { invalid, problem, unknownReference } from '#platform/errors'
+import { invalid, type Problem, problem, unknownReference } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import { decodeDueCursor, toPage } from '#platform/http/page'
@@ -115,7 +115,7 @@ export function makeQuestions({
     if (answered.clarificationId !== undefined && !wanted) throw unknownReference('/clarification_id')
     if (wanted?.status !== 'open')
       throw problem('not_waiting', whyNotWaiting(wanted ?? (await store.findNewest(tx, workspaceId, executionId))))
-    if (!mayAnswer(wanted)) throw problem('forbidden', 'The question is addressed to somebody else.')
+    if (!mayAnswer(wanted)) throw addressedToOthers()
     const issues = validateJson(wanted.schema, answered.response)
     if (issues.length > 0)
       throw invalid(
@@ -177,6 +177,11 @@ export function makeQuestions({
     lockOnlyOne: async (ctx: Context, { execution_id }: { execution_id: string }): Promise<Asked[]> =>
       store.lockFor(ctx.tx, ctx.person.user_id, [ctx.workspace.workspace_id, execution_id]),
 
+    async mayRespond(ctx: Context, { execution_id }: { execution_id: string }): Promise<void> {
+      const { workspace_id } = ctx.workspace
+      if (await store.areForOthers(ctx.tx, workspace_id, ctx.person.user_id, execution_id)) throw addressedToOthers()
+    },
+
     async respond(
       ctx: Context,
       {
@@ -211,6 +216,8 @@ const answererOf = ({ person }: Context): Answerer => ({
   name: person.name,
   userId: person.user_id,
 })
+
+const addressedToOthers = (): Problem => problem('forbidden', 'The question is addressed to somebody else.')
 
 function whyNotWaiting(row: Row | undefined): string {
   if (!row) return 'The execution waits for no answer.'

@@ -45,6 +45,7 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
         body: NewVote,
         answer: Vote,
         status: 201,
+        location: (_vote, path) => path.replace(/\/votes$/, ''),
         extension: true,
         examples: {
           body: {
@@ -53,6 +54,7 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
             payload_sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
           },
         },
+        allowed: approvals.mayVote,
         run: approvals.castVote,
       },
       delegateVote: {
@@ -60,6 +62,7 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
         body: Delegation,
         answer: Approval,
         extension: true,
+        allowed: approvals.mayVote,
         run: approvals.delegateVote,
       },
       listExecutionApprovals: {
@@ -76,6 +79,7 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
         status: 202,
         examples: { body: { response: { colour: 'green' } } },
         ahead: questions.lockOnlyOne,
+        allowed: questions.mayRespond,
         run: questions.respond,
       },
       listQuestionInbox: {

@@ -81,6 +81,14 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
   }
 
   return {
+    async mayVote(ctx: Context, { request_id }: ById): Promise<void> {
+      const gate = await readGate(ctx, request_id)
+      const { votes, voters } = await readStanding(ctx.tx, gate)
+      const me = ctx.person.user_id
+      if (!hasVoted(votes, me) && !voters.some(({ user_id }) => user_id === me))
+        throw problem('forbidden', notAVoter(gate, me))
+    },
+
     getApproval: async (ctx: Context, { request_id }: ById): Promise<Approval> =>
       gateView(ctx.tx, await readGate(ctx, request_id)),
 

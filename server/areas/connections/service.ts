@@ -113,8 +113,7 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
       })
     },
 
-    /** As it stands, for If-Match and for what is sent back unchanged. */
-    currentConnection: (ctx: Context, { connection_id }: ById): Promise<Connection> =>
+    getConnection: (ctx: Context, { connection_id }: ById): Promise<Connection> =>
       inScope(ctx, (tx) => found(ctx, tx, connection_id)),
 
     /** A fresh probe; the answer is 200 whether it works or not. */
@@ -180,6 +179,12 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
         query: input.query ?? null,
         created_by: ctx.person.user_id,
       })
+    },
+
+    async getSource(ctx: Context, { source_id }: { source_id: string }): Promise<Source> {
+      const source = await store.findSource(ctx.tx, ctx.workspace.workspace_id, source_id)
+      if (!source) throw problem('not_found')
+      return source
     },
 
     async deleteSource(ctx: Context, { source_id }: { source_id: string }): Promise<void> {

@@ -210,11 +210,14 @@ describe('a visitor', () => {
       call('POST', `/thread/${id}/action`, { body: { action: 'cancel', form_id: body.form.form_id } }),
       call('GET', `/execution/${execution}/status`),
       call('POST', `/executions/${execution}/respond`, { body: { response: 1 } }),
+      // Whoever may not is told so, whatever they send.
+      call('POST', `/thread/${id}/action`, { body: { nonsense: 1 } }),
+      call('POST', `/executions/${execution}/respond`, { body: {} }),
     ]
     const randomly = await Promise.all(
       calls(bob.call, toWire('thr', newId()), toWire('exe', newId())).map(async (call) => (await call).status),
     )
-    expect(randomly).toEqual([404, 404, 404, 404, 404])
+    expect(randomly).toEqual(Array(7).fill(404))
     for (const answer of await Promise.all(calls(bob.call)))
       expect([answer.status, answer.body.code]).toEqual([404, 'not_found'])
     // Her own visitor token with another token of the same template is still hers; with another template’s it is none.

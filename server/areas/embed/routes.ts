@@ -74,6 +74,7 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting):
         status: 202,
         transaction: false,
         rate: 'visitor',
+        allowed: visiting.mayRespond,
         run: (ctx, input: Answered & { template_id: string }) => visiting.respond(ctx, input),
       },
       actOnWidgetForm: {
@@ -84,6 +85,7 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting):
         answer: ActionAnswer,
         rate: 'visitor',
         examples: { body: { action: 'submit', form_id: 'form_01kf3v6h2he3wtpk1fw5c0wz9d', values: { order: 1042 } } },
+        allowed: (ctx, { thread_id }) => visiting.ownThread(ctx, thread_id),
         run: widget.act,
       },
       getWidgetHistory: {
@@ -164,6 +166,7 @@ export const embedWorkflowRoutes = (widget: WorkflowWidget, visiting: Visiting):
         status: 202,
         transaction: false,
         rate: 'visitor',
+        allowed: visiting.mayRespond,
         run: (ctx, input: Answered & { workflow_id: string }) => visiting.respond(ctx, input),
       },
     },

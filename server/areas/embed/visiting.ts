@@ -134,6 +134,9 @@ export function makeVisiting(options: {
       }
     },
 
+    mayRespond: (ctx: Context, { execution_id }: { execution_id: string }): Promise<unknown> =>
+      ownExecution(ctx, execution_id),
+
     async respond(
       ctx: Context,
       input: { execution_id: string; response: unknown; clarification_id?: string | undefined },

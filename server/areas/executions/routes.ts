@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { member, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page, timestampIn } from '#platform/http/schema'
-import { IssuedTicket } from '#platform/realtime/tickets'
+import { IssuedTicket, socketOf } from '#platform/realtime/tickets'
 import {
   Accepted,
   AcceptedOrEnded,
@@ -79,6 +79,7 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
         alsoStatus: [200],
         transaction: false,
         idempotency: 'own',
+        allowed: executions.findSystemWorkflow,
         run: executions.runSystemWorkflow,
       },
       listSystemExecutions: {
@@ -129,6 +130,7 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
         summary: 'A ticket for the socket that shows the execution live: 30 s, single use',
         answer: IssuedTicket,
         status: 201,
+        location: socketOf,
         idempotency: 'none',
         run: executions.createTicket,
       },

@@ -169,6 +169,10 @@ export function makeExecutions(options: {
       return start(ctx, target, (input ?? {}) as JsonObject, wait_s, exchange)
     },
 
+    async findSystemWorkflow(_ctx: Context, { workflow_id }: { workflow_id: string }): Promise<void> {
+      if (!system.has(workflow_id)) throw problem('not_found')
+    },
+
     async runSystemWorkflow(
       ctx: Context,
       {

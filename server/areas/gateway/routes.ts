@@ -41,7 +41,7 @@ export const gatewayRoutes = (gateway: Gateway, inbound: Inbound, tryOut: TryOut
         answer: ChannelConfig,
         status: 201,
         alsoStatus: [200],
-        location: ({ config_id }) => `/api/gateway/channels/${config_id}`,
+        location: (_config, path) => path,
         run: gateway.putConfig,
       },
       listChannelConfigsOfTemplate: {

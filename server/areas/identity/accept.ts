@@ -119,6 +119,11 @@ export function makeAccepting({ invitations, people }: { invitations: Invitation
       }
     },
 
+    async mayAccept(ctx: Context, { token }: ByToken): Promise<void> {
+      const found = await ctx.db.tenant(nobody, (tx) => find(ctx, tx, token))
+      if (ctx.maybePerson !== null && ctx.person.email !== found.email) throw problem('not_found')
+    },
+
     async acceptInvitation(
       ctx: Context,
       { token, ...input }: ByToken & z.output<typeof AcceptInvitation>,

@@ -18,7 +18,15 @@ export function makeApiKeys(clock = systemClock) {
     return { workspaceId: ctx.credential.workspace_id, expiresAt: (own?.expires_at as Date | null | undefined) ?? null }
   }
 
+  const getApiKey = async (ctx: Context, { key_id }: { key_id: string }): Promise<ApiKey> => {
+    const key = await store.findKey(ctx.tx, ctx.person.user_id, key_id)
+    if (!key) throw problem('not_found')
+    return key
+  }
+
   return {
+    getApiKey,
+
     async listApiKeys(ctx: Context, { cursor, limit }: ListQuery) {
       const rows = await store.listKeys(ctx.tx, ctx.person.user_id, decodeIdCursor(cursor), limit)
       return toPage(rows, limit, (row) => [row.key_id])
@@ -48,8 +56,8 @@ export function makeApiKeys(clock = systemClock) {
     },
 
     async deleteApiKey(ctx: Context, { key_id }: { key_id: string }): Promise<void> {
-      const key = await store.findKey(ctx.tx, ctx.person.user_id, key_id)
-      if (!key || (await store.deleteKey(ctx.tx, ctx.person.user_id, key_id)) === 0) throw problem('not_found')
+      const key = await getApiKey(ctx, { key_id })
+      if ((await store.deleteKey(ctx.tx, ctx.person.user_id, key_id)) === 0) throw problem('not_found')
       await audit(ctx, 'api_key.deleted', key)
     },
   }

@@ -157,6 +157,10 @@ export function makeOidc(options: { config: Config; client: OidcClient; people: 
     },
 
     /** A POST from our own pages: a link on another site must not tie a stranger's identity to this account. */
+    async findProvider(_ctx: Context, { provider }: ByProvider): Promise<void> {
+      providerOf(provider)
+    },
+
     async linkOidc(ctx: Context, input: ByProvider & { return_to?: string | undefined }, exchange: Exchange) {
       if (ctx.credential.kind !== 'session') throw problem('conflict', 'Sign in with a browser to link a provider.')
       const { url, cookie } = await begin(ctx, exchange, providerOf(input.provider), {

@@ -112,6 +112,8 @@ describe('closed sign-up and operators', () => {
     withService({ HEDDLE_SIGN_UP: 'invite', HEDDLE_OPERATORS: 'op@example.com' }, async (closed) => {
       for (const email of ['new@example.com', 'op@example.com'])
         expect((await signUp(closed.base, { email })).answer.body.code).toBe('sign_up_closed')
+      const send = async (body: unknown) => (await closed.call('POST', '/auth/sign-up', { body })).body.code
+      expect([await send({}), await send({ claim_token: 'shown' })]).toEqual(['sign_up_closed', 'invalid'])
       const guest = await makeWorld(closed)
       expect((await guest.guest.call('POST', '/api/workspaces', { body: { name: 'Own' } })).status).toBe(403)
       expect((await guest.member.call('POST', '/api/workspaces', { body: { name: 'Own' } })).status).toBe(201)

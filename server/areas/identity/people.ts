@@ -76,6 +76,12 @@ export function makePeople({ config }: { config: Config }) {
     reserved,
     personOf,
 
+    /** Where it is closed, what is wrong with the rest matters only to whoever shows a claim. */
+    async maySignUp(_ctx: Context, _input: unknown, { request }: Exchange): Promise<void> {
+      if (config.HEDDLE_SIGN_UP === 'invite' && !request.rawBody.includes('"claim_token"'))
+        throw problem('sign_up_closed')
+    },
+
     async signUp(ctx: Context, input: z.output<typeof SignUp>, exchange: Exchange): Promise<SignedIn> {
       refuseForeignOrigin(exchange.request)
       refuseSignUp(input.email, input.claim_token)

@@ -82,6 +82,13 @@ export function makeSessions() {
       return toPage(rows, limit, (row) => [row.session_id])
     },
 
+    async getSession(ctx: Context, { session_id }: { session_id: string }): Promise<Session> {
+      requireUnbound(ctx)
+      const session = await store.findSession(ctx.tx, ctx.person.user_id, currentId(ctx), session_id)
+      if (!session) throw problem('not_found')
+      return session
+    },
+
     async endSessions(
       ctx: Context,
       { keep_current }: z.output<typeof endSessionsQuery>,

@@ -88,6 +88,18 @@ export const listSessions = (
     [userId, currentId, before, limit + 1],
   )
 
+export const findSession = (
+  tx: Tx,
+  userId: string,
+  currentId: string | null,
+  sessionId: string,
+): Promise<Session | undefined> =>
+  tx.maybe<Session>(
+    `select ${sessionColumns}, session_id is not distinct from $2::uuid as current from sessions
+     where user_id = $1 and session_id = $3`,
+    [userId, currentId, sessionId],
+  )
+
 export const deleteSession = (tx: Tx, userId: string, sessionId: string): Promise<number> =>
   tx.count('delete from sessions where user_id = $1 and session_id = $2', [userId, sessionId])
 

@@ -2,7 +2,7 @@ import { Invitation } from '#areas/workspaces/schema'
 import { member, orOneself, owner, sees, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page } from '#platform/http/schema'
-import { IssuedTicket } from '#platform/realtime/tickets'
+import { IssuedTicket, socketOf } from '#platform/realtime/tickets'
 import type { JobMembers } from './members.ts'
 import { Job, JobMember, JobPut, Ledger, LedgerQuery, NewJob, NewJobInvitation, RoleChange, RunNow } from './schema.ts'
 import type { Jobs } from './service.ts'
@@ -114,6 +114,7 @@ export const jobRoutes = ({ jobs, members }: { jobs: Jobs; members: JobMembers }
         summary: 'A ticket for the batch-progress socket, good for 30 seconds and one connection',
         answer: IssuedTicket,
         status: 201,
+        location: socketOf,
         idempotency: 'none',
         run: jobs.issueBatchTicket,
       },
@@ -129,6 +130,7 @@ export const jobRoutes = ({ jobs, members }: { jobs: Jobs; members: JobMembers }
         body: NewJobInvitation,
         answer: Invitation,
         status: 201,
+        location: (_invitation, path) => path.replace(/\/invite$/, ''),
         examples: { body: { email: 'sam@example.com', role: 'viewer' } },
         run: members.inviteMember,
       },

@@ -89,6 +89,12 @@ describe('notifications', () => {
     expect((await patch({ read: 'yes' })).status).toBe(422)
     expect((await patch({ title: 'Changed' })).body.code).toBe('read_only')
     expect((await patch((await world.member.call('GET', path)).body)).status).toBe(200)
+    const data = { a: 2, b: { c: [1], d: null } }
+    const { body: made } = await world.member.call('POST', '/api/notifications', { body: { title: 'Fixed', data } })
+    const send = (value: unknown) =>
+      world.member.call('PATCH', `/api/notifications/${made.notification_id}`, { body: { read: true, data: value } })
+    expect((await send({ b: { d: null, c: [1] }, a: 2 })).status).toBe(200)
+    expect((await send({ ...data, a: 3 })).body.code).toBe('read_only')
     expect((await world.member.call('GET', '/api/notifications?unread=maybe')).status).toBe(422)
   })
 

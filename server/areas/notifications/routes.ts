@@ -1,7 +1,7 @@
 import { owner, signedIn } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
-import { IssuedTicket } from '#platform/realtime/tickets'
+import { IssuedTicket, socketOf } from '#platform/realtime/tickets'
 import { NewNotification, Notification, NotificationPatch, notificationQuery } from './schema.ts'
 import type { Notifications } from './service.ts'
 
@@ -56,6 +56,7 @@ export const notificationRoutes = (notifications: Notifications): AnyRoute[] =>
         summary: 'A ticket for the socket /ws/notifications: 30 seconds, single use',
         answer: IssuedTicket,
         status: 201,
+        location: socketOf,
         extension: true,
         run: notifications.createTicket,
       },

@@ -107,7 +107,7 @@ export const paymentRoutes = ({
         answer: Plan,
         status: 201,
         extension: true,
-        location: ({ plan_id }) => `/api/payments/plans/${plan_id}`,
+        location: (_plan, path) => path,
         examples: {
           body: {
             name: 'Team',
@@ -141,6 +141,8 @@ export const paymentRoutes = ({
           'Create or reuse the billing customer of the workspace, then return the client_secret of a setup intent',
         answer: SetupIntent,
         status: 201,
+        // A setup intent is shown nowhere again; what comes of it stands among the methods.
+        location: () => '/api/payments/methods',
         transaction: false,
         run: methods.createSetupIntent,
       },
@@ -189,6 +191,7 @@ export const paymentRoutes = ({
         status: 204,
         transaction: false,
         extension: true,
+        current: subscriptions.getMySubscription,
         run: subscriptions.cancelMySubscription,
       },
       getUsage: {

@@ -29,6 +29,7 @@ export const presenceRoutes = (presence: PresenceVerbs): AnyRoute[] =>
         alsoStatus: [200],
         location: ({ presence_id }) => `/api/presence/${presence_id}`,
         examples: { body: { status: 'busy', context: { page: 'inbox' } } },
+        allowed: async (ctx) => ctx.workspace,
         run: presence.recordPresence,
       },
       getPresence: { summary: "One of the caller's own", answer: Presence, run: presence.getPresence },

@@ -67,6 +67,7 @@ export const teamRoutes = (teams: Teams): AnyRoute[] =>
           'They stay in the workspace. Open gates that ask the team are looked at again: who left has no vote in them any more.',
         status: 204,
         extension: true,
+        current: teams.getMember,
         run: teams.removeMember,
       },
     },

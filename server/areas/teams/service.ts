@@ -99,6 +99,12 @@ export function makeTeams() {
       return getTeam(ctx, { team_id })
     },
 
+    async getMember(ctx: Context, { team_id, user_id }: ById & { user_id: string }): Promise<Team['members'][number]> {
+      const member = (await getTeam(ctx, { team_id })).members.find((one) => one.user_id === user_id)
+      if (!member) throw problem('not_found')
+      return member
+    },
+
     /** Ownership of the team does not hang on being in it, so the last one may go too. */
     async removeMember(ctx: Context, { team_id, user_id }: ById & { user_id: string }): Promise<void> {
       const { workspace_id } = await getTeam(ctx, { team_id })

@@ -82,6 +82,7 @@ export const templateRoutes = (templates: Templates, tokens: TemplateTokens): An
         body: NewEmbedToken,
         answer: EmbedTokenMade,
         status: 201,
+        location: (_made, path) => path,
         run: tokens.createEmbedToken,
       },
       updateTemplateToken: {

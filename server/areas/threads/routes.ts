@@ -81,6 +81,7 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
         bodyLimit: 'audio',
         answer: PostedMessage,
         status: 201,
+        location: (_message, path) => path,
         transaction: false,
         run: threads.postMessage,
       },
@@ -112,6 +113,7 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
         body: NewInvitation,
         answer: Invitation,
         status: 201,
+        location: (_invitation, path) => path.replace(/invite$/, 'members'),
         run: members.inviteMember,
       },
       listThreadMembers: {

@@ -126,10 +126,16 @@ export const workflowRoutes = ({ workflows, schedules, embedTokens, registry, pa
         body: NewVersion,
         answer: Version,
         status: 201,
+        location: (_made, path) => path,
         examples: { body: { definition: example.definition, note: 'First draft', activate: true } },
         run: workflows.createVersion,
       },
-      activateVersion: { summary: 'Make this version the active one', answer: Version, run: workflows.activateVersion },
+      activateVersion: {
+        summary: 'Make this version the active one',
+        answer: Version,
+        allowed: workflows.getVersion,
+        run: workflows.activateVersion,
+      },
       diffVersions: {
         summary: 'What changed between two versions',
         answer: VersionDiff,
@@ -147,6 +153,7 @@ export const workflowRoutes = ({ workflows, schedules, embedTokens, registry, pa
         body: NewWebhookToken,
         answer: WebhookTokenMade,
         status: 201,
+        location: (_made, path) => path,
         run: webhookTokens.createWebhookToken,
       },
       updateWebhookToken: {
@@ -173,6 +180,7 @@ export const workflowRoutes = ({ workflows, schedules, embedTokens, registry, pa
         body: NewEmbedToken,
         answer: EmbedTokenMade,
         status: 201,
+        location: (_made, path) => path,
         run: embedTokens.createEmbedToken,
       },
       updateEmbedToken: {
@@ -202,8 +210,15 @@ export const workflowRoutes = ({ workflows, schedules, embedTokens, registry, pa
         answer: Schedule,
         extension: true,
         examples: { body: { cron: '0 9 * * 1-5', timezone: 'Europe/Amsterdam', input: {} } },
+        current: schedules.presentSchedule,
         run: schedules.putSchedule,
       },
-      deleteSchedule: { summary: 'Remove the schedule', status: 204, extension: true, run: schedules.deleteSchedule },
+      deleteSchedule: {
+        summary: 'Remove the schedule',
+        status: 204,
+        extension: true,
+        current: schedules.getSchedule,
+        run: schedules.deleteSchedule,
+      },
     },
   )

@@ -45,14 +45,18 @@ export const findSchedule = (tx: Tx, workspaceId: string, workflowId: string): P
   ])
 
 export function makeSchedules(options: { onChanged(): void }) {
+  const presentSchedule = (ctx: Context, { workflow_id }: ById): Promise<Schedule | undefined> =>
+    findSchedule(ctx.tx, ctx.workspace.workspace_id, workflow_id)
+
   async function getSchedule(ctx: Context, { workflow_id }: ById): Promise<Schedule> {
-    const schedule = await findSchedule(ctx.tx, ctx.workspace.workspace_id, workflow_id)
+    const schedule = await presentSchedule(ctx, { workflow_id })
     if (!schedule) throw problem('not_found', 'The workflow has no schedule.')
     return schedule
   }
 
   return {
     getSchedule,
+    presentSchedule,
 
     async putSchedule(ctx: Context, { workflow_id, cron, timezone, input }: ById & SchedulePut): Promise<Schedule> {
       const next = await firstRun(ctx.tx, cron, timezone)

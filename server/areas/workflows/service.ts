@@ -143,6 +143,21 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
     })
   }
 
+  /** The system workflows come first, and are continued after by their slug. */
+  function placeOf(cursor: string | undefined): { system: SystemWorkflow[]; before: string | null } {
+    const ofSystem = [...system.values()]
+    const [last] = decodeCursor(cursor, 1) ?? []
+    if (last === undefined) return { system: ofSystem, before: null }
+    const at = ofSystem.findIndex(({ slug }) => slug === last)
+    return at === -1 ? { system: [], before: decodeIdCursor(cursor) } : { system: ofSystem.slice(at + 1), before: null }
+  }
+
+  async function getVersion(ctx: Context, { workflow_id, version_id }: ById & { version_id: string }) {
+    const version = await store.findVersion(ctx.tx, ctx.workspace.workspace_id, workflow_id, version_id)
+    if (!version) throw problem('not_found')
+    return version
+  }
+
   async function getWorkflow(ctx: Context, { workflow_id }: ById): Promise<Workflow> {
     const known = system.get(workflow_id)
     if (known) return { ...systemView(known), definition: known.definition as never }
@@ -163,15 +178,10 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
       ctx: Context,
       { cursor, limit, scope }: ListQuery & { scope?: 'own' | 'workspace' | undefined },
     ) {
-      const before = decodeIdCursor(cursor)
+      const from = placeOf(cursor)
       const userId = scope === 'workspace' && ctx.workspace.role !== 'guest' ? null : ctx.person.user_id
-      const page = toPage(
-        await store.listWorkflows(ctx.tx, ctx.workspace.workspace_id, userId, before, limit),
-        limit,
-        (row) => [row.workflow_id],
-      )
-      // The system workflows come first, on the first page, beside its `limit` stored ones.
-      return before === null ? { ...page, items: [...[...system.values()].map(systemView), ...page.items] } : page
+      const stored = await store.listWorkflows(ctx.tx, ctx.workspace.workspace_id, userId, from.before, limit)
+      return toPage([...from.system.map(systemView), ...stored], limit, (row) => [row.workflow_id])
     },
 
     async createWorkflow(ctx: Context, input: NewWorkflow): Promise<Workflow> {
@@ -272,12 +282,12 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
       return { ...version, active: true }
     },
 
+    getVersion,
+
     async activateVersion(ctx: Context, { workflow_id, version_id }: ById & { version_id: string }): Promise<Version> {
       refuseSystem(workflow_id)
-      const workspaceId = ctx.workspace.workspace_id
-      await store.lockWorkflow(ctx.tx, workspaceId, workflow_id)
-      const version = await store.findVersion(ctx.tx, workspaceId, workflow_id, version_id)
-      if (!version) throw problem('not_found')
+      await store.lockWorkflow(ctx.tx, ctx.workspace.workspace_id, workflow_id)
+      const version = await getVersion(ctx, { workflow_id, version_id })
       await makeActive(ctx, workflow_id, version)
       return { ...version, active: true }
     },
@@ -286,11 +296,8 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
       ctx: Context,
       { workflow_id, version_a, version_b }: ById & { version_a: string; version_b: string },
     ) {
-      const [from, to] = [
-        await store.findVersion(ctx.tx, ctx.workspace.workspace_id, workflow_id, version_a),
-        await store.findVersion(ctx.tx, ctx.workspace.workspace_id, workflow_id, version_b),
-      ]
-      if (!from || !to) throw problem('not_found')
+      const from = await getVersion(ctx, { workflow_id, version_id: version_a })
+      const to = await getVersion(ctx, { workflow_id, version_id: version_b })
       return { from: version_a, to: version_b, ...diffDefinitions(from.definition as never, to.definition as never) }
     },
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { join, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 const service = useService()
 let world: World
@@ -349,6 +349,32 @@ describe('executions', () => {
 })
 
 describe('system workflows', () => {
+  test('come first in the list, page by page like all others', async () => {
+    const person = await makePerson(service())
+    await makeWorkspace(service(), person)
+    const names = ['First', 'Second', 'Third']
+    for (const name of names) await person.call('POST', '/api/workflows', { body: { name } })
+    const whole = (await person.call('GET', '/api/workflows')).body
+    const kinds = whole.items.map(({ kind }: { kind: string }) => kind)
+    expect(kinds).toEqual(['system', 'system', 'system', 'system', 'user', 'user', 'user'])
+    for (const limit of [1, 2, 3, 4, 5]) {
+      const seen: { name: string }[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const { body }: { body: { items: { name: string }[]; next_cursor: string | null } } = await person.call(
+          'GET',
+          `/api/workflows?limit=${limit}${cursor && `&cursor=${cursor}`}`,
+        )
+        expect(body.items.length).toBeLessThanOrEqual(limit)
+        expect(body.items.length).toBeGreaterThan(0)
+        seen.push(...body.items)
+        cursor = body.next_cursor
+      }
+      expect(seen).toEqual(whole.items)
+    }
+    const forged = Buffer.from('["no-such-slug"]').toString('base64url')
+    expect((await person.call('GET', `/api/workflows?cursor=${forged}`)).status).toBe(422)
+  })
+
   test('any member runs them, and sees only their own history', async () => {
     const ran = await world.member.call('POST', '/api/workflows/system/echo/run?wait_s=20', {
       body: { input: { hi: 5 } },
@@ -399,6 +425,24 @@ describe('schedules', () => {
     expect(new Date(moved.next_run_at).getTime()).toBeGreaterThan(Date.now())
     expect(moved.last_execution_id).toBe(execution.execution_id)
     expect((await get(`/api/workflows/${id}/executions`)).items).toHaveLength(1)
+  })
+
+  test('what was fetched can be sent back, and changes only what it was fetched from', async () => {
+    const path = `/api/workflows/${await make(constant(1))}/schedule`
+    const put = (body: unknown, ifMatch?: string) =>
+      world.owner.call('PUT', path, { body, headers: ifMatch === undefined ? {} : { 'if-match': ifMatch } })
+    const daily = { cron: '0 9 * * *' }
+    expect([(await put(daily, '*')).status, (await put(daily, '"none"')).status]).toEqual([412, 412])
+    expect((await put({ ...daily, last_error: 'mine' })).body.code).toBe('read_only')
+    await put(daily)
+    const fetched = await world.owner.call('GET', path)
+    const etag = fetched.headers.get('etag')!
+    expect((await put({ ...fetched.body, cron: '0 10 * * *' }, etag)).body.cron).toBe('0 10 * * *')
+    expect((await put(fetched.body, etag)).status).toBe(412)
+    const remove = (ifMatch: string) => world.owner.call('DELETE', path, { headers: { 'if-match': ifMatch } })
+    expect((await remove(etag)).status).toBe(412)
+    const now = (await world.owner.call('GET', path)).headers.get('etag')!
+    expect((await remove(now)).status).toBe(204)
   })
 
   test('a cron that means nothing, never fires, or names no time zone is refused', async () => {

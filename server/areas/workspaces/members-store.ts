@@ -46,6 +46,18 @@ export const deleteMember = (tx: Tx, workspaceId: string, userId: string): Promi
 export const deleteBoundKeys = (tx: Tx, workspaceId: string, userId: string): Promise<number> =>
   tx.count('delete from api_keys where workspace_id = $1 and user_id = $2', [workspaceId, userId])
 
+const invitationColumns = 'invitation_id, email, role, resource_kind, invited_by, created_at, expires_at'
+
+export const findInvitation = (
+  tx: Tx,
+  workspaceId: string,
+  invitationId: string,
+): Promise<PendingInvitation | undefined> =>
+  tx.maybe<PendingInvitation>(
+    `select ${invitationColumns} from invitations where workspace_id = $1 and invitation_id = $2 and accepted_at is null`,
+    [workspaceId, invitationId],
+  )
+
 export const listInvitations = (
   tx: Tx,
   workspaceId: string,
@@ -53,7 +65,7 @@ export const listInvitations = (
   limit: number,
 ): Promise<PendingInvitation[]> =>
   tx.rows<PendingInvitation>(
-    `select invitation_id, email, role, resource_kind, invited_by, created_at, expires_at from invitations
+    `select ${invitationColumns} from invitations
      where workspace_id = $1 and accepted_at is null and expires_at > now() and ($2::uuid is null or invitation_id < $2)
      order by invitation_id desc limit $3`,
     [workspaceId, before, limit + 1],

@@ -81,6 +81,13 @@ export function makeMembers(options: {
       return toPage(rows, limit, (row) => [row.invitation_id])
     },
 
+    async getInvitation(ctx: Context, { workspace_id, invitation_id }: InWorkspace & { invitation_id: string }) {
+      await enterWorkspace(ctx.tx, workspace_id)
+      const invitation = await store.findInvitation(ctx.tx, workspace_id, invitation_id)
+      if (!invitation) throw problem('not_found')
+      return invitation
+    },
+
     async revokeInvitation(ctx: Context, input: InWorkspace & { invitation_id: string }): Promise<void> {
       await enterWorkspace(ctx.tx, input.workspace_id)
       await invitations.revoke(ctx, input.workspace_id, input.invitation_id)

@@ -97,6 +97,7 @@ export const workspaceRoutes = ({ workspaces, members, auditLog }: Services): An
         body: NewInvitation,
         answer: Invitation,
         status: 201,
+        location: ({ state }, path) => path.replace(/members\/invite$/, state === 'added' ? 'members' : 'invitations'),
         examples: { body: { email: 'ann@example.com', role: 'member' } },
         run: members.inviteMember,
       },
@@ -126,6 +127,7 @@ export const workspaceRoutes = ({ workspaces, members, auditLog }: Services): An
         summary: 'Take an invitation back; its link stops working',
         extension,
         status: 204,
+        current: members.getInvitation,
         run: members.revokeInvitation,
       },
       listAuditLog: {

@@ -83,7 +83,6 @@ async function standingOf(
 ): Promise<Standing | undefined> {
   const id = params[parameterOf[of]]
   if (of === 'workspace' && id === undefined) {
-    if (ctx.maybeWorkspace === null) return undefined
     return ctx.workspace.role === 'guest' ? 'visible' : ctx.workspace.role
   }
   const find = standings[of]

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Database, Tx } from '../db/pool.ts'
-import { problem } from '../errors.ts'
+import { type Problem, problem } from '../errors.ts'
 import type { Logger } from '../log.ts'
 
 export type WorkspaceRole = 'owner' | 'member' | 'viewer' | 'guest'
@@ -65,6 +65,13 @@ export type ContextParts = Omit<Context, 'person' | 'workspace' | 'tx' | 'signal
   readonly hungUp: () => AbortSignal
 }
 
+/** Whoever is in no workspace needs one first; it is not that something they named is missing. */
+export const noWorkspace = (): Problem =>
+  problem(
+    'not_found',
+    'You are in no workspace yet. Open one with POST /api/workspaces, or accept an invitation to one.',
+  )
+
 /** Shared by all contexts: defining getters on each object costs more than everything else about it. */
 const asking = {
   get person(): Person {
@@ -74,7 +81,7 @@ const asking = {
   },
   get workspace(): Selected {
     const { maybeWorkspace } = this as unknown as ContextParts
-    if (maybeWorkspace === null) throw problem('not_found')
+    if (maybeWorkspace === null) throw noWorkspace()
     return maybeWorkspace
   },
   get tx(): Tx {

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { checkAccess } from '../access/check.ts'
 import type { Tx } from '../db/pool.ts'
-import { isProblem, problem, readOnly } from '../errors.ts'
+import { isProblem, type Problem, problem, readOnly } from '../errors.ts'
 import { type Answer, etagOf, sendAnswer } from './answer.ts'
 import { identify } from './caller.ts'
 import { type Context, makeContext, scopeOf } from './context.ts'
 import { holderOf, type Idempotency, type Replay, replayOf } from './idempotency.ts'
-import { fieldsOf, readInput } from './input.ts'
+import { fieldsOf, type ReadInput, readInput } from './input.ts'
 import type { Kernel } from './kernel.ts'
 import { parametersOf } from './parameters.ts'
 import { type Chosen, render, toJson } from './render.ts'
@@ -18,15 +19,17 @@ type Params = Record<string, string>
 
 const ignored = (): void => {}
 
-/** One request of one route, in the order: access, input, precondition, repetition, verb, answer. */
+/** One request of one route, in the order: access, repetition, input, precondition, verb, answer. */
 export function makeHandler(
   route: AnyRoute,
   kernel: Kernel,
   idempotency: Idempotency,
-  encodeCurrent: Encode | undefined,
+  { encodeCurrent, tagged }: { encodeCurrent: Encode | undefined; tagged: boolean },
 ) {
   const encode = route.answer && compileEncoder(route.answer)
+  const rendering = { encode, tagged, check: kernel.checkAnswers }
   const bodyFields = fieldsOf(route.body)
+  const changes = route.method !== 'GET' && route.method !== 'POST'
   const serverOwned = new Set([...fieldsOf(route.answer)].filter((field) => !bodyFields.has(field)))
 
   async function perform(
@@ -37,12 +40,29 @@ export function makeHandler(
     chosen: Chosen,
     ahead?: Promise<unknown>,
   ): Promise<Answer | null> {
-    const input = readInput(route, request, kernel.config, params, serverOwned)
+    const input = await inputOf(ctx, request, reply, params)
     if (route.current) await checkCurrent(ctx, request, params, input.echoed)
     else if (input.echoed.length > 0) throw readOnly(input.echoed.map(([field]) => field))
+    // What is never shown alone has no ETag to be meant.
+    else if (changes && (request.headers['if-match'] ?? '*') !== '*') throw changed()
     const result = await route.run(ctx, input.value as never, { request, reply, ahead })
     if (reply.sent || reply.raw.headersSent || route.produces) return null
-    return render(route, encode, result, chosen, kernel.checkAnswers)
+    return render(route, rendering, result, chosen, request.url.split('?', 1)[0]!)
+  }
+
+  /** Whoever may not do it, or names what is not there, hears that before anything about the input. */
+  async function inputOf(
+    ctx: Context,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    params: Params,
+  ): Promise<ReadInput> {
+    try {
+      return readInput(route, request, kernel.config, params, serverOwned)
+    } catch (refusal) {
+      await (route.allowed ?? route.current)?.(ctx, params as never, { request, reply })
+      throw refusal
+    }
   }
 
   /** Serialises writers of one resource, so that what If-Match was compared with is what gets changed. */
@@ -56,15 +76,13 @@ export function makeHandler(
       const lock = createHash('sha1').update(Object.values(params).join('/')).digest()
       await ctx.tx.rows('select pg_advisory_xact_lock($1, $2)', [lock.readInt32BE(0), lock.readInt32BE(4)])
     }
-    const ifMatch = request.headers['if-match']
-    if (ifMatch === undefined && echoed.length === 0) return
-    const encoded = toJson(encodeCurrent, await route.current!(ctx, params as never))
-    if (ifMatch !== undefined && ifMatch !== '*' && !ifMatch.split(/\s*,\s*/).includes(etagOf(encoded))) {
-      throw problem('precondition_failed', 'Read the resource again and repeat the change on what it says now.')
-    }
-    const present = JSON.parse(encoded.toString()) as Record<string, unknown>
-    const changed = echoed.filter(([field, value]) => JSON.stringify(present[field]) !== JSON.stringify(value))
-    if (changed.length > 0) throw readOnly(changed.map(([field]) => field))
+    if (request.headers['if-match'] === undefined && echoed.length === 0) return
+    const current = await route.current!(ctx, params as never)
+    const encoded = current === undefined ? undefined : toJson(encodeCurrent, current)
+    if (!matches(request, encoded)) throw changed()
+    const present = JSON.parse(encoded?.toString() ?? '{}') as Record<string, unknown>
+    const others = echoed.filter(([field, value]) => !isDeepStrictEqual(present[field], value))
+    if (others.length > 0) throw readOnly(others.map(([field]) => field))
   }
 
   function replayFor(request: FastifyRequest): Replay | undefined {
@@ -135,6 +153,15 @@ export function makeHandler(
     return sendAnswer(reply, answer)
   }
 }
+
+function matches({ headers }: FastifyRequest, current: Buffer | undefined): boolean {
+  const ifMatch = headers['if-match']
+  if (ifMatch === undefined || (ifMatch === '*' && current !== undefined)) return true
+  return current !== undefined && ifMatch.split(/\s*,\s*/).includes(etagOf(current))
+}
+
+const changed = (): Problem =>
+  problem('precondition_failed', 'Read the resource again and repeat the change on what it says now.')
 
 function idempotencyKeyOf(request: FastifyRequest): string | null {
   const key = request.headers['idempotency-key']

@@ -1,3 +1,4 @@
+import { request } from 'node:http'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { startEmbeddedPostgres } from '#platform/db/embedded'
 import { migrate } from '#platform/db/migrate'
@@ -64,6 +65,7 @@ describe('bodies', () => {
       ['"text"', {}, 422, 'invalid'],
       ['{"name":"a\\u0000b"}', {}, 422, 'invalid'],
       ['{"name":"\\ud800"}', {}, 422, 'invalid'],
+      ['{"name":"x"}', { 'content-type': 'nonsense' }, 415, 'unsupported_media_type'],
       ['name=x', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'unsupported_media_type'],
       [`{"name":"${'x'.repeat(1 << 20)}"}`, {}, 413, 'too_large'],
     ]
@@ -76,8 +78,24 @@ describe('bodies', () => {
   })
 
   test('an absent body is an empty object, whatever its content type', async () => {
-    const answer = await world.owner.call('POST', '/api/companies', { headers: { 'content-type': 'text/plain' } })
-    expect([answer.status, answer.body.errors[0].path]).toEqual([422, '/name'])
+    for (const type of ['text/plain', 'nonsense', 'application/octet-stream', 'multipart/form-data', ''])
+      for (const path of ['/api/companies', '/api/datasets']) {
+        const answer = await world.owner.call('POST', path, { headers: { 'content-type': type } })
+        expect([path, type, answer.status, answer.body.errors?.[0].path]).toEqual([path, type, 422, '/name'])
+      }
+    const chunked = await new Promise<number>((resolve, reject) => {
+      const headers = {
+        authorization: `Bearer ${world.owner.key}`,
+        'content-type': 'nonsense',
+        'transfer-encoding': 'chunked',
+      }
+      const sent = request(`${service().base}/api/companies`, { method: 'POST', headers }, (answer) => {
+        answer.resume()
+        resolve(answer.statusCode!)
+      })
+      sent.once('error', reject).end()
+    })
+    expect(chunked).toBe(422)
   })
 
   test('text that looks like code is kept as the text it is', async () => {
@@ -104,6 +122,19 @@ describe('requests', () => {
       await world.owner.call('GET', '/api/companies', { headers: { 'x-request-id': 'a b {}' } })
     ).headers.get('x-request-id')
     expect(minted).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('a person without a workspace is told to open one', async () => {
+    const person = await makePerson(service())
+    for (const [method, path] of [
+      ['POST', '/api/teams'],
+      ['GET', '/api/workflows'],
+      ['POST', '/api/presence'],
+    ] as const) {
+      const { status, body } = await person.call(method, path, { body: method === 'POST' ? { name: 'x' } : undefined })
+      expect([path, status, body.code]).toEqual([path, 404, 'not_found'])
+      expect(body.detail, path).toContain('POST /api/workspaces')
+    }
   })
 
   test('unknown addresses, methods and parameters are refused', async () => {

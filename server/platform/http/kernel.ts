@@ -16,6 +16,7 @@ import { makeHandler } from './handler.ts'
 import { type Idempotency, makeIdempotency } from './idempotency.ts'
 import { makeRateLimiter, type RateLimiter } from './limits.ts'
 import { makePatience } from './patience.ts'
+import { isResource } from './render.ts'
 import type { AnyRoute } from './route.ts'
 import { compileEncoder, type Encode } from './schema.ts'
 import { applyLimits, callerAddress, countRefused, holdSignIn } from './throttle.ts'
@@ -51,6 +52,7 @@ export function addRoutes(app: FastifyInstance, routes: AnyRoute[], kernel: Kern
     admission,
     door: guardDoor(app.server, { config, admission, limiter, patience, onOverloaded }),
     encoders: encodersOf(routes),
+    resources: new Set(routes.filter(isResource).map(({ answer }) => answer)),
   }
   for (const route of routes) if (route.bodyKind !== 'stream') addRoute(app, route, kernel, shared)
   // Streams are taken as they come, by the route itself.
@@ -73,6 +75,8 @@ type Shared = {
   admission: Admission
   door: Door
   encoders: Map<unknown, Encode>
+  /** Schemas of what can be read alone. */
+  resources: Set<unknown>
 }
 
 /**
@@ -105,7 +109,10 @@ function bodyLimitOf(route: AnyRoute, config: Config): number {
 }
 
 function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared: Shared): void {
-  const handle = makeHandler(route, kernel, shared.idempotency, shared.encoders.get(route.current))
+  const handle = makeHandler(route, kernel, shared.idempotency, {
+    encodeCurrent: shared.encoders.get(route.current),
+    tagged: route.answer !== undefined && shared.resources.has(route.answer),
+  })
   const answered = (request: FastifyRequest, status: number): void => {
     request.turn?.leave()
     kernel.onAnswered?.(route, status, (performance.now() - request.startedAt) / 1000)

@@ -5,12 +5,20 @@ import type { Encode } from './schema.ts'
 
 export type Chosen = { status: number; headers: Record<string, string> }
 
+export type Rendering = {
+  encode: Encode | undefined
+  /** Whether the answer is a resource as it can be read, so that its ETag means something. */
+  tagged: boolean
+  /** Checks it against its schema. */
+  check: boolean
+}
+
 export function render(
   route: AnyRoute,
-  encode: Encode | undefined,
+  { encode, tagged, check }: Rendering,
   result: unknown,
   chosen: Chosen,
-  check: boolean,
+  path: string,
 ): Answer {
   if (!route.answer || chosen.status === 204)
     return { status: route.answer ? chosen.status : (route.status ?? 204), headers: chosen.headers, body: null }
@@ -22,15 +30,17 @@ export function render(
     'cache-control': 'no-store',
     ...chosen.headers,
   }
-  if (route.location && chosen.status === 201) headers.location = route.location(encoded as never)
-  if (route.current || (route.method === 'GET' && !isPage(route))) headers.etag = etagOf(body)
+  if (route.location && chosen.status === 201) headers.location = route.location(encoded as never, path)
+  if (tagged) headers.etag = etagOf(body)
   return { status: chosen.status, headers, body }
 }
 
 export const toJson = (encode: Encode | undefined, value: unknown): Buffer =>
   Buffer.from(JSON.stringify(encode ? encode(value) : value))
 
-const isPage = (route: AnyRoute): boolean => fieldsOf(route.answer).has('next_cursor')
+/** The answer of what is read alone, or changed by what If-Match says; other routes that answer with the same say it alike. */
+export const isResource = (route: AnyRoute): boolean =>
+  route.current !== undefined || (route.method === 'GET' && !fieldsOf(route.answer).has('next_cursor'))
 
 function checkAnswer(route: AnyRoute, body: Buffer): void {
   const result = route.answer!.safeParse(JSON.parse(body.toString()))

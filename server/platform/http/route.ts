@@ -40,9 +40,18 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   alsoStatus?: (200 | 201 | 202 | 204)[]
   /** Refusals beyond those that its kind of route can give, for the OpenAPI document. */
   alsoRefuses?: 402[]
-  location?: (answer: Record<string, string>) => string
-  /** The resource as it stands: gives ETag, If-Match and the check that server-owned fields are not changed. */
+  /** Of what was made: its own address where it can be read alone, else the list in which it stands. */
+  location?: (answer: Record<string, string>, path: string) => string
+  /**
+   * The resource as it stands, undefined where a PUT may make it: gives ETag, If-Match and the check that server-owned
+   * fields are not changed.
+   */
   current?: (ctx: Context, input: PathParameters<Path>) => Promise<unknown>
+  /**
+   * Refuses whom the verb would refuse whatever they sent (403, 404), where the access word cannot. Asked only when the input
+   * is not valid, so that this is not said first; `current` is asked where this is not given.
+   */
+  allowed?: (ctx: Context, input: PathParameters<Path>, exchange: Exchange) => Promise<unknown>
   /** Statements that travel with those of the access check: the verb has them in `exchange.ahead`, nobody else sees them. */
   ahead?: (ctx: Context, input: PathParameters<Path>) => Promise<unknown>
   /** false: the verb opens its own transactions (streams, outside calls, starting executions); asked where it depends. */
@@ -67,11 +76,12 @@ export type AnyRoute = {
   method: Method
   path: string
   access: Access
-} & Omit<Route<string, z.ZodType, z.ZodType, z.ZodType>, 'run' | 'current' | 'location' | 'ahead'> & {
+} & Omit<Route<string, z.ZodType, z.ZodType, z.ZodType>, 'run' | 'current' | 'allowed' | 'location' | 'ahead'> & {
     run(ctx: Context, input: never, exchange: Exchange): Promise<unknown>
     current?: (ctx: Context, input: never) => Promise<unknown>
+    allowed?: (ctx: Context, input: never, exchange: Exchange) => Promise<unknown>
     ahead?: (ctx: Context, input: never) => Promise<unknown>
-    location?: (answer: never) => string
+    location?: (answer: never, path: string) => string
   }
 
 export const isOneTransaction = ({ transaction }: Pick<AnyRoute, 'transaction'>): boolean =>

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import cookie from '@fastify/cookie'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fastify, LogController } from 'fastify'
 import { problem } from '../errors.ts'
@@ -22,6 +23,18 @@ declare module 'fastify' {
 }
 
 const EMPTY = Buffer.alloc(0)
+
+/**
+ * The type of a body that is not there says nothing, and one that is no type at all is that of any bytes: the framework would
+ * refuse it before anybody knows whether there is a body.
+ */
+function settleContentType(headers: IncomingHttpHeaders): void {
+  const type = headers['content-type']
+  if (type === undefined) return
+  if (headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0')
+    delete headers['content-type']
+  else if (!/^\s*[^\s/;]+\/[^\s/;]+/.test(type)) headers['content-type'] = 'application/octet-stream'
+}
 
 export function makeHttp(kernel: Kernel): FastifyInstance {
   const app = fastify({
@@ -52,6 +65,7 @@ export function makeHttp(kernel: Kernel): FastifyInstance {
     request.rawBody = EMPTY
     reply.headers(secureHeaders)
     reply.header('x-request-id', request.id)
+    settleContentType(request.headers)
     done()
   })
   app.removeAllContentTypeParsers()

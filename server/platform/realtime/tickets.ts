@@ -21,6 +21,9 @@ export const IssuedTicket = z
   .meta({ id: 'Ticket' })
 export type IssuedTicket = z.input<typeof IssuedTicket>
 
+/** The address of the socket that a ticket is for. */
+export const socketOf = ({ url }: Record<string, string>): string => new URL(url!).pathname
+
 /** Who redeemed a ticket. */
 export type Holder = Viewer & { kind: FeedKind; credential_kind: 'session' | 'api_key'; credential_id: string }
 
