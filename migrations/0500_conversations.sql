@@ -118,6 +118,7 @@ create table forms (
   form_id uuid not null,
   thread_id uuid not null,
   kind text not null check (kind in ('parameters', 'question')),
+  clarification_id uuid,
   title text not null,
   schema json not null,
   "values" json not null default '{}',

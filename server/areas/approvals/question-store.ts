@@ -137,6 +137,18 @@ export async function listStillOpen(tx: Tx, workspaceId: string, clarificationId
   return new Set(rows.map(({ clarification_id }) => clarification_id))
 }
 
+/** Whether the person is one of those who may answer the question. */
+export const isForPerson = async (
+  tx: Tx,
+  workspaceId: string,
+  userId: string,
+  clarificationId: string,
+): Promise<boolean> =>
+  (await tx.maybe(
+    `select from questions q where q.workspace_id = $1 and q.clarification_id = $3 and ${isFor('$2::uuid')}`,
+    [workspaceId, userId, clarificationId],
+  )) !== undefined
+
 /** Whether a question of the execution names the person. */
 export const isNamedIn = async (tx: Tx, workspaceId: string, userId: string, executionId: string): Promise<boolean> =>
   (await tx.maybe(

@@ -114,7 +114,7 @@ export function makeQuestions({
     if (another) throw invalid([{ path: '/clarification_id', message: 'must be given: several questions are open' }])
     if (answered.clarificationId !== undefined && !wanted) throw unknownReference('/clarification_id')
     if (wanted?.status !== 'open')
-      throw problem('not_waiting', whyNotWaiting(wanted ?? (await store.findNewest(tx, workspaceId, executionId))))
+      throw problem('not_waiting', whyNotWaiting(wanted ?? (await store.findNewest(tx, workspaceId, executionId)), by))
     if (!mayAnswer(wanted)) throw addressedToOthers()
     const issues = validateJson(wanted.schema, answered.response)
     if (issues.length > 0)
@@ -166,6 +166,7 @@ export function makeQuestions({
 
     cancelOpen: store.cancelOpen,
     stillOpen: store.listStillOpen,
+    isForPerson: store.isForPerson,
 
     /** Whoever an open question of the execution names sees that the execution exists. */
     async standingThroughQuestion(ctx: Context, executionId: string): Promise<Standing | undefined> {
@@ -219,9 +220,13 @@ const answererOf = ({ person }: Context): Answerer => ({
 
 const addressedToOthers = (): Problem => problem('forbidden', 'The question is addressed to somebody else.')
 
-function whyNotWaiting(row: Row | undefined): string {
+/** Somebody outside does not learn from it who works here. */
+function whyNotWaiting(row: Row | undefined, { userId }: Answerer): string {
   if (!row) return 'The execution waits for no answer.'
-  if (row.status === 'answered') return `It was answered by ${row.answered_by_name ?? 'somebody else'}.`
+  if (row.status === 'answered')
+    return userId === undefined
+      ? 'It was answered before.'
+      : `It was answered by ${row.answered_by_name ?? 'somebody else'}.`
   return row.status === 'expired' ? 'The time to answer has passed.' : 'The execution waits for it no longer.'
 }
 

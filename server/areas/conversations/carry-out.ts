@@ -1,4 +1,4 @@
-import type { Questions } from '#areas/approvals/questions'
+import type { Answerer, Questions } from '#areas/approvals/questions'
 import { defaultsOf, requirementsOf } from '#areas/requirements/extract'
 import { enqueue } from '#engine/enqueue'
 import type { Json, JsonObject } from '#model/definition'
@@ -9,7 +9,7 @@ import { insertExecution } from './execution-store.ts'
 import { closeForms, type FormRow, insertForm, updateFormValues } from './form-store.ts'
 import type { NewMessage } from './message-store.ts'
 import type { Offer } from './offer-store.ts'
-import type { OpenQuestion } from './state.ts'
+import { askedNow, type OpenQuestion } from './state.ts'
 import * as texts from './texts.ts'
 import { type Decision, wantsForm } from './think.ts'
 import type { Held } from './thread-store.ts'
@@ -33,7 +33,7 @@ export type Deed = {
 export type By = { author: Author; origin: Origin }
 
 export type CarryOutDependencies = {
-  questions(): Pick<Questions, 'answer' | 'stillOpen'>
+  questions(): Pick<Questions, 'answer' | 'stillOpen' | 'isForPerson'>
   /** Refuses with `quota_exceeded`. */
   checkQuota(tx: Tx, workspaceId: string): Promise<void>
 }
@@ -51,13 +51,24 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
     deed.writes.push((tx) => closeForms(tx, deed.held, status))
   }
 
+  /** The form of a question that is no longer open goes with it. */
+  function closeStale(deed: Deed): void {
+    const asked = deed.form?.clarification_id ?? null
+    const { questions: open } = deed.held.state
+    if (asked !== null && !open.some(({ clarification_id }) => clarification_id === asked)) closeForm(deed, 'cancelled')
+  }
+
   function showForm(
     deed: Deed,
-    form: { kind: 'parameters' | 'question'; title: string; schema: Json; values: JsonObject },
+    form: Pick<FormRow, 'kind' | 'clarification_id' | 'title' | 'schema' | 'values'>,
   ): void {
     const { held, form: open } = deed
     if (!showsForms(held)) return
-    if (open && open.kind === form.kind && JSON.stringify(open.schema) === JSON.stringify(form.schema)) {
+    if (
+      open &&
+      open.clarification_id === form.clarification_id &&
+      JSON.stringify(open.schema) === JSON.stringify(form.schema)
+    ) {
       if (JSON.stringify(open.values) === JSON.stringify(form.values)) return
       deed.form = { ...open, values: form.values }
       deed.writes.push((tx) => updateFormValues(tx, held.workspace_id, open.form_id, form.values))
@@ -127,14 +138,15 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
       to.execution_id,
       { response: by.response, clarificationId: to.clarification_id },
       answererOf(by),
-      (row) => row.who === null,
+      // Somebody of the house answers as by any other door; the others, what is asked of whoever started it.
+      by.author.kind === 'person' ? ({ named }) => named : ({ who }) => who === null,
     )
     const { clarification_id } = answered
     held.state = {
       ...held.state,
       questions: held.state.questions.filter((question) => question.clarification_id !== clarification_id),
     }
-    if (deed.form?.kind === 'question') closeForm(deed, 'submitted')
+    if (deed.form?.clarification_id === clarification_id) closeForm(deed, 'submitted')
     return { clarification_id }
   }
 
@@ -149,7 +161,7 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
       const { clarification_id } = question
       const left = held.state.questions.filter((one) => one.clarification_id !== clarification_id)
       held.state = { ...held.state, questions: left }
-      if (deed.form?.kind === 'question') closeForm(deed, 'cancelled')
+      closeStale(deed)
       return false
     }
   }
@@ -157,7 +169,7 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
   /** What stands open next is asked again: another question, or the inputs that were being gathered. */
   function remind(deed: Deed, offers: Offer[]): void {
     const { held } = deed
-    const [question] = held.state.questions
+    const question = askedNow(held.state)
     if (question) {
       say(deed, texts.questionText(question.question, question.schema))
       showQuestionForm(deed, question)
@@ -172,11 +184,14 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
     if (!wantsForm(question.schema)) return
     showForm(deed, {
       kind: 'question',
+      clarification_id: question.clarification_id,
       title: question.question.slice(0, 300),
       schema: question.schema,
       values: { ...defaultsOf(requirementsOf(question.schema)), ...question.values },
     })
   }
+
+  const showInputs = (deed: Deed, offer: Offer, values: JsonObject): void => showForm(deed, formOf(offer, values))
 
   async function carryOut(tx: Tx, deed: Deed, decision: Decision, by: By, offers: Offer[]): Promise<void> {
     const { held } = deed
@@ -212,34 +227,41 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
         remind(deed, offers)
         return
       }
+      case 'set_aside': {
+        const { question } = decision
+        held.state = { ...held.state, questions: replaced(held, { ...question, aside: true }) }
+        if (deed.form?.clarification_id === question.clarification_id) closeForm(deed, 'cancelled')
+        held.state = { ...held.state, offered: decision.offered }
+        for (const text of decision.texts) say(deed, text)
+        return
+      }
       case 'ask_again':
-        held.state = {
-          ...held.state,
-          questions: held.state.questions.map((question) =>
-            question.clarification_id === decision.question.clarification_id ? decision.question : question,
-          ),
-        }
+        held.state = { ...held.state, questions: replaced(held, decision.question) }
         for (const text of decision.texts) say(deed, text)
         showQuestionForm(deed, decision.question)
     }
   }
 
-  return { carryOut, say, closeForm, start, give, answer, remind, showQuestionForm }
+  return { carryOut, say, closeForm, closeStale, showInputs, start, give, answer, remind, showQuestionForm }
 }
+
+const replaced = ({ state }: Held, question: OpenQuestion): OpenQuestion[] =>
+  state.questions.map((one) => (one.clarification_id === question.clarification_id ? question : one))
 
 export type CarryOut = ReturnType<typeof makeCarryOut>
 
 const formOf = (offer: Offer, values: JsonObject) => ({
   kind: 'parameters' as const,
+  clarification_id: null,
   title: offer.name,
   schema: offer.inputs ?? { type: 'object' },
   values: { ...defaultsOf(requirementsOf(offer.inputs ?? true)), ...values },
 })
 
-const answererOf = ({ author, origin }: By): { id: string; name: string } => {
+const answererOf = ({ author, origin }: By): Answerer => {
   switch (author.kind) {
     case 'person':
-      return { id: origin.id ?? author.userId, name: author.name }
+      return { id: origin.id ?? author.userId, name: author.name, userId: author.userId }
     case 'visitor':
       return { id: origin.id ?? 'visitor', name: 'a visitor' }
     case 'external':

@@ -61,6 +61,38 @@ describe('with a language model', () => {
     }
   })
 
+  test('what was withdrawn while it thought is started no more', async () => {
+    const workflow = await makeWorkflow(world.owner, 'Send a parrot', { nodes: [], edges: [], output: 'sent' })
+    const own = await makeTemplate(world.owner, [workflow])
+    const guest = await visit(service, own, (await makeToken(world.owner, `/api/templates/${own}`)).token)
+    fake.script(async () => {
+      await world.owner.call('PATCH', `/api/templates/${own}`, { body: { workflow_ids: [] } })
+      await world.owner.call('DELETE', `/api/workflows/${workflow}`)
+      return json({ choice: 'w1', reply: '' })
+    })
+    const { body } = await guest.chat('a bird by mail')
+    expect(body.execution_id).toBeUndefined()
+    expect(body.messages[0].text).toContain('no longer available')
+  })
+
+  test('what has another version meanwhile is thought over again', async () => {
+    const workflow = await makeWorkflow(world.owner, 'Send a parrot', { nodes: [], edges: [], output: 'sent' })
+    const own = await makeTemplate(world.owner, [workflow])
+    const guest = await visit(service, own, (await makeToken(world.owner, `/api/templates/${own}`)).token)
+    fake.script(
+      async () => {
+        const body = { definition: refund, activate: true }
+        await world.owner.call('POST', `/api/workflows/${workflow}/versions`, { body })
+        return json({ choice: 'w1', reply: '' })
+      },
+      json({ choice: 'w1', reply: '' }),
+    )
+    fake.otherwise(none)
+    const { body } = await guest.chat('a bird by mail')
+    expect(body.execution_id).toBeUndefined()
+    expect(body.form.schema).toEqual(refund.inputs)
+  })
+
   test('the rules go on where it does not answer', async () => {
     fake.otherwise(status(401))
     const { body } = await visitor.chat('refund please')

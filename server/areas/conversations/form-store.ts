@@ -5,9 +5,11 @@ import type { Form } from './types.ts'
 
 export type FormRow = Form & {
   kind: 'parameters' | 'question'
+  /** The question it asks; two questions may ask for the same fields. */
+  clarification_id: string | null
   status: 'open' | 'submitted' | 'cancelled' | 'replaced'
 }
-export const formColumns = 'form_id, title, schema, "values", kind, status'
+export const formColumns = 'form_id, title, schema, "values", kind, clarification_id, status'
 
 export const findOpenForm = (tx: Tx, workspaceId: string, threadId: string): Promise<FormRow | undefined> =>
   tx.maybe<FormRow>(`select ${formColumns} from forms where workspace_id = $1 and thread_id = $2 and status = 'open'`, [
@@ -15,8 +17,14 @@ export const findOpenForm = (tx: Tx, workspaceId: string, threadId: string): Pro
     threadId,
   ])
 
+/** As it is shown: the form of a question that was answered through another door is nobody's to fill in any more. */
 export async function openForm(tx: Tx, workspaceId: string, threadId: string): Promise<Form | null> {
-  const form = await findOpenForm(tx, workspaceId, threadId)
+  const form = await tx.maybe<FormRow>(
+    `select ${formColumns} from forms f where workspace_id = $1 and thread_id = $2 and status = 'open'
+       and (clarification_id is null or exists (select from questions q
+         where q.workspace_id = $1 and q.clarification_id = f.clarification_id and q.status = 'open'))`,
+    [workspaceId, threadId],
+  )
   return form ? formOf(form) : null
 }
 
@@ -32,15 +40,17 @@ export const findForm = (tx: Tx, workspaceId: string, threadId: string, formId: 
 export const insertForm = (
   tx: Tx,
   held: Held,
-  form: { form_id: string; kind: FormRow['kind']; title: string; schema: Json; values: JsonObject },
+  form: Pick<FormRow, 'form_id' | 'kind' | 'clarification_id' | 'title'> & { schema: Json; values: JsonObject },
 ): Promise<number> =>
   tx.count(
-    `insert into forms (workspace_id, form_id, thread_id, kind, title, schema, "values", turn) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    `insert into forms (workspace_id, form_id, thread_id, kind, clarification_id, title, schema, "values", turn)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
       held.workspace_id,
       form.form_id,
       held.thread_id,
       form.kind,
+      form.clarification_id,
       form.title,
       JSON.stringify(form.schema),
       JSON.stringify(form.values),

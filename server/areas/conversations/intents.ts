@@ -1,5 +1,5 @@
 import { findAgreement } from '#providers/extraction/choices'
-import { contentStems, nearly, wordsOf } from '#providers/extraction/text'
+import { contentStems, isPlainQuestion, nearly, wordsOf } from '#providers/extraction/text'
 
 // Which workflow somebody means, by the words they use: a number of the menu, a name, or what its description speaks of.
 
@@ -65,14 +65,22 @@ export function findIntent(text: string, choices: Choice[], offered: string[]): 
     }
   }
   const [only] = choices
-  if (
-    only &&
-    choices.length === 1 &&
-    (findAgreement(text)?.value === true || /^\W*(?:start|go|begin|run)\b/i.test(text))
-  )
-    return { kind: 'chosen', workflowId: only.workflow_id, sure: true }
+  if (only && choices.length === 1 && isGo(text)) return { kind: 'chosen', workflowId: only.workflow_id, sure: true }
   return { kind: 'none' }
 }
+
+/** Said when asked whether to start. */
+export const isGo = (text: string): boolean =>
+  findAgreement(text)?.value === true || /^\W*(?:please\s+)?(?:start|go|begin|run|do it|try|again)\b/i.test(text)
+
+export const isRefusal = (text: string): boolean => findAgreement(text)?.value === false || isCancel(text)
+
+/** "do not wipe the cache", "what does this do?": it is spoken of, and not asked for. */
+export const isNoWish = (text: string): boolean =>
+  /\b(?:not|never|no(?!\.?\s*\d)|without|cannot|\w+n['’]t|dont)\b/i.test(text) || isPlainQuestion(text, 0)
+
+/** Back to the question that was set aside. */
+export const isReturn = (text: string): boolean => /^\W*(?:answer|question|continue|resume)\b\W*\w*\W*$/i.test(text)
 
 export const isCancel = (text: string): boolean =>
   /^\W*(?:cancel|stop|quit|abort|never ?mind|forget it|start over|menu|back)(?:\s+(?:it|that|this|please))?\W*$/i.test(

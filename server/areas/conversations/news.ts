@@ -6,6 +6,7 @@ import type { CarryOut, Deed } from './carry-out.ts'
 import { findAncestor, readStandings, type Standing } from './execution-store.ts'
 import { closeForms, findOpenForm } from './form-store.ts'
 import { tell } from './message-store.ts'
+import { askedNow } from './state.ts'
 import * as texts from './texts.ts'
 import { type Held, lockThread, lockThreadOf, saveThread } from './thread-store.ts'
 import type { Message, Posted } from './types.ts'
@@ -40,13 +41,23 @@ export function makeNews({
   stillOpen,
 }: {
   db: Database
-  carrying: Pick<CarryOut, 'showQuestionForm'>
+  carrying: Pick<CarryOut, 'showQuestionForm' | 'closeStale'>
   stillOpen: Questions['stillOpen']
 }) {
   const listeners: ((tx: Tx, posted: Posted) => Promise<void>)[] = []
 
   async function announce(tx: Tx, held: Held, message: Message | undefined): Promise<void> {
     if (message) for (const listener of listeners) await listener(tx, { thread: held, message })
+  }
+
+  /** Questions that were answered through another door, or closed, are no longer ours to answer. */
+  async function dropClosed(tx: Tx, held: Held): Promise<void> {
+    const { questions } = held.state
+    if (questions.length === 0) return
+    const ids = questions.map(({ clarification_id }) => clarification_id)
+    const open = await stillOpen(tx, held.workspace_id, ids)
+    if (open.size === questions.length) return
+    held.state = { ...held.state, questions: questions.filter(({ clarification_id }) => open.has(clarification_id)) }
   }
 
   /** Says how it ended, and forgets what stood open for it. True where that was news. */
@@ -75,6 +86,7 @@ export function makeNews({
       const own = await findAncestor(tx, asked.workspace_id, asked.execution_id)
       const held = own && (await lockThread(tx, asked.workspace_id, own.thread_id))
       if (!held) return
+      await dropClosed(tx, held)
       const forUs = asked.who === null
       const message = await tell(tx, held, {
         text: forUs ? texts.questionText(asked.question, asked.schema) : texts.COLLEAGUE,
@@ -86,9 +98,10 @@ export function makeNews({
         const open = { clarification_id, execution_id, root_id: own.execution_id, question, schema }
         held.state = { ...held.state, questions: [...held.state.questions, open] }
         await saveThread(tx, held)
-        if (held.state.questions.length === 1 && held.taken_over_by === null) {
+        if (askedNow(held.state) === open && held.taken_over_by === null) {
           const form = (await findOpenForm(tx, held.workspace_id, held.thread_id)) ?? null
           const deed: Deed = { held, said: [], writes: [], form, executionId: null, started: 0 }
+          carrying.closeStale(deed)
           carrying.showQuestionForm(deed, open)
           for (const write of deed.writes) await write(tx)
         }
@@ -122,15 +135,7 @@ export function makeNews({
       })
     },
 
-    /** Questions that were answered through another door, or closed, are no longer ours to answer. */
-    async dropClosed(tx: Tx, held: Held): Promise<void> {
-      const { questions } = held.state
-      if (questions.length === 0) return
-      const ids = questions.map(({ clarification_id }) => clarification_id)
-      const open = await stillOpen(tx, held.workspace_id, ids)
-      if (open.size === questions.length) return
-      held.state = { ...held.state, questions: questions.filter(({ clarification_id }) => open.has(clarification_id)) }
-    },
+    dropClosed,
 
     /** What has ended and was not told of yet, before anything else is said; how the rest stands. */
     async tellEnds(tx: Tx, held: Held): Promise<{ standings: Standing[]; told: boolean }> {

@@ -40,6 +40,7 @@ export function makeConversations(dependencies: ConversationDependencies) {
     news,
     tools: { extract: makeExtract({ llm, log }), pick: makePick({ llm, log }) },
     rules: { extract: makeExtract({ llm: noModel, log }), pick: async () => undefined },
+    isForPerson: (...asked) => dependencies.questions().isForPerson(...asked),
     thinksSlowly: () => llm.available() === null,
     afterCommit({ held, started }: Deed): void {
       if (started > 0) dependencies.countStarted(held.workspace_id, started)

@@ -13,6 +13,8 @@ export type OpenQuestion = {
   /** For an answer of several fields: what is known of it, and which was asked for last. */
   values?: JsonObject
   asked?: string
+  /** Whoever it is for wanted to do something else first. */
+  aside?: boolean
 }
 
 export type State = {
@@ -38,6 +40,9 @@ export const emptyState: State = {
   started: null,
   awaiting: false,
 }
+
+/** The question that the next words are taken to answer. */
+export const askedNow = ({ questions }: State): OpenQuestion | undefined => questions.find(({ aside }) => !aside)
 
 /** Rows written before a field existed do not have it. */
 export const readState = (stored: Partial<State>): State => ({ ...emptyState, ...stored })

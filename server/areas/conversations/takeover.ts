@@ -6,6 +6,7 @@ import type { CarryOut, Deed } from './carry-out.ts'
 import { messagesOfRequest, type NewMessage, saveTurn } from './message-store.ts'
 import type { News } from './news.ts'
 import { readSurroundings, type Surroundings } from './offer-store.ts'
+import { askedNow } from './state.ts'
 import * as texts from './texts.ts'
 import { nextStep } from './think.ts'
 import { type Held, lockThread, setTakenOver } from './thread-store.ts'
@@ -99,9 +100,9 @@ export type Takeover = ReturnType<typeof makeTakeover>
 
 /** What was being gathered, where nothing else is asked first. */
 function neededNow({ state }: Held, { offers }: Surroundings): string[] {
-  const { gathering, questions } = state
+  const { gathering } = state
   const offer = offers.find(({ workflow_id }) => workflow_id === gathering?.workflow_id)
-  if (!gathering || !offer || questions.length > 0) return []
+  if (!gathering || !offer || askedNow(state)) return []
   const step = nextStep(offer, gathering.values, [], false)
   return step.kind === 'gather' ? step.texts : []
 }

@@ -5,9 +5,9 @@ import { validateJson } from '#model/json-schema'
 import type { Requirement } from '#providers/extraction/index'
 import { contentStems } from '#providers/extraction/text'
 import type { Standing } from './execution-store.ts'
-import { findIntent, isCancel } from './intents.ts'
+import { findIntent, isCancel, isGo, isNoWish, isRefusal, isReturn } from './intents.ts'
 import type { Offer, Surroundings, Voice } from './offer-store.ts'
-import type { OpenQuestion } from './state.ts'
+import { askedNow, type OpenQuestion } from './state.ts'
 import * as texts from './texts.ts'
 import type { Held } from './thread-store.ts'
 
@@ -31,6 +31,8 @@ export type Decision =
   | { kind: 'answer'; question: OpenQuestion; response: Json }
   /** The answer is not complete: what is known of it is kept. */
   | { kind: 'ask_again'; question: OpenQuestion; texts: string[] }
+  /** It stays open, and something else may be done first. */
+  | { kind: 'set_aside'; question: OpenQuestion; texts: string[]; offered: string[] }
 
 /** A model's choice; undefined where it has none to offer and the rules decide. */
 export type PickWish = (
@@ -47,17 +49,29 @@ export async function think(situation: Situation, said: Said, tools: Tools): Pro
   const { state } = held
   if (held.taken_over_by !== null) return { kind: 'silent' }
   if (held.kind !== 'gather' && voice === undefined) return { kind: 'silent' }
-  const [question] = state.questions
-  if (question) return answerQuestion(question, said, voice, tools)
+  // A clip without a word is kept, and answers nothing.
+  if (said.text.trim() === '') return { kind: 'silent' }
+  const question = askedNow(state)
+  if (question) return answerQuestion(question, situation, said, tools)
+  const [waiting] = state.questions
+  if (waiting && isReturn(said.text))
+    return {
+      kind: 'ask_again',
+      question: { ...waiting, aside: false },
+      texts: [texts.questionText(waiting.question, waiting.schema)],
+    }
   if (state.gathering) {
     const { workflow_id, values, asked } = state.gathering
     const offer = offers.find((one) => one.workflow_id === workflow_id)
-    if (!offer) return { ...sayMenu(offers, texts.GONE), drop: true }
-    if (isCancel(said.text)) {
+    if (!offer) return goneFrom(offers)
+    // Everything is known, and whether to start was asked.
+    const ready = asked === null && missingOf(offer, values).length === 0
+    if (ready ? isRefusal(said.text) : isCancel(said.text)) {
       if (held.kind !== 'gather') return { ...sayMenu(offers, texts.CANCELLED), drop: true }
+      if (ready) return { kind: 'gather', offer, values, asked: null, texts: [texts.NOT_STARTED] }
       return nextStep(offer, {}, [texts.CANCELLED], false)
     }
-    return collect(offer, { values, asked }, said, voice, tools)
+    return collect(offer, { values, asked }, said, voice, tools, !ready || isGo(said.text))
   }
   if (held.kind === 'gather') return { kind: 'say', texts: [statusText(situation) ?? texts.COMPLETE] }
   return findWish(situation, said, tools)
@@ -74,7 +88,8 @@ async function findWish(situation: Situation, said: Said, tools: Tools): Promise
   if (offer) {
     // "2", or the name alone, is a choice and holds no value.
     const bare = onlyNames(said.text, offer)
-    return collect(offer, { values: {}, asked: null }, bare ? { ...said, text: '' } : said, voice, tools)
+    const heard = bare ? { ...said, text: '' } : said
+    return collect(offer, { values: {}, asked: null }, heard, voice, tools, !isNoWish(said.text))
   }
   if (picked?.reply) return { kind: 'say', texts: [picked.reply] }
   if (intent.kind === 'several') {
@@ -108,6 +123,9 @@ const sayMenu = (offers: Offer[], lead?: string): Say => ({
   offered: offers.map(idOf),
 })
 
+/** What was being gathered can be started no more. */
+export const goneFrom = (offers: Offer[]): Decision => ({ ...sayMenu(offers, texts.GONE), drop: true })
+
 /** How what was started stands, where something has not ended. */
 function statusText({ held, standings }: Situation): string | undefined {
   const last = held.state.running.at(-1)
@@ -118,7 +136,7 @@ function statusText({ held, standings }: Situation): string | undefined {
   return gate ? texts.waitingForApproval(gate.title ?? last.title) : texts.stillRunning(last.title)
 }
 
-const fitting = (values: JsonObject, requirements: Requirement[]): JsonObject =>
+export const fitting = (values: JsonObject, requirements: Requirement[]): JsonObject =>
   Object.fromEntries(
     requirements.flatMap(({ name, schema }) => {
       const value = own(values, name)
@@ -132,6 +150,7 @@ async function collect(
   said: Said,
   voice: Voice | undefined,
   { extract }: Tools,
+  mayStart: boolean,
 ): Promise<Decision> {
   const requirements = requirementsOf(offer.inputs ?? true)
   // The workflow may have changed since they were given.
@@ -150,7 +169,7 @@ async function collect(
           ...(said.signal && { signal: said.signal }),
         })
   const learnt = JSON.stringify(values) !== JSON.stringify(known)
-  return nextStep(offer, values, before.asked !== null && !learnt ? [texts.NOT_UNDERSTOOD] : [], true)
+  return nextStep(offer, values, before.asked !== null && !learnt ? [texts.NOT_UNDERSTOOD] : [], mayStart)
 }
 
 /** Starts where everything is known, else asks for what is not. */
@@ -187,12 +206,23 @@ const isForObject = (schema: Json): schema is JsonObject => isObject(schema) && 
 
 export const wantsForm = (schema: Json): boolean => isForObject(schema) && requirementsOf(schema).length > 0
 
+const isOneOfSome = (schema: Json): boolean => isObject(schema) && own(schema, 'enum') !== undefined
+
 async function answerQuestion(
   question: OpenQuestion,
+  { voice, offers }: Situation,
   said: Said,
-  voice: Voice | undefined,
   { extract }: Tools,
 ): Promise<Decision> {
+  // "Cancel" may be one of the answers to choose from; else it is none, and whoever says it wants to leave.
+  const leaves = isCancel(said.text)
+  const aside = {
+    kind: 'set_aside' as const,
+    question,
+    texts: [texts.SET_ASIDE, texts.menu(offers)],
+    offered: offers.map(idOf),
+  }
+  if (leaves && !isOneOfSome(question.schema)) return aside
   const plain = plainAnswer(question.schema, said.text)
   if (plain !== undefined) return { kind: 'answer', question, response: plain }
   const whole = wantsForm(question.schema)
@@ -218,6 +248,7 @@ async function answerQuestion(
   const response = whole ? values : own(values, 'answer')
   if (response !== undefined && validateJson(question.schema, response).length === 0)
     return { kind: 'answer', question, response }
+  if (leaves) return aside
   const next = requirements.find(({ name }) => missing.includes(name)) ?? requirements[0]!
   return {
     kind: 'ask_again',

@@ -1,3 +1,4 @@
+import type { Questions } from '#areas/approvals/questions'
 import { requirementsOf } from '#areas/requirements/extract'
 import { validateJson } from '#model/json-schema'
 import { systemClock } from '#platform/clock'
@@ -12,7 +13,17 @@ import { type Offer, readSurroundings, type Surroundings, surroundingsOf } from 
 import { greet, threadOf } from './opening.ts'
 import { tellHolder } from './takeover.ts'
 import * as texts from './texts.ts'
-import { type Decision, inputOf, missingOf, type Said, type Situation, type Tools, think } from './think.ts'
+import {
+  type Decision,
+  fitting,
+  goneFrom,
+  inputOf,
+  missingOf,
+  type Said,
+  type Situation,
+  type Tools,
+  think,
+} from './think.ts'
 import { findThreadOfRequest, type Held, lockThread, readThread } from './thread-store.ts'
 import type { FirstMessage, FormAction, Incoming, Message, Respond, Turn } from './types.ts'
 
@@ -34,6 +45,7 @@ export function makeTurns(options: {
   /** A model takes seconds: then the message is read before the thread is held. */
   thinksSlowly(): boolean
   afterCommit(deed: Deed): void
+  isForPerson: Questions['isForPerson']
 }) {
   const { db, carrying, news } = options
 
@@ -103,6 +115,27 @@ export function makeTurns(options: {
     ...(signal && { signal }),
   })
 
+  /**
+   * What was thought before the thread was held, as things stand now; undefined where it is to be thought over again. What
+   * somebody says who may not answer the question is talk among people.
+   */
+  async function settle(
+    tx: Tx,
+    { held, offers }: Situation,
+    decision: Decision,
+    { author }: Incoming,
+  ): Promise<Decision | undefined> {
+    if ('offer' in decision) {
+      const offer = offers.find(({ workflow_id }) => workflow_id === decision.offer.workflow_id)
+      if (!offer) return goneFrom(offers)
+      return offer.version_id === decision.offer.version_id ? { ...decision, offer } : undefined
+    }
+    if (!('question' in decision) || author.kind !== 'person') return decision
+    const { clarification_id } = decision.question
+    const theirs = await options.isForPerson(tx, held.workspace_id, author.userId, clarification_id)
+    return theirs ? decision : { kind: 'silent' }
+  }
+
   async function takeMessage(incoming: Incoming): Promise<Turn> {
     const { workspaceId, threadId } = incoming
     const said = saidBy(incoming)
@@ -118,9 +151,11 @@ export function makeTurns(options: {
         const { standings, told } = await news.tellEnds(tx, held)
         const now = told ? await readSurroundings(tx, workspaceId, threadId) : around
         const situation: Situation = { held, ...now, standings, recent: [] }
-        const decision: Decision = thought ?? (await think(situation, said, options.rules))
+        const decision = await settle(tx, situation, thought ?? (await think(situation, said, options.rules)), incoming)
+        if (!decision) return undefined
         const deed = begin(situation, { ...byline(incoming), text: incoming.text })
         deeds.push(deed)
+        carrying.closeStale(deed)
         await carrying.carryOut(tx, deed, decision, incoming, situation.offers)
         tellHolder(deed)
         return finish(tx, deed, situation.offers)
@@ -176,9 +211,9 @@ export function makeTurns(options: {
       if (!form) throw unknownReference('/form_id')
       if (form.status !== 'open')
         throw problem('form_closed', `The form was already ${form.status}. Write a message to go on.`)
+      await news.dropClosed(tx, held)
       const { offers } = around
       const values = action.values ?? {}
-      if (action.action === 'submit') refuseWrong(form.schema, values)
       const text = action.action === 'cancel' ? 'Cancelled.' : texts.submittedText(values, requirementsOf(form.schema))
       const deed = begin({ held, form: around.form }, { ...byline(action), text })
       deeds.push(deed)
@@ -192,7 +227,7 @@ export function makeTurns(options: {
     const { held } = deed
     carrying.closeForm(deed, 'cancelled')
     if (form.kind === 'question') {
-      const [question] = held.state.questions
+      const question = questionOf(held, form)
       if (question) carrying.say(deed, texts.questionText(question.question, question.schema))
       return
     }
@@ -210,7 +245,8 @@ export function makeTurns(options: {
   ): Promise<void> {
     const { held } = deed
     if (form.kind === 'question') {
-      const question = held.state.questions.find(({ schema }) => JSON.stringify(schema) === JSON.stringify(form.schema))
+      const question = questionOf(held, form)
+      if (question) refuseWrong(form.schema, action.values)
       const taken = question && (await carrying.answer(tx, deed, question, action.values, action))
       if (!question) carrying.closeForm(deed, 'cancelled')
       carrying.say(deed, taken ? texts.ANSWERED : texts.ANSWERED_ELSEWHERE)
@@ -225,8 +261,16 @@ export function makeTurns(options: {
       carrying.say(deed, texts.menu(offers))
       return
     }
-    // The workflow may have another version than the one the form was made from.
     const input = inputOf(offer, action.values)
+    // The workflow may have another version than the one the form was made from.
+    const changed = JSON.stringify(offer.inputs ?? { type: 'object' }) !== JSON.stringify(form.schema)
+    if (changed && validateJson(offer.inputs ?? true, input).length > 0) {
+      const values = fitting(action.values, requirementsOf(offer.inputs ?? true))
+      const [first] = missingOf(offer, values)
+      held.state = { ...held.state, gathering: { workflow_id: offer.workflow_id, values, asked: first?.name ?? null } }
+      carrying.say(deed, texts.FORM_CHANGED)
+      return carrying.showInputs(deed, offer, values)
+    }
     refuseWrong(offer.inputs ?? true, input)
     if (!(await carrying.start(tx, deed, offer, input, action))) carrying.say(deed, texts.NOT_NOW)
   }
@@ -256,6 +300,9 @@ export function makeTurns(options: {
 
   return { takeMessage, takeFirst, takeAction, respond }
 }
+
+const questionOf = ({ state }: Held, { clarification_id }: FormRow) =>
+  state.questions.find((question) => question.clarification_id === clarification_id)
 
 function refuseWrong(schema: Parameters<typeof validateJson>[0], values: Parameters<typeof validateJson>[1]): void {
   const issues = validateJson(schema, values, { path: '/values' })

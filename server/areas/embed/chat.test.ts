@@ -64,6 +64,20 @@ describe('a conversation without a language model', () => {
     expect(execution.body.trigger).toMatchObject({ kind: 'embed', id: expect.stringMatching(/^emb_/) })
   })
 
+  test('starts nothing that it is told not to start, or only asked about', async () => {
+    const workflow = await makeWorkflow(world.owner, 'Wipe the cache', { nodes: [], edges: [], output: 'wiped' })
+    const own = await makeTemplate(world.owner, [workflow])
+    const guest = await visit(service(), own, (await makeToken(world.owner, `/api/templates/${own}`)).token)
+    for (const text of ['please do not wipe the cache', "don't wipe the cache", 'what does wipe the cache do?']) {
+      const first = await guest.chat(text)
+      expect([text, first.body.execution_id]).toEqual([text, undefined])
+      expect(say(first)).toBe('Shall I start "Wipe the cache"?')
+      const second = await guest.chat('No, thank you', first.body.thread_id)
+      expect([text, second.body.execution_id]).toEqual([text, undefined])
+    }
+    expect((await guest.chat('wipe the cache')).body.execution_id).toBeDefined()
+  })
+
   test('takes expressions and markup as the text they are', async () => {
     for (const text of ['{{1+1}}', '<script>alert(1)</script>', '<%= 7*7 %>', "'; drop table threads; --"]) {
       const { status, body } = await visitor.chat(text)
@@ -135,6 +149,36 @@ describe('a form', () => {
     expect((await visitor.chat('refund', thread)).body.form.form_id).not.toBe(form)
   })
 
+  test('of a workflow that has another version meanwhile is replaced, with what was filled in', async () => {
+    const workflow = await makeWorkflow(world.owner, 'Book a table', refund)
+    const own = await makeTemplate(world.owner, [workflow])
+    const guest = await visit(service(), own, (await makeToken(world.owner, `/api/templates/${own}`)).token)
+    const { body } = await guest.chat('book a table')
+    const { inputs } = refund
+    await world.owner.call('POST', `/api/workflows/${workflow}/versions`, {
+      body: {
+        activate: true,
+        definition: {
+          ...refund,
+          inputs: {
+            ...inputs,
+            properties: { ...inputs.properties, seats: { type: 'integer' } },
+            required: [...inputs.required, 'seats'],
+          },
+        },
+      },
+    })
+    const submit = (form_id: string, values: object) =>
+      guest.call('POST', `/thread/${body.thread_id}/action`, { body: { action: 'submit', form_id, values } })
+    const values = { order: 1, reason: 'late' }
+    const changed = await submit(body.form.form_id, values)
+    expect([changed.status, changed.body.execution_id]).toEqual([200, undefined])
+    expect(changed.body.form).toMatchObject({ values, schema: { required: ['order', 'reason', 'seats'] } })
+    expect((await submit(body.form.form_id, values)).body.code).toBe('form_closed')
+    const done = await submit(changed.body.form.form_id, { ...values, seats: 4 })
+    expect((await guest.ended(done.body.execution_id)).body.results).toEqual(values)
+  })
+
   test('of another conversation is unknown in this one', async () => {
     const { thread } = await open()
     const other = await open()
@@ -177,6 +221,69 @@ describe('questions of an execution', () => {
       body: { action: 'submit', form_id: body.form.form_id, values: { name: 'teal' } },
     })
     expect((await guest.ended(execution)).body.results).toEqual({ colour: { name: 'teal' } })
+  })
+
+  test('each have a form of their own, also where two ask for the same fields', async () => {
+    const schema = { type: 'object', properties: { sure: { type: 'boolean' } }, required: ['sure'] }
+    const node = (id: string, question: string) => ({ id, type: 'clarification', args: { question, schema } })
+    const { guest, thread, execution } = await begin({
+      nodes: [node('small', 'Refund 10 euros?'), node('large', 'Refund 10000 euros?')],
+      edges: [{ id: 'e', from: { node: 'small' }, to: 'large' }],
+      output: { small: { $ref: 'nodes.small.output' }, large: { $ref: 'nodes.large.output' } },
+    })
+    const first = await asked(guest, execution)
+    const shown = async () => (await guest.call('GET', `/thread/${thread}/history`)).body.form
+    const submit = async (form: { form_id: string }, sure: boolean) =>
+      guest.call('POST', `/thread/${thread}/action`, {
+        body: { action: 'submit', form_id: form.form_id, values: { sure } },
+      })
+    const small = await shown()
+    expect(small.title).toBe('Refund 10 euros?')
+    await world.owner.call('POST', `/api/workflows/executions/${execution}/respond`, {
+      body: { response: { sure: true }, clarification_id: first.clarification_id },
+    })
+    await until(async () => (await shown())?.title === 'Refund 10000 euros?' || undefined, 'the second form')
+    expect((await submit(small, true)).body.code).toBe('form_closed')
+    expect((await submit(await shown(), false)).status).toBe(200)
+    expect((await guest.ended(execution)).body.results).toEqual({ small: { sure: true }, large: { sure: false } })
+  })
+
+  test('that a colleague has answered have no form any more, and do not tell who it was', async () => {
+    const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
+    const { guest, thread, execution } = await begin({
+      ...asking(schema),
+      nodes: [...asking(schema).nodes, { id: 'rest', type: 'wait', args: { for_s: 3600 } }],
+      edges: [{ id: 'e', from: { node: 'ask' }, to: 'rest' }],
+    })
+    const { clarification_id } = await asked(guest, execution)
+    const answer = { response: { name: 'teal' }, clarification_id }
+    await world.owner.call('POST', `/api/workflows/executions/${execution}/respond`, { body: answer })
+    expect((await guest.call('GET', `/thread/${thread}/history`)).body.form).toBeUndefined()
+    const late = await guest.call('POST', `/executions/${execution}/respond`, { body: answer })
+    expect([late.status, late.body.code]).toEqual([409, 'not_waiting'])
+    expect(late.text).not.toContain('Person')
+    expect(late.body.detail).toBe('It was answered before.')
+    await world.owner.call('POST', `/api/workflows/executions/${execution}/cancel`)
+  })
+
+  test('can be left for something else, and come back to', async () => {
+    for (const schema of [{ type: 'string' }, { type: 'string', enum: ['red', 'green'] }]) {
+      const { guest, thread, execution } = await begin(asking(schema))
+      await asked(guest, execution)
+      const left = say(await guest.chat('cancel', thread))
+      expect(left).toContain('stays open')
+      expect(left).toContain('1. Paint the fence')
+      expect(say(await guest.chat('answer', thread))).toContain('Which colour?')
+      await guest.chat('green', thread)
+      expect((await guest.ended(execution)).body.results).toEqual({ colour: 'green' })
+    }
+  })
+
+  test('may have "cancel" among their answers', async () => {
+    const { guest, thread, execution } = await begin(asking({ type: 'string', enum: ['go on', 'cancel'] }))
+    await asked(guest, execution)
+    await guest.chat('cancel', thread)
+    expect((await guest.ended(execution)).body.results).toEqual({ colour: 'cancel' })
   })
 
   test('are answered by their id too: once, and as their schema says', async () => {

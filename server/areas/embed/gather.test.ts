@@ -72,6 +72,23 @@ describe('the widget of a workflow', () => {
     expect(second.body.complete).toBe(true)
   })
 
+  test('asked whether to start, only a yes starts', async () => {
+    const optional = { type: 'object', properties: { note: { type: 'string' } } }
+    for (const inputs of [undefined, optional]) {
+      const definition = { nodes: [], edges: [], output: 'wiped', ...(inputs && { inputs }) }
+      const plain = await makeWorkflow(world.owner, 'Wipe the cache', definition)
+      const made = await makeToken(world.owner, `/api/workflows/${plain}`, { allowed_origins: [SITE] })
+      const visit = await begin(plain, made.token)
+      const { conversation_id } = (await gather(visit, {})).body
+      for (const message of ['No, please do not.', 'no', 'what does this do?', 'hm']) {
+        const { body } = await gather(visit, { conversation_id, message })
+        expect([message, body.complete, body.execution_id]).toEqual([message, false, undefined])
+      }
+      expect((await gather(visit, { message: 'what does this do?' })).body.complete).toBe(false)
+      expect((await gather(visit, { conversation_id, message: 'Yes, please' })).body.complete).toBe(true)
+    }
+  })
+
   test('a conversation and an execution are their visitor’s alone', async () => {
     const ada = await begin()
     const { body } = await gather(ada, { message: 'order 7, late' })

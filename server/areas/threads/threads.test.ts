@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { freshEmail, PASSWORD } from '#test/harness/browser'
 import { useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { asking, makeTemplate, makeWorkflow } from '#test/harness/widget'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 const service = useService()
@@ -266,5 +268,58 @@ describe('members', () => {
     expect((await world.member.call('GET', `/api/chat-thread/${shared}`)).body.role).toBe('owner')
     expect((await world.owner.call('GET', `/api/chat-thread/${alone}`)).body.role).toBe('owner')
     expect((await leaver.call('GET', `/api/chat-thread/${shared}`)).status).toBe(404)
+  })
+})
+
+describe('a question of an execution that a thread started', () => {
+  const open = async () => {
+    const workflow = await makeWorkflow(world.owner, 'Paint the fence', asking({ type: 'string' }))
+    const template_id = await makeTemplate(world.owner, [workflow])
+    const thread = await makeThread(world.owner, { template_id })
+    await invite(thread, world.guest, 'member', world.owner)
+    const answers = (await say(thread, 'start', world.owner)).body.answers
+    const execution = answers.at(-1).execution_id as string
+    await until(async () => (await read(thread, world.owner)).at(-1) === 'Which colour?' || undefined, 'the question')
+    const state = async () => (await world.owner.call('GET', `/api/workflows/executions/${execution}`)).body
+    return { thread, execution, state }
+  }
+  const silence = (): FormData => {
+    const samples = Buffer.alloc(2 * 32_000)
+    const header = Buffer.from('RIFF    WAVEfmt                     data    ')
+    header.writeUInt32LE(36 + samples.length, 4)
+    header.writeUInt32LE(16, 16)
+    header.writeUInt16LE(1, 20)
+    header.writeUInt16LE(1, 22)
+    header.writeUInt32LE(16_000, 24)
+    header.writeUInt32LE(32_000, 28)
+    header.writeUInt16LE(2, 32)
+    header.writeUInt16LE(16, 34)
+    header.writeUInt32LE(samples.length, 40)
+    const form = new FormData()
+    form.set('audio', new Blob([header, samples], { type: 'audio/wav' }), 'clip.wav')
+    return form
+  }
+
+  test('is answered by those it is for; what others in the thread say is talk among people', async () => {
+    const { thread, execution, state } = await open()
+    const response = { body: { response: 'black' } }
+    expect((await world.guest.call('POST', `/api/workflows/executions/${execution}/respond`, response)).status).toBe(
+      404,
+    )
+    const said = await say(thread, 'black', world.guest)
+    expect([said.status, said.body.answers]).toEqual([201, []])
+    expect((await state()).status).toBe('waiting')
+    await say(thread, 'red', world.owner)
+    await until(async () => (await state()).status === 'succeeded' || undefined, 'the end')
+    expect((await state()).results).toEqual({ colour: 'red' })
+  })
+
+  test('is not answered by silence', async () => {
+    const { thread, state } = await open()
+    const clip = await world.owner.call('POST', `/api/chat-thread/${thread}/messages`, { raw: silence() })
+    expect([clip.status, clip.body.text, clip.body.answers]).toEqual([201, '', []])
+    expect((await state()).status).toBe('waiting')
+    await say(thread, 'red', world.owner)
+    await until(async () => (await state()).status === 'succeeded' || undefined, 'the end')
   })
 })

@@ -6,7 +6,7 @@ import { waitingFor } from '../interpreter/waiting.ts'
 import type { Move } from '../journal/batch.ts'
 import type { BlobRef, WaitingFor } from '../ports.ts'
 import { journalFact } from './absorb.ts'
-import { childId } from './effects.ts'
+import { childId } from './child-id.ts'
 import type { Frame } from './frame.ts'
 import type { Self, Work } from './live-types.ts'
 
@@ -22,10 +22,11 @@ export const dueAt = ({ owned, frames }: Self): number | null => {
 }
 
 /** Whoever waits for another execution is told which. */
-const withChild = (executionId: string, { state, prefix }: Frame, wait: WaitingFor): WaitingFor => {
+const withChild = (executionId: string, frame: Frame, wait: WaitingFor): WaitingFor => {
   if (wait.kind !== 'execution' || wait.node_id === undefined) return wait
-  const { attempt = 1, started_at = 0 } = state.nodes[wait.node_id.slice(prefix.length)] ?? {}
-  return { ...wait, execution_id: toWire('exe', childId(executionId, wait.node_id, attempt, started_at)) }
+  const node = wait.node_id.slice(frame.prefix.length)
+  const attempt = frame.state.nodes[node]?.attempt ?? 1
+  return { ...wait, execution_id: toWire('exe', childId(executionId, frame, node, attempt)) }
 }
 
 const allWaits = ({ owned, frames }: Self): WaitingFor[] => {

@@ -9,6 +9,9 @@ import { type Fields, need, Refused } from './strict.ts'
 
 export const FAKE_KEY = 'sk-fake-0123456789abcdef0123456789abcdef'
 
+/** May take its time. */
+type Answering = (asked: Asked) => FakeAnswer | Promise<FakeAnswer>
+
 export type FakeLlm = {
   /** With `/v1`. */
   baseUrl: string
@@ -20,8 +23,8 @@ export type FakeLlm = {
   /** Requests of any kind. */
   count(): number
   /** Answers in this order; afterwards, and before, `otherwise`. */
-  script(...answers: (FakeAnswer | ((asked: Asked) => FakeAnswer))[]): void
-  otherwise(answer: FakeAnswer | ((asked: Asked) => FakeAnswer)): void
+  script(...answers: (FakeAnswer | Answering)[]): void
+  otherwise(answer: FakeAnswer | Answering): void
   reset(): void
   close(): Promise<void>
 }
@@ -29,8 +32,8 @@ export type FakeLlm = {
 export const startFakeLlm = async (): Promise<FakeLlm> => {
   const asked: Asked[] = []
   const refused: string[] = []
-  let queue: (FakeAnswer | ((asked: Asked) => FakeAnswer))[] = []
-  let usual: FakeAnswer | ((asked: Asked) => FakeAnswer) = say('ok')
+  let queue: (FakeAnswer | Answering)[] = []
+  let usual: FakeAnswer | Answering = say('ok')
   let count = 0
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -39,7 +42,7 @@ export const startFakeLlm = async (): Promise<FakeLlm> => {
     const read = readRequest(request, body)
     asked.push(read)
     const next = queue.shift() ?? usual
-    const answer = typeof next === 'function' ? next(read) : next
+    const answer = typeof next === 'function' ? await next(read) : next
     const write = read.protocol === 'chat' ? writeChat : writeResponses
     switch (answer.kind) {
       case 'hang':
