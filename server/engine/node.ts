@@ -28,17 +28,26 @@ export type NodeCall = {
 
 export type NodeResult = { output: Json; port?: string; usage?: JsonObject }
 
-/** Thrown by a node: becomes the node's error. `retryable` false ends the attempts at once. */
+/**
+ * Thrown by a node: becomes the node's error. `retryable` false ends the attempts at once; `nothingDone` lets even what may
+ * happen at most once be tried again.
+ */
 export class NodeFailure extends Error {
   readonly code: string
   readonly details: Json | undefined
   readonly retryable: boolean
+  readonly nothingDone: boolean
 
-  constructor(code: string, message: string, options: { details?: Json; retryable?: boolean } = {}) {
+  constructor(
+    code: string,
+    message: string,
+    options: { details?: Json | undefined; retryable?: boolean; nothingDone?: boolean } = {},
+  ) {
     super(message)
     this.code = code
     this.details = options.details
     this.retryable = options.retryable ?? true
+    this.nothingDone = options.nothingDone ?? false
   }
 }
 

@@ -2,13 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Definition } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { NodeFailure } from './node.ts'
 import type { ExecutionView } from './ports.ts'
 import { type Bench, kind, startTestEngine } from './testing.ts'
 
-// What is stopped in the middle, by somebody or by time.
+// What is stopped in the middle, by somebody or by time, and what breaks off.
 
 let database: TestDatabase
 let bench: Bench
+let sent = 0
 
 beforeAll(async () => {
   database = await makeTestDatabase()
@@ -21,7 +23,12 @@ beforeAll(async () => {
         signal.addEventListener('abort', () => reject(signal.reason))
       }),
   )
-  bench = await startTestEngine(database.urls, { nodes: [cutOff] })
+  const unsent = kind('unsent', 'at_most_once', ({ attempt, args }) => {
+    sent += 1
+    if (attempt === 1) throw new NodeFailure('away', 'nobody is there', { nothingDone: args.certain === true })
+    return { output: attempt }
+  })
+  bench = await startTestEngine(database.urls, { nodes: [cutOff, unsent] })
 })
 afterAll(async () => {
   await bench?.stop()
@@ -109,4 +116,20 @@ describe('a node whose time is over', () => {
     ])
     await cancel(id)
   })
+})
+
+test('what may happen at most once is tried again only where nothing was done', async () => {
+  const of = (certain: boolean): Definition => ({
+    nodes: [{ id: 'u', type: 'unsent', args: { certain }, retry: { max_attempts: 3, backoff_s: 0 } }],
+    edges: [],
+    output: { $ref: 'nodes.u.output' },
+  })
+  sent = 0
+  expect(await ended(await bench.run(of(true)))).toMatchObject({ status: 'succeeded', results: 2 })
+  expect(sent).toBe(2)
+  expect(await ended(await bench.run(of(false)))).toMatchObject({
+    status: 'failed',
+    error: { code: 'away', attempt: 1 },
+  })
+  expect(sent).toBe(3)
 })

@@ -90,6 +90,18 @@ describe('mcp.call', () => {
     expect((await failureOf(call(args as JsonObject))).code).toBe('args_invalid')
   })
 
+  test('knows whether the tool can have been called', async () => {
+    const away = createServer()
+    await new Promise<void>((resolve) => away.listen(0, '127.0.0.1', resolve))
+    const { port } = away.address() as AddressInfo
+    await new Promise((resolve) => away.close(resolve))
+    const open = makeOutgoing({ allowTargets: [`127.0.0.1:${port}`] })
+    const unreached = await failureOf(call({ ...add, server: `http://127.0.0.1:${port}/mcp` }, { outgoing: open }))
+    await open.close()
+    expect(unreached).toMatchObject({ code: 'connection_failed', retryable: true, nothingDone: true })
+    expect(await failureOf(call({ tool: 'unknown', arguments: {} }))).toMatchObject({ nothingDone: false })
+  })
+
   test('stops when the execution is cancelled', async () => {
     const stop = new AbortController()
     mcp.onCall = () => {

@@ -16,7 +16,7 @@ export type Failure = { code: string; message: string; details?: Json }
 /** What the outside world tells a graph. One about a node that no longer waits for it changes nothing. */
 export type Happening =
   | { kind: 'done'; node: string; attempt: number; output: Json; blob?: BlobRef; port?: string; usage?: JsonObject }
-  | { kind: 'error'; node: string; attempt: number; error: Failure; retryable: boolean }
+  | { kind: 'error'; node: string; attempt: number; error: Failure; retryable: boolean; nothingDone?: boolean }
   | { kind: 'step'; node: string; name: string; result: Json }
   | { kind: 'progress'; node: string; data: JsonObject }
   | { kind: 'chunk'; node: string; from: number; to: number; data: JsonObject }
@@ -120,7 +120,7 @@ const absorb = (pass: Pass, happening: Happening) => {
     }
     case 'error':
       if (node?.status !== 'running' || node.attempt !== happening.attempt) return
-      return failed(pass, id, node.attempt, happening.error, happening.retryable)
+      return failed(pass, id, node.attempt, happening.error, happening.retryable, happening.nothingDone)
     case 'step':
       if (node?.status !== 'running' || Object.hasOwn(node.steps ?? {}, happening.name)) return
       return record(pass, 'node.progress', { node_id: id, step: happening.name, result: happening.result })

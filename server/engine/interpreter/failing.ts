@@ -31,14 +31,21 @@ export const errorOf = (error: unknown, id?: string, attempt?: number): Executio
 /**
  * A failed attempt: another one if the node's policy allows, else what `on_error` says. `continue` leaves by `out` with
  * the output null, `route` by `error` with the error as output (without such an edge it fails the execution), `fail` ends
- * the execution. An `at_most_once` node is never tried again by us.
+ * the execution. An `at_most_once` node is tried again only where nothing was done.
  */
-export const failed = (pass: Pass, id: string, attempt: number, cause: unknown, retryable: boolean) => {
+export const failed = (
+  pass: Pass,
+  id: string,
+  attempt: number,
+  cause: unknown,
+  retryable: boolean,
+  nothingDone = false,
+) => {
   const node = pass.compiled.nodes.get(id)
   if (!node) return
   const error = errorOf(cause, id, attempt)
   pass.commands.push(...closingOf(node, attempt))
-  const mayRepeat = pass.context.effectOf(node.type) !== 'at_most_once'
+  const mayRepeat = nothingDone || pass.context.effectOf(node.type) !== 'at_most_once'
   if (retryable && mayRepeat && node.retry && attempt < node.retry.max_attempts) {
     const delay = backoff(node.retry, attempt, `${pass.context.seed}:${id}`)
     const next = new Date(pass.at + delay).toISOString()

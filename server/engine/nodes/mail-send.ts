@@ -47,7 +47,8 @@ export const makeMailSend = ({ mail }: { mail: Pick<Mail, 'send'> }): NodeKind =
         return { output: { ...receipt } }
       } catch (error) {
         if (!(error instanceof MailFailure)) throw error
-        throw new NodeFailure(error.code, error.message, { retryable: error.retryable })
+        const { code, message, retryable, nothingSent } = error
+        throw new NodeFailure(code, message, { retryable, nothingDone: nothingSent })
       }
     },
   })

@@ -1,6 +1,6 @@
 import { asNode } from '#engine/agents/failures'
 import { type McpServer, openMcpSession } from '#engine/agents/mcp-client'
-import type { NodeKind } from '#engine/node'
+import { NodeFailure, type NodeKind } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import type { Outgoing } from '#platform/outgoing/outgoing'
@@ -26,6 +26,13 @@ export const serverOf = (value: Json): McpServer => {
   return { url: String(value.url), ...(given && { headers: given as Record<string, string> }) }
 }
 
+/** The tool was not called yet. */
+const beforeTheCall = (error: unknown): never => {
+  if (!(error instanceof NodeFailure)) throw error
+  const { code, message, details, retryable } = error
+  throw new NodeFailure(code, message, { details, retryable, nothingDone: true })
+}
+
 export const makeMcpCall = ({ outgoing }: { outgoing: Pick<Outgoing, 'fetch'> }): NodeKind =>
   checked({
     descriptor: {
@@ -34,7 +41,7 @@ export const makeMcpCall = ({ outgoing }: { outgoing: Pick<Outgoing, 'fetch'> })
       group: 'tools',
       title: 'Call a tool server',
       description:
-        'Calls a tool of an MCP server over streamable HTTP. It is never called twice: an attempt that broke off in the middle is not repeated.',
+        'Calls a tool of an MCP server over streamable HTTP. It is never called twice: an attempt that broke off in the middle is not repeated, one that did not reach the server may be.',
       icon: 'plug',
       colour: '#4338ca',
       keywords: ['mcp', 'tool', 'server', 'model context protocol'],
@@ -57,7 +64,7 @@ export const makeMcpCall = ({ outgoing }: { outgoing: Pick<Outgoing, 'fetch'> })
     },
     run: ({ args, effectKey, signal }) =>
       asNode(signal, async () => {
-        const session = await openMcpSession(outgoing, serverOf(args.server as Json), signal)
+        const session = await openMcpSession(outgoing, serverOf(args.server as Json), signal).catch(beforeTheCall)
         try {
           const given = isObject(args.arguments) ? args.arguments : {}
           return { output: await session.callTool(String(args.tool), given, effectKey) }

@@ -42,6 +42,7 @@ const failure = (command: Command & { attempt: number }, error: unknown): Happen
   attempt: command.attempt,
   error: errorOf(error),
   retryable: !(error instanceof NodeFailure) || error.retryable,
+  ...(error instanceof NodeFailure && error.nothingDone && { nothingDone: true }),
 })
 
 export const makeEffects = (deps: EffectDeps) => {

@@ -120,7 +120,7 @@ describe('a mail server', () => {
     const gone = makeSmtpMail({ url: 'smtp://127.0.0.1:1', from: 'a@example.org', timeoutMs: 2_000 })
     const error = await gone.send(message).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(MailFailure)
-    expect(error).toMatchObject({ code: 'mail_unavailable', retryable: true })
+    expect(error).toMatchObject({ code: 'mail_unavailable', retryable: true, nothingSent: true })
     await gone.close()
   })
 })

@@ -27,10 +27,13 @@ export type Mail = {
 /** `mail_invalid`: correct the message. `mail_refused`: the server will not take it. `mail_unavailable`: try again later. */
 export class MailFailure extends Error {
   readonly code: 'mail_invalid' | 'mail_refused' | 'mail_unavailable'
+  /** It is certain that the mail did not leave. */
+  readonly nothingSent: boolean
 
-  constructor(code: MailFailure['code'], message: string, cause?: unknown) {
+  constructor(code: MailFailure['code'], message: string, cause?: unknown, nothingSent = code !== 'mail_unavailable') {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
+    this.nothingSent = nothingSent
   }
 
   get retryable(): boolean {

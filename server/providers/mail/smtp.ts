@@ -55,10 +55,11 @@ const addressOf = (entry: string | { address: string }): string => (typeof entry
 
 /** 5xx: the server will not take this mail. Anything else may pass. The server's own words can hold credentials. */
 function asMailFailure(error: unknown): MailFailure {
-  const { responseCode, code } = (error ?? {}) as { responseCode?: number; code?: string }
-  if (code === 'EAUTH') return new MailFailure('mail_unavailable', 'the mail server refuses our credentials', error)
+  const { responseCode, code, command } = (error ?? {}) as { responseCode?: number; code?: string; command?: string }
+  if (code === 'EAUTH')
+    return new MailFailure('mail_unavailable', 'the mail server refuses our credentials', error, true)
   if (responseCode !== undefined && responseCode >= 500) {
     return new MailFailure('mail_refused', `the mail server refused the mail (${responseCode})`, error)
   }
-  return new MailFailure('mail_unavailable', 'the mail server cannot be reached', error)
+  return new MailFailure('mail_unavailable', 'the mail server cannot be reached', error, command === 'CONN')
 }
