@@ -7,7 +7,7 @@ import { migrate } from '#platform/db/migrate'
 import { openDatabase } from '#platform/db/pool'
 import { StartRefused } from '#platform/db/refused'
 import { bootstrapRoles, isSetUp } from '#platform/db/roles'
-import { listen } from '#platform/http/listen'
+import { listen, webAddressOf } from '#platform/http/listen'
 import { checkSecretKey, findSecretKey, makeSecretKey } from '#platform/key'
 import { type Logger, makeLogger } from '#platform/log'
 import { keepHeapSmall } from '#platform/memory'
@@ -49,7 +49,7 @@ async function start(config: Config): Promise<void> {
     db,
     vault,
     log,
-    baseUrl: () => address ?? `http://${config.HOST}:${config.PORT}`,
+    baseUrl: () => address ?? webAddressOf(config.HOST, config.PORT),
     pages: await pages,
   })
   started.unshift(app.stop)
@@ -58,8 +58,9 @@ async function start(config: Config): Promise<void> {
   }
   const listening = await listenAt(app.http, config)
   const { port } = new URL(listening)
-  address ??= `http://${config.HOST}:${port}`
-  console.log(`heddle ready on http://${config.HOST}:${port}`)
+  const here = webAddressOf(config.HOST, port)
+  address ??= here
+  console.log(`heddle ready on ${here}`)
   keepGoing(log)
   // Otherwise only an orderly end would write it.
   flushCompileCache()

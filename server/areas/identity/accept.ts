@@ -87,7 +87,7 @@ export function makeAccepting({ invitations, people }: { invitations: Invitation
     { name, password }: z.output<typeof AcceptInvitation>,
     exchange: Exchange,
   ): Promise<Accepted> => {
-    refuseForeignOrigin(exchange.request)
+    refuseForeignOrigin(exchange.request, ctx.baseUrl)
     if (name === undefined && password === undefined)
       throw problem('unauthenticated', 'Sign in with the invited address, or send name and password for a new account.')
     if (people.reserved.has(found.email)) throw problem('address_reserved', 'Sign up with the claim_token instead.')

@@ -88,6 +88,7 @@ describe('sign-up', () => {
     const foreign: Record<string, string>[] = [
       { origin: 'https://evil.example' },
       { origin: 'null' },
+      { origin: service().base.replace('http:', 'https:') },
       { 'sec-fetch-site': 'cross-site' },
     ]
     for (const path of ['/auth/sign-up', '/auth/sign-in']) {
@@ -154,6 +155,23 @@ describe('closed sign-up and operators', () => {
       // A token comes back every three seconds, and the machine may be slow.
       expect(looked).toBeGreaterThanOrEqual(20)
       expect(looked).toBeLessThan(30)
+    }))
+
+  test('behind a proxy the own origin is the configured one, under another host that host with either scheme', () =>
+    withService({ HEDDLE_BASE_URL: 'https://heddle.example', HEDDLE_TRUSTED_PROXIES: '127.0.0.1' }, async (proxied) => {
+      const signInFrom = (origin: string, host: string) =>
+        proxied.call('POST', '/auth/sign-in', {
+          body: { email: freshEmail(), password: PASSWORD },
+          headers: { origin, 'x-forwarded-host': host },
+        })
+      for (const [origin, host, status] of [
+        ['https://heddle.example', 'heddle.example', 401],
+        ['http://heddle.example', 'heddle.example', 403],
+        ['https://other.example', 'other.example', 401],
+        ['http://other.example', 'other.example', 401],
+        ['https://other.example', 'heddle.example', 403],
+      ] as const)
+        expect([origin, host, (await signInFrom(origin, host)).status]).toEqual([origin, host, status])
     }))
 
   test('on a public address the cookie is Secure', () =>
@@ -254,6 +272,8 @@ describe('sessions', () => {
     const evil = { origin: 'https://evil.example' }
     expect((await browser.call('POST', '/auth/sign-out', { headers: evil })).body.code).toBe('foreign_origin')
     expect((await browser.call('GET', '/auth/me', { headers: evil })).status).toBe(200)
+    const otherScheme = { origin: service().base.replace('http:', 'https:') }
+    expect((await browser.call('POST', '/auth/sign-out', { headers: otherScheme })).body.code).toBe('foreign_origin')
     expect((await browser.call('POST', '/auth/sign-out', { headers: { origin: service().base } })).status).toBe(204)
   })
 

@@ -83,7 +83,7 @@ export function makePeople({ config }: { config: Config }) {
     },
 
     async signUp(ctx: Context, input: z.output<typeof SignUp>, exchange: Exchange): Promise<SignedIn> {
-      refuseForeignOrigin(exchange.request)
+      refuseForeignOrigin(exchange.request, ctx.baseUrl)
       refuseSignUp(input.email, input.claim_token)
       const passwordHash = await hashPassword(input.password)
       const { answer, cookie } = await ctx.db.tenant(nobody, async (tx) => {
@@ -112,7 +112,7 @@ export function makePeople({ config }: { config: Config }) {
     },
 
     async signIn(ctx: Context, input: z.output<typeof SignIn>, exchange: Exchange): Promise<SignedIn> {
-      refuseForeignOrigin(exchange.request)
+      refuseForeignOrigin(exchange.request, ctx.baseUrl)
       const { attempt, known } = await ctx.db.tenant(nobody, async (tx) => {
         const attempt = await noteAttempt(tx, ctx.org.org_id, input.email, callerAddress(ctx.address))
         if (attempt.failures === TRIES)

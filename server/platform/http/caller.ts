@@ -37,7 +37,7 @@ export async function identify(
     (afresh ? undefined : await identifier.remember(credentials)) ?? (await identifier.identify(credentials))
   if (route.access.word !== 'anyone' && identity.person === null)
     throw problem('unauthenticated', 'Sign in, or send a valid API key.')
-  if (identity.credential.kind === 'session' && unsafe(route.method)) refuseForeignOrigin(request)
+  if (identity.credential.kind === 'session' && unsafe(route.method)) refuseForeignOrigin(request, kernel.baseUrl())
   return identity
 }
 
@@ -69,10 +69,17 @@ export const credentialOf = (request: FastifyRequest): string | undefined =>
   request.headers.authorization ?? request.cookies[SESSION_COOKIE]
 
 /** A cookie travels with requests of other sites; those are refused before anything is done. */
-export function refuseForeignOrigin(request: FastifyRequest): void {
+export function refuseForeignOrigin(request: FastifyRequest, baseUrl: string): void {
   const { origin } = request.headers
   const site = request.headers['sec-fetch-site']
-  const foreign = origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== request.host.toLowerCase())
-  if (foreign || site === 'cross-site')
+  if ((origin !== undefined && !isOwnOrigin(origin, request, baseUrl)) || site === 'cross-site')
     throw problem('foreign_origin', 'Call the service from its own pages, or use an API key.')
+}
+
+/** Which scheme people use is known of the service's own address alone: under other hosts a proxy may add the encryption. */
+function isOwnOrigin(text: string, request: FastifyRequest, baseUrl: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { host, origin } = new URL(text)
+  const base = new URL(baseUrl)
+  return host === request.host.toLowerCase() && (host !== base.host || origin === base.origin)
 }

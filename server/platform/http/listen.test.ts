@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { type FastifyInstance, fastify } from 'fastify'
 import { expect, test } from 'vitest'
-import { listen, prepareDoors } from './listen.ts'
+import { listen, prepareDoors, webAddressOf } from './listen.ts'
 
 const host = '127.0.0.1'
 
@@ -65,4 +65,13 @@ test('a port that another program has is not shared with it', async () => {
   await expect(listen(second, { host, port: Number(new URL(base).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   await Promise.all([first.close(), second.close()])
   other.close()
+})
+
+test.each([
+  ['127.0.0.1', 'http://127.0.0.1:4100'],
+  ['heddle.example', 'http://heddle.example:4100'],
+  ['::1', 'http://[::1]:4100'],
+])('the address of %s can be opened', (host, address) => {
+  expect(webAddressOf(host, 4100)).toBe(address)
+  expect(URL.canParse(address)).toBe(true)
 })

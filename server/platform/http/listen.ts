@@ -1,4 +1,4 @@
-import { type AddressInfo, createServer, type ListenOptions, type Server, type Socket } from 'node:net'
+import { type AddressInfo, createServer, isIPv6, type ListenOptions, type Server, type Socket } from 'node:net'
 import { platform } from 'node:process'
 import type { FastifyInstance } from 'fastify'
 
@@ -41,6 +41,10 @@ async function refuseTakenPort(at: ListenOptions): Promise<void> {
   await opened(probe, at)
   await new Promise((resolve) => probe.close(resolve))
 }
+
+/** Where people reach what listens there: an IPv6 address stands in brackets. */
+export const webAddressOf = (host: string, port: number | string): string =>
+  `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
 
 export async function listen(app: FastifyInstance, at: { host: string; port: number }): Promise<string> {
   const manyDoors = platform === 'linux'
