@@ -17,6 +17,7 @@ import { readEvents, readExecution, readState } from './read.ts'
 import { seedFor } from './retry.ts'
 import { defaultQueueLimits, type InnerStart, makeStarter, type QueueLimits } from './start.ts'
 import { hasBadText } from './text.ts'
+import { makeDefinitions } from './worker/definitions.ts'
 import { makeStore } from './worker/store.ts'
 import { defaultLimits, makeWorker, type WorkerLimits } from './worker/worker.ts'
 
@@ -35,7 +36,9 @@ export type EngineOptions = {
 const ENDED = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
 
 export const startEngine = async (options: EngineOptions): Promise<Engine> => {
-  const { db, ports, log } = options
+  const { db, log } = options
+  // Kept for readers and the worker alike.
+  const ports = { ...options.ports, loadDefinition: makeDefinitions(options.ports) }
   const store = makeStore(db)
   const { release = RELEASE } = options
   await store.noteRelease(release)
@@ -69,7 +72,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   }
 
   const view = (workspaceId: string, executionId: string): Promise<ExecutionView | undefined> =>
-    readExecution(db, workspaceId, executionId)
+    readExecution(db, ports.loadDefinition, workspaceId, executionId)
 
   const waitFor: Engine['waitFor'] = async (workspaceId, executionId, ms, signal) => {
     const until = performance.now() + ms

@@ -1,7 +1,7 @@
-import type { ExecutionError, ExecutionStatus, Json } from '#model/definition'
+import type { Definition, ExecutionError, ExecutionStatus, Json } from '#model/definition'
 import type { Database } from '#platform/db/pool'
 import { replay } from './interpreter/apply.ts'
-import { emptyState, type Fact, type GraphState } from './interpreter/state.ts'
+import { emptyState, type Fact, type GraphState, hasEnded } from './interpreter/state.ts'
 import type {
   BlobRef,
   ExecutionEvent,
@@ -11,6 +11,7 @@ import type {
   TriggerKind,
   WaitingFor,
 } from './ports.ts'
+import type { LoadDefinition } from './worker/definitions.ts'
 
 // What people and sockets see: the row, and the state its journal adds up to. Read as a request of that workspace, so
 // that row security is the second wall here too.
@@ -21,6 +22,7 @@ type Row = {
   workflow_id: string | null
   system_slug: string | null
   version_id: string | null
+  definition_ref: string
   status: ExecutionStatus
   input: Json
   results: Json
@@ -55,7 +57,19 @@ const nodeViews = (state: GraphState): NodeView[] =>
     ...(node.error && { error: node.error }),
   }))
 
-const ROW = `select execution_id, workspace_id, workflow_id, system_slug, version_id, status, input, results, results_blob,
+/** Nodes that the execution may still reach; once it has ended, those that it never did. */
+const notBegun = (definition: Definition | undefined, { finished_at }: Row, state: GraphState): NodeView[] =>
+  (definition?.nodes ?? [])
+    .filter(({ id }) => !Object.hasOwn(state.nodes, id))
+    .map(({ id }) => ({
+      node_id: id,
+      status: finished_at !== null || hasEnded(state) ? 'skipped' : 'pending',
+      attempt: 0,
+      started_at: null,
+      finished_at: finished_at?.toISOString() ?? null,
+    }))
+
+const ROW = `select execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input, results, results_blob,
     error, waiting_for, trigger_kind, trigger_id, started_by, retry_of, parent_execution_id, created_at, started_at,
     finished_at, snapshot, snapshot_seq
   from executions where workspace_id = $1 and execution_id = $2`
@@ -90,16 +104,19 @@ export const readState = (
 
 export const readExecution = async (
   db: Database,
+  loadDefinition: LoadDefinition,
   workspaceId: string,
   executionId: string,
 ): Promise<ExecutionView | undefined> => {
   const found = await readState(db, workspaceId, executionId)
   if (!found) return undefined
-  const { snapshot: _snapshot, snapshot_seq: _seq, trigger_kind, trigger_id, ...row } = found.row
+  const { snapshot: _snapshot, snapshot_seq: _seq, definition_ref, trigger_kind, trigger_id, ...row } = found.row
+  // A definition of its own goes with its job; what the execution did is shown all the same.
+  const definition = await loadDefinition(workspaceId, definition_ref).catch(() => undefined)
   return {
     ...row,
     trigger: { kind: trigger_kind, id: trigger_id },
-    nodes: nodeViews(found.state),
+    nodes: [...nodeViews(found.state), ...notBegun(definition, found.row, found.state)],
     seq: found.state.seq,
   }
 }

@@ -143,6 +143,23 @@ describe('one execution', () => {
     }
   })
 
+  test('nodes that have not begun are pending while it may reach them, and skipped once it has ended', async () => {
+    const steps = {
+      nodes: [pausing(3600).nodes[0], { id: 'after', type: 'set', args: { values: {} } }],
+      edges: [{ from: { node: 'w' }, to: 'after' }],
+    }
+    const { execution_id } = (await run(await makeWorkflow(steps))).body
+    const after = { node_id: 'after', attempt: 0, started_at: null }
+    const { nodes } = await reaches(execution_id, 'waiting')
+    expect(nodes).toEqual([
+      expect.objectContaining({ node_id: 'w', status: 'waiting', attempt: 1 }),
+      { ...after, status: 'pending', finished_at: null },
+    ])
+    await world.owner.call('POST', `/api/workflows/executions/${execution_id}/cancel`)
+    const ended = await reaches(execution_id, 'cancelled')
+    expect(ended.nodes[1]).toEqual({ ...after, status: 'skipped', finished_at: ended.finished_at })
+  })
+
   test('cancelling a waiting one answers what it is then', async () => {
     const { body } = await run(await makeWorkflow(pausing(3600)))
     await reaches(body.execution_id, 'waiting')
