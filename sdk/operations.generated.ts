@@ -117,6 +117,8 @@ export type Operations = {
   listApiKeys: { input: { limit?: number; cursor?: string }; answer: { items: Array<ApiKey>; next_cursor: string | null }; required: false }
   /** Make an API key, for all of the caller’s workspaces or for one; `key` is shown once */
   createApiKey: { input: { name: string; workspace_id?: string | null; expires_at?: string | null }; answer: CreatedApiKey; required: true }
+  /** One of the caller's API keys */
+  getApiKey: { input: { key_id: string }; answer: ApiKey; required: true }
   /** Delete an API key */
   deleteApiKey: { input: { key_id: string }; answer: undefined; required: true }
   /** What an invitation is to */
@@ -235,6 +237,8 @@ export type Operations = {
   listVersions: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<WorkflowVersion>; next_cursor: string | null }; required: true }
   /** Create a version; the first is active at once, a later one with `activate` */
   createVersion: { input: { workflow_id: string } & { definition: unknown; note?: string | null; activate?: boolean }; answer: WorkflowVersion; required: true }
+  /** One version */
+  getVersion: { input: { workflow_id: string; version_id: string }; answer: WorkflowVersion; required: true }
   /** Make this version the active one */
   activateVersion: { input: { workflow_id: string; version_id: string }; answer: WorkflowVersion; required: true }
   /** What changed between two versions */
@@ -243,6 +247,8 @@ export type Operations = {
   listWebhookTokens: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<WebhookToken>; next_cursor: string | null }; required: true }
   /** Create a webhook token; `token` is shown this once */
   createWebhookToken: { input: { workflow_id: string } & { name?: string | null; expires_at?: string | null }; answer: WebhookTokenMade; required: true }
+  /** One webhook token, without its secret */
+  getWebhookToken: { input: { workflow_id: string; token_id: string }; answer: WebhookToken; required: true }
   /** Rename, enable or disable a webhook token */
   updateWebhookToken: { input: { workflow_id: string; token_id: string } & { name?: string | null; enabled?: boolean }; answer: WebhookToken; required: true }
   /** Delete a webhook token */
@@ -251,6 +257,8 @@ export type Operations = {
   listEmbedTokens: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<EmbedToken>; next_cursor: string | null }; required: true }
   /** Create an embed token for a widget on another site; `token` is shown this once */
   createEmbedToken: { input: { workflow_id: string } & { name?: string | null; allowed_origins?: Array<string>; require_origin?: boolean }; answer: EmbedTokenMade; required: true }
+  /** One embed token, without its secret */
+  getEmbedToken: { input: { workflow_id: string; token_id: string }; answer: EmbedToken; required: true }
   /** Change name, origins or state of an embed token */
   updateEmbedToken: { input: { workflow_id: string; token_id: string } & { name?: string | null; allowed_origins?: Array<string> | null; require_origin?: boolean; enabled?: boolean }; answer: EmbedToken; required: true }
   /** Delete an embed token */
@@ -319,6 +327,8 @@ export type Operations = {
   listPlans: { input: { limit?: number; cursor?: string }; answer: { items: Array<Plan>; next_cursor: string | null }; required: false }
   /** Make a plan in the org of the request host */
   createPlan: { input: { name: string; amount: number; currency: string; interval: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
+  /** One billing plan */
+  getPlan: { input: { plan_id: string }; answer: Plan; required: true }
   /** Change a plan */
   updatePlan: { input: { plan_id: string } & { name?: string; amount?: number; currency?: string; interval?: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
   /** Take a plan off the list; refused while somebody is subscribed to it */
@@ -379,6 +389,8 @@ export type Operations = {
   listSources: { input: { connection_id: string; limit?: number; cursor?: string }; answer: { items: Array<Source>; next_cursor: string | null }; required: true }
   /** Attach a table or a query as a source */
   createSource: { input: { connection_id: string } & NewSource; answer: Source; required: true }
+  /** One source */
+  getSource: { input: { source_id: string }; answer: Source; required: true }
   /** Detach a source */
   deleteSource: { input: { source_id: string }; answer: undefined; required: true }
   /** Jobs the caller may see: standalone ones by membership, pinned ones by that of their workflow */
@@ -443,6 +455,8 @@ export type Operations = {
   listTemplateTokens: { input: { template_id: string; limit?: number; cursor?: string }; answer: { items: Array<EmbedToken>; next_cursor: string | null }; required: true }
   /** Create an embed token for a template */
   createTemplateToken: { input: { template_id: string } & { name?: string | null; allowed_origins?: Array<string>; require_origin?: boolean }; answer: EmbedTokenMade; required: true }
+  /** One embed token of a template, without its secret */
+  getTemplateToken: { input: { template_id: string; token_id: string }; answer: EmbedToken; required: true }
   /** Change, enable or disable an embed token of a template */
   updateTemplateToken: { input: { template_id: string; token_id: string } & { name?: string | null; allowed_origins?: Array<string> | null; require_origin?: boolean; enabled?: boolean }; answer: EmbedToken; required: true }
   /** Delete an embed token of a template */
@@ -509,6 +523,8 @@ export type Operations = {
   putChannelConfig: { input: { channel: "slack" | "telegram" | "whatsapp" | "discord" | "email" | "webhook"; external_id: string; template_id: string; name?: string | null; enabled?: boolean; credentials?: Record<string, string | null> }; answer: ChannelConfig; required: true }
   /** Channel configs that use a template */
   listChannelConfigsOfTemplate: { input: { template_id: string; limit?: number; cursor?: string }; answer: { items: Array<ChannelConfig>; next_cursor: string | null }; required: true }
+  /** One channel config */
+  getChannelConfig: { input: { config_id: string }; answer: ChannelConfig; required: true }
   /** Change a channel config; a credential that is null is erased */
   updateChannelConfig: { input: { config_id: string } & { external_id?: string; template_id?: string; name?: string | null; enabled?: boolean; credentials?: Record<string, string | null> }; answer: ChannelConfig; required: true }
   /** Delete a channel config and its credentials; its conversations stay */
@@ -535,6 +551,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   endSession: ["DELETE", "/auth/sessions/{session_id}"],
   listApiKeys: ["GET", "/auth/api-keys", ["limit","cursor"]],
   createApiKey: ["POST", "/auth/api-keys"],
+  getApiKey: ["GET", "/auth/api-keys/{key_id}"],
   deleteApiKey: ["DELETE", "/auth/api-keys/{key_id}"],
   previewInvitation: ["GET", "/auth/invitations/{token}"],
   acceptInvitation: ["POST", "/auth/invitations/{token}/accept"],
@@ -594,14 +611,17 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   deleteWorkflow: ["DELETE", "/api/workflows/{workflow_id}", ["cancel_runs"]],
   listVersions: ["GET", "/api/workflows/{workflow_id}/versions", ["limit","cursor"]],
   createVersion: ["POST", "/api/workflows/{workflow_id}/versions"],
+  getVersion: ["GET", "/api/workflows/{workflow_id}/versions/{version_id}"],
   activateVersion: ["POST", "/api/workflows/{workflow_id}/versions/{version_id}/activate"],
   diffVersions: ["GET", "/api/workflows/{workflow_id}/versions/{version_a}/diff/{version_b}"],
   listWebhookTokens: ["GET", "/api/workflows/{workflow_id}/tokens", ["limit","cursor"]],
   createWebhookToken: ["POST", "/api/workflows/{workflow_id}/tokens"],
+  getWebhookToken: ["GET", "/api/workflows/{workflow_id}/tokens/{token_id}"],
   updateWebhookToken: ["PATCH", "/api/workflows/{workflow_id}/tokens/{token_id}"],
   deleteWebhookToken: ["DELETE", "/api/workflows/{workflow_id}/tokens/{token_id}"],
   listEmbedTokens: ["GET", "/api/workflows/{workflow_id}/embed-tokens", ["limit","cursor"]],
   createEmbedToken: ["POST", "/api/workflows/{workflow_id}/embed-tokens"],
+  getEmbedToken: ["GET", "/api/workflows/{workflow_id}/embed-tokens/{token_id}"],
   updateEmbedToken: ["PATCH", "/api/workflows/{workflow_id}/embed-tokens/{token_id}"],
   deleteEmbedToken: ["DELETE", "/api/workflows/{workflow_id}/embed-tokens/{token_id}"],
   getSchedule: ["GET", "/api/workflows/{workflow_id}/schedule"],
@@ -636,6 +656,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   setDefaultPaymentMethod: ["POST", "/api/payments/methods/{payment_method_id}/default"],
   listPlans: ["GET", "/api/payments/plans", ["limit","cursor"]],
   createPlan: ["POST", "/api/payments/plans"],
+  getPlan: ["GET", "/api/payments/plans/{plan_id}"],
   updatePlan: ["PATCH", "/api/payments/plans/{plan_id}"],
   deletePlan: ["DELETE", "/api/payments/plans/{plan_id}"],
   createSetupIntent: ["POST", "/api/payments/setup-intent"],
@@ -666,6 +687,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   rearmConnection: ["PUT", "/api/connections/{connection_id}/credential"],
   listSources: ["GET", "/api/connections/{connection_id}/sources", ["limit","cursor"]],
   createSource: ["POST", "/api/connections/{connection_id}/sources"],
+  getSource: ["GET", "/api/sources/{source_id}"],
   deleteSource: ["DELETE", "/api/sources/{source_id}"],
   listJobs: ["GET", "/api/enrichment-jobs", ["limit","cursor"]],
   createJob: ["POST", "/api/enrichment-jobs"],
@@ -698,6 +720,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   deleteTemplate: ["DELETE", "/api/templates/{template_id}"],
   listTemplateTokens: ["GET", "/api/templates/{template_id}/embed-tokens", ["limit","cursor"]],
   createTemplateToken: ["POST", "/api/templates/{template_id}/embed-tokens"],
+  getTemplateToken: ["GET", "/api/templates/{template_id}/embed-tokens/{token_id}"],
   updateTemplateToken: ["PATCH", "/api/templates/{template_id}/embed-tokens/{token_id}"],
   deleteTemplateToken: ["DELETE", "/api/templates/{template_id}/embed-tokens/{token_id}"],
   getWidgetConfig: ["GET", "/api/embed/template/{template_id}/config"],
@@ -731,6 +754,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   listChannelConfigs: ["GET", "/api/gateway/channels", ["limit","cursor"]],
   putChannelConfig: ["POST", "/api/gateway/channels"],
   listChannelConfigsOfTemplate: ["GET", "/api/gateway/channels/by-template/{template_id}", ["limit","cursor"]],
+  getChannelConfig: ["GET", "/api/gateway/channels/{config_id}"],
   updateChannelConfig: ["PATCH", "/api/gateway/channels/{config_id}"],
   deleteChannelConfig: ["DELETE", "/api/gateway/channels/{config_id}"],
   tryChannelConfig: ["POST", "/api/gateway/channels/{config_id}/test"],

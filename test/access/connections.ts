@@ -48,6 +48,10 @@ export const connectionCases: Cases = {
     expect: changing,
     prepare: async (cast) => ({ ...(await connection('sources')(cast)), body: { name: 'Made', table: 'orders' } }),
   },
+  getSource: {
+    expect: reading,
+    prepare: async (cast) => ({ params: { source_id: await madeSource(cast, 'sources') } }),
+  },
   deleteSource: {
     expect: changing,
     prepare: async (cast) => ({ params: { source_id: await madeSource(cast, 'sources') } }),

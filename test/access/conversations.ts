@@ -126,6 +126,7 @@ export const conversationCases: Cases = {
   deleteTemplate: { expect: ownerOfTemplate, prepare: template },
   listTemplateTokens: { expect: withChanges(rows.workspaceWrite, { guest: 404 }), prepare: template },
   createTemplateToken: { expect: ownerOfTemplate, prepare: withBody({}) },
+  getTemplateToken: { expect: withChanges(rows.workspaceWrite, { guest: 404 }), prepare: token() },
   updateTemplateToken: { expect: ownerOfTemplate, prepare: token({ body: { enabled: false } }) },
   deleteTemplateToken: { expect: ownerOfTemplate, prepare: token() },
   getWidgetConfig: { expect: rows.byToken, prepare: inWidget() },

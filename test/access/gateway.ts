@@ -38,6 +38,7 @@ export const gatewayCases: Cases = {
     expect: rows.workspaceRead,
     prepare: async (cast) => ({ params: { template_id: await makeTemplate(cast) } }),
   },
+  getChannelConfig: { expect: withChanges(rows.workspaceRead, { guest: 404 }), prepare: channel },
   updateChannelConfig: {
     expect: write,
     prepare: async (cast) => ({ ...(await channel(cast)), body: { name: 'Renamed' } }),

@@ -50,6 +50,7 @@ export const identityCases: Cases = {
   endSession: { expect: rows.ownOnly, prepare: sessionOfAuthor },
   listApiKeys: { expect: rows.signedIn },
   createApiKey: { expect: rows.signedIn, prepare: async () => ({ body: { name: 'case' } }) },
+  getApiKey: { expect: rows.ownOnly, prepare: keyOfAuthor },
   deleteApiKey: { expect: rows.ownOnly, prepare: keyOfAuthor },
   previewInvitation: { expect: rows.anyone, prepare: invitation, plainParameters: ['token'] },
   // Whoever is signed in with another address may not have it; whoever is new may.

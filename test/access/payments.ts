@@ -75,6 +75,10 @@ export const paymentCases: Cases = {
     prepare: async () => ({ body: { name: 'Case', amount: 0, currency: 'eur', interval: 'month' } }),
   },
   // A plan belongs to the org, so its id is no secret of a workspace.
+  getPlan: {
+    expect: rows.anyone,
+    prepare: async (cast) => ({ params: { plan_id: await freePlan(cast) } }),
+  },
   updatePlan: {
     expect: rows.operators,
     prepare: async (cast) => ({ params: { plan_id: await freePlan(cast) }, body: { name: 'Renamed' } }),

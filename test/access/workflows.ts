@@ -161,10 +161,12 @@ export const workflowCases: Cases = {
   deleteWorkflow: { expect: withChanges(rows.ownerOnly, unseen), prepare: workflow },
   listVersions: { expect: withChanges(rows.anyMember, unseen), prepare: workflow },
   createVersion: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody({ definition }) },
+  getVersion: { expect: withChanges(rows.anyMember, unseen), prepare: version },
   activateVersion: { expect: withChanges(rows.ownerOnly, unseen), prepare: version },
   diffVersions: { expect: withChanges(rows.anyMember, unseen), prepare: diff },
   listWebhookTokens: { expect: withChanges(rows.ownerOrMember, unseen), prepare: workflow },
   createWebhookToken: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody({}) },
+  getWebhookToken: { expect: withChanges(rows.ownerOrMember, unseen), prepare: token('tokens') },
   updateWebhookToken: {
     expect: withChanges(rows.ownerOnly, unseen),
     prepare: token('tokens', { body: { enabled: false } }),
@@ -172,6 +174,7 @@ export const workflowCases: Cases = {
   deleteWebhookToken: { expect: withChanges(rows.ownerOnly, unseen), prepare: token('tokens') },
   listEmbedTokens: { expect: withChanges(rows.ownerOrMember, unseen), prepare: workflow },
   createEmbedToken: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody({}) },
+  getEmbedToken: { expect: withChanges(rows.ownerOrMember, unseen), prepare: token('embed-tokens') },
   updateEmbedToken: {
     expect: withChanges(rows.ownerOnly, unseen),
     prepare: token('embed-tokens', { body: { enabled: false } }),

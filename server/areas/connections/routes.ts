@@ -16,6 +16,7 @@ export const connectionRoutes = (connections: Connections): AnyRoute[] =>
       rearmConnection: ['PUT', '/api/connections/:connection_id/credential', member('connection')],
       listSources: ['GET', '/api/connections/:connection_id/sources', viewer('connection')],
       createSource: ['POST', '/api/connections/:connection_id/sources', member('connection')],
+      getSource: ['GET', '/api/sources/:source_id', viewer('source')],
       deleteSource: ['DELETE', '/api/sources/:source_id', member('source')],
     },
     {
@@ -85,10 +86,11 @@ export const connectionRoutes = (connections: Connections): AnyRoute[] =>
         body: NewSource,
         answer: Source,
         status: 201,
-        location: (_source, path) => path,
+        location: ({ source_id }) => `/api/sources/${source_id}`,
         examples: { body: { name: 'Open orders', query: 'select * from orders where open' } },
         run: connections.createSource,
       },
+      getSource: { summary: 'One source', extension: true, answer: Source, run: connections.getSource },
       deleteSource: {
         summary: 'Detach a source',
         extension: true,

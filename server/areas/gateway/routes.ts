@@ -20,6 +20,7 @@ export const gatewayRoutes = (gateway: Gateway, inbound: Inbound, tryOut: TryOut
       listChannelConfigs: ['GET', '/api/gateway/channels', viewer('workspace')],
       putChannelConfig: ['POST', '/api/gateway/channels', member('workspace')],
       listChannelConfigsOfTemplate: ['GET', '/api/gateway/channels/by-template/:template_id', viewer('workspace')],
+      getChannelConfig: ['GET', '/api/gateway/channels/:config_id', viewer('channel')],
       updateChannelConfig: ['PATCH', '/api/gateway/channels/:config_id', member('channel')],
       deleteChannelConfig: ['DELETE', '/api/gateway/channels/:config_id', member('channel')],
       tryChannelConfig: ['POST', '/api/gateway/channels/:config_id/test', member('channel')],
@@ -41,7 +42,7 @@ export const gatewayRoutes = (gateway: Gateway, inbound: Inbound, tryOut: TryOut
         answer: ChannelConfig,
         status: 201,
         alsoStatus: [200],
-        location: (_config, path) => path,
+        location: ({ config_id }, path) => `${path}/${config_id}`,
         run: gateway.putConfig,
       },
       listChannelConfigsOfTemplate: {
@@ -49,6 +50,12 @@ export const gatewayRoutes = (gateway: Gateway, inbound: Inbound, tryOut: TryOut
         query: listQuery,
         answer: page(ChannelConfig),
         run: gateway.listConfigsOfTemplate,
+      },
+      getChannelConfig: {
+        summary: 'One channel config',
+        extension: true,
+        answer: ChannelConfig,
+        run: gateway.getConfig,
       },
       updateChannelConfig: {
         summary: 'Change a channel config; a credential that is null is erased',

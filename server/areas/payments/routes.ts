@@ -41,6 +41,7 @@ export const paymentRoutes = ({
       setDefaultPaymentMethod: ['POST', '/api/payments/methods/:payment_method_id/default', owner('payment_method')],
       listPlans: ['GET', '/api/payments/plans', anyone],
       createPlan: ['POST', '/api/payments/plans', operator],
+      getPlan: ['GET', '/api/payments/plans/:plan_id', anyone],
       updatePlan: ['PATCH', '/api/payments/plans/:plan_id', operator],
       deletePlan: ['DELETE', '/api/payments/plans/:plan_id', operator],
       createSetupIntent: ['POST', '/api/payments/setup-intent', workspaceOwner],
@@ -107,7 +108,7 @@ export const paymentRoutes = ({
         answer: Plan,
         status: 201,
         extension: true,
-        location: (_plan, path) => path,
+        location: ({ plan_id }, path) => `${path}/${plan_id}`,
         examples: {
           body: {
             name: 'Team',
@@ -120,6 +121,7 @@ export const paymentRoutes = ({
         },
         run: plans.createPlan,
       },
+      getPlan: { summary: 'One billing plan', extension: true, answer: Plan, run: plans.getPlan },
       updatePlan: {
         summary: 'Change a plan',
         description: 'Amount, currency and interval stay as they are while somebody is subscribed: 409 `plan_in_use`.',

@@ -19,6 +19,7 @@ export const templateRoutes = (templates: Templates, tokens: TemplateTokens): An
       deleteTemplate: ['DELETE', '/api/templates/:template_id', owner('template')],
       listTemplateTokens: ['GET', '/api/templates/:template_id/embed-tokens', member('template')],
       createTemplateToken: ['POST', '/api/templates/:template_id/embed-tokens', owner('template')],
+      getTemplateToken: ['GET', '/api/templates/:template_id/embed-tokens/:token_id', member('template')],
       updateTemplateToken: ['PATCH', '/api/templates/:template_id/embed-tokens/:token_id', owner('template')],
       deleteTemplateToken: ['DELETE', '/api/templates/:template_id/embed-tokens/:token_id', owner('template')],
     },
@@ -82,8 +83,14 @@ export const templateRoutes = (templates: Templates, tokens: TemplateTokens): An
         body: NewEmbedToken,
         answer: EmbedTokenMade,
         status: 201,
-        location: (_made, path) => path,
+        location: ({ token_id }, path) => `${path}/${token_id}`,
         run: tokens.createEmbedToken,
+      },
+      getTemplateToken: {
+        summary: 'One embed token of a template, without its secret',
+        extension: true,
+        answer: EmbedToken,
+        run: tokens.getEmbedToken,
       },
       updateTemplateToken: {
         summary: 'Change, enable or disable an embed token of a template',
