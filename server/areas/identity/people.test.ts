@@ -149,6 +149,7 @@ describe('closed sign-up and operators', () => {
         Promise.all(Array.from({ length: 40 }, (_, at) => limited.call('POST', '/auth/sign-in', { body: bodyOf(at) })))
       const right = await forty(() => ({ email, password: PASSWORD }))
       expect(right.map(({ status }) => status)).toEqual(Array(40).fill(200))
+      expect(await limited.sql(`select from audit_log where action = 'sign_in.locked'`)).toEqual([])
       const wrong = await forty((at) => ({ email: `nobody-${at}@example.com`, password: 'a guess' }))
       const looked = wrong.filter(({ status }) => status === 401).length
       expect(wrong.filter(({ status }) => status === 429)).toHaveLength(40 - looked)

@@ -115,11 +115,15 @@ export function makePeople({ config }: { config: Config }) {
       refuseForeignOrigin(exchange.request, ctx.baseUrl)
       const { attempt, known } = await ctx.db.tenant(nobody, async (tx) => {
         const attempt = await noteAttempt(tx, ctx.org.org_id, input.email, callerAddress(ctx.address))
-        if (attempt.failures === TRIES)
-          await recordAudit(ctx, tx, { action: 'sign_in.locked', subject: input.email, workspaceId: null })
         return { attempt, known: await store.credentialsOf(tx, ctx.org.org_id, input.email) }
       })
-      if (!(await verifyPassword(known?.password_hash ?? null, input.password))) throw problem('bad_credentials')
+      if (!(await verifyPassword(known?.password_hash ?? null, input.password))) {
+        if (attempt.failures === TRIES)
+          await ctx.db.tenant(nobody, (tx) =>
+            recordAudit(ctx, tx, { action: 'sign_in.locked', subject: input.email, workspaceId: null }),
+          )
+        throw problem('bad_credentials')
+      }
       const person = personOf(ctx, { user_id: known!.user_id, email: input.email, name: known!.name })
       const { answer, cookie } = await ctx.db.tenant(nobody, async (tx) => {
         await forgive(tx, attempt)

@@ -95,13 +95,14 @@ function Plans() {
   )
 }
 
-/** Only the built-in provider has one; Stripe's clock is Stripe's. */
+/** For the owner of the workspace. Only the built-in provider has one; Stripe's clock is Stripe's. */
 function TestClock() {
   const { workspace } = useMe()
   const move = useChange('moveTestClock', {
     stale: ['listInvoices', 'getMyBillingSubscription', 'getUsage'],
     done: ({ now }) => `The billing clock stands at ${new Date(now).toLocaleString('en')}`,
   })
+  if (workspace?.role !== 'owner') return null
   return (
     <Section
       className="mt-8"
