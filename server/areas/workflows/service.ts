@@ -12,9 +12,9 @@ import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
-import { fromWire, newId, toWire } from '#platform/ids'
+import { newId, toWire } from '#platform/ids'
 import { HIDDEN_FROM_GUESTS, requireRights } from './definition-rights.ts'
-import { mayRun } from './rights.ts'
+import { mayRun, mayRunNamed } from './rights.ts'
 import type { NewVersion, NewWorkflow, Version, Workflow, WorkflowPatch } from './schema.ts'
 import * as store from './store.ts'
 import type { SystemWorkflow } from './system.ts'
@@ -70,7 +70,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
     const unknown: string[] = []
     for (const literal of literalIds(result.definition, dependencies.kinds())) {
       if (literal.prefix === 'wf') {
-        if (!(await mayRunNamed(ctx, literal.id))) unknown.push(path + literal.path)
+        if (!(await mayRunNamed(ctx, system, literal.id))) unknown.push(path + literal.path)
         continue
       }
       if (role === 'guest' && !isKept && HIDDEN_FROM_GUESTS.has(literal.prefix)) {
@@ -83,13 +83,6 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
     if (unknown.length > 0) throw unknownReference(...unknown)
     if (!isKept) requireRights(role, result.definition, dependencies.kinds())
     return result.definition
-  }
-
-  /** Nobody runs through a workflow of their own what they may not run themselves. */
-  async function mayRunNamed(ctx: Context, named: string): Promise<boolean> {
-    if (system.has(named)) return true
-    const workflowId = fromWire('wf', named)
-    return workflowId !== undefined && mayRun(ctx.tx, ctx.workspace.workspace_id, workflowId, ctx.person.user_id)
   }
 
   async function checkPeople(ctx: Context, members: { user_id: string }[] | null | undefined): Promise<void> {
