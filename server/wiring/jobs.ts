@@ -13,12 +13,13 @@ import type { Quotas } from '#areas/payments/quotas'
 import { type JudgeByAgent, makeConcludeSuite } from '#areas/suites/judge'
 import { suiteRoutes } from '#areas/suites/routes'
 import { makeStandingInSuite, makeSuites } from '#areas/suites/service'
+import { cancelRunsOfWorkflow } from '#areas/suites/store'
 import type { Workflows } from '#areas/workflows/service'
 import { reviewByAgent } from '#engine/agents/review'
 import type { Engine } from '#engine/ports'
 import type { StandingIn } from '#platform/access/check'
 import type { Config } from '#platform/config'
-import type { Database } from '#platform/db/pool'
+import type { Database, Tx } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import type { wireIdentity } from './identity.ts'
 import type { Providers } from './providers.ts'
@@ -40,7 +41,10 @@ export type JobWiringOptions = {
 /** What other areas must know of jobs before there can be any. */
 export const jobLinks = (db: Database) => ({
   hooks: jobHooks,
-  workflowDeleted: pauseJobsOfWorkflow,
+  async workflowDeleted(tx: Tx, workspaceId: string, workflowId: string): Promise<void> {
+    await pauseJobsOfWorkflow(tx, workspaceId, workflowId)
+    await cancelRunsOfWorkflow(tx, workspaceId, workflowId)
+  },
   loadDefinition: loadJobDefinition(db),
   standingThroughJob,
 })
@@ -67,7 +71,7 @@ export async function wireJobs(options: JobWiringOptions) {
   options.identity.onRemoved.push(passOnJobs)
   return {
     feed: jobFeed(db),
-    routes: [...jobRoutes({ jobs, members }), ...suiteRoutes(makeSuites({ datasets, llm: providers.llm }))],
+    routes: [...jobRoutes({ jobs, members }), ...suiteRoutes(makeSuites({ datasets, llm: providers.llm, engine }))],
     standings: {
       job: standingInJob,
       owned_job: standingInOwnedJob,

@@ -2,6 +2,8 @@ import type { DatasetUse } from '#areas/datasets/use'
 import { wakeRunners } from '#areas/jobs/events'
 import { insertRun } from '#areas/jobs/ledger/runs'
 import { checkMapping, recipeHash } from '#areas/jobs/recipe'
+import { listLiveExecutions } from '#areas/jobs/state-store'
+import type { Engine } from '#engine/ports'
 import type { Json, JsonObject } from '#model/definition'
 import { checkExpression } from '#model/expressions'
 import type { StandingIn } from '#platform/access/check'
@@ -9,7 +11,7 @@ import { type FieldError, invalid, problem, unknownReference } from '#platform/e
 import type { Context } from '#platform/http/context'
 import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
-import { newId } from '#platform/ids'
+import { newId, toWire } from '#platform/ids'
 import type { LanguageModel } from '#providers/llm/index'
 import type { Check, NewSuite, Suite, SuitePatch, SuiteReport, SuiteRun } from './schema.ts'
 import * as store from './store.ts'
@@ -30,9 +32,13 @@ export const makeStandingInSuite =
     return standing === 'visible' ? undefined : standing
   }
 
-export type SuitesOptions = { datasets: Pick<DatasetUse, 'findPointed'>; llm: Pick<LanguageModel, 'available'> }
+export type SuitesOptions = {
+  datasets: Pick<DatasetUse, 'findPointed'>
+  llm: Pick<LanguageModel, 'available'>
+  engine: Pick<Engine, 'cancel'>
+}
 
-export function makeSuites({ datasets, llm }: SuitesOptions) {
+export function makeSuites({ datasets, llm, engine }: SuitesOptions) {
   async function getSuite(ctx: Context, { suite_id }: ById): Promise<Suite> {
     const suite = await store.findSuite(ctx.tx, ctx.workspace.workspace_id, suite_id)
     if (!suite) throw problem('not_found')
@@ -112,7 +118,10 @@ export function makeSuites({ datasets, llm }: SuitesOptions) {
     },
 
     async deleteSuite(ctx: Context, { suite_id }: ById): Promise<void> {
-      await store.deleteSuite(ctx.tx, ctx.workspace.workspace_id, suite_id)
+      const { workspace_id: workspaceId } = ctx.workspace
+      for (const executionId of await listLiveExecutions(ctx.tx, workspaceId, toWire('suite', suite_id)))
+        await engine.cancel(ctx.tx, { workspaceId, executionId }, toWire('usr', ctx.person.user_id))
+      await store.deleteSuite(ctx.tx, workspaceId, suite_id)
     },
 
     async runSuite(

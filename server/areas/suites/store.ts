@@ -51,6 +51,13 @@ export const updateSuite = (tx: Tx, workspaceId: string, suiteId: string, fields
 export const deleteSuite = (tx: Tx, workspaceId: string, suiteId: string): Promise<number> =>
   tx.count('delete from suites where workspace_id = $1 and suite_id = $2', [workspaceId, suiteId])
 
+/** Runs of its suites end with the workflow. */
+export const cancelRunsOfWorkflow = (tx: Tx, workspaceId: string, workflowId: string): Promise<number> =>
+  tx.count(
+    `update ledger_runs set cancelling = true where workspace_id = $1 and workflow_id = $2 and suite_id is not null and finished_at is null`,
+    [workspaceId, workflowId],
+  )
+
 export const noteRun = (tx: Tx, workspaceId: string, suiteId: string, runId: string): Promise<number> =>
   tx.count('update suites set last_run_id = $3 where workspace_id = $1 and suite_id = $2', [
     workspaceId,

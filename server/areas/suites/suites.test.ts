@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
 import { makeDataset, makeWorkflow } from '#test/harness/jobs'
 import type { Answer } from '#test/harness/service'
 import { useService } from '#test/harness/service'
@@ -178,4 +179,64 @@ describe('the system workflow dataset-profile', () => {
     })
     expect(foreign.body).toMatchObject({ status: 'failed', error: { code: 'unknown_reference' } })
   }, 60_000)
+})
+
+describe('a run of a suite that waits', () => {
+  const asking = {
+    nodes: [{ id: 'ask', type: 'clarification', args: { question: 'Well?', schema: { type: 'string' } } }],
+    edges: [],
+    output: null,
+  }
+
+  /** Forty records, of which thirty-two are under way and wait. */
+  async function begin(): Promise<{ workflow: string; suite: string; run: string }> {
+    const { member } = world
+    const workflow = await makeWorkflow(member, { definition: asking })
+    const records = Array.from({ length: 40 }, (_, n) => ({ n }))
+    const made = await member.call('POST', `/api/workflows/${workflow}/suites`, {
+      body: {
+        name: 'Asking',
+        dataset_id: await makeDataset(member, records),
+        checks: [{ kind: 'cel', expression: 'true' }],
+      },
+    })
+    const suite = made.body.suite_id
+    const started = await member.call('POST', `/api/suites/${suite}/run`)
+    await until(async () => (await live(workflow, 'waiting')) === 32, 'the executions to wait')
+    return { workflow, suite, run: started.body.run_id }
+  }
+  const live = async (workflow: string, status = 'queued|running|waiting'): Promise<number> => {
+    const [row] = await service().sql<{ count: number }>(
+      `select count(*)::int from executions where workflow_id = $1 and status = any (string_to_array($2, '|'))`,
+      [fromWire('wf', workflow), status],
+    )
+    return row!.count
+  }
+
+  test('ends with its workflow, and begins nothing more', async () => {
+    const { workflow, run } = await begin()
+    const deleted = await world.member.call('DELETE', `/api/workflows/${workflow}?cancel_runs=true`)
+    expect(deleted.status).toBe(204)
+    const ended = await until(async () => {
+      const rows = await service().sql<{ status: string }>(
+        'select status from ledger_runs where run_id = $1 and finished_at is not null',
+        [fromWire('run', run)],
+      )
+      return rows[0]
+    }, 'the end of the run')
+    expect(ended.status).toBe('cancelled')
+    expect(await live(workflow)).toBe(0)
+    const [begun] = await service().sql<{ count: number }>(
+      'select count(*)::int from executions where workflow_id = $1',
+      [fromWire('wf', workflow)],
+    )
+    expect(begun!.count).toBe(32)
+  })
+
+  test('is cancelled with its suite, and does not hold the workflow', async () => {
+    const { workflow, suite } = await begin()
+    expect((await world.member.call('DELETE', `/api/suites/${suite}`)).status).toBe(204)
+    await until(async () => (await live(workflow)) === 0, 'the executions to be cancelled')
+    expect((await world.member.call('DELETE', `/api/workflows/${workflow}`)).status).toBe(204)
+  })
 })

@@ -129,7 +129,7 @@ export async function driveRecords(
     if (refusal) end(refusal)
   }
 
-  /** Makes room for others at once; what came of them is written a little later. Nothing is begun without a look at the dataset. */
+  /** Makes room for others at once; what came of them is written a little later. Nothing is begun without a look at the dataset and at the run. */
   async function look(): Promise<boolean> {
     if (flights.flying() + flights.waiting() === 0) return false
     const { ended, waits } = await inScope(async (tx) => {
@@ -138,6 +138,8 @@ export async function driveRecords(
         records.listOver(tx, workspaceId, ids),
         idle === LOOK_LATE && ids.length > 0 && records.allWait(tx, workspaceId, ids),
         flights.waiting() > 0 && checkDataset(tx),
+        // Whoever deletes what it runs for, or cancels it, ends its executions: that makes no room for others.
+        flights.waiting() > 0 && runs.watchRun(tx, run, lease).then(heed),
       ])
       return { ended, waits }
     })

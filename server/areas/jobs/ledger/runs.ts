@@ -160,6 +160,17 @@ export const renewLease = (db: Database, run: Run, lease: Lease): Promise<Watche
     ),
   )
 
+/** The same without a write. */
+export async function watchRun(tx: Tx, run: Run, lease: Lease): Promise<Watched> {
+  const row = await tx.maybe<Watched>(
+    `select ${WATCHED} from ledger_runs r
+     where workspace_id = $1 and run_id = $2 and runner_id = $3 and epoch = $4 and finished_at is null`,
+    [run.workspace_id, run.run_id, lease.runnerId, lease.epoch],
+  )
+  if (!row) throw new LeaseLost('the run is driven by another runner, or gone')
+  return row
+}
+
 export type Moves = Partial<
   Pick<Run, 'planned' | 'claimed' | 'total' | 'dataset_sha256' | 'captured_version_id'> & {
     status: 'running' | 'writing'
