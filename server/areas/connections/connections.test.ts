@@ -318,17 +318,22 @@ describe('a source', () => {
   test('is captured once per idempotency key', async () => {
     const { connection_id } = (await connect()).body
     const source_id = await attach(connection_id, { query: 'select 1 as one' })
-    const ask = () =>
+    const name = `Captured once from ${source_id}`
+    const ask = (more: object = {}) =>
       world.member.call('POST', '/api/datasets/capture', {
-        body: { source_id, name: 'Captured once' },
-        headers: { 'idempotency-key': 'capture', 'x-request-id': 'same' },
+        body: { source_id, name, ...more },
+        headers: { 'idempotency-key': `capture ${source_id}`, 'x-request-id': 'same' },
       })
     const answers = await Promise.all([ask(), ask(), ask()])
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
-    const [row] = await service().sql<{ n: number }>(
-      `select count(*)::int as n from datasets where name = 'Captured once'`,
-    )
+    const [row] = await service().sql<{ n: number }>('select count(*)::int as n from datasets where name = $1', [name])
     expect(row!.n).toBe(1)
+    // Also when the source could not be read any more.
+    await world.member.call('DELETE', `/api/connections/${connection_id}`)
+    const repeated = await ask()
+    expect([repeated.status, repeated.text]).toEqual([answers[0]!.status, answers[0]!.text])
+    const other = await ask({ limit: 1 })
+    expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused'])
   })
 
   test('whose table vanished, or whose query changes something, stores nothing', async () => {

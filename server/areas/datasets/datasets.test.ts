@@ -247,9 +247,17 @@ describe('large datasets', () => {
       cursor = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`
     } while (cursor !== '' && seen.length < 9_000)
     expect(seen).toEqual(records.slice(0, seen.length))
-    await world.member.call('PATCH', `/api/datasets/${dataset_id}`, { body: { records: [{ a: 1 }] } })
-    const late = await world.viewer.call('GET', `/api/datasets/${dataset_id}/records?limit=200${cursor}`)
+    const path = `/api/datasets/${dataset_id}/records?limit=200${cursor}`
+    const { sha256: was } = (await world.member.call('PATCH', `/api/datasets/${dataset_id}`, { body: { records } }))
+      .body
+    expect((await world.viewer.call('GET', path)).body.items[0]).toEqual(records[seen.length])
+    const { sha256: is } = (
+      await world.member.call('PATCH', `/api/datasets/${dataset_id}`, { body: { records: [{ a: 1 }] } })
+    ).body
+    const late = await world.viewer.call('GET', path)
     expect([late.status, late.body.code]).toEqual([409, 'dataset_changed'])
+    expect(late.body.detail).toContain(was)
+    expect(late.body.detail).toContain(is)
   })
 
   test('that are replaced while a job reads them show it the old records to the end, or say that they are gone', async () => {
@@ -308,6 +316,7 @@ describe('bad bodies', () => {
     ['records that are no array', '{"name":"x","records":{"a":1}}', 422, 'invalid', '/records'],
     ['records that are null', '{"name":"x","records":null}', 422, 'invalid', '/records'],
     ['an unknown field', '{"name":"x","records":[],"colour":1}', 422, 'invalid', '/colour'],
+    ['a NUL in its name', '{"name":"a\\u0000b","records":[]}', 422, 'invalid', '/name'],
     ['a number as a record', record('5'), 422, 'bad_record', '/records/1'],
     ['an array as a record', record('[1]'), 422, 'bad_record', '/records/1'],
     ['a key named twice', record('{"a":1,"b":{"c":1,"c":2}}'), 422, 'bad_record', '/records/1'],
@@ -417,6 +426,12 @@ describe('import', () => {
     ['a column without a name', 'a,,c\n1,2,3\n', 422, /column 2/],
     ['a __proto__ column', 'a,__proto__\n1,2\n', 422, /__proto__/],
     ['10,000 columns', Array.from({ length: 10_000 }, (_, n) => `c${n}`).join(','), 422, /columns/],
+    ['a quote that is never closed', 'a,b\n1,2\n3,"4\n5,6\n7,8\n', 422, /line 3: a quote is never closed/],
+    ['a quote that is never closed, far on', `a,b\n1,2\n3,"4\n${'5,6\n'.repeat(1_300_000)}`, 413, /Line 3/],
+    ['a bad row of several lines', 'a,b\n\n"1\n2",3\n"4\n5\n6"\n', 422, /line 5: the row has 1 cell/],
+    ['a bad row after line breaks in cells', 'a,b\r\n"1\r\n2\r\n3",4\r\n5\r\n', 422, /line 5: the row has 1 cell/],
+    ['a forbidden name in the header', '\na,constructor\n1,2\n', 422, /line 2: has the key .{1,2}constructor/],
+    ['a NUL byte between returns', 'a,b\r1,2\r3,\0\r', 422, /line 3.*NUL/],
     ['a row that is too large', `a,b\n1,2\n3,${'x'.repeat(5 << 20)}\n`, 413, /Line 3/],
     ['a NUL byte', 'a,b\n1,2\n3,\0\n', 422, /line 3.*NUL/],
     ['bytes that are not UTF-8', Buffer.from('a,b\n1,\xff\n', 'latin1'), 422, /line 2.*UTF-8/],

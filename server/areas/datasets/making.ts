@@ -3,8 +3,10 @@ import type { z } from 'zod'
 import type { JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { readOnly } from '#platform/errors'
+import type { Answer } from '#platform/http/answer'
+import { requireStorable } from '#platform/http/body'
 import { type Context, scopeOf } from '#platform/http/context'
-import { holderOf, type Idempotency, makeIdempotency, replayOf } from '#platform/http/idempotency'
+import { holderOf, type Idempotency, makeIdempotency, type Replay, replayOf } from '#platform/http/idempotency'
 import { parse } from '#platform/http/input'
 import type { Exchange } from '#platform/http/route'
 import { newId } from '#platform/ids'
@@ -32,29 +34,32 @@ export type MakingOptions = { db: Database; vault: Vault; threads: ParserThreads
 export function makeMaking({ db, vault, threads, readSource }: MakingOptions) {
   const idempotency = makeIdempotency(vault)
 
+  const replayFor = (ctx: Context, { request }: Exchange, bodySha256: string): Replay | null =>
+    ctx.idempotencyKey === null
+      ? null
+      : replayOf({
+          holder: holderOf(ctx.credential, ctx.person.user_id, ctx.workspace.workspace_id),
+          key: ctx.idempotencyKey,
+          method: request.method,
+          url: request.url,
+          body: Buffer.from(bodySha256),
+        })
+
   /** Does `insert` once per Idempotency-Key: the key, the answer and the dataset come with one commit. */
   async function once(
     ctx: Context,
-    { request }: Exchange,
+    exchange: Exchange,
     bodySha256: string,
     insert: (tx: Tx) => Promise<Dataset>,
   ): Promise<{ dataset: Dataset; made: boolean }> {
     let made = false
-    const key = ctx.idempotencyKey
+    const replay = replayFor(ctx, exchange, bodySha256)
     const dataset = await ctx.db.tenant(scopeOf(ctx), async (tx) => {
       const perform = async (): Promise<Dataset> => {
         made = true
         return insert(tx)
       }
-      if (key === null) return perform()
-      const replay = replayOf({
-        holder: holderOf(ctx.credential, ctx.person.user_id, ctx.workspace.workspace_id),
-        key,
-        method: request.method,
-        url: request.url,
-        body: Buffer.from(bodySha256),
-      })
-      return answered(idempotency, tx, replay, perform)
+      return replay === null ? perform() : answered(idempotency, tx, replay, perform)
     })
     return { dataset, made }
   }
@@ -95,6 +100,7 @@ export function makeMaking({ db, vault, threads, readSource }: MakingOptions) {
               signal: ctx.signal,
             }),
           )
+          requireStorable(upload.fields)
           const fields = parse(importFields, upload.fields) as z.output<typeof importFields>
           const name = fields.name ?? nameOfFile(upload.fileName)
           const { result: parsed } = upload
@@ -113,6 +119,11 @@ export function makeMaking({ db, vault, threads, readSource }: MakingOptions) {
 
     async captureDataset(ctx: Context, input: z.output<typeof Capture>, exchange: Exchange): Promise<Dataset> {
       const { signal } = ctx
+      const sent = createHash('sha256').update(exchange.request.rawBody).digest('hex')
+      // Before the source is read: it may be gone by now, or say something else.
+      const replay = replayFor(ctx, exchange, sent)
+      const earlier = replay && (await ctx.db.tenant(scopeOf(ctx), (tx) => idempotency.earlier(tx, replay)))
+      if (earlier) return datasetIn(earlier)
       const source = await readSource(ctx, input.source_id, {
         signal,
         ...(input.limit !== undefined && { limit: input.limit }),
@@ -121,7 +132,6 @@ export function makeMaking({ db, vault, threads, readSource }: MakingOptions) {
         const { packed, profile } = await packRecords(source.pages, draft).catch((error: unknown) => {
           throw refusedBody(error)
         })
-        const sent = createHash('sha256').update(exchange.request.rawBody).digest('hex')
         const { dataset, made } = await once(ctx, exchange, sent, async (tx) => {
           await draft.publish(tx)
           const content = { versionId: draft.versionId, packed, profile }
@@ -153,7 +163,7 @@ function insertNew(
 async function answered(
   idempotency: Idempotency,
   tx: Tx,
-  replay: ReturnType<typeof replayOf>,
+  replay: Replay,
   perform: () => Promise<Dataset>,
 ): Promise<Dataset> {
   const answer = await idempotency.once(tx, replay, async () => ({
@@ -161,5 +171,7 @@ async function answered(
     headers: {},
     body: Buffer.from(JSON.stringify(await perform())),
   }))
-  return JSON.parse(answer.body!.toString()) as Dataset
+  return datasetIn(answer)
 }
+
+const datasetIn = ({ body }: Answer): Dataset => JSON.parse(body!.toString()) as Dataset

@@ -1,8 +1,9 @@
 import type { JsonObject } from '#model/definition'
 import type { Database } from '#platform/db/pool'
-import { invalid, problem } from '#platform/errors'
+import { invalid } from '#platform/errors'
 import { decodeCursor } from '#platform/http/page'
-import { parseRecord, readVersion } from './reading.ts'
+import { toWire } from '#platform/ids'
+import { changedFrom, parseRecord, readVersion } from './reading.ts'
 import type * as store from './store.ts'
 
 /** A page of records is cut short when it grows beyond this. */
@@ -28,17 +29,16 @@ export async function readPage(
   return { items, next_cursor: next < dataset.record_count ? cursorAt(dataset, next) : null }
 }
 
-/** A cursor belongs to one version: pages of two versions must not be put together. */
+/** A cursor belongs to one fingerprint: pages of different records must not be put together. */
 const cursorAt = (dataset: store.Pointed, at: number): string =>
-  Buffer.from(JSON.stringify([dataset.version_id, at])).toString('base64url')
+  Buffer.from(JSON.stringify([dataset.sha256, at])).toString('base64url')
 
 function positionOf(cursor: string | undefined, dataset: store.Pointed): number {
   const key = decodeCursor(cursor, 2)
   if (key === undefined) return 0
-  const [versionId, at] = key
-  if (typeof versionId !== 'string' || typeof at !== 'number' || !Number.isInteger(at) || at < 0)
+  const [sha256, at] = key
+  if (typeof sha256 !== 'string' || typeof at !== 'number' || !Number.isInteger(at) || at < 0)
     throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
-  if (versionId !== dataset.version_id)
-    throw problem('dataset_changed', 'The records were replaced since the first page. Start again without a cursor.')
+  if (sha256 !== dataset.sha256) throw changedFrom(toWire('ds', dataset.dataset_id), sha256, dataset.sha256)
   return Math.min(at, dataset.record_count)
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#model/definition'
 import { invalid, problem, readOnly } from '#platform/errors'
 import { etagOf } from '#platform/http/answer'
+import { requireStorable } from '#platform/http/body'
 import type { Exchange } from '#platform/http/route'
 import { compileEncoder } from '#platform/http/schema'
 import { Dataset, serverOwned } from './schema.ts'
@@ -16,6 +17,7 @@ export const etagOfDataset = (dataset: Dataset): string => etagOf(Buffer.from(JS
 /** What a body may set, and what it sends back of the server's own fields. */
 export function split(fields: JsonObject): { settable: Values; echoed: [string, unknown][] } {
   const entries = Object.entries(fields).filter(([field]) => field !== 'records')
+  requireStorable(Object.fromEntries(entries))
   return {
     settable: Object.fromEntries(entries.filter(([field]) => !serverOwned.has(field))),
     echoed: entries.filter(([field]) => serverOwned.has(field)),

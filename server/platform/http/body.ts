@@ -36,6 +36,12 @@ function findUnstorable(value: unknown, path: string, found: FieldError[]): void
   }
 }
 
+export function requireStorable(value: unknown): void {
+  const found: FieldError[] = []
+  findUnstorable(value, '', found)
+  if (found.length > 0) throw invalid(found.slice(0, 20))
+}
+
 /** Reads a JSON body. An empty one is `{}`. */
 export function parseJson(bytes: Buffer, mostDepth: number): unknown {
   if (bytes.length === 0) return {}
@@ -53,10 +59,6 @@ export function parseJson(bytes: Buffer, mostDepth: number): unknown {
     throw problem('malformed', `The body is not JSON: ${(error as Error).message}.`)
   }
   // Only a text with an escape can hold what must be looked for; most bodies are never walked.
-  if (text.includes('\\u') || text.includes('__proto__') || text.includes('\u0000')) {
-    const found: FieldError[] = []
-    findUnstorable(value, '', found)
-    if (found.length > 0) throw invalid(found.slice(0, 20))
-  }
+  if (text.includes('\\u') || text.includes('__proto__') || text.includes('\u0000')) requireStorable(value)
   return value
 }

@@ -103,6 +103,14 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
       return answer
     },
 
+    /** The answer to an earlier request with the same key, for whoever has much to do before the transaction of `once`. */
+    async earlier(tx: Tx, replay: Replay): Promise<Answer | undefined> {
+      const row = await find(tx, replay)
+      if (row?.state !== 'done') return undefined
+      check(row, replay)
+      return open(row, replay)
+    },
+
     /**
      * Around a verb that calls the outside world. The attempt is noted before the call, so that a crash in the middle is
      * seen; the repetition then passes the same key on to the provider. While the call goes on the note is renewed, so that

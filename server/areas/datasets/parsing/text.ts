@@ -13,8 +13,7 @@ export function makeTextGate(lineNow: () => number) {
   }
   const lineOf = (text: Buffer, at: number): number => {
     let line = lineNow()
-    for (let newline = text.indexOf(10); newline !== -1 && newline < at; newline = text.indexOf(10, newline + 1))
-      line += 1
+    for (let one = 0; one < at; one++) if (text[one] === 10 || (text[one] === 13 && text[one + 1] !== 10)) line += 1
     return line
   }
 
