@@ -135,7 +135,7 @@ export const lastSaid = (tx: Tx, workspaceId: string, threadId: string): Promise
     [workspaceId, threadId],
   )
 
-/** What a delivery with this key said and was answered, if it was taken before. */
+/** What a delivery with this key said and was answered, if it was taken within a day. What is forgotten stands in nobody's way. */
 export const messagesOfRequest = (
   tx: Tx,
   workspaceId: string,
@@ -143,7 +143,10 @@ export const messagesOfRequest = (
   requestKey: Buffer,
 ): Promise<Message[]> =>
   tx.rows<Message>(
-    `select ${messageColumns} from messages where workspace_id = $1 and thread_id = $2 and about is null and turn = (
-       select turn from messages where workspace_id = $1 and thread_id = $2 and request_key = $3) order by seq`,
+    `with forgotten as (
+       update messages set request_key = null where workspace_id = $1 and request_key = $3 and created_at <= now() - interval '24 hours')
+     select ${messageColumns} from messages where workspace_id = $1 and thread_id = $2 and about is null and turn = (
+       select turn from messages where workspace_id = $1 and thread_id = $2 
+         and request_key = $3 and created_at > now() - interval '24 hours') order by seq`,
     [workspaceId, threadId, requestKey],
   )

@@ -35,11 +35,14 @@ export const findChannelThread = (
     [workspaceId, configId, externalId],
   )
 
+/** A key counts for a day; what is forgotten stands in nobody's way. */
 export const findThreadOfRequest = (tx: Tx, workspaceId: string, requestKey: Buffer): Promise<Thread | undefined> =>
   tx.maybe<Thread>(
-    `select ${columns.map((column) => `t.${column}`).join(', ')} from messages m
+    `with forgotten as (
+       update messages set request_key = null where workspace_id = $1 and request_key = $2 and created_at <= now() - interval '24 hours')
+     select ${columns.map((column) => `t.${column}`).join(', ')} from messages m
      join threads t on t.workspace_id = m.workspace_id and t.thread_id = m.thread_id
-     where m.workspace_id = $1 and m.request_key = $2`,
+     where m.workspace_id = $1 and m.request_key = $2 and m.created_at > now() - interval '24 hours'`,
     [workspaceId, requestKey],
   )
 

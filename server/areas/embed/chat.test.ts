@@ -369,6 +369,43 @@ describe('a conversation lasts', () => {
     expect((await visitor.history(repeated.body.thread_id)).filter(({ role }) => role === 'visitor')).toHaveLength(1)
   })
 
+  test('a key counts for a day, for one message and one conversation', async () => {
+    const key = crypto.randomUUID()
+    const send = (message: string, thread_id?: string) =>
+      visitor.call('POST', '/chat', {
+        body: { message, ...(thread_id && { thread_id }) },
+        headers: { 'idempotency-key': key },
+      })
+    const dayAfter = async () => {
+      await service().sql('delete from idempotency_keys')
+      await service().sql(`update messages set created_at = created_at - interval '25 hours'`)
+    }
+    const first = await send('refund')
+    await dayAfter()
+    const second = await send('newsletter')
+    expect(second.body.thread_id).not.toBe(first.body.thread_id)
+    expect(second.body.form.title).toBe('Subscribe to the newsletter')
+    await dayAfter()
+    expect((await send('newsletter')).body.thread_id).not.toBe(second.body.thread_id)
+    await dayAfter()
+    expect((await send('order 5', first.body.thread_id)).body.form.values).toMatchObject({ order: 5 })
+  })
+
+  test('of two without a visitor token neither gets the answer of the other', async () => {
+    const send = (key: string) =>
+      service().call('POST', `/api/embed/template/${template}/chat`, {
+        token,
+        headers: { origin: SITE, 'idempotency-key': key },
+        body: { message: 'hello' },
+      })
+    const [one, other] = [await send('1'), await send('1')]
+    expect(one.body.visitor_token).toBeDefined()
+    expect(other.body.thread_id).not.toBe(one.body.thread_id)
+    expect(other.body.visitor_token).not.toBe(one.body.visitor_token)
+    const key = crypto.randomUUID()
+    expect((await send(key)).text).toBe((await send(key)).text)
+  })
+
   test('a workflow that is deleted in the middle ends politely', async () => {
     const workflow = await makeWorkflow(world.owner, 'Book a room', refund)
     const own = await makeTemplate(world.owner, [workflow])

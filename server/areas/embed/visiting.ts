@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ConversationService } from '#areas/conversations/service'
 import type { OpenQuestion } from '#areas/conversations/state'
 import type { Thread, Within } from '#areas/conversations/types'
@@ -39,10 +40,12 @@ export function requireVisitor(ctx: Context): string {
 
 export const originOf = (ctx: Context) => ({ kind: 'embed' as const, id: toWire('emb', credentialOf(ctx).id) })
 
-/** Identifies a delivery for ever, where its sender gave a key: the stored turn is found by it. */
+/** Identifies a delivery, where its sender gave a key: the stored turn is found by it. */
 export function requestKeyOf(ctx: Context, { request }: Exchange): { requestKey?: Buffer } {
   const key = idempotencyOf(ctx, request.rawBody)
-  return key ? { requestKey: Buffer.concat([key.credentialHash, key.keyHash]) } : {}
+  if (!key) return {}
+  const hash = createHash('sha256').update(key.credentialHash).update(key.keyHash).update(key.bodySha256)
+  return { requestKey: hash.update(request.url).digest() }
 }
 
 export function makeVisiting(options: {
