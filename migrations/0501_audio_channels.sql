@@ -157,7 +157,7 @@ end;
 -- Vendors repeat a delivery for up to a week.
 create function forget_channel_work() returns void language sql security definer set search_path = public
 begin atomic
-  delete from channel_deliveries where state = 'taken' and received_at < now() - interval '8 days';
+  delete from channel_deliveries where state <> 'waiting' and received_at < now() - interval '8 days';
   delete from channel_sends where state <> 'waiting' and settled_at < now() - interval '30 days';
 end;
 

@@ -526,7 +526,7 @@ export type Operations = {
   /** One channel config */
   getChannelConfig: { input: { config_id: string }; answer: ChannelConfig; required: true }
   /** Change a channel config; a credential that is null is erased */
-  updateChannelConfig: { input: { config_id: string } & { external_id?: string; template_id?: string; name?: string | null; enabled?: boolean; credentials?: Record<string, string | null> }; answer: ChannelConfig; required: true }
+  updateChannelConfig: { input: { config_id: string } & { external_id?: string; template_id?: string | null; name?: string | null; enabled?: boolean; credentials?: Record<string, string | null> }; answer: ChannelConfig; required: true }
   /** Delete a channel config and its credentials; its conversations stay */
   deleteChannelConfig: { input: { config_id: string }; answer: undefined; required: true }
   /** Send a test message, and say whether the vendor took it */

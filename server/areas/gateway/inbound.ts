@@ -14,7 +14,7 @@ import {
 } from '#providers/channels/index'
 import type { CredentialBox } from './credentials.ts'
 import * as inboxStore from './inbox-store.ts'
-import { CHANNEL_HINTS } from './outbox.ts'
+import { CHANNEL_HINTS } from './outbox-store.ts'
 import type * as store from './store.ts'
 
 type Called = { channel: string; config_id: string }
@@ -70,6 +70,8 @@ export function makeInbound(options: { db: Database; channels: Channels; box: Cr
         vendor.receive({ headers: request.headers, body: input.body, now: new Date() }, usableOf(config)),
       )
       if (messages.length > 0) {
+        if (!messages.every(isStorable))
+          throw problem('malformed', 'An id or a name holds characters that are no text.')
         if (!config.enabled || config.template_id === null)
           throw problem('channel_disabled', 'Enable the channel, and give it a template, to receive messages.')
         await keep(config, messages)
@@ -92,6 +94,12 @@ export function makeInbound(options: { db: Database; channels: Channels; box: Cr
 }
 
 export type Inbound = ReturnType<typeof makeInbound>
+
+/** What stands beside the text; the text itself has been mended. */
+const isStorable = ({ conversation, sender, address }: InboundMessage): boolean =>
+  [conversation, sender.id, sender.name, ...Object.values(address)].every(
+    (text) => text === undefined || (text.isWellFormed() && !text.includes('\0')),
+  )
 
 /** What a vendor gets back can hold what somebody wrote; it is never shown as a page. */
 const send = (reply: Exchange['reply'], { contentType, body }: InboundAnswer): void => {

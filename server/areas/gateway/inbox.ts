@@ -3,6 +3,7 @@ import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
+import { LONGEST_TEXT, wasCut } from '#providers/channels/text'
 import * as inboxStore from './inbox-store.ts'
 import type { Outbox } from './outbox.ts'
 import * as store from './store.ts'
@@ -15,6 +16,7 @@ const LEASE_S = 15
 const MOST_ATTEMPTS = 5
 
 const ONLY_TEXT = 'I can only read text. Please write it to me.'
+const TOO_LONG = `Your message was very long: I have read its first ${LONGEST_TEXT.toLocaleString('en')} characters. Please send the rest as another one.`
 const SORRY = 'Sorry, something went wrong and I could not read your last message. Please try again later.'
 
 export function makeInbox(options: { db: Database; log: Logger; conversations: Conversations; outbox: Outbox }) {
@@ -48,7 +50,8 @@ export function makeInbox(options: { db: Database; log: Logger; conversations: C
         requestKey: delivery.delivery_sha256,
         signal: stopping.signal,
       })
-      return messages
+      const note = { message_id: `${delivery.receipt_id}:cut`, text: TOO_LONG }
+      return wasCut(delivery.text) ? [note, ...messages] : messages
     }
     const settle = async (tx: Tx, threadId: string, said: Pick<Message, 'message_id' | 'text'>[]): Promise<void> => {
       for (const { message_id, text } of said)

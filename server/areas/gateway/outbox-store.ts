@@ -3,6 +3,9 @@ import type { Address } from '#providers/channels/index'
 
 // What goes out
 
+/** Wakes whoever sends or takes in. */
+export const CHANNEL_HINTS = 'channels'
+
 export type Send = {
   send_id: string
   config_id: string
@@ -69,6 +72,15 @@ export const delaySend = (
     `update channel_sends set not_before = now() + make_interval(secs => $3), problem = $4 where workspace_id = $1 and send_id = $2 and state = 'waiting'`,
     [workspaceId, sendId, seconds, reason],
   )
+
+/** The channel is open again. */
+export const wakeSends = async (tx: Tx, workspaceId: string, configId: string): Promise<void> => {
+  const woken = await tx.count(
+    `update channel_sends set not_before = now() where workspace_id = $1 and config_id = $2 and state = 'waiting'`,
+    [workspaceId, configId],
+  )
+  if (woken > 0) tx.hint(CHANNEL_HINTS, '')
+}
 
 /** The vendor asked for fewer messages: everything that goes through this config waits. A wait is no failed attempt. */
 export const slowDown = (

@@ -14,11 +14,9 @@ import * as store from './store.ts'
 // Answers are rows, written in the transaction that makes them true and sent afterwards, each at least once: a program that
 // dies between the vendor's answer and its own note sends again. Conversations keep their order.
 
-/** Wakes whoever sends or takes in. */
-export const CHANNEL_HINTS = 'channels'
-
 const LEASE_S = 30
 const MOST_ATTEMPTS = 10
+const LOOKS_AGAIN_S = 10 * 60
 const LONGEST_WAIT_S = 15 * 60
 
 export type Queued = {
@@ -49,7 +47,7 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
         address,
         text: partText,
       })
-    tx.hint(CHANNEL_HINTS, '')
+    tx.hint(outboxStore.CHANNEL_HINTS, '')
   }
 
   /** What the assistant says outside a turn goes to where the conversation's last message came from. */
@@ -85,8 +83,10 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
         await store.noteProblem(tx, workspace_id, config.config_id, reason)
       })
     }
+    // Somebody may switch it on again; what waits is sent then.
     if (!config.enabled) {
-      await park('the channel is disabled')
+      if (send.old) await park('the channel is disabled')
+      else await inScope((tx) => outboxStore.slowDown(tx, workspace_id, send, LOOKS_AGAIN_S))
       return true
     }
     try {

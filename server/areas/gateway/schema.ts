@@ -36,7 +36,9 @@ export const NewChannelConfig = z.strictObject({
   credentials: z.record(z.string().max(100), secret.nullable()).optional(),
 })
 
-export const ChannelConfigPatch = NewChannelConfig.omit({ channel: true }).partial()
+export const ChannelConfigPatch = NewChannelConfig.omit({ channel: true })
+  .partial()
+  .extend({ template_id: reference('tmpl').nullable().optional() })
 
 export const TestMessage = z.strictObject({
   to: z.string().trim().min(1).max(500).describe('Whom, as the vendor calls them'),

@@ -11,13 +11,14 @@ import { newId, toWire } from '#platform/ids'
 import type { Channels } from '#providers/channels/channels'
 import type { Channel } from '#providers/channels/index'
 import type { CredentialBox, Credentials } from './credentials.ts'
+import * as outboxStore from './outbox-store.ts'
 import type { ChannelConfig, ChannelConfigPatch, NewChannelConfig } from './schema.ts'
 import * as store from './store.ts'
 
 type ById = { config_id: string }
 type Given = {
   external_id?: string | undefined
-  template_id?: string | undefined
+  template_id?: string | null | undefined
   name?: string | null | undefined
   enabled?: boolean | undefined
   credentials?: Record<string, string | null> | undefined
@@ -44,7 +45,7 @@ export function makeGateway({ channels, box }: { channels: Channels; box: Creden
   async function change(
     ctx: Context,
     channel: Channel,
-    before: { config_id: string; row: store.ConfigRow | undefined; credentials: Credentials },
+    before: { config_id: string; row?: store.ConfigRow & { switched_on: boolean }; credentials: Credentials },
     given: Given,
   ): Promise<store.ConfigChange> {
     const { workspace_id } = ctx.workspace
@@ -57,15 +58,17 @@ export function makeGateway({ channels, box }: { channels: Channels; box: Creden
         errors.push({ path: `/credentials/${name}`, message: `is no credential of ${channel.title}` })
     const credentials = merge(before.credentials, given.credentials)
     const missing = channel.credentials.filter((name) => credentials[name] === undefined)
-    const template_id = given.template_id ?? before.row?.template_id ?? null
-    const enabled = given.enabled ?? (before.row ? before.row.enabled : missing.length === 0)
+    const template_id = given.template_id === undefined ? (before.row?.template_id ?? null) : given.template_id
+    // Until all credentials are there nobody can have wanted it on.
+    const wasWhole = channel.credentials.every((name) => before.credentials[name] !== undefined)
+    const enabled = given.enabled ?? (before.row && wasWhole ? before.row.switched_on : missing.length === 0)
     if (enabled)
       for (const name of missing)
         errors.push({ path: `/credentials/${name}`, message: 'is needed while the channel is enabled' })
-    if (enabled && template_id === null)
+    if (given.enabled && template_id === null)
       errors.push({ path: '/template_id', message: 'is needed while the channel is enabled' })
     if (errors.length > 0) throw invalid(errors)
-    if (given.template_id !== undefined && !(await store.templateExists(ctx.tx, workspace_id, given.template_id)))
+    if (typeof given.template_id === 'string' && !(await store.templateExists(ctx.tx, workspace_id, given.template_id)))
       throw unknownReference('/template_id')
     return {
       external_id,
@@ -82,7 +85,8 @@ export function makeGateway({ channels, box }: { channels: Channels; box: Creden
     const row = await store.findConfig(ctx.tx, workspace_id, configId)
     const sealed = await store.findUsable(ctx.tx, workspace_id, configId)
     if (!row || !sealed) throw problem('not_found')
-    const before = { config_id: configId, row, credentials: box.open(sealed) }
+    const { switched_on } = sealed
+    const before = { config_id: configId, row: { ...row, switched_on }, credentials: box.open(sealed) }
     const next = await change(ctx, channels[row.channel], before, given)
     const updated = await store.updateConfig(ctx.tx, workspace_id, configId, next).catch((error: unknown) => {
       throw isUniqueViolation(error)
@@ -91,6 +95,7 @@ export function makeGateway({ channels, box }: { channels: Channels; box: Creden
     })
     if (next.template_id !== null && next.template_id !== row.template_id)
       await store.moveThreads(ctx.tx, workspace_id, configId, next.template_id)
+    if (updated.enabled && !row.enabled) await outboxStore.wakeSends(ctx.tx, workspace_id, configId)
     await audit(ctx, 'channel.updated', updated, given)
     return showOne(ctx, updated)
   }
@@ -140,7 +145,7 @@ export function makeGateway({ channels, box }: { channels: Channels; box: Creden
         return update(ctx, present.config_id, given)
       }
       const config_id = newId()
-      const config = await change(ctx, channels[name], { config_id, row: undefined, credentials: {} }, given)
+      const config = await change(ctx, channels[name], { config_id, credentials: {} }, given)
       const row = await store.insertConfig(ctx.tx, workspace_id, {
         ...config,
         config_id,

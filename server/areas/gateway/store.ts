@@ -17,10 +17,12 @@ export type UsableConfig = Pick<ConfigRow, 'config_id' | 'channel' | 'external_i
   workspace_id: string
   credentials: Buffer | null
 }
+/** `switched_on`: as somebody left it; it is enabled while it has a template as well. */
+export type StoredConfig = UsableConfig & { switched_on: boolean }
 
 /** Without a template there is nobody to answer. */
 const columns = `config_id, channel, external_id, template_id, name, enabled and template_id is not null as enabled, credentials_set, problem, created_at, updated_at`
-const usable = `workspace_id, config_id, channel, external_id, template_id, enabled and template_id is not null as enabled, credentials`
+const usable = `workspace_id, config_id, channel, external_id, template_id, enabled and template_id is not null as enabled, enabled as switched_on, credentials`
 
 export const findConfig = (tx: Tx, workspaceId: string, configId: string): Promise<ConfigRow | undefined> =>
   tx.maybe<ConfigRow>(`select ${columns} from gateway_channels where workspace_id = $1 and config_id = $2`, [
@@ -54,14 +56,14 @@ export const findByAccount = (
   workspaceId: string,
   channel: string,
   externalId: string,
-): Promise<UsableConfig | undefined> =>
-  tx.maybe<UsableConfig>(
+): Promise<StoredConfig | undefined> =>
+  tx.maybe<StoredConfig>(
     `select ${usable} from gateway_channels where workspace_id = $1 and channel = $2 and external_id = $3`,
     [workspaceId, channel, externalId],
   )
 
-export const findUsable = (tx: Tx, workspaceId: string, configId: string): Promise<UsableConfig | undefined> =>
-  tx.maybe<UsableConfig>(`select ${usable} from gateway_channels where workspace_id = $1 and config_id = $2`, [
+export const findUsable = (tx: Tx, workspaceId: string, configId: string): Promise<StoredConfig | undefined> =>
+  tx.maybe<StoredConfig>(`select ${usable} from gateway_channels where workspace_id = $1 and config_id = $2`, [
     workspaceId,
     configId,
   ])

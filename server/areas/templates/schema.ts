@@ -40,7 +40,7 @@ export const Template = z
 export type Template = z.input<typeof Template>
 
 /** A theme becomes style on somebody's page: colours, sizes, names and https addresses, nothing that could do more. */
-const harmful = /[<>{};\\]|url\s*\(|expression\s*\(|@import|^\s*(?!https?:)[a-z][a-z0-9+.-]*:/i
+const harmful = /[<>{};\\\p{Cc}]|url\s*\(|expression\s*\(|@import|^\s*(?!https?:)[a-z][a-z0-9+.-]*:/iu
 const findHarmful = (value: unknown, path: (string | number)[], depth = 0): (string | number)[] | undefined => {
   if (depth > 5) return path
   if (typeof value === 'string') return value.length > 500 || harmful.test(value) ? path : undefined

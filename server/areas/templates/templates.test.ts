@@ -105,6 +105,8 @@ describe('a chat template', () => {
       'red;}body{display:none',
       'url(https://evil.example/x)',
       'javascript:alert(1)',
+      'java\tscript:alert(1)',
+      '\u0001javascript:alert(1)',
       'data:image/svg+xml,<svg onload=alert(1)>',
       'expression(alert(1))',
       '</style><script>',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import PostalMime, { addressParser } from 'postal-mime'
 import { z } from 'zod'
 import { type Mail, MailFailure } from '#providers/mail/index'
@@ -114,7 +115,8 @@ function messageOf(read: Read, ours: string): InboundMessage | undefined {
   if (automatic || forged) return undefined
   const text = storable(withoutQuotes(read.text))
   return {
-    deliveryId: read.messageId === '' ? `${from}:${read.subject}:${text}`.slice(0, 500) : read.messageId.slice(0, 500),
+    // Without an id nothing tells a repetition from a second "yes", and saying it twice is better than losing it.
+    deliveryId: read.messageId === '' ? randomUUID() : read.messageId.slice(0, 500),
     conversation: from,
     sender: { id: from, name: storable(read.from.name, 200) || from },
     text,

@@ -13,9 +13,16 @@ export function readJson<Schema extends z.ZodType>(body: Buffer, schema: Schema)
   return read.success ? read.data : undefined
 }
 
-/** PostgreSQL stores neither NUL nor half a surrogate pair. */
-export const storable = (text: string, most = 8000): string =>
-  text.slice(0, most).toWellFormed().replaceAll('\u0000', '').trim()
+export const LONGEST_TEXT = 8000
+const CUT = '…'
+
+/** PostgreSQL stores neither NUL nor half a surrogate pair. What is too long ends with a sign that it was cut. */
+export const storable = (text: string, most = LONGEST_TEXT): string => {
+  const whole = text.toWellFormed().replaceAll('\u0000', '').trim()
+  return whole.length <= most ? whole : whole.slice(0, most - 1).toWellFormed() + CUT
+}
+
+export const wasCut = (text: string): boolean => text.length === LONGEST_TEXT && text.endsWith(CUT)
 
 const BREAKS = ['\n\n', '\n', ' ']
 

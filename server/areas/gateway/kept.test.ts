@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
+import { fromWebhook, startReceiver, WEBHOOK_SECRET } from '#test/fakes/channels/receiver'
+import type { FakeVendor } from '#test/fakes/channels/server'
+import { type Service, startService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type World } from '#test/harness/world'
+
+// What was acknowledged is answered or told to be lost; what is no longer needed is forgotten.
+
+let receiver: FakeVendor
+let service: Service
+let world: World
+let template: string
+
+beforeAll(async () => {
+  receiver = await startReceiver()
+  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: new URL(receiver.base).host } })
+  world = await makeWorld(service)
+  template = (await world.member.call('POST', '/api/templates', { body: { name: 'Desk' } })).body.template_id
+})
+afterAll(async () => {
+  await service?.stop()
+  await receiver?.close()
+})
+beforeEach(() => {
+  receiver.sent.length = 0
+})
+
+let count = 0
+const INBOUND = 'inbound-secret-1'
+
+async function makeChannel(channel: 'webhook' | 'email', more: object = {}): Promise<string> {
+  const own =
+    channel === 'webhook'
+      ? { external_id: `${receiver.base}/reply/${++count}`, credentials: { signing_secret: WEBHOOK_SECRET } }
+      : { external_id: `desk${++count}@acme.example`, credentials: { inbound_secret: INBOUND } }
+  const { body } = await world.member.call('POST', '/api/gateway/channels', {
+    body: { channel, template_id: template, ...own, ...more },
+  })
+  return body.config_id
+}
+const patch = (configId: string, body: object) =>
+  world.member.call('PATCH', `/api/gateway/channels/${configId}`, { body })
+const write = (configId: string, body: object) =>
+  service.call('POST', `/gateway/webhook/${configId}`, fromWebhook({ sender_id: 'u1', ...body }))
+const statesOf = async (configId: string): Promise<string[]> =>
+  (
+    await service.sql<{ state: string }>('select state from channel_deliveries where config_id = $1', [
+      fromWire('chan', configId),
+    ])
+  ).map(({ state }) => state)
+
+describe('a message of a channel', () => {
+  test('of mail without an id is as good as any other: the same word twice is said twice', async () => {
+    const configId = await makeChannel('email')
+    const send = () =>
+      service.call('POST', `/gateway/email/${configId}`, {
+        raw: JSON.stringify({ from: 'Ada <ada@example.org>', subject: 'Tea', text: 'yes' }),
+        headers: { 'content-type': 'application/json', 'x-inbound-secret': INBOUND },
+      })
+    expect([(await send()).status, (await send()).status]).toEqual([200, 200])
+    await until(async () => (await statesOf(configId)).join() === 'taken,taken', 'both to be answered')
+  })
+
+  test('that is too long is answered with a word about that', async () => {
+    const configId = await makeChannel('webhook')
+    expect((await write(configId, { text: `hello ${'x'.repeat(9000)}` })).status).toBe(200)
+    await until(async () => receiver.sent.some(({ text }) => text.includes('first 8,000 characters')), 'the note')
+    await write(configId, { text: 'hello' })
+    await until(async () => (await statesOf(configId)).join() === 'taken,taken', 'the second to be answered')
+    expect(receiver.sent.filter(({ text }) => text.includes('8,000'))).toHaveLength(1)
+  })
+
+  test.each([
+    ['conversation', { conversation_id: '\ud800' }],
+    ['sender', { sender_id: 'a\0b' }],
+  ])('with a %s that is no text is refused, and nothing is stored', async (_what, ids) => {
+    const configId = await makeChannel('webhook')
+    const refused = await write(configId, { text: 'hello', ...ids })
+    expect([refused.status, refused.body.code]).toEqual([400, 'malformed'])
+    expect(await statesOf(configId)).toEqual([])
+  })
+
+  test('that could not be answered is forgotten after eight days, like the others', async () => {
+    const configId = await makeChannel('webhook')
+    await write(configId, { text: 'hello' })
+    await until(async () => (await statesOf(configId)).join() === 'taken', 'the answer')
+    const age = (state: string, days: number) =>
+      service.sql(
+        `update channel_deliveries set state = $2, received_at = now() - make_interval(days => $3) where config_id = $1`,
+        [fromWire('chan', configId), state, days],
+      )
+    await age('parked', 7)
+    await service.sql('select forget_channel_work()')
+    expect(await statesOf(configId)).toEqual(['parked'])
+    await age('parked', 9)
+    await service.sql('select forget_channel_work()')
+    expect(await statesOf(configId)).toEqual([])
+  })
+
+  test('is answered once the channel is on again, where it was switched off meanwhile', async () => {
+    const configId = await makeChannel('webhook')
+    receiver.next({ status: 503, body: {} })
+    await write(configId, { sender_id: 'patient', text: 'hello' })
+    const theirs = () => receiver.sent.filter(({ to }) => to === 'patient')
+    const laterThan = (minutes: number, than: number) =>
+      service.sql(
+        `update channel_sends set not_before = now() + make_interval(mins => $2)
+         where config_id = $1 and state = 'waiting' and problem is not null and not_before > now() + make_interval(mins => $3) returning 1`,
+        [fromWire('chan', configId), minutes, than],
+      )
+    await until(async () => (await laterThan(60, 0)).length > 0, 'a failure, and not for its next attempt')
+    await patch(configId, { enabled: false })
+    await laterThan(0, 30)
+    await until(async () => (await laterThan(9, 5)).length > 0, 'it to be looked at and left')
+    expect(theirs()).toEqual([])
+    expect((await patch(configId, { enabled: true })).body.enabled).toBe(true)
+    await until(async () => theirs().length > 0, 'the answer')
+  })
+})
+
+describe('a config', () => {
+  test('that gets all its credentials is on at once, unless it is said otherwise', async () => {
+    const external_id = `a name of our own ${++count}`
+    const bare = { credentials: undefined, external_id }
+    const configId = await makeChannel('webhook', bare)
+    const put = (more: object) =>
+      world.member.call('POST', '/api/gateway/channels', {
+        body: { channel: 'webhook', template_id: template, external_id, ...more },
+      })
+    const credentials = { signing_secret: WEBHOOK_SECRET }
+    expect((await put({ credentials, enabled: false })).body).toMatchObject({ config_id: configId, enabled: false })
+    expect((await put({ credentials })).body.enabled).toBe(false)
+    await patch(configId, { credentials: { signing_secret: null } })
+    expect((await put({ credentials })).body.enabled).toBe(true)
+    await world.member.call('DELETE', `/api/gateway/channels/${configId}`)
+  })
+
+  test('whose template was deleted can be sent back as it is, and is on again with another', async () => {
+    const { body: own } = await world.member.call('POST', '/api/templates', { body: { name: 'Short-lived' } })
+    const configId = await makeChannel('webhook', { template_id: own.template_id })
+    await world.member.call('DELETE', `/api/templates/${own.template_id}`)
+    const { enabled: _, ...fetched } = (await patch(configId, { name: 'Desk' })).body
+    const back = await patch(configId, fetched)
+    expect([back.status, back.body.template_id, back.body.enabled]).toEqual([200, null, false])
+    expect((await patch(configId, { enabled: true })).body.errors[0].path).toBe('/template_id')
+    expect((await patch(configId, { template_id: template })).body).toMatchObject({
+      template_id: template,
+      enabled: true,
+    })
+  })
+})
