@@ -164,9 +164,9 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
       if (view.messages.length === 0) add(local('assistant', greeting))
       look()
       if (view.execution) timer = setTimeout(poll, 0)
-      else if (api.target.kind === 'workflow' && !thread) {
+      else if (api.target.kind === 'workflow') {
         await attempt(async () => {
-          const gathered = await api.gather(null, null, lost)
+          const gathered = await api.gather(thread, null, lost)
           thread = gathered.conversation_id
           say(gathered.reply)
         })

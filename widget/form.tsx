@@ -63,13 +63,16 @@ const inputType: Record<string, 'date' | 'datetime-local' | 'time' | 'email' | '
 /** A form out of a JSON Schema: enough of it for the inputs of a workflow. */
 export function SchemaForm({ title, schema, values, errors, busy, onSubmit, onCancel }: Props) {
   const fields = Object.entries(schema.properties ?? {})
+  const required = new Set(schema.required ?? [])
+  // A box that is left empty says no.
+  const untouched = (name: string, field: Schema) =>
+    typeOf(field) === 'boolean' && required.has(name) ? false : undefined
   const [given, setGiven] = useState<Record<string, unknown>>(() =>
-    Object.fromEntries(fields.map(([name, field]) => [name, values[name] ?? field.default])),
+    Object.fromEntries(fields.map(([name, field]) => [name, values[name] ?? field.default ?? untouched(name, field)])),
   )
   // What was said in words meanwhile stands in the form too.
   const known = JSON.stringify(values)
   useEffect(() => setGiven((before) => ({ ...before, ...JSON.parse(known) })), [known])
-  const required = new Set(schema.required ?? [])
 
   const submit = (event: Event): void => {
     event.preventDefault()

@@ -138,6 +138,33 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await page.close()
   }, 60_000)
 
+  test('after a reload the open question stands there again, and a box that is left empty says no', async () => {
+    const definition = {
+      inputs: hello.inputs,
+      nodes: [
+        { id: 'ask', type: 'clarification', args: { question: 'With a ribbon?', schema: { type: 'boolean' } } },
+        { id: 'say', type: 'set', args: { values: { text: { $cel: "'Ribbon: ' + string(nodes.ask.output)" } } } },
+      ],
+      edges: [{ from: { node: 'ask' }, to: 'say' }],
+      output: { $ref: 'nodes.say.output.text' },
+    }
+    const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'Wrap it', definition } })
+    const workflow = made.body.workflow_id
+    const { token } = (
+      await world.owner.call('POST', `/api/workflows/${workflow}/embed-tokens`, { body: { allowed_origins: [origin] } })
+    ).body
+    html = `<!doctype html><html lang="en"><body><heddle-workflow workflow="${workflow}" token="${token}" base="${service.base}"></heddle-workflow><script src="${service.base}/widget/v1.js"></script></body></html>`
+    const page = await openPage()
+    await page.getByRole('log').getByText('I need').waitFor()
+    await page.reload()
+    await page.getByRole('log').getByText('I need').waitFor()
+    await page.getByLabel('Your message').fill('name: Bob')
+    await page.keyboard.press('Enter')
+    await page.getByRole('form', { name: 'With a ribbon?' }).getByRole('button', { name: 'Send' }).click()
+    await page.getByRole('log').getByText('Ribbon: false').waitFor()
+    await page.close()
+  }, 60_000)
+
   test('what was said in words stands in the form; every text is shown as text, and runs nothing', async () => {
     const evil = '<img src=x onerror="document.title=`hacked`"><script>document.title="hacked"</script>'
     const definition = {
