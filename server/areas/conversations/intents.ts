@@ -1,4 +1,5 @@
 import { findAgreement } from '#providers/extraction/choices'
+import { type Effort, newEffort, spend } from '#providers/extraction/effort'
 import { contentStems, isPlainQuestion, nearly, wordsOf } from '#providers/extraction/text'
 
 // Which workflow somebody means, by the words they use: a number of the menu, a name, or what its description speaks of.
@@ -17,25 +18,42 @@ const IN_TOPICS = 0.5
 const WHOLE_NAME = 6
 const ENOUGH = 2
 const AHEAD = 1.4
+const LONGEST_DESCRIPTION = 1000
 
 const generic = new Set(
   'start run begin go help workflow request make new open show get do please hello hi hey'.split(' '),
 )
 
-const meet = (stems: string[], wanted: string): boolean => stems.some((stem) => stem === wanted || nearly(stem, wanted))
+/** What somebody said: the same words, or slips of them as far as looking for those may go on. */
+type Heard = { stems: Set<string>; byLetter: Map<string, string[]>; effort: Effort }
 
-function score(stems: string[], choice: Choice): { score: number; whole: boolean } {
+const COMPARISON = 4
+
+const hear = (text: string): Heard => {
+  const stems = new Set(wordsOf(text.slice(0, 2000)).map(({ stem }) => stem))
+  return { stems, byLetter: Map.groupBy(stems, (stem) => stem[0]!), effort: newEffort() }
+}
+
+const meet = ({ stems, byLetter, effort }: Heard, wanted: string): boolean =>
+  stems.has(wanted) ||
+  (effort.left >= COMPARISON ? (byLetter.get(wanted[0]!) ?? []) : []).some(
+    (stem) => spend(effort, COMPARISON) && nearly(stem, wanted),
+  )
+
+function score(heard: Heard, choice: Choice): { score: number; whole: boolean } {
   const name = [...new Set(contentStems(choice.name))]
   const telling = name.filter((stem) => !generic.has(stem))
-  const named = telling.filter((stem) => meet(stems, stem)).length
-  const whole = name.length > 0 && name.every((stem) => meet(stems, stem))
+  const named = telling.filter((stem) => meet(heard, stem)).length
+  const whole = name.length > 0 && name.every((stem) => meet(heard, stem))
   const described = new Set(
-    contentStems(choice.description ?? '').filter((stem) => !generic.has(stem) && !name.includes(stem)),
+    contentStems(choice.description?.slice(0, LONGEST_DESCRIPTION) ?? '').filter(
+      (stem) => !generic.has(stem) && !name.includes(stem),
+    ),
   )
   const topics = new Set(
     choice.topics.flatMap(contentStems).filter((stem) => !name.includes(stem) && !described.has(stem)),
   )
-  const hits = (wanted: Set<string>): number => [...wanted].filter((stem) => meet(stems, stem)).length
+  const hits = (wanted: Set<string>): number => [...wanted].filter((stem) => meet(heard, stem)).length
   return {
     score: named * IN_NAME + hits(described) * IN_DESCRIPTION + hits(topics) * IN_TOPICS + (whole ? WHOLE_NAME : 0),
     whole,
@@ -51,9 +69,9 @@ export function findIntent(text: string, choices: Choice[], offered: string[]): 
       ? { kind: 'chosen', workflowId: wanted, sure: true }
       : { kind: 'none' }
   }
-  const stems = [...new Set(wordsOf(text.slice(0, 2000)).map(({ stem }) => stem))].slice(0, 200)
+  const heard = hear(text)
   const ranked = choices
-    .map((choice) => ({ id: choice.workflow_id, ...score(stems, choice) }))
+    .map((choice) => ({ id: choice.workflow_id, ...score(heard, choice) }))
     .filter(({ score: points }) => points >= ENOUGH)
     .toSorted((a, b) => b.score - a.score)
   const [best, second] = ranked

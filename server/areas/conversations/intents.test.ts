@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { findIntent } from './intents.ts'
+
+const words = (count: number, letters: string): string =>
+  Array.from(
+    { length: count },
+    (_, at) => `q${[...String(at).padStart(7, '0')].map((digit) => letters[Number(digit)]).join('')}`,
+  ).join(' ')
+
+test('long descriptions that nearly say the same hold nobody up', () => {
+  const choices = Array.from({ length: 50 }, (_, at) => ({
+    workflow_id: `w${at}`,
+    name: `Task ${at}`,
+    description: words(1000, 'abcdefghij'),
+    topics: [],
+  }))
+  const before = process.threadCpuUsage()
+  expect(findIntent(words(300, 'klmnopqrst'), choices, [])).toEqual({ kind: 'none' })
+  const { user, system } = process.threadCpuUsage(before)
+  // Before there was a limit it took more than ten seconds.
+  expect((user + system) / 1000).toBeLessThan(2000)
+})
+
+test('a name with a slip is still found', () => {
+  const choices = [
+    { workflow_id: 'tea', name: 'Order tea', description: null, topics: [] },
+    { workflow_id: 'coffee', name: 'Order coffee', description: null, topics: [] },
+  ]
+  expect(findIntent('a cofee please', choices, [])).toMatchObject({ kind: 'chosen', workflowId: 'coffee' })
+})
