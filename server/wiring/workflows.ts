@@ -14,18 +14,14 @@ import type { Quotas } from '#areas/payments/quotas'
 import { makeWebhookIdentifier } from '#areas/webhooks/identify'
 import { webhookRoutes } from '#areas/webhooks/routes'
 import { makeWebhooks } from '#areas/webhooks/service'
+import type { ReferenceCheck } from '#areas/workflows/definition-check'
 import { type LoadAdhoc, makeWorkflowPorts } from '#areas/workflows/engine-ports'
 import { makeNotifier } from '#areas/workflows/notify'
 import { listRetentions } from '#areas/workflows/retention'
 import { workflowRoutes } from '#areas/workflows/routes'
 import { makeScheduler } from '#areas/workflows/scheduler'
 import { makeSchedules } from '#areas/workflows/schedules'
-import {
-  makeStandingInWorkflow,
-  makeWorkflows,
-  type ReferenceCheck,
-  type WorkflowDependencies,
-} from '#areas/workflows/service'
+import { makeStandingInWorkflow, makeWorkflows, type WorkflowDependencies } from '#areas/workflows/service'
 import { systemWorkflows } from '#areas/workflows/system'
 import { makeEmbedTokens } from '#areas/workflows/tokens'
 import { makeUsageNode } from '#areas/workflows/usage-node'

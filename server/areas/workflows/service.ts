@@ -13,7 +13,7 @@ import type { Context } from '#platform/http/context'
 import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { newId, toWire } from '#platform/ids'
-import { HIDDEN_FROM_GUESTS, requireRights } from './definition-rights.ts'
+import { type DefinitionCheckDependencies, makeDefinitionCheck } from './definition-check.ts'
 import { mayRun, mayRunNamed } from './rights.ts'
 import type { NewVersion, NewWorkflow, Version, Workflow, WorkflowPatch } from './schema.ts'
 import * as store from './store.ts'
@@ -21,13 +21,7 @@ import type { SystemWorkflow } from './system.ts'
 
 type ById = { workflow_id: string }
 
-/** Whether something a definition names (a dataset, a connection, a channel) exists in the workspace; by prefix of its id. */
-export type ReferenceCheck = (tx: Tx, workspaceId: string, id: string) => Promise<boolean>
-
-export type WorkflowDependencies = {
-  kinds: () => Kinds
-  system: ReadonlyMap<string, SystemWorkflow>
-  references: ReadonlyMap<string, ReferenceCheck>
+export type WorkflowDependencies = DefinitionCheckDependencies & {
   /** What else must happen in the transaction that deletes a workflow (jobs pause). */
   onDeleted: ((tx: Tx, workspaceId: string, workflowId: string) => Promise<void>)[]
 }
@@ -53,37 +47,7 @@ const isUuid = (text: string): boolean => text.length === 36 && text[8] === '-'
 export function makeWorkflows(dependencies: WorkflowDependencies) {
   const { system } = dependencies
 
-  /** Validates what a person sent, everything it refers to, and whether they may do what it does. What stands there already may be sent back. */
-  async function checkDefinition(
-    ctx: Context,
-    given: unknown,
-    { path = '/definition', present }: { path?: string; present?: Definition | undefined } = {},
-  ): Promise<Definition> {
-    const result = validateDefinition(given, dependencies.kinds())
-    if (!result.ok)
-      throw invalid(
-        result.errors.slice(0, 100).map((issue) => ({ path: path + issue.path, message: issue.message })),
-        'Correct the definition at the paths named in errors.',
-      )
-    const { role } = ctx.workspace
-    const isKept = present !== undefined && definitionText(present) === definitionText(result.definition)
-    const unknown: string[] = []
-    for (const literal of literalIds(result.definition, dependencies.kinds())) {
-      if (literal.prefix === 'wf') {
-        if (!(await mayRunNamed(ctx, system, literal.id))) unknown.push(path + literal.path)
-        continue
-      }
-      if (role === 'guest' && !isKept && HIDDEN_FROM_GUESTS.has(literal.prefix)) {
-        unknown.push(path + literal.path)
-        continue
-      }
-      const check = dependencies.references.get(literal.prefix)
-      if (check && !(await check(ctx.tx, ctx.workspace.workspace_id, literal.id))) unknown.push(path + literal.path)
-    }
-    if (unknown.length > 0) throw unknownReference(...unknown)
-    if (!isKept) requireRights(role, result.definition, dependencies.kinds())
-    return result.definition
-  }
+  const checkDefinition = makeDefinitionCheck(dependencies)
 
   async function checkPeople(ctx: Context, members: { user_id: string }[] | null | undefined): Promise<void> {
     if (!members || members.length === 0) return

@@ -1,0 +1,56 @@
+import { definitionText } from '#model/canonical'
+import type { Definition } from '#model/definition'
+import { type Kinds, validateDefinition } from '#model/graph'
+import { literalIds } from '#model/graph-ids'
+import type { Tx } from '#platform/db/pool'
+import { invalid, unknownReference } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { HIDDEN_FROM_GUESTS, requireRights } from './definition-rights.ts'
+import { mayRunNamed } from './rights.ts'
+import type { SystemWorkflow } from './system.ts'
+
+/** Whether something a definition names (a dataset, a connection, a channel) exists in the workspace; by prefix of its id. */
+export type ReferenceCheck = (tx: Tx, workspaceId: string, id: string) => Promise<boolean>
+
+export type DefinitionCheckDependencies = {
+  kinds: () => Kinds
+  system: ReadonlyMap<string, SystemWorkflow>
+  references: ReadonlyMap<string, ReferenceCheck>
+}
+
+export function makeDefinitionCheck({ kinds, system, references }: DefinitionCheckDependencies) {
+  /**
+   * Validates what a person sent, everything it refers to, and whether they may do what it does. What stands there already may
+   * be sent back.
+   */
+  return async function checkDefinition(
+    ctx: Context,
+    given: unknown,
+    { path = '/definition', present }: { path?: string; present?: Definition | undefined } = {},
+  ): Promise<Definition> {
+    const result = validateDefinition(given, kinds())
+    if (!result.ok)
+      throw invalid(
+        result.errors.slice(0, 100).map((issue) => ({ path: path + issue.path, message: issue.message })),
+        'Correct the definition at the paths named in errors.',
+      )
+    const { role } = ctx.workspace
+    const isKept = present !== undefined && definitionText(present) === definitionText(result.definition)
+    const unknown: string[] = []
+    for (const literal of literalIds(result.definition, kinds())) {
+      if (literal.prefix === 'wf') {
+        if (!isKept && !(await mayRunNamed(ctx, system, literal.id))) unknown.push(path + literal.path)
+        continue
+      }
+      if (role === 'guest' && !isKept && HIDDEN_FROM_GUESTS.has(literal.prefix)) {
+        unknown.push(path + literal.path)
+        continue
+      }
+      const check = references.get(literal.prefix)
+      if (check && !(await check(ctx.tx, ctx.workspace.workspace_id, literal.id))) unknown.push(path + literal.path)
+    }
+    if (unknown.length > 0) throw unknownReference(...unknown)
+    if (!isKept) requireRights(role, result.definition, kinds())
+    return result.definition
+  }
+}
