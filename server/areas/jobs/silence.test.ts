@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startSilentPostgres } from '#providers/warehouse/testing/silent-postgres'
 import { getJob, makeJob, recipe, untilRan } from '#test/harness/jobs'
 import { useService } from '#test/harness/service'
@@ -28,6 +28,13 @@ async function makeConnection(): Promise<{ connection: string; source: string }>
 
 const untilReading = () => until(async () => silent.open() === 1, 'the run to read')
 const untilLetGo = () => until(async () => silent.open() === 0, 'the connection to be let go')
+
+// Whatever a test left reading: the next one counts connections.
+afterEach(async () => {
+  const { body } = await world.member.call('GET', '/api/enrichment-jobs?limit=200')
+  for (const { job_id } of body.items) await world.member.call('POST', `/api/enrichment-jobs/${job_id}/cancel`)
+  await untilLetGo()
+})
 
 describe('a run that reads from a warehouse which fell silent', () => {
   test('is cancelled when somebody asks for it', async () => {
