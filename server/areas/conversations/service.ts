@@ -14,7 +14,8 @@ import { makePick } from './pick.ts'
 import type { OpenQuestion } from './state.ts'
 import { makeTakeover } from './takeover.ts'
 import { findChannelThread, findColleague, findThread, insertThread, readThread, readThreadOf } from './thread-store.ts'
-import { gatheredOf, makeTurns } from './turns.ts'
+import { gatheredOf } from './turn-parts.ts'
+import { makeTurns } from './turns.ts'
 import type { NewThread, Thread, Turn } from './types.ts'
 
 export type ConversationDependencies = CarryOutDependencies & {

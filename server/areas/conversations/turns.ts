@@ -3,7 +3,7 @@ import { requirementsOf } from '#areas/requirements/extract'
 import { validateJson } from '#model/json-schema'
 import { systemClock } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
-import { invalid, problem, unknownReference } from '#platform/errors'
+import { problem, unknownReference } from '#platform/errors'
 import type { CarryOut, Deed } from './carry-out.ts'
 import { readStandings } from './execution-store.ts'
 import { type FormRow, findForm, findOpenForm, formOf } from './form-store.ts'
@@ -25,6 +25,7 @@ import {
   think,
 } from './think.ts'
 import { findThreadOfRequest, type Held, lockThread, readThread } from './thread-store.ts'
+import { byline, gatheredOf, questionOf, refuseWrong } from './turn-parts.ts'
 import type { FirstMessage, FormAction, Incoming, Message, Respond, Turn } from './types.ts'
 
 // One turn: somebody says something, and is answered. Both are stored in one transaction that holds the thread, so turns
@@ -299,33 +300,4 @@ export function makeTurns(options: {
   }
 
   return { takeMessage, takeFirst, takeAction, respond }
-}
-
-const questionOf = ({ state }: Held, { clarification_id }: FormRow) =>
-  state.questions.find((question) => question.clarification_id === clarification_id)
-
-function refuseWrong(schema: Parameters<typeof validateJson>[0], values: Parameters<typeof validateJson>[1]): void {
-  const issues = validateJson(schema, values, { path: '/values' })
-  if (issues.length > 0) throw invalid(issues, 'Correct the fields of the form named in errors and submit it again.')
-}
-
-export function gatheredOf(held: Held, offers: Offer[]): Turn['gathered'] {
-  const { gathering, started } = held.state
-  if (!gathering) return { values: started?.values ?? {}, missing: [], complete: started !== null }
-  const offer = offers.find(({ workflow_id }) => workflow_id === gathering.workflow_id)
-  const missing = offer ? missingOf(offer, gathering.values).map(({ name }) => name) : []
-  return { values: gathering.values, missing, complete: false }
-}
-
-/** Who said it, as the message is stored. */
-function byline({ author, requestKey, ...more }: Pick<Incoming, 'author' | 'requestKey'> & { audioId?: string }) {
-  const key = { request_key: requestKey ?? null, audio_id: more.audioId ?? null }
-  switch (author.kind) {
-    case 'person':
-      return { role: 'user' as const, author_id: author.userId, author_name: author.name, ...key }
-    case 'visitor':
-      return { role: 'visitor' as const, ...key }
-    case 'external':
-      return { role: 'visitor' as const, author_name: author.name, external_author: author.id, ...key }
-  }
 }
