@@ -1,6 +1,6 @@
 import type { JsonObject } from '#model/definition'
 import { invalid, problem, readOnly } from '#platform/errors'
-import { etagOf } from '#platform/http/answer'
+import { etagOf, listsEtag } from '#platform/http/answer'
 import { requireStorable } from '#platform/http/body'
 import type { Exchange } from '#platform/http/route'
 import { compileEncoder } from '#platform/http/schema'
@@ -37,7 +37,7 @@ export function requirePresent(present: Values, echoed: [string, unknown][]): vo
 /** In the transaction of the change itself: what was compared is what gets changed. */
 export function requireMatch({ request }: Exchange, present: Dataset): void {
   const wanted = request.headers['if-match']
-  if (wanted === undefined || wanted === '*' || wanted.split(/\s*,\s*/).includes(etagOfDataset(present))) return
+  if (wanted === undefined || wanted === '*' || listsEtag(wanted, etagOfDataset(present))) return
   throw problem('precondition_failed', 'Read the resource again and repeat the change on what it says now.')
 }
 

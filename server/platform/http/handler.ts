@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { checkAccess } from '../access/check.ts'
 import type { Tx } from '../db/pool.ts'
 import { isProblem, type Problem, problem, readOnly } from '../errors.ts'
-import { type Answer, etagOf, sendAnswer } from './answer.ts'
+import { type Answer, etagOf, listsEtag, sendAnswer } from './answer.ts'
 import { identify } from './caller.ts'
 import { type Context, makeContext, scopeOf } from './context.ts'
 import { holderOf, type Idempotency, type Replay, replayOf } from './idempotency.ts'
@@ -157,7 +157,7 @@ export function makeHandler(
 function matches({ headers }: FastifyRequest, current: Buffer | undefined): boolean {
   const ifMatch = headers['if-match']
   if (ifMatch === undefined || (ifMatch === '*' && current !== undefined)) return true
-  return current !== undefined && ifMatch.split(/\s*,\s*/).includes(etagOf(current))
+  return current !== undefined && listsEtag(ifMatch, etagOf(current))
 }
 
 const changed = (): Problem =>

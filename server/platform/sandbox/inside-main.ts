@@ -3,6 +3,7 @@
 import { encodeFrame, makeFrameReader, type SandboxReply, type SandboxRequest } from './frames.ts'
 import { prepareEngine, prepareTypeScript, runCode } from './inside-code.ts'
 import { freezeBuiltIns, harden } from './inside-harden.ts'
+import { lockFunctions } from './inside-jsonata.ts'
 import { Refused } from './inside-refused.ts'
 import { runTransform } from './inside-transform.ts'
 
@@ -26,6 +27,7 @@ async function answer(request: SandboxRequest, body: string): Promise<Buffer> {
 harden()
 prepareEngine()
 prepareTypeScript()
+await lockFunctions()
 freezeBuiltIns()
 
 const read = makeFrameReader<SandboxRequest>(MAX_FRAME, ({ header, body }) => {

@@ -107,6 +107,29 @@ describe('escapes', () => {
     }
   })
 
+  it('leave nothing behind in the functions that expressions share', async () => {
+    const take = '$clone := function($o){$o}; '
+    const attacks = [
+      `(${take}$loot := {"seen": []}; $evil := function($x){($loot ~> |$|{"seen": $append(seen, [$x])}|; "forged")};
+        {"a": $lowercase} ~> |a|{"implementation": $evil}|)`,
+      `(${take}{"a": $lowercase} ~> |a|{"signature": null}|)`,
+      `(${take}{"a": $lowercase} ~> |a|$$|)`,
+      `(${take}{"a": $lowercase} ~> |a|{}, ["implementation", "_jsonata_function"]|)`,
+      `(${take}{"a": $lowercase.signature} ~> |a|{"validate": null, "definition": null}|)`,
+    ]
+    // Each process is attacked, and then asked.
+    for (const attack of attacks) {
+      await Promise.all(
+        Array.from({ length: 6 }, () => transform(attack, { _jsonata_lambda: true, body: 1 }).catch(() => undefined)),
+      )
+      for (let call = 0; call < 6; call += 1)
+        expect(
+          (await sandbox.transform({ workspaceId: 'w2', expression: '$lowercase(x)', input: { x: 'SECRET' } })).output,
+        ).toBe('secret')
+    }
+    expect((await failureOf(transform('$lowercase(1)'))).message).toMatch(/lowercase/)
+  })
+
   it('leave nothing behind in code', async () => {
     await code(
       'Object.prototype.polluted = 1; Array.prototype.map = () => 0; globalThis.leak = input; JSON.parse = () => "x"; return 1',
