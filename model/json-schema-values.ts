@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from './definition.ts'
-import { at, isObject, own } from './json.ts'
+import { isObject, own } from './json.ts'
 import type { Issue } from './json-schema.ts'
 
 // What a schema says of a single value, without a look at the schemas within it.
@@ -13,14 +13,6 @@ export function codePoints(text: string): number {
   let count = 0
   for (const _ of text) count += 1
   return count
-}
-
-export function requireKeys(required: Json | undefined, value: JsonObject, path: string, issues: Issue[]): void {
-  if (!Array.isArray(required)) return
-  for (const key of required) {
-    if (typeof key === 'string' && !Object.hasOwn(value, key))
-      issues.push({ path: at(path, key), message: 'is required' })
-  }
 }
 
 export function checkNumber(schema: JsonObject, value: number, path: string, issues: Issue[]): void {
@@ -67,6 +59,7 @@ function hasType(name: string, value: Json): boolean {
 export function stableText(value: Json, spend: (steps: number) => void): string {
   spend(1)
   if (Array.isArray(value)) return `[${value.map((item) => stableText(item, spend)).join()}]`
+  if (typeof value === 'string') spend(value.length >> 6)
   if (!isObject(value)) return JSON.stringify(value)
   const keys = Object.keys(value).sort()
   return `{${keys.map((key) => `${JSON.stringify(key)}:${stableText(value[key] as Json, spend)}`).join()}}`

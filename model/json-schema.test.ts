@@ -92,6 +92,24 @@ describe('hostile schemas', () => {
       },
       Array.from({ length: 40 }).reduce<Json>((inner) => ({ x: inner }), {}),
     ],
+    [
+      'counting a long text again and again',
+      { allOf: Array.from({ length: 100 }, (_, n) => ({ maxLength: 300_000 + n })) },
+      'x'.repeat(400_000),
+    ],
+    [
+      'a long list of what is required, for each item',
+      { contains: { required: Array.from({ length: 20_000 }, (_, n) => `n${n}`) } },
+      Array.from({ length: 20 }, () => ({})),
+    ],
+    [
+      'telling a large constant again and again',
+      {
+        $defs: { large: { const: Array.from({ length: 50_000 }, (_, n) => n) } },
+        anyOf: Array.from({ length: 200 }, () => ({ $ref: '#/$defs/large' })),
+      },
+      1,
+    ],
   ])('ends: %s', (_name, schema, value) => {
     expect(validateJson(schema, value)).toEqual([
       { path: '', message: 'checking this takes too much work; simplify the schema or the data' },
