@@ -461,8 +461,9 @@ begin atomic
   select e.execution_id, e.workspace_id, e.status, 'its time has passed' from executions e
     where e.status = 'waiting' and e.due_at < now() - interval '30 seconds'
   union all
+  -- What no node of its own keeps waiting (it did not load, there was no slot) reads its messages once it is taken up again.
   select e.execution_id, e.workspace_id, e.status, 'a message to it was not read' from executions e
-    where e.status = 'waiting' and e.inbox > e.seen;
+    where e.status = 'waiting' and e.inbox > e.seen and e.waiting_for->0 ? 'node_id';
 end;
 
 revoke all on all functions in schema engine from public;

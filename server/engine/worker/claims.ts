@@ -1,3 +1,4 @@
+import { makeLru } from '#model/lru'
 import { isConnectionLost } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import { ForNewerRelease } from '../release.ts'
@@ -20,6 +21,7 @@ export type Claims = {
 }
 
 const CLAIM = 64
+const LONGEST_PAUSE_S = 60
 const NOWHERE = '00000000-0000-0000-0000-000000000000'
 
 export const makeClaims = (deps: {
@@ -38,6 +40,8 @@ export const makeClaims = (deps: {
 }): Claims => {
   const { store, log, identities, limits } = deps
   const arriving = new Set<string>()
+  /** For how long those that did not load here were put back the last time. */
+  const pauses = makeLru<number>(10_000)
   let after = NOWHERE
   let alone = false
   let queueKnown = false
@@ -61,17 +65,24 @@ export const makeClaims = (deps: {
     return { ...claimed, rows }
   }
 
+  const putBack = (row: ExecutionRow, of: Identity): Promise<unknown> => {
+    const seconds = Math.min((pauses.get(row.execution_id) ?? 1) * 2, LONGEST_PAUSE_S)
+    pauses.set(row.execution_id, seconds)
+    return store.putBack(row, of.workerId, seconds)
+  }
+
   const takeUp = async (row: ExecutionRow, of: Identity, events: Journals, inbox: Inboxes): Promise<void> => {
     try {
       const owned = await deps.read(row, events, inbox)
       arriving.delete(row.execution_id)
+      pauses.remove(row.execution_id)
       if (of === identities.current() && !identities.renewing()) await deps.takeUp(owned, of)
     } catch (error) {
       arriving.delete(row.execution_id)
       const newer = error instanceof ForNewerRelease
       if (newer) log.info({ execution_id: row.execution_id }, 'an execution is left to a newer release')
       else log.error({ err: error, execution_id: row.execution_id }, 'an execution could not be taken up')
-      await (newer ? store.leaveToNewer(row, of.workerId) : store.putBack(row, of.workerId)).catch((failure: Error) =>
+      await (newer ? store.leaveToNewer(row, of.workerId) : putBack(row, of)).catch((failure: Error) =>
         log.warn({ err: failure }, 'an execution could not be put back'),
       )
     }

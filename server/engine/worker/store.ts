@@ -214,16 +214,15 @@ export const makeStore = (db: Database) => {
           where workspace_id = $1 and execution_id = $2 and worker_id = $3`,
         [row.workspace_id, row.execution_id, workerId],
       ),
-    /** It cannot be taken up now (its definition or a blob did not load): it waits a little, and counts as a crash. */
-    putBack: (row: Pick<ExecutionRow, 'workspace_id' | 'execution_id'>, workerId: string) =>
+    /** It cannot be taken up now (its definition or a blob did not load): it waits a little. No crash: that is for `bury`. */
+    putBack: (row: Pick<ExecutionRow, 'workspace_id' | 'execution_id'>, workerId: string, seconds: number) =>
       query(
         'put-back',
-        `update executions set worker_id = null, status = 'waiting', epoch = epoch + 1, crashes = crashes + 1,
-            due_at = case when crashes < 4 then now() + interval '2 seconds' * (crashes + 1) end,
-            waiting_for = jsonb_build_array(jsonb_build_object('kind', case when crashes < 4 then 'timer' else 'slot' end,
-              'reason', case when crashes < 4 then 'retaken' else 'poison' end, 'since', now()))
+        `update executions set worker_id = null, status = 'waiting', epoch = epoch + 1, due_at = now() + interval '1 second' * $4,
+            waiting_for = jsonb_build_array(jsonb_build_object('kind', 'timer', 'reason', 'not_loaded', 'since', now(),
+              'until', now() + interval '1 second' * $4))
           where workspace_id = $1 and execution_id = $2 and worker_id = $3`,
-        [row.workspace_id, row.execution_id, workerId],
+        [row.workspace_id, row.execution_id, workerId, seconds],
       ),
     inboxAfter: async (executionId: string, seen: number): Promise<InboxMessage[]> =>
       query<InboxMessage>('inbox', 'select n, payload from inbox where execution_id = $1 and n > $2 order by n', [

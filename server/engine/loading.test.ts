@@ -1,0 +1,104 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SECOND } from '#platform/clock'
+import { makeDiskBlobs } from '#providers/blobs/disk'
+import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { type Bench, kind, startTestEngine } from './testing.ts'
+
+let database: TestDatabase
+let superuser: pg.Client
+let bench: Bench
+let folder: string
+let failures = 0
+/** Whose blobs cannot be read. */
+let broken: string | undefined
+
+beforeAll(async () => {
+  database = await makeTestDatabase()
+  superuser = await database.superuser()
+  folder = await mkdtemp(join(tmpdir(), 'heddle-blobs-'))
+  const disk = makeDiskBlobs(folder)
+  bench = await startTestEngine(database.urls, {
+    nodes: [
+      kind('large', 'pure', () => ({ output: 'x'.repeat(100_000) })),
+      kind('length', 'pure', (call) => ({ output: String(call.args.value).length })),
+    ],
+    ports: {
+      blobs: {
+        ...disk,
+        get: async (key) => {
+          if (broken === undefined || !key.includes(broken)) return disk.get(key)
+          failures += 1
+          throw new Error('the disk says EIO')
+        },
+      },
+    },
+  })
+})
+afterAll(async () => {
+  await bench?.stop()
+  await database?.drop()
+  if (folder) await rm(folder, { recursive: true, force: true })
+})
+
+type Row = { waiting_for: { reason?: string }[]; crashes: number; pause: number | null }
+
+test('an answered execution whose blob cannot be read for a while goes on by itself once it can', async () => {
+  const { workspaceId, engine } = bench
+  const ref = bench.define({
+    nodes: [
+      { id: 'a', type: 'large' },
+      { id: 'q', type: 'clarification', args: { question: '?' } },
+      { id: 'l', type: 'length', args: { value: { $ref: 'nodes.a.output' } } },
+    ],
+    edges: [
+      { from: { node: 'a' }, to: 'q' },
+      { from: { node: 'q' }, to: 'l' },
+    ],
+    output: { $ref: 'nodes.l.output' },
+  })
+  const executionId = await bench.run(ref)
+  const look = async (): Promise<Row> => {
+    const { rows } = await superuser.query<Row>(
+      `select waiting_for, crashes, extract(epoch from due_at - now())::double precision as pause
+       from executions where execution_id = $1 and status = 'waiting'`,
+      [executionId],
+    )
+    return rows[0] ?? { waiting_for: [], crashes: 0, pause: null }
+  }
+  await expect.poll(async () => (await look()).waiting_for.length, { timeout: 10 * SECOND }).toBe(1)
+
+  broken = executionId
+  failures = 0
+  await bench.db.tenant({ workspaceId, userId: null }, (tx) =>
+    engine.signal(
+      tx,
+      { workspaceId, executionId, key: 'a' },
+      { type: 'clarification.answered', nodePath: 'q', answer: 'yes', data: {} },
+    ),
+  )
+  const pauses: number[] = []
+  for (let failure = 1; failure <= 7; failure += 1) {
+    await expect.poll(() => failures, { timeout: 10 * SECOND }).toBe(failure)
+    await expect.poll(async () => (await look()).waiting_for, { timeout: 10 * SECOND }).toHaveLength(1)
+    const { waiting_for, crashes, pause } = await look()
+    expect({ reason: waiting_for[0]?.reason, crashes }).toEqual({ reason: 'not_loaded', crashes: 0 })
+    pauses.push(Number(pause))
+    expect(await engine.health()).toMatchObject({ poison: 0, unaccounted: [] })
+    if (failure === 7) broken = undefined
+    // The time passes.
+    await superuser.query(`update executions set due_at = now() where execution_id = $1 and status = 'waiting'`, [
+      executionId,
+    ])
+  }
+  expect(pauses[6]).toBeGreaterThan(pauses[0] as number)
+  expect(Math.max(...pauses)).toBeLessThanOrEqual(60)
+  expect(await engine.waitFor(workspaceId, executionId, 20 * SECOND)).toMatchObject({
+    status: 'succeeded',
+    results: 100_000,
+  })
+  expect(await engine.health()).toMatchObject({ poison: 0, unaccounted: [] })
+})
