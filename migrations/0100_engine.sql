@@ -189,6 +189,19 @@ create function engine.cancel(p_workspace uuid, p_execution uuid, p_by text) ret
 language sql security definer set search_path = public, pg_temp
   return engine.signal(p_workspace, p_execution, 'cancel', json_build_object('type', 'cancel', 'by', p_by));
 
+-- Lets a poison execution run again. It stays suspect: ending its worker once more makes it poison again.
+create function engine.release(p_workspace uuid, p_execution uuid) returns text
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if not engine.may_touch(p_workspace) then return 'unknown'; end if;
+  update executions set status = 'queued', due_at = now(), waiting_for = '[]', crashes = 4
+    where workspace_id = p_workspace and execution_id = p_execution and status = 'waiting'
+      and waiting_for @> '[{"kind": "slot", "reason": "poison"}]';
+  if found then return 'accepted'; end if;
+  return case when exists (select from executions where workspace_id = p_workspace and execution_id = p_execution)
+    then 'not_poison' else 'unknown' end;
+end $$;
+
 -- Starts an execution in the caller's own transaction; a worker claims it. Starting an id twice is one execution.
 create function engine.start(p_workspace uuid, p_execution uuid, p_input json, p_start json, p_queue_limit integer default 100000)
 returns text language plpgsql security definer set search_path = public, pg_temp as $$
@@ -468,7 +481,7 @@ end;
 
 revoke all on all functions in schema engine from public;
 grant execute on function engine.may_touch(uuid), engine.signal(uuid, uuid, text, json), engine.cancel(uuid, uuid, text),
-  engine.start(uuid, uuid, json, json, integer) to heddle_app, heddle_engine;
+  engine.release(uuid, uuid), engine.start(uuid, uuid, json, json, integer) to heddle_app, heddle_engine;
 grant execute on function engine.claim(uuid, uuid, integer, integer, integer, integer), engine.claimed(), engine.grant_slots(integer),
   engine.bury(uuid, boolean), engine.wake_due(integer), engine.ensure_partitions(integer), engine.drop_week(timestamptz),
   engine.weeks(), engine.first_id(timestamptz) to heddle_engine;

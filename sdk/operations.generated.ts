@@ -59,6 +59,7 @@ import type {
   Presence,
   PresentColleague,
   Registry,
+  ReleasedExecution,
   Schedule,
   Session,
   SetupConfirmation,
@@ -353,6 +354,8 @@ export type Operations = {
   receiveStripeWebhook: { input: { body?: unknown }; answer: WebhookReceipt; required: false }
   /** Queue, workers, parked and poison executions, and any that nobody accounts for */
   getEngineHealth: { input: Record<string, never>; answer: EngineHealth; required: false }
+  /** Let an execution run again that is parked after five crashes */
+  releaseExecution: { input: { execution_id: string }; answer: ReleasedExecution; required: true }
   /** Mails kept because no mail server is configured */
   listOutbox: { input: { limit?: number; cursor?: string }; answer: { items: Array<KeptMail>; next_cursor: string | null }; required: false }
   /** Workspace datasets, summaries only (no records) */
@@ -669,6 +672,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   moveTestClock: ["POST", "/api/payments/test-clock"],
   receiveStripeWebhook: ["POST", "/api/payments/webhooks/stripe", [], true],
   getEngineHealth: ["GET", "/api/operations/engine"],
+  releaseExecution: ["POST", "/api/operations/executions/{execution_id}/release"],
   listOutbox: ["GET", "/api/operations/outbox", ["limit","cursor"]],
   listDatasets: ["GET", "/api/datasets", ["limit","cursor"]],
   createDataset: ["POST", "/api/datasets"],

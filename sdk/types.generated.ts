@@ -112,7 +112,9 @@ export type TestClock = { now: string }
 
 export type WebhookReceipt = { received: true }
 
-export type EngineHealth = { queued: number; running: number; waiting: number; poison: number; oldest_queued_s: number; workers: Array<{ worker_id: string; alive: boolean; running: number; started_at: string }>; unaccounted: Array<{ execution_id: string; workspace_id: string; status: string; why: string }> }
+export type EngineHealth = { queued: number; running: number; waiting: number; poison: number; poisoned: Array<{ execution_id: string; workspace_id: string; since: string }>; oldest_queued_s: number; workers: Array<{ worker_id: string; alive: boolean; running: number; started_at: string }>; unaccounted: Array<{ execution_id: string; workspace_id: string; status: string; why: string }> }
+
+export type ReleasedExecution = { execution_id: string; workspace_id: string }
 
 export type KeptMail = { mail_id: string; workspace_id: string | null; recipient: Array<string>; subject: string; body_text: string | null; created_at: string }
 

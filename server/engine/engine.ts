@@ -12,7 +12,16 @@ import { makeHints } from './hints.ts'
 import { makeStartQueue } from './journal/queue.ts'
 import { nudge, onNudged } from './nudges.ts'
 import { hydrate, offload } from './outputs.ts'
-import type { Engine, EnginePorts, ExecutionView, Retry, Signal, SignalOutcome, Started } from './ports.ts'
+import type {
+  Engine,
+  EnginePorts,
+  ExecutionView,
+  ReleaseOutcome,
+  Retry,
+  Signal,
+  SignalOutcome,
+  Started,
+} from './ports.ts'
 import { readEvents, readExecution, readState } from './read.ts'
 import { seedFor } from './retry.ts'
 import { defaultQueueLimits, type InnerStart, makeStarter, type QueueLimits } from './start.ts'
@@ -154,6 +163,15 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     return outcome
   }
 
+  const releasePoison: Engine['release'] = async (tx, { workspaceId, executionId }) => {
+    const { outcome } = await tx.row<{ outcome: ReleaseOutcome }>('select engine.release($1, $2) as outcome', [
+      workspaceId,
+      executionId,
+    ])
+    if (outcome === 'accepted') nudge(tx, executionId)
+    return outcome
+  }
+
   return {
     start: startAndHint,
     startMany: (starts) => Promise.all(starts.map(startAndHint)),
@@ -164,6 +182,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
       nudge(tx, to.executionId)
     },
     cancel: (tx, to, by) => signal(tx, { ...to, key: 'cancel' }, { type: 'cancel', by }),
+    release: releasePoison,
     retry,
     waitFor,
     readExecution: view,

@@ -241,10 +241,11 @@ test('an execution whose worker dies five times waits for an operator, and the o
   await startWorker()
   const other = await api.run('adhoc:effects', { value: 2 })
   expect(await ended(other)).toMatchObject({ status: 'succeeded' })
-  await api.db.tenant({ workspaceId, userId: null }, (tx) =>
-    api.engine.signal(tx, { workspaceId, executionId: id, key: 'release' }, { type: 'release' }),
-  )
+  const release = () =>
+    api.db.tenant({ workspaceId, userId: null }, (tx) => api.engine.release(tx, { workspaceId, executionId: id }))
+  expect(await release()).toBe('accepted')
   expect(await ended(id)).toMatchObject({ status: 'succeeded' })
+  expect(await release()).toBe('not_poison')
 })
 
 test('an execution that goes further after its worker died is no longer suspected of it', async () => {

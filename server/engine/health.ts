@@ -4,7 +4,7 @@ import type { EngineHealth } from './ports.ts'
 /** Whether every live execution has a living worker or exactly one reason to wait. Reads indexes of live rows alone. */
 export const readHealth = (db: Database): Promise<EngineHealth> =>
   db.engine(async (tx) => {
-    const counts = await tx.row<Omit<EngineHealth, 'workers' | 'unaccounted'>>(
+    const counts = await tx.row<Omit<EngineHealth, 'poisoned' | 'workers' | 'unaccounted'>>(
       `select
          (select count(*)::integer from executions where status = 'queued') as queued,
          (select count(*)::integer from executions where status = 'running') as running,
@@ -14,6 +14,11 @@ export const readHealth = (db: Database): Promise<EngineHealth> =>
          coalesce((select extract(epoch from now() - min(due_at))::double precision from executions
            where status = 'queued'), 0) as oldest_queued_s`,
     )
+    const poisoned = await tx.rows<EngineHealth['poisoned'][number]>(
+      `select execution_id, workspace_id, (waiting_for->0->>'since')::timestamptz as since from executions
+       where status = 'waiting' and waiting_for @> '[{"kind": "slot"}]' and waiting_for @> '[{"reason": "poison"}]'
+       order by since desc, execution_id limit 100`,
+    )
     const workers = await tx.rows<EngineHealth['workers'][number]>(
       `select w.worker_id, h.seen_at > now() - interval '5 seconds' as alive, w.started_at,
          (select count(*)::integer from executions e where e.status = 'running' and e.worker_id = w.worker_id) as running
@@ -22,5 +27,5 @@ export const readHealth = (db: Database): Promise<EngineHealth> =>
     const unaccounted = await tx.rows<EngineHealth['unaccounted'][number]>(
       'select * from engine.unaccounted() limit 100',
     )
-    return { ...counts, workers, unaccounted }
+    return { ...counts, poisoned, workers, unaccounted }
   })

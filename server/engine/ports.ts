@@ -105,8 +105,8 @@ export type Signal =
   | { type: 'node.failed'; nodePath: string; error: { code: string; message: string; details?: Json } }
   | { type: 'cancel'; by: string | null; reason?: string }
   | { type: 'child.ended'; nodePath: string; childId: string; results: Json; error: ExecutionError | null }
-  /** An operator lets a poison execution run again. */
-  | { type: 'release' }
+
+export type ReleaseOutcome = 'accepted' | 'not_poison' | 'unknown'
 
 export type SignalOutcome = 'accepted' | 'duplicate' | 'ended' | 'unknown'
 
@@ -126,6 +126,8 @@ export type EngineHealth = {
   running: number
   waiting: number
   poison: number
+  /** The newest hundred of them. */
+  poisoned: { execution_id: string; workspace_id: string; since: Date }[]
   oldest_queued_s: number
   workers: { worker_id: string; alive: boolean; running: number; started_at: Date }[]
   /** Live executions with neither a living worker nor exactly one reason to wait: must be empty. */
@@ -146,6 +148,8 @@ export type Engine = {
   /** Likewise, where nobody needs to know what became of it: it travels with the commit. */
   send(tx: Tx, to: { workspaceId: string; executionId: string; key: string }, signal: Signal): void
   cancel(tx: Tx, to: { workspaceId: string; executionId: string }, by: string | null): Promise<SignalOutcome>
+  /** An operator lets a poison execution run again. */
+  release(tx: Tx, to: { workspaceId: string; executionId: string }): Promise<ReleaseOutcome>
   /** A new execution linked by `retry_of`; settled nodes upstream of the restart point keep their results. */
   retry(retry: Retry): Promise<Started>
   /** The execution once it has ended, or its present view after `ms`. */

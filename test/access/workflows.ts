@@ -1,3 +1,4 @@
+import { fromWire } from '#platform/ids'
 import { type Cases, type Cast, type Prepared, rows, withChanges } from './matrix.ts'
 
 const definition = {
@@ -101,6 +102,16 @@ async function untilWaiting(cast: Cast, executionId: string): Promise<void> {
   throw new Error(`${executionId} does not wait`)
 }
 
+async function poison(cast: Cast): Promise<Prepared> {
+  const prepared = await waiting(cast)
+  await cast.service.sql(
+    `update executions set crashes = 5, due_at = null, waiting_for = '[{"kind": "slot", "reason": "poison", "since": "2026-01-31T00:00:00Z"}]'
+     where execution_id = $1`,
+    [fromWire('exe', prepared.params!.execution_id!)],
+  )
+  return prepared
+}
+
 async function gate(cast: Cast): Promise<Prepared> {
   const { params } = await waiting(cast, gated(cast.author.id))
   const { body } = await cast.author.call('GET', `/api/workflows/executions/${params!.execution_id}/approvals`)
@@ -145,6 +156,7 @@ const execution = { viewers: rows.hiddenAnyMember, members: rows.hiddenOwnerOrMe
 
 export const workflowCases: Cases = {
   getEngineHealth: { expect: rows.operators },
+  releaseExecution: { expect: rows.operators, prepare: poison, plainParameters: ['execution_id'] },
   listOutbox: { expect: rows.operators },
   listWorkflows: { expect: rows.selectedRead },
   createWorkflow: { expect: rows.selectedWrite, prepare: async () => ({ body: { name: 'Made', definition } }) },

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
+import { fromWire, newId, toWire } from '#platform/ids'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
@@ -22,6 +23,49 @@ test('an operator sees the queue, the workers and that every live execution is a
   expect(health).toMatchObject({ queued: 0, poison: 0, unaccounted: [] })
   expect(health.workers.some(({ alive }: { alive: boolean }) => alive)).toBe(true)
   expect((await world.owner.call('GET', '/api/operations/engine')).status).toBe(403)
+})
+
+test('an operator finds an execution that is parked after crashes and lets it run again', async () => {
+  const definition = { nodes: [{ id: 'w', type: 'wait', args: { for_s: 3600 } }], edges: [] }
+  const { body: workflow } = await world.owner.call('POST', '/api/workflows', { body: { name: 'Crashes', definition } })
+  const { body: started } = await world.owner.call('POST', `/api/workflows/${workflow.workflow_id}/run`, { body: {} })
+  const address = `/api/workflows/executions/${started.execution_id}`
+  const release = `/api/operations/executions/${started.execution_id}/release`
+  const waitsFor = (kind: string) =>
+    until(async () => {
+      const { body } = await world.owner.call('GET', address)
+      return body.waiting_for[0]?.kind === kind ? body : undefined
+    }, `an execution that waits for a ${kind}`)
+  await waitsFor('timer')
+  expect(await operator.call('POST', release)).toMatchObject({ status: 409, body: { code: 'conflict' } })
+
+  const since = '2026-01-31T12:00:00.000Z'
+  const wait = JSON.stringify([{ kind: 'slot', reason: 'poison', since, crashes: 5 }])
+  await service().sql(
+    `update executions set crashes = 5, due_at = null, waiting_for = $2 where execution_id = $1 and status = 'waiting'`,
+    [fromWire('exe', started.execution_id), wait],
+  )
+  const poisoned = { execution_id: started.execution_id, workspace_id: world.workspace.id, since }
+  const { body: health } = await operator.call('GET', '/api/operations/engine')
+  expect(health).toMatchObject({ poison: 1, poisoned: [poisoned], unaccounted: [] })
+
+  expect((await world.owner.call('POST', release)).status).toBe(403)
+  expect(await operator.call('POST', release)).toMatchObject({
+    status: 202,
+    body: { execution_id: started.execution_id, workspace_id: world.workspace.id },
+  })
+  await waitsFor('timer')
+  const { body: after } = await operator.call('GET', '/api/operations/engine')
+  expect(after).toMatchObject({ poison: 0, poisoned: [], unaccounted: [] })
+  const { body: log } = await world.owner.call('GET', '/api/audit-log')
+  expect(log.items[0]).toMatchObject({
+    action: 'execution.released',
+    actor_kind: 'operator',
+    subject: started.execution_id,
+  })
+  const unknown = `/api/operations/executions/${toWire('exe', newId())}/release`
+  expect((await operator.call('POST', unknown)).status).toBe(404)
+  await world.owner.call('POST', `${address}/cancel`)
 })
 
 test('mail that could not be sent is in the outbox, and the look is audited', async () => {

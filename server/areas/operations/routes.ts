@@ -2,10 +2,12 @@ import { z } from 'zod'
 import type { Engine } from '#engine/ports'
 import { operator } from '#platform/access/words'
 import { recordAudit } from '#platform/audit'
+import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { decodeIdCursor, toPage } from '#platform/http/page'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { id, type ListQuery, listQuery, page, timestamp } from '#platform/http/schema'
+import { toWire } from '#platform/ids'
 
 const EngineHealth = z
   .object({
@@ -13,6 +15,9 @@ const EngineHealth = z
     running: z.number().int(),
     waiting: z.number().int(),
     poison: z.number().int().describe('Parked after five crashes'),
+    poisoned: z
+      .array(z.object({ execution_id: id('exe'), workspace_id: id('ws'), since: timestamp() }))
+      .describe('The newest hundred of them'),
     oldest_queued_s: z.number(),
     workers: z.array(
       z.object({ worker_id: z.string(), alive: z.boolean(), running: z.number().int(), started_at: timestamp() }),
@@ -22,6 +27,10 @@ const EngineHealth = z
       .describe('Live executions without a living worker or a reason they wait: always empty'),
   })
   .meta({ id: 'EngineHealth' })
+
+const ReleasedExecution = z
+  .object({ execution_id: id('exe'), workspace_id: id('ws') })
+  .meta({ id: 'ReleasedExecution' })
 
 const KeptMail = z
   .object({
@@ -42,7 +51,7 @@ const withoutLinks = (mail: KeptMail): KeptMail => ({
 })
 
 /** What operators of the installation look at. Every look at tenants' data leaves an entry in the audit log. */
-export function operationRoutes({ engine }: { engine: Pick<Engine, 'health'> }): AnyRoute[] {
+export function operationRoutes({ engine }: { engine: Pick<Engine, 'health' | 'release'> }): AnyRoute[] {
   async function listOutbox(ctx: Context, { cursor, limit }: ListQuery) {
     const before = decodeIdCursor(cursor)
     const rows = await ctx.db.operator(async (tx) => {
@@ -57,10 +66,30 @@ export function operationRoutes({ engine }: { engine: Pick<Engine, 'health'> }):
     return { ...page, items: page.items.map(withoutLinks) }
   }
 
+  async function releaseExecution(ctx: Context, { execution_id }: { execution_id: string }) {
+    const found = await ctx.db.operator((tx) =>
+      tx.maybe<{ workspace_id: string }>(
+        `select e.workspace_id from workspaces w join executions e using (workspace_id) where e.execution_id = $1`,
+        [execution_id],
+      ),
+    )
+    if (!found) throw problem('not_found')
+    const { workspace_id: workspaceId } = found
+    // As that tenant: operators themselves write nothing but the audit log.
+    await ctx.db.tenant({ workspaceId, userId: ctx.person.user_id }, async (tx) => {
+      const outcome = await engine.release(tx, { workspaceId, executionId: execution_id })
+      if (outcome === 'unknown') throw problem('not_found')
+      if (outcome === 'not_poison') throw problem('conflict', 'The execution is not parked after crashes.')
+      await recordAudit(ctx, tx, { action: 'execution.released', subject: toWire('exe', execution_id), workspaceId })
+    })
+    return { execution_id, workspace_id: workspaceId }
+  }
+
   return routes(
     'Operations',
     {
       getEngineHealth: ['GET', '/api/operations/engine', operator],
+      releaseExecution: ['POST', '/api/operations/executions/:execution_id/release', operator],
       listOutbox: ['GET', '/api/operations/outbox', operator],
     },
     {
@@ -70,6 +99,15 @@ export function operationRoutes({ engine }: { engine: Pick<Engine, 'health'> }):
         transaction: false,
         extension: true,
         run: async () => engine.health(),
+      },
+      releaseExecution: {
+        summary: 'Let an execution run again that is parked after five crashes',
+        description: 'One that is not parked so is 409. Recorded in the audit log of its workspace.',
+        answer: ReleasedExecution,
+        status: 202,
+        transaction: false,
+        extension: true,
+        run: releaseExecution,
       },
       listOutbox: {
         summary: 'Mails kept because no mail server is configured',

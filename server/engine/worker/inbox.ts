@@ -32,7 +32,6 @@ export const deliver = (self: Self, work: Work, { n, payload }: InboxMessage): v
   // Once a cancel is under way nothing after it is taken in: the journal's `seen` ends with the cancel.
   if (self.cancel) return
   self.seen = n
-  if (payload.type === 'release') return
   const { prefix, node } = splitPath(payload.nodePath)
   const frame = self.frames.get(prefix)
   if (!frame) return

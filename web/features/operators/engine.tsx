@@ -9,6 +9,7 @@ import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { formatDuration, RelativeTime } from '#web/ui/time.tsx'
 import { OperatorsOnly } from './operators-only.tsx'
+import { Poisoned } from './poisoned.tsx'
 
 export const EnginePage = () => (
   <OperatorsOnly title="Engine">
@@ -88,6 +89,7 @@ function Health({ health }: { health: EngineHealth }) {
           ]}
         />
       </Section>
+      <Poisoned rows={health.poisoned} />
       <Section
         title="Unaccounted for"
         description="Live executions without a living worker or a reason they wait. There should never be one."

@@ -1,0 +1,58 @@
+import { useState } from 'react'
+import type { EngineHealth } from '#sdk/types.generated'
+import { useChange } from '#web/api.ts'
+import { Button } from '#web/ui/button.tsx'
+import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { Section } from '#web/ui/page.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+
+type Poison = EngineHealth['poisoned'][number]
+
+export function Poisoned({ rows }: { rows: Poison[] }) {
+  const [asked, setAsked] = useState<Poison | null>(null)
+  const release = useChange('releaseExecution', { stale: ['getEngineHealth'], done: 'The execution runs again' })
+  return (
+    <Section
+      title="Parked after crashes"
+      description="Executions whose worker ended five times while it had them. They wait until somebody lets them run again; the newest hundred are shown."
+    >
+      {rows.length === 0 ? (
+        <p className="text-ink-2">None.</p>
+      ) : (
+        <Table
+          label="Executions parked after crashes"
+          rows={rows}
+          rowKey={(row) => row.execution_id}
+          columns={[
+            { header: 'Execution', cell: (row) => <code className="font-mono text-xs">{row.execution_id}</code> },
+            {
+              header: 'Workspace',
+              cell: (row) => <code className="font-mono text-xs">{row.workspace_id}</code>,
+              secondary: true,
+            },
+            { header: 'Since', cell: (row) => <RelativeTime at={row.since} />, width: '9rem' },
+            {
+              header: <span className="sr-only">Actions</span>,
+              cell: (row) => (
+                <Button size="small" onClick={() => setAsked(row)}>
+                  Run again
+                </Button>
+              ),
+              width: '8rem',
+              align: 'right',
+            },
+          ]}
+        />
+      )}
+      <ConfirmDialog
+        open={asked !== null}
+        onClose={() => setAsked(null)}
+        title="Let this execution run again?"
+        consequence="It may end its worker once more, with whatever else that one has under way; it is then parked again. Its workspace sees in the audit log that it was let go."
+        action="Run again"
+        onConfirm={() => release.mutateAsync({ execution_id: asked!.execution_id })}
+      />
+    </Section>
+  )
+}
