@@ -410,26 +410,33 @@ begin
 end $$;
 select engine.ensure_partitions();
 
--- Forgets the week that begins at p_start: the journal of live executions is copied into a new partition that takes the
--- old one's place; everything else of that week goes.
-create function engine.drop_week(p_start timestamptz) returns integer
+-- Forgets the week that begins at p_start: executions of that week that ended longer ago than p_days, and everything that
+-- belongs to them. The journal of the others (live, ended since, or with an end that is still to be told) is copied into a
+-- new partition that takes the old one's place.
+create function engine.drop_week(p_start timestamptz, p_days integer, out gone integer, out kept boolean)
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_name text := 'events_' || to_char(p_start at time zone 'utc', 'YYYYMMDD');
   v_from uuid := engine.first_id(p_start);
   v_to uuid := engine.first_id(p_start + interval '7 days');
-  v_gone integer;
 begin
   perform pg_advisory_xact_lock(7101);
   if to_regclass(v_name) is not null then
     execute format('lock table %I in access exclusive mode', v_name);
+  end if;
+  delete from executions where execution_id >= v_from and execution_id < v_to
+    and finished_at < now() - p_days * interval '1 day' and not tell_end;
+  get diagnostics gone = row_count;
+  kept := exists (select from executions where execution_id >= v_from and execution_id < v_to);
+  delete from map_items where execution_id >= v_from and execution_id < v_to and not exists (
+    select from executions x where x.workspace_id = map_items.workspace_id and x.execution_id = map_items.execution_id);
+  if to_regclass(v_name) is not null then
     execute 'create table events_kept (like events including all)';
     execute format('insert into events_kept select e.* from %I e join executions x
-      on x.workspace_id = e.workspace_id and x.execution_id = e.execution_id
-      where x.status in (''queued'', ''running'', ''waiting'')', v_name);
+      on x.workspace_id = e.workspace_id and x.execution_id = e.execution_id', v_name);
     execute format('alter table events detach partition %I', v_name);
     execute format('drop table %I', v_name);
-    if exists (select from events_kept) then
+    if kept then
       execute format('alter table events_kept rename to %I', v_name);
       perform engine.close_partition(v_name);
       execute format('alter table events attach partition %I for values from (%L) to (%L)', v_name, v_from, v_to);
@@ -437,26 +444,15 @@ begin
       drop table events_kept;
     end if;
   end if;
-  delete from map_items where execution_id >= v_from and execution_id < v_to and not exists (
-    select from executions x where x.workspace_id = map_items.workspace_id and x.execution_id = map_items.execution_id
-      and x.status in ('queued', 'running', 'waiting'));
-  delete from executions where execution_id >= v_from and execution_id < v_to
-    and status not in ('queued', 'running', 'waiting');
-  get diagnostics v_gone = row_count;
-  return v_gone;
 end $$;
 
--- Weeks whose journal is kept, and whether a live execution still needs it.
-create function engine.weeks() returns table (start_at timestamptz, live boolean)
+-- Weeks whose journal is kept.
+create function engine.weeks() returns table (start_at timestamptz)
 language sql stable security definer set search_path = public, pg_temp
 begin atomic
-  select week.start_at, exists (select from public.executions e
-      where e.status in ('queued', 'running', 'waiting')
-        and e.execution_id >= engine.first_id(week.start_at)
-        and e.execution_id < engine.first_id(week.start_at + interval '7 days'))
-  from (select to_date(right(c.relname, 8), 'YYYYMMDD')::timestamp at time zone 'utc' as start_at
-    from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'public.events'::regclass and c.relname ~ '^events_[0-9]{8}$') as week
+  select to_date(right(c.relname, 8), 'YYYYMMDD')::timestamp at time zone 'utc'
+  from pg_inherits i join pg_class c on c.oid = i.inhrelid
+  where i.inhparent = 'public.events'::regclass and c.relname ~ '^events_[0-9]{8}$'
   order by 1;
 end;
 
@@ -483,6 +479,6 @@ revoke all on all functions in schema engine from public;
 grant execute on function engine.may_touch(uuid), engine.signal(uuid, uuid, text, json), engine.cancel(uuid, uuid, text),
   engine.release(uuid, uuid), engine.start(uuid, uuid, json, json, integer) to heddle_app, heddle_engine;
 grant execute on function engine.claim(uuid, uuid, integer, integer, integer, integer), engine.claimed(), engine.grant_slots(integer),
-  engine.bury(uuid, boolean), engine.wake_due(integer), engine.ensure_partitions(integer), engine.drop_week(timestamptz),
+  engine.bury(uuid, boolean), engine.wake_due(integer), engine.ensure_partitions(integer), engine.drop_week(timestamptz, integer),
   engine.weeks(), engine.first_id(timestamptz) to heddle_engine;
 grant execute on function engine.unaccounted() to heddle_engine, heddle_operator;

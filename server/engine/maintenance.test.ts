@@ -27,12 +27,13 @@ const idAt = (ms: number): string => {
   return `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`
 }
 
-const add = async (executionId: string, status: string): Promise<void> => {
+const add = async (executionId: string, status: string, endedDays = 60): Promise<void> => {
   const workspaceId = newId()
   await owner.query(
-    `insert into executions (execution_id, workspace_id, definition_ref, status, trigger_kind, waiting_for, snapshot)
-     values ($1, $2, 'adhoc:x', $3, 'user', case when $3 = 'waiting' then '[{"kind": "timer"}]'::jsonb else '[]' end, '{}')`,
-    [executionId, workspaceId, status],
+    `insert into executions (execution_id, workspace_id, definition_ref, status, trigger_kind, waiting_for, snapshot, finished_at)
+     values ($1, $2, 'adhoc:x', $3, 'user', case when $3 = 'waiting' then '[{"kind": "timer"}]'::jsonb else '[]' end, '{}',
+       case when $3 = 'succeeded' then now() - $4 * interval '1 day' end)`,
+    [executionId, workspaceId, status, endedDays],
   )
   await owner.query(`insert into events values ($1, 1, $2, now(), 'execution.started', '{}')`, [
     executionId,
@@ -67,9 +68,53 @@ test('an old week is forgotten, except executions that still live', async () => 
   expect([await count('executions', recent), await count('events', recent)]).toEqual([1, 1])
   expect(removed).toEqual([])
 
-  await owner.query(`update executions set status = 'succeeded', waiting_for = '[]' where execution_id = $1`, [live])
+  await owner.query(
+    `update executions set status = 'succeeded', waiting_for = '[]', finished_at = now() - interval '31 days' where execution_id = $1`,
+    [live],
+  )
   expect(await maintenance.run()).toEqual({ droppedWeeks: 1, executions: 1 })
   expect(await count('events', live)).toBe(0)
+  expect(removed).toEqual([`runs/${monday}/`])
+})
+
+test('an execution is kept from its end on, however long ago it began, and until its end has been told', async () => {
+  const old = Date.now() - 90 * DAY
+  const monday = partitionOf(idAt(old))
+  await owner.query(`select engine.ensure_week(to_timestamp($1, 'YYYYMMDD')::timestamp at time zone 'utc')`, [monday])
+  const [ended, lately, untold] = [idAt(old), idAt(old + 1), idAt(old + 2)] as const
+  await add(ended, 'succeeded', 31)
+  await add(lately, 'succeeded', 29)
+  await add(untold, 'succeeded', 31)
+  await owner.query('update executions set tell_end = true where execution_id = $1', [untold])
+  await owner.query(
+    `insert into map_items (workspace_id, execution_id, path, index, status)
+     select workspace_id, execution_id, 'm', 0, 'succeeded' from executions where execution_id = any ($1)`,
+    [[ended, lately, untold]],
+  )
+  const removed: string[] = []
+  const blobs = {
+    put: async () => {},
+    get: async () => undefined,
+    remove: async () => {},
+    removeUnder: async (prefix: string) => void removed.push(prefix),
+  }
+  const maintenance = makeMaintenance({ db, blobs, retentionDays: 30 })
+  const left = async () => {
+    const rows: Record<string, number[]> = {}
+    for (const table of ['executions', 'events', 'map_items'])
+      rows[table] = [await count(table, ended), await count(table, lately), await count(table, untold)]
+    return rows
+  }
+  await maintenance.run()
+  expect(await left()).toEqual({ executions: [0, 1, 1], events: [0, 1, 1], map_items: [0, 1, 1] })
+  expect(removed).toEqual([])
+
+  await owner.query(
+    `update executions set tell_end = false, finished_at = now() - interval '31 days' where execution_id = any ($1)`,
+    [[lately, untold]],
+  )
+  await maintenance.run()
+  expect(await left()).toEqual({ executions: [0, 0, 0], events: [0, 0, 0], map_items: [0, 0, 0] })
   expect(removed).toEqual([`runs/${monday}/`])
 })
 

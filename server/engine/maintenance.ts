@@ -17,7 +17,7 @@ const nameOf = (week: Date): string => week.toISOString().slice(0, 10).replaceAl
 export const makeMaintenance = (deps: {
   db: Database
   blobs: Blobs
-  /** How long the journal of an ended execution is kept, at least. */
+  /** How long an ended execution and its journal are kept, at least. */
   retentionDays: number
   /** Workflows that keep theirs for less long. */
   retentions?(): Promise<Retention[]>
@@ -28,20 +28,20 @@ export const makeMaintenance = (deps: {
   const run: Maintenance['run'] = async () => {
     await db.engine((tx) => tx.rows('select engine.ensure_partitions()'))
     const weeks = await db.engine((tx) =>
-      tx.rows<{ start_at: Date; live: boolean; age: number }>(
-        'select start_at, live, extract(epoch from now() - start_at) * 1000 as age from engine.weeks()',
+      tx.rows<{ start_at: Date; age: number }>(
+        'select start_at, extract(epoch from now() - start_at) * 1000 as age from engine.weeks()',
       ),
     )
     let droppedWeeks = 0
     let executions = await forgetEnded()
-    for (const { start_at, live, age } of weeks) {
+    for (const { start_at, age } of weeks) {
       if (Number(age) < WEEK + retentionDays * DAY) continue
-      const [gone] = await db.engine((tx) =>
-        tx.rows<{ gone: number }>('select engine.drop_week($1) as gone', [start_at]),
+      const [week] = await db.engine((tx) =>
+        tx.rows<{ gone: number; kept: boolean }>('select * from engine.drop_week($1, $2)', [start_at, retentionDays]),
       )
-      executions += gone?.gone ?? 0
-      // A live execution of that week may still read its blobs; they go with the week once it has ended.
-      if (live) continue
+      executions += week!.gone
+      // An execution of that week that is kept may have blobs; they go with the week once none is left.
+      if (week!.kept) continue
       await blobs.removeUnder(`runs/${nameOf(start_at)}/`)
       droppedWeeks += 1
     }
