@@ -1,4 +1,4 @@
--- Breaks nothing: new tables. Gates with their votes, questions with their answers, what agents have earned.
+-- Breaks nothing: new tables and a trigger. Gates with their votes, questions with their answers, what agents have earned.
 
 create table approval_requests (
   workspace_id uuid not null references workspaces on delete cascade,
@@ -249,3 +249,15 @@ begin atomic
 end;
 revoke execute on function question_answerers(uuid, uuid) from public;
 grant execute on function question_answerers(uuid, uuid) to heddle_app;
+
+-- What people were shown and said goes with its execution, whoever removes that, and in the same transaction. What agents
+-- have earned stays.
+create function forget_said() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  delete from approval_requests r using gone where r.workspace_id = gone.workspace_id and r.execution_id = gone.execution_id;
+  delete from questions q using gone where q.workspace_id = gone.workspace_id and q.execution_id = gone.execution_id;
+  return null;
+end $$;
+revoke execute on function forget_said() from public;
+create trigger forget_said after delete on executions referencing old table as gone
+  for each statement execute function forget_said();
