@@ -135,6 +135,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     system,
     references: new Map([...options.references, ...peopleAndVersions]),
     onDeleted: options.onDeleted,
+    retentionDays: config.HEDDLE_RETENTION_DAYS,
   })
   const executions = makeExecutions({ engine, views, system, startExecution, quota })
   const webhookTokens = makeWebhookIdentifier({ db, orgOf: options.orgOf, log })

@@ -24,6 +24,8 @@ type ById = { workflow_id: string }
 export type WorkflowDependencies = DefinitionCheckDependencies & {
   /** What else must happen in the transaction that deletes a workflow (jobs pause). */
   onDeleted: ((tx: Tx, workspaceId: string, workflowId: string) => Promise<void>)[]
+  /** How long the service keeps ended executions: none can ask for more. */
+  retentionDays: number
 }
 
 export const makeStandingInWorkflow =
@@ -45,7 +47,7 @@ export function standingFrom(ctx: Context, rights: store.Rights): Standing | und
 const isUuid = (text: string): boolean => text.length === 36 && text[8] === '-'
 
 export function makeWorkflows(dependencies: WorkflowDependencies) {
-  const { system } = dependencies
+  const { system, retentionDays } = dependencies
 
   const checkDefinition = makeDefinitionCheck(dependencies)
 
@@ -58,11 +60,16 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
     if (repeated !== -1) throw invalid([{ path: `/members/${repeated}/user_id`, message: 'is named twice' }])
   }
 
-  async function checkErrorWorkflow(
+  async function checkSettings(
     ctx: Context,
     settings: store.SettingsPatch | null | undefined,
     present?: Workflow,
   ): Promise<void> {
+    const days = settings?.retention_days
+    if (days != null && days > retentionDays && days !== present?.settings.retention_days) {
+      const message = `must be at most ${retentionDays} (HEDDLE_RETENTION_DAYS)`
+      throw invalid([{ path: '/settings/retention_days', message }])
+    }
     const errorWorkflow = settings?.error_workflow_id
     if (errorWorkflow == null || errorWorkflow === present?.settings.error_workflow_id) return
     if (errorWorkflow === present?.workflow_id)
@@ -149,7 +156,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
           : await checkDefinition(ctx, input.definition)
       const members = input.members?.filter(({ user_id }) => user_id !== ctx.person.user_id)
       await checkPeople(ctx, members)
-      await checkErrorWorkflow(ctx, input.settings)
+      await checkSettings(ctx, input.settings)
       const workflow_id = newId()
       await store.insertWorkflow(ctx.tx, workspaceId, {
         workflow_id,
@@ -178,7 +185,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
         throw unknownReference('/owner_id')
       const wanted = members === undefined ? undefined : (members ?? []).filter(({ user_id }) => user_id !== owner)
       await checkPeople(ctx, wanted)
-      await checkErrorWorkflow(ctx, patch.settings, present)
+      await checkSettings(ctx, patch.settings, present)
       await store.updateWorkflow(ctx.tx, workspaceId, workflow_id, patch)
       const kept =
         wanted ?? (owner === present.owner_id ? undefined : present.members.filter(({ user_id }) => user_id !== owner))

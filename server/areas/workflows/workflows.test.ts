@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
@@ -163,6 +164,28 @@ describe('workflows', () => {
     expect(await patch(first)).toEqual(first)
     expect(await patch({ max_concurrency: null, error_workflow_id: null })).toEqual({ timeout_s: 60 })
     expect(await patch(null)).toEqual({})
+  })
+
+  test('executions are kept no longer than the service keeps any, which a workflow is told', async () => {
+    const most = service().config.HEDDLE_RETENTION_DAYS
+    const id = await make(constant(1), { settings: { retention_days: most } })
+    const patch = (settings: unknown) => world.owner.call('PATCH', `/api/workflows/${id}`, { body: { settings } })
+    const created = { name: 'For ever', settings: { retention_days: most + 1 } }
+    for (const refused of [
+      await world.owner.call('POST', '/api/workflows', { body: created }),
+      await patch({ retention_days: most + 1 }),
+    ]) {
+      expect(refused.status, refused.text).toBe(422)
+      expect(refused.body.errors).toEqual([
+        { path: '/settings/retention_days', message: `must be at most ${most} (HEDDLE_RETENTION_DAYS)` },
+      ])
+    }
+    // Set when the service kept them longer: it may be sent back.
+    await service().sql(
+      `update workflows set settings = settings || '{"retention_days": 3000}' where workflow_id = $1`,
+      [fromWire('wf', id)],
+    )
+    expect((await patch({ retention_days: 3000, timeout_s: 60 })).body.settings).toMatchObject({ timeout_s: 60 })
   })
 
   test('concurrent activations leave exactly one version active', async () => {
