@@ -208,6 +208,15 @@ describe('agent.run', () => {
     expect(fake.asked.map(({ maxTokens }) => maxTokens)).toEqual([1_000, 550, 100])
   })
 
+  test('a turn that uses its tokens up runs no tool', async () => {
+    fake.otherwise(callTools([{ name: 'letter_send', arguments: { city: 'Oslo' } }], { input: 900_000, output: 50 }))
+    const failure = await failureOf(run({ tools: ['letter.send'], max_tokens: 10_000 }))
+    expect(failure).toMatchObject({ code: 'token_budget_exceeded', retryable: false })
+    expect(failure.details).toMatchObject({ steps: [{ turn: 1, calls: [] }], usage: { input_tokens: 900_000 } })
+    expect(done).toEqual([])
+    expect(fake.count()).toBe(1)
+  })
+
   test('does not send what would certainly pass the budget', async () => {
     expect((await failureOf(run({ goal: 'x'.repeat(90_000), max_tokens: 1_000 }))).code).toBe('token_budget_exceeded')
     expect(fake.count()).toBe(0)

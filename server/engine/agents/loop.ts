@@ -43,13 +43,15 @@ export const runAgent = async (
   const exceeded = (code: string, message: string): NodeFailure =>
     new NodeFailure(code, message, { retryable: false, details: { steps: steps as unknown as Json[], usage } })
 
+  const outOfTokens = (): NodeFailure =>
+    exceeded('token_budget_exceeded', `the agent used up its ${goal.maxTokens} tokens without an answer`)
+
   const outOfSteps = (): NodeFailure =>
     exceeded('step_budget_exceeded', `the agent took its ${goal.maxSteps} steps without an answer`)
 
   for (let turn = 1; turn <= goal.maxSteps; turn += 1) {
-    const left = goal.maxTokens - usage.input_tokens - usage.output_tokens
-    if (left <= 0 || certainTokens(system, messages) > left)
-      throw exceeded('token_budget_exceeded', `the agent used up its ${goal.maxTokens} tokens without an answer`)
+    const left = goal.maxTokens - tokensOf(usage)
+    if (certainTokens(system, messages) > left) throw outOfTokens()
     const last = turn === goal.maxSteps
     const ask = async (): Promise<Turn> =>
       usable(
@@ -75,6 +77,8 @@ export const runAgent = async (
       throw exceeded('token_budget_exceeded', 'the answer of the agent was cut off; give it more tokens')
     if (answer.tool_calls.length === 0) return { answer: answer.text, steps, usage }
     if (last) break
+    // Before the tools: nobody would read what they give, and what they do could not be undone.
+    if (tokensOf(usage) >= goal.maxTokens) throw outOfTokens()
     messages.push({ role: 'assistant', text: answer.text, tool_calls: answer.tool_calls })
     for (const [index, wanted] of answer.tool_calls.entries()) {
       const tool = tools.find(({ name }) => name === wanted.name)
@@ -100,6 +104,8 @@ const usable = (turn: Turn): Turn => {
     throw new ModelProblem('model_output_invalid', 'the language model answered with nothing')
   return turn
 }
+
+const tokensOf = ({ input_tokens, output_tokens }: Usage): number => input_tokens + output_tokens
 
 /** Fewer tokens than any vendor would count: what is over the budget by this measure is so by every other. */
 const certainTokens = (system: string, messages: Message[]): number =>
