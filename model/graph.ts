@@ -127,7 +127,9 @@ function checkNode(node: Node, path: string, visible: Visible, outer: Surroundin
   }
   if (node.on_error === 'continue') checkGoesOn(node, kind, path, errors)
   if (node.type === 'branch') checkCases(args, `${path}/args`, errors)
-  if (node.type === 'clarification') checkQuestion(args, `${path}/args`, errors)
+  if (node.type === 'clarification' || node.type === 'llm.extract')
+    checkSchemaGiven(node, `${path}/args/schema`, errors)
+  if (node.type === 'agent.run') checkGrants(args, `${path}/args`, context)
   return body ? { ...node, args: { ...args, body: body as unknown as JsonObject } } : node
 }
 
@@ -190,7 +192,24 @@ function checkCases(args: JsonObject, path: string, errors: Issue[]): void {
   }
 }
 
-function checkQuestion(args: JsonObject, path: string, errors: Issue[]): void {
-  if (args.schema === undefined || isExpression(args.schema)) return
-  errors.push(...checkSchema(args.schema).map((issue) => ({ ...issue, path: `${path}/schema${issue.path}` })))
+function checkSchemaGiven({ type, args }: Node, path: string, errors: Issue[]): void {
+  const schema = args?.schema
+  if (schema === undefined || isExpression(schema)) return
+  const issues = checkSchema(schema, path)
+  // What a text is read into has fields.
+  if (type === 'llm.extract' && issues.length === 0 && isObject(schema) && (schema.type ?? 'object') !== 'object')
+    issues.push({ path: `${path}/type`, message: 'must be object' })
+  errors.push(...issues)
+}
+
+/** An agent may call tools only: neither control nodes, nor people, nor other agents. */
+function checkGrants({ tools }: JsonObject, path: string, { kinds, errors }: Context): void {
+  for (const [index, type] of (Array.isArray(tools) ? tools : []).entries()) {
+    if (typeof type !== 'string') continue
+    const kind = kinds.get(type)
+    if (kind?.kind === 'tool') continue
+    const named = `"${type.slice(0, 64)}"`
+    const message = kind ? `${named} is not a tool; an agent can be granted tools only` : `there is no tool ${named}`
+    errors.push({ path: `${path}/tools/${index}`, message })
+  }
 }

@@ -19,6 +19,16 @@ export function nextRun(cron: string, timezone: string, after: Date): Date | nul
   return new Cron(cron, { timezone, mode: '5-part' }).nextRun(after)
 }
 
+/** Undefined for what is no pattern. A date, which fires once and never again, and names such as `@daily` are none. */
+function tryNextRun(cron: string, timezone: string, after: Date): Date | null | undefined {
+  if (cron.trim().split(/\s+/).length !== 5) return undefined
+  try {
+    return nextRun(cron, timezone, after)
+  } catch {
+    return undefined
+  }
+}
+
 /** The first time, by the database's clock. Refuses a pattern or a time zone that means nothing, and a pattern that never fires. */
 export async function firstRun(tx: Tx, cron: string, timezone: string, path = ''): Promise<Date> {
   try {
@@ -27,10 +37,8 @@ export async function firstRun(tx: Tx, cron: string, timezone: string, path = ''
     throw invalid([{ path: `${path}/timezone`, message: 'is not an IANA time zone such as Europe/Amsterdam' }])
   }
   const { now } = await tx.row<{ now: Date }>('select now()')
-  let next: Date | null
-  try {
-    next = nextRun(cron, timezone, now)
-  } catch {
+  const next = tryNextRun(cron, timezone, now)
+  if (next === undefined) {
     const message = 'is not a cron pattern of five fields (minute, hour, day, month, weekday) such as 0 6 * * 1-5'
     throw invalid([{ path: `${path}/cron`, message }])
   }

@@ -72,6 +72,33 @@ describe('workflows', () => {
     expect((await get('/api/workflows?limit=200')).items).toHaveLength(before)
   })
 
+  test('what an agent may call and what is to be extracted is checked when saved, also inside a map', async () => {
+    const agent = (tools: unknown) => ({ id: 'agent', type: 'agent.run', args: { goal: 'Look it up', tools } })
+    const extract = (schema: unknown) => ({ id: 'read', type: 'llm.extract', args: { text: 'Ada', schema } })
+    const made = (...nodes: object[]) =>
+      world.owner.call('POST', '/api/workflows', { body: { name: 'Asks a model', definition: { nodes, edges: [] } } })
+    const pathsOf = async (...nodes: object[]) => {
+      const { status, body } = await made(...nodes)
+      expect(status).toBe(422)
+      return body.errors.map(({ path }: { path: string }) => path)
+    }
+    expect(
+      await pathsOf(agent(['http.request', 'nope', 'approval', 'agent.run']), extract({ type: 'nonsense' })),
+    ).toEqual([
+      '/definition/nodes/0/args/tools/1',
+      '/definition/nodes/0/args/tools/2',
+      '/definition/nodes/0/args/tools/3',
+      '/definition/nodes/1/args/schema/type',
+    ])
+    expect(await pathsOf(extract({ type: 'array' }))).toEqual(['/definition/nodes/0/args/schema/type'])
+    const each = { id: 'each', type: 'map', args: { items: [1], body: { nodes: [agent(['nope'])], edges: [] } } }
+    expect(await pathsOf(each)).toEqual(['/definition/nodes/0/args/body/nodes/0/args/tools/0'])
+    const computed = { $ref: 'input.wanted' }
+    for (const tools of [computed, ['http.request', computed]])
+      expect((await made(agent(tools), extract({ properties: { name: { type: 'string' } } }))).status).toBe(201)
+    expect((await made(extract(computed))).status).toBe(201)
+  })
+
   test('an id of another workspace inside a definition is refused exactly as a random one', async () => {
     const foreign = await world.stranger.call('POST', '/api/workflows', {
       body: { name: 'Theirs', definition: constant(1) },
@@ -471,7 +498,9 @@ describe('schedules', () => {
   test('a cron that means nothing, never fires, or names no time zone is refused', async () => {
     const id = await make(constant(1))
     const put = (body: unknown) => world.owner.call('PUT', `/api/workflows/${id}/schedule`, { body })
-    expect((await put({ cron: 'every day' })).body.errors[0].path).toBe('/cron')
+    for (const cron of ['every day', '@daily', '2026-12-01T00:00:00', '2099-12-01T00:00:00', '0 0 9 * * *', ''])
+      expect((await put({ cron })).body.errors?.[0].path, cron).toBe('/cron')
+    expect((await put({ cron: '0 9 * *' })).body.errors[0].message).toContain('five fields')
     expect((await put({ cron: '0 0 30 2 *' })).body.errors[0]).toEqual({ path: '/cron', message: 'never fires' })
     expect((await put({ cron: '0 9 * * *', timezone: 'Mars/Olympus' })).body.errors[0].path).toBe('/timezone')
     expect((await world.owner.call('GET', `/api/workflows/${id}/schedule`)).status).toBe(404)
