@@ -56,13 +56,18 @@ export class HeddleProblem extends Error {
   }
 }
 
-const delay = (ms: number, signal?: AbortSignal): Promise<void> =>
+export const delay = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms)
-    signal?.addEventListener('abort', () => {
+    if (signal?.aborted) return reject(signal.reason)
+    const stop = (): void => {
       clearTimeout(timer)
-      reject(signal.reason)
-    })
+      reject(signal!.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', stop, { once: true })
   })
 
 type Sent = { url: string; init: RequestInit; repeatable: boolean }

@@ -1,12 +1,16 @@
 import { execFile } from 'node:child_process'
+import { getEventListeners } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { useService } from '#test/harness/service'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
-import { makeWorld, type World } from '#test/harness/world'
+import { makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 import { type Client, HeddleProblem, makeClient } from './client.ts'
+import { waitForExecution } from './executions.ts'
 import { all } from './lists.ts'
 import { type Frame, watchExecution } from './sockets.ts'
 
@@ -81,6 +85,37 @@ describe('the client', () => {
   })
 })
 
+describe('waiting for an execution', () => {
+  const answering = (...answers: (number | 'lost')[]) => {
+    let calls = 0
+    const send: typeof fetch = async () => {
+      const answer = answers[Math.min(calls++, answers.length - 1)]!
+      if (answer === 'lost') throw new TypeError('fetch failed')
+      return Response.json(answer === 200 ? { status: 'succeeded' } : { code: 'unavailable' }, { status: answer })
+    }
+    return { client: makeClient({ fetch: send, retries: 0 }), calls: () => calls }
+  }
+
+  test('goes on over lost connections, and over a service that is busy or starts again', async () => {
+    const { client, calls } = answering('lost', 503, 429, 502, 'lost', 200)
+    const { signal } = new AbortController()
+    expect(await waitForExecution(client, 'exe_1', { signal, everyMs: 1 })).toEqual({ status: 'succeeded' })
+    expect(calls()).toBe(6)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
+  test('ends with a refusal, with the patience of the caller, and when told to', async () => {
+    await expect(waitForExecution(answering(404).client, 'exe_1')).rejects.toMatchObject({ status: 404 })
+    const silent = answering('lost')
+    await expect(waitForExecution(silent.client, 'exe_1', { patienceMs: 0 })).rejects.toThrow('fetch failed')
+    const stop = new AbortController()
+    const waiting = waitForExecution(silent.client, 'exe_1', { signal: stop.signal })
+    stop.abort(new Error('enough'))
+    await expect(waiting).rejects.toThrow('enough')
+    expect(getEventListeners(stop.signal, 'abort')).toEqual([])
+  })
+})
+
 describe('docs/sdk.md', () => {
   test('its examples run as they stand', async () => {
     const text = await readFile(join(root, 'docs', 'sdk.md'), 'utf8')
@@ -128,6 +163,53 @@ describe('the command line', () => {
     await directory.remove()
   })
 
+  test('run --wait names its execution at once and holds on to it when connections are lost', async () => {
+    const keys: unknown[] = []
+    let toLose = 4
+    const proxy = createServer(async (request, response) => {
+      if (request.url!.startsWith('/api/workflows/executions/') && toLose-- > 0) return void request.socket.destroy()
+      if (request.method === 'POST') keys.push(request.headers['idempotency-key'])
+      const body = await new Response(request as unknown as ReadableStream).text()
+      const answer = await fetch(service().base + request.url, {
+        method: request.method!,
+        headers: { authorization: request.headers.authorization!, 'content-type': 'application/json' },
+        ...(body !== '' && { body }),
+      })
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    try {
+      const env = { ...environment(), HEDDLE_BASE: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` }
+      const { workflow_id } = await heddle.createWorkflow({
+        name: 'Held on to',
+        definition: { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] },
+      })
+      const words = [join(root, 'sdk', 'cli', 'main.ts'), 'run', workflow_id, '--wait']
+      const { stdout, stderr } = await run(process.execPath, words, { env })
+      const { execution_id, status } = JSON.parse(stdout)
+      expect([status, stderr.trim()]).toEqual(['succeeded', execution_id])
+      expect(keys).toEqual([expect.stringMatching(/^[\da-f-]{36}$/)])
+      expect(toLose).toBeLessThan(0)
+    } finally {
+      proxy.closeAllConnections()
+      await new Promise((resolve) => proxy.close(resolve))
+    }
+  })
+
+  test('works in the workspace that --workspace or HEDDLE_WORKSPACE names', async () => {
+    const person = await makePerson(service())
+    const [here, there] = [await makeWorkspace(service(), person), await makeWorkspace(service(), person)]
+    const client = makeClient({ baseUrl: service().base, token: person.key, workspaceId: there.id })
+    const { workflow_id } = await client.createWorkflow({ name: 'Only there' })
+    const list = async (words: string[], more = {}) => {
+      const env = { ...environment(), HEDDLE_KEY: person.key, ...more }
+      return (await run(process.execPath, [join(root, 'sdk', 'cli', 'main.ts'), 'list', ...words], { env })).stdout
+    }
+    expect(await list(['--workspace', there.id])).toContain(workflow_id)
+    expect(await list([], { HEDDLE_WORKSPACE: there.id })).toContain(workflow_id)
+    expect(await list(['--workspace', here.id], { HEDDLE_WORKSPACE: there.id })).not.toContain(workflow_id)
+  })
+
   test('a refusal says what is wrong and ends with 1', async () => {
     await expect(cli('run', 'No such workflow')).rejects.toMatchObject({
       code: 1,
@@ -141,7 +223,11 @@ describe('the command line', () => {
       code: 1,
       stderr: expect.stringContaining('--input is not JSON'),
     })
-    await expect(cli('fly')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('no command "fly"') })
+    for (const none of ['fly', 'toString', '__proto__'])
+      await expect(cli(none)).rejects.toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(`no command "${none}"`),
+      })
   })
 
   test('login remembers who one is', async () => {
@@ -152,6 +238,17 @@ describe('the command line', () => {
     await heddleCli(['login', '--base', service().base, '--key', world.owner.key])
     const { stdout } = await heddleCli(['list'], { HEDDLE_BASE: undefined, HEDDLE_KEY: undefined })
     expect(stdout).toContain('system')
+    await directory.remove()
+  })
+
+  test('login reads the key that is piped into it', async () => {
+    const directory = await makeTemporaryDirectory()
+    const env = { ...environment(), XDG_CONFIG_HOME: directory.path, HEDDLE_KEY: undefined }
+    const words = [join(root, 'sdk', 'cli', 'main.ts'), 'login', '--base', service().base]
+    const piped = run(process.execPath, words, { env })
+    piped.child.stdin!.end(`${world.owner.key}\n`)
+    expect((await piped).stdout).toContain('Signed in as')
+    expect(await readFile(join(directory.path, 'heddle', 'credentials.json'), 'utf8')).toContain(world.owner.key)
     await directory.remove()
   })
 })

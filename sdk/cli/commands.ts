@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
+import { text } from 'node:stream/consumers'
 import { type Client, makeClient } from '../client.ts'
 import { waitForExecution } from '../executions.ts'
 import { all } from '../lists.ts'
@@ -11,6 +13,7 @@ import { clientFromEnvironment, remember } from './credentials.ts'
 type Values = {
   base?: string
   key?: string
+  workspace?: string
   input?: string
   wait?: boolean
   follow?: boolean
@@ -54,7 +57,7 @@ function readInput(given: string | undefined): Record<string, unknown> {
 
 /** A key in the command itself would stand in the history of the shell. */
 async function askForKey(): Promise<string | undefined> {
-  if (!process.stdin.isTTY) return process.env.HEDDLE_KEY
+  if (!process.stdin.isTTY) return process.env.HEDDLE_KEY ?? ((await text(process.stdin)).trim() || undefined)
   const asking = createInterface({ input: process.stdin, output: process.stdout })
   try {
     return (await asking.question('API key (made in the console under "API keys"): ')).trim() || undefined
@@ -63,23 +66,28 @@ async function askForKey(): Promise<string | undefined> {
   }
 }
 
-const login: Command = async (_, { base = 'http://127.0.0.1:4100', key }) => {
+const login: Command = async (_, { base = 'http://127.0.0.1:4100', key, workspace }) => {
   const token = required(key ?? (await askForKey()), '--key')
   const { user } = await makeClient({ baseUrl: base, token }).getMe()
-  print(`Signed in as ${user.email}; remembered in ${remember({ base, key: token })}`)
+  print(
+    `Signed in as ${user.email}; remembered in ${remember({ base, key: token, ...(workspace !== undefined && { workspace }) })}`,
+  )
 }
 
-const list: Command = async () => {
-  for await (const { workflow_id, kind, name } of all(clientFromEnvironment().listWorkflows))
+const list: Command = async (_, values) => {
+  for await (const { workflow_id, kind, name } of all(clientFromEnvironment(values).listWorkflows))
     print(`${workflow_id}\t${kind}\t${name}`)
 }
 
-const run: Command = async ([wanted], { input, wait }) => {
-  const client = clientFromEnvironment()
+const run: Command = async ([wanted], { input, wait, workspace }) => {
+  const client = clientFromEnvironment({ workspace })
   const { workflow_id, kind } = await findWorkflow(client, required(wanted, 'WORKFLOW'))
   const given = { workflow_id, input: readInput(input) }
-  const { execution_id } = kind === 'system' ? await client.runSystemWorkflow(given) : await client.runWorkflow(given)
+  const start = kind === 'system' ? client.runSystemWorkflow : client.runWorkflow
+  const { execution_id } = await start(given, { idempotencyKey: randomUUID() })
   if (!wait) return print(execution_id)
+  // Whatever becomes of the waiting, it can be looked for.
+  console.error(execution_id)
   const { status, results, error } = await waitForExecution(client, execution_id)
   print(JSON.stringify({ execution_id, status, results, error }, null, 2))
   if (status !== 'succeeded') process.exitCode = 1
@@ -89,8 +97,8 @@ const line = ({ seq, type, at, data }: { seq: number; type: string; at: string; 
   `${at}  ${String(seq).padStart(5)}  ${type.padEnd(22)}  ${JSON.stringify(data)}`
 const isEnd = (type: string): boolean => /^execution\.(succeeded|failed|cancelled|timed_out)$/.test(type)
 
-const logs: Command = async ([wanted], { follow }) => {
-  const client = clientFromEnvironment()
+const logs: Command = async ([wanted], { follow, workspace }) => {
+  const client = clientFromEnvironment({ workspace })
   const execution_id = required(wanted, 'EXECUTION')
   let last = 0
   let over = false
@@ -114,8 +122,8 @@ const logs: Command = async ([wanted], { follow }) => {
   })
 }
 
-const exportWorkflow: Command = async ([wanted], { to }) => {
-  const client = clientFromEnvironment()
+const exportWorkflow: Command = async ([wanted], { to, workspace }) => {
+  const client = clientFromEnvironment({ workspace })
   const workflow = await findWorkflow(client, required(wanted, 'WORKFLOW'))
   for await (const version of all(client.listVersions, { workflow_id: workflow.workflow_id })) {
     if (!version.active) continue
@@ -127,8 +135,8 @@ const exportWorkflow: Command = async ([wanted], { to }) => {
   throw new Error(`"${workflow.name}" has no active version.`)
 }
 
-const importWorkflow: Command = async ([file], { workflow, activate, note }) => {
-  const client = clientFromEnvironment()
+const importWorkflow: Command = async ([file], { workflow, activate, note, workspace }) => {
+  const client = clientFromEnvironment({ workspace })
   const { name, description, definition } = JSON.parse(readFileSync(required(file, 'FILE'), 'utf8')) as {
     name: string
     description?: string

@@ -5,14 +5,14 @@ import { type Client, makeClient } from '../client.ts'
 
 const file = (): string => join(process.env.XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'heddle', 'credentials.json')
 
-export function remember(credentials: { base: string; key: string }): string {
+export function remember(credentials: { base: string; key: string; workspace?: string }): string {
   mkdirSync(dirname(file()), { recursive: true, mode: 0o700 })
   writeFileSync(file(), `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
   return file()
 }
 
-export function clientFromEnvironment(): Client {
-  let stored: { base?: string; key?: string } = {}
+export function clientFromEnvironment({ workspace }: { workspace?: string | undefined }): Client {
+  let stored: { base?: string; key?: string; workspace?: string } = {}
   try {
     stored = JSON.parse(readFileSync(file(), 'utf8'))
   } catch {
@@ -21,5 +21,6 @@ export function clientFromEnvironment(): Client {
   const base = process.env.HEDDLE_BASE ?? stored.base ?? 'http://127.0.0.1:4100'
   const key = process.env.HEDDLE_KEY ?? stored.key
   if (!key) throw new Error('Sign in first: heddle login --base URL --key hk_…')
-  return makeClient({ baseUrl: base, token: key })
+  const workspaceId = workspace ?? process.env.HEDDLE_WORKSPACE ?? stored.workspace
+  return makeClient({ baseUrl: base, token: key, ...(workspaceId && { workspaceId }) })
 }

@@ -7,7 +7,8 @@ import { commands } from './commands.ts'
 
 const help = `heddle — workflows from the terminal
 
-  heddle login [--base URL] [--key hk_…]    remember where the service is and who you are; without --key it asks for it
+  heddle login [--base URL] [--key hk_…]    remember where the service is and who you are; without --key it asks for it,
+                                            or reads it from a pipe
   heddle list                               workflows you own or are a member of
   heddle run WORKFLOW [--input JSON|@FILE] [--wait]
   heddle logs EXECUTION [--follow]          the journal, oldest first; --follow until it ends
@@ -15,7 +16,8 @@ const help = `heddle — workflows from the terminal
   heddle import FILE [--workflow ID] [--activate] [--note TEXT]
                                             a new workflow, or a new version of one
 
-HEDDLE_BASE and HEDDLE_KEY override what login remembered. WORKFLOW is an id or a name.
+Each takes --workspace ws_… where the key holds in several; login remembers it.
+HEDDLE_BASE, HEDDLE_KEY and HEDDLE_WORKSPACE override what login remembered. WORKFLOW is an id or a name.
 `
 
 const read = () =>
@@ -24,6 +26,7 @@ const read = () =>
     options: {
       base: { type: 'string' },
       key: { type: 'string' },
+      workspace: { type: 'string' },
       input: { type: 'string' },
       wait: { type: 'boolean', default: false },
       follow: { type: 'boolean', short: 'f', default: false },
@@ -50,7 +53,7 @@ function tell(error: unknown): void {
 try {
   const { values, positionals } = read()
   const [name = 'help', ...rest] = positionals
-  const command = commands[name]
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (values.help || name === 'help') process.stdout.write(help)
   else if (command) await command(rest, values)
   else {
