@@ -66,6 +66,38 @@ describe.skipIf(noBrowser)('data', () => {
     expect(await page.evaluate('window.hacked')).toBeUndefined()
   })
 
+  it('saving the settings of a job leaves its results where they go', { timeout: 60_000 }, async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const make = async (name: string): Promise<string> =>
+      (await site().call(ada, 'POST', '/api/datasets', { name, records: [{ text: 'a' }] })).dataset_id
+    const [old, results, young] = [await make('Old'), await make('Results'), await make('Young')]
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Greet', definition: greet })
+    const { job_id } = await site().call(ada, 'POST', '/api/enrichment-jobs', {
+      name: 'Greet',
+      workflow_id,
+      dataset_id: old,
+      output: { dataset_id: results },
+    })
+    const output = async () => (await site().call(ada, 'GET', `/api/enrichment-jobs/${job_id}`)).output.dataset_id
+    const asked = Promise.withResolvers<void>()
+    await page.route(/\/api\/datasets\?/, async (route) => {
+      await asked.promise
+      await route.continue()
+    })
+    await page.goto(`/jobs/${job_id}/settings`)
+    const into = page.getByLabel('Dataset', { exact: true })
+    await into.waitFor()
+    asked.resolve()
+    await into.locator('option', { hasText: 'Young' }).waitFor({ state: 'attached' })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved; a run that is under way').waitFor()
+    expect(await output()).toBe(results)
+    await into.selectOption(young)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await eventually(output).toBe(young)
+  })
+
   it('a connection is probed step by step, captured, revoked and re-armed', { timeout: 120_000 }, async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada

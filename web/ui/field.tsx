@@ -125,6 +125,10 @@ export const Textarea = ({
 
 export type Option = { value: string; label: string; disabled?: boolean }
 
+/** With what is chosen now, where a list that ends somewhere lacks it: the platform would choose the first one instead. */
+export const withPresent = (options: readonly Option[], value: string | null | undefined, label: string): Option[] =>
+  value && !options.some((option) => option.value === value) ? [...options, { value, label }] : [...options]
+
 /** The platform's own list: it is known to every keyboard and reader. */
 export function Select({
   options,

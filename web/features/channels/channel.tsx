@@ -9,7 +9,7 @@ import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { CopyField } from '#web/ui/copy-field.tsx'
-import { Field, Form, Input, Select, Switch } from '#web/ui/field.tsx'
+import { Field, Form, Input, Select, Switch, withPresent } from '#web/ui/field.tsx'
 import { Card, Page, Section } from '#web/ui/page.tsx'
 import { ErrorState, Loaded } from '#web/ui/states.tsx'
 import { Credentials, credentialsOf } from './credentials.tsx'
@@ -140,7 +140,11 @@ function Change({ channel }: { channel: ChannelConfig }) {
                 defaultValue={channel.template_id ?? ''}
                 options={[
                   ...(channel.template_id === null ? [{ value: '', label: 'Choose a template' }] : []),
-                  ...templates.data.map(({ template_id, name }) => ({ value: template_id, label: name })),
+                  ...withPresent(
+                    templates.data.map(({ template_id, name }) => ({ value: template_id, label: name })),
+                    channel.template_id,
+                    'its present template',
+                  ),
                 ]}
               />
             </Field>

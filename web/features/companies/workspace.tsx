@@ -8,7 +8,7 @@ import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { CopyField } from '#web/ui/copy-field.tsx'
-import { Field, Form, Input, Select } from '#web/ui/field.tsx'
+import { Field, Form, Input, Select, withPresent } from '#web/ui/field.tsx'
 import { Card, Facts, Page, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
@@ -87,7 +87,11 @@ function Found({ workspace }: { workspace: Workspace }) {
                   <Field name="company_id" label="Company" hint="Moving it changes nothing inside the workspace.">
                     <Select
                       defaultValue={workspace.company_id}
-                      options={companies.data.map(({ company_id, name }) => ({ value: company_id, label: name }))}
+                      options={withPresent(
+                        companies.data.map(({ company_id, name }) => ({ value: company_id, label: name })),
+                        workspace.company_id,
+                        'its present company',
+                      )}
                     />
                   </Field>
                 )}

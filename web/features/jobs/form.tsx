@@ -2,7 +2,7 @@ import { useState } from 'react'
 import type { EnrichmentJob, NewEnrichmentJob } from '#sdk/types.generated'
 import { useApi, useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
-import { Field, Form, Input, Select, Switch, Textarea } from '#web/ui/field.tsx'
+import { Field, Form, Input, Select, Switch, Textarea, withPresent } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
 import { ownTimeZone, ScheduleFields, type ScheduleValue } from '#web/ui/schedule-fields.tsx'
 import { datasetOptions } from '../datasets/options.ts'
@@ -18,7 +18,6 @@ type Values = {
   only_if: string
   definition?: string
   new_name?: string
-  output_id?: string
   concurrency: string
   error_rate: string
 }
@@ -51,6 +50,7 @@ export function JobForm({
   const [workflow, setWorkflow] = useState(job ? (job.workflow_id ?? STANDALONE) : (preset.workflow_id ?? ''))
   const [data, setData] = useState(dataOf(job, preset))
   const [output, setOutput] = useState<'none' | 'new' | 'existing'>(outputOf(job))
+  const [outputId, setOutputId] = useState(job?.output?.dataset_id ?? '')
   const [given, setGiven] = useState(() => givenOf(job?.mapping))
   const [schedule, setSchedule] = useState<ScheduleValue | null>(job?.schedule ?? null)
 
@@ -70,12 +70,7 @@ export function JobForm({
       source_id: data.startsWith('src:') ? data.slice(4) : null,
       mapping: toGiven(given),
       only_if: values.only_if.trim() || null,
-      output:
-        output === 'none'
-          ? null
-          : output === 'new'
-            ? { new: values.new_name ?? '' }
-            : { dataset_id: values.output_id ?? '' },
+      output: output === 'none' ? null : output === 'new' ? { new: values.new_name ?? '' } : { dataset_id: outputId },
       schedule,
       concurrency: values.concurrency ? Number(values.concurrency) : null,
       stop_on_error_rate: values.error_rate ? Number(values.error_rate) / 100 : null,
@@ -93,12 +88,11 @@ export function JobForm({
             onChange={(event) => setWorkflow(event.currentTarget.value)}
             options={[
               { value: '', label: 'Choose a workflow', disabled: true },
-              ...runnable.map(({ workflow_id, name }) => ({ value: workflow_id, label: name })),
-              ...(workflow !== '' &&
-              workflow !== STANDALONE &&
-              !runnable.some(({ workflow_id }) => workflow_id === workflow)
-                ? [{ value: workflow, label: 'its present workflow' }]
-                : []),
+              ...withPresent(
+                runnable.map(({ workflow_id, name }) => ({ value: workflow_id, label: name })),
+                workflow === STANDALONE ? null : workflow,
+                'its present workflow',
+              ),
               { value: STANDALONE, label: 'A definition of its own' },
             ]}
           />
@@ -118,14 +112,18 @@ export function JobForm({
           <Select
             value={data}
             onChange={(event) => setData(event.currentTarget.value)}
-            options={[
-              { value: '', label: 'No data yet: bind it later' },
-              ...datasetOptions(datasets.data, 'ds:'),
-              ...sources.map(({ source_id, name, of }) => ({
-                value: `src:${source_id}`,
-                label: `${of}: ${name} (captured at each run)`,
-              })),
-            ]}
+            options={withPresent(
+              [
+                { value: '', label: 'No data yet: bind it later' },
+                ...datasetOptions(datasets.data, 'ds:'),
+                ...sources.map(({ source_id, name, of }) => ({
+                  value: `src:${source_id}`,
+                  label: `${of}: ${name} (captured at each run)`,
+                })),
+              ],
+              data,
+              'its present data',
+            )}
           />
         </Field>
         <Section title="What each run is given" className="mb-0!">
@@ -170,8 +168,16 @@ export function JobForm({
           <Field name="output_id" label="Dataset" hint="Its records are replaced by each run.">
             <Select
               required
-              defaultValue={job?.output?.dataset_id ?? datasets.data?.[0]?.dataset_id ?? ''}
-              options={(datasets.data ?? []).map(({ dataset_id, name }) => ({ value: dataset_id, label: name }))}
+              value={outputId}
+              onChange={(event) => setOutputId(event.currentTarget.value)}
+              options={[
+                { value: '', label: 'Choose a dataset', disabled: true },
+                ...withPresent(
+                  (datasets.data ?? []).map(({ dataset_id, name }) => ({ value: dataset_id, label: name })),
+                  outputId,
+                  'its present dataset',
+                ),
+              ]}
             />
           </Field>
         )}
