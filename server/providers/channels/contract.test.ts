@@ -9,7 +9,14 @@ import * as slack from '#test/fakes/channels/slack'
 import * as telegram from '#test/fakes/channels/telegram'
 import * as whatsapp from '#test/fakes/channels/whatsapp'
 import { type Channels, makeChannels } from './channels.ts'
-import { type ChannelConfig, type ChannelName, channelNames, type InboundMessage, SignatureRefused } from './index.ts'
+import {
+  type ChannelConfig,
+  type ChannelName,
+  channelNames,
+  InboundMalformed,
+  type InboundMessage,
+  SignatureRefused,
+} from './index.ts'
 import { splitText, storable } from './text.ts'
 
 type Request = { raw: string | Buffer; headers: Record<string, string> }
@@ -168,6 +175,11 @@ const send = (name: ChannelName, text: string, more: { to?: string; key?: string
     workspaceId: 'w',
   })
 }
+
+const mailOf = (content: string, type = 'text/html'): Request => ({
+  raw: `From: Ada <ada@example.org>\r\nContent-Type: ${type}\r\n\r\n${content}`,
+  headers: { 'content-type': 'message/rfc822', 'x-inbound-secret': 'inbound-secret-1' },
+})
 
 /** What somebody sends who hopes that no secret is an empty one. */
 function signedWithNothing(name: ChannelName): Request {
@@ -389,6 +401,40 @@ describe('the peculiarities', () => {
     }
     expect((await receive('email', json)).messages[0]).toMatchObject({ text: 'Words', sender: { name: 'Bob' } })
   })
+
+  test('a mail of HTML alone is read without its tags', async () => {
+    const html =
+      '<style>p { color: red }</style ><P>One &lt;two&gt;</P>three<br />four <b>five</b><script>if (a < b) x()</script> six < 7'
+    const { messages } = await receive('email', mailOf(html))
+    expect(messages[0]!.text.replaceAll(/ +/g, ' ')).toBe('One <two>\nthree\nfour five six < 7')
+    expect((await receive('email', mailOf('Hello <script>unseen'))).messages[0]!.text).toBe('Hello')
+  })
+
+  test('a mail is read as far as its text can go, and no further', async () => {
+    const first = 'Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nWords\r\n--b\r\n'
+    const attached = `Content-Type: image/png\r\n\r\n${'\n'.repeat(5000)}\r\n--b\r\n\r\nToo late\r\n--b--`
+    const { headers } = mailOf('')
+    const { messages } = await receive('email', { raw: `From: ada@example.org\r\n${first}${attached}`, headers })
+    expect(messages[0]!.text).toBe('Words')
+    const endless = { raw: `From: ada@example.org\r\nTo: ${'g:'.repeat(50_000)}\r\n\r\nWords`, headers }
+    await expect(receive('email', endless)).rejects.toThrow(InboundMalformed)
+  })
+
+  test('Slack shows a link by its label or its address', async () => {
+    const text = '<https://a.example|A> <https://b.example> <mailto:c@d.example|c@d.example> <!here> <|x> &lt;b&gt;'
+    const { messages } = await receive('slack', slack.fromSlack(slack.slackMessage(text)))
+    expect(messages[0]!.text).toBe('A https://b.example c@d.example <!here> <|x> <b>')
+  })
+
+  // Patterns whose work grows with the square of the text need minutes for these, and the test runs out of time.
+  test.each(['<', '<script ', '<style>', '<br ', '</p', '\n', ' on ', '<|', '<https://x|', '<@U', '&lt;'])(
+    'a message of nothing but %j is read as fast as any',
+    async (piece) => {
+      const text = piece.repeat(Math.floor(900_000 / piece.length))
+      for (const request of [mailOf(text), mailOf(text, 'text/plain'), slack.fromSlack(slack.slackMessage(text))])
+        await receive(request.headers['x-slack-signature'] === undefined ? 'email' : 'slack', request)
+    },
+  )
 
   test('replies of a webhook go to public addresses alone', async () => {
     const config = { ...vendors.webhook.config, external_id: 'http://127.0.0.1:9/reply' }

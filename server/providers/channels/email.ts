@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { type Mail, MailFailure } from '#providers/mail/index'
 import { type Channel, ChannelFailure, InboundMalformed, type InboundMessage, json, SignatureRefused } from './index.ts'
 import { same, secretOf } from './signature.ts'
-import { readJson, storable } from './text.ts'
+import { MOST_READ, readJson, storable } from './text.ts'
 
 // A mail server hands incoming mail over as it is (message/rfc822), or as JSON, with the inbound secret. Answers go out
 // through the installation's mail provider. The external id is the address that people write to.
@@ -16,6 +16,9 @@ const Json = z.object({
   message_id: z.string().max(500).optional(),
   headers: z.record(z.string(), z.string()).optional(),
 })
+
+const MOST_BYTES = 256 * 1024
+const MOST_LINES = 3000
 
 type Read = {
   from: { address: string; name: string }
@@ -88,9 +91,27 @@ function readBody(body: Buffer): Read {
   }
 }
 
+/**
+ * The parser takes some 10 µs of everybody's time for a line, however short. Only the text is read, and it stands before
+ * what is attached.
+ */
+function beginningOf(body: Buffer): Buffer {
+  let end = 0
+  for (let lines = 0; lines < MOST_LINES; lines += 1) {
+    const found = body.indexOf(10, end)
+    if (found === -1) return body.subarray(0, MOST_BYTES)
+    end = found + 1
+  }
+  return body.subarray(0, Math.min(end, MOST_BYTES))
+}
+
 async function readMime(body: Buffer): Promise<Read> {
   if (body.length === 0) throw new InboundMalformed('The message is empty.')
-  const mailed = await PostalMime.parse(body, { maxNestingDepth: 20 })
+  const mailed = await PostalMime.parse(beginningOf(body), { maxNestingDepth: 20, maxHeadersSize: 64 * 1024 }).catch(
+    () => {
+      throw new InboundMalformed('The message is not one that can be read.')
+    },
+  )
   return {
     from: { address: mailed.from?.address ?? '', name: mailed.from?.name ?? '' },
     subject: mailed.subject ?? '',
@@ -113,7 +134,7 @@ function messageOf(read: Read, ours: string): InboundMessage | undefined {
     /^(mailer-daemon|postmaster|no-?reply)@/.test(from)
   const forged = /\bdmarc=fail\b/i.test(read.header('authentication-results'))
   if (automatic || forged) return undefined
-  const text = storable(withoutQuotes(read.text))
+  const text = storable(withoutQuotes(read.text.slice(0, MOST_READ)))
   return {
     // Without an id nothing tells a repetition from a second "yes", and saying it twice is better than losing it.
     deliveryId: read.messageId === '' ? randomUUID() : read.messageId.slice(0, 500),
@@ -141,12 +162,31 @@ function withoutQuotes(text: string): string {
   return (end === -1 ? lines : lines.slice(0, end)).filter((line) => !line.startsWith('>')).join('\n')
 }
 
-const plainOf = (html: string): string =>
-  html
-    .replaceAll(/<(script|style)\b[\s\S]*?<\/\1\s*>/gi, ' ')
-    .replaceAll(/<br\s*\/?>|<\/(p|div|li|tr)>/gi, '\n')
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll('&nbsp;', ' ')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
+/**
+ * One pass, which ends when there is enough: anybody can send a mail, and patterns that look for the end of a tag from
+ * every `<` took 2.7 s of everybody's time over 30,000 of them.
+ */
+function plainOf(html: string): string {
+  let text = ''
+  let from = 0
+  while (text.length < MOST_READ) {
+    const opens = html.indexOf('<', from)
+    const closes = opens === -1 ? -1 : html.indexOf('>', opens)
+    if (closes === -1) {
+      text += html.slice(from)
+      break
+    }
+    const tag = html.slice(opens + 1, Math.min(closes, opens + 20)).toLowerCase()
+    text += html.slice(from, opens) + (/^(br\s*\/?|\/(p|div|li|tr))$/.test(tag) ? '\n' : ' ')
+    const unseen = /^(script|style)\b/.exec(tag)?.[1]
+    from = unseen === undefined ? closes + 1 : endOf(unseen, html, closes)
+  }
+  return text.replaceAll('&nbsp;', ' ').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
+}
+
+/** Behind the closing tag; without one nothing more is seen, as in a browser. */
+function endOf(tag: string, html: string, from: number): number {
+  const closing = new RegExp(`</${tag}\\s*>`, 'gi')
+  closing.lastIndex = from
+  return closing.test(html) ? closing.lastIndex : html.length
+}

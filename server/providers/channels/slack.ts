@@ -11,7 +11,7 @@ import {
   SignatureRefused,
 } from './index.ts'
 import { headerOf, hmac, requireFresh, same, secretOf } from './signature.ts'
-import { readJson, storable } from './text.ts'
+import { MOST_READ, readJson, storable } from './text.ts'
 
 const Event = z.object({
   type: z.string(),
@@ -139,13 +139,19 @@ function messageOf(event: Event['event']): InboundMessage | undefined {
 const readText = (text: string): string =>
   storable(
     text
+      .slice(0, MOST_READ)
       .replace(/^\s*<@[A-Z0-9]+(?:\|[^>]*)?>[:,]?\s*/, '')
-      .replaceAll(/<(?:mailto:|tel:)?([^|>]+)\|([^>]+)>/g, '$2')
-      .replaceAll(/<((?:https?|mailto|tel):[^>]+)>/g, '$1')
+      .replaceAll(/<([^<>]+)>/g, shownOf)
       .replaceAll('&lt;', '<')
       .replaceAll('&gt;', '>')
       .replaceAll('&amp;', '&'),
   )
+
+/** A link is shown by its label, or by its address. */
+const shownOf = (whole: string, inner: string): string => {
+  const label = /^[^|]+\|(.+)$/s.exec(inner)?.[1]
+  return label ?? (/^(?:https?|mailto|tel):./s.test(inner) ? inner : whole)
+}
 
 /** `<!channel>` and its kin would call everybody. */
 const escapeText = (text: string): string =>

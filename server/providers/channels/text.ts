@@ -14,6 +14,8 @@ export function readJson<Schema extends z.ZodType>(body: Buffer, schema: Schema)
 }
 
 export const LONGEST_TEXT = 8000
+/** So much of a message is looked through for its text: what stands around it, as quotes and links, counts too. */
+export const MOST_READ = 8 * LONGEST_TEXT
 const CUT = '…'
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. What is too long ends with a sign that it was cut. */
