@@ -239,3 +239,20 @@ begin atomic
 end;
 revoke execute on function forget_old() from public;
 grant execute on function forget_old() to heddle_app;
+
+-- Notifications that were read and entries of the audit log that are older than that, some of each; says how many of
+-- that of which there were more. By their keys: the id says when something was written.
+create function forget_history(kept_days integer, most integer) returns integer
+language sql security definer set search_path = public
+begin atomic
+  with old_read as (delete from notifications where notification_id in (
+      select n.notification_id from notifications n
+      where n.notification_id < engine.first_id(now() - make_interval(days => kept_days)) and n.read_at is not null
+      limit most) returning 1),
+  old_entries as (delete from audit_log where entry_id in (
+      select a.entry_id from audit_log a where a.entry_id < engine.first_id(now() - make_interval(days => kept_days))
+      limit most) returning 1)
+  select greatest((select count(*) from old_read), (select count(*) from old_entries))::integer;
+end;
+revoke execute on function forget_history(integer, integer) from public;
+grant execute on function forget_history(integer, integer) to heddle_app;

@@ -188,6 +188,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       : startMaintenance({
           db,
           log,
+          retentionDays: config.HEDDLE_RETENTION_DAYS,
           tasks: {
             'journal of executions': workflows.maintain,
             'ledger of jobs': jobs.maintain,

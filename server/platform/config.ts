@@ -149,7 +149,11 @@ export const settings = {
     'info',
     'Least severe line that is logged',
   ),
-  HEDDLE_RETENTION_DAYS: setting(integer(1, 36_500), 400, 'How long ended executions are kept, at least'),
+  HEDDLE_RETENTION_DAYS: setting(
+    integer(1, 36_500),
+    400,
+    'How long ended executions, read notifications and the audit log are kept, at least',
+  ),
   HEDDLE_OIDC: setting(oidcProviders, [], 'OpenID Connect providers people may sign in with'),
   HEDDLE_MAX_JSON_BYTES: setting(integer(1024, 1 << 30), 1 << 20, 'Largest JSON body'),
   HEDDLE_MAX_DATASET_BYTES: setting(integer(1024, 1 << 30), 64 << 20, 'Largest body of a dataset created or replaced'),

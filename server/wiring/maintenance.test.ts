@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { newId } from '#platform/ids'
 import { useService } from '#test/harness/service'
 import { makeWorld } from '#test/harness/world'
+import { forgetHistory } from './maintenance.ts'
 
 const service = useService()
 
@@ -26,4 +27,33 @@ test('what is needed only for a while goes when its time is over, and nothing be
     { subject: '29 days' },
   ])
   expect(await service().sql(`select email from invitations where email like '%days'`)).toEqual([{ email: '29 days' }])
+})
+
+test('what was read and logged goes when executions would; what nobody has read yet stays', async () => {
+  const { owner, workspace } = await makeWorld(service())
+  // Ids of that time, no two alike.
+  const then = `overlay(engine.first_id(now() - age::interval)::text placing right(gen_random_uuid()::text, 12) from 25)::uuid`
+  const ages = `unnest(array['31 days', '31 days', '31 days', '29 days']) age`
+  const notify = (title: string, readAt: string) =>
+    service().sql(
+      `insert into notifications (notification_id, user_id, workspace_id, kind, title, read_at, created_at)
+       select ${then}, $1, $2, 'test', $3 || age, ${readAt}, now() - age::interval from ${ages}`,
+      [owner.uuid, workspace.uuid, title],
+    )
+  await notify('read ', 'now()')
+  await notify('unread ', 'null')
+  await service().sql(
+    `insert into audit_log (entry_id, workspace_id, actor_id, action, at) select ${then}, $1, $2, 'test.' || age, now() - age::interval from ${ages}`,
+    [workspace.uuid, owner.uuid],
+  )
+  const shown = async (path: string, field: string) =>
+    (await owner.call('GET', `${path}?limit=200`)).body.items
+      .map((item: Record<string, string>) => item[field])
+      .filter((text: string) => text.endsWith(' days'))
+      .sort()
+  const unread = ['unread 29 days', 'unread 31 days', 'unread 31 days', 'unread 31 days']
+  expect(await shown('/api/audit-log', 'action')).toHaveLength(4)
+  await forgetHistory(service().db, 30, 2)
+  expect(await shown('/api/notifications', 'title')).toEqual(['read 29 days', ...unread])
+  expect(await shown('/api/audit-log', 'action')).toEqual(['test.29 days'])
 })

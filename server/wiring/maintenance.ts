@@ -3,6 +3,14 @@ import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import { pruneRealtime } from '#platform/realtime/prune'
 
+/** Notifications that were read and the audit log, once they are as old as executions become; in small transactions. */
+export async function forgetHistory(db: Database, keptDays: number, atOnce = 10_000): Promise<void> {
+  for (let forgotten = atOnce; forgotten === atOnce; )
+    forgotten = (
+      await db.appPool.query<{ forgotten: number }>('select forget_history($1, $2) as forgotten', [keptDays, atOnce])
+    ).rows[0]!.forgotten
+}
+
 /**
  * What must be done now and then: at the start and every hour. Each task can be repeated at any time and by several
  * programs at once; one that fails does not keep the others from being done.
@@ -10,6 +18,7 @@ import { pruneRealtime } from '#platform/realtime/prune'
 export function startMaintenance(options: {
   db: Database
   log: Logger
+  retentionDays: number
   tasks: Record<string, () => Promise<unknown>>
 }) {
   const { db, log } = options
@@ -17,6 +26,7 @@ export function startMaintenance(options: {
     'days of idempotency keys': () => db.appPool.query('select ensure_idempotency_days()'),
     'feeds and tickets': () => pruneRealtime(db),
     'what has run out': () => db.appPool.query('select forget_old()'),
+    'what was read and logged long ago': () => forgetHistory(db, options.retentionDays),
     ...options.tasks,
   }
   let running: Promise<void> = Promise.resolve()

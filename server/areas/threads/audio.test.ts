@@ -216,6 +216,12 @@ describe('a clip', () => {
     expect(await disk.get(key)).toBeUndefined()
     expect(blobs()).toHaveLength(others)
     expect(await service().sql('select from audio_to_remove')).toEqual([])
+    await service().sql(
+      'insert into audio_to_remove (workspace_id, audio_id) select $1, gen_random_uuid() from generate_series(1, 501)',
+      [world.workspace.uuid],
+    )
+    await clips.cleanUp()
+    expect(await service().sql('select from audio_to_remove')).toEqual([])
   })
 })
 

@@ -11,6 +11,8 @@ import * as store from './store.ts'
 /** Made of ids alone; nothing that a sender says about a file becomes part of a path. */
 const keyOf = (workspaceId: string, audioId: string): string => `audio/${workspaceId}/${audioId}`
 
+const AT_ONCE = 500
+
 const extensions: Record<string, string> = {
   'audio/mpeg': 'mp3',
   'audio/wav': 'wav',
@@ -50,15 +52,18 @@ export function makeClips(options: { db: Database; blobs: Blobs; speaking: Speak
 
     /** Removes what belongs to no message, and the bytes of what is gone. */
     async cleanUp(): Promise<void> {
-      const { rows } = await db.appPool.query<{ workspace_id: string; audio_id: string }>(
-        'select * from audio_left_over($1)',
-        [500],
-      )
-      for (const { workspace_id, audio_id } of rows) {
-        await blobs.remove(keyOf(workspace_id, audio_id))
-        await db.tenant({ workspaceId: workspace_id, userId: null }, (tx) =>
-          store.forgetRemoved(tx, workspace_id, audio_id),
+      for (let found = AT_ONCE; found === AT_ONCE; ) {
+        const { rows } = await db.appPool.query<{ workspace_id: string; audio_id: string }>(
+          'select * from audio_left_over($1)',
+          [AT_ONCE],
         )
+        for (const { workspace_id, audio_id } of rows) {
+          await blobs.remove(keyOf(workspace_id, audio_id))
+          await db.tenant({ workspaceId: workspace_id, userId: null }, (tx) =>
+            store.forgetRemoved(tx, workspace_id, audio_id),
+          )
+        }
+        found = rows.length
       }
     },
 
