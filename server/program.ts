@@ -15,6 +15,7 @@ import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
 import { buildConsole } from '#server/console'
 import { fillDemo } from '#server/demo'
+import { resetPassword } from '#server/reset-password'
 import { seed } from '#server/seed'
 
 // config → database → app → listen → stop cleanly
@@ -27,7 +28,7 @@ const started: (() => Promise<unknown>)[] = []
 async function start(config: Config): Promise<void> {
   const log = makeLogger(config.HEDDLE_LOG_LEVEL)
   const key = findSecretKey(config)
-  const pages = config.role === 'worker' ? undefined : buildConsole(log)
+  const pages = config.role === 'worker' || config.resetPassword !== null ? undefined : buildConsole(log)
   const embedded = config.DATABASE_URL === null ? await startOwnDatabase(config, log) : undefined
   const place = {
     ownerUrl: embedded?.ownerUrl ?? config.DATABASE_URL!,
@@ -42,6 +43,11 @@ async function start(config: Config): Promise<void> {
   const db = openDatabase({ urls, log })
   started.unshift(db.close)
   await checkSecretKey(db, vault)
+  if (config.resetPassword !== null) {
+    for (const line of await resetPassword(urls.owner, config.resetPassword)) console.log(line)
+    await stop()
+    process.exit(0)
+  }
 
   let address = config.HEDDLE_BASE_URL
   const app = await makeApp({

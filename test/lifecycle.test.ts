@@ -75,6 +75,18 @@ describe('the program', () => {
     await first.stop()
   })
 
+  test('replaces a password and ends, with its database', async () => {
+    const program = start({}, ['--reset-password', 'demo@heddle.local'])
+    expect(await program.ended).toMatchObject({ code: 0 })
+    expect(program.output()).toMatch(/^heddle new password for demo@heddle\.local: [\w-]{24}$/m)
+    expect(program.output()).not.toContain('heddle ready')
+    expect(await serversIn(accountFor(cluster), [cluster])).toEqual([])
+    const nobody = await start({}, ['--reset-password=nobody@example.com']).ended
+    expect(nobody).toMatchObject({ code: 1, errors: expect.stringContaining('there is no account nobody@example.com') })
+    const none = await start({}, ['--reset-password']).ended
+    expect(none).toMatchObject({ code: 1, errors: expect.stringContaining('needs the e-mail address') })
+  })
+
   test('starts again after it was killed, alone or together with its database', async () => {
     const first = start()
     await first.ready

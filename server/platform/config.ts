@@ -194,6 +194,8 @@ export type Config = {
     : never
 } & {
   readonly role: Role
+  /** Whose password is to be replaced; then nothing is served. */
+  readonly resetPassword: string | null
 }
 export type Role = 'all' | 'api' | 'worker'
 
@@ -218,17 +220,23 @@ export function readConfig(env: NodeJS.ProcessEnv, argv: string[] = []): Config 
   }
   values.HEDDLE_DATA_DIR = resolve(values.HEDDLE_DATA_DIR as string)
   values.role = readRole(argv)
+  values.resetPassword = readWord(argv, '--reset-password') ?? null
+  if (values.resetPassword === '') throw new SettingRefused('--reset-password needs the e-mail address of an account.')
   return values as Config
 }
 
 function readRole(argv: string[]): Role {
-  const at = argv.findIndex((word) => word === '--role' || word.startsWith('--role='))
-  if (at === -1) return 'all'
-  const word = argv[at]!
-  const role = word.includes('=') ? word.slice('--role='.length) : argv[at + 1]
+  const role = readWord(argv, '--role') ?? 'all'
   if (role !== 'all' && role !== 'api' && role !== 'worker')
     throw new SettingRefused('--role is not valid. Allowed: all | api | worker.')
   return role
+}
+
+/** `--name word` or `--name=word`; undefined without the name, empty without the word. */
+function readWord(argv: string[], name: string): string | undefined {
+  const at = argv.findIndex((word) => word === name || word.startsWith(`${name}=`))
+  if (at === -1) return undefined
+  return argv[at] === name ? (argv[at + 1] ?? '') : argv[at]!.slice(name.length + 1)
 }
 
 export const blobDirectory = (config: Config): string => join(config.HEDDLE_DATA_DIR, 'blobs')
