@@ -177,8 +177,8 @@ async function start(graph: Graph): Promise<string> {
 }
 
 test.each([
-  ['', 120, []],
-  [', though their workers are declared dead in the middle', 60, [bury]],
+  ['', 80, []],
+  [', though their workers are declared dead in the middle', 40, [bury]],
 ] as [string, number, (typeof bury)[]][])(
   'graphs of any kind of node end with what their nodes give%s',
   async (_name, count, disturbances) => {
