@@ -4,6 +4,7 @@ import { makeCompanies, passCompanyOn, standingInCompany } from '#areas/companie
 import { notificationFeed } from '#areas/notifications/feed'
 import { notificationRoutes } from '#areas/notifications/routes'
 import { makeNotifications, standingInNotification } from '#areas/notifications/service'
+import { addEngineFigures } from '#areas/operations/figures'
 import { operationRoutes } from '#areas/operations/routes'
 import { presenceRoutes } from '#areas/presence/routes'
 import { makePresence, standingInPresence } from '#areas/presence/service'
@@ -178,7 +179,8 @@ export async function makeApp(options: AppOptions): Promise<App> {
   conversations.addCors(http)
   addRoutes(http, routes, kernel)
   addWidget(http)
-  await addDocuments(http, { routes, db, metrics, log })
+  addEngineFigures(metrics.registry, workflows.engine, log)
+  await addDocuments(http, { routes, db, metrics, log, engineReady: workflows.engine.ready })
   if (options.pages !== undefined) addPages(http, options.pages)
   await http.ready()
   await threads.start()

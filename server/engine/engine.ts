@@ -189,6 +189,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     readEvents: (workspaceId, executionId, after, limit) => readEvents(db, workspaceId, executionId, after, limit),
     onAppended: hints.on,
     health: () => readHealth(db),
+    ready: () => worker?.ready() ?? true,
     stop: async () => {
       await stopListening?.()
       await worker?.stop()

@@ -164,6 +164,8 @@ export type Engine = {
   /** Called (with the ids it concerns) soon after events were journalled here or elsewhere; a hint for sockets. */
   onAppended(listener: (executionIds: string[]) => void): () => void
   health(): Promise<EngineHealth>
+  /** Whether the worker of this process does its work; always, where it has none. */
+  ready(): boolean
   /** Parks or releases everything and stops claiming, within 10 s. */
   stop(): Promise<void>
 }

@@ -82,3 +82,26 @@ test('mail that could not be sent is in the outbox, and the look is audited', as
   )
   expect(row!.n).toBe(1)
 })
+
+test('a server whose worker no longer beats is not ready, and is again once it does', async () => {
+  const answersWith = (wanted: number) =>
+    until(async () => {
+      const { status } = await service().call('GET', '/readyz')
+      return status === wanted ? status : undefined
+    }, `an answer with ${wanted}`)
+  await answersWith(200)
+  await service().sql('revoke update on heartbeats from heddle_engine')
+  try {
+    await answersWith(503)
+  } finally {
+    await service().sql('grant update on heartbeats to heddle_engine')
+  }
+  await answersWith(200)
+})
+
+test('the metrics say how much is queued, runs, waits and is parked, and how many workers live', async () => {
+  const { text } = await service().call('GET', '/metrics')
+  for (const name of ['queued', 'oldest_queued_seconds', 'running', 'waiting', 'poison'])
+    expect(text).toMatch(new RegExp(`^heddle_engine_${name} \\d\\S*$`, 'm'))
+  expect(text).toMatch(/^heddle_engine_workers 1$/m)
+})

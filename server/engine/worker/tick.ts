@@ -19,11 +19,16 @@ export const startTicking = async (deps: {
   claims: Claims
   lives: ReadonlyMap<string, Live>
   tell(): void
-}): Promise<{ stop(): void }> => {
+}): Promise<{
+  /** When this worker last beat and was alive, on the monotonic clock. */
+  beatAt(): number
+  stop(): void
+}> => {
   const { store, log, clock, identities, claims, lives } = deps
   const reaper = makeReaper()
   let strays = new Set<string>()
   let ticks = 0
+  let beatAt = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
   let stopped = false
 
@@ -53,7 +58,8 @@ export const startTicking = async (deps: {
     try {
       const seen = await store.tick(workerId)
       clock.set(Number(seen.now), askedAt)
-      if (!seen.alive && identities.current().workerId === workerId) identities.renew()
+      if (seen.alive) beatAt = askedAt
+      else if (identities.current().workerId === workerId) identities.renew()
       const released = await buryDead(seen.beats, workerId)
       if (++ticks % STRAYS_EVERY === 0) await releaseStrays(workerId)
       for (const workspaceId of seen.leftover) await store.endWorkspace(workspaceId)
@@ -70,6 +76,7 @@ export const startTicking = async (deps: {
 
   await tick()
   return {
+    beatAt: () => beatAt,
     stop: () => {
       stopped = true
       clearTimeout(timer)

@@ -37,6 +37,8 @@ export type WorkerLimits = {
 export const defaultLimits: WorkerLimits = { capacity: 1024, perWorkspace: 512, claimPerWorkspace: 16 }
 
 const DRAIN = 8 * SECOND
+/** Silent for longer, a worker is not ready: others have declared it dead by then. */
+const SILENT = 5 * SECOND
 const PARKED = 10_000
 /** So many crashes make an execution suspect; two of that kind never run at once, so that only one is blamed. */
 const SUSPECT = 2
@@ -69,6 +71,8 @@ export type Worker = {
   /** Somebody wrote to this execution, or queued it; to any, without an id. */
   nudged(executionId: string): void
   running(): number
+  /** Whether it beats. */
+  ready(): boolean
   stop(): Promise<void>
 }
 
@@ -223,6 +227,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
       else claims.soon()
     },
     running: () => lives.size,
+    ready: () => !stopping && performance.now() - ticking.beatAt() < SILENT,
     stop: async () => {
       stopping = true
       ticking.stop()

@@ -12,8 +12,8 @@ export type DocumentsOptions = {
   db: Database
   metrics: Metrics
   log: Logger
-  /** Whether the engine of this process does its work; null where it has none. */
-  engineReady?: () => boolean
+  /** Whether the engine of this process does its work. */
+  engineReady(): boolean
 }
 
 /** What is there for machines and newcomers: health, metrics, the OpenAPI document and its browsable form. */
@@ -28,7 +28,7 @@ export async function addDocuments(app: FastifyInstance, options: DocumentsOptio
   app.get('/readyz', async (request, reply) => {
     try {
       await options.db.appPool.query('select 1')
-      if (options.engineReady?.() === false) throw new Error('the engine has stopped')
+      if (!options.engineReady()) throw new Error('the engine does not work')
       return await reply.type('application/json').send('{"status":"ready"}')
     } catch (error) {
       options.log.warn({ err: error }, 'not ready')

@@ -1,0 +1,54 @@
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { expect, test } from 'vitest'
+import type { EngineHealth } from '#engine/ports'
+import { SECOND } from '#platform/clock'
+import { addEngineFigures } from './figures.ts'
+
+const worker = { worker_id: '1', running: 0, started_at: new Date() }
+const health: EngineHealth = {
+  queued: 3,
+  running: 2,
+  waiting: 1,
+  poison: 0,
+  poisoned: [],
+  oldest_queued_s: 1.5,
+  workers: [
+    { ...worker, alive: true },
+    { ...worker, alive: false },
+  ],
+  unaccounted: [],
+}
+
+test('the engine is asked once in ten seconds, and what is not known is left out', async () => {
+  const registry = new Registry()
+  let asked = 0
+  let answers = true
+  let at = 0
+  const ask = async (): Promise<EngineHealth> => {
+    asked += 1
+    if (!answers) throw new Error('the database is away')
+    return health
+  }
+  addEngineFigures(registry, { health: ask }, pino({ level: 'silent' }), () => at)
+  const samples = async () => (await registry.metrics()).split('\n').filter((line) => /^heddle/.test(line))
+  const whole = [
+    'heddle_engine_queued 3',
+    'heddle_engine_oldest_queued_seconds 1.5',
+    'heddle_engine_running 2',
+    'heddle_engine_waiting 1',
+    'heddle_engine_poison 0',
+    'heddle_engine_workers 1',
+  ]
+  expect(await Promise.all([samples(), samples()])).toEqual([whole, whole])
+  at = 9 * SECOND
+  expect(await samples()).toEqual(whole)
+  expect(asked).toBe(1)
+  answers = false
+  at = 10 * SECOND
+  expect(await samples()).toEqual([])
+  expect(asked).toBe(2)
+  answers = true
+  at = 20 * SECOND
+  expect(await samples()).toEqual(whole)
+})
