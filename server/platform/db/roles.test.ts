@@ -113,6 +113,20 @@ describe('an external database whose user is no superuser', () => {
     )
   })
 
+  test('is told what to run when another user made the roles, and works after that', async () => {
+    const admin = inject('postgres').superuserUrl
+    await query(admin, `alter role ${user} createrole; alter database ${own.name} owner to ${user}`)
+    const start = () => bootstrapRoles({ ownerUrl: withUser(own.superuserUrl, user), passwordFor })
+    const { message } = await start().then(
+      () => new Error('it started'),
+      (error: Error) => error,
+    )
+    const [, remedy] = /permission denied to grant role .* run as an administrator: (grant .*)$/.exec(message) ?? []
+    expect(remedy, message).toContain('with admin option')
+    await query(admin, remedy!)
+    await query((await start()).owner, 'create table allowed (n int)')
+  })
+
   test('is refused when it may create roles but not tables', async () => {
     const admin = inject('postgres').superuserUrl
     await query(admin, `alter role ${user} createrole`)

@@ -19,6 +19,7 @@ const kinds = Object.keys(groups) as (keyof typeof groups)[]
 const OLDEST = 160_000
 const LOCK = 7_203_001
 const WRONG_PASSWORD = '28P01'
+const FORBIDDEN = '42501'
 
 const quote = pg.escapeIdentifier
 
@@ -151,6 +152,10 @@ const instructions = (user: string): string =>
     'grant usage on schema public to heddle_app, heddle_engine, heddle_operator',
   ].join('; ')
 
+/** Only whoever made a role, or holds it with this option, may give it to others. */
+const lending = (user: string): string =>
+  ` Another user made heddle's roles on this server; run as an administrator: grant ${names.join(', ')} to ${quote(user)} with admin option`
+
 async function makeDatabase(admin: pg.Client, database: string): Promise<void> {
   const { rowCount } = await admin.query('select from pg_database where datname = $1', [database])
   if (rowCount === 0) await admin.query(`create database ${quote(database)} owner ${groups.owner}`)
@@ -163,14 +168,18 @@ async function makeSignIns(admin: pg.Client, oid: number, passwordFor: (role: st
     const { rowCount } = await admin.query('select from pg_roles where rolname = $1', [role])
     if (rowCount !== 0) continue
     const verifier = scramVerifier(passwordFor(groups[kind]))
-    await explained(admin, [
-      'begin',
-      `create role ${role} login noinherit password '${verifier}'`,
-      `grant ${groups[kind]} to ${role}`,
-      `alter role ${role} set role = ${groups[kind]}`,
-      `alter role ${role} set timezone = 'UTC'`,
-      'commit',
-    ])
+    await explained(
+      admin,
+      [
+        'begin',
+        `create role ${role} login noinherit password '${verifier}'`,
+        `grant ${groups[kind]} to ${role}`,
+        `alter role ${role} set role = ${groups[kind]}`,
+        `alter role ${role} set timezone = 'UTC'`,
+        'commit',
+      ],
+      lending(admin.user ?? 'USER'),
+    )
   }
 }
 
@@ -192,11 +201,13 @@ async function setRights(admin: pg.Client, oid: number, database: string): Promi
   }
 }
 
-async function explained(admin: pg.Client, statements: string[]): Promise<void> {
+async function explained(admin: pg.Client, statements: string[], remedy = ''): Promise<void> {
   try {
     await admin.query(statements.join(';\n'))
   } catch (error) {
-    throw new StartRefused(`The user of DATABASE_URL could not set up heddle's roles: ${(error as Error).message}.`, {
+    const { code, message } = error as { code?: string; message: string }
+    const next = code === FORBIDDEN ? remedy : ''
+    throw new StartRefused(`The user of DATABASE_URL could not set up heddle's roles: ${message}.${next}`, {
       cause: error,
     })
   }
