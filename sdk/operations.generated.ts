@@ -308,8 +308,8 @@ export type Operations = {
   listExecutionApprovals: { input: { execution_id: string; limit?: number; cursor?: string }; answer: { items: Array<Approval>; next_cursor: string | null }; required: true }
   /** Answer a question of a waiting execution */
   respondToExecution: { input: { execution_id: string } & { response: unknown; clarification_id?: string }; answer: ClarificationAnswered; required: true }
-  /** Open questions the caller may answer, soonest due first */
-  listQuestionInbox: { input: { limit?: number; cursor?: string }; answer: { items: Array<Clarification>; next_cursor: string | null }; required: false }
+  /** Open questions the caller may answer, soonest due first; of one execution, where it is named */
+  listQuestionInbox: { input: { limit?: number; cursor?: string; execution_id?: string }; answer: { items: Array<Clarification>; next_cursor: string | null }; required: false }
   /** How often each agent's blind vote matched the final decision, by gate */
   listAgreement: { input: { limit?: number; cursor?: string; workflow_id?: string }; answer: { items: Array<AgentAgreement>; next_cursor: string | null }; required: false }
   /** Odds of the NHL for a date */
@@ -649,7 +649,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   delegateVote: ["POST", "/api/approvals/{request_id}/delegate"],
   listExecutionApprovals: ["GET", "/api/workflows/executions/{execution_id}/approvals", ["limit","cursor"]],
   respondToExecution: ["POST", "/api/workflows/executions/{execution_id}/respond"],
-  listQuestionInbox: ["GET", "/api/clarifications/inbox", ["limit","cursor"]],
+  listQuestionInbox: ["GET", "/api/clarifications/inbox", ["limit","cursor","execution_id"]],
   listAgreement: ["GET", "/api/approvals/agreement", ["limit","cursor","workflow_id"]],
   fetchOdds: ["POST", "/api/workflows/odds"],
   listInvoices: ["GET", "/api/payments/invoices", ["limit","cursor"]],

@@ -129,7 +129,8 @@ describe.skipIf(noBrowser)('people in a workflow', { timeout: 90_000 }, () => {
     await page.getByRole('heading', { name: 'Approvals' }).waitFor()
     await page.getByRole('button', { name: 'Approve', exact: true }).waitFor()
     await page.locator('body').press('a')
-    await page.getByText('Nothing waits for you').waitFor()
+    await page.getByText('You have voted').waitFor()
+    await page.getByText('Nothing else waits for you').waitFor()
   })
 
   it('a run goes on to be seen after the connection was lost and restored', async () => {

@@ -487,6 +487,17 @@ describe('questions', () => {
     expect((await respond(world.viewer, forRole.execution, 'red')).status).toBe(202)
   })
 
+  test('the questions of one execution are found among all', async () => {
+    const who = [{ kind: 'user', id: world.viewer.id }]
+    const [one, other] = [await asked({ who }), await asked({ who })]
+    const of = async (execution: string) =>
+      (await world.viewer.call('GET', `/api/clarifications/inbox?execution_id=${execution}`)).body.items
+    expect(await of(one.execution)).toMatchObject([{ execution_id: one.execution }])
+    expect(await of('exe_01kf3v6h2he3wtpk1fw5c0wz9d')).toEqual([])
+    for (const { execution } of [one, other]) expect((await respond(world.viewer, execution, 'red')).status).toBe(202)
+    expect(await of(one.execution)).toEqual([])
+  })
+
   test('somebody named by id alone is asked as well', async () => {
     const { execution } = await asked({ who: [world.viewer.id] })
     const inbox = await world.viewer.call('GET', '/api/clarifications/inbox')

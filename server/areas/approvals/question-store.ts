@@ -171,11 +171,12 @@ export const areForOthers = async (
     )
   ).others
 
-/** Open ones that the person may answer, soonest due first. */
+/** Open ones that the person may answer, soonest due first; of all executions or of one. */
 export const listInbox = (
   tx: Tx,
   workspaceId: string,
   userId: string,
+  executionId: string | null,
   after: readonly [dueAt: string | null, id: string] | null,
   limit: number,
 ): Promise<Question[]> =>
@@ -184,6 +185,7 @@ export const listInbox = (
      where q.workspace_id = $1 and q.status = 'open'
        and ${isFor('$2::uuid')}
        and (coalesce(q.due_at, 'infinity'), q.clarification_id) > (coalesce($3::timestamptz, case when $4::uuid is null then '-infinity' else 'infinity' end::timestamptz), coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))
+       and ($6::uuid is null or q.execution_id = $6)
      order by coalesce(q.due_at, 'infinity'), q.clarification_id limit $5`,
-    [workspaceId, userId, after?.[0] ?? null, after?.[1] ?? null, limit],
+    [workspaceId, userId, after?.[0] ?? null, after?.[1] ?? null, limit, executionId],
   )

@@ -11,11 +11,11 @@ import { invalid, type Problem, problem, unknownReference } from '#platform/erro
 import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import { decodeDueCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
 import { toWire } from '#platform/ids'
 import { given } from './policy.ts'
 import type { Asked, Row } from './question-store.ts'
 import * as store from './question-store.ts'
+import type { QuestionQuery } from './schema.ts'
 
 // Questions of executions to people. The first valid answer wins, from whichever door it comes; it is a signal to the
 // engine in the transaction that records it.
@@ -204,9 +204,16 @@ export function makeQuestions({
     },
 
     /** Open questions the caller may answer, soonest due first. */
-    async listQuestionInbox(ctx: Context, { cursor, limit }: ListQuery) {
+    async listQuestionInbox(ctx: Context, { execution_id, cursor, limit }: QuestionQuery) {
       const key = decodeDueCursor(cursor)
-      const rows = await store.listInbox(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, key, limit + 1)
+      const rows = await store.listInbox(
+        ctx.tx,
+        ctx.workspace.workspace_id,
+        ctx.person.user_id,
+        execution_id ?? null,
+        key,
+        limit + 1,
+      )
       return toPage(rows, limit, (row) => [row.due_at?.toISOString() ?? null, row.clarification_id])
     },
   }

@@ -9,6 +9,7 @@ import {
   Delegation,
   NewVote,
   Question,
+  questionQuery,
   Respond,
   Responded,
   Vote,
@@ -83,8 +84,8 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
         run: questions.respond,
       },
       listQuestionInbox: {
-        summary: 'Open questions the caller may answer, soonest due first',
-        query: listQuery,
+        summary: 'Open questions the caller may answer, soonest due first; of one execution, where it is named',
+        query: questionQuery,
         answer: page(Question),
         extension: true,
         run: questions.listQuestionInbox,

@@ -69,6 +69,9 @@ export const Agreement = z
 export const agreementQuery = listQuery.extend({ workflow_id: z.string().max(100).optional() })
 export type AgreementQuery = z.output<typeof agreementQuery>
 
+export const questionQuery = listQuery.extend({ execution_id: reference('exe').optional() })
+export type QuestionQuery = z.output<typeof questionQuery>
+
 export const Respond = z.strictObject({
   response: z.unknown().refine((value) => value !== undefined, 'is required'),
   clarification_id: reference('clr').optional(),

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { Bot, Check, CircleSlash, type LucideIcon, UserRound, X } from 'lucide-react'
 import { useState } from 'react'
 import type { Approval, ApprovalVote } from '#sdk/types.generated'
-import { useChange } from '#web/api.ts'
+import { useApi, useChange } from '#web/api.ts'
 import { usePeople } from '#web/people.tsx'
 import { useRole } from '#web/session.tsx'
 import { Badge, StatusBadge, type Tone } from '#web/ui/badge.tsx'
@@ -22,6 +22,8 @@ const decisions: Record<ApprovalVote['decision'], { label: string; tone: Tone; i
 
 /** A gate: exactly what is voted on, who has voted and why, and one's own vote. */
 export function Gate({ gate, compact = false, commentId }: { gate: Approval; compact?: boolean; commentId?: string }) {
+  // Whoever only votes may not see the run.
+  const run = useApi('getExecution', { execution_id: gate.execution_id }, { enabled: !compact })
   return (
     <div className="flex flex-col gap-5">
       <header>
@@ -43,7 +45,7 @@ export function Gate({ gate, compact = false, commentId }: { gate: Approval; com
             </>
           )}
           . {quorumInWords(gate.policy)}
-          {!compact && (
+          {run.data && (
             <>
               {' '}
               <Link to={`/runs/${gate.execution_id}`} className="text-accent underline">
@@ -66,9 +68,7 @@ export function Gate({ gate, compact = false, commentId }: { gate: Approval; com
         </p>
       </section>
       <Votes gate={gate} />
-      {gate.status === 'open' && (
-        <Vote key={gate.request_id} gate={gate} commentId={commentId ?? `comment-${gate.request_id}`} />
-      )}
+      <Vote key={gate.request_id} gate={gate} commentId={commentId ?? `comment-${gate.request_id}`} />
     </div>
   )
 }
@@ -127,6 +127,9 @@ function VoteRow({ vote, gate }: { vote: ApprovalVote; gate: Approval }) {
   )
 }
 
+export const waitsFor = (gate: Approval, userId: string): boolean =>
+  gate.status === 'open' && gate.outstanding.some(({ kind, id }) => kind === 'human' && id === userId)
+
 export const useCastVote = () =>
   useChange('castVote', {
     stale: ['listInbox', 'getApproval', 'listExecutionApprovals', 'getExecution'],
@@ -141,7 +144,8 @@ function Vote({ gate, commentId }: { gate: Approval; commentId: string }) {
   const cast = useCastVote()
   const mine = gate.votes.find(({ voter }) => voter.id === userId)
   if (mine) return <p className="text-ink-2">You have voted. A vote cannot be changed.</p>
-  if (!gate.outstanding.some(({ kind, id }) => kind === 'human' && id === userId)) {
+  if (gate.status !== 'open') return null
+  if (!waitsFor(gate, userId)) {
     return <p className="text-ink-2">You can follow this gate; its votes are other people's.</p>
   }
   const vote = (decision: ApprovalVote['decision']): void =>

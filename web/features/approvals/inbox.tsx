@@ -3,20 +3,30 @@ import { Stamp } from 'lucide-react'
 import { useEffect } from 'react'
 import type { Approval } from '#sdk/types.generated'
 import { useList } from '#web/api.ts'
+import { useRole } from '#web/session.tsx'
 import { isTyping } from '#web/shell/shortcuts.tsx'
+import { ButtonLink } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { Card, Page } from '#web/ui/page.tsx'
 import { Empty, ErrorState, Loading } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
-import { Gate } from './gate.tsx'
+import { Gate, waitsFor } from './gate.tsx'
 import { useLiveGate } from './live-gate.ts'
 
-/** Gates that wait for one's own vote, soonest due first, and beside them the one that was chosen. */
+/**
+ * Gates that wait for one's own vote, soonest due first, and beside them the one that was chosen. It stays there after
+ * the vote until the person goes on: a second click or a held key must never meet a gate that nobody has looked at.
+ */
 export function InboxPage() {
   const chosen = useParams({ strict: false }).request_id as unknown as string | undefined
   const inbox = useList('listInbox', {}, { refetchInterval: 15_000 })
   const gates = inbox.data ?? []
-  const shown = chosen ?? gates[0]?.request_id
+  const navigate = useNavigate()
+  const first = gates[0]?.request_id
+  const shown = chosen ?? first
+  useEffect(() => {
+    if (chosen === undefined && first) void navigate({ to: `/approvals/${first}`, replace: true })
+  }, [chosen, first, navigate])
   useInboxKeys(gates, shown)
   return (
     <Page wide title="Approvals" description="What waits for your vote, soonest due first." actions={<Keys />}>
@@ -50,7 +60,11 @@ export function InboxPage() {
           </nav>
           {shown && (
             <Card className="min-w-0">
-              <Shown key={shown} request_id={shown} />
+              <Shown
+                key={shown}
+                request_id={shown}
+                next={gates.find(({ request_id }) => request_id !== shown)?.request_id}
+              />
             </Card>
           )}
         </div>
@@ -84,9 +98,23 @@ const Entry = ({ gate, selected }: { gate: Approval; selected: boolean }) => (
   </Link>
 )
 
-function Shown({ request_id }: { request_id: string }) {
+function Shown({ request_id, next }: { request_id: string; next: string | undefined }) {
   const gate = useLiveGate(request_id)
-  if (gate.data) return <Gate gate={gate.data} commentId="gate-comment" />
+  const { userId } = useRole()
+  if (gate.data) {
+    return (
+      <>
+        <Gate gate={gate.data} commentId="gate-comment" />
+        {next && !waitsFor(gate.data, userId) && (
+          <p className="mt-4 text-right">
+            <ButtonLink to={`/approvals/${next}`} replace>
+              Next
+            </ButtonLink>
+          </p>
+        )}
+      </>
+    )
+  }
   if (gate.error) return <ErrorState error={gate.error} what="the approval" onRetry={() => void gate.refetch()} />
   return <Loading />
 }
@@ -105,7 +133,7 @@ function useInboxKeys(gates: Approval[], shown: string | undefined): void {
   const navigate = useNavigate()
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if (isTyping(event)) return
+      if (isTyping(event) || event.repeat) return
       const at = gates.findIndex(({ request_id }) => request_id === shown)
       const press = (decision: string): void =>
         document.querySelector<HTMLButtonElement>(`[data-vote=${decision}]`)?.click()

@@ -4,8 +4,9 @@ import type { ReactNode } from 'react'
 import type { Workflow } from '#sdk/types.generated'
 import { useApi, useList } from '#web/api.ts'
 import { useMe, useRole } from '#web/session.tsx'
+import { Button } from '#web/ui/button.tsx'
 import { Page, Section } from '#web/ui/page.tsx'
-import { Empty, Loaded, Loading } from '#web/ui/states.tsx'
+import { Empty, ErrorState, Loaded, Loading } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { RunTable, useWorkflowNames } from '../runs/run-table.tsx'
 import { NOT_JOBS } from '../runs/triggers.ts'
@@ -35,20 +36,28 @@ export function HomePage() {
 }
 
 function NeedsMe() {
-  const gates = useApi('listInbox', { limit: 20 }, { refetchInterval: 30_000 })
-  const questions = useApi('listQuestionInbox', { limit: 20 }, { refetchInterval: 30_000 })
+  const gates = useList('listInbox', { limit: 20 }, { refetchInterval: 30_000 })
+  const questions = useList('listQuestionInbox', { limit: 20 }, { refetchInterval: 30_000 })
   const nameOf = useWorkflowNames()
   if (gates.isPending || questions.isPending) return <Loading rows={3} />
-  const nothing = (gates.data?.items.length ?? 0) + (questions.data?.items.length ?? 0) === 0
+  const failed = [gates, questions].find(({ data, error }) => error !== null && data === undefined)
+  const nothing = gates.data?.length === 0 && questions.data?.length === 0
   return (
     <Section title="What needs you">
+      {failed && (
+        <ErrorState
+          error={failed.error}
+          what="what waits for you"
+          onRetry={() => void Promise.all([gates.refetch(), questions.refetch()])}
+        />
+      )}
       {nothing && (
         <p className="mb-2 flex items-center gap-2 text-ink-2">
           <PartyPopper aria-hidden className="size-4" /> No question or approval waits for you.
         </p>
       )}
       <ul className="flex flex-col gap-2">
-        {gates.data?.items.map((gate) => (
+        {gates.data?.map((gate) => (
           <Todo
             key={gate.request_id}
             to={`/approvals/${gate.request_id}`}
@@ -60,7 +69,7 @@ function NeedsMe() {
             since={gate.opened_at}
           />
         ))}
-        {questions.data?.items.map((question) => (
+        {questions.data?.map((question) => (
           <Todo
             key={question.clarification_id}
             to={`/runs/${question.execution_id}`}
@@ -73,10 +82,19 @@ function NeedsMe() {
           />
         ))}
       </ul>
+      <More of={gates.more} what="approvals" />
+      <More of={questions.more} what="questions" />
       <FailingJobs />
     </Section>
   )
 }
+
+const More = ({ of, what }: { of: ReturnType<typeof useList>['more']; what: string }) =>
+  of.hasMore && (
+    <Button look="quiet" pending={of.loading} onClick={of.load}>
+      Show more {what}
+    </Button>
+  )
 
 function Todo({
   to,

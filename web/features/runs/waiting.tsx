@@ -5,7 +5,7 @@ import type { Execution } from '#sdk/types.generated'
 import { api, invalidate, newKey, useApi } from '#web/api.ts'
 import { Card } from '#web/ui/page.tsx'
 import { SchemaForm } from '#web/ui/schema-form.tsx'
-import { Loading } from '#web/ui/states.tsx'
+import { ErrorState, Loading } from '#web/ui/states.tsx'
 import { exactTime, RelativeTime } from '#web/ui/time.tsx'
 import { toast } from '#web/ui/toast.tsx'
 import { Gate } from '../approvals/gate.tsx'
@@ -88,7 +88,7 @@ const Notice = ({ icon, children }: { icon: ReactNode; children: ReactNode }) =>
 )
 
 function Question({ wait, execution_id }: { wait: Wait; execution_id: string }) {
-  const inbox = useApi('listQuestionInbox', { limit: 200 })
+  const inbox = useApi('listQuestionInbox', { execution_id, limit: 200 })
   const mine = inbox.data?.items.find(({ clarification_id }) => clarification_id === wait.clarification_id)
   return (
     <Card className="border-waiting">
@@ -110,6 +110,8 @@ function Question({ wait, execution_id }: { wait: Wait; execution_id: string }) 
       </div>
       {inbox.isPending ? (
         <Loading rows={2} />
+      ) : inbox.error && !inbox.data ? (
+        <ErrorState error={inbox.error} what="the question" onRetry={() => void inbox.refetch()} />
       ) : mine ? (
         <SchemaForm
           schema={mine.schema}

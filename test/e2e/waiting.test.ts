@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { fromWire } from '#platform/ids'
+import { eventually, noBrowser, type Site, useSite, type Visitor } from '#test/harness/site'
+
+// What waits for somebody: gates are voted on one by one as they were seen, and nothing that waits is denied.
+
+const gateOf = (title: string) => ({
+  nodes: [
+    {
+      id: 'gate',
+      type: 'approval',
+      args: {
+        title,
+        payload: { what: title },
+        policy: { approvers: [{ kind: 'role', id: 'owner' }], quorum: 'any', allow_self: true },
+      },
+    },
+  ],
+  edges: [],
+})
+
+const question = {
+  nodes: [
+    {
+      id: 'ask',
+      type: 'clarification',
+      args: {
+        question: 'Which colour?',
+        schema: { type: 'object', properties: { colour: { type: 'string', title: 'Colour' } }, required: ['colour'] },
+      },
+    },
+  ],
+  edges: [],
+}
+
+async function run(site: Site, person: Visitor, definition: unknown): Promise<string> {
+  const { workflow_id } = await site.call(person, 'POST', '/api/workflows', { name: 'Asks', definition })
+  return (await site.call(person, 'POST', `/api/workflows/${workflow_id}/run`, {})).execution_id
+}
+
+describe.skipIf(noBrowser)('what waits for somebody', { timeout: 90_000 }, () => {
+  const site = useSite()
+
+  it('a vote stays in sight until the voter goes on; a held key votes once', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const inbox = async () => (await site().call(ada, 'GET', '/api/approvals/inbox')).items
+    for (const [index, title] of ['First?', 'Second?', 'Third?'].entries()) {
+      await run(site(), ada, gateOf(title))
+      await eventually(async () => (await inbox()).length).toBe(index + 1)
+    }
+    const requests = (await inbox()).map(({ request_id }: { request_id: string }) => request_id)
+    const decided = async (index: number) =>
+      (await site().call(ada, 'GET', `/api/approvals/${requests[index]}`)).votes[0]?.decision
+    await page.goto('/approvals')
+    await page.getByRole('heading', { name: 'First?' }).waitFor()
+    await page.getByRole('button', { name: 'Approve', exact: true }).click()
+    await page.getByText('You have voted').waitFor()
+    await page.getByRole('heading', { name: 'First?' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0)
+
+    await page.getByRole('link', { name: 'Next' }).press('Enter')
+    await page.getByRole('heading', { name: 'Second?' }).waitFor()
+    await page.keyboard.down('a')
+    await page.getByText('You have voted').waitFor()
+    await page.getByRole('link', { name: 'Next' }).click()
+    await page.getByRole('heading', { name: 'Third?' }).waitFor()
+    await page.getByRole('button', { name: 'Reject', exact: true }).waitFor()
+    // Still held: this is what the keyboard repeats.
+    await page.keyboard.down('a')
+    await page.keyboard.up('a')
+    await page.keyboard.press('r')
+    await page.getByText('You have voted').waitFor()
+    expect([await decided(0), await decided(1), await decided(2)]).toEqual(['approve', 'approve', 'reject'])
+  })
+
+  it('whoever is asked can answer, however many questions are due before', async () => {
+    const ada = await site().signUp('Ada')
+    const execution_id = await run(site(), ada, question)
+    await eventually(async () => (await site().call(ada, 'GET', '/api/clarifications/inbox')).items.length).toBe(1)
+    const other = await run(site(), ada, question)
+    await eventually(async () => (await site().call(ada, 'GET', '/api/clarifications/inbox')).items.length).toBe(2)
+    await site().service.sql(
+      `insert into questions (workspace_id, clarification_id, execution_id, workflow_id, node_id, node_path, question, schema, due_at, started_by)
+       select workspace_id, uuidv7(), execution_id, workflow_id, node_id, 'each[' || n || '].ask', 'Number ' || n || '?', schema, date_trunc('day', now() + interval '2 days'), started_by
+       from questions, generate_series(1, 200) as n where execution_id = $1`,
+      [fromWire('exe', other)],
+    )
+    await ada.page.goto(`/runs/${execution_id}`)
+    await ada.page.getByRole('textbox', { name: 'Colour' }).waitFor()
+    await ada.page.goto('/')
+    await ada.page.getByRole('link', { name: /Number 1\?/ }).waitFor()
+    await ada.page.getByRole('button', { name: 'Show more questions' }).click()
+    await ada.page.getByRole('link', { name: /Number 40\?/ }).waitFor()
+  })
+
+  it('what could not be asked is not called nothing', async () => {
+    const ada = await site().signUp('Ada')
+    await ada.page.route(/\/api\/(approvals|clarifications)\/inbox/, (route) =>
+      route.fulfill({ status: 422, contentType: 'application/problem+json', body: '{"code":"invalid","status":422}' }),
+    )
+    await ada.page.goto('/')
+    await ada.page.getByText('Could not load what waits for you').waitFor()
+    expect(await ada.page.getByText('No question or approval waits for you').count()).toBe(0)
+    const execution_id = await run(site(), ada, question)
+    await ada.page.goto(`/runs/${execution_id}`)
+    await ada.page.getByText('Could not load the question').waitFor()
+    expect(await ada.page.getByText('Somebody else is asked').count()).toBe(0)
+  })
+})
