@@ -8,6 +8,7 @@ import {
   useMutation,
   useQuery,
 } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { type Client, type ClientOptions, HeddleProblem, makeClient } from '#sdk/client'
 import type { Operations } from '#sdk/operations.generated'
 import { toast } from '#web/ui/toast.tsx'
@@ -97,7 +98,7 @@ type ItemOf<N extends Paged> = AnswerOf<N> extends { items: (infer Item)[] } ? I
 export function useList<N extends Paged>(
   name: N,
   input?: Omit<InputOf<N>, 'cursor'>,
-  more: { enabled?: boolean; refetchInterval?: number } = {},
+  more: { enabled?: boolean; refetchInterval?: number; staleTime?: number } = {},
 ) {
   const pages = useInfiniteQuery({
     queryKey: [name, input ?? {}, 'pages'],
@@ -121,6 +122,19 @@ export function useList<N extends Paged>(
       load: () => void pages.fetchNextPage(),
     },
   }
+}
+
+/** A whole list, however many pages it has: for what is chosen from. */
+export function useAll<N extends Paged>(
+  name: N,
+  input?: Omit<InputOf<N>, 'cursor'>,
+  options: { enabled?: boolean; staleTime?: number } = {},
+) {
+  const { data, error, more } = useList(name, input, options)
+  useEffect(() => {
+    if (more.hasMore && !more.loading) more.load()
+  })
+  return { data, complete: data !== undefined && error === null && !more.hasMore }
 }
 
 export type ChangeOptions<N extends Name> = {

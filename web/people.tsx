@@ -1,23 +1,23 @@
 import type { WorkspaceMember } from '#sdk/types.generated'
-import { useApi } from './api.ts'
+import { useAll } from './api.ts'
 import { useMe } from './session.tsx'
 
 /** The people of this workspace; guests see only themselves. */
 export function usePeople(): { list: WorkspaceMember[]; nameOf(userId: string | null): string } {
   const { user, workspace } = useMe()
   const enabled = workspace !== null && workspace.role !== 'guest'
-  const { data } = useApi(
+  const { data, complete } = useAll(
     'listWorkspaceMembers',
     { workspace_id: workspace?.workspace_id ?? '', limit: 200 },
     { enabled, staleTime: 60_000 },
   )
-  const list = data?.items ?? []
+  const list = data ?? []
   return {
     list,
     nameOf: (userId) => {
       if (userId === null) return 'nobody'
       if (userId === user.user_id) return 'you'
-      return list.find((member) => member.user_id === userId)?.name ?? 'somebody who left'
+      return list.find((member) => member.user_id === userId)?.name ?? (complete ? 'somebody who left' : 'a colleague')
     },
   }
 }

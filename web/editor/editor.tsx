@@ -5,6 +5,7 @@ import { messageOf } from '#web/ui/messages.ts'
 import { toast } from '#web/ui/toast.tsx'
 import { EditorCanvas } from './canvas/editor-canvas.tsx'
 import type { Flow } from './canvas/graph-canvas.tsx'
+import { emptyDoc } from './document/document.ts'
 import { draftKey } from './draft/draft.ts'
 import { useDraft } from './draft/use-draft.ts'
 import { Help } from './help.tsx'
@@ -32,6 +33,7 @@ export type EditorProps = {
   workflow: Workflow
   opened: Opened
   readOnly: boolean
+  mayRun: boolean
   userId: string
   executionId: string | undefined
 }
@@ -50,6 +52,7 @@ function Workbench({
   workflow,
   opened,
   readOnly,
+  mayRun,
   userId,
   executionId,
   store,
@@ -86,9 +89,10 @@ function Workbench({
     [store, readOnly, saveVersion, start],
   )
   const onRun = useCallback((): void => {
+    if (!mayRun) return
     if (asksForInput(store.doc().inputs)) setDialog('run')
     else runWith({}).catch((error: unknown) => toast.failed('It could not be run', messageOf(error)))
-  }, [store, runWith])
+  }, [store, mayRun, runWith])
   const onSave = useCallback((): void => {
     if (!store.get().readOnly) setDialog('save')
   }, [store])
@@ -101,6 +105,7 @@ function Workbench({
         workflow={workflow}
         faces={<Faces people={people} />}
         kept={draft.kept}
+        mayRun={mayRun}
         starting={run.starting}
         onSave={onSave}
         onRun={onRun}
@@ -110,7 +115,8 @@ function Workbench({
           at={restored}
           onClose={() => setRestored(null)}
           onDiscard={() => {
-            if (store.get().base) store.replace(store.get().base!.doc, store.get().base)
+            const { base } = store.get()
+            store.replace(base?.doc ?? emptyDoc(), base)
             setRestored(null)
           }}
         />

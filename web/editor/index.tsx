@@ -38,7 +38,8 @@ function Opening({ workflow, palette }: { workflow: Workflow; palette: Palette }
   const { userId } = useRole()
   const workspaceId = useMe().workspace!.workspace_id
   const { execution } = useSearch({ strict: false }) as { execution?: string }
-  const readOnly = roleIn(workflow, userId) !== 'owner'
+  const role = roleIn(workflow, userId)
+  const readOnly = role !== 'owner'
   const [opened, setOpened] = useState<Opened | null>(null)
   const [error, setError] = useState<unknown>(null)
   const { workflow_id: workflowId } = workflow
@@ -57,7 +58,16 @@ function Opening({ workflow, palette }: { workflow: Workflow; palette: Palette }
   if (error)
     return <Around>{<ErrorState error={error} what="the versions" onRetry={() => location.reload()} />}</Around>
   if (!opened) return <Waiting />
-  return <Editor workflow={workflow} opened={opened} readOnly={readOnly} userId={userId} executionId={execution} />
+  return (
+    <Editor
+      workflow={workflow}
+      opened={opened}
+      readOnly={readOnly}
+      mayRun={role === 'owner' || role === 'member'}
+      userId={userId}
+      executionId={execution}
+    />
+  )
 }
 
 const Around = ({ children }: { children: React.ReactNode }) => (

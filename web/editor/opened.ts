@@ -41,8 +41,12 @@ export async function openWorkflow(options: {
     return fresh
   }
   // Its own beginning, where that is not the newest: then the editor says that there is a newer one.
-  const origin = draft.base && items.find(({ version_id }) => version_id === draft.base?.version_id)
-  const own = origin ? await toBase(origin, kinds) : base
+  const began = draft.base
+  const origin =
+    began &&
+    (items.find(({ version_id }) => version_id === began.version_id) ??
+      (await findVersion(workflowId, began.version_id, next_cursor)))
+  const own = origin ? await toBase(origin, kinds) : began ? { ...began, doc: base?.doc ?? emptyDoc() } : base
   return { doc, base: own, kinds, restoredAt: draft.kept_at }
 }
 

@@ -17,9 +17,17 @@ import { Rename } from './rename.tsx'
 import { useEditor, useEditorStore } from './store.ts'
 import { useProblems } from './use-problems.ts'
 
-type Props = { workflow: Workflow; faces: ReactNode; kept: boolean; starting: boolean; onSave(): void; onRun(): void }
+type Props = {
+  workflow: Workflow
+  faces: ReactNode
+  kept: boolean
+  mayRun: boolean
+  starting: boolean
+  onSave(): void
+  onRun(): void
+}
 
-export function Toolbar({ workflow, faces, kept, starting, onSave, onRun }: Props) {
+export function Toolbar({ workflow, faces, kept, mayRun, starting, onSave, onRun }: Props) {
   const store = useEditorStore()
   const { past, future } = useEditor((state) => state.history)
   const readOnly = useEditor((state) => state.readOnly)
@@ -36,7 +44,7 @@ export function Toolbar({ workflow, faces, kept, starting, onSave, onRun }: Prop
         </Link>
       </nav>
       {!readOnly && <Rename workflow={workflow} />}
-      <SavedState kept={kept} />
+      <SavedState kept={kept} mayRun={mayRun} />
       <span className="ml-auto flex items-center gap-1.5">
         {faces}
         <ProblemsButton />
@@ -59,9 +67,11 @@ export function Toolbar({ workflow, faces, kept, starting, onSave, onRun }: Prop
           </>
         )}
         <VersionsButton />
-        <Button icon={Play} pending={starting} onClick={onRun} className="max-sm:px-2">
-          <span className="max-sm:sr-only">Run</span>
-        </Button>
+        {mayRun && (
+          <Button icon={Play} pending={starting} onClick={onRun} className="max-sm:px-2">
+            <span className="max-sm:sr-only">Run</span>
+          </Button>
+        )}
         {!readOnly && (
           <Button look="primary" icon={Save} onClick={onSave} className="max-sm:px-2">
             <span className="max-sm:sr-only">Save</span>
@@ -72,12 +82,12 @@ export function Toolbar({ workflow, faces, kept, starting, onSave, onRun }: Prop
   )
 }
 
-function SavedState({ kept }: { kept: boolean }) {
+function SavedState({ kept, mayRun }: { kept: boolean; mayRun: boolean }) {
   const dirty = useEditor((state) => state.dirty)
   const base = useEditor((state) => state.base)
   const readOnly = useEditor((state) => state.readOnly)
   const words = readOnly
-    ? 'You may look at it and run it; its owner changes it'
+    ? `You may look at it${mayRun ? ' and run it' : ''}; its owner changes it`
     : !kept && dirty
       ? 'Not saved, and this browser keeps no drafts'
       : dirty

@@ -1,6 +1,8 @@
 import { useId } from 'react'
-import { useApi } from '#web/api.ts'
-import { useMe } from '#web/session.tsx'
+import { useAll, useApi } from '#web/api.ts'
+import { mayRun } from '#web/features/workflows/role.ts'
+import { useWorkflowId } from '#web/features/workflows/workflow-page.tsx'
+import { useMe, useRole } from '#web/session.tsx'
 import { SelectInput, TextInput } from './inputs.tsx'
 import { useFieldScope } from './scope.tsx'
 
@@ -17,6 +19,8 @@ export function IdField({ prefix, ...props }: PickProps & { prefix: string }) {
       return <DatasetPick {...props} />
     case 'conn':
       return <ConnectionPick {...props} />
+    case 'chan':
+      return <ChannelPick {...props} />
     case 'usr':
       return <PersonPick {...props} />
     default:
@@ -60,23 +64,27 @@ function Pick({
 }
 
 function WorkflowPick(props: PickProps) {
-  const { data } = useApi('listWorkflows', { limit: 100 })
+  const own = useWorkflowId()
+  const { userId } = useRole()
+  const { data } = useAll('listWorkflows', { limit: 200 })
   return (
     <Pick
       {...props}
       nothing="There is no other workflow yet"
-      choices={data?.items.map(({ workflow_id, name }) => ({ id: workflow_id, name }))}
+      choices={data
+        ?.filter((one) => one.workflow_id !== own && (one.kind === 'system' || mayRun(one, userId)))
+        .map(({ workflow_id, name }) => ({ id: workflow_id, name }))}
     />
   )
 }
 
 function DatasetPick(props: PickProps) {
-  const { data } = useApi('listDatasets', { limit: 100 })
+  const { data } = useAll('listDatasets', { limit: 200 })
   return (
     <Pick
       {...props}
       nothing="There is no dataset yet"
-      choices={data?.items.map(({ dataset_id, name }) => ({ id: dataset_id, name }))}
+      choices={data?.map(({ dataset_id, name }) => ({ id: dataset_id, name }))}
     />
   )
 }
@@ -92,25 +100,35 @@ function ConnectionPick(props: PickProps) {
   )
 }
 
-function PersonPick(props: PickProps) {
-  const { workspace } = useMe()
-  const { data } = useApi('listWorkspaceMembers', { workspace_id: workspace!.workspace_id, limit: 100 })
+function ChannelPick(props: PickProps) {
+  const { data } = useAll('listChannelConfigs', { limit: 200 })
   return (
     <Pick
       {...props}
-      nothing="Nobody is here"
-      choices={data?.items.map(({ user_id, name }) => ({ id: user_id, name }))}
+      nothing="There is no channel yet"
+      choices={data?.map(({ config_id, name, channel, external_id }) => ({
+        id: config_id,
+        name: name ?? `${channel} ${external_id}`,
+      }))}
     />
   )
 }
 
+function PersonPick(props: PickProps) {
+  const { workspace } = useMe()
+  const { data } = useAll('listWorkspaceMembers', { workspace_id: workspace!.workspace_id, limit: 200 })
+  return (
+    <Pick {...props} nothing="Nobody is here" choices={data?.map(({ user_id, name }) => ({ id: user_id, name }))} />
+  )
+}
+
 function TeamPick(props: PickProps) {
-  const { data } = useApi('listTeams', { limit: 100 })
+  const { data } = useAll('listTeams', { limit: 200 })
   return (
     <Pick
       {...props}
       nothing="There is no team yet"
-      choices={data?.items.map(({ team_id, name }) => ({ id: team_id, name }))}
+      choices={data?.map(({ team_id, name }) => ({ id: team_id, name }))}
     />
   )
 }

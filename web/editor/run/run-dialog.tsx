@@ -26,6 +26,7 @@ type Props = { open: boolean; workflowId: string; onClose(): void; onRun(input: 
 export function RunDialog({ open, workflowId, onClose, onRun }: Props) {
   const doc = useDoc()
   const dirty = useEditor((state) => state.dirty && !state.readOnly)
+  const first = useEditor((state) => state.base === null)
   const last = useEditor((state) => state.execution?.input)
   const [sample, setSample] = useState<unknown>(undefined)
   useEffect(() => {
@@ -36,7 +37,13 @@ export function RunDialog({ open, workflowId, onClose, onRun }: Props) {
       open={open}
       onClose={onClose}
       title="Run with this input"
-      description={dirty ? 'Your changes are saved as a version first; it does not become the active one.' : undefined}
+      description={
+        !dirty
+          ? undefined
+          : first
+            ? 'What you have drawn is saved as its first version, which becomes the active one.'
+            : 'Your changes are saved as a version first; it does not become the active one.'
+      }
       size="medium"
     >
       {open && sample !== undefined && (

@@ -3,10 +3,14 @@ import type { WorkflowVersion } from '#sdk/types.generated'
 import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Checkbox, Field, Textarea } from '#web/ui/field.tsx'
-import { messageOf } from '#web/ui/messages.ts'
+import { isRefusal, messageOf } from '#web/ui/messages.ts'
 import { toast } from '#web/ui/toast.tsx'
 import { useProblems } from '../use-problems.ts'
 import type { Saving } from './use-saving.ts'
+
+/** Which step and field it is about stands among the problems, in their own words. */
+const wordsOf = (error: unknown): string =>
+  isRefusal(error, 422) ? 'The service refused it: see the problems.' : messageOf(error)
 
 /** A new version, with a word on what has changed. Only the service refuses it. */
 export function SaveDialog({
@@ -36,7 +40,7 @@ export function SaveDialog({
     if (result.kind === 'newer') {
       close()
       onNewer(result.version)
-    } else if (result.kind === 'refused') setRefused(messageOf(result.error))
+    } else if (result.kind === 'refused') setRefused(wordsOf(result.error))
     else {
       setNote('')
       close()

@@ -51,7 +51,14 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
                       ? 'none'
                       : workflow.members.map(({ user_id }) => nameOf(user_id)).join(', '),
                   ],
-                  ['Version', version ? `${version.number}${version.note ? `, ${version.note}` : ''}` : 'none active'],
+                  [
+                    'Version',
+                    version
+                      ? `${version.number}${version.note ? `, ${version.note}` : ''}`
+                      : workflow.active_version_id === null
+                        ? 'none active'
+                        : 'one is active',
+                  ],
                   [
                     'Starts',
                     schedule.data ? (

@@ -2,13 +2,15 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { HeddleProblem } from '#sdk/client'
 import type { Workflow } from '#sdk/types.generated'
-import { useChange } from '#web/api.ts'
+import { useAll, useChange } from '#web/api.ts'
 import { usePeople } from '#web/people.tsx'
+import { useRole } from '#web/session.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
-import { Checkbox, Field, Form, Input, Select, Textarea } from '#web/ui/field.tsx'
+import { Checkbox, Field, Form, Input, Select, Textarea, withPresent } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
+import { mayRun } from './role.ts'
 import { ScheduleSection } from './schedule.tsx'
 import { WorkflowPage } from './workflow-page.tsx'
 
@@ -20,6 +22,7 @@ export const SettingsPage = () => (
           <General workflow={workflow} />
           <ScheduleSection workflow={workflow} />
           <Limits workflow={workflow} />
+          <WhenItFails workflow={workflow} />
           <HandOver workflow={workflow} />
           <Remove workflow={workflow} />
         </>
@@ -89,6 +92,47 @@ function Limits({ workflow }: { workflow: Workflow }) {
               <Input type="number" min={1} defaultValue={workflow.settings[name] ?? ''} />
             </Field>
           ))}
+        </Form>
+      </Card>
+    </Section>
+  )
+}
+
+function WhenItFails({ workflow }: { workflow: Workflow }) {
+  const { userId } = useRole()
+  const workflows = useAll('listWorkflows', { limit: 200 })
+  const update = useUpdate()
+  const present = workflow.settings.error_workflow_id ?? ''
+  const [chosen, setChosen] = useState(present)
+  const others = (workflows.data ?? []).filter(
+    (one) => one.workflow_id !== workflow.workflow_id && one.kind === 'user' && mayRun(one, userId),
+  )
+  return (
+    <Section title="When a run fails" description="Another workflow is run with what failed and why.">
+      <Card className="max-w-xl">
+        <Form
+          submit="Save"
+          onSubmit={() =>
+            update.mutateAsync({
+              workflow_id: workflow.workflow_id,
+              settings: { error_workflow_id: chosen || null },
+            })
+          }
+        >
+          <Field label="Workflow to run">
+            <Select
+              value={chosen}
+              onChange={(event) => setChosen(event.currentTarget.value)}
+              options={[
+                { value: '', label: 'None' },
+                ...withPresent(
+                  others.map(({ workflow_id, name }) => ({ value: workflow_id, label: name })),
+                  present,
+                  'its present one',
+                ),
+              ]}
+            />
+          </Field>
         </Form>
       </Card>
     </Section>

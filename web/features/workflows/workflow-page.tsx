@@ -44,9 +44,13 @@ export function WorkflowPage({
                 label="Sections of the workflow"
                 tabs={[
                   { to: base, label: 'Overview', exact: true },
-                  { to: `${base}/editor`, label: 'Editor' },
-                  { to: `${base}/versions`, label: 'Versions' },
-                  { to: `${base}/runs`, label: 'Runs' },
+                  ...(role === 'none'
+                    ? []
+                    : [
+                        { to: `${base}/editor`, label: 'Editor' },
+                        { to: `${base}/versions`, label: 'Versions' },
+                        { to: `${base}/runs`, label: 'Runs' },
+                      ]),
                   { to: `${base}/access`, label: 'Access' },
                   { to: `${base}/settings`, label: 'Settings' },
                 ]}
