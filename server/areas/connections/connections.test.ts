@@ -296,7 +296,9 @@ describe('a connection', () => {
     expect((await world.viewer.call('POST', `/api/connections/${connection_id}/verify`)).status).toBe(403)
     expect((await world.viewer.call('DELETE', `/api/connections/${connection_id}`)).status).toBe(403)
     expect((await world.viewer.call('GET', `/api/connections/${connection_id}/sources`)).status).toBe(200)
-    expect((await world.guest.call('GET', '/api/connections')).status).toBe(403)
+    const refused = await world.guest.call('GET', '/api/connections')
+    expect(refused.status).toBe(403)
+    expect(refused.body.detail).toBe('This needs the role viewer in the workspace; you are a guest here.')
   })
 })
 

@@ -153,7 +153,9 @@ describe('workflows', () => {
     expect(replaced.body.members).toEqual([{ user_id: world.viewer.id, role: 'viewer' }])
     const passed = await world.owner.call('PATCH', `/api/workflows/${id}`, { body: { owner_id: world.viewer.id } })
     expect(passed.body).toMatchObject({ owner_id: world.viewer.id, members: [] })
-    expect((await world.owner.call('PATCH', `/api/workflows/${id}`, { body: { name: 'x' } })).status).toBe(403)
+    const refused = await world.owner.call('PATCH', `/api/workflows/${id}`, { body: { name: 'x' } })
+    expect(refused.status).toBe(403)
+    expect(refused.body.detail).toBe('This needs the role owner in the workflow; it has not been shared with you.')
   })
 
   test('of somebody who leaves go on to whoever removed them, so that they keep an owner', async () => {

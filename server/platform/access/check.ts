@@ -59,13 +59,20 @@ export async function checkAccess(
       if (!reaches(standing, access.least))
         throw problem(
           'forbidden',
-          `This needs the role ${access.least} in the ${kindText(access.of)}; yours is ${standing}.`,
+          `This needs the role ${access.least} in the ${kindText(access.of)}; ${standingText(access.of, standing)}.`,
         )
       if (access.and === 'operator') requireOperator(ctx)
       return
     }
   }
 }
+
+const standingText = (of: ResourceKind, standing: Standing): string =>
+  standing !== 'visible'
+    ? `yours is ${standing}`
+    : of === 'workspace'
+      ? 'you are a guest here'
+      : 'it has not been shared with you'
 
 function requirePerson(ctx: Context): void {
   if (ctx.maybePerson === null) throw problem('unauthenticated', 'Sign in, or send a valid API key.')
