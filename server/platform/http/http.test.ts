@@ -52,6 +52,16 @@ describe('a caller who was here before', () => {
 })
 
 describe('bodies', () => {
+  test('unknown fields are named by JSON Pointers, and not all of very many', async () => {
+    const one = await post(JSON.stringify({ name: 'x', 'a/b~c': 1 }))
+    expect([one.status, one.body.errors]).toEqual([422, [{ path: '/a~1b~0c', message: 'is not a known field' }]])
+    const many = await post(
+      JSON.stringify(Object.fromEntries(Array.from({ length: 5000 }, (_, key) => [`k${key}`, 1]))),
+    )
+    expect(many.status).toBe(422)
+    expect((many.body.errors as unknown[]).length).toBeLessThanOrEqual(50)
+  })
+
   test('what cannot be read is refused with a clear problem, and nothing is stored', async () => {
     const before = await count()
     const nested = `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`

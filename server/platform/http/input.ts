@@ -1,9 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import { at } from '#model/json'
 import type { Config } from '../config.ts'
 import { invalid, problem } from '../errors.ts'
 import { parseJson } from './body.ts'
 import type { AnyRoute } from './route.ts'
+
+const MOST_ISSUES = 50
 
 /** What a verb gets, and the server-owned fields that the caller sent back. */
 export type ReadInput = { value: Record<string, unknown>; echoed: [field: string, value: unknown][] }
@@ -29,7 +32,7 @@ export function readInput(
     echoed.length === 0 ? body : Object.fromEntries(Object.entries(body).filter(([field]) => !serverOwned.has(field)))
   if (!of.body) {
     const [unknown] = Object.keys(settable)
-    if (unknown !== undefined) throw invalid([{ path: `/${unknown}`, message: 'is not a known field' }])
+    if (unknown !== undefined) throw invalid([{ path: at('', unknown), message: 'is not a known field' }])
     return { value: { ...query, ...params }, echoed }
   }
   return { value: { ...query, ...(parse(of.body, settable) as object), ...params }, echoed }
@@ -42,7 +45,7 @@ export function fieldsOf(schema: z.ZodType | undefined): Set<string> {
 
 function checkNoQuery(request: FastifyRequest): Record<string, never> {
   const [unknown] = Object.keys(request.query as object)
-  if (unknown !== undefined) throw invalid([{ path: `/${unknown}`, message: 'is not a known parameter' }])
+  if (unknown !== undefined) throw invalid([{ path: at('', unknown), message: 'is not a known parameter' }])
   return {}
 }
 
@@ -56,12 +59,10 @@ function inWords(issue: z.core.$ZodRawIssue): string | undefined {
 export function parse(schema: z.ZodType, value: unknown): Record<string, unknown> {
   const result = schema.safeParse(value, { error: inWords })
   if (result.success) return result.data as Record<string, unknown>
-  throw invalid(
-    result.error.issues.slice(0, 50).flatMap((issue) => {
-      const at = issue.path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
-      if (issue.code === 'unrecognized_keys')
-        return issue.keys.map((key) => ({ path: `${at}/${key}`, message: 'is not a known field' }))
-      return [{ path: at, message: issue.message }]
-    }),
-  )
+  const found = result.error.issues.slice(0, MOST_ISSUES).flatMap((issue) => {
+    const place = issue.path.map(String).reduce(at, '')
+    if (issue.code !== 'unrecognized_keys') return [{ path: place, message: issue.message }]
+    return issue.keys.slice(0, MOST_ISSUES).map((key) => ({ path: at(place, key), message: 'is not a known field' }))
+  })
+  throw invalid(found.slice(0, MOST_ISSUES))
 }
