@@ -1,11 +1,26 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Definition, Edge, Json, Node } from '#model/definition'
+import { NodeFailure } from '../node.ts'
 import { advance, begin, type Happening, type Step } from './advance.ts'
 import { replay } from './apply.ts'
 import type { Command } from './commands.ts'
+import { errorOf } from './failing.ts'
 import type { Context } from './scope.ts'
 import { activeNodes, emptyState, type Fact, type GraphState, hasEnded, nextDue, onlyWaits } from './state.ts'
+
+test('an error is kept without the letters that cannot be stored', () => {
+  const details: Json = { body: ['\u0089PNG\u0000', '😀'.slice(0, 1)], 'a\u0000b': 1, status: 404 }
+  expect(
+    errorOf(new NodeFailure('http_status', 'a\u0000b 😀'.slice(0, 5), { details, retryable: false }), 'call', 1),
+  ).toEqual({
+    code: 'http_status',
+    message: 'ab \ufffd',
+    node_id: 'call',
+    attempt: 1,
+    details: { body: ['\u0089PNG', '\ufffd'], ab: 1, status: 404 },
+  })
+})
 
 const contextOf = (graph: Definition, input: Json = {}): Context => ({
   graph,
