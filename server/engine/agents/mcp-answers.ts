@@ -1,10 +1,13 @@
 import { NodeFailure } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
-import { isObject } from '#model/json'
+import { isObject, measureJson } from '#model/json'
+import { hasTooManyKeys } from '#platform/sandbox/keys'
 
 // The answer to one request over streamable HTTP: a JSON body, or a stream of events in which it comes among others.
 
 const unreadable = (message: string): NodeFailure => new NodeFailure('mcp_protocol', message, { retryable: false })
+
+const LIMITS = { depth: 64, nodes: 1_000_000 }
 
 export const readAnswer = async (response: Response, id: number): Promise<JsonObject> => {
   const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
@@ -23,15 +26,12 @@ const fromEvents = async (response: Response, id: number): Promise<JsonObject> =
   if (response.body === null) throw unreadable('the tool server answered with nothing')
   const reader = response.body.getReader()
   const decoder = new TextDecoder()
-  let rest = ''
+  const lines = makeLines()
   let event: string[] = []
   try {
     for (;;) {
       const { done, value } = await reader.read()
-      rest += done ? `${decoder.decode()}\n\n` : decoder.decode(value, { stream: true })
-      const lines = rest.split(/\r\n|\n|\r(?!$)/)
-      rest = done ? '' : (lines.pop() ?? '')
-      for (const line of lines) {
+      for (const line of lines(done ? `${decoder.decode()}\n\n` : decoder.decode(value, { stream: true }))) {
         if (line.startsWith('data:')) event.push(line.slice(5).replace(/^ /, ''))
         if (line !== '' || event.length === 0) continue
         const found = answerIn(parse(event.join('\n')), id)
@@ -45,12 +45,34 @@ const fromEvents = async (response: Response, id: number): Promise<JsonObject> =
   }
 }
 
+/** Whole lines, which end with CR, LF or both; only what is new is looked through. */
+const makeLines = (): ((chunk: string) => string[]) => {
+  let begun: string[] = []
+  let afterReturn = false
+  return (chunk) => {
+    const fresh = afterReturn && chunk.startsWith('\n') ? chunk.slice(1) : chunk
+    if (chunk !== '') afterReturn = chunk.endsWith('\r')
+    const [first = '', ...others] = fresh.split(/\r\n|\n|\r/)
+    begun.push(first)
+    const last = others.pop()
+    if (last === undefined) return []
+    const whole = [begun.join(''), ...others]
+    begun = [last]
+    return whole
+  }
+}
+
 const parse = (text: string): Json => {
+  if (hasTooManyKeys(text)) throw unreadable('the objects of the answer of the tool server have too many keys')
+  let value: Json
   try {
-    return JSON.parse(text) as Json
+    value = JSON.parse(text) as Json
   } catch {
     throw unreadable('the tool server answered with something that is not JSON')
   }
+  if (measureJson(value, LIMITS) !== 'ok')
+    throw unreadable('the answer of the tool server is nested too deeply or too large')
+  return value
 }
 
 const answerIn = (message: Json, id: number): JsonObject | undefined =>

@@ -7,6 +7,7 @@ import type { JsonObject } from '#model/definition'
 import { makeOutgoing, type Outgoing } from '#platform/outgoing/outgoing'
 import { type FakeMcp, startFakeMcp } from '#test/fakes/mcp/server'
 import { makeNodeCall } from '#test/harness/node-call'
+import { readAnswer } from './mcp-answers.ts'
 
 let mcp: FakeMcp
 let outgoing: Outgoing
@@ -45,6 +46,39 @@ describe('mcp.call', () => {
     mcp.mode.answers = answers
     expect(await call(add)).toMatchObject({ content: [{ type: 'text', text: '5' }], structuredContent: { sum: 5 } })
     expect(mcp.calls).toEqual([{ name: 'add', arguments: { a: 2, b: 3 }, idempotencyKey: 'exe_1:agent' }])
+  })
+
+  test.each(['json', 'events'] as const)(
+    'refuses a result that is nested too deeply or too wide, over %s',
+    async (answers) => {
+      mcp.mode.answers = answers
+      const refused: JsonObject[] = [
+        { tool: 'nest', arguments: { levels: 500 } },
+        { tool: 'widen', arguments: { keys: 20_001 } },
+      ]
+      for (const args of refused)
+        expect(await failureOf(call(args))).toMatchObject({ code: 'mcp_protocol', retryable: false })
+      expect(await call({ tool: 'nest', arguments: { levels: 50 } })).toHaveProperty('content')
+    },
+  )
+
+  test('reads an event stream wherever it is broken', async () => {
+    const message = { jsonrpc: '2.0', id: 1, result: { text: 'é' } }
+    const lines = JSON.stringify(message, null, 1).split('\n')
+    for (const end of ['\n', '\r', '\r\n']) {
+      const text = [': hello', '', 'data: {}', '', ...lines.map((line) => `data: ${line}`), '', ''].join(end)
+      const bytes = new TextEncoder().encode(text)
+      for (const size of [1, 2, 3, 7, bytes.length]) {
+        const body = new ReadableStream<Uint8Array>({
+          start(controller) {
+            for (let from = 0; from < bytes.length; from += size) controller.enqueue(bytes.slice(from, from + size))
+            controller.close()
+          },
+        })
+        const response = new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+        expect(await readAnswer(response, 1)).toEqual(message)
+      }
+    }
   })
 
   test('takes a plain address as the server', async () => {

@@ -4,6 +4,7 @@ import { isObject, measureJson } from '#model/json'
 import { SECOND } from '#platform/clock'
 import { OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing, OutgoingResponse } from '#platform/outgoing/outgoing'
+import { hasTooManyKeys } from '#platform/sandbox/keys'
 import { checked, fields } from './kind.ts'
 
 const UNSAFE = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
@@ -135,6 +136,8 @@ function bodyOf({ headers, body }: OutgoingResponse): Json {
 function parseJson(text: string): Json {
   const unreadable = (message: string): NodeFailure =>
     new NodeFailure('response_unreadable', message, { retryable: false })
+  if (hasTooManyKeys(text))
+    throw new NodeFailure('response_too_large', 'the objects of the answer have too many keys', { retryable: false })
   let value: Json
   try {
     value = JSON.parse(text) as Json

@@ -264,6 +264,17 @@ describe('http.request', () => {
     expect(await body('image/png', Buffer.from([1, 2]))).toEqual({ base64: 'AQI=', content_type: 'image/png' })
     reply = { body: '['.repeat(100_000) + ']'.repeat(100_000) }
     expect((await failureOf('http.request', { url: at('/') })).code).toBe('response_unreadable')
+    const wide = (keys: number) =>
+      Object.fromEntries(Array.from({ length: keys }, (_, key) => [`key ${key}`, ':{'.repeat(2)]))
+    for (const many of [wide(20_001), Array(11).fill(wide(10_000))]) {
+      reply = { body: JSON.stringify(many) }
+      expect(await failureOf('http.request', { url: at('/') })).toMatchObject({
+        code: 'response_too_large',
+        retryable: false,
+      })
+    }
+    for (const few of [[wide(20_000), { 'a "b" \\': { c: {} } }], Array(5_000).fill(wide(25))])
+      expect(JSON.stringify(await body('application/json', JSON.stringify(few))) === JSON.stringify(few)).toBe(true)
     reply = { body: '{not json' }
     expect(await failureOf('http.request', { url: at('/') })).toMatchObject({
       code: 'response_unreadable',

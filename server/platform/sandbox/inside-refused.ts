@@ -1,3 +1,5 @@
+import { hasTooManyKeys } from './keys.ts'
+
 /** What the author of an expression or of code is told. */
 export class Refused extends Error {
   readonly code: string
@@ -12,5 +14,6 @@ const MAX_RESULT = 4 * 1024 * 1024
 
 export function withinSize(text: string): string {
   if (text.length > MAX_RESULT) throw new Refused('result_too_large', 'the result is larger than 4 MiB')
+  if (hasTooManyKeys(text)) throw new Refused('result_too_large', 'the objects of the result have too many keys')
   return text
 }

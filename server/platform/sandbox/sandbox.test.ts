@@ -257,6 +257,13 @@ describe('the pool', () => {
     expect((await code('return 1')).output).toBe(1)
   })
 
+  it('refuses objects with too many keys', async () => {
+    const source = 'const made = {}; for (let key = 0; key < input; key += 1) made["k" + key] = 1; return made'
+    const limits = { timeMs: 20_000 }
+    expect((await failureOf(code(source, 20_001, limits))).code).toBe('result_too_large')
+    expect(Object.keys((await code(source, 20_000, limits)).output as object)).toHaveLength(20_000)
+  })
+
   it('refuses input that is too large', async () => {
     expect((await failureOf(transform('$', 'x'.repeat(9 * 1024 * 1024)))).code).toBe('input_too_large')
   })

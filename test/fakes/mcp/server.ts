@@ -135,11 +135,20 @@ export const startFakeMcp = async (): Promise<FakeMcp> => {
   return fake
 }
 
+const nested = (levels: number): unknown => {
+  let value: unknown = 1
+  for (let level = 0; level < levels; level += 1) value = [value]
+  return value
+}
+const wide = (keys: number): unknown => Object.fromEntries(Array.from({ length: keys }, (_, key) => [`key ${key}`, 1]))
+
 const resultOf = (call: McpCall): unknown => {
   if (call.name === 'add') {
     const sum = Number(call.arguments.a) + Number(call.arguments.b)
     return { content: [{ type: 'text', text: String(sum) }], structuredContent: { sum }, isError: false }
   }
+  if (call.name === 'nest') return { content: nested(Number(call.arguments.levels)) }
+  if (call.name === 'widen') return { content: wide(Number(call.arguments.keys)) }
   if (call.name === 'fail') return { content: [{ type: 'text', text: 'the lift is stuck' }], isError: true }
   throw Object.assign(new Error(`Unknown tool: ${call.name}`), { code: -32602 })
 }
