@@ -226,7 +226,11 @@ export function quoteTable(table: string, quote: '"' | '`', mostParts = 3): stri
 }
 
 /** Without the semicolon that people put at the end; a statement after it is refused by every kind. */
-export const bareStatement = (text: string): string => text.replace(/[\s;]+$/, '')
+export const bareStatement = (text: string): string => {
+  let bare = text.trimEnd()
+  while (bare.endsWith(';')) bare = bare.slice(0, -1).trimEnd()
+  return bare
+}
 
 /** Takes at most `limit` rows off a stream of pages. */
 export async function* limited(pages: AsyncIterable<JsonObject[]>, limit: number): AsyncGenerator<JsonObject[]> {

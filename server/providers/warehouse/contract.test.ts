@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { JsonObject } from '#model/definition'
 import { makeOutgoing, type Outgoing } from '#platform/outgoing/outgoing'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
+import { bareStatement } from './common.ts'
 import { type Query, type Target, WarehouseFailure, type WarehouseKind, type Warehouses } from './index.ts'
 import { startBigquery } from './testing/bigquery.ts'
 import { makeCertificate } from './testing/certificate.ts'
@@ -227,6 +228,24 @@ describe.each<WarehouseKind>(['postgres', 'redshift', 'duckdb', 'clickhouse', 'b
     })
   },
 )
+
+test('long rows of DuckDB come in small pages, and one that is too long is refused', async () => {
+  const { target } = subjects.duckdb!
+  const text = "select repeat('x', 50000) as long from range(200)"
+  const { pages } = await warehouses.duckdb.query(target, { text, limit: 150, ...options() })
+  const sizes: number[] = []
+  for await (const page of pages) sizes.push(page.length)
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(150)
+  expect(Math.max(...sizes)).toBeLessThan(25)
+  const endless = rowsOf(subjects.duckdb!, { text: "select repeat('x', 5000000) as long" })
+  expect(await failureOf(endless)).toMatchObject({ step: 'read', message: expect.stringContaining('4 MiB') })
+})
+
+test('a statement ends before its semicolons, however much space is in it', () => {
+  expect(bareStatement('select 1 ; ;\n;')).toBe('select 1')
+  const spacious = `select${' '.repeat(900_000)}1`
+  expect(bareStatement(`${spacious};`) === spacious).toBe(true)
+})
 
 test('a BigQuery key that names another token address is refused before anything is sent', async () => {
   const { target } = subjects.bigquery!

@@ -31,6 +31,8 @@ const settings = {
 }
 
 const MOST_PAGES_AHEAD = 4
+const LONGEST_PAGE = 1024 * 1024
+const LONGEST_ROW = 4 * 1024 * 1024
 let ahead = 0
 let wake: () => void = () => {}
 
@@ -52,6 +54,34 @@ const inOneLine = (message: string): string =>
     .split(/\n+LINE \d+:/)[0]!
     .replaceAll(/\s*\n\s*/g, ' ')
     .slice(0, 500)
+
+/** DuckDB gives 2,048 rows at once, however long they are. */
+function* inParts(rows: Json[][]): Generator<Json[][]> {
+  let part: Json[][] = []
+  let length = 0
+  for (const row of rows) {
+    const more = JSON.stringify(row).length
+    if (more > LONGEST_ROW) throw new Error('a row is longer than 4 MiB')
+    if (part.length > 0 && length + more > LONGEST_PAGE) {
+      yield part
+      part = []
+      length = 0
+    }
+    part.push(row)
+    length += more
+  }
+  if (part.length > 0) yield part
+}
+
+async function sayRows(rows: Json[][]): Promise<void> {
+  while (ahead >= MOST_PAGES_AHEAD) {
+    await new Promise<void>((resolve) => {
+      wake = resolve
+    })
+  }
+  ahead += 1
+  await say({ rows })
+}
 
 async function run(task: DuckTask): Promise<void> {
   let step: 'connect' | 'read' = 'connect'
@@ -76,17 +106,9 @@ async function run(task: DuckTask): Promise<void> {
       const rows = page
         .slice(0, left)
         .map((cells) => cells.map((cell, at) => (numeric[at] && typeof cell === 'string' ? exactNumber(cell) : cell)))
-      if (rows.length > 0) {
-        ahead += 1
-        await say({ rows: rows as Json[][] })
-      }
+      for (const part of inParts(rows as Json[][])) await sayRows(part)
       left -= rows.length
       if (left <= 0) break
-      while (ahead >= MOST_PAGES_AHEAD) {
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      }
     }
     await say({ done: true })
   } catch (error) {
