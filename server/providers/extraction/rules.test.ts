@@ -4,6 +4,7 @@ import { cases } from './messages/all.ts'
 import { type Case, SAID_AT, USUAL_ZONE } from './messages/case.ts'
 import { harderCases } from './messages/harder.ts'
 import { laterCases } from './messages/later.ts'
+import { splitList } from './readers.ts'
 import { extractByRules } from './rules.ts'
 
 const extract = ({ message, wants, known, asked, timeZone = USUAL_ZONE }: Case) =>
@@ -106,6 +107,16 @@ test('names and messages that mean harm do none', () => {
   for (const message of messages) expect(extractByRules({ message, requirements, ...at }).extracted_by).toBe('rules')
   expect(extractByRules({ message: '__proto__: polluted', requirements, ...at }).values).not.toHaveProperty('polluted')
   expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+})
+
+// In the square or the cube of its length this takes hours, and the test runs out of time.
+test('a list is parted at once, however much space is in it', () => {
+  expect(splitList(`red,${' '.repeat(100_000)}green  and   light${' '.repeat(100_000)}blue\n\n & pink`)).toEqual([
+    'red',
+    'green',
+    'light blue',
+    'pink',
+  ])
 })
 
 test('a pattern written to take forever does not', () => {

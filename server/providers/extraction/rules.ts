@@ -3,7 +3,7 @@ import { newEffort, spend } from './effort.ts'
 import type { Candidate, Extraction, ExtractionRequest, Place, Requirement, Span } from './index.ts'
 import { findLabelled } from './labels.ts'
 import { readLabelled } from './named.ts'
-import { fits, read } from './readers.ts'
+import { fits, read, withSingleSpaces } from './readers.ts'
 import { scan } from './scan.ts'
 import { isCorrected, isPlainQuestion, overlaps, wordsOf } from './text.ts'
 import { type Want, wantOf } from './wants.ts'
@@ -120,7 +120,7 @@ const bareAnswer = (message: string, want: Want, place: Place): Candidate | unde
     return value.length <= 500 && fits(want, value) ? { ...whole, value, score: 0.75 } : undefined
   }
   if (want.kind === 'list' && want.item?.kind === 'string') {
-    const values = text
+    const values = withSingleSpaces(text)
       .replace(/[.!]+$/, '')
       .split(/\s*(?:,|;|\n|\band\b)\s*/)
       .filter(Boolean)
