@@ -1,5 +1,6 @@
 import type { Definition, ExecutionError, ExecutionStatus, Json } from '#model/definition'
 import type { Database } from '#platform/db/pool'
+import type { LoadDefinition } from './definitions.ts'
 import { replay } from './interpreter/apply.ts'
 import { emptyState, type Fact, type GraphState, hasEnded } from './interpreter/state.ts'
 import type {
@@ -11,7 +12,6 @@ import type {
   TriggerKind,
   WaitingFor,
 } from './ports.ts'
-import type { LoadDefinition } from './worker/definitions.ts'
 
 // What people and sockets see: the row, and the state its journal adds up to. Read as a request of that workspace, so
 // that row security is the second wall here too.

@@ -77,7 +77,7 @@ const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Fram
     })
     writeAround(self, work, item)
     item.settled(frame)
-    work.commands.push({ frame, command: { do: 'close', node: '' } })
+    if (!ok) work.commands.push({ frame, command: { do: 'close', node: '' } })
     return
   }
   // A first attempt that may be repeated needs no row: without one, the item begins anew. What waits needs one: the execution

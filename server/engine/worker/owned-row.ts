@@ -1,10 +1,10 @@
 import type { Effect } from '#model/node'
+import type { LoadDefinition } from '../definitions.ts'
 import { replay } from '../interpreter/apply.ts'
 import { emptyState } from '../interpreter/state.ts'
 import { hydrate } from '../outputs.ts'
 import type { EnginePorts } from '../ports.ts'
 import { ForNewerRelease, type Understanding } from '../release.ts'
-import type { LoadDefinition } from './definitions.ts'
 import { contextOf, mayMeetPeople, type Owned } from './owned.ts'
 import type { ExecutionRow, Inboxes, Journals } from './store.ts'
 

@@ -13,7 +13,6 @@ import { checkedText, offload } from '../outputs.ts'
 import type { EnginePorts } from '../ports.ts'
 import { makeUnderstanding } from '../release.ts'
 import { makeClaims } from './claims.ts'
-import { makeDefinitions } from './definitions.ts'
 import { type EffectDeps, makeEffects } from './effects.ts'
 import { type Identity, makeIdentities } from './identity.ts'
 import { makeLive } from './live.ts'
@@ -87,7 +86,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   let emptied: (() => void) | undefined
 
   const effectOf = (type: string): Effect => ports.nodes[type]?.descriptor.effect ?? 'pure'
-  const loadDefinition = makeDefinitions(ports)
+  const { loadDefinition } = ports
   const understanding = makeUnderstanding(ports.nodes)
   const carryOut = makeEffects({
     ports,

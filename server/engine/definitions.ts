@@ -1,6 +1,6 @@
 import type { Definition } from '#model/definition'
 import { makeLru } from '#model/lru'
-import type { EnginePorts } from '../ports.ts'
+import type { EnginePorts } from './ports.ts'
 
 export type LoadDefinition = (workspaceId: string, ref: string) => Promise<Definition>
 
