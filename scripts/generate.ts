@@ -10,10 +10,12 @@ import { makeLogger } from '#platform/log'
 import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
 import { documents } from './documents.ts'
+import { pinNewMigrations } from './migrations.ts'
 
-// `npm run generate`: prints the documents from a program that runs on a database of its own.
+// `npm run generate`: lists new migrations, and prints the documents from a program that runs on a database of its own.
 
 const root = join(import.meta.dirname, '..')
+pinNewMigrations(root)
 const directory = await mkdtemp(join(tmpdir(), 'heddle-generate-'))
 const log = makeLogger('error')
 const vault = makeVault(Buffer.alloc(32, 1))

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { hashMigrations, parsePins, pinViolations, printPins, readPins } from '../scripts/migrations.ts'
 
 // While one release takes the place of another both work on one database: a migration that says that it breaks nothing only
 // adds. `npm run chaos -- releases` rehearses it.
@@ -51,5 +52,38 @@ describe('a migration', () => {
     'revoke execute on function f() from public',
   ])('that only adds is let through: %s', (sql) => {
     expect(harmOf(sql)).toEqual([])
+  })
+})
+
+describe('the list of frozen migrations', () => {
+  const root = join(directory, '..')
+
+  test('names every migration with the hash it had when it became part of the program', () => {
+    expect(pinViolations(readPins(root), hashMigrations(root))).toEqual([])
+  })
+
+  test.each([
+    ['an edit', [{ name: '0001_a.sql', sha256: 'b'.repeat(64) }], /^0001_a\.sql \(0\.1\.0\) was changed: restore it/],
+    ['a removal', [], /^0001_a\.sql \(0\.1\.0\) was removed: restore it/],
+    [
+      'a file that is not listed',
+      [
+        { name: '0001_a.sql', sha256: 'a'.repeat(64) },
+        { name: '0002_b.sql', sha256: 'c'.repeat(64) },
+      ],
+      /^0002_b\.sql is not listed/,
+    ],
+  ])('finds %s', (_what, files, complaint) => {
+    const pins = [{ name: '0001_a.sql', release: '0.1.0', sha256: 'a'.repeat(64) }]
+    expect(pinViolations(pins, files)).toEqual([expect.stringMatching(complaint)])
+  })
+
+  test('is sorted by name, has no line twice, and is read as it was written', () => {
+    const [one, two] = ['0002_b.sql', '0001_a.sql'].map((name) => ({
+      name,
+      release: 'unreleased',
+      sha256: 'a'.repeat(64),
+    }))
+    expect(parsePins(printPins([one!, two!, one!]))).toEqual([two, one])
   })
 })

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { until } from '#test/harness/until'
 import { migrate } from './migrate.ts'
+import { StartRefused } from './refused.ts'
 
 let database: TestDatabase
 let directory: string
@@ -93,14 +94,37 @@ describe('migrations', () => {
     await expect(run()).rejects.toThrow(/9001_a\.sql was changed after/)
   })
 
-  test('of a newer program are tolerated, with a line in the log', async () => {
+  test('of a newer program that break nothing are tolerated, with a line in the log', async () => {
     write('9001_a.sql', 'create table migration_probe (n int)')
-    write('9002_newer.sql', 'select 1')
+    write('9002_newer.sql', '-- Breaks nothing: a new table.\nselect 1')
     await run()
     rmSync(join(directory, '9002_newer.sql'))
     lines = []
     await run()
     expect(lines).toMatchObject([{ msg: 'the database is newer than this program', migrations: ['9002_newer.sql'] }])
+  })
+
+  test.each([
+    ['-- Breaks the probe: its column is gone.', /9002_newer\.sql \("Breaks the probe: its column is gone\."\)/],
+    ['select 1;', /9002_newer\.sql \("select 1;"\)/],
+  ])('of a newer program that break something (%s) are refused, and nothing is changed', async (first, words) => {
+    write('9001_a.sql', 'create table migration_probe (n int)')
+    write('9002_newer.sql', `${first}\nselect 1`)
+    await run()
+    rmSync(join(directory, '9002_newer.sql'))
+    write('9003_mine.sql', 'insert into migration_probe values (3)')
+    await expect(run()).rejects.toThrow(words)
+    await expect(run()).rejects.toBeInstanceOf(StartRefused)
+    expect(await query('select n from migration_probe')).toEqual([])
+  })
+
+  test('that 0.1.0 applied, which did not record what they break, are known; unknown ones without a record are refused', async () => {
+    write('9001_a.sql', 'create table migration_probe (n int)')
+    await run()
+    await query('alter table schema_migrations drop column breaks')
+    await run()
+    await query(`insert into schema_migrations (name, sha256) values ('9002_newer.sql', '')`)
+    await expect(run()).rejects.toThrow(/newer release of Heddle.*9002_newer\.sql\./)
   })
 
   test('are applied once by servers that start together', async () => {

@@ -21,15 +21,17 @@ export async function migrate(options: { ownerUrl: string; directory: string; lo
     const applied = await readApplied(client)
     for (const { name, sha256 } of files) {
       const known = applied.get(name)
-      if (known === undefined || known === sha256) continue
+      if (known === undefined || known.sha256 === sha256) continue
       throw new StartRefused(
         `The migration ${name} was changed after it had been applied to this database. Restore the file, and put the change into a new one.`,
       )
     }
     const names = new Set(files.map((file) => file.name))
-    const unknown = [...applied.keys()].filter((name) => !names.has(name))
-    // A newer server has been here; migrations keep older servers working while they are replaced.
-    if (unknown.length > 0) log.warn({ migrations: unknown }, 'the database is newer than this program')
+    const unknown = [...applied.values()].filter(({ name }) => !names.has(name))
+    refuseBreaking(unknown)
+    // A newer server has been here; migrations that break nothing keep older servers working while they are replaced.
+    if (unknown.length > 0)
+      log.warn({ migrations: unknown.map(({ name }) => name) }, 'the database is newer than this program')
     for (const file of files) {
       if (applied.has(file.name)) continue
       await apply(client, file)
@@ -51,12 +53,30 @@ function readMigrations(directory: string): Migration[] {
     })
 }
 
-async function readApplied(client: pg.Client): Promise<Map<string, string>> {
+type Applied = { name: string; sha256: string; breaks: string | null }
+
+async function readApplied(client: pg.Client): Promise<Map<string, Applied>> {
   await client.query(
     'create table if not exists schema_migrations (name text primary key, sha256 text not null, applied_at timestamptz not null default now())',
   )
-  const { rows } = await client.query<{ name: string; sha256: string }>('select name, sha256 from schema_migrations')
-  return new Map(rows.map((row) => [row.name, row.sha256]))
+  // Release 0.1.0 recorded names and hashes alone.
+  await client.query('alter table schema_migrations add column if not exists breaks text')
+  const { rows } = await client.query<Applied>('select name, sha256, breaks from schema_migrations order by name')
+  return new Map(rows.map((row) => [row.name, row]))
+}
+
+/** The first line of a migration says what an older release can no longer do on the database. */
+const breaksOf = (sql: string): string => sql.split('\n', 1)[0]!.replace(/^--\s*/, '')
+
+const BREAKS_NOTHING = /^Breaks nothing\b/
+
+function refuseBreaking(unknown: Applied[]): void {
+  const breaking = unknown.filter(({ breaks }) => !BREAKS_NOTHING.test(breaks ?? ''))
+  if (breaking.length === 0) return
+  const list = breaking.map(({ name, breaks }) => `${name}${breaks === null ? '' : ` ("${breaks}")`}`).join(', ')
+  throw new StartRefused(
+    `The database belongs to a newer release of Heddle, which changed it in ways that this program does not know: ${list}. Start that release, or restore the backup that was taken before the upgrade.`,
+  )
 }
 
 // An older release may be at work. Whatever waits for a table holds up everybody behind it, and two tables can be wanted in
@@ -82,7 +102,11 @@ async function applyOnce(client: pg.Client, { name, sql, sha256 }: Migration): P
   try {
     await client.query(`set local lock_timeout = '${LOCK_WAIT}'`)
     await client.query(sql)
-    await client.query('insert into schema_migrations (name, sha256) values ($1, $2)', [name, sha256])
+    await client.query('insert into schema_migrations (name, sha256, breaks) values ($1, $2, $3)', [
+      name,
+      sha256,
+      breaksOf(sql),
+    ])
     await client.query('commit')
   } catch (error) {
     await client.query('rollback')
