@@ -1,0 +1,69 @@
+import { once } from 'node:events'
+import { startBenchDatabase } from './database.ts'
+import { type Attack, worldOf } from './hostile/attack.ts'
+import { heavySchemas, manyConditions, manyExpressions, mappedExpressions } from './hostile/expressions.ts'
+import { largeVersions, parallelReads } from './hostile/lists.ts'
+import { peakMemory, watchNeighbour } from './hostile/neighbour.ts'
+import { chainedValues, manyValues, mappedValues, wideValues } from './hostile/values.ts'
+import { startBenchService } from './world.ts'
+
+// One tenant does its worst; another one asks. `npm run bench hostile`, or `node bench/hostile.ts NAME…` for some attacks.
+// Each attack meets a service and a database of its own. What is promised: the neighbour's p99 stays under 100 ms and the program under 700 MB.
+
+const attacks: Attack[] = [
+  wideValues,
+  chainedValues,
+  manyValues,
+  mappedValues,
+  manyExpressions,
+  manyConditions,
+  mappedExpressions,
+  heavySchemas,
+  largeVersions,
+  parallelReads,
+]
+
+const MAX_P99_MS = 100
+const MAX_MB = 700
+/** An attack that is over at once is watched for as long all the same: its garbage is collected meanwhile. */
+const MIN_WATCH_MS = 3_000
+
+const GREETING = { nodes: [{ id: 'n', type: 'set', args: { values: { n: 1 } } }], edges: [] }
+
+async function suffer(attack: Attack) {
+  const database = await startBenchDatabase()
+  Object.assign(process.env, attack.settings)
+  const service = await startBenchService(database)
+  for (const name of Object.keys(attack.settings ?? {})) delete process.env[name]
+  const world = worldOf(service.base, database)
+  const victim = await world.tenant()
+  const { workflow_id } = await victim.post('/api/workflows', { name: 'Neighbour', definition: GREETING })
+  const strike = await attack.prepare(world)
+  const neighbour = await watchNeighbour(service.base, victim.key, workflow_id!)
+  const memory = peakMemory(service.child.pid!)
+  const begun = performance.now()
+  const achieved = await strike().catch((error: Error) => `it ended with ${error.message}`)
+  const took = performance.now() - begun
+  await new Promise((resolve) => setTimeout(resolve, Math.max(0, MIN_WATCH_MS - took)))
+  const seen = await neighbour.stop()
+  const memory_mb = memory.mb()
+  service.stop()
+  await once(service.child, 'exit')
+  await database.stop()
+  const held = seen.p99_ms <= MAX_P99_MS && memory_mb <= MAX_MB && seen.refused === 0
+  return { held, ...seen, memory_mb, attack_s: Number((took / 1000).toFixed(1)), achieved }
+}
+
+const wanted = process.argv.slice(2)
+const figures: Record<string, Awaited<ReturnType<typeof suffer>>> = {}
+for (const attack of attacks) {
+  if (wanted.length > 0 && !wanted.some((name) => attack.name.startsWith(name))) continue
+  const figure = await suffer(attack)
+  figures[attack.name] = figure
+  console.error(
+    `${figure.held ? '✓' : '✗'} ${attack.name}: p99 ${figure.p99_ms} ms, run p99 ${figure.run_p99_ms} ms, health ${figure.health_ms} ms, ` +
+      `${figure.memory_mb} MB, ${figure.attack_s} s — ${attack.does}: ${figure.achieved}`,
+  )
+}
+console.log(JSON.stringify(figures, null, 2))
+process.exit(Object.values(figures).every(({ held }) => held) ? 0 : 1)

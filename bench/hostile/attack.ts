@@ -1,0 +1,92 @@
+import type { BenchDatabase } from '../database.ts'
+import { makeBenchPerson, post } from '../world.ts'
+
+// What an attack may use. An attack is a tenant of its own: it signs in, saves what it needs and does its worst, with nothing
+// but the HTTP interface. It ends by itself; the bench watches a neighbour meanwhile.
+
+export type Tenant = {
+  workspaceId: string
+  key: string
+  /** Answers of any status; the body is read, because an attacker reads it too. */
+  ask(method: string, path: string, body?: unknown): Promise<{ status: number; bytes: number; text: string }>
+  post(path: string, body: unknown): Promise<Record<string, string>>
+}
+
+export type World = {
+  base: string
+  /** Signs up another tenant. */
+  tenant(): Promise<Tenant>
+}
+
+export type Attack = {
+  name: string
+  /** What the tenant does, in a sentence. */
+  does: string
+  /** Settings the service is started with, beyond those of every attack. */
+  settings?: Record<string, string>
+  /** What is saved before the neighbour is watched; what it returns is the attack itself, which tells what it achieved. */
+  prepare(world: World): Promise<() => Promise<string>>
+}
+
+export const worldOf = (base: string, database: BenchDatabase): World => ({
+  base,
+  tenant: async () => {
+    const { key, workspaceId } = await makeBenchPerson(database)
+    return {
+      key,
+      workspaceId,
+      ask: async (method, path, body) => {
+        const response = await fetch(base + path, {
+          method,
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        })
+        const text = await response.text()
+        return { status: response.status, bytes: text.length, text }
+      },
+      post: (path, body) => post(base, path, key, body),
+    }
+  },
+})
+
+export const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index))
+
+/** Counts what was answered: `3 × 202, 1 × 422 invalid`. */
+export const tally = (words: string[]): string => {
+  const counts = new Map<string, number>()
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return [...counts].map(([word, count]) => `${count} × ${word}`).join(', ')
+}
+
+/** Saves a workflow and runs it `count` times at once, waiting for each end: how they ended. */
+export async function runAtOnce(
+  tenant: Tenant,
+  definition: unknown,
+  { count, input = {} }: { count: number; input?: unknown },
+): Promise<() => Promise<string>> {
+  const { workflow_id } = await tenant.post('/api/workflows', { name: 'Hostile', definition })
+  return async () => {
+    const answers = await Promise.all(
+      times(count, () => tenant.ask('POST', `/api/workflows/${workflow_id}/run?wait_s=60`, { input })),
+    )
+    return tally(answers.map(outcome))
+  }
+}
+
+export function outcome({ status, text }: { status: number; text: string }): string {
+  try {
+    const {
+      status: state,
+      error,
+      code,
+    } = JSON.parse(text) as {
+      status?: unknown
+      error?: { code: string } | null
+      code?: string
+    }
+    return [status, typeof state === 'string' ? state : undefined, error?.code ?? code].filter(Boolean).join(' ')
+  } catch {
+    return String(status)
+  }
+}

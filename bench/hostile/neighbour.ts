@@ -1,0 +1,108 @@
+import { fork } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { percentile } from '../database.ts'
+
+// The other tenant, in a process that does nothing else: it asks who it is, runs a workflow of one node, and asks for health,
+// each in turn and at a steady pace, whether or not the last one was answered.
+
+const EVERY_MS = 25
+
+export type Seen = {
+  asked: number
+  p50_ms: number
+  p99_ms: number
+  slowest_ms: number
+  run_p99_ms: number
+  health_ms: number
+  refused: number
+}
+
+type Told = { me: number[]; run: number[]; health: number[]; refused: number }
+
+if (import.meta.main) await watch(process.argv[2]!, process.argv[3]!, process.argv[4]!)
+
+async function watch(base: string, key: string, workflowId: string): Promise<void> {
+  const told: Told = { me: [], run: [], health: [], refused: 0 }
+  const under = new Set<Promise<void>>()
+  const ask = (into: number[], path: string, method = 'GET'): void => {
+    const from = performance.now()
+    const asked = fetch(base + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(method === 'POST' && { body: '{}' }),
+    })
+      .then(async (answer) => {
+        await answer.arrayBuffer()
+        if (answer.status >= 300) told.refused += 1
+      })
+      .catch(() => {
+        told.refused += 1
+      })
+      .finally(() => {
+        into.push(performance.now() - from)
+        under.delete(asked)
+      })
+    under.add(asked)
+  }
+  // Connections, compiled code and plans are there before anything is measured.
+  for (let n = 0; n < 20; n += 1) {
+    ask([], '/auth/me')
+    ask([], `/api/workflows/${workflowId}/run?wait_s=20`, 'POST')
+    await Promise.all(under)
+  }
+  told.refused = 0
+  process.send!('ready')
+  let n = 0
+  const timer = setInterval(() => {
+    n += 1
+    if (n % 4 === 0) ask(told.health, '/healthz')
+    else if (n % 4 === 2) ask(told.run, `/api/workflows/${workflowId}/run?wait_s=20`, 'POST')
+    else ask(told.me, '/auth/me')
+  }, EVERY_MS)
+  process.once('message', async () => {
+    clearInterval(timer)
+    await Promise.all(under)
+    process.send!(told, () => process.disconnect())
+  })
+}
+
+/** Resolves when the neighbour is at it; `stop` waits for the answers that are still out. */
+export async function watchNeighbour(
+  base: string,
+  key: string,
+  workflowId: string,
+): Promise<{ stop(): Promise<Seen> }> {
+  const child = fork(import.meta.filename, [base, key, workflowId])
+  const message = () => new Promise<unknown>((resolve) => child.once('message', resolve))
+  await message()
+  return {
+    async stop() {
+      const answer = message()
+      child.send('stop')
+      const { me, run, health, refused } = (await answer) as Told
+      const ms = (values: number[], p: number): number => Math.round(percentile(values, p))
+      return {
+        asked: me.length,
+        p50_ms: ms(me, 50),
+        p99_ms: ms(me, 99),
+        slowest_ms: ms(me, 100),
+        run_p99_ms: ms(run, 99),
+        health_ms: ms(health, 100),
+        refused,
+      }
+    },
+  }
+}
+
+/** Megabytes at the most since this was last called (Linux keeps a high-water mark that can be put back). */
+export function peakMemory(pid: number): { mb(): number } {
+  const marks = `/proc/${pid}/clear_refs`
+  if (existsSync(marks)) writeFileSync(marks, '5')
+  return {
+    mb: () => {
+      const path = `/proc/${pid}/status`
+      if (!existsSync(path)) return Number.NaN
+      return Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(path, 'utf8'))?.[1]) / 1024)
+    },
+  }
+}
