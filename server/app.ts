@@ -180,7 +180,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
   addRoutes(http, routes, kernel)
   addWidget(http)
   addEngineFigures(metrics.registry, workflows.engine, log)
-  await addDocuments(http, { routes, db, metrics, log, engineReady: workflows.engine.ready })
+  await addDocuments(http, { config, routes, db, metrics, log, engineReady: workflows.engine.ready })
   if (options.pages !== undefined) addPages(http, options.pages)
   await http.ready()
   await threads.start()

@@ -6,6 +6,10 @@ import { join, resolve } from 'node:path'
 type Parser<T> = { allowed: string; parse(text: string): T | undefined }
 
 const text: Parser<string> = { allowed: 'any text', parse: (value) => value }
+const secretText = (minLength: number): Parser<string> => ({
+  allowed: `at least ${minLength} printable characters without spaces`,
+  parse: (value) => (value.length >= minLength && /^[\x21-\x7e]+$/.test(value) ? value : undefined),
+})
 const oneOf = <const T extends string>(...values: T[]): Parser<T> => ({
   allowed: values.join(' | '),
   parse: (value) => values.find((candidate) => candidate === value),
@@ -143,6 +147,11 @@ export const settings = {
   ),
   HEDDLE_ALLOW_TARGETS: setting(targets, [], 'Private addresses that requests chosen by tenants may reach'),
   HEDDLE_TRUSTED_PROXIES: setting(proxies, [], 'Proxies whose `X-Forwarded-*` headers are believed'),
+  HEDDLE_METRICS_TOKEN: optional(
+    secretText(16),
+    'Token that `GET /metrics` asks for (`Authorization: Bearer`) from anywhere but the machine itself',
+    'none: the machine itself only',
+  ),
   HEDDLE_DEMO: setting(oneOf('on', 'off'), 'on', '`off` leaves out the demo workspace at the first start'),
   HEDDLE_LOG_LEVEL: setting(
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),

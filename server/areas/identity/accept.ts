@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { recordAudit } from '#platform/audit'
+import { refuseWeakPassword } from '#platform/auth/common-passwords'
 import { hashPassword } from '#platform/auth/passwords'
 import { enterScope, requireUnbound } from '#platform/auth/scope'
 import type { Tx } from '#platform/db/pool'
@@ -93,6 +94,7 @@ export function makeAccepting({ invitations, people }: { invitations: Invitation
     if (people.reserved.has(found.email)) throw problem('address_reserved', 'Sign up with the claim_token instead.')
     if (name === undefined || password === undefined)
       throw invalid([{ path: name === undefined ? '/name' : '/password', message: 'is needed for a new account' }])
+    refuseWeakPassword('/password', password, { email: found.email, name })
     const passwordHash = await hashPassword(password)
     const { answer, cookie } = await ctx.db.tenant(nobody, async (tx) => {
       await claim(tx, found)

@@ -67,6 +67,8 @@ describe('sign-up', () => {
       [{ email: ['a@example.com'], password: PASSWORD, name: 'A' }, ['/email']],
       [{ email: freshEmail(), password: 'short', name: 'A' }, ['/password']],
       [{ email: freshEmail(), password: 'x'.repeat(257), name: 'A' }, ['/password']],
+      [{ email: freshEmail(), password: 'Password', name: 'A' }, ['/password']],
+      [{ email: 'long.name@example.com', password: 'Long.Name', name: 'A' }, ['/password']],
       [{ email: freshEmail(), password: PASSWORD, name: ' ' }, ['/name']],
       [{ email: freshEmail(), password: PASSWORD, name: 'A', operator: true }, ['/operator']],
       [{ email: freshEmail(), password: PASSWORD, name: 'A', claim_token: null }, ['/claim_token']],
@@ -334,6 +336,9 @@ describe('sessions', () => {
     const change = (current_password: string) =>
       browser.call('POST', '/auth/password', { body: { current_password, new_password: 'a longer new one' } })
     expect((await change('wrong')).body.errors[0].path).toBe('/current_password')
+    const common = { current_password: PASSWORD, new_password: 'iloveyou' }
+    const refused = await browser.call('POST', '/auth/password', { body: common })
+    expect([refused.status, refused.body.errors[0].path]).toEqual([422, '/new_password'])
     expect((await change(PASSWORD)).status).toBe(204)
     expect((await browser.call('GET', '/auth/me')).status).toBe(200)
     expect((await other.call('GET', '/auth/me')).status).toBe(401)

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { openWorkspace } from '#areas/workspaces/service'
 import { recordAudit } from '#platform/audit'
+import { refuseWeakPassword } from '#platform/auth/common-passwords'
 import { operatorAddresses } from '#platform/auth/email'
 import { hashPassword, verifyPassword } from '#platform/auth/passwords'
 import { enterScope, requireUnbound } from '#platform/auth/scope'
@@ -85,6 +86,7 @@ export function makePeople({ config }: { config: Config }) {
     async signUp(ctx: Context, input: z.output<typeof SignUp>, exchange: Exchange): Promise<SignedIn> {
       refuseForeignOrigin(exchange.request, ctx.baseUrl)
       refuseSignUp(input.email, input.claim_token)
+      refuseWeakPassword('/password', input.password, input)
       const passwordHash = await hashPassword(input.password)
       const { answer, cookie } = await ctx.db.tenant(nobody, async (tx) => {
         if (
@@ -155,6 +157,7 @@ export function makePeople({ config }: { config: Config }) {
       }))
       if (!(await verifyPassword(known?.password_hash ?? null, input.current_password)))
         throw invalid([{ path: '/current_password', message: 'is not your password' }])
+      refuseWeakPassword('/new_password', input.new_password, ctx.person)
       const passwordHash = await hashPassword(input.new_password)
       await ctx.db.tenant(scopeOf(ctx), async (tx) => {
         await forgive(tx, attempt)

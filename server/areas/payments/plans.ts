@@ -2,13 +2,14 @@ import type { z } from 'zod'
 import { recordAudit } from '#platform/audit'
 import type { Tx } from '#platform/db/pool'
 import { invalid, problem } from '#platform/errors'
-import type { Context } from '#platform/http/context'
+import { type Context, scopeOf } from '#platform/http/context'
 import { decodeCursor, isUuid, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { newId, toWire } from '#platform/ids'
 import type { NewPlan, Plan, PlanPatch } from './schema.ts'
 
-// Plans belong to the org of the request's host. A price never changes under the people who pay it.
+// Plans belong to the org of the request's host. A price never changes under the people who pay it. Requests only read plans:
+// what changes one runs as the database role of operators.
 
 const columns = 'plan_id, name, amount, currency, "interval", quotas, features, trial_days, created_at, updated_at'
 
@@ -22,11 +23,16 @@ export const findPlan = (tx: Tx, orgId: string, planId: string): Promise<Plan | 
 type ById = { plan_id: string }
 
 export function makePlans() {
-  async function getPlan(ctx: Context, { plan_id }: ById): Promise<Plan> {
-    const plan = await findPlan(ctx.tx, ctx.org.org_id, plan_id)
+  async function requirePlan(ctx: Context, tx: Tx, planId: string): Promise<Plan> {
+    const plan = await findPlan(tx, ctx.org.org_id, planId)
     if (!plan) throw problem('not_found')
     return plan
   }
+
+  const getPlan = (ctx: Context, { plan_id }: ById): Promise<Plan> =>
+    ctx.maybeTx
+      ? requirePlan(ctx, ctx.maybeTx, plan_id)
+      : ctx.db.tenant(scopeOf(ctx), (tx) => requirePlan(ctx, tx, plan_id))
 
   /** Waits for subscriptions being made to this plan, and keeps new ones out until the change is there. */
   const hasSubscribers = async (tx: Tx, planId: string): Promise<boolean> => {
@@ -49,63 +55,69 @@ export function makePlans() {
     },
 
     async createPlan(ctx: Context, input: z.output<typeof NewPlan>): Promise<Plan> {
-      const plan = await ctx.tx.row<Plan>(
-        `insert into plans (plan_id, org_id, name, amount, currency, "interval", quotas, features, trial_days)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${columns}`,
-        [
-          newId(),
-          ctx.org.org_id,
-          input.name,
-          input.amount,
-          input.currency,
-          input.interval,
-          input.quotas ?? {},
-          JSON.stringify(input.features ?? []),
-          input.trial_days ?? 0,
-        ],
-      )
-      await recordAudit(ctx, ctx.tx, {
-        action: 'plan.created',
-        subject: toWire('plan', plan.plan_id),
-        workspaceId: null,
+      return ctx.db.operator(async (tx) => {
+        const plan = await tx.row<Plan>(
+          `insert into plans (plan_id, org_id, name, amount, currency, "interval", quotas, features, trial_days)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${columns}`,
+          [
+            newId(),
+            ctx.org.org_id,
+            input.name,
+            input.amount,
+            input.currency,
+            input.interval,
+            input.quotas ?? {},
+            JSON.stringify(input.features ?? []),
+            input.trial_days ?? 0,
+          ],
+        )
+        await recordAudit(ctx, tx, {
+          action: 'plan.created',
+          subject: toWire('plan', plan.plan_id),
+          workspaceId: null,
+        })
+        return plan
       })
-      return plan
     },
 
     async updatePlan(ctx: Context, { plan_id, ...patch }: ById & z.output<typeof PlanPatch>): Promise<Plan> {
-      const before = await getPlan(ctx, { plan_id })
-      const price =
-        (patch.amount ?? before.amount) !== before.amount ||
-        (patch.currency ?? before.currency) !== before.currency ||
-        (patch.interval ?? before.interval) !== before.interval
-      if (price && (await hasSubscribers(ctx.tx, plan_id)))
-        throw problem('plan_in_use', 'Its price cannot change while somebody pays it. Make a new plan instead.')
-      const plan = await ctx.tx.row<Plan>(
-        `update plans set name = coalesce($2, name), amount = coalesce($3, amount), currency = coalesce($4, currency),
-           "interval" = coalesce($5, "interval"), quotas = coalesce($6::jsonb, quotas), features = coalesce($7::jsonb, features),
-           trial_days = coalesce($8, trial_days), updated_at = now()
-         where plan_id = $1 returning ${columns}`,
-        [
-          plan_id,
-          patch.name ?? null,
-          patch.amount ?? null,
-          patch.currency ?? null,
-          patch.interval ?? null,
-          patch.quotas ?? null,
-          patch.features === undefined ? null : JSON.stringify(patch.features),
-          patch.trial_days ?? null,
-        ],
-      )
-      await recordAudit(ctx, ctx.tx, { action: 'plan.changed', subject: toWire('plan', plan_id), workspaceId: null })
-      return plan
+      return ctx.db.operator(async (tx) => {
+        const before = await requirePlan(ctx, tx, plan_id)
+        const price =
+          (patch.amount ?? before.amount) !== before.amount ||
+          (patch.currency ?? before.currency) !== before.currency ||
+          (patch.interval ?? before.interval) !== before.interval
+        if (price && (await hasSubscribers(tx, plan_id)))
+          throw problem('plan_in_use', 'Its price cannot change while somebody pays it. Make a new plan instead.')
+        const plan = await tx.row<Plan>(
+          `update plans set name = coalesce($2, name), amount = coalesce($3, amount), currency = coalesce($4, currency),
+             "interval" = coalesce($5, "interval"), quotas = coalesce($6::jsonb, quotas), features = coalesce($7::jsonb, features),
+             trial_days = coalesce($8, trial_days), updated_at = now()
+           where plan_id = $1 returning ${columns}`,
+          [
+            plan_id,
+            patch.name ?? null,
+            patch.amount ?? null,
+            patch.currency ?? null,
+            patch.interval ?? null,
+            patch.quotas ?? null,
+            patch.features === undefined ? null : JSON.stringify(patch.features),
+            patch.trial_days ?? null,
+          ],
+        )
+        await recordAudit(ctx, tx, { action: 'plan.changed', subject: toWire('plan', plan_id), workspaceId: null })
+        return plan
+      })
     },
 
     async deletePlan(ctx: Context, { plan_id }: ById): Promise<void> {
-      await getPlan(ctx, { plan_id })
-      if (await hasSubscribers(ctx.tx, plan_id))
-        throw problem('plan_in_use', 'Let its subscribers change to another plan first.')
-      await ctx.tx.count('update plans set archived_at = now(), updated_at = now() where plan_id = $1', [plan_id])
-      await recordAudit(ctx, ctx.tx, { action: 'plan.deleted', subject: toWire('plan', plan_id), workspaceId: null })
+      return ctx.db.operator(async (tx) => {
+        await requirePlan(ctx, tx, plan_id)
+        if (await hasSubscribers(tx, plan_id))
+          throw problem('plan_in_use', 'Let its subscribers change to another plan first.')
+        await tx.count('update plans set archived_at = now(), updated_at = now() where plan_id = $1', [plan_id])
+        await recordAudit(ctx, tx, { action: 'plan.deleted', subject: toWire('plan', plan_id), workspaceId: null })
+      })
     },
   }
 }

@@ -119,6 +119,7 @@ export const paymentRoutes = ({
             features: [],
           },
         },
+        transaction: false,
         run: plans.createPlan,
       },
       getPlan: { summary: 'One billing plan', extension: true, answer: Plan, run: plans.getPlan },
@@ -129,6 +130,7 @@ export const paymentRoutes = ({
         answer: Plan,
         extension: true,
         current: plans.getPlan,
+        transaction: false,
         run: plans.updatePlan,
       },
       deletePlan: {
@@ -136,6 +138,7 @@ export const paymentRoutes = ({
         status: 204,
         extension: true,
         current: plans.getPlan,
+        transaction: false,
         run: plans.deletePlan,
       },
       createSetupIntent: {

@@ -29,7 +29,7 @@ export type Database = {
   tenant<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>
   /** As heddle_engine: engine tables only. */
   engine<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** As heddle_operator: reads every tenant, writes nothing but the audit log. */
+  /** As heddle_operator: reads every tenant, writes nothing but plans and the audit log. */
   operator<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** A hint can be lost, and is never a fact. After a connection was lost it comes once without a payload. */
   listen(channel: string, onHint: OnHint): Promise<() => Promise<void>>

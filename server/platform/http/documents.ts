@@ -1,13 +1,16 @@
 import type { FastifyInstance } from 'fastify'
+import type { Config } from '../config.ts'
 import type { Database } from '../db/pool.ts'
 import { problem } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { problemAnswer, sendAnswer } from './answer.ts'
 import type { Metrics } from './metrics.ts'
+import { mayReadMetrics } from './metrics-access.ts'
 import { makeOpenApi } from './openapi.ts'
 import type { AnyRoute } from './route.ts'
 
 export type DocumentsOptions = {
+  config: Pick<Config, 'HEDDLE_METRICS_TOKEN'>
   routes: AnyRoute[]
   db: Database
   metrics: Metrics
@@ -42,9 +45,17 @@ export async function addDocuments(app: FastifyInstance, options: DocumentsOptio
     }
   })
 
-  app.get('/metrics', async (_request, reply) =>
-    reply.type(options.metrics.registry.contentType).send(await options.metrics.registry.metrics()),
-  )
+  app.get('/metrics', async (request, reply) => {
+    if (!mayReadMetrics(options.config.HEDDLE_METRICS_TOKEN, request))
+      return sendAnswer(
+        reply,
+        problemAnswer(
+          problem('unauthenticated', 'Ask from the machine itself, or send the token of HEDDLE_METRICS_TOKEN.'),
+          request.id,
+        ),
+      )
+    return reply.type(options.metrics.registry.contentType).send(await options.metrics.registry.metrics())
+  })
 
   const { default: reference } = await import('@scalar/fastify-api-reference')
   await app.register(reference, {

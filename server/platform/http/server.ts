@@ -8,7 +8,7 @@ import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
 import type { Identity } from './context.ts'
 import type { Kernel } from './kernel.ts'
 import { prepareDoors } from './listen.ts'
-import { secureHeaders } from './security.ts'
+import { secureHeaders, transportHeaders } from './security.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -64,6 +64,7 @@ export function makeHttp(kernel: Kernel): FastifyInstance {
     request.startedAt = performance.now()
     request.rawBody = EMPTY
     reply.headers(secureHeaders)
+    reply.headers(transportHeaders(kernel.config, request))
     reply.header('x-request-id', request.id)
     settleContentType(request.headers)
     done()

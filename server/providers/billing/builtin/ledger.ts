@@ -56,11 +56,14 @@ export const findLive = (tx: Tx, workspaceId: string): Promise<LedgerSubscriptio
     [workspaceId],
   )
 
-export const findPlan = (tx: Tx, planId: string, lock: '' | 'for share' = ''): Promise<BillingPlan> =>
-  tx.row<BillingPlan>(
-    `select plan_id, name, amount, currency, "interval", trial_days from plans where plan_id = $1 ${lock}`,
-    [planId],
-  )
+export const findPlan = (tx: Tx, planId: string): Promise<BillingPlan> =>
+  tx.row<BillingPlan>('select plan_id, name, amount, currency, "interval", trial_days from plans where plan_id = $1', [
+    planId,
+  ])
+
+/** The plan as it stays until the transaction ends. */
+export const holdPlan = (tx: Tx, planId: string): Promise<BillingPlan> =>
+  tx.row<BillingPlan>('select plan_id, name, amount, currency, "interval", trial_days from hold_plan($1)', [planId])
 
 export const insertSubscription = (
   tx: Tx,

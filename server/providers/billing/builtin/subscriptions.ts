@@ -11,6 +11,7 @@ import {
   findLive,
   findOpenInvoice,
   findPlan,
+  holdPlan,
   insertSubscription,
   issueInvoice,
   type LedgerCustomer,
@@ -40,7 +41,7 @@ export async function subscribe(tx: Tx, customer: LedgerCustomer, order: Order, 
   if (live) throw problem('subscription_exists', 'Change it with PATCH /api/payments/subscriptions/me.')
   const { trialDays } = order
   // Held until the commit: a price cannot change, nor a plan go, under a subscription that is being made.
-  const plan = await findPlan(tx, order.plan.plan_id, 'for share')
+  const plan = await holdPlan(tx, order.plan.plan_id)
   const end = trialDays > 0 ? new Date(at.getTime() + trialDays * DAY) : periodEndAfter(at, plan.interval, at)
   const subscription = await insertSubscription(tx, {
     workspace_id: customer.workspace_id,

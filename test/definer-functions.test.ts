@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest'
+import { useService } from '#test/harness/service'
+
+// Functions that run with the rights of the owner pass row security. Read from the catalogue: one that somebody adds without
+// a fixed search path, or that opens tenants' rows without asking who calls, fails here.
+
+const service = useService()
+
+type Definer = { name: string; source: string; config: string[] | null; roles: string[]; trigger: boolean }
+
+const definers = (): Promise<Definer[]> =>
+  service().sql<Definer>(
+    `select p.proname as name, pg_get_functiondef(p.oid) as source, p.proconfig as config,
+       p.prorettype = 'trigger'::regtype as trigger,
+       array(select r.rolname::text from pg_roles r where r.rolname in ('heddle_app', 'heddle_engine', 'heddle_operator')
+         and has_function_privilege(r.oid, p.oid, 'execute') order by 1) as roles
+     from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+     where n.nspname in ('public', 'engine') and p.prosecdef order by 1`,
+  )
+
+const asksWho = /\bapp_workspace\(\)|\bapp_user\(\)|\bapp_bound\(\)|\bis_member\(/
+
+/** Functions that roles of requests or of the engine call without a caller's scope, and why that gives nobody anything. */
+const reasons: [reason: string, names: string[]][] = [
+  [
+    'Called before it is known who calls: answers for the hash of a secret, an account that is signing in, or a random id.',
+    [
+      'billing_workspace_of',
+      'credentials_of',
+      'embed_origins',
+      'find_invitation',
+      'gateway_channel_of',
+      'identify_embed_token',
+      'identify_key',
+      'identify_oidc',
+      'identify_session',
+      'identify_webhook_token',
+      'is_invited',
+      'redeem_ticket',
+      'use_operator_claim',
+    ],
+  ],
+  [
+    'Work for all workspaces in turn: answers ids of what is due, and each is then read in the scope of its workspace.',
+    [
+      'audio_left_over',
+      'billing_due',
+      'billing_stale',
+      'due_agent_reviews',
+      'due_channel_deliveries',
+      'due_channel_sends',
+      'due_jobs',
+      'due_schedules',
+      'free_runs',
+      'next_ledger_work_at',
+      'next_schedule_at',
+      'workflow_retentions',
+      'workspaces_among',
+      'workspaces_to_recheck',
+    ],
+  ],
+  [
+    'Maintenance: removes what is old or left over, and answers at most how much.',
+    [
+      'drop_week',
+      'end_workspace',
+      'ensure_idempotency_days',
+      'ensure_partitions',
+      'forget_channel_work',
+      'forget_conversations',
+      'forget_history',
+      'forget_old',
+      'prune_feeds',
+      'prune_tickets',
+      'sweep_datasets',
+      'sweep_ledger',
+      'sweep_workspace',
+      'weeks',
+    ],
+  ],
+  [
+    'Done for many people at once, whose tickets and sockets were checked one by one; never from what a request says.',
+    ['read_execution_feeds', 'read_feeds', 'read_job_feeds', 'tickets_hold', 'watchable_executions'],
+  ],
+  [
+    'The doors of the engine: named with workspace and id by verbs that checked the caller, or by the engine itself.',
+    [
+      'cancel',
+      'definition_of_version',
+      'deliver_event',
+      'release',
+      'roles_in_jobs',
+      'signal',
+      'start',
+      'told_recently',
+    ],
+  ],
+  [
+    'Counts or notes a use and shows nothing of any tenant but to the verb that checked its caller.',
+    ['add_usage', 'touch_key', 'touch_session', 'touch_tokens', 'workspace_quotas'],
+  ],
+  ['Plans are public; who subscribes is not told.', ['hold_plan', 'plan_has_subscribers']],
+]
+
+describe('every function that runs with the rights of the owner', () => {
+  test('has a fixed search path', async () => {
+    const found = await definers()
+    expect(found.length).toBeGreaterThan(40)
+    const loose = found.filter(({ config }) => !config?.some((entry) => /^search_path=(public|engine)/.test(entry)))
+    expect(loose.map(({ name }) => name)).toEqual([])
+  })
+
+  test('is called by no role, or asks who calls, or stands above with the reason why it need not', async () => {
+    const open = (await definers())
+      .filter(({ roles, source, trigger }) => roles.length > 0 && !trigger && !asksWho.test(source))
+      .map(({ name }) => name)
+    const explained = new Set(reasons.flatMap(([, names]) => names))
+    expect(open.filter((name) => !explained.has(name))).toEqual([])
+  })
+
+  test('that touches plans can be called by operators alone where it changes them; requests only read plans', async () => {
+    const rights = await service().sql<{ role: string; able: boolean }>(
+      `select r.rolname::text as role, has_any_column_privilege(r.oid, 'plans', 'insert, update')
+         or has_table_privilege(r.oid, 'plans', 'delete, truncate') as able
+       from pg_roles r where r.rolname in ('heddle_app', 'heddle_engine', 'heddle_operator') order by 1`,
+    )
+    expect(rights).toEqual([
+      { role: 'heddle_app', able: false },
+      { role: 'heddle_engine', able: false },
+      { role: 'heddle_operator', able: true },
+    ])
+  })
+})
