@@ -66,3 +66,44 @@ describe.each([
     expect((await world.owner.call('GET', '/auth/me')).status).toBe(200)
   })
 })
+
+describe("the database's clock was an hour ahead and is put back", () => {
+  // As that hour left it: the latest time seen, and what was planned then.
+  const putBack = async (planner: string): Promise<void> => {
+    await service().sql(
+      `insert into clock_marks values ($1, now() + interval '1 hour') on conflict (name) do update set latest = excluded.latest`,
+      [planner],
+    )
+  }
+
+  test('a schedule runs at its next minute; one that is due later by its own pattern stays', async () => {
+    const [soon, later, another] = [await make({ for_s: 1 }), await make({ for_s: 1 }), await make({ for_s: 1 })]
+    const put = (id: string, cron: string) =>
+      world.owner.call('PUT', `/api/workflows/${id}/schedule`, { body: { cron, timezone: 'UTC' } })
+    const next = async (id: string): Promise<number> =>
+      new Date((await world.owner.call('GET', `/api/workflows/${id}/schedule`)).body.next_run_at).getTime()
+    await put(soon, '* * * * *')
+    await put(later, '0 6 1 1 *')
+    const january = await next(later)
+    await service().sql(`update schedules set next_run_at = next_run_at + interval '1 hour' where cron = '* * * * *'`)
+    await putBack('schedules')
+    await put(another, '0 6 1 1 *')
+    await expect.poll(() => next(soon)).toBeLessThanOrEqual((await databaseNow()) + MINUTE)
+    expect(await next(later)).toBe(january)
+    for (const id of [soon, later, another]) await world.owner.call('DELETE', `/api/workflows/${id}/schedule`)
+  })
+
+  test('likewise the schedule of a job', async () => {
+    const { body } = await world.owner.call('POST', '/api/enrichment-jobs', {
+      body: { name: 'Job', workflow_id: await make({ for_s: 1 }), schedule: { cron: '* * * * *', timezone: 'UTC' } },
+    })
+    await service().sql(`update enrichment_jobs set due_at = due_at + interval '1 hour' where cron is not null`)
+    await putBack('jobs')
+    const next = async (): Promise<number> => {
+      const [job] = await service().sql<{ due_at: Date }>('select due_at from enrichment_jobs where cron is not null')
+      return job!.due_at.getTime()
+    }
+    await world.owner.call('POST', `/api/enrichment-jobs/${body.job_id}/resume`)
+    await expect.poll(next).toBeLessThanOrEqual((await databaseNow()) + MINUTE)
+  })
+})

@@ -40,6 +40,8 @@ export type EngineOptions = {
   queue?: Partial<QueueLimits>
   /** Which release this is; another one only in tests. */
   release?: number
+  /** Milliseconds between two ticks of the worker; others than half a second only in tests. */
+  tickMs?: number
 }
 
 const ENDED = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
@@ -66,6 +68,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
           clock,
           log,
           release,
+          tickMs: options.tickMs,
           limits: { ...defaultLimits, ...options.limits },
           startChild: async (child) => void (await starter.start(child, Number.POSITIVE_INFINITY)),
           tell: ends.tell,

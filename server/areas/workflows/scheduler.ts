@@ -6,6 +6,7 @@ import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
+import { type Plans, replanAfterPutBack } from './replan.ts'
 import { nextRun } from './schedules.ts'
 
 // Starts what is due. The start and the step to the next time are one transaction, so that a schedule neither fires
@@ -13,6 +14,12 @@ import { nextRun } from './schedules.ts'
 
 const LOOK_AT_LEAST_EVERY = 5 * SECOND
 const AT_ONCE = 100
+
+const PLANS: Plans = {
+  name: 'schedules',
+  list: 'select * from planned_schedules($1, $2, $3)',
+  move: 'update schedules set next_run_at = $4 where workspace_id = $1 and workflow_id = $2 and next_run_at = $3',
+}
 
 type Due = { workspace_id: string; workflow_id: string }
 type Row = {
@@ -87,6 +94,7 @@ export function makeScheduler(options: { db: Database; log: Logger; quota: Quota
     })
 
   async function look(): Promise<void> {
+    await replanAfterPutBack(db, log, PLANS)
     const { rows } = await db.appPool.query<Due>('select * from due_schedules($1)', [AT_ONCE])
     for (const due of rows) {
       await fire(due).catch(async (error: unknown) => {

@@ -20,7 +20,7 @@ export type Claims = {
   stop(): Promise<void>
 }
 
-const CLAIM = 64
+const CLAIM = 128
 const LONGEST_PAUSE_S = 60
 const NOWHERE = '00000000-0000-0000-0000-000000000000'
 

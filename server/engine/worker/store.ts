@@ -158,7 +158,15 @@ export const makeStore = (db: Database) => {
         [workerId, ids],
       ),
     endWorkspace: (workspaceId: string) => query('end-workspace', 'select engine.end_workspace($1)', [workspaceId]),
-    wakeDue: (limit: number) => query('wake', 'select engine.wake_due($1)', [limit]),
+    /** `last` is the workspace to go on after; null when none was due that nobody else is waking. */
+    wakeSome: async (after: string, limit: number, ofOne: number): Promise<{ woken: number; last: string | null }> =>
+      (
+        await query<{ woken: number; last: string | null }>(
+          'wake',
+          'select woken, last from engine.wake_some($1, $2, $3)',
+          [after, limit, ofOne],
+        )
+      )[0]!,
     grantSlots: (limit: number) => query('slots', 'select engine.grant_slots($1)', [limit]),
     /** What is claimed, and what is needed to take it up: asked for at once, and each answered as soon as it is known. */
     claim: async (

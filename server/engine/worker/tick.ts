@@ -7,8 +7,11 @@ import type { Live } from './live-types.ts'
 import { makeReaper } from './reaper.ts'
 import type { Store } from './store.ts'
 
-const TICK = SECOND / 2
+export const TICK = SECOND / 2
 const STRAYS_EVERY = 8
+/** Executions woken by one statement, and of one workspace among them. */
+const WAKE = 1000
+const WAKE_OF_ONE = 250
 
 /** Twice a second: a heartbeat, a look at the other workers, and at whatever a lost hint may have left lying. */
 export const startTicking = async (deps: {
@@ -19,10 +22,12 @@ export const startTicking = async (deps: {
   claims: Claims
   lives: ReadonlyMap<string, Live>
   tell(): void
+  /** Milliseconds between two ticks. */
+  every: number
 }): Promise<{
   /** When this worker last beat and was alive, on the monotonic clock. */
   beatAt(): number
-  stop(): void
+  stop(): Promise<void>
 }> => {
   const { store, log, clock, identities, claims, lives } = deps
   const reaper = makeReaper()
@@ -52,6 +57,25 @@ export const startTicking = async (deps: {
     return released
   }
 
+  let waking: Promise<void> | undefined
+  let wokenLast = '00000000-0000-0000-0000-000000000000'
+
+  /** Portion by portion until none is due. Beside the ticks: however many are due, the heartbeat goes on. */
+  const wakeAll = async (): Promise<void> => {
+    try {
+      while (!stopped) {
+        const { last } = await store.wakeSome(wokenLast, WAKE, WAKE_OF_ONE)
+        if (last === null) break
+        wokenLast = last
+        claims.soon()
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'executions whose time has come could not be woken')
+    } finally {
+      waking = undefined
+    }
+  }
+
   const tick = async (): Promise<void> => {
     const askedAt = performance.now()
     const { workerId } = identities.current()
@@ -63,23 +87,24 @@ export const startTicking = async (deps: {
       const released = await buryDead(seen.beats, workerId)
       if (++ticks % STRAYS_EVERY === 0) await releaseStrays(workerId)
       for (const workspaceId of seen.leftover) await store.endWorkspace(workspaceId)
-      if (seen.due) await store.wakeDue(500)
+      if (seen.due) waking ??= wakeAll()
       if (seen.slots) await store.grantSlots(1000)
       if (seen.untold) deps.tell()
       for (const id of seen.unread) lives.get(id)?.lookAtInbox()
-      if (seen.queued || seen.due || seen.slots || released > 0 || claims.queueKnown()) claims.soon()
+      if (seen.queued || seen.slots || released > 0 || claims.queueKnown()) claims.soon()
     } catch (error) {
       log.warn({ err: error }, 'the tick of the worker failed')
     }
-    if (!stopped) timer = setTimeout(() => void tick(), TICK)
+    if (!stopped) timer = setTimeout(() => void tick(), deps.every)
   }
 
   await tick()
   return {
     beatAt: () => beatAt,
-    stop: () => {
+    stop: async () => {
       stopped = true
       clearTimeout(timer)
+      await waking
     },
   }
 }

@@ -20,7 +20,7 @@ import type { Leaving, Live } from './live-types.ts'
 import { type Owned, ownedFromStart } from './owned.ts'
 import { makeReader } from './owned-row.ts'
 import type { Store } from './store.ts'
-import { startTicking } from './tick.ts'
+import { startTicking, TICK } from './tick.ts'
 
 export type WorkerLimits = {
   /** Executions in memory at once. */
@@ -53,6 +53,8 @@ export type WorkerDeps = {
   startChild: EffectDeps['startChild']
   /** Which release this process is. */
   release: number
+  /** Milliseconds between two ticks; others than half a second only in tests. */
+  tickMs?: number | undefined
   /** Executions that ended and whose end somebody wants to know. */
   tell(): void
 }
@@ -186,7 +188,16 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     }),
     takeUp: (owned, of) => adopt(owned, of).begin(),
   })
-  const ticking = await startTicking({ store, log, clock, identities, claims, lives, tell: deps.tell })
+  const ticking = await startTicking({
+    store,
+    log,
+    clock,
+    identities,
+    claims,
+    lives,
+    tell: deps.tell,
+    every: deps.tickMs ?? TICK,
+  })
 
   const hasRoomFor = (workspaceId: string): boolean =>
     !stopping &&
@@ -229,7 +240,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     ready: () => !stopping && performance.now() - ticking.beatAt() < SILENT,
     stop: async () => {
       stopping = true
-      ticking.stop()
+      await ticking.stop()
       await claims.stop()
       await drain()
       await identities.stop()

@@ -1,3 +1,4 @@
+import { type Plans, replanAfterPutBack } from '#areas/workflows/replan'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { newId } from '#platform/ids'
@@ -19,6 +20,12 @@ const MOST_RUNS = 64
 const MOST_OF_ONE = 8
 /** Runs of one workspace whose executions only wait take no room, up to this many: each is looked at every second. */
 const MOST_WAITING_OF_ONE = 64
+
+const PLANS: Plans = {
+  name: 'jobs',
+  list: 'select * from planned_jobs($1, $2, $3)',
+  move: 'update enrichment_jobs set due_at = $4 where workspace_id = $1 and job_id = $2 and due_at = $3',
+}
 
 type Free = { workspace_id: string; run_id: string }
 type Due = { workspace_id: string; job_id: string }
@@ -109,6 +116,7 @@ export function makeDispatcher(given: Omit<RunnerOptions, 'onWaiting'> & { db: D
   }
 
   async function look(): Promise<void> {
+    await replanAfterPutBack(db, log, PLANS)
     let next = await untilNext()
     if (next <= 0) {
       const left = await takeUp()

@@ -1,0 +1,68 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { HOUR } from '#platform/clock'
+import { newId } from '#platform/ids'
+import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { startTestEngine } from './testing.ts'
+
+// Herds of timers: many executions whose time comes in one instant.
+
+let database: TestDatabase
+let superuser: pg.Client
+const definition = { nodes: [{ id: 'w', type: 'wait', args: { for_s: 0 } }], edges: [] }
+
+beforeAll(async () => {
+  database = await makeTestDatabase()
+  superuser = await database.superuser()
+})
+beforeEach(() => superuser.query('delete from executions'))
+afterAll(() => database?.drop())
+
+const park = (workspaceId: string, count: number, due = '1 second') =>
+  superuser.query(
+    `insert into executions (execution_id, workspace_id, definition_ref, status, trigger_kind, waiting_for, due_at)
+     select gen_random_uuid(), $1, 'adhoc:wait', 'waiting', 'user', '[{"kind": "timer"}]', now() - $3::interval
+     from generate_series(1, $2)`,
+    [workspaceId, count, due],
+  )
+
+const statuses = async () =>
+  (await superuser.query('select status, count(*)::integer as n from executions group by 1 order by 1')).rows
+
+test('all are woken in one tick, however many are due', async () => {
+  const workspaceId = newId()
+  await park(workspaceId, 1500)
+  const bench = await startTestEngine(database.urls, {
+    workspaceId,
+    definitions: new Map([['adhoc:wait', definition]]),
+    // The first tick is the only one.
+    engine: { tickMs: HOUR },
+  })
+  await expect.poll(statuses).toEqual([{ status: 'succeeded', n: 1500 }])
+  await bench.stop()
+})
+
+test('of each workspace some are woken in turn, those that were due first before the others', async () => {
+  const spaces = Array.from({ length: 4 }, newId).sort()
+  for (const id of spaces) await park(id, 20)
+  await park(spaces[3]!, 1, '1 hour')
+  await park(newId(), 5, '-1 hour')
+  const wake = async (after: string, limit: number, ofOne: number): Promise<string | null> =>
+    (await superuser.query('select last from engine.wake_some($1, $2, $3)', [after, limit, ofOne])).rows[0].last
+  const woken = async (): Promise<number[]> => {
+    const { rows } = await superuser.query<{ workspace_id: string }>(
+      `select workspace_id from executions where status = 'queued'`,
+    )
+    return spaces.map((id) => rows.filter(({ workspace_id }) => workspace_id === id).length)
+  }
+  // It goes on where it was, and round to the beginning.
+  expect(await wake(spaces[1]!, 20, 10)).toBe(spaces[3])
+  expect(await woken()).toEqual([0, 0, 10, 10])
+  expect(await wake(spaces[3]!, 20, 10)).toBe(spaces[1])
+  expect(await woken()).toEqual([10, 10, 10, 10])
+  const { rows } = await superuser.query(`select from executions where due_at < now() - interval '1 minute'`)
+  expect(rows).toEqual([])
+  await wake(spaces[0]!, 100, 100)
+  expect(await woken()).toEqual([20, 20, 20, 21])
+  expect(await wake(spaces[0]!, 100, 100)).toBeNull()
+})
