@@ -68,7 +68,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
   const identifier = makeIdentifier({ db, operators: config.HEDDLE_OPERATORS })
 
   const payments = wirePayments({ config, db, vault, log })
-  const providers = wireProviders({ config, db, log })
+  const providers = wireProviders({ config, db, log, cpuSecondsPerMinute: payments.quotas.cpuSecondsPerMinute })
   const links = jobLinks(db)
   const data = wireData({ config, db, vault, log, outgoing: providers.outgoing, jobs: links.hooks })
   const identity = wireIdentity({

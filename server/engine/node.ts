@@ -15,6 +15,8 @@ export type NodeCall = {
   effectKey: string
   /** The person who started the execution, if a person did. */
   startedBy: string | null
+  /** The node's own `timeout_s`: the engine ends the attempt then. */
+  timeoutS?: number | undefined
   signal: AbortSignal
   log: Logger
   /** Shown live as `node.progress`; lossy, never needed for correctness. */

@@ -145,6 +145,11 @@ export const settings = {
     64,
     'Requests worked on at once; eight times as many wait, tenant by tenant, and more are refused with 503 `overloaded`',
   ),
+  HEDDLE_CPU_S_PER_MINUTE: setting(
+    integer(1, 86_400),
+    60,
+    'Processor seconds a minute for code and expressions of one workspace, where its plan does not say; what needs more is delayed',
+  ),
   HEDDLE_ALLOW_TARGETS: setting(targets, [], 'Private addresses that requests chosen by tenants may reach'),
   HEDDLE_TRUSTED_PROXIES: setting(proxies, [], 'Proxies whose `X-Forwarded-*` headers are believed'),
   HEDDLE_METRICS_TOKEN: optional(

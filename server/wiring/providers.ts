@@ -1,3 +1,4 @@
+import { SECOND } from '#platform/clock'
 import { blobDirectory, type Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
@@ -17,10 +18,23 @@ import { AUDIO_LIMITS } from '#providers/transcription/index'
 import { makeLocalTranscription } from '#providers/transcription/local'
 import { makeOpenAiTranscription } from '#providers/transcription/openai'
 
+export type ProvidersOptions = {
+  config: Config
+  db: Database
+  log?: Logger
+  /** What the plan of a workspace gives to code; undefined where it does not say. */
+  cpuSecondsPerMinute?(workspaceId: string): Promise<number | null | undefined>
+}
+
 /** Picks the vendors: what is configured, else what works offline. */
-export function wireProviders({ config, db, log }: { config: Config; db: Database; log?: Logger }) {
+export function wireProviders({ config, db, log, cpuSecondsPerMinute }: ProvidersOptions) {
   const outgoing = makeOutgoing({ allowTargets: config.HEDDLE_ALLOW_TARGETS })
-  const sandbox = makeSandbox()
+  const sandbox = makeSandbox({
+    async budgetOf(workspaceId) {
+      const seconds = await cpuSecondsPerMinute?.(workspaceId).catch(() => undefined)
+      return seconds === null ? null : (seconds ?? config.HEDDLE_CPU_S_PER_MINUTE) * SECOND
+    },
+  })
   const mail =
     config.SMTP_URL === null
       ? makeOutboxMail({

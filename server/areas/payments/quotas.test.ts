@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#platform/ids'
 import { type Billing, startBilling } from '#test/fakes/stripe/bench'
 import { freshEmail, PASSWORD } from '#test/harness/browser'
+import { until } from '#test/harness/until'
 import { join, makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
 import { makeQuotas, type Quotas } from './quotas.ts'
 
@@ -39,6 +40,19 @@ const usageOf = async (owner: TestPerson) => {
 }
 
 describe('quotas', () => {
+  test('code waits for its processor time, and says so when it waited in vain', async () => {
+    const { owner } = await workspaceWith({ cpu_s_per_minute: 0 })
+    const nodes = [{ id: 'one', type: 'code', args: { source: 'return 1 + 1' }, timeout_s: 1 }]
+    const { body } = await owner.call('POST', '/api/workflows', { body: { name: 'Code', definition: { nodes } } })
+    const run = await owner.call('POST', `/api/workflows/${body.workflow_id}/run`, { body: { input: {} } })
+    const path = `/api/workflows/executions/${run.body.execution_id}`
+    const ended = await until(async () => {
+      const execution = (await owner.call('GET', path)).body
+      return execution.status === 'failed' ? execution : undefined
+    }, 'the end of the execution')
+    expect(ended.error).toMatchObject({ code: 'cpu_budget_exceeded' })
+  })
+
   test('a workspace without a plan in an org without a free one is unlimited', async () => {
     const owner = await makePerson(billing.service)
     const { uuid } = await makeWorkspace(billing.service, owner)

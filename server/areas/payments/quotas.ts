@@ -156,6 +156,11 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
       pending.set(key, here + count)
     },
 
+    /** Processor seconds a minute for code: null without a limit, undefined where the plan does not say. */
+    async cpuSecondsPerMinute(workspaceId: string): Promise<number | null | undefined> {
+      return (await learn(workspaceId, askAlone)).quotas.cpu_s_per_minute
+    },
+
     /** A start that was counted and did not begin an execution. */
     giveBackExecutions(workspaceId: string, count = 1): void {
       const key = `${workspaceId}|${thisMonth()}`

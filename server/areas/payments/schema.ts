@@ -12,12 +12,16 @@ const currency = () =>
 export const quotaNames = ['runs_per_month', 'members', 'storage_bytes', 'records'] as const
 export type QuotaName = (typeof quotaNames)[number]
 
-/** A quota that is absent or null is unlimited. */
+/** A quota that is absent or null is unlimited; `cpu_s_per_minute` that is absent is the installation's own. */
 const Quotas = z.strictObject({
   runs_per_month: count().nullable().optional(),
   members: count().nullable().optional(),
   storage_bytes: count().nullable().optional(),
   records: count().nullable().optional(),
+  cpu_s_per_minute: z.number().min(0).max(86_400).nullable().optional().meta({
+    description:
+      'Processor seconds that code and JSONata expressions of a workspace may use in a minute, in each process of the service',
+  }),
 })
 export type Quotas = z.output<typeof Quotas>
 

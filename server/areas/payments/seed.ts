@@ -10,19 +10,31 @@ const plans = [
   {
     name: 'Free',
     amount: 0,
-    quotas: { runs_per_month: 10_000_000, members: 1_000, storage_bytes: TEBIBYTE, records: 100_000_000 },
+    quotas: {
+      runs_per_month: 10_000_000,
+      members: 1_000,
+      storage_bytes: TEBIBYTE,
+      records: 100_000_000,
+      cpu_s_per_minute: 60,
+    },
     features: ['Every node and every area', 'Community support'],
   },
   {
     name: 'Team',
     amount: 4_900,
-    quotas: { runs_per_month: 100_000_000, members: 10_000, storage_bytes: 10 * TEBIBYTE, records: 1_000_000_000 },
+    quotas: {
+      runs_per_month: 100_000_000,
+      members: 10_000,
+      storage_bytes: 10 * TEBIBYTE,
+      records: 1_000_000_000,
+      cpu_s_per_minute: 240,
+    },
     features: ['Everything in Free', 'E-mail support'],
   },
   {
     name: 'Business',
     amount: 19_900,
-    quotas: { runs_per_month: null, members: null, storage_bytes: null, records: null },
+    quotas: { runs_per_month: null, members: null, storage_bytes: null, records: null, cpu_s_per_minute: null },
     features: ['Everything in Team', 'No quotas', 'Priority support'],
   },
 ]

@@ -2,7 +2,7 @@ import type { NodeKind } from '#engine/node'
 import { isObject } from '#model/json'
 import { MAX_LIMITS, type Sandbox } from '#platform/sandbox/sandbox'
 import { checked, codeText, fields } from './kind.ts'
-import { sandboxed } from './sandboxed.ts'
+import { sandboxed, waitMsOf } from './sandboxed.ts'
 
 const numberOr = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
 
@@ -38,7 +38,7 @@ export const makeCode = ({ sandbox }: { sandbox: Pick<Sandbox, 'code'> }): NodeK
       effect: 'pure',
       defaults: { source: 'return input', input: { $ref: 'input' } },
     },
-    run({ args, workspaceId, signal, progress }) {
+    run({ args, workspaceId, timeoutS, signal, progress }) {
       const limits = isObject(args.limits) ? args.limits : {}
       const timeMs = numberOr(limits.time_ms)
       const memoryMb = numberOr(limits.memory_mb)
@@ -48,6 +48,7 @@ export const makeCode = ({ sandbox }: { sandbox: Pick<Sandbox, 'code'> }): NodeK
           source: String(args.source),
           input: args.input ?? null,
           limits: { ...(timeMs === undefined ? {} : { timeMs }), ...(memoryMb === undefined ? {} : { memoryMb }) },
+          waitMs: waitMsOf(timeoutS),
           signal,
         }),
         progress,

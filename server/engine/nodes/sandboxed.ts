@@ -1,7 +1,14 @@
 import { NodeFailure, type NodeResult } from '#engine/node'
 import { SandboxFailure, type SandboxResult } from '#platform/sandbox/sandbox'
 
-/** A call of the sandbox as a node's result; only a full queue is worth another attempt. */
+const WAITING = new Set(['sandbox_busy', 'cpu_budget_exceeded'])
+/** Before the engine ends the attempt with a bare `timeout`, so that the reason is told. */
+const TELL_BEFORE_MS = 100
+
+export const waitMsOf = (timeoutS: number | undefined): number | undefined =>
+  timeoutS === undefined ? undefined : Math.max(0, timeoutS * 1000 - TELL_BEFORE_MS)
+
+/** A call of the sandbox as a node's result; only one that waited in vain is worth another attempt. */
 export async function sandboxed(
   call: Promise<SandboxResult>,
   progress: (data: { logs: string[] }) => void,
@@ -13,7 +20,7 @@ export async function sandboxed(
   } catch (error) {
     if (!(error instanceof SandboxFailure)) throw error
     throw new NodeFailure(error.code, error.message, {
-      retryable: error.code === 'sandbox_busy',
+      retryable: WAITING.has(error.code),
       ...(error.logs.length > 0 ? { details: { logs: error.logs } } : {}),
     })
   }

@@ -1,7 +1,7 @@
 import type { NodeKind } from '#engine/node'
 import type { Sandbox } from '#platform/sandbox/sandbox'
 import { checked, codeText, fields } from './kind.ts'
-import { sandboxed } from './sandboxed.ts'
+import { sandboxed, waitMsOf } from './sandboxed.ts'
 
 export const makeTransform = ({ sandbox }: { sandbox: Pick<Sandbox, 'transform'> }): NodeKind =>
   checked({
@@ -26,9 +26,15 @@ export const makeTransform = ({ sandbox }: { sandbox: Pick<Sandbox, 'transform'>
       effect: 'pure',
       defaults: { expression: '$', input: { $ref: 'input' } },
     },
-    run: ({ args, workspaceId, signal, progress }) =>
+    run: ({ args, workspaceId, timeoutS, signal, progress }) =>
       sandboxed(
-        sandbox.transform({ workspaceId, expression: String(args.expression), input: args.input ?? null, signal }),
+        sandbox.transform({
+          workspaceId,
+          expression: String(args.expression),
+          input: args.input ?? null,
+          waitMs: waitMsOf(timeoutS),
+          signal,
+        }),
         progress,
       ),
   })

@@ -82,6 +82,7 @@ export const makeEffects = (deps: EffectDeps) => {
         return `${toWire('exe', owned.executionId)}:${path.replaceAll(/#\d+(?=\[)/g, '')}`
       },
       startedBy: owned.startedBy,
+      timeoutS: command.timeoutS,
       get signal() {
         return controller.signal
       },

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { SandboxRequest } from './frames.ts'
 import { type SandboxProcess, startProcess } from './process.ts'
 import { makeSandbox, type Sandbox } from './sandbox.ts'
 
@@ -11,8 +12,8 @@ const open = (processes: number): Sandbox => {
   started.length = 0
   sandbox = makeSandbox({
     processes,
-    startProcess: () => {
-      const process = startProcess()
+    startProcess: (options) => {
+      const process = startProcess(options)
       started.push(process)
       return process
     },
@@ -25,6 +26,43 @@ const one = (pool: Sandbox, signal?: AbortSignal) =>
   pool.code({ workspaceId: 'w', source: 'return input + 1', input: 1, ...(signal && { signal }) })
 
 describe('a pool of sandbox processes', () => {
+  it('stops code that runs long and begins it again where long calls run, and begins there the next time', async () => {
+    const pool = open(3)
+    await one(pool)
+    const starts: SandboxRequest[] = []
+    for (const process of started) {
+      const { call } = process
+      process.call = (request, ...rest) => {
+        starts.push(request)
+        return call(request, ...rest)
+      }
+    }
+    const long = { workspaceId: 'w', source: 'for (;;) {}', input: null, limits: { timeMs: 300 } }
+    await expect(pool.code(long)).rejects.toMatchObject({ code: 'sandbox_timeout' })
+    await expect(pool.code(long)).rejects.toMatchObject({ code: 'sandbox_timeout' })
+    expect(starts.map(({ timeMs }) => timeMs)).toEqual([100, 300, 300])
+  })
+
+  it('answers a short call while others never end', async () => {
+    const pool = open(3)
+    await one(pool)
+    const stop = new AbortController()
+    const endless = ['a', 'b', 'c', 'd'].map((workspaceId) =>
+      pool
+        .code({
+          workspaceId,
+          source: 'for (;;) {}',
+          input: null,
+          limits: { timeMs: 60_000 },
+          signal: stop.signal,
+        })
+        .catch(() => 'ended'),
+    )
+    for (let n = 0; n < 5; n++) expect((await one(pool)).output).toBe(2)
+    stop.abort(new Error('enough'))
+    expect(await Promise.all(endless)).toEqual(Array(4).fill('ended'))
+  })
+
   it('replaces those that died while nobody needed them', async () => {
     const pool = open(2)
     expect((await one(pool)).output).toBe(2)

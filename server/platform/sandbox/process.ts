@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import { encodeFrame, type Frame, makeFrameReader, type SandboxReply, type SandboxRequest } from './frames.ts'
 
@@ -15,6 +16,8 @@ export type SandboxProcess = {
   readonly calls: number
   /** Time spent in calls so far: an upper bound of the processor time used. */
   readonly busyMs: number
+  /** Processor time of the calls so far; where the system does not tell it, the time they took. */
+  readonly cpuMs: number
   end(): void
   onEnd(listener: () => void): void
 }
@@ -60,7 +63,7 @@ export const nodeFlags = (): string[] => [
   '--stack-size=800',
 ]
 
-export function startProcess(): SandboxProcess {
+export function startProcess({ niceness = 0 }: { niceness?: number } = {}): SandboxProcess {
   const entry = join(import.meta.dirname, 'inside-main.ts')
   const limits = `ulimit -c 0; ulimit -t ${CPU_SECONDS}; exec "$0" "$@"`
   const child = spawn('/bin/sh', ['-c', limits, process.execPath, ...nodeFlags(), entry], {
@@ -68,8 +71,10 @@ export function startProcess(): SandboxProcess {
     cwd: import.meta.dirname,
     stdio: ['pipe', 'pipe', 'ignore'],
   })
+  if (niceness > 0) giveWay(child.pid, niceness)
   let calls = 0
   let busyMs = 0
+  let usedMs = 0
   let pending: { resolve(frame: Frame<SandboxReply>): void; reject(error: Error): void } | undefined
   let endedFor: 'time' | 'died' | undefined
   let gone = false
@@ -120,10 +125,14 @@ export function startProcess(): SandboxProcess {
     get busyMs() {
       return busyMs
     },
+    get cpuMs() {
+      return usedMs
+    },
     async call(request, inputText, wallMs) {
       if (endedFor) throw new Ended(endedFor)
       calls += 1
       const startedAt = performance.now()
+      const cpuBefore = cpuMs(child.pid)
       const reply = Promise.withResolvers<Frame<SandboxReply>>()
       pending = reply
       const stop = keepTime(child, wallMs, () => kill('time'))
@@ -132,7 +141,11 @@ export function startProcess(): SandboxProcess {
         return await reply.promise
       } finally {
         stop()
-        busyMs += performance.now() - startedAt
+        const took = performance.now() - startedAt
+        busyMs += took
+        // A process that was killed tells nothing any more.
+        const cpuAfter = cpuBefore === undefined ? undefined : cpuMs(child.pid)
+        usedMs += cpuBefore === undefined || cpuAfter === undefined ? took : cpuAfter - cpuBefore
       }
     },
     end: () => kill('died'),
@@ -140,6 +153,15 @@ export function startProcess(): SandboxProcess {
       if (gone) listener()
       else listeners.push(listener)
     },
+  }
+}
+
+/** Before it has started its threads, which inherit it. */
+function giveWay(pid: number | undefined, niceness: number): void {
+  try {
+    if (pid !== undefined) setPriority(pid, niceness)
+  } catch {
+    // Where the system does not allow it, everything runs at the same priority.
   }
 }
 

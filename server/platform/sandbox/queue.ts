@@ -1,42 +1,40 @@
-// Who gets the next free worker: the workspaces in turn, not the callers in a row.
+// Who gets the next free worker. Workspaces take turns: the one that used least lately comes first, and one that has used its
+// minute waits. Calls have a level: 0 are short, or not yet known to be long. A worker takes calls of its own level first, then
+// shorter ones, never longer ones: so the workers of level 0 are free again within moments, whatever else is running.
+
+import { type Budgets, makeBudgets } from './budget.ts'
+
+export type Refusal = 'full' | 'late' | 'over_budget'
+export type Taken<W> = { worker: W } | { refused: Refusal }
 
 export type FairQueue<W> = {
-  /** A worker, or undefined when too many wait. Rejects when the signal aborts first. */
-  take(key: string, signal?: AbortSignal): Promise<W | undefined>
-  /** One call of `key` has ended, whatever became of its worker. */
-  release(key: string): void
-  /** A worker is free. */
-  offer(worker: W): void
+  /** Rejects when the signal aborts first. */
+  take(key: string, options?: { level?: number; waitMs?: number; signal?: AbortSignal | undefined }): Promise<Taken<W>>
+  /** One call of `key` has ended and used so much processor time, whatever became of its worker. */
+  release(key: string, usedMs: number): void
+  /** A worker is free for calls up to this level. */
+  offer(worker: W, level?: number): void
   /** Everybody who waits gets nothing. */
   turnAway(): void
   close(): void
 }
 
-type Limits = { workers: number; perKey: number; waiting: number; waitingPerKey: number }
-type Waiter<W> = { give(worker: W | undefined): void }
+type Limits = { perKey: number; waiting: number; waitingPerKey: number }
+type Waiter<W> = { level: number; settle(taken: Taken<W>): void }
+type Idle<W> = { worker: W; level: number }
 
-export function makeFairQueue<W>(limits: Limits): FairQueue<W> {
-  const idle: W[] = []
-  /** In the order of their turn: a key that was served goes to the end. */
+/** Soonest and latest look at those who wait for their budget. */
+const MIN_PAUSE_MS = 10
+const MAX_PAUSE_MS = 5_000
+
+export function makeFairQueue<W>(limits: Limits, budgets: Budgets = makeBudgets()): FairQueue<W> {
+  let idle: Idle<W>[] = []
+  /** In the order of their turn: of two keys that used the same, the one served longer ago comes first. */
   const waiting = new Map<string, Waiter<W>[]>()
-  const running = new Map<string, number>()
   let waitingCount = 0
+  let timer: NodeJS.Timeout | undefined
 
-  const dispatch = (): void => {
-    while (idle.length > 0) {
-      const key = [...waiting.keys()].find((candidate) => (running.get(candidate) ?? 0) < limits.perKey)
-      if (key === undefined) return
-      const line = waiting.get(key) as Waiter<W>[]
-      const waiter = line.shift() as Waiter<W>
-      waiting.delete(key)
-      if (line.length > 0) waiting.set(key, line)
-      waitingCount -= 1
-      running.set(key, (running.get(key) ?? 0) + 1)
-      waiter.give(idle.pop())
-    }
-  }
-
-  const leave = (key: string, waiter: Waiter<W>): boolean => {
+  const remove = (key: string, waiter: Waiter<W>): boolean => {
     const line = waiting.get(key)
     const place = line?.indexOf(waiter) ?? -1
     if (!line || place === -1) return false
@@ -46,28 +44,86 @@ export function makeFairQueue<W>(limits: Limits): FairQueue<W> {
     return true
   }
 
+  /** Of those who may begin now, the key that used least and has a call for this worker. */
+  const next = (workerLevel: number): [string, Waiter<W>] | undefined => {
+    const ready = [...waiting.keys()].filter((key) => budgets.running(key) < limits.perKey && budgets.delay(key) === 0)
+    for (let level = workerLevel; level >= 0; level -= 1) {
+      let best: [string, Waiter<W>] | undefined
+      let least = Number.POSITIVE_INFINITY
+      for (const key of ready) {
+        const waiter = waiting.get(key)!.find((candidate) => candidate.level === level)
+        const used = waiter === undefined ? Number.POSITIVE_INFINITY : budgets.recent(key)
+        if (waiter === undefined || used >= least) continue
+        best = [key, waiter]
+        least = used
+      }
+      if (best) return best
+    }
+    return undefined
+  }
+
+  const dispatch = (): void => {
+    // The least able worker first: it leaves the others for what only they take.
+    idle.sort((a, b) => a.level - b.level)
+    for (const free of [...idle]) {
+      const found = waiting.size === 0 ? undefined : next(free.level)
+      if (found === undefined) continue
+      const [key, waiter] = found
+      remove(key, waiter)
+      const line = waiting.get(key)
+      if (line) {
+        waiting.delete(key)
+        waiting.set(key, line)
+      }
+      idle = idle.filter((one) => one !== free)
+      budgets.begin(key)
+      waiter.settle({ worker: free.worker })
+    }
+    lookAgain()
+  }
+
+  /** Nobody else wakes those who wait for their budget. */
+  const lookAgain = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    if (idle.length === 0) return
+    const delays = [...waiting.keys()].map((key) => budgets.delay(key)).filter((delay) => delay > 0)
+    if (delays.length === 0) return
+    timer = setTimeout(dispatch, Math.max(MIN_PAUSE_MS, Math.min(MAX_PAUSE_MS, ...delays)))
+  }
+
   const turnAway = (): void => {
-    for (const line of waiting.values()) for (const waiter of line) waiter.give(undefined)
+    for (const line of [...waiting.values()]) for (const waiter of [...line]) waiter.settle({ refused: 'full' })
     waiting.clear()
     waitingCount = 0
   }
 
   return {
     turnAway,
-    take(key, signal) {
+    take(key, { level = 0, waitMs, signal } = {}) {
       signal?.throwIfAborted()
       const line = waiting.get(key) ?? []
-      if (waitingCount >= limits.waiting || line.length >= limits.waitingPerKey) return Promise.resolve(undefined)
-      const { promise, resolve, reject } = Promise.withResolvers<W | undefined>()
+      if (waitingCount >= limits.waiting || line.length >= limits.waitingPerKey)
+        return Promise.resolve({ refused: 'full' })
+      const { promise, resolve, reject } = Promise.withResolvers<Taken<W>>()
       const waiter: Waiter<W> = {
-        give: (worker) => {
+        level,
+        settle: (taken) => {
+          clearTimeout(late)
           signal?.removeEventListener('abort', abort)
-          resolve(worker)
+          resolve(taken)
         },
       }
       const abort = (): void => {
-        if (leave(key, waiter)) reject(signal?.reason)
+        clearTimeout(late)
+        if (remove(key, waiter)) reject(signal?.reason)
       }
+      const late =
+        waitMs === undefined
+          ? undefined
+          : setTimeout(() => {
+              if (remove(key, waiter)) waiter.settle({ refused: budgets.delay(key) > 0 ? 'over_budget' : 'late' })
+            }, waitMs)
       signal?.addEventListener('abort', abort, { once: true })
       line.push(waiter)
       waiting.set(key, line)
@@ -75,19 +131,18 @@ export function makeFairQueue<W>(limits: Limits): FairQueue<W> {
       dispatch()
       return promise
     },
-    release(key) {
-      const count = (running.get(key) ?? 1) - 1
-      if (count > 0) running.set(key, count)
-      else running.delete(key)
+    release(key, usedMs) {
+      budgets.end(key, usedMs)
       dispatch()
     },
-    offer(worker) {
-      idle.push(worker)
+    offer(worker, level = 0) {
+      idle.push({ worker, level })
       dispatch()
     },
     close() {
       turnAway()
-      idle.length = 0
+      clearTimeout(timer)
+      idle = []
     },
   }
 }

@@ -1,12 +1,15 @@
-// Tenant expressions and code, run in a pool of processes that can be killed. A call that does not end in time costs its
-// process and nobody else anything; a workspace that floods the pool waits for itself.
+// Tenant expressions and code, run in a pool of processes that can be killed. Every call begins as a short one; what does not
+// end soon is stopped and begun again where long calls run, so that endless code never stands before somebody's short call.
+// Code has no effects, so beginning it again is harmless.
 
 import { availableParallelism } from 'node:os'
 import type { Json } from '#model/definition'
 import { measureJson } from '#model/json'
+import { makeBudgets } from './budget.ts'
 import type { Frame, SandboxReply, SandboxRequest } from './frames.ts'
+import { makeLengths } from './lengths.ts'
 import { Ended, type SandboxProcess, startProcess as startRealProcess } from './process.ts'
-import { makeFairQueue } from './queue.ts'
+import { makeFairQueue, type Refusal } from './queue.ts'
 
 export type SandboxLimits = { timeMs?: number; memoryMb?: number }
 export type TransformCall = {
@@ -14,6 +17,8 @@ export type TransformCall = {
   expression: string
   input: Json
   limits?: SandboxLimits
+  /** How long the call may wait for its turn. */
+  waitMs?: number | undefined
   signal?: AbortSignal
 }
 export type CodeCall = {
@@ -21,6 +26,7 @@ export type CodeCall = {
   source: string
   input: Json
   limits?: SandboxLimits
+  waitMs?: number | undefined
   signal?: AbortSignal
 }
 export type SandboxResult = { output: Json; logs: string[] }
@@ -31,7 +37,10 @@ export type Sandbox = {
   close(): Promise<void>
 }
 
-/** `code`: sandbox_timeout, sandbox_memory, sandbox_busy, transform_failed, code_failed, input_too_large, result_too_large. */
+/**
+ * `code`: sandbox_timeout, sandbox_memory, sandbox_busy, cpu_budget_exceeded, transform_failed, code_failed, input_too_large,
+ * result_too_large.
+ */
 export class SandboxFailure extends Error {
   readonly code: string
   readonly logs: string[]
@@ -48,7 +57,9 @@ export type SandboxOptions = {
   /** Calls that may wait, in all and per workspace. */
   queue?: number
   queuePerWorkspace?: number
-  startProcess?(): SandboxProcess
+  /** Processor milliseconds that a workspace may use in a minute; null for no limit. */
+  budgetOf?(workspaceId: string): Promise<number | null>
+  startProcess?(options: { niceness: number }): SandboxProcess
 }
 
 /** Writing or reading JSON of this size takes the main thread some 30 ms. */
@@ -63,75 +74,107 @@ const CALLS_PER_PROCESS = 1_000
 const BUSY_MS_PER_PROCESS = 240_000
 /** Beyond the code's own clock, for starting the engine and reading the input. */
 const GRACE_MS = 200
+/** How long a call may run on each level before it is stopped and begun again on the next. */
+export const LEVEL_MS = [100, 2_000, MAX_LIMITS.timeMs] as const
+const TOP_LEVEL = LEVEL_MS.length - 1
+/** Long calls give way to short ones and to the service itself. */
+const NICENESS = [0, 5, 10] as const
+/** How long a call waits for its turn where nobody says otherwise. */
+const WAIT_MS = 5 * 60_000
+
+type Call = { workspaceId: string; input: Json; waitMs?: number | undefined; signal?: AbortSignal | undefined }
+
+/** At least one process for each level; a larger pool has a second one for short calls, the rest takes everything. */
+export function levelsOf(size: number): number[] {
+  const short = size >= 5 ? [0, 0, 1] : size >= 3 ? [0, 1] : size === 2 ? [1] : []
+  return [...short, ...Array.from({ length: size - short.length }, () => TOP_LEVEL)]
+}
 
 export function makeSandbox(options: SandboxOptions = {}): Sandbox {
   const size = options.processes ?? Math.max(3, Math.min(6, availableParallelism()))
-  const queue = makeFairQueue<SandboxProcess>({
-    workers: size,
-    perKey: Math.max(1, size - 1),
-    waiting: options.queue ?? 2_000,
-    waitingPerKey: options.queuePerWorkspace ?? 500,
-  })
+  const budgets = makeBudgets()
+  const queue = makeFairQueue<SandboxProcess>(
+    {
+      perKey: Math.max(1, size - 1),
+      waiting: options.queue ?? 2_000,
+      waitingPerKey: options.queuePerWorkspace ?? 500,
+    },
+    budgets,
+  )
+  const lengths = makeLengths()
   const { startProcess = startRealProcess } = options
-  const live = new Set<SandboxProcess>()
+  const live = new Map<SandboxProcess, number>()
   let closed = false
   let failedStarts = 0
 
-  const start = (): void => {
-    const process = startProcess()
-    live.add(process)
+  const start = (level: number): void => {
+    const process = startProcess({ niceness: NICENESS[level]! })
+    live.set(process, level)
     process.onEnd(() => live.delete(process))
     process.ready.then(
       () => {
         failedStarts = 0
-        queue.offer(process)
+        queue.offer(process, level)
       },
       () => {
         if (closed) return
         failedStarts += 1
         // Whoever waits is told instead of waiting for ever; the next call tries again.
         if (failedStarts >= 3) queue.turnAway()
-        if (live.size < size) setTimeout(start, 500).unref()
+        setTimeout(startMissing, 500).unref()
       },
     )
   }
-  const finish = (process: SandboxProcess): void => {
+  /** As many of each level as there should be, not counting those that are being ended. */
+  const startMissing = (): void => {
+    if (closed) return
+    const there = [...live].filter(([{ usable }]) => usable).map(([, level]) => level)
+    for (const level of levelsOf(size)) {
+      const place = there.indexOf(level)
+      if (place === -1) start(level)
+      else there.splice(place, 1)
+    }
+  }
+  const finish = (process: SandboxProcess, level: number): void => {
     if (closed) return
     if (process.usable && process.calls < CALLS_PER_PROCESS && process.busyMs < BUSY_MS_PER_PROCESS) {
-      queue.offer(process)
+      queue.offer(process, level)
       return
     }
     process.end()
-    if ([...live].filter(({ usable }) => usable).length < size) start()
+    startMissing()
   }
   /** The first call starts the pool: an installation that never uses it pays nothing. */
   const warmUp = (): void => {
-    if (!closed && live.size === 0) for (let count = 0; count < size; count += 1) start()
+    if (live.size === 0) startMissing()
   }
 
   /** One that died while nobody needed it is replaced now. */
-  const take = async (workspaceId: string, signal?: AbortSignal): Promise<SandboxProcess | undefined> => {
+  const take = async ({ workspaceId, signal }: Call, level: number, until: number): Promise<SandboxProcess> => {
     for (;;) {
-      const process = await queue.take(workspaceId, signal)
-      if (!process || process.usable) return process
-      queue.release(workspaceId)
-      finish(process)
+      const waitMs = Math.max(0, until - performance.now())
+      const taken = await queue.take(workspaceId, { level, waitMs, signal })
+      if ('refused' in taken) throw notServed(taken.refused)
+      if (taken.worker.usable) return taken.worker
+      const itsLevel = live.get(taken.worker) ?? 0
+      queue.release(workspaceId, 0)
+      finish(taken.worker, itsLevel)
     }
   }
 
-  const run = async (workspaceId: string, request: SandboxRequest, input: Json, signal?: AbortSignal) => {
-    if (closed) throw new SandboxFailure('sandbox_busy', 'the service is stopping')
-    const inputText = JSON.stringify(input) ?? 'null'
-    if (inputText.length > MAX_INPUT) throw new SandboxFailure('input_too_large', 'the input is larger than 4 MiB')
-    warmUp()
-    const process = await take(workspaceId, signal)
-    if (!process) throw new SandboxFailure('sandbox_busy', 'too many expressions are waiting; try again')
+  /** One pass on one level. */
+  const pass = async (call: Call, level: number, request: SandboxRequest, inputText: string, until: number) => {
+    const { workspaceId, signal } = call
+    const process = await take(call, level, until)
+    const itsLevel = live.get(process) ?? level
     const abort = (): void => process.end()
     signal?.addEventListener('abort', abort, { once: true })
+    const before = process.cpuMs
     try {
       signal?.throwIfAborted()
       const wallMs = request.timeMs + (request.kind === 'code' ? GRACE_MS : 0)
-      return toResult(await process.call(request, inputText, wallMs))
+      const result = toResult(await process.call(request, inputText, wallMs))
+      return { result, usedMs: process.cpuMs - before }
     } catch (error) {
       signal?.throwIfAborted()
       if (!(error instanceof Ended)) throw error
@@ -140,21 +183,44 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
         : new SandboxFailure('sandbox_memory', 'it used more memory than it may')
     } finally {
       signal?.removeEventListener('abort', abort)
-      queue.release(workspaceId)
-      finish(process)
+      queue.release(workspaceId, process.cpuMs - before)
+      finish(process, itsLevel)
+    }
+  }
+
+  const run = async (call: Call, request: SandboxRequest) => {
+    if (closed) throw new SandboxFailure('sandbox_busy', 'the service is stopping')
+    const { workspaceId } = call
+    const inputText = JSON.stringify(call.input) ?? 'null'
+    if (inputText.length > MAX_INPUT) throw new SandboxFailure('input_too_large', 'the input is larger than 4 MiB')
+    if (options.budgetOf) budgets.allow(workspaceId, (await options.budgetOf(workspaceId)) ?? Number.POSITIVE_INFINITY)
+    warmUp()
+    const until = performance.now() + (call.waitMs ?? WAIT_MS)
+    const name = lengths.nameOf(workspaceId, request.source)
+    for (let level = lengths.levelOf(name); ; level += 1) {
+      // A JSONata expression can only be stopped with its process, so that it gets its whole time at once.
+      const timeMs = request.kind === 'code' ? Math.min(request.timeMs, LEVEL_MS[level]!) : request.timeMs
+      try {
+        const { result, usedMs } = await pass(call, level, { ...request, timeMs }, inputText, until)
+        if (level > 0 && usedMs < LEVEL_MS[level - 1]!) lengths.ran(name, level - 1)
+        return result
+      } catch (error) {
+        if (!(error instanceof SandboxFailure) || error.code !== 'sandbox_timeout') throw error
+        lengths.ran(name, Math.min(level + 1, TOP_LEVEL))
+        if (timeMs >= request.timeMs) throw error
+      }
     }
   }
 
   return {
-    transform: ({ workspaceId, expression, input, limits, signal }) =>
-      run(workspaceId, { kind: 'transform', source: expression, ...within(TRANSFORM, limits) }, input, signal),
-    code: ({ workspaceId, source, input, limits, signal }) =>
-      run(workspaceId, { kind: 'code', source, ...within(CODE, limits) }, input, signal),
+    transform: ({ expression, limits, ...call }) =>
+      run(call, { kind: 'transform', source: expression, ...within(TRANSFORM, limits) }),
+    code: ({ source, limits, ...call }) => run(call, { kind: 'code', source, ...within(CODE, limits) }),
     async close() {
       closed = true
       queue.close()
-      const ends = [...live].map((process) => new Promise<void>((resolve) => process.onEnd(resolve)))
-      for (const process of live) process.end()
+      const ends = [...live.keys()].map((process) => new Promise<void>((resolve) => process.onEnd(resolve)))
+      for (const process of live.keys()) process.end()
       await Promise.all(ends)
     },
   }
@@ -164,6 +230,15 @@ const within = (defaults: Required<SandboxLimits>, wanted: SandboxLimits = {}): 
   timeMs: Math.min(wanted.timeMs ?? defaults.timeMs, MAX_LIMITS.timeMs),
   memoryMb: Math.min(wanted.memoryMb ?? defaults.memoryMb, MAX_LIMITS.memoryMb),
 })
+
+function notServed(refusal: Refusal): SandboxFailure {
+  if (refusal === 'over_budget')
+    return new SandboxFailure(
+      'cpu_budget_exceeded',
+      'the workspace has used the processor time that its plan gives to code and expressions in a minute, and this call waited as long as it may',
+    )
+  return new SandboxFailure('sandbox_busy', 'too many expressions are waiting; try again')
+}
 
 function toResult({ header, body }: Frame<SandboxReply>): SandboxResult {
   const logs = Array.isArray(header.logs) ? header.logs.map(String) : []

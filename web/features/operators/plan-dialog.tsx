@@ -15,12 +15,21 @@ type Values = {
   members: string
   storage_gib: string
   records: string
+  cpu_s_per_minute: string
   features: string
 }
 
 const limit = (text: string, unit = 1): number | null => (text.trim() === '' ? null : Math.round(Number(text) * unit))
 
-const bodyOf = (values: Values) => ({
+/** Left empty, it stays unlimited where it was; else the operator's setting holds. */
+const cpuOf = ({ cpu_s_per_minute: text }: Values, old: Plan | null): Plan['quotas'] =>
+  text.trim() !== ''
+    ? { cpu_s_per_minute: Number(text) }
+    : old?.quotas.cpu_s_per_minute === null
+      ? { cpu_s_per_minute: null }
+      : {}
+
+const bodyOf = (values: Values, old: Plan | null) => ({
   name: values.name,
   amount: Number(values.amount),
   currency: values.currency.toLowerCase(),
@@ -31,6 +40,7 @@ const bodyOf = (values: Values) => ({
     members: limit(values.members),
     storage_bytes: limit(values.storage_gib, GIB),
     records: limit(values.records),
+    ...cpuOf(values, old),
   },
   features: values.features
     .split('\n')
@@ -50,7 +60,7 @@ export function PlanDialog({ plan, onClose }: { plan: Plan | 'new' | null; onClo
         submit={old ? 'Save' : 'Make plan'}
         onCancel={onClose}
         onSubmit={(values) =>
-          old ? update.mutateAsync({ plan_id: old.plan_id, ...bodyOf(values) }) : create.mutateAsync(bodyOf(values))
+          old ? update.mutateAsync({ plan_id: old.plan_id, ...bodyOf(values, old) }) : create.mutateAsync(bodyOf(values, old))
         }
       >
         <Field name="name" label="Name">
@@ -89,6 +99,13 @@ export function PlanDialog({ plan, onClose }: { plan: Plan | 'new' | null; onClo
           </Field>
           <Field name="records" label="Records in datasets">
             <Input type="number" min={0} defaultValue={old?.quotas.records ?? ''} />
+          </Field>
+          <Field
+            name="cpu_s_per_minute"
+            label="Processor seconds a minute for code"
+            hint="Empty: as the operator set it."
+          >
+            <Input type="number" min={0} step="any" defaultValue={old?.quotas.cpu_s_per_minute ?? ''} />
           </Field>
         </fieldset>
         <Field name="features" label="What is said about it" hint="One line each.">
