@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { startBenchDatabase } from './database.ts'
 import { type Attack, worldOf } from './hostile/attack.ts'
+import { endlessCode } from './hostile/code.ts'
 import { heavySchemas, manyConditions, manyExpressions, mappedExpressions } from './hostile/expressions.ts'
 import { largeVersions, parallelReads } from './hostile/lists.ts'
 import { peakMemory, watchNeighbour } from './hostile/neighbour.ts'
@@ -21,6 +22,7 @@ const attacks: Attack[] = [
   heavySchemas,
   largeVersions,
   parallelReads,
+  endlessCode,
 ]
 
 const MAX_P99_MS = 100

@@ -327,11 +327,11 @@ export type Operations = {
   /** Billing plans of the org of the request host, cheapest first */
   listPlans: { input: { limit?: number; cursor?: string }; answer: { items: Array<Plan>; next_cursor: string | null }; required: false }
   /** Make a plan in the org of the request host */
-  createPlan: { input: { name: string; amount: number; currency: string; interval: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
+  createPlan: { input: { name: string; amount: number; currency: string; interval: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
   /** One billing plan */
   getPlan: { input: { plan_id: string }; answer: Plan; required: true }
   /** Change a plan */
-  updatePlan: { input: { plan_id: string } & { name?: string; amount?: number; currency?: string; interval?: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
+  updatePlan: { input: { plan_id: string } & { name?: string; amount?: number; currency?: string; interval?: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
   /** Take a plan off the list; refused while somebody is subscribed to it */
   deletePlan: { input: { plan_id: string }; answer: undefined; required: true }
   /** Create or reuse the billing customer of the workspace, then return the client_secret of a setup intent */

@@ -98,7 +98,7 @@ export type Invoice = { invoice_id: string; number: string | null; status: "draf
 
 export type PaymentMethod = { payment_method_id: string; brand: string; last4: string; exp_month: number; exp_year: number; default: boolean; created_at: string }
 
-export type Plan = { plan_id: string; name: string; amount: number; currency: string; interval: "month" | "year"; quotas: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null }; features: Array<string>; trial_days: number; created_at: string; updated_at: string }
+export type Plan = { plan_id: string; name: string; amount: number; currency: string; interval: "month" | "year"; quotas: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; cpu_s_per_minute?: number | null }; features: Array<string>; trial_days: number; created_at: string; updated_at: string }
 
 export type SetupIntent = { setup_intent_id: string; client_secret: string; customer_id: string; provider: "builtin" | "stripe" }
 

@@ -78,7 +78,7 @@ const GRACE_MS = 200
 export const LEVEL_MS = [100, 2_000, MAX_LIMITS.timeMs] as const
 const TOP_LEVEL = LEVEL_MS.length - 1
 /** Long calls give way to short ones and to the service itself. */
-const NICENESS = [0, 5, 10] as const
+const NICENESS = [0, 10, 15] as const
 /** How long a call waits for its turn where nobody says otherwise. */
 const WAIT_MS = 5 * 60_000
 
@@ -191,11 +191,11 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
   const run = async (call: Call, request: SandboxRequest) => {
     if (closed) throw new SandboxFailure('sandbox_busy', 'the service is stopping')
     const { workspaceId } = call
+    const until = performance.now() + (call.waitMs ?? WAIT_MS)
     const inputText = JSON.stringify(call.input) ?? 'null'
     if (inputText.length > MAX_INPUT) throw new SandboxFailure('input_too_large', 'the input is larger than 4 MiB')
     if (options.budgetOf) budgets.allow(workspaceId, (await options.budgetOf(workspaceId)) ?? Number.POSITIVE_INFINITY)
     warmUp()
-    const until = performance.now() + (call.waitMs ?? WAIT_MS)
     const name = lengths.nameOf(workspaceId, request.source)
     for (let level = lengths.levelOf(name); ; level += 1) {
       // A JSONata expression can only be stopped with its process, so that it gets its whole time at once.

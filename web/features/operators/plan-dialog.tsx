@@ -60,7 +60,9 @@ export function PlanDialog({ plan, onClose }: { plan: Plan | 'new' | null; onClo
         submit={old ? 'Save' : 'Make plan'}
         onCancel={onClose}
         onSubmit={(values) =>
-          old ? update.mutateAsync({ plan_id: old.plan_id, ...bodyOf(values, old) }) : create.mutateAsync(bodyOf(values, old))
+          old
+            ? update.mutateAsync({ plan_id: old.plan_id, ...bodyOf(values, old) })
+            : create.mutateAsync(bodyOf(values, old))
         }
       >
         <Field name="name" label="Name">
