@@ -1,5 +1,5 @@
 import { SECOND } from '#platform/clock'
-import { isConnectionLost } from '#platform/db/pool'
+import { isConnectionLost } from '#platform/db/unavailable'
 import { problem } from '#platform/errors'
 import { newId } from '#platform/ids'
 import type { GraphState } from './interpreter/state.ts'

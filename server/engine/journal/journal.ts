@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { SECOND } from '#platform/clock'
-import { isConnectionLost } from '#platform/db/pool'
+import { isConnectionLost } from '#platform/db/unavailable'
 import type { Logger } from '#platform/log'
 import { type Append, COMMIT, COMMIT_WITH_STARTS, type Encoded } from './batch.ts'
 import { encode, valuesOf } from './encode.ts'
@@ -39,7 +39,7 @@ const FULL_FOR = SECOND
 
 /** Not this batch's fault and nothing was written: it is sent again as it is. */
 export const isPassing = (error: unknown): boolean =>
-  /^(40|53|55P03|57014|58|25006)/.test((error as { code?: string }).code ?? '')
+  /^(40|53|55P03|57014|58)/.test((error as { code?: string }).code ?? '')
 
 export const isFull = (error: unknown): boolean => (error as { code?: string }).code === '53100'
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { isConnectionLost } from '#platform/db/pool'
+import { isConnectionLost } from '#platform/db/unavailable'
 import type { Logger } from '#platform/log'
 import { ENQUEUE, type StartRow } from './batch.ts'
 import { queuedText } from './encode.ts'

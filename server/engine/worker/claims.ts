@@ -1,5 +1,5 @@
 import { makeLru } from '#model/lru'
-import { isConnectionLost } from '#platform/db/pool'
+import { isConnectionLost } from '#platform/db/unavailable'
 import type { Logger } from '#platform/log'
 import { ForNewerRelease } from '../release.ts'
 import type { Identities, Identity } from './identity.ts'

@@ -1,5 +1,6 @@
 import type { Json } from '#model/definition'
-import { type Database, isConnectionLost } from '#platform/db/pool'
+import type { Database } from '#platform/db/pool'
+import { isConnectionLost } from '#platform/db/unavailable'
 import type { Fact, GraphState } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import type { Signal, TriggerKind } from '../ports.ts'

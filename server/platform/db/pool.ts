@@ -4,6 +4,7 @@ import { problem } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { type Hint, type Hints, makeHints } from './hints.ts'
 import type { OnHint } from './listener.ts'
+import { isConnectionLost } from './unavailable.ts'
 
 export type Values = readonly unknown[]
 
@@ -42,22 +43,6 @@ export type Database = {
 
 const { builtins } = pg.types
 pg.types.setTypeParser(builtins.INT8, (text) => Number(text))
-
-/** SQLSTATE classes that mean "the server went away", as opposed to "the statement was wrong". */
-const lost = /^(08|57P0[1-5]|53300)/
-const lostSockets = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT'])
-
-export function isConnectionLost(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const code = (error as Error & { code?: string }).code ?? ''
-  return (
-    lost.test(code) ||
-    lostSockets.has(code) ||
-    /Connection terminated|timeout exceeded when trying to connect|not queryable|Client has encountered a connection error/.test(
-      error.message,
-    )
-  )
-}
 
 export const isUniqueViolation = (error: unknown, constraint?: string): boolean => {
   const { code, constraint: name } = error as { code?: string; constraint?: string }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
-import { isConnectionLost } from '../db/pool.ts'
+import { isDatabaseUnavailable } from '../db/unavailable.ts'
 import { Problem, problem, statusOf, titleOf } from '../errors.ts'
 
 /** An answer as bytes, ready to be sent, stored for a repeated request, or compared. */
@@ -49,7 +49,7 @@ export function toProblem(error: unknown): Problem {
     return problem('unavailable', 'The database took too long. Try again.', { retryAfterS: 1, cause: error })
   if (code === '22P05' || code === '22021')
     return problem('invalid', 'A text contains a character that cannot be stored.')
-  if (isConnectionLost(error))
+  if (isDatabaseUnavailable(error))
     return problem('unavailable', 'The database does not answer. Try again in a moment.', {
       retryAfterS: 1,
       cause: error,
