@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
 import type { DatabaseUrls } from '#platform/db/pool'
+import { bootstrapRoles } from '#platform/db/roles'
 import type {} from './global-setup.ts'
 
 export type DatabaseAddress = {
@@ -20,17 +21,44 @@ export type TestDatabase = DatabaseAddress & {
 /** A fresh copy of the migrated database, for one test file. */
 export async function makeTestDatabase(): Promise<TestDatabase> {
   const { superuserUrl, template, urls } = inject('postgres')
-  const name = `test_${randomBytes(6).toString('hex')}`
-  const at = (url: string): string => Object.assign(new URL(url), { pathname: `/${name}` }).href
+  const name = newName()
+  const at = placeOf(name)
   // Measured with 150 tables and fsync off: 37 ms, against 52 ms with the default strategy.
   await administer(superuserUrl, `create database ${name} template ${template} strategy file_copy`)
+  return handleOf(name, {
+    owner: at(urls.owner),
+    app: at(urls.app),
+    engine: at(urls.engine),
+    operator: at(urls.operator),
+  })
+}
+
+/** A database with roles and without tables, as the program finds it at its first start. */
+export async function makeEmptyDatabase(): Promise<TestDatabase> {
+  const { superuserUrl } = inject('postgres')
+  const name = newName()
+  await administer(superuserUrl, `create database ${name} template template0`)
+  const urls = await bootstrapRoles({ ownerUrl: placeOf(name)(superuserUrl), passwordFor: (role) => role })
+  return handleOf(name, urls)
+}
+
+const newName = (): string => `test_${randomBytes(6).toString('hex')}`
+
+const placeOf =
+  (name: string) =>
+  (url: string): string =>
+    Object.assign(new URL(url), { pathname: `/${name}` }).href
+
+function handleOf(name: string, urls: DatabaseUrls): TestDatabase {
+  const { superuserUrl } = inject('postgres')
+  const own = placeOf(name)(superuserUrl)
   const opened: pg.Client[] = []
   return {
     name,
-    urls: { owner: at(urls.owner), app: at(urls.app), engine: at(urls.engine), operator: at(urls.operator) },
-    superuserUrl: at(superuserUrl),
+    urls,
+    superuserUrl: own,
     async superuser() {
-      const client = new pg.Client({ connectionString: at(superuserUrl) })
+      const client = new pg.Client({ connectionString: own })
       client.on('error', () => {})
       await client.connect()
       opened.push(client)

@@ -1,3 +1,4 @@
+import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll } from 'vitest'
@@ -7,21 +8,11 @@ import { newId } from '#platform/ids'
 import { makeLogger } from '#platform/log'
 import { makeVault, type Vault } from '#platform/secrets'
 import { type App, makeApp } from '#server/app'
+import { type Answer, type CallOptions, callAt } from './call.ts'
 import { type DatabaseAddress, makeTestDatabase } from './postgres.ts'
 import { makeTemporaryDirectory } from './temporary.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
-export type Answer = { status: number; headers: Headers; text: string; body: any }
-
-export type CallOptions = {
-  method?: string
-  body?: unknown
-  headers?: Record<string, string>
-  /** An API key, a webhook token or an embed token. */
-  token?: string
-  workspace?: string
-  raw?: string | Buffer | FormData
-}
+export { type Answer, type CallOptions, callAt as call } from './call.ts'
 
 export type Service = {
   base: string
@@ -41,6 +32,8 @@ export type ServiceOptions = {
   env?: Record<string, string>
   database?: DatabaseAddress
   pages?: string
+  /** What a data directory holds already, such as blobs; it is copied. */
+  dataFrom?: string
 }
 
 /** The whole service on a database of its own, listening on a free port. */
@@ -48,6 +41,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const own = options.database ? undefined : await makeTestDatabase()
   const database = options.database ?? own!
   const directory = await makeTemporaryDirectory()
+  if (options.dataFrom !== undefined) await cp(options.dataFrom, join(directory.path, 'data'), { recursive: true })
   const config = readConfig(
     {
       PORT: '0',
@@ -89,7 +83,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     config,
     database,
     sql: async (text, values) => (await superuser.query(text, values)).rows as never,
-    call: (method, path, callOptions = {}) => call(base, method, path, callOptions),
+    call: (method, path, callOptions = {}) => callAt(base, method, path, callOptions),
     async stop() {
       await app.stop()
       await db.close()
@@ -97,31 +91,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await own?.drop()
       await directory.remove()
     },
-  }
-}
-
-export async function call(base: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
-  const headers = new Headers(options.headers)
-  if (options.token) headers.set('authorization', `Bearer ${options.token}`)
-  if (options.workspace) headers.set('x-workspace-id', options.workspace)
-  let body: string | Buffer | FormData | undefined = options.raw
-  if (options.body !== undefined) {
-    body = JSON.stringify(options.body)
-    if (!headers.has('content-type')) headers.set('content-type', 'application/json')
-  }
-  const response = await fetch(base + path, {
-    method,
-    headers,
-    redirect: 'manual',
-    ...(body !== undefined && { body: body as BodyInit }),
-  })
-  const text = await response.text()
-  const isJson = /json/.test(response.headers.get('content-type') ?? '')
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: isJson && text !== '' ? JSON.parse(text) : undefined,
   }
 }
 

@@ -1,9 +1,13 @@
 import type { WorkspaceRole } from '#platform/http/context'
 import { hashSecret, newId, newSecret, secretPrefix, toWire } from '#platform/ids'
-import type { Answer, CallOptions, Service } from './service.ts'
+import type { Answer, CallOptions } from './call.ts'
+import type { Service } from './service.ts'
 
 // People and workspaces written straight into the tables: the sign-up itself has tests of its own, and argon2 is slow on
 // purpose. Everything else in tests goes through the HTTP surface.
+
+/** What of a service is needed to fill it. */
+export type Surface = Pick<Service, 'sql' | 'call'>
 
 export type TestPerson = {
   /** The uuid; `id` is the same on the wire. */
@@ -20,7 +24,7 @@ export type TestWorkspace = { uuid: string; id: string; company: { uuid: string;
 let counter = 0
 
 export async function makePerson(
-  service: Service,
+  service: Surface,
   options: { email?: string; name?: string; orgId?: string } = {},
 ): Promise<TestPerson> {
   const uuid = newId()
@@ -47,7 +51,7 @@ export async function makePerson(
 }
 
 /** A company and a workspace that this person owns. */
-export async function makeWorkspace(service: Service, owner: TestPerson, name = 'Workspace'): Promise<TestWorkspace> {
+export async function makeWorkspace(service: Surface, owner: TestPerson, name = 'Workspace'): Promise<TestWorkspace> {
   const company = newId()
   const workspace = newId()
   await service.sql(
@@ -63,7 +67,7 @@ export async function makeWorkspace(service: Service, owner: TestPerson, name = 
 }
 
 export async function join(
-  service: Service,
+  service: Surface,
   workspace: { uuid: string },
   person: TestPerson,
   role: WorkspaceRole,
@@ -75,7 +79,7 @@ export async function join(
 }
 
 /** One workspace with a person in every role, and a stranger who owns another one. */
-export async function makeWorld(service: Service) {
+export async function makeWorld(service: Surface) {
   const [owner, member, viewer, guest, stranger] = await Promise.all([
     makePerson(service, { name: 'Olga Owner' }),
     makePerson(service, { name: 'Max Member' }),
