@@ -2,6 +2,7 @@ import { type Budget, conditionBudget, valuesBudget } from './cel-runtime.ts'
 import type { Json, JsonObject } from './definition.ts'
 import { ExpressionFailure } from './expression-failure.ts'
 import { evaluateConditionOver } from './expressions.ts'
+import { readQuorum } from './quorum.ts'
 
 // The decision of a gate: a pure function of its policy, the votes and who may still vote. The order in which votes
 // arrive never matters.
@@ -57,7 +58,7 @@ const MOST_COMPLETIONS = 1000
 
 /**
  * `approved`, `rejected`, or still `open`. At least one human must approve: agents alone never open a gate, unless its author
- * counts agents by name in CEL, and then one of them must approve. Whatever cannot be reached any more is rejected at once.
+ * counts the approvals of agents in CEL (`approvals.agent`), and then somebody must approve. Whatever cannot be reached any more is rejected at once.
  */
 export function decide(
   policy: Pick<Policy, 'quorum' | 'veto'>,
@@ -99,7 +100,7 @@ function decideByExpression(cel: string, votes: readonly Ballot[], tally: Tally)
     confidence: confidence ?? null,
   }))
   // `approvals.total >= 2` and `rejections.total == 0` say nothing of agents: their votes, abstentions among them, open nothing.
-  const countsAgents = /\bagent\b/.test(cel)
+  const { countsAgents, readsVotes } = readQuorum(cel)
   const holds = (counts: Tally, budget: Budget): boolean =>
     (countsAgents ? counts.approvals.total : counts.approvals.human) > 0 &&
     evaluateConditionOver(cel, { ...(counts as unknown as JsonObject), votes: listed }, budget)
@@ -112,7 +113,7 @@ function decideByExpression(cel: string, votes: readonly Ballot[], tally: Tally)
     return 'approved'
   if (tally.outstanding.total === 0) return 'rejected'
   // An expression over single votes cannot be foreseen: who will say what is not known.
-  if (/\bvotes\b/.test(cel)) return 'open'
+  if (readsVotes) return 'open'
   const completions = completionsOf(tally)
   if (completions === undefined) return 'open'
   // One budget for all of them: a costly expression holds the process up once, not once per completion.

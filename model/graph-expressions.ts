@@ -1,6 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { compileTree } from './cel.ts'
 import { parseCel } from './cel-parser.ts'
+import { children, memberOf } from './cel-tree.ts'
 import type { Json } from './definition.ts'
 import { ExpressionFailure } from './expression-failure.ts'
 import { isCel, isReference } from './expressions.ts'
@@ -130,24 +131,4 @@ function nodeName(node: ASTNode): { id: string; field: string | undefined } | un
   const outer = memberOf(inner.target)
   if (outer?.target.op === 'id' && outer.target.args === 'nodes') return { id: outer.key, field: inner.key }
   return undefined
-}
-
-function memberOf(node: ASTNode): { target: ASTNode; key: string } | undefined {
-  if (node.op === '.') return { target: node.args[0], key: node.args[1] }
-  if (node.op === '[]' && node.args[1].op === 'value' && typeof node.args[1].args === 'string') {
-    return { target: node.args[0], key: node.args[1].args }
-  }
-  return undefined
-}
-
-/** Arguments hold nodes, lists of nodes and pairs of nodes, beside names and literals. */
-function children(node: ASTNode): ASTNode[] {
-  const isNode = (value: unknown): value is ASTNode => typeof value === 'object' && value !== null && 'op' in value
-  const found: ASTNode[] = []
-  const collect = (value: unknown): void => {
-    if (isNode(value)) found.push(value)
-    else if (Array.isArray(value)) for (const item of value) collect(item)
-  }
-  if (node.op !== 'value') collect(node.args)
-  return found
 }

@@ -1,6 +1,19 @@
-import type { Definition, Graph, Json, JsonObject } from './definition.ts'
+import type { Definition, Graph, Json, JsonObject, Node } from './definition.ts'
 import type { Kinds } from './graph.ts'
 import { at, isObject, own } from './json.ts'
+
+/** Every node of a graph, those in the bodies of maps included. */
+export function* allNodes(graph: Graph): Generator<Node> {
+  for (const node of graph.nodes) {
+    yield node
+    const body = node.type === 'map' ? node.args?.body : undefined
+    if (isObject(body) && Array.isArray(body.nodes)) yield* allNodes(body as unknown as Graph)
+  }
+}
+
+/** Whether one of its nodes is of a kind whose usage is counted. */
+export const isMetered = (definition: Definition, kinds: Kinds): boolean =>
+  [...allNodes(definition)].some(({ type }) => kinds.get(type)?.metered === true)
 
 /** The id of a thing of the workspace, written as a literal in an argument. */
 export type LiteralId = { path: string; prefix: string; id: string }

@@ -21,6 +21,8 @@ export type NodeDescriptor = {
   /** Named ways out; most have only `out`. A `branch` adds those its cases name. */
   ports: string[]
   effect: Effect
+  /** What it does is counted by a model, or by what it starts: jobs then add up the usage of each run. */
+  metered?: boolean
   /** Arguments a freshly dropped node starts with. */
   defaults: JsonObject
 }

@@ -122,6 +122,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     identity,
     engine: workflows.engine,
     workflows: workflows.workflows,
+    nodes: workflows.nodes,
     standingInWorkflow: workflows.standings.workflow,
     datasets: data.datasetUse,
     connections: data.connectionUse,

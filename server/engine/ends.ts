@@ -2,9 +2,10 @@ import type { ExecutionError, Json } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
+import { initiatorsOfRow } from './initiators.ts'
 import { nudge } from './nudges.ts'
 import { readBlob } from './outputs.ts'
-import type { EndedExecution, EnginePorts, TriggerKind } from './ports.ts'
+import type { EndedExecution, EnginePorts, Initiator, TriggerKind } from './ports.ts'
 import type { Store } from './worker/store.ts'
 
 // Whoever must know of an end is told of it: the parent that waits, children that need not go on, the areas. The row
@@ -24,13 +25,15 @@ type Row = {
   trigger_kind: TriggerKind
   trigger_id: string | null
   started_by: string | null
+  initiated_by: Initiator[] | null
+  principal_id: string | null
   finished_at: Date
   parent_execution_id: string | null
   parent_node: string | null
 }
 
 const TAKE = `select workspace_id, execution_id, workflow_id, version_id, system_slug, status, input, results, results_blob,
-    error, trigger_kind, trigger_id, started_by, finished_at, parent_execution_id, parent_node
+    error, trigger_kind, trigger_id, started_by, initiated_by, principal_id, finished_at, parent_execution_id, parent_node
   from executions where tell_end and finished_at is not null order by finished_at limit 100`
 
 const DONE = `update executions set tell_end = false where tell_end and (workspace_id, execution_id) in (
@@ -91,6 +94,8 @@ export const makeEnds = (deps: { db: Database; store: Store; ports: EnginePorts;
         error: row.error,
         trigger: { kind: row.trigger_kind, id: row.trigger_id },
         startedBy: row.started_by,
+        initiatedBy: initiatorsOfRow(row),
+        principalId: row.principal_id,
         finishedAt: row.finished_at,
       })
       return true

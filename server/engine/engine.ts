@@ -3,13 +3,14 @@ import { RELEASE } from '#model/release'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { problem } from '#platform/errors'
-import { newId } from '#platform/ids'
+import { newId, toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import { makeDatabaseClock } from './clock.ts'
 import { makeDefinitions } from './definitions.ts'
 import { makeEnds } from './ends.ts'
 import { readHealth } from './health.ts'
 import { makeHints } from './hints.ts'
+import { initiatorsOfRow, joinInitiators } from './initiators.ts'
 import { makeStartQueue } from './journal/queue.ts'
 import { nudge, onNudged } from './nudges.ts'
 import { hydrate, offload } from './outputs.ts'
@@ -124,6 +125,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
       systemSlug: row.system_slug,
       timeoutS: row.timeout_s,
       maxConcurrency: row.max_concurrency,
+      principalId: row.principal_id,
     }
     const [oldDefinition, definition] = await Promise.all([load(row.definition_ref), load(target.definitionRef)])
     const executionId = newId()
@@ -146,6 +148,12 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
       input: found.row.input,
       trigger: wanted.trigger,
       startedBy: wanted.startedBy,
+      initiatedBy: joinInitiators(
+        wanted.startedBy === null
+          ? []
+          : [{ kind: 'retry', id: toWire('usr', wanted.startedBy), user_id: wanted.startedBy }],
+        initiatorsOfRow(found.row),
+      ),
       retryOf: wanted.executionId,
       snapshot,
       ...(wanted.idempotency && { idempotency: wanted.idempotency }),

@@ -1,4 +1,5 @@
 import type { Tx } from '#platform/db/pool'
+import { initiatorsOf } from './initiators.ts'
 import { nudge } from './nudges.ts'
 import type { Start } from './ports.ts'
 
@@ -23,6 +24,8 @@ export async function enqueue(
       trigger_kind: start.trigger.kind,
       trigger_id: start.trigger.id,
       started_by: start.startedBy,
+      principal_id: start.principalId ?? null,
+      initiated_by: initiatorsOf(start),
       tell_end: start.tellEnd ?? false,
     }),
   ])

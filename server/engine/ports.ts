@@ -21,6 +21,29 @@ export type StartTarget = {
   timeoutS?: number | null
   /** The workflow's `settings.max_concurrency`: exact over all workers. */
   maxConcurrency?: number | null
+  /** In whose name it acts: who activated the version. Derived from the version where it is not stored. */
+  principalId?: string | null
+}
+
+/**
+ * One link of the chain that led to an execution: what kind of thing it is, its id on the wire, and the person behind it
+ * (who created the token, added the workflow to the template, owns the job).
+ */
+export type Initiator = {
+  kind:
+    | 'person'
+    | 'webhook_token'
+    | 'embed_token'
+    | 'template'
+    | 'channel'
+    | 'schedule'
+    | 'job'
+    | 'suite'
+    | 'execution'
+    | 'error_workflow'
+    | 'retry'
+  id: string | null
+  user_id: string | null
 }
 
 export type Start = StartTarget & {
@@ -31,6 +54,8 @@ export type Start = StartTarget & {
   trigger: { kind: TriggerKind; id: string | null }
   /** The person who started it, if a person did. */
   startedBy: string | null
+  /** Who and what led to it, nearest first; the person who started it where absent. */
+  initiatedBy?: Initiator[]
   idempotency?: { credentialHash: Buffer; keyHash: Buffer; bodySha256: Buffer }
   /** `ended` is called for this execution even when it succeeds (it always is for any other end). */
   tellEnd?: boolean
@@ -75,6 +100,8 @@ export type ExecutionView = {
   waiting_for: WaitingFor[]
   trigger: { kind: TriggerKind; id: string | null }
   started_by: string | null
+  initiated_by: Initiator[]
+  principal_id: string | null
   retry_of: string | null
   parent_execution_id: string | null
   created_at: Date
@@ -181,6 +208,8 @@ export type PeopleWait = {
   /** The node's arguments, resolved. */
   args: JsonObject
   startedBy: string | null
+  /** Who and what led to the execution, nearest first. */
+  initiatedBy: Initiator[]
   input: Json
 }
 
@@ -199,6 +228,8 @@ export type EndedExecution = {
   error: ExecutionError | null
   trigger: { kind: TriggerKind; id: string | null }
   startedBy: string | null
+  initiatedBy: Initiator[]
+  principalId: string | null
   finishedAt: Date
 }
 

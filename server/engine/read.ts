@@ -1,6 +1,7 @@
 import type { Definition, ExecutionError, ExecutionStatus, Json } from '#model/definition'
 import type { Database } from '#platform/db/pool'
 import type { LoadDefinition } from './definitions.ts'
+import { initiatorsOfRow } from './initiators.ts'
 import { replay } from './interpreter/apply.ts'
 import { emptyState, type Fact, type GraphState, hasEnded } from './interpreter/state.ts'
 import type {
@@ -8,6 +9,7 @@ import type {
   ExecutionEvent,
   ExecutionEventType,
   ExecutionView,
+  Initiator,
   NodeView,
   TriggerKind,
   WaitingFor,
@@ -32,6 +34,8 @@ type Row = {
   trigger_kind: TriggerKind
   trigger_id: string | null
   started_by: string | null
+  initiated_by: Initiator[] | null
+  principal_id: string | null
   retry_of: string | null
   parent_execution_id: string | null
   created_at: Date
@@ -70,7 +74,8 @@ const notBegun = (definition: Definition | undefined, { finished_at }: Row, stat
     }))
 
 const ROW = `select execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input, results, results_blob,
-    error, waiting_for, trigger_kind, trigger_id, started_by, retry_of, parent_execution_id, created_at, started_at,
+    error, waiting_for, trigger_kind, trigger_id, started_by, initiated_by,
+    coalesce(principal_id, principal_of_version(workspace_id, version_id)) as principal_id, retry_of, parent_execution_id, created_at, started_at,
     finished_at, snapshot, snapshot_seq
   from executions where workspace_id = $1 and execution_id = $2`
 
@@ -115,6 +120,7 @@ export const readExecution = async (
   const definition = await loadDefinition(workspaceId, definition_ref).catch(() => undefined)
   return {
     ...row,
+    initiated_by: initiatorsOfRow(row),
     trigger: { kind: trigger_kind, id: trigger_id },
     nodes: [...nodeViews(found.state), ...notBegun(definition, found.row, found.state)],
     seq: found.state.seq,

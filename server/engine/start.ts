@@ -2,6 +2,7 @@ import { SECOND } from '#platform/clock'
 import { isConnectionLost } from '#platform/db/unavailable'
 import { problem } from '#platform/errors'
 import { newId } from '#platform/ids'
+import { initiatorsOf } from './initiators.ts'
 import type { GraphState } from './interpreter/state.ts'
 import type { StartRow } from './journal/batch.ts'
 import { Fenced, Full, Refused, Unknown } from './journal/journal.ts'
@@ -49,6 +50,8 @@ const rowOf = (start: InnerStart, bytes: number): StartRow => ({
   input: start.input,
   trigger: start.trigger,
   startedBy: start.startedBy,
+  principalId: start.principalId ?? null,
+  initiatedBy: initiatorsOf(start),
   retryOf: start.retryOf ?? null,
   parent: start.parent ?? null,
   depth: start.depth ?? 0,

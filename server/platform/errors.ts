@@ -35,6 +35,7 @@ const codes = {
   not_empty: [409, 'It still holds something'],
   idempotency_key_reused: [409, 'This idempotency key was used for another request'],
   no_active_version: [409, 'The workflow has no active version'],
+  activation_required: [409, 'The workflow must be activated by its new owner'],
   runs_live: [409, 'The workflow has live executions'],
   not_waiting: [409, 'Nothing waits for this answer'],
   not_retryable: [409, 'This execution cannot be retried so'],

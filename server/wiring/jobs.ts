@@ -16,7 +16,9 @@ import { makeStandingInSuite, makeSuites } from '#areas/suites/service'
 import { cancelRunsOfWorkflow } from '#areas/suites/store'
 import type { Workflows } from '#areas/workflows/service'
 import { reviewByAgent } from '#engine/agents/review'
+import { descriptorsOf, type NodeTable } from '#engine/nodes/table'
 import type { Engine } from '#engine/ports'
+import { isMetered } from '#model/graph-ids'
 import type { StandingIn } from '#platform/access/check'
 import type { Config } from '#platform/config'
 import type { Database, Tx } from '#platform/db/pool'
@@ -36,6 +38,7 @@ export type JobWiringOptions = {
   quotas: Quotas
   providers: Pick<Providers, 'blobs' | 'llm'>
   standingInWorkflow: StandingIn
+  nodes: NodeTable
 }
 
 /** What other areas must know of jobs before there can be any. */
@@ -58,6 +61,7 @@ export async function wireJobs(options: JobWiringOptions) {
     log,
     engine,
     datasets,
+    isMetered: (definition) => isMetered(definition, descriptorsOf(options.nodes)),
     readSource: makeReadSource({ db, connections: options.connections }),
     countRuns: (workspaceId, count) => options.quotas.takeExecutions(workspaceId, count),
     concludeJob: (run, lease, versionId) => writeOutput(reader, run, lease, versionId),

@@ -132,7 +132,7 @@ describe('gates', () => {
     const { gate } = await openGate({ approvers: [person(world.owner), person(world.member)], quorum: 'any' })
     const refused = await vote(world.owner, gate)
     expect(refused.status).toBe(403)
-    expect(refused.body.detail).toContain('started this execution')
+    expect(refused.body.detail).toContain('you started the execution')
     const allowed = await openGate({ approvers: [person(world.owner)], quorum: 'any', allow_self: true })
     expect((await vote(world.owner, allowed.gate)).status).toBe(201)
   })
@@ -587,6 +587,7 @@ describe('questions', () => {
       nodeId: nodePath,
       args,
       startedBy: null,
+      initiatedBy: [],
       input: {},
     })
     const questions = makeQuestions({ db, engine })
@@ -629,6 +630,7 @@ describe('questions', () => {
       nodeId: 'ask',
       args,
       startedBy: world.owner.uuid,
+      initiatedBy: [],
       input: {},
     })
     expect(await questions.questionDue(wait)).toEqual({ dueAt: asked.dueAt })

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { NodeFailure } from '#engine/node'
 import { approval } from '#engine/nodes/approval'
 import { checkArgs } from '#engine/nodes/kind'
 import type { Engine, Opened, PeopleWait } from '#engine/ports'
@@ -7,9 +8,17 @@ import type { Json } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { deliverEvent } from '#platform/events'
 import { newId, toWire } from '#platform/ids'
+import { reasonToExclude } from './excluded.ts'
 import { given, readPolicy, toRows } from './policy.ts'
 import * as store from './store.ts'
-import { decideGate, gateIsSatisfiable, readStanding, readStandings, type Standing } from './tally.ts'
+import {
+  decideGate,
+  gateIsSatisfiable,
+  isStuckByExclusion,
+  readStanding,
+  readStandings,
+  type Standing,
+} from './tally.ts'
 import { voteJson } from './view.ts'
 import * as voting from './voting-store.ts'
 
@@ -109,7 +118,7 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
       // Perhaps resolved before the journal knew that it was opened, and opened again after a crash: it is the same gate.
       if (present && present.payload_sha256 === sha256 && present.version_id === wait.versionId) return opened(present)
       if (present?.status === 'open') await store.closeGate(tx, wait.workspaceId, present.request_id, 'cancelled', null)
-      const gate = await store.insertGate(tx, {
+      const inserted = await store.insertGate(tx, {
         workspace_id: wait.workspaceId,
         request_id: newId(),
         execution_id: wait.executionId,
@@ -122,8 +131,10 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
         payload_sha256: sha256,
         policy,
         started_by: wait.startedBy,
+        initiators: wait.initiatedBy,
       })
-      await addApprovers(tx, gate, policy.approvers)
+      await addApprovers(tx, inserted, policy.approvers)
+      const gate = await escalateIfExcluded(tx, inserted)
       await tellVoters(tx, gate, 'approval.requested', `Your vote is needed: ${gate.title}`)
       await reportIfStuck(tx, await readStanding(tx, gate))
       await onOpened?.(tx, gate)
@@ -131,6 +142,34 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
     })
     if (policy.approvers.some(({ kind }) => kind === 'agent')) onAgentsAsked()
     return result
+  }
+
+  /**
+   * Everybody who could open the gate led to the execution: those the policy escalates to are asked at once. Where nobody is
+   * left then either, the node fails and says why; a gate that opens by itself when it is due may wait for that.
+   */
+  async function escalateIfExcluded(tx: Tx, gate: store.Gate): Promise<store.Gate> {
+    const { policy } = gate
+    let standing = await readStanding(tx, gate)
+    if (!isStuckByExclusion(standing)) return gate
+    if (policy.on_due === 'escalate') {
+      const escalated = await store.markEscalated(tx, gate)
+      await addApprovers(tx, escalated, policy.escalate_to)
+      standing = await readStanding(tx, escalated)
+      if (gateIsSatisfiable(standing)) return escalated
+    }
+    if (policy.on_due === 'approve' && policy.due_in_s !== null) return gate
+    const people = standing.excluded.map(({ user_id, name }) => `${name} ${reasonToExclude(gate, user_id)}`)
+    throw new NodeFailure(
+      'approvers_excluded',
+      `Nobody is left who may approve "${gate.title}": ${people.join('; ')}. Name another approver, or set allow_self.`,
+      {
+        retryable: false,
+        details: {
+          excluded: standing.excluded.map(({ user_id, name }) => ({ user_id: toWire('usr', user_id), name })),
+        },
+      },
+    )
   }
 
   async function addApprovers(

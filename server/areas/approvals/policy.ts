@@ -58,7 +58,7 @@ export function policyText({ quorum, veto, allow_self, due_in_s, on_due }: Polic
   return [
     `It opens when ${quorumText(quorum)}.`,
     veto.length > 0 ? `A rejection by anybody with the role ${veto.join(' or ')} rejects it.` : '',
-    allow_self ? '' : 'Whoever started the execution does not vote.',
+    allow_self ? '' : 'Nobody who led to the execution votes.',
     due_in_s === null ? '' : `If it is not decided within ${due_in_s} seconds, ${dueText[on_due]}.`,
   ]
     .filter((line) => line !== '')

@@ -37,6 +37,9 @@ export const Approval = z
     outcome: z.enum(['approved', 'rejected']).nullable().describe('What the gate counts as once it is closed'),
     votes: z.array(Vote),
     outstanding: z.array(Voter).describe('Who can still vote'),
+    excluded: z
+      .array(z.object({ user_id: id('usr'), name: z.string(), reason: z.string() }))
+      .describe('Whom the policy names and who may not vote because they led to the execution (`allow_self: false`)'),
     unsatisfiable: z.boolean().describe('Nobody who could still open it is left'),
     agents: z.array(
       z.object({ agent: z.string(), name: z.string(), votes: z.number().int(), agreed: z.number().int() }),

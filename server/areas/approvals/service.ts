@@ -9,6 +9,7 @@ import type { Context } from '#platform/http/context'
 import { decodeCursor, decodeDueCursor, decodeIdCursor, isUuid, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { fromWire, NOWHERE, newId, toWire } from '#platform/ids'
+import { reasonToExclude } from './excluded.ts'
 import type { Gates } from './gates.ts'
 import type { AgreementQuery, Approval, Delegation, NewVote, Vote } from './schema.ts'
 import * as store from './store.ts'
@@ -187,8 +188,8 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
       if (user_id === me || voters.some((voter) => voter.user_id === user_id))
         throw invalid([{ path: '/user_id', message: 'already has a vote of their own' }])
       if (hasVoted(votes, user_id)) throw invalid([{ path: '/user_id', message: 'has voted already' }])
-      if (!gate.policy.allow_self && user_id === gate.started_by)
-        throw invalid([{ path: '/user_id', message: 'started the execution and may not approve it' }])
+      const reason = reasonToExclude(gate, user_id)
+      if (reason !== null) throw invalid([{ path: '/user_id', message: `${reason} and may not approve it` }])
       await store.handOn(ctx.tx, gate, me, user_id)
       await recordAudit(ctx, ctx.tx, {
         action: 'approval.delegated',
@@ -223,10 +224,12 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
 const hasVoted = (votes: voting.VoteRow[], userId: string): boolean =>
   votes.some(({ voter_kind, voter_id }) => voter_kind === 'human' && voter_id === userId)
 
-const notAVoter = (gate: store.Gate, userId: string): string =>
-  !gate.policy.allow_self && gate.started_by === userId
-    ? 'You started this execution, and its policy does not let you approve it yourself.'
-    : 'The policy of this gate does not name you as an approver.'
+const notAVoter = (gate: store.Gate, userId: string): string => {
+  const reason = reasonToExclude(gate, userId)
+  return reason === null
+    ? 'The policy of this gate does not name you as an approver.'
+    : `Somebody else must approve this: you ${reason}.`
+}
 
 function decodeAgreementCursor(cursor: string | undefined): readonly [string, string, string] | null {
   const key = decodeCursor(cursor, 3)

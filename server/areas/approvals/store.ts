@@ -1,3 +1,4 @@
+import type { Initiator } from '#engine/ports'
 import type { Policy } from '#model/approval'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
@@ -17,6 +18,8 @@ export type Gate = {
   status: 'open' | 'approved' | 'rejected' | 'expired' | 'cancelled'
   outcome: 'approved' | 'rejected' | null
   started_by: string | null
+  /** Who and what led to the execution; null where an older release opened the gate. */
+  initiators: Initiator[] | null
   escalated: boolean
   reminded: boolean
   unsatisfiable: boolean
@@ -26,7 +29,7 @@ export type Gate = {
 }
 
 const columns = `workspace_id, request_id, execution_id, workflow_id, version_id, node_path, node_id, title, payload, payload_sha256, policy, status,
-  outcome, started_by, escalated, reminded, unsatisfiable, due_at, opened_at, resolved_at`
+  outcome, started_by, initiators, escalated, reminded, unsatisfiable, due_at, opened_at, resolved_at`
 
 export const findGate = (tx: Tx, workspaceId: string, requestId: string): Promise<Gate | undefined> =>
   tx.maybe<Gate>(`select ${columns} from approval_requests where workspace_id = $1 and request_id = $2`, [
@@ -147,12 +150,13 @@ export async function insertGate(
     | 'payload_sha256'
     | 'policy'
     | 'started_by'
+    | 'initiators'
   >,
 ): Promise<Gate> {
   return tx.row<Gate>(
     `insert into approval_requests (workspace_id, request_id, execution_id, workflow_id, version_id, node_path, node_id, title, payload, payload_sha256,
-       policy, started_by, due_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, date_trunc('milliseconds', now() + make_interval(secs => $13))) returning ${columns}`,
+       policy, started_by, initiators, due_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, date_trunc('milliseconds', now() + make_interval(secs => $14))) returning ${columns}`,
     [
       gate.workspace_id,
       gate.request_id,
@@ -166,10 +170,17 @@ export async function insertGate(
       gate.payload_sha256,
       JSON.stringify(gate.policy),
       gate.started_by,
+      JSON.stringify(gate.initiators ?? []),
       gate.policy.due_in_s,
     ],
   )
 }
+
+export const markEscalated = (tx: Tx, gate: Gate): Promise<Gate> =>
+  tx.row<Gate>(
+    `update approval_requests set escalated = true where workspace_id = $1 and request_id = $2 returning ${columns}`,
+    [gate.workspace_id, gate.request_id],
+  )
 
 /** Moves what was handed to `from`, else their own vote; back at whom it came from, it is theirs as before. */
 export async function handOn(tx: Tx, gate: Gate, from: string, to: string): Promise<void> {

@@ -8,6 +8,8 @@ export type Standing = {
   gate: store.Gate
   votes: voting.VoteRow[]
   voters: voting.VoterRow[]
+  /** Whom the policy names and who led to the execution. */
+  excluded: voting.VoterRow[]
   agents: voting.AgentRow[]
   outstanding: (Voter & { name: string })[]
 }
@@ -20,13 +22,13 @@ export async function readStandings(tx: Tx, gates: readonly store.Gate[]): Promi
   const { workspace_id } = gates[0]!
   const ids = gates.map(({ request_id }) => request_id)
   const votes = Map.groupBy(await voting.listVotes(tx, workspace_id, ids), ({ request_id }) => request_id)
-  const voters = Map.groupBy(await voting.listVoters(tx, workspace_id, ids), ({ request_id }) => request_id)
+  const candidates = Map.groupBy(await voting.listCandidates(tx, workspace_id, ids), ({ request_id }) => request_id)
   const agents = Map.groupBy(await voting.listAgents(tx, workspace_id, ids), ({ request_id }) => request_id)
   return gates.map((gate) =>
     standingOf(
       gate,
       votes.get(gate.request_id) ?? [],
-      voters.get(gate.request_id) ?? [],
+      candidates.get(gate.request_id) ?? [],
       agents.get(gate.request_id) ?? [],
     ),
   )
@@ -35,9 +37,11 @@ export async function readStandings(tx: Tx, gates: readonly store.Gate[]): Promi
 function standingOf(
   gate: store.Gate,
   votes: voting.VoteRow[],
-  voters: voting.VoterRow[],
+  candidates: voting.CandidateRow[],
   agents: voting.AgentRow[],
 ): Standing {
+  const voters = candidates.filter(({ excluded }) => !excluded)
+  const excluded = candidates.filter((candidate) => candidate.excluded)
   const voted = new Set(votes.map((vote) => `${vote.voter_kind}:${vote.voter_id}`))
   const outstanding =
     gate.status === 'open'
@@ -50,7 +54,7 @@ function standingOf(
             .map(({ agent, agent_name }) => ({ kind: 'agent' as const, id: agent, name: agent_name ?? agent })),
         ]
       : []
-  return { gate, votes, voters, agents, outstanding }
+  return { gate, votes, voters, excluded, agents, outstanding }
 }
 
 const ballots = (votes: voting.VoteRow[]): Ballot[] =>
@@ -67,3 +71,12 @@ export const decideGate = ({ gate, votes, outstanding }: Standing): 'approved' |
 
 export const gateIsSatisfiable = ({ gate, votes, outstanding }: Standing): boolean =>
   isSatisfiable(gate.policy, ballots(votes), outstanding)
+
+/** Nobody can open it, and somebody could if those who led to the execution were let vote. */
+export const isStuckByExclusion = ({ gate, votes, outstanding, excluded }: Standing): boolean =>
+  excluded.length > 0 &&
+  !isSatisfiable(gate.policy, ballots(votes), outstanding) &&
+  isSatisfiable(gate.policy, ballots(votes), [
+    ...outstanding,
+    ...excluded.map(({ user_id }): Voter => ({ kind: 'human', id: user_id })),
+  ])

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
+import { reasonToExclude } from './excluded.ts'
 import type { Approval, Vote } from './schema.ts'
 import type * as store from './store.ts'
 import { readStandings, type Standing } from './tally.ts'
@@ -38,7 +39,7 @@ export async function gateViews(tx: Tx, gates: readonly store.Gate[]): Promise<A
   return standings.map((standing) => viewOf(standing, earned))
 }
 
-function viewOf({ gate, votes, agents, outstanding }: Standing, earned: voting.AgreementRow[]): Approval {
+function viewOf({ gate, votes, agents, outstanding, excluded }: Standing, earned: voting.AgreementRow[]): Approval {
   return {
     request_id: gate.request_id,
     execution_id: gate.execution_id,
@@ -58,6 +59,7 @@ function viewOf({ gate, votes, agents, outstanding }: Standing, earned: voting.A
       id: voterId(voter.kind, voter.id),
       name: voter.name,
     })),
+    excluded: excluded.map(({ user_id, name }) => ({ user_id, name, reason: reasonToExclude(gate, user_id) ?? '' })),
     unsatisfiable: gate.unsatisfiable,
     agents: agents.map(({ agent, agent_name }) => {
       const record = earned.find(

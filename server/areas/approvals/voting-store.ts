@@ -21,7 +21,9 @@ export type VoteRow = {
   voted_at: Date
 }
 
-export type VoterRow = { request_id: string; user_id: string; name: string; role: string }
+/** `excluded`: the policy names them, but they led to the execution. */
+export type CandidateRow = { request_id: string; user_id: string; name: string; role: string; excluded: boolean }
+export type VoterRow = Omit<CandidateRow, 'excluded'>
 export type AgentRow = {
   request_id: string
   agent: string
@@ -59,6 +61,12 @@ export async function insertApprovers(
 export const listVoters = (tx: Tx, workspaceId: string, requestIds: string[]): Promise<VoterRow[]> =>
   tx.rows<VoterRow>(
     'select request_id, user_id, name, role from voters_of_gates($1, $2) order by request_id, name, user_id',
+    [workspaceId, requestIds],
+  )
+
+export const listCandidates = (tx: Tx, workspaceId: string, requestIds: string[]): Promise<CandidateRow[]> =>
+  tx.rows<CandidateRow>(
+    'select request_id, user_id, name, role, excluded from candidates_of_gates($1, $2) order by request_id, name, user_id',
     [workspaceId, requestIds],
   )
 

@@ -7,6 +7,7 @@ import { isProblem } from '#platform/errors'
 import { newId } from '#platform/ids'
 import { insertExecution } from './execution-store.ts'
 import { closeForms, type FormRow, insertForm, updateFormValues } from './form-store.ts'
+import { initiatorsOfTurn } from './initiators.ts'
 import type { NewMessage } from './message-store.ts'
 import type { Offer } from './offer-store.ts'
 import { askedNow, type OpenQuestion } from './state.ts'
@@ -106,6 +107,8 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
       maxConcurrency: offer.settings.max_concurrency ?? null,
       trigger: by.origin,
       startedBy: by.author.kind === 'person' ? by.author.userId : null,
+      principalId: offer.principal_id,
+      initiatedBy: await initiatorsOfTurn(tx, held, offer, by),
       tellEnd: true,
     })
     if (outcome !== 'accepted') return false

@@ -11,6 +11,9 @@ export type Offer = {
   settings: { timeout_s?: number; max_concurrency?: number }
   version_id: string
   inputs: Json | null
+  principal_id: string
+  /** Who added it to the template; null where no template offers it. */
+  added_by: string | null
 }
 
 export type Voice = {
@@ -22,20 +25,22 @@ export type Voice = {
   names: boolean
 }
 
-const offerColumns = `w.workflow_id, w.name, w.description, w.settings, v.version_id, v.definition -> 'inputs' as inputs`
+const offerColumns = `w.workflow_id, w.name, w.description, w.settings, v.version_id, v.definition -> 'inputs' as inputs,
+  coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id`
 const activeVersion =
   'join workflow_versions v on v.workspace_id = w.workspace_id and v.workflow_id = w.workflow_id and v.active'
 
 /** Workflows that exist, have an active version, and that whoever added them may still start. */
 const offeredBy = (template: string): string =>
-  `select ${offerColumns}, p.position from template_workflows p
-   join workflows w on w.workspace_id = p.workspace_id and w.workflow_id = p.workflow_id and w.deleted_at is null ${activeVersion}
+  `select ${offerColumns}, p.added_by, p.position from template_workflows p
+   join workflows w on w.workspace_id = p.workspace_id and w.workflow_id = p.workflow_id and w.deleted_at is null
+     and not w.activation_required ${activeVersion}
    where p.workspace_id = $1 and p.template_id = ${template} and (w.owner_id = p.added_by or exists (
      select from workflow_members m where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = p.added_by and m.role = 'member'))`
 
 const offerOf = (workflow: string): string =>
-  `select ${offerColumns}, 0 as position from workflows w ${activeVersion}
-   where w.workspace_id = $1 and w.workflow_id = ${workflow} and w.deleted_at is null`
+  `select ${offerColumns}, null::uuid as added_by, 0 as position from workflows w ${activeVersion}
+   where w.workspace_id = $1 and w.workflow_id = ${workflow} and w.deleted_at is null and not w.activation_required`
 
 export const offersOfTemplate = (tx: Tx, workspaceId: string, templateId: string): Promise<Offer[]> =>
   tx.rows<Offer>(`${offeredBy('$2')} order by p.position, w.workflow_id`, [workspaceId, templateId])

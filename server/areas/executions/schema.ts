@@ -32,6 +32,24 @@ export const ExecutionSummary = z
   .meta({ id: 'ExecutionSummary' })
 export type ExecutionSummary = z.input<typeof ExecutionSummary>
 
+const Initiator = z.object({
+  kind: z.enum([
+    'person',
+    'webhook_token',
+    'embed_token',
+    'template',
+    'channel',
+    'schedule',
+    'job',
+    'suite',
+    'execution',
+    'error_workflow',
+    'retry',
+  ]),
+  id: z.string().nullable(),
+  user_id: id('usr').nullable().describe('The person behind it: who made the token, owns the job, pressed the button'),
+})
+
 export const ExecutionNode = z.looseObject({
   node_id: z.string(),
   status: z.enum(['pending', 'running', 'waiting', 'succeeded', 'failed', 'skipped']),
@@ -46,6 +64,12 @@ export const Execution = ExecutionSummary.extend({
   input: z.unknown(),
   results: z.unknown(),
   nodes: z.array(ExecutionNode),
+  initiated_by: z
+    .array(Initiator)
+    .describe('Who and what led to it, nearest first. A gate with `allow_self: false` lets none of these people vote'),
+  principal_id: id('usr')
+    .nullable()
+    .describe('In whose name it acts: who activated the version. It may use what this person may use'),
   parent_execution_id: id('exe').nullable(),
   seq: z.number().int().describe('The last event this view includes: where a socket resumes'),
 }).meta({ id: 'Execution' })

@@ -22,6 +22,7 @@ import {
   idempotencyOf,
   makeCounted,
   type Quota,
+  requireActivated,
   type StartExecution,
   systemTarget,
   type Target,
@@ -211,6 +212,8 @@ export function makeExecutions(options: {
       const view = await read(ctx, execution_id)
       if (!hasFinished(view))
         throw problem('not_retryable', 'It is still going on. Cancel it first, or wait for its end.')
+      if (view.workflow_id !== null)
+        await ctx.db.tenant(scopeOf(ctx), (tx) => requireActivated(tx, workspaceId, view.workflow_id!))
       const target =
         version === 'active' && view.workflow_id !== null
           ? await ctx.db.tenant(scopeOf(ctx), (tx) => findTarget(tx, workspaceId, view.workflow_id!))

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { SystemWorkflow } from '#areas/workflows/system'
-import type { Engine, ExecutionView, Start, Started, StartTarget, TriggerKind } from '#engine/ports'
+import type { Engine, ExecutionView, Initiator, Start, Started, StartTarget, TriggerKind } from '#engine/ports'
 import type { Json, JsonObject } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import { SECOND } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
-import { invalid, isProblem, problem, unknownReference } from '#platform/errors'
+import { invalid, isProblem, type Problem, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { holderOf } from '#platform/http/idempotency'
 
@@ -19,6 +19,7 @@ type Row = {
   settings: { timeout_s?: number; max_concurrency?: number }
   version_id: string | null
   inputs: Json | null
+  principal_id: string | null
 }
 
 export const targetOf = (row: Row & { version_id: string }): Target => ({
@@ -27,25 +28,41 @@ export const targetOf = (row: Row & { version_id: string }): Target => ({
   versionId: row.version_id,
   timeoutS: row.settings.timeout_s ?? null,
   maxConcurrency: row.settings.max_concurrency ?? null,
+  principalId: row.principal_id,
   inputs: row.inputs ?? true,
 })
 
 /** The active version, or the one that was asked for. */
 export async function findTarget(tx: Tx, workspaceId: string, workflowId: string, versionId?: string): Promise<Target> {
-  const row = await tx.maybe<Row>(
-    `select w.workflow_id, w.settings, v.version_id, v.definition -> 'inputs' as inputs from workflows w
+  const row = await tx.maybe<Row & { activation_required: boolean }>(
+    `select w.workflow_id, w.settings, w.activation_required, v.version_id, v.definition -> 'inputs' as inputs,
+       coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id from workflows w
      left join workflow_versions v on v.workspace_id = w.workspace_id and v.workflow_id = w.workflow_id
        and case when $3::uuid is null then v.active else v.version_id = $3 end
      where w.workspace_id = $1 and w.workflow_id = $2 and w.deleted_at is null`,
     [workspaceId, workflowId, versionId ?? null],
   )
   if (!row) throw problem('not_found')
+  if (row.activation_required) throw activationRequired()
   if (row.version_id === null) {
     throw versionId === undefined
       ? problem('no_active_version', 'Activate a version of the workflow, or name one with version_id.')
       : unknownReference('/version_id')
   }
   return targetOf(row as Row & { version_id: string })
+}
+
+/** It was given away, and nobody has activated a version since. */
+export const ACTIVATION_REQUIRED =
+  'The workflow has a new owner. It runs again once its owner or an editor has activated a version.'
+export const activationRequired = (): Problem => problem('activation_required', ACTIVATION_REQUIRED)
+
+export async function requireActivated(tx: Tx, workspaceId: string, workflowId: string): Promise<void> {
+  const waits = await tx.maybe(
+    'select from workflows where workspace_id = $1 and workflow_id = $2 and activation_required',
+    [workspaceId, workflowId],
+  )
+  if (waits) throw activationRequired()
 }
 
 export const systemTarget = (workflow: SystemWorkflow): Target => ({
@@ -151,6 +168,7 @@ export function makeStarter(options: { engine: Engine; quota: Quota }) {
     by: {
       trigger: { kind: TriggerKind; id: string | null }
       startedBy: string | null
+      initiatedBy?: Initiator[]
       idempotency?: Start['idempotency']
       inputPath?: string
       tellEnd?: boolean
@@ -168,6 +186,9 @@ export function makeStarter(options: { engine: Engine; quota: Quota }) {
           input,
           trigger: by.trigger,
           startedBy: by.startedBy,
+          // What is part of the program acts for whoever runs it.
+          principalId: start.principalId ?? by.startedBy,
+          ...(by.initiatedBy && { initiatedBy: by.initiatedBy }),
           ...(by.idempotency && { idempotency: by.idempotency }),
           ...(by.tellEnd && { tellEnd: true }),
         }),

@@ -88,7 +88,8 @@ export function makeGateway({ channels, box }: { channels: Channels; box: Creden
     const { switched_on } = sealed
     const before = { config_id: configId, row: { ...row, switched_on }, credentials: box.open(sealed) }
     const next = await change(ctx, channels[row.channel], before, given)
-    const updated = await store.updateConfig(ctx.tx, workspace_id, configId, next).catch((error: unknown) => {
+    const changed = { ...next, changed_by: ctx.person.user_id }
+    const updated = await store.updateConfig(ctx.tx, workspace_id, configId, changed).catch((error: unknown) => {
       throw isUniqueViolation(error)
         ? problem('already_exists', `Another config of ${row.channel} has this external_id; change that one.`)
         : error

@@ -99,10 +99,15 @@ export const insertConfig = (
     ],
   )
 
-export const updateConfig = (tx: Tx, workspaceId: string, configId: string, config: ConfigChange): Promise<ConfigRow> =>
+export const updateConfig = (
+  tx: Tx,
+  workspaceId: string,
+  configId: string,
+  config: ConfigChange & { changed_by: string },
+): Promise<ConfigRow> =>
   tx.row<ConfigRow>(
     `update gateway_channels set external_id = $3, template_id = $4, name = $5, enabled = $6, credentials = $7, credentials_set = $8,
-       problem = null, updated_at = now() where workspace_id = $1 and config_id = $2 returning ${columns}`,
+       problem = null, changed_by = $9, updated_at = now() where workspace_id = $1 and config_id = $2 returning ${columns}`,
     [
       workspaceId,
       configId,
@@ -112,6 +117,7 @@ export const updateConfig = (tx: Tx, workspaceId: string, configId: string, conf
       config.enabled,
       config.credentials,
       config.credentials_set,
+      config.changed_by,
     ],
   )
 

@@ -67,6 +67,7 @@ export function makeChange({ workflows, datasets }: ChangeOptions) {
         job_id: jobId,
         definition: definition as unknown as Json,
         sha256,
+        created_by: ctx.person.user_id,
       })
       return { workflow_id: null, definition_id, inputs }
     }

@@ -7,11 +7,11 @@ import { toWire } from '#platform/ids'
 export const insertDefinition = (
   tx: Tx,
   workspaceId: string,
-  definition: { definition_id: string; job_id: string; definition: Json; sha256: string },
+  definition: { definition_id: string; job_id: string; definition: Json; sha256: string; created_by: string },
 ): Promise<number> =>
   tx.count(
-    `insert into job_definitions (workspace_id, definition_id, job_id, trigger_id, definition, sha256)
-     values ($1, $2, $3, $4, $5, $6)`,
+    `insert into job_definitions (workspace_id, definition_id, job_id, trigger_id, definition, sha256, created_by)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
     [
       workspaceId,
       definition.definition_id,
@@ -19,6 +19,7 @@ export const insertDefinition = (
       toWire('job', definition.job_id),
       JSON.stringify(definition.definition),
       definition.sha256,
+      definition.created_by,
     ],
   )
 
@@ -38,6 +39,7 @@ export type PinnedTo = {
   role: 'member' | 'viewer' | null
   version_id: string | null
   inputs: Json
+  activation_required: boolean
 }
 export const findPinnedTo = (
   tx: Tx,
@@ -46,7 +48,7 @@ export const findPinnedTo = (
   userId: string | null,
 ): Promise<PinnedTo | undefined> =>
   tx.maybe<PinnedTo>(
-    `select f.owner_id, m.role, v.version_id, v.definition -> 'inputs' as inputs from workflows f
+    `select f.owner_id, f.activation_required, m.role, v.version_id, v.definition -> 'inputs' as inputs from workflows f
      left join workflow_members m on m.workspace_id = f.workspace_id and m.workflow_id = f.workflow_id and m.user_id = $3
      left join workflow_versions v on v.workspace_id = f.workspace_id and v.workflow_id = f.workflow_id and v.active
      where f.workspace_id = $1 and f.workflow_id = $2 and f.deleted_at is null`,

@@ -1,4 +1,5 @@
 import type { DatasetUse } from '#areas/datasets/use'
+import { activationRequired } from '#areas/executions/start'
 import type { Invitations } from '#areas/identity/invitations'
 import { nextRun } from '#areas/workflows/schedules'
 import type { Engine } from '#engine/ports'
@@ -64,6 +65,7 @@ export function makeJobs({ workflows, datasets, engine, invitations }: JobsOptio
       throw problem('connection_revoked', 'The job reads through a revoked connection. Store a new credential there.')
     if (job.workflow_id !== null) {
       const target = await findPinnedTo(ctx.tx, workspace_id, job.workflow_id, null)
+      if (target?.activation_required) throw activationRequired()
       if (target?.version_id == null) throw problem('no_active_version', 'Activate a version of the workflow first.')
     }
   }

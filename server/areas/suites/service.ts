@@ -1,4 +1,5 @@
 import type { DatasetUse } from '#areas/datasets/use'
+import { activationRequired } from '#areas/executions/start'
 import { wakeRunners } from '#areas/jobs/events'
 import { insertRun } from '#areas/jobs/ledger/runs'
 import { checkMapping, recipeHash } from '#areas/jobs/recipe'
@@ -137,15 +138,17 @@ export function makeSuites({ datasets, llm, engine }: SuitesOptions) {
         const absent = llm.available()
         if (absent !== null) throw problem('provider_not_configured', absent)
       }
-      const version = await ctx.tx.maybe<{ version_id: string; sha256: string }>(
-        `select version_id, sha256 from workflow_versions where workspace_id = $1 and workflow_id = $2
-           and case when $3::uuid is null then active else version_id = $3 end`,
+      const version = await ctx.tx.maybe<{ version_id: string; sha256: string; activation_required: boolean }>(
+        `select v.version_id, v.sha256, w.activation_required from workflow_versions v
+         join workflows w on w.workspace_id = v.workspace_id and w.workflow_id = v.workflow_id
+         where v.workspace_id = $1 and v.workflow_id = $2 and case when $3::uuid is null then v.active else v.version_id = $3 end`,
         [workspace_id, suite.workflow_id, version_id ?? null],
       )
       if (!version) {
         if (version_id !== undefined) throw unknownReference('/version_id')
         throw problem('no_active_version', 'Activate a version of the workflow, or name one with version_id.')
       }
+      if (version.activation_required) throw activationRequired()
       const mapping = suite.mapping as JsonObject | null
       const run_id = newId()
       await insertRun(ctx.tx, workspace_id, {

@@ -17,6 +17,9 @@ export type WebhookToken = {
   version_id: string | null
   inputs: Json | null
   settings: { timeout_s?: number; max_concurrency?: number }
+  created_by: string | null
+  principal_id: string | null
+  activation_required: boolean
 }
 
 export function makeWebhookIdentifier(options: { db: Database; orgOf(host: string): Promise<Org>; log: Logger }) {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { originOf } from '#areas/executions/service'
-import { endedInTime, idempotencyOf, type StartExecution, targetOf } from '#areas/executions/start'
+import { activationRequired, endedInTime, idempotencyOf, type StartExecution, targetOf } from '#areas/executions/start'
 import type { Views } from '#areas/executions/view'
 import type { Engine } from '#engine/ports'
 import type { JsonObject } from '#model/definition'
@@ -44,16 +44,19 @@ export function makeWebhooks(options: {
       const token = await options.tokens.tokenOf(bearerOf(request)!)
       if (token.version_id === null)
         throw problem('no_active_version', 'The owner of the workflow must activate a version.')
+      if (token.activation_required) throw activationRequired()
       const input = inputOf(body, request.headers['content-type'], ctx.config.HEDDLE_MAX_JSON_DEPTH)
       const target = targetOf({
         workflow_id,
         settings: token.settings,
         version_id: token.version_id,
         inputs: token.inputs,
+        principal_id: token.principal_id,
       })
       const { executionId } = await options.startExecution(token.workspace_id, target, input, {
         trigger: { kind: 'webhook', id: toWire('whk', token.token_id) },
         startedBy: null,
+        initiatedBy: [{ kind: 'webhook_token', id: toWire('whk', token.token_id), user_id: token.created_by }],
         idempotency: idempotencyOf(ctx, body),
         inputPath: '',
       })

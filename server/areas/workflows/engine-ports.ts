@@ -1,4 +1,4 @@
-import { type Quota, targetOf } from '#areas/executions/start'
+import { ACTIVATION_REQUIRED, type Quota, targetOf } from '#areas/executions/start'
 import { NodeFailure } from '#engine/node'
 import type { EndedExecution, EnginePorts, StartTarget } from '#engine/ports'
 import type { Definition, Json } from '#model/definition'
@@ -31,7 +31,8 @@ export function makeWorkflowPorts(options: {
   ): Promise<TargetRow | undefined> =>
     db.tenant(inWorkspace(workspaceId), (tx) =>
       tx.maybe<TargetRow>(
-        `select w.workflow_id, w.settings, w.owner_id, w.name, v.version_id, v.definition -> 'inputs' as inputs from workflows w
+        `select w.workflow_id, w.settings, w.owner_id, w.name, w.activation_required, v.version_id, v.definition -> 'inputs' as inputs,
+           coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id from workflows w
          left join workflow_versions v on v.workspace_id = w.workspace_id and v.workflow_id = w.workflow_id
            and case when $3::uuid is null then v.active else v.version_id = $3 end
          where w.workspace_id = $1 and w.workflow_id = $2 and w.deleted_at is null`,
@@ -42,7 +43,7 @@ export function makeWorkflowPorts(options: {
   const mayStart = (workspaceId: string, executionId: string, workflowId: string): Promise<boolean> =>
     db.tenant(inWorkspace(workspaceId), async (tx) => {
       const principal = await findPrincipal(tx, workspaceId, executionId)
-      return principal !== null && mayRun(tx, workspaceId, workflowId, principal)
+      return principal !== undefined && mayRun(tx, workspaceId, workflowId, principal.user_id)
     })
 
   async function loadDefinition(workspaceId: string, ref: string): Promise<Definition> {
@@ -95,6 +96,8 @@ export function makeWorkflowPorts(options: {
         `whoever owns what names workflow "${row.name}" is neither its owner nor a member of it; its owner can add them`,
         { retryable: false },
       )
+    if (row.activation_required)
+      throw new NodeFailure('activation_required', `"${row.name}": ${ACTIVATION_REQUIRED}`, { retryable: false })
     if (row.version_id === null) {
       throw new NodeFailure('no_active_version', `workflow "${row.name}" has no such version; activate one`, {
         retryable: false,

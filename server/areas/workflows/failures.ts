@@ -1,5 +1,6 @@
-import { type Quota, reasonAgainst, targetOf } from '#areas/executions/start'
+import { ACTIVATION_REQUIRED, type Quota, reasonAgainst, targetOf } from '#areas/executions/start'
 import { enqueue } from '#engine/enqueue'
+import { initiatorsOfFollower } from '#engine/initiators'
 import type { EndedExecution, StartTarget } from '#engine/ports'
 import type { Json, JsonObject } from '#model/definition'
 import type { Database } from '#platform/db/pool'
@@ -14,6 +15,8 @@ export type TargetRow = {
   name: string
   version_id: string | null
   inputs: Json | null
+  principal_id: string | null
+  activation_required: boolean
 }
 
 /**
@@ -71,11 +74,21 @@ export function makeFailures(options: {
         input: report,
         trigger: { kind: 'workflow', id: toWire('exe', execution.executionId) },
         startedBy: null,
+        initiatedBy: initiatorsOfFollower(
+          {
+            kind: 'error_workflow',
+            executionId: execution.executionId,
+            principalId: execution.principalId ?? row.owner_id,
+            chain: execution.initiatedBy,
+          },
+          handler.principalId ?? null,
+        ),
       })
       return outcome === 'accepted'
     })
 
   const reasonAgainstHandler = async (workspaceId: string, failed: TargetRow, handler: TargetRow) => {
+    if (handler.activation_required) return ACTIVATION_REQUIRED
     const allowed = await db.tenant({ workspaceId, userId: null }, (tx) =>
       mayRun(tx, workspaceId, handler.workflow_id, failed.owner_id),
     )

@@ -1,5 +1,5 @@
 import type { Tx } from '#platform/db/pool'
-import type { Context } from '#platform/http/context'
+import type { Context, WorkspaceRole } from '#platform/http/context'
 import { fromWire } from '#platform/ids'
 import * as store from './store.ts'
 
@@ -17,20 +17,25 @@ export async function mayRunNamed(ctx: Context, system: ReadonlyMap<string, unkn
   return workflowId !== undefined && mayRun(ctx.tx, ctx.workspace.workspace_id, workflowId, ctx.person.user_id)
 }
 
+export type Principal = { user_id: string; role: WorkspaceRole }
+
 /**
- * In whose name an execution starts others: the owner of its workflow, or of the job whose definition it is, and whoever
- * started it where it belongs to neither. Never whoever happened to start a workflow of somebody else, who wrote it.
+ * In whose name an execution acts now: who activated its version or wrote its definition, as stored when it started. Once that
+ * person has left the workspace, the owner of the workflow or job. A row that names nobody was written by an older release.
+ * Undefined where nobody of them is in the workspace any more.
  */
-export async function findPrincipal(tx: Tx, workspaceId: string, executionId: string): Promise<string | null> {
-  const row = await tx.maybe<{ user_id: string | null }>(
-    `select case when e.workflow_id is not null then w.owner_id else coalesce(j.owner_id, e.started_by) end as user_id
-     from executions e
+export const findPrincipal = (tx: Tx, workspaceId: string, executionId: string): Promise<Principal | undefined> =>
+  tx.maybe<Principal>(
+    `select m.user_id, m.role from executions e
      left join workflows w on w.workspace_id = e.workspace_id and w.workflow_id = e.workflow_id
      left join job_definitions d on d.workspace_id = e.workspace_id
        and d.definition_id = case when e.definition_ref like 'adhoc:%' then substr(e.definition_ref, 7)::uuid end
      left join enrichment_jobs j on j.workspace_id = d.workspace_id and j.job_id = d.job_id
-     where e.workspace_id = $1 and e.execution_id = $2`,
+     cross join lateral unnest(array[
+       coalesce(e.principal_id, principal_of_version(e.workspace_id, e.version_id), d.created_by), w.owner_id, j.owner_id,
+       case when e.workflow_id is null and d.job_id is null then e.started_by end]) with ordinality as p (user_id, position)
+     join memberships m on m.workspace_id = e.workspace_id and m.user_id = p.user_id
+     where e.workspace_id = $1 and e.execution_id = $2
+     order by p.position limit 1`,
     [workspaceId, executionId],
   )
-  return row?.user_id ?? null
-}

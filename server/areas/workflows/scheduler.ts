@@ -1,4 +1,4 @@
-import { type Quota, reasonAgainst } from '#areas/executions/start'
+import { ACTIVATION_REQUIRED, type Quota, reasonAgainst } from '#areas/executions/start'
 import { enqueue } from '#engine/enqueue'
 import type { Json } from '#model/definition'
 import { validateJson } from '#model/json-schema'
@@ -29,6 +29,9 @@ type Row = {
   version_id: string | null
   inputs: Json | null
   settings: { timeout_s?: number; max_concurrency?: number }
+  activation_required: boolean
+  principal_id: string
+  created_by: string | null
   now: Date
 }
 
@@ -52,7 +55,8 @@ export function makeScheduler(options: { db: Database; log: Logger; quota: Quota
   const startAndStep = ({ workspace_id, workflow_id }: Due, executionId: string, refusal: string | null) =>
     db.tenant({ workspaceId: workspace_id, userId: null }, async (tx) => {
       const row = await tx.maybe<Row>(
-        `select s.cron, s.timezone, s.input, v.version_id, v.definition -> 'inputs' as inputs, w.settings, now() as now
+        `select s.cron, s.timezone, s.input, v.version_id, v.definition -> 'inputs' as inputs, w.settings, now() as now,
+           w.activation_required, coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id, s.created_by
          from schedules s join workflows w on w.workspace_id = s.workspace_id and w.workflow_id = s.workflow_id
          left join workflow_versions v on v.workspace_id = s.workspace_id and v.workflow_id = s.workflow_id and v.active
          where s.workspace_id = $1 and s.workflow_id = $2 and s.next_run_at <= now() for update of s skip locked`,
@@ -72,6 +76,8 @@ export function makeScheduler(options: { db: Database; log: Logger; quota: Quota
           maxConcurrency: row.settings.max_concurrency ?? null,
           trigger: { kind: 'schedule', id: null },
           startedBy: null,
+          principalId: row.principal_id,
+          initiatedBy: [{ kind: 'schedule', id: null, user_id: row.created_by }],
         })
         // A full queue: put off, so that it neither spins nor keeps the schedules of others from being looked at.
         if (outcome !== 'accepted') {
@@ -140,6 +146,7 @@ const putOff = (tx: Tx, workspaceId: string, workflowId: string): Promise<number
   )
 
 function reasonNotToStart(row: Row): string | null {
+  if (row.activation_required) return ACTIVATION_REQUIRED
   if (row.version_id === null) return 'The workflow has no active version.'
   const [issue] = validateJson(row.inputs ?? true, row.input ?? {})
   return issue ? `The input no longer fits the workflow: ${issue.path} ${issue.message}` : null

@@ -97,7 +97,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
     workflowId: string,
     version: Pick<Version, 'version_id' | 'number'>,
   ): Promise<void> {
-    await store.activateVersion(ctx.tx, ctx.workspace.workspace_id, workflowId, version.version_id)
+    await store.activateVersion(ctx.tx, ctx.workspace.workspace_id, workflowId, version.version_id, ctx.person.user_id)
     await recordAudit(ctx, ctx.tx, {
       action: 'version.activated',
       subject: toWire('wf', workflowId),

@@ -221,11 +221,13 @@ export const insertVersion = (
     ],
   )
 
+/** Runs of it act for whoever activates it. */
 export async function activateVersion(
   tx: Tx,
   workspaceId: string,
   workflowId: string,
   versionId: string,
+  userId: string,
 ): Promise<void> {
   // Two statements: the index that allows one active version is checked row by row.
   await tx.count(
@@ -233,7 +235,11 @@ export async function activateVersion(
     [workspaceId, workflowId, versionId],
   )
   await tx.count(
-    'update workflow_versions set active = true where workspace_id = $1 and workflow_id = $2 and version_id = $3',
-    [workspaceId, workflowId, versionId],
+    `with run_again as (
+       update workflows set activation_required = false
+       where workspace_id = $1 and workflow_id = $2 and activation_required)
+     update workflow_versions set active = true, activated_by = $4
+     where workspace_id = $1 and workflow_id = $2 and version_id = $3`,
+    [workspaceId, workflowId, versionId, userId],
   )
 }

@@ -1,6 +1,6 @@
 import type { ExecutionError, ExecutionStatus, Json, JsonObject } from '#model/definition'
 import type { Fact, GraphState } from '../interpreter/state.ts'
-import type { BlobRef, StartTarget, TriggerKind, WaitingFor } from '../ports.ts'
+import type { BlobRef, Initiator, StartTarget, TriggerKind, WaitingFor } from '../ports.ts'
 
 /** What becomes of an execution's row. Only the fields of the new status are written; the rest is cleared. */
 export type Move = {
@@ -25,6 +25,7 @@ export type StartRow = StartTarget & {
   bytes?: number
   trigger: { kind: TriggerKind; id: string | null }
   startedBy: string | null
+  initiatedBy: Initiator[]
   retryOf?: string | null
   parent?: { executionId: string; node: string } | null
   depth: number
@@ -105,7 +106,7 @@ const startsOf = (
     error json, waiting_for jsonb, trigger_kind text, trigger_id text, started_by uuid, retry_of uuid,
     parent_execution_id uuid, parent_node text, finished_at double precision, timeout_s double precision,
     max_concurrency integer, due_at double precision, snapshot json, snapshot_seq integer, tell_end boolean,
-    depth smallint, credential_hash bytea, key_hash bytea, body_sha256 bytea))`
+    depth smallint, principal_id uuid, initiated_by json, credential_hash bytea, key_hash bytea, body_sha256 bytea))`
 
 // The engine's tables know no workspaces. One that was deleted stands on a list, and nothing begins in it any more, whoever
 // still holds a token of it.
@@ -131,14 +132,15 @@ started as (
   insert into executions (execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input,
     results, results_blob, error, waiting_for, trigger_kind, trigger_id, started_by, retry_of, parent_execution_id,
     parent_node, started_at, finished_at, timeout_s, max_concurrency, due_at, worker_id, snapshot, snapshot_seq, tell_end,
-    depth)
+    depth, principal_id, initiated_by)
   select r.execution_id, r.workspace_id, r.workflow_id, r.system_slug, r.version_id, r.definition_ref, r.status, r.input,
     r.results, r.results_blob, r.error, coalesce(r.waiting_for, '[]'), r.trigger_kind, r.trigger_id, r.started_by,
     r.retry_of, r.parent_execution_id, r.parent_node, ${of.startedAt},
     -- One that ends as it starts ended by the worker's clock, a moment before the database wrote it: not before it started.
     case when r.finished_at is not null then greatest(to_timestamp(r.finished_at / 1000), now()) end, r.timeout_s,
     r.max_concurrency, case when r.status = 'queued' then now() else to_timestamp(r.due_at / 1000) end,
-    ${of.worker}, r.snapshot, coalesce(r.snapshot_seq, 0), coalesce(r.tell_end, false), r.depth
+    ${of.worker}, r.snapshot, coalesce(r.snapshot_seq, 0), coalesce(r.tell_end, false), r.depth,
+    r.principal_id, r.initiated_by
   from ${of.from}
   where (r.key_hash is null or r.execution_id in (select execution_id from keyed)) and ${NOT_GONE}
   on conflict do nothing returning execution_id)`

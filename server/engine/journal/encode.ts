@@ -47,6 +47,8 @@ const startFields = (append: StartAppend): object => {
     trigger_kind: start.trigger.kind,
     trigger_id: start.trigger.id,
     started_by: start.startedBy,
+    principal_id: start.principalId,
+    initiated_by: start.initiatedBy,
     retry_of: start.retryOf,
     parent_execution_id: start.parent?.executionId,
     parent_node: start.parent?.node,

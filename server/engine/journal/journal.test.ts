@@ -46,6 +46,7 @@ const start = (more: Partial<Append> = {}): Append => ({
     input: {},
     trigger: { kind: 'user', id: null },
     startedBy: null,
+    initiatedBy: [],
     depth: 0,
     tellEnd: false,
   },

@@ -40,6 +40,7 @@ export const makeAgentReview = ({ llm }: { llm: LanguageModel }): NodeKind =>
       },
       ports: ['out'],
       effect: 'idempotent',
+      metered: true,
       defaults: { payload: {}, instructions: '' },
     },
     unavailable: () => llm.available(),

@@ -89,6 +89,7 @@ export const makeAgentRun = ({ llm, outgoing, kindOf }: AgentRunDeps): NodeKind 
       ports: ['out'],
       // What repeating it would do is decided step by step, by the journal and by the tools' own effects.
       effect: 'idempotent',
+      metered: true,
       defaults: { goal: '', tools: [], max_steps: USUAL_STEPS, max_tokens: USUAL_TOKENS },
     },
     unavailable: () => llm.available(),

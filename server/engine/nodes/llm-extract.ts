@@ -39,6 +39,7 @@ export const makeLlmExtract = ({ llm }: { llm: LanguageModel }): NodeKind =>
       },
       ports: ['out'],
       effect: 'idempotent',
+      metered: true,
       defaults: {
         text: '',
         schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },

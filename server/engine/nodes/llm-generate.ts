@@ -36,6 +36,7 @@ export const makeLlmGenerate = ({ llm }: { llm: LanguageModel }): NodeKind =>
       },
       ports: ['out'],
       effect: 'idempotent',
+      metered: true,
       defaults: { prompt: '' },
     },
     unavailable: () => llm.available(),

@@ -20,5 +20,6 @@ export const subworkflow = control({
   output_schema: { description: 'The results of the other workflow' },
   ports: ['out'],
   effect: 'pure',
+  metered: true,
   defaults: { workflow_id: '', input: {} },
 })

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import { toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
+import { initiatorsOfFollower } from '../initiators.ts'
 import type { Happening } from '../interpreter/advance.ts'
 import type { Command } from '../interpreter/commands.ts'
 import { errorOf } from '../interpreter/failing.ts'
@@ -153,8 +154,8 @@ export const makeEffects = (deps: EffectDeps) => {
   }
 
   const waitOf = (live: Live, frame: Frame, node: string, args: JsonObject): PeopleWait => {
-    const { workspaceId, executionId, workflowId, versionId, startedBy, input } = live.owned
-    const about = { workspaceId, executionId, workflowId, versionId, startedBy, input }
+    const { workspaceId, executionId, workflowId, versionId, startedBy, initiatedBy, input } = live.owned
+    const about = { workspaceId, executionId, workflowId, versionId, startedBy, initiatedBy, input }
     return { ...about, nodePath: frame.prefix + node, nodeId: node, args }
   }
 
@@ -244,6 +245,8 @@ export const makeEffects = (deps: EffectDeps) => {
         ...(typeof args.version_id === 'string' && { version_id: args.version_id }),
       }
       const target = await ports.resolveWorkflow(owned.workspaceId, wanted)
+      // What is part of the program acts for whoever calls it.
+      const principalId = target.principalId ?? owned.principalId
       await deps.startChild({
         ...target,
         executionId: childId(owned.executionId, frame, node, attempt),
@@ -251,6 +254,16 @@ export const makeEffects = (deps: EffectDeps) => {
         input: wanted.input,
         trigger: { kind: 'workflow', id: toWire('exe', owned.executionId) },
         startedBy: owned.startedBy,
+        principalId,
+        initiatedBy: initiatorsOfFollower(
+          {
+            kind: 'execution',
+            executionId: owned.executionId,
+            principalId: owned.principalId,
+            chain: owned.initiatedBy,
+          },
+          principalId,
+        ),
         tellEnd: true,
         parent: { executionId: owned.executionId, node: path },
         depth: owned.depth + 1,

@@ -1,5 +1,6 @@
 import type { Effect } from '#model/node'
 import type { LoadDefinition } from '../definitions.ts'
+import { initiatorsOfRow } from '../initiators.ts'
 import { replay } from '../interpreter/apply.ts'
 import { emptyState } from '../interpreter/state.ts'
 import { hydrate } from '../outputs.ts'
@@ -41,6 +42,8 @@ export const makeReader =
       systemSlug: row.system_slug,
       definitionRef: row.definition_ref,
       trigger,
+      initiatedBy: initiatorsOfRow(row),
+      principalId: row.principal_id,
       parent: row.parent_execution_id ? { executionId: row.parent_execution_id, node: row.parent_node ?? '' } : null,
       depth: row.depth,
       maxConcurrency: row.max_concurrency,

@@ -4,7 +4,7 @@ import { toWire } from '#platform/ids'
 import type { Context } from '../interpreter/scope.ts'
 import type { GraphState } from '../interpreter/state.ts'
 import type { StartRow } from '../journal/batch.ts'
-import type { DefinitionRef, TriggerKind } from '../ports.ts'
+import type { DefinitionRef, Initiator, TriggerKind } from '../ports.ts'
 import type { InboxMessage } from './live-types.ts'
 
 /** What is known of an execution when this worker begins to own it. */
@@ -18,6 +18,9 @@ export type Owned = {
   input: Json
   trigger: { kind: TriggerKind; id: string | null }
   startedBy: string | null
+  /** Who and what led to it, nearest first. */
+  initiatedBy: Initiator[]
+  principalId: string | null
   parent: { executionId: string; node: string } | null
   depth: number
   maxConcurrency: number | null
@@ -97,6 +100,8 @@ export const ownedFromStart = (
     input,
     trigger,
     startedBy,
+    initiatedBy: start.initiatedBy,
+    principalId: start.principalId ?? null,
     parent: start.parent ?? null,
     depth: start.depth,
     maxConcurrency: start.maxConcurrency ?? null,

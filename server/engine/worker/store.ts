@@ -3,7 +3,7 @@ import type { Database } from '#platform/db/pool'
 import { isConnectionLost } from '#platform/db/unavailable'
 import type { Fact, GraphState } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
-import type { Signal, TriggerKind } from '../ports.ts'
+import type { Initiator, Signal, TriggerKind } from '../ports.ts'
 import type { InboxMessage } from './live-types.ts'
 
 // The worker's statements besides the journal's. Each is prepared once per connection and runs in a transaction of its own.
@@ -20,6 +20,8 @@ export type ExecutionRow = {
   trigger_kind: TriggerKind
   trigger_id: string | null
   started_by: string | null
+  initiated_by: Initiator[] | null
+  principal_id: string | null
   parent_execution_id: string | null
   parent_node: string | null
   started_at: Date | null
@@ -71,7 +73,7 @@ const TICK = `with quick as materialized (select set_config('synchronous_commit'
 
 // By name: a newer release may add a column, and a prepared `select *` then fails on every connection of an older one.
 const CLAIMED = `execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input,
-  trigger_kind, trigger_id, started_by, parent_execution_id, parent_node, started_at, timeout_s, max_concurrency, epoch, inbox,
+  trigger_kind, trigger_id, started_by, initiated_by, principal_id, parent_execution_id, parent_node, started_at, timeout_s, max_concurrency, epoch, inbox,
   seen, snapshot, snapshot_seq, crashes, tell_end, depth`
 
 const CLAIM = `select ${CLAIMED} from engine.claim($1, $2, $3, $4, $5, $6)`
@@ -271,11 +273,17 @@ export const makeStore = (db: Database) => {
         await query<
           Pick<
             ExecutionRow,
-            'definition_ref' | 'workflow_id' | 'version_id' | 'system_slug' | 'timeout_s' | 'max_concurrency'
+            | 'definition_ref'
+            | 'workflow_id'
+            | 'version_id'
+            | 'system_slug'
+            | 'timeout_s'
+            | 'max_concurrency'
+            | 'principal_id'
           >
         >(
           'start-of',
-          `select definition_ref, workflow_id, version_id, system_slug, timeout_s, max_concurrency
+          `select definition_ref, workflow_id, version_id, system_slug, timeout_s, max_concurrency, principal_id
            from executions where workspace_id = $1 and execution_id = $2`,
           [workspaceId, executionId],
         )

@@ -10,12 +10,23 @@ const KEPT_FOR = 800
 const NOTED_EVERY = 5000
 
 const kinds = {
-  webhook: { prefix: 'whs', identify: 'identify_webhook_token', touched: (ids: string[]) => [ids, []] },
-  embed: { prefix: 'ems', identify: 'identify_embed_token', touched: (ids: string[]) => [[], ids] },
+  webhook: {
+    prefix: 'whs',
+    name: 'identify_webhook_token',
+    text: `select t.*, a.created_by, a.principal_id, a.activation_required from identify_webhook_token($1) t
+      left join lateral authority_of_webhook(t.workspace_id, t.token_id, t.version_id) a on true`,
+    touched: (ids: string[]) => [ids, []],
+  },
+  embed: {
+    prefix: 'ems',
+    name: 'identify_embed_token',
+    text: 'select * from identify_embed_token($1)',
+    touched: (ids: string[]) => [[], ids],
+  },
 } as const
 
 export function makeTokens<Token>(kind: keyof typeof kinds, { db, log }: { db: Database; log: Logger }) {
-  const { prefix, identify, touched } = kinds[kind]
+  const { prefix, name, text, touched } = kinds[kind]
   const known = makeLru<{ at: number; found: Promise<Token | undefined> }>(10_000)
   const used = new Set<string>()
 
@@ -36,7 +47,7 @@ export function makeTokens<Token>(kind: keyof typeof kinds, { db, log }: { db: D
       if (cached && performance.now() - cached.at < KEPT_FOR) return cached.found
       if (!secretLooksValid(prefix, secret)) return undefined
       const found = db.appPool
-        .query({ name: identify, text: `select * from ${identify}($1)`, values: [hashSecret(secret)] })
+        .query({ name, text, values: [hashSecret(secret)] })
         .then(({ rows }) => rows[0] as Token | undefined)
       known.set(secret, { at: performance.now(), found })
       found.catch(() => known.set(secret, { at: Number.NEGATIVE_INFINITY, found }))

@@ -87,6 +87,11 @@ function Votes({ gate }: { gate: Approval }) {
       {gate.status === 'open' && waiting.length > 0 && (
         <p className="mt-2 text-ink-2">Can still vote: {waiting.map(({ name }) => name).join(', ')}.</p>
       )}
+      {gate.excluded.length > 0 && (
+        <p className="mt-2 text-ink-2">
+          May not vote: {gate.excluded.map(({ name, reason }) => `${name} (${reason})`).join(', ')}.
+        </p>
+      )}
     </section>
   )
 }

@@ -11,6 +11,8 @@ const execution: Execution = {
   waiting_for: [],
   trigger: { kind: 'user', id: null },
   started_by: null,
+  initiated_by: [],
+  principal_id: null,
   retry_of: null,
   parent_execution_id: null,
   created_at: '2026-01-01T00:00:00.000Z',

@@ -1,5 +1,8 @@
 import type { DatasetUse } from '#areas/datasets/use'
+import { ACTIVATION_REQUIRED } from '#areas/executions/start'
 import { nextRun } from '#areas/workflows/schedules'
+import { personInitiator } from '#engine/initiators'
+import type { Initiator } from '#engine/ports'
 import type { Definition, Json, JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { newId, toWire } from '#platform/ids'
@@ -24,12 +27,15 @@ async function executedBy(tx: Tx, workspaceId: string, job: JobRow): Promise<Exe
     const { sha256 } = (await findDefinition(tx, workspaceId, job.definition_id))!
     return { definition_ref: `adhoc:${job.definition_id}`, sha256, version_id: null }
   }
-  const version = await tx.maybe<{ version_id: string; sha256: string }>(
-    'select version_id, sha256 from workflow_versions where workspace_id = $1 and workflow_id = $2 and active',
+  const version = await tx.maybe<{ version_id: string; sha256: string; activation_required: boolean }>(
+    `select v.version_id, v.sha256, w.activation_required from workflow_versions v
+     join workflows w on w.workspace_id = v.workspace_id and w.workflow_id = v.workflow_id
+     where v.workspace_id = $1 and v.workflow_id = $2 and v.active`,
     [workspaceId, job.workflow_id],
   )
   if (job.workflow_gone) return { code: 'workflow_deleted', message: 'The workflow of the job was deleted.' }
   if (!version) return { code: 'no_active_version', message: 'The workflow of the job has no active version.' }
+  if (version.activation_required) return { code: 'activation_required', message: ACTIVATION_REQUIRED }
   return { definition_ref: `version:${version.version_id}`, sha256: version.sha256, version_id: version.version_id }
 }
 
@@ -127,9 +133,12 @@ export async function targetOf(db: Database, run: runs.Run): Promise<Target> {
             'select settings from workflows where workspace_id = $1 and workflow_id = $2',
             [workspaceId, run.workflow_id],
           )
+    const { principal_id, initiators } = await authorityOf(tx, run)
     return {
       definition,
+      initiators,
       start: {
+        principalId: principal_id,
         definitionRef: run.definition_ref,
         workflowId: run.workflow_id,
         versionId: run.version_id,
@@ -138,4 +147,24 @@ export async function targetOf(db: Database, run: runs.Run): Promise<Target> {
       },
     }
   })
+}
+
+/** In whose name a run acts, and who led to it: whoever asked for it, and the owner of the job or suite. */
+async function authorityOf(tx: Tx, run: runs.Run): Promise<{ principal_id: string | null; initiators: Initiator[] }> {
+  const { workspace_id: workspaceId } = run
+  const row = await tx.row<{ job_owner: string | null; suite_maker: string | null; principal_id: string | null }>(
+    `select (select owner_id from enrichment_jobs where workspace_id = $1 and job_id = $2) as job_owner,
+       (select created_by from suites where workspace_id = $1 and suite_id = $3) as suite_maker,
+       coalesce(principal_of_version($1, $4), (select d.created_by from job_definitions d
+         where d.workspace_id = $1 and 'adhoc:' || d.definition_id = $5)) as principal_id`,
+    [workspaceId, run.job_id, run.suite_id, run.version_id, run.definition_ref],
+  )
+  const source: Initiator =
+    run.job_id === null
+      ? { kind: 'suite', id: toWire('suite', run.suite_id!), user_id: row.suite_maker }
+      : { kind: 'job', id: toWire('job', run.job_id), user_id: row.job_owner }
+  return {
+    principal_id: row.principal_id ?? row.job_owner,
+    initiators: run.requested_by === null ? [source] : [personInitiator(run.requested_by), source],
+  }
 }

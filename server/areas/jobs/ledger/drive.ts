@@ -1,6 +1,6 @@
 import type { DatasetUse } from '#areas/datasets/use'
 import type { Engine } from '#engine/ports'
-import type { JsonObject } from '#model/definition'
+import type { Definition, JsonObject } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
@@ -27,6 +27,8 @@ export type DriveOptions = FlightOptions & {
   datasets: DatasetUse
   /** Told when a run has nothing to do but wait for its executions, which themselves wait, and when that is over. */
   onWaiting(runId: string, waits: boolean): void
+  /** Whether its executions have usage to add up. */
+  isMetered(definition: Definition): boolean
   readSource(workspaceId: string, sourceId: string, signal: AbortSignal): Promise<AsyncIterable<JsonObject[]>>
 }
 
@@ -61,7 +63,7 @@ export async function driveRecords(
   const { db, engine, datasets } = options
   const { workspace_id: workspaceId, total } = run
   const done = { succeeded: run.succeeded, failed: run.failed, skipped: run.skipped }
-  const metered = /"type":"((llm|agent)\.|subworkflow")/.test(JSON.stringify(target.definition.nodes))
+  const metered = options.isMetered(target.definition)
   const progress = makeProgress(run)
   const claimAtOnce = Math.min(MOST_CLAIMED, CLAIM_AHEAD * run.concurrency)
   const flights = makeFlights(options, run, target)

@@ -1,4 +1,4 @@
-import type { Engine, StartTarget } from '#engine/ports'
+import type { Engine, Initiator, StartTarget } from '#engine/ports'
 import type { Definition, Json, JsonObject } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import { isProblem } from '#platform/errors'
@@ -12,7 +12,7 @@ import type { Run } from './runs.ts'
 // The executions of a run, in memory: claimed and waiting for room, begun, over and not yet in the ledger.
 
 /** What a run executes, as the engine wants it. */
-export type Target = { start: StartTarget; definition: Definition }
+export type Target = { start: StartTarget; definition: Definition; initiators: Initiator[] }
 
 export type Flight = Claimed & { executionId: string }
 
@@ -58,7 +58,15 @@ export function makeFlights({ engine, countRuns }: FlightOptions, run: Run, targ
     const executionId = executionIdOf(run.run_id, claim.position, claim.attempt)
     inFlight.set(executionId, { ...claim, executionId })
     const started = engine
-      .start({ ...target.start, executionId, workspaceId, input, trigger, startedBy: run.requested_by })
+      .start({
+        ...target.start,
+        executionId,
+        workspaceId,
+        input,
+        trigger,
+        startedBy: run.requested_by,
+        initiatedBy: target.initiators,
+      })
       .then(
         () => {},
         (error: unknown) => {

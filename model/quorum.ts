@@ -1,0 +1,55 @@
+import type { ASTNode } from '@marcbachmann/cel-js'
+import { MACROS } from './cel-macros.ts'
+import { parseCel } from './cel-parser.ts'
+import { children, memberOf } from './cel-tree.ts'
+import { ExpressionFailure } from './expression-failure.ts'
+import { makeLru } from './lru.ts'
+
+/** What the tree of a quorum's expression says about it. */
+export type QuorumUse = {
+  /** Its author counts approvals of agents: `approvals.agent`, or votes whose `kind` is compared with "agent". */
+  countsAgents: boolean
+  /** It reads single votes, so what will come of it cannot be foreseen from counts. */
+  readsVotes: boolean
+}
+
+const NOTHING: QuorumUse = { countsAgents: false, readsVotes: false }
+const known = makeLru<QuorumUse>(1_000)
+
+/** An expression that cannot be parsed counts nothing. */
+export function readQuorum(cel: string): QuorumUse {
+  const before = known.get(cel)
+  if (before) return before
+  const use = { ...NOTHING }
+  try {
+    visit(parseCel(cel), new Set(), use)
+  } catch (error) {
+    if (!(error instanceof ExpressionFailure)) throw error
+  }
+  known.set(cel, use)
+  return use
+}
+
+/** `local`: names that a macro such as `exists(v, …)` binds; they hide what is called the same outside. */
+function visit(node: ASTNode, local: ReadonlySet<string>, use: QuorumUse): void {
+  const isRoot = (one: ASTNode, name: string): boolean => one.op === 'id' && one.args === name && !local.has(name)
+  const member = memberOf(node)
+  if (member?.key === 'agent' && isRoot(member.target, 'approvals')) use.countsAgents = true
+  if (isRoot(node, 'votes')) use.readsVotes = true
+  if (node.op === '==' && comparesKindWithAgent(node.args)) use.countsAgents = true
+  const inner = boundBy(node)
+  const names = inner === undefined ? local : new Set([...local, inner])
+  for (const child of children(node)) visit(child, names, use)
+}
+
+const comparesKindWithAgent = ([left, right]: readonly ASTNode[]): boolean =>
+  [
+    [left, right],
+    [right, left],
+  ].some(([field, text]) => memberOf(field!)?.key === 'kind' && text?.op === 'value' && text.args === 'agent')
+
+function boundBy(node: ASTNode): string | undefined {
+  if (node.op !== 'rcall' || !MACROS.has(node.args[0])) return undefined
+  const [name] = node.args[2]
+  return name?.op === 'id' ? name.args : undefined
+}
