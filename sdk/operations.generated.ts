@@ -20,6 +20,13 @@ import type {
   ConnectionCredential,
   ConnectionList,
   CreatedApiKey,
+  Credential,
+  CredentialKinds,
+  CredentialPatch,
+  CredentialSecret,
+  CredentialTest,
+  CredentialTestRequest,
+  CredentialUsage,
   Dataset,
   DatasetPatch,
   DatasetWithRecords,
@@ -43,6 +50,7 @@ import type {
   Ledger,
   Me,
   NewConnection,
+  NewCredential,
   NewDataset,
   NewEnrichmentJob,
   NewSource,
@@ -538,6 +546,24 @@ export type Operations = {
   receiveFromChannel: { input: { channel: string; config_id: string } & { body?: unknown }; answer: Blob; required: true }
   /** Where WhatsApp asks whether the address is ours */
   answerChannelHandshake: { input: { channel: string; config_id: string; "hub.mode"?: string; "hub.verify_token"?: string; "hub.challenge"?: string }; answer: Blob; required: true }
+  /** The credentials that you own, that are shared with you, and for owners of the workspace all of them */
+  listCredentials: { input: { limit?: number; cursor?: string; kind?: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service"; usable?: "true" | "false" }; answer: { items: Array<Credential>; next_cursor: string | null }; required: false }
+  /** Store a credential */
+  createCredential: { input: NewCredential; answer: Credential; required: true }
+  /** One credential */
+  getCredential: { input: { credential_id: string }; answer: Credential; required: true }
+  /** Change a credential */
+  updateCredential: { input: { credential_id: string } & CredentialPatch; answer: Credential; required: true }
+  /** Revoke a credential: its secret is erased and jobs that use it pause; a second time removes it */
+  revokeCredential: { input: { credential_id: string }; answer: undefined; required: true }
+  /** Store a new secret in place of the old one; the id stays */
+  rotateSecret: { input: { credential_id: string } & CredentialSecret; answer: Credential; required: true }
+  /** Try the credential with a call that changes nothing */
+  testCredential: { input: { credential_id: string } & CredentialTestRequest; answer: CredentialTest; required: true }
+  /** The workflows, jobs and templates that name the credential */
+  getCredentialUsage: { input: { credential_id: string }; answer: CredentialUsage; required: true }
+  /** The kinds of credentials and the known services, as forms for an editor */
+  listCredentialKinds: { input: Record<string, never>; answer: CredentialKinds; required: false }
 }
 
 /** Method, path, the names that go into the query, and whether the body is sent as it is. */
@@ -764,4 +790,13 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   tryChannelConfig: ["POST", "/api/gateway/channels/{config_id}/test"],
   receiveFromChannel: ["POST", "/gateway/{channel}/{config_id}", [], true],
   answerChannelHandshake: ["GET", "/gateway/{channel}/{config_id}", ["hub.mode","hub.verify_token","hub.challenge"]],
+  listCredentials: ["GET", "/api/credentials", ["limit","cursor","kind","usable"]],
+  createCredential: ["POST", "/api/credentials"],
+  getCredential: ["GET", "/api/credentials/{credential_id}"],
+  updateCredential: ["PATCH", "/api/credentials/{credential_id}"],
+  revokeCredential: ["DELETE", "/api/credentials/{credential_id}"],
+  rotateSecret: ["PUT", "/api/credentials/{credential_id}/secret"],
+  testCredential: ["POST", "/api/credentials/{credential_id}/test"],
+  getCredentialUsage: ["GET", "/api/credentials/{credential_id}/usage"],
+  listCredentialKinds: ["GET", "/api/credential-kinds"],
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { companyRoutes } from '#areas/companies/routes'
 import { makeCompanies, passCompanyOn, standingInCompany } from '#areas/companies/service'
+import { passCredentialsOn } from '#areas/credentials/rights'
 import { notificationFeed } from '#areas/notifications/feed'
 import { notificationRoutes } from '#areas/notifications/routes'
 import { makeNotifications, standingInNotification } from '#areas/notifications/service'
@@ -28,6 +29,7 @@ import type { Logger } from '#platform/log'
 import { makeRealtime } from '#platform/realtime/realtime'
 import type { Vault } from '#platform/secrets'
 import { wireConversations } from '#server/wiring/conversations'
+import { wireCredentials } from '#server/wiring/credentials'
 import { wireData } from '#server/wiring/data'
 import { wireIdentity } from '#server/wiring/identity'
 import { jobLinks, wireJobs } from '#server/wiring/jobs'
@@ -70,6 +72,13 @@ export async function makeApp(options: AppOptions): Promise<App> {
   const payments = wirePayments({ config, db, vault, log })
   const providers = wireProviders({ config, db, log, cpuSecondsPerMinute: payments.quotas.cpuSecondsPerMinute })
   const links = jobLinks(db)
+  const credentials = wireCredentials({
+    db,
+    vault,
+    log,
+    outgoing: providers.outgoing,
+    jobs: links.credentialHooks,
+  })
   const data = wireData({ config, db, vault, log, outgoing: providers.outgoing, jobs: links.hooks })
   const identity = wireIdentity({
     config,
@@ -95,11 +104,12 @@ export async function makeApp(options: AppOptions): Promise<App> {
     db,
     log,
     providers,
+    openCredential: credentials.openCredential,
     quotas: payments.quotas,
     orgOf: identifier.orgOf,
     kinds: [...data.kinds, ...threads.kinds, ...(options.kinds ?? [])],
     ...(options.release !== undefined && { release: options.release }),
-    references: new Map([...data.references, ...threads.references]),
+    references: new Map([...data.references, ...threads.references, ...credentials.references]),
     onDeleted: [links.workflowDeleted],
     onEnded: [
       async ({ workspaceId, executionId }) => void (await data.datasetUse.forgetExecution(workspaceId, executionId)),
@@ -112,7 +122,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     changedDatasets: data.datasetUse.changedDatasets,
   })
 
-  identity.onRemoved.push(passWorkflowsOn, passCompanyOn, leaveTeams)
+  identity.onRemoved.push(passWorkflowsOn, passCredentialsOn, passCompanyOn, leaveTeams)
 
   const jobs = await wireJobs({
     config,
@@ -147,6 +157,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       ...jobs.standings,
       ...conversations.standings,
       ...threads.standings,
+      ...credentials.standings,
       company: standingInCompany,
       team: standingInTeam,
       subscription: standingInSubscription,
@@ -170,6 +181,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     ...jobs.routes,
     ...conversations.routes,
     ...threads.routes,
+    ...credentials.routes,
   ]
 
   const http = makeHttp(kernel)
@@ -213,6 +225,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       conversations.stop()
       await jobs.stop()
       await workflows.stop()
+      await credentials.stop()
       await payments.stop()
       await providers.stop()
       data.stop()

@@ -47,6 +47,7 @@ const codes = {
   dataset_changed: [409, 'The dataset has changed since it was read'],
   workflow_deleted: [409, 'The workflow was deleted'],
   connection_revoked: [409, 'The credential of the connection was revoked'],
+  credential_unusable: [409, 'A credential cannot be used until it is stored or connected again'],
   job_running: [409, 'The job is running'],
   form_closed: [409, 'This form was already used'],
   payment_method_required: [409, 'The workspace has no payment method'],

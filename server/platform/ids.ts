@@ -46,6 +46,7 @@ export const prefixes = [
   'vis',
   'mail',
   'nst',
+  'cred',
 ] as const
 export type Prefix = (typeof prefixes)[number]
 

@@ -1,7 +1,14 @@
 import type { ConnectionUse } from '#areas/connections/using'
 import type { DatasetUse } from '#areas/datasets/use'
 import { jobFeed } from '#areas/jobs/feed'
-import { jobHooks, joinJob, loadJobDefinition, passOnJobs, pauseJobsOfWorkflow } from '#areas/jobs/hooks'
+import {
+  credentialJobHooks,
+  jobHooks,
+  joinJob,
+  loadJobDefinition,
+  passOnJobs,
+  pauseJobsOfWorkflow,
+} from '#areas/jobs/hooks'
 import { makeDispatcher } from '#areas/jobs/ledger/dispatcher'
 import { writeOutput } from '#areas/jobs/ledger/output'
 import { makeJobMembers } from '#areas/jobs/members'
@@ -44,6 +51,7 @@ export type JobWiringOptions = {
 /** What other areas must know of jobs before there can be any. */
 export const jobLinks = (db: Database) => ({
   hooks: jobHooks,
+  credentialHooks: credentialJobHooks,
   async workflowDeleted(tx: Tx, workspaceId: string, workflowId: string): Promise<void> {
     await pauseJobsOfWorkflow(tx, workspaceId, workflowId)
     await cancelRunsOfWorkflow(tx, workspaceId, workflowId)

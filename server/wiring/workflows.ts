@@ -26,6 +26,7 @@ import { systemWorkflows } from '#areas/workflows/system'
 import { makeEmbedTokens } from '#areas/workflows/tokens'
 import { makeUsageNode } from '#areas/workflows/usage-node'
 import { reviewByAgent } from '#engine/agents/review'
+import type { OpenCredential } from '#engine/credentials'
 import { startEngine } from '#engine/engine'
 import { makeMaintenance } from '#engine/maintenance'
 import type { AnyKind } from '#engine/nodes/kind'
@@ -45,6 +46,7 @@ export type WorkflowWiringOptions = {
   db: Database
   log: Logger
   providers: Providers
+  openCredential: OpenCredential
   quotas: Quotas
   orgOf(host: string): Promise<Org>
   /** What other areas bring along. */
@@ -66,11 +68,10 @@ export type WorkflowWiringOptions = {
 export async function wireWorkflows(options: WorkflowWiringOptions) {
   const { config, db, log, providers } = options
   const system = systemWorkflows
-  const nodes: NodeTable = makeNodes({ ...providers, notify: makeNotifier(db) }, [
-    makeUsageNode(db),
-    ...makeLanguageNodes({ ...providers, kindOf: (type) => nodes.get(type) }),
-    ...options.kinds,
-  ])
+  const nodes: NodeTable = makeNodes(
+    { ...providers, openCredential: options.openCredential, notify: makeNotifier(db) },
+    [makeUsageNode(db), ...makeLanguageNodes({ ...providers, kindOf: (type) => nodes.get(type) }), ...options.kinds],
+  )
   const review: Review = options.review ?? ((request) => reviewByAgent({ llm: providers.llm, ...request }))
 
   // The gates tell the engine, and the engine opens gates: whichever is made second is looked up when it is needed.

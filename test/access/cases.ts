@@ -1,6 +1,7 @@
 import { companyCases } from './companies.ts'
 import { connectionCases } from './connections.ts'
 import { conversationCases } from './conversations.ts'
+import { credentialCases } from './credentials.ts'
 import { datasetCases } from './datasets.ts'
 import { gatewayCases } from './gateway.ts'
 import { identityCases } from './identity.ts'
@@ -31,4 +32,5 @@ export const cases: Cases = {
   ...conversationCases,
   ...threadCases,
   ...gatewayCases,
+  ...credentialCases,
 }

@@ -1,13 +1,17 @@
 import type { Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
 
-// Which jobs read through a connection: by their source, by a node of what they execute, or by a workflow that it calls.
+// Which jobs need a connection or a credential: by their source, by a node of what they execute, or by a workflow that it calls.
 
-/** Connections, and the workflows whose active version names one of them or another such workflow. */
+/** Connections, what names them or a credential, and the workflows whose active version names one or another such workflow. */
 export type Reached = { connections: string[]; workflows: string[]; named: string[] }
 
-export async function reachedFrom(tx: Tx, workspaceId: string, connections: string[]): Promise<Reached> {
-  const reached: Reached = { connections, workflows: [], named: connections.map((id) => toWire('conn', id)) }
+export type Missing = { connections: string[]; credentials: string[] }
+
+export async function reachedFrom(tx: Tx, workspaceId: string, from: Partial<Missing>): Promise<Reached> {
+  const { connections = [], credentials = [] } = from
+  const named = [...connections.map((id) => toWire('conn', id)), ...credentials.map((id) => toWire('cred', id))]
+  const reached: Reached = { connections, workflows: [], named }
   for (let fresh = reached.named; fresh.length > 0; ) {
     // Only what nodes say: a note in the layout uses nothing.
     const found = await tx.rows<{ workflow_id: string }>(
@@ -35,22 +39,34 @@ export const valuesOf = ({ connections, workflows, named }: Reached): [string[],
   named,
 ]
 
-export async function revokedIn(tx: Tx, workspaceId: string): Promise<string[]> {
-  const rows = await tx.rows<{ connection_id: string }>(
-    `select connection_id from connections where workspace_id = $1 and status = 'revoked'`,
+/** What jobs wait for: revoked connections, and credentials that cannot be used until somebody does something about them. */
+export async function missingIn(tx: Tx, workspaceId: string): Promise<Missing> {
+  const rows = await tx.rows<{ connection_id: string | null; credential_id: string | null }>(
+    `select connection_id, null::uuid as credential_id from connections where workspace_id = $1 and status = 'revoked'
+     union all select null, credential_id from credentials
+     where workspace_id = $1 and state in ('revoked', 'needs_reconnect')`,
     [workspaceId],
   )
-  return rows.map(({ connection_id }) => connection_id)
+  return {
+    connections: rows.flatMap(({ connection_id }) => connection_id ?? []),
+    credentials: rows.flatMap(({ credential_id }) => credential_id ?? []),
+  }
 }
 
-/** Whether the job, as it is now, needs a credential that was revoked. */
-export async function needsRevoked(tx: Tx, workspaceId: string, jobId: string): Promise<boolean> {
-  const revoked = await revokedIn(tx, workspaceId)
-  if (revoked.length === 0) return false
-  const reached = await reachedFrom(tx, workspaceId, revoked)
-  const found = await tx.maybe(
-    `select from enrichment_jobs j where j.workspace_id = $1 and j.job_id = $5 and ${USES}`,
-    [workspaceId, ...valuesOf(reached), jobId],
-  )
-  return found !== undefined
+export type MissingReason = 'connection_revoked' | 'credential_unusable'
+
+/** What the job, as it is now, needs and cannot have. */
+export async function missingFor(tx: Tx, workspaceId: string, jobId: string): Promise<MissingReason | undefined> {
+  const { connections, credentials } = await missingIn(tx, workspaceId)
+  const needs = async (from: Partial<Missing>): Promise<boolean> => {
+    const reached = await reachedFrom(tx, workspaceId, from)
+    const found = await tx.maybe(
+      `select from enrichment_jobs j where j.workspace_id = $1 and j.job_id = $5 and ${USES}`,
+      [workspaceId, ...valuesOf(reached), jobId],
+    )
+    return found !== undefined
+  }
+  if (connections.length > 0 && (await needs({ connections }))) return 'connection_revoked'
+  if (credentials.length > 0 && (await needs({ credentials }))) return 'credential_unusable'
+  return undefined
 }

@@ -1,10 +1,11 @@
 import type { JobHooks } from '#areas/connections/service'
+import type { CredentialJobHooks } from '#areas/credentials/service'
 import type { OnAccepted } from '#areas/identity/invitations'
 import type { OnMemberRemoved } from '#areas/workspaces/members'
 import type { Definition } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
-import { reachedFrom, revokedIn, USES, valuesOf } from './connections.ts'
+import { type Missing, type MissingReason, missingIn, reachedFrom, USES, valuesOf } from './connections.ts'
 import { appendEvent, wakeRunners } from './events.ts'
 import { findDefinition } from './executed-store.ts'
 import * as members from './members-store.ts'
@@ -15,7 +16,11 @@ import { tellOwners } from './telling.ts'
 
 // What other areas' changes do to jobs, inside the transactions that make them.
 
-const REVOKED = 'The connection it reads through was revoked. Store a new credential there to resume the job.'
+const WHY: Record<MissingReason, string> = {
+  connection_revoked: 'The connection it reads through was revoked. Store a new credential there to resume the job.',
+  credential_unusable:
+    'A credential it uses was revoked or must be connected again. Store a new secret, or connect it.',
+}
 
 type Told = { job_id: string }
 
@@ -26,39 +31,54 @@ async function tellPaused(tx: Tx, workspaceId: string, jobs: Told[], reason: str
   }
 }
 
-export const jobHooks: JobHooks = {
-  /** Tells the owners itself, and neither names nor counts the jobs for the caller: who may know of which differs from job to job. */
-  async pauseJobsUsing(tx, workspaceId, connectionId) {
-    const paused = await tx.rows<Told>(
-      `update enrichment_jobs j set status = 'paused', paused_reason = 'connection_revoked', updated_at = now()
-       where j.workspace_id = $1 and j.status <> 'paused' and ${USES} returning j.job_id`,
-      [workspaceId, ...valuesOf(await reachedFrom(tx, workspaceId, [connectionId]))],
-    )
-    await tellPaused(tx, workspaceId, paused, 'connection_revoked', REVOKED)
-  },
-
-  /** Those that need no other credential that is still missing. */
-  async resumeJobsUsing(tx, workspaceId) {
-    const still = await reachedFrom(tx, workspaceId, await revokedIn(tx, workspaceId))
-    const waiting = await tx.rows<{ job_id: string }>(
-      `select j.job_id from enrichment_jobs j where j.workspace_id = $1 and j.paused_reason = 'connection_revoked'
-         and not ${USES} for update of j`,
-      [workspaceId, ...valuesOf(still)],
-    )
-    for (const { job_id } of waiting) await state.resumeJob(tx, workspaceId, job_id)
-    await state.freeRuns(
-      tx,
-      workspaceId,
-      waiting.map(({ job_id }) => job_id),
-    )
-    if (waiting.length > 0) await wakeRunners(tx)
-  },
+/** Tells the owners itself, and neither names nor counts the jobs for the caller: who may know of which differs from job to job. */
+async function pauseJobs(tx: Tx, workspaceId: string, from: Partial<Missing>, reason: MissingReason): Promise<void> {
+  const paused = await tx.rows<Told>(
+    `update enrichment_jobs j set status = 'paused', paused_reason = $5, updated_at = now()
+     where j.workspace_id = $1 and j.status <> 'paused' and ${USES} returning j.job_id`,
+    [workspaceId, ...valuesOf(await reachedFrom(tx, workspaceId, from)), reason],
+  )
+  await tellPaused(tx, workspaceId, paused, reason, WHY[reason])
 }
 
-/** A job that became due although the credential it needs is gone; what was asked for stays due until there is another. */
-export async function pauseForCredential(tx: Tx, workspaceId: string, jobId: string): Promise<void> {
-  await state.pauseJob(tx, workspaceId, jobId, 'connection_revoked')
-  await tellPaused(tx, workspaceId, [{ job_id: jobId }], 'connection_revoked', REVOKED)
+/** Those that need nothing else that is still missing. */
+async function resumeJobs(tx: Tx, workspaceId: string): Promise<void> {
+  const still = await reachedFrom(tx, workspaceId, await missingIn(tx, workspaceId))
+  const waiting = await tx.rows<{ job_id: string }>(
+    `select j.job_id from enrichment_jobs j where j.workspace_id = $1
+       and j.paused_reason in ('connection_revoked', 'credential_unusable') and not ${USES} for update of j`,
+    [workspaceId, ...valuesOf(still)],
+  )
+  for (const { job_id } of waiting) await state.resumeJob(tx, workspaceId, job_id)
+  await state.freeRuns(
+    tx,
+    workspaceId,
+    waiting.map(({ job_id }) => job_id),
+  )
+  if (waiting.length > 0) await wakeRunners(tx)
+}
+
+export const jobHooks: JobHooks = {
+  pauseJobsUsing: (tx, workspaceId, connectionId) =>
+    pauseJobs(tx, workspaceId, { connections: [connectionId] }, 'connection_revoked'),
+  resumeJobsUsing: resumeJobs,
+}
+
+export const credentialJobHooks: CredentialJobHooks = {
+  pauseJobsNaming: (tx, workspaceId, credentialId) =>
+    pauseJobs(tx, workspaceId, { credentials: [credentialId] }, 'credential_unusable'),
+  resumeJobsNaming: resumeJobs,
+}
+
+/** A job that became due although what it needs is gone; what was asked for stays due until it is back. */
+export async function pauseForMissing(
+  tx: Tx,
+  workspaceId: string,
+  jobId: string,
+  reason: MissingReason,
+): Promise<void> {
+  await state.pauseJob(tx, workspaceId, jobId, reason)
+  await tellPaused(tx, workspaceId, [{ job_id: jobId }], reason, WHY[reason])
 }
 
 /** Whoever paused a job by hand finds it paused by hand when it is given something else to execute. */

@@ -59,7 +59,7 @@ export const Job = z
     stop_on_error_rate: z.number().nullable(),
     members: z.array(z.object({ user_id: id('usr'), role: Role })),
     status: z.enum(['idle', 'due', 'running', 'paused', 'failed']),
-    paused_reason: z.enum(['manual', 'connection_revoked', 'workflow_deleted']).nullable(),
+    paused_reason: z.enum(['manual', 'connection_revoked', 'credential_unusable', 'workflow_deleted']).nullable(),
     due_at: timestamp().nullable(),
     last_run: LastRun.nullable(),
     created_at: timestamp(),

@@ -11,7 +11,7 @@ import type { ListQuery } from '#platform/http/schema'
 import { newId, toWire } from '#platform/ids'
 import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
 import { type ChangeOptions, fresh, makeChange } from './changing.ts'
-import { needsRevoked } from './connections.ts'
+import { missingFor } from './connections.ts'
 import { appendEvent, wakeRunners } from './events.ts'
 import { findPinnedTo } from './executed-store.ts'
 import { findLedger, listRecords } from './ledger-store.ts'
@@ -61,8 +61,11 @@ export function makeJobs({ workflows, datasets, engine, invitations }: JobsOptio
       throw problem('dataset_unbound', 'Bind a dataset or a source to the job first.')
     if (store.outputIsGone(job))
       throw problem('dataset_unbound', 'The dataset that the job writes was deleted. Give it another output.')
-    if (await needsRevoked(ctx.tx, workspace_id, job.job_id))
+    const missing = await missingFor(ctx.tx, workspace_id, job.job_id)
+    if (missing === 'connection_revoked')
       throw problem('connection_revoked', 'The job reads through a revoked connection. Store a new credential there.')
+    if (missing === 'credential_unusable')
+      throw problem('credential_unusable', 'The job uses a credential that must be stored or connected again.')
     if (job.workflow_id !== null) {
       const target = await findPinnedTo(ctx.tx, workspace_id, job.workflow_id, null)
       if (target?.activation_required) throw activationRequired()
@@ -96,10 +99,14 @@ export function makeJobs({ workflows, datasets, engine, invitations }: JobsOptio
       await store.updateJob(ctx.tx, workspace_id, job_id, fields)
       const after = await locked(ctx, job_id)
       const forWorkflow = after.paused_reason === 'workflow_deleted' && !after.workflow_gone
-      if (forWorkflow || after.paused_reason === 'connection_revoked') {
-        const stays = await needsRevoked(ctx.tx, workspace_id, job_id)
+      if (
+        forWorkflow ||
+        after.paused_reason === 'connection_revoked' ||
+        after.paused_reason === 'credential_unusable'
+      ) {
+        const stays = await missingFor(ctx.tx, workspace_id, job_id)
         if (!stays || forWorkflow) await state.resumeJob(ctx.tx, workspace_id, job_id)
-        if (stays && forWorkflow) await state.pauseJob(ctx.tx, workspace_id, job_id, 'connection_revoked')
+        if (stays && forWorkflow) await state.pauseJob(ctx.tx, workspace_id, job_id, stays)
         if (!stays) await state.freeRuns(ctx.tx, workspace_id, [job_id])
       }
       // Another workflow means other people who see it.
@@ -159,7 +166,7 @@ export function makeJobs({ workflows, datasets, engine, invitations }: JobsOptio
       const { workspace_id } = ctx.workspace
       const job = await locked(ctx, job_id)
       if (job.workflow_gone) await requireRunnable(ctx, job)
-      if (await needsRevoked(ctx.tx, workspace_id, job_id)) await requireRunnable(ctx, job)
+      if (await missingFor(ctx.tx, workspace_id, job_id)) await requireRunnable(ctx, job)
       await state.resumeJob(ctx.tx, workspace_id, job_id)
       await state.freeRuns(ctx.tx, workspace_id, [job_id])
       await wakeRunners(ctx.tx)

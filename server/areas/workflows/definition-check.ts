@@ -1,4 +1,5 @@
 import { definitionText } from '#model/canonical'
+import { credentialIdsIn, isCredentialId } from '#model/credential-ids'
 import type { Definition } from '#model/definition'
 import { type Kinds, validateDefinition } from '#model/graph'
 import { literalIds } from '#model/graph-ids'
@@ -9,8 +10,8 @@ import { HIDDEN_FROM_GUESTS, requireRights } from './definition-rights.ts'
 import { mayRunNamed } from './rights.ts'
 import type { SystemWorkflow } from './system.ts'
 
-/** Whether something a definition names (a dataset, a connection, a channel) exists in the workspace; by prefix of its id. */
-export type ReferenceCheck = (tx: Tx, workspaceId: string, id: string) => Promise<boolean>
+/** Whether something a definition names (a dataset, a connection, a credential) exists for this person; by prefix of its id. */
+export type ReferenceCheck = (tx: Tx, workspaceId: string, id: string, userId: string) => Promise<boolean>
 
 export type DefinitionCheckDependencies = {
   kinds: () => Kinds
@@ -37,7 +38,13 @@ export function makeDefinitionCheck({ kinds, system, references }: DefinitionChe
     const { role } = ctx.workspace
     const isKept = present !== undefined && definitionText(present) === definitionText(result.definition)
     const unknown: string[] = []
+    const refuseUnknown = async (prefix: string, id: string, where: string): Promise<void> => {
+      const check = references.get(prefix)
+      if (check && !(await check(ctx.tx, ctx.workspace.workspace_id, id, ctx.person.user_id))) unknown.push(where)
+    }
     for (const literal of literalIds(result.definition, kinds())) {
+      // Found below, wherever they stand.
+      if (literal.prefix === 'cred' && isCredentialId(literal.id)) continue
       if (literal.prefix === 'wf') {
         if (!isKept && !(await mayRunNamed(ctx, system, literal.id))) unknown.push(path + literal.path)
         continue
@@ -46,9 +53,13 @@ export function makeDefinitionCheck({ kinds, system, references }: DefinitionChe
         unknown.push(path + literal.path)
         continue
       }
-      const check = references.get(literal.prefix)
-      if (check && !(await check(ctx.tx, ctx.workspace.workspace_id, literal.id))) unknown.push(path + literal.path)
+      await refuseUnknown(literal.prefix, literal.id, path + literal.path)
     }
+    if (!isKept)
+      for (const [index, { args }] of result.definition.nodes.entries())
+        for (const named of credentialIdsIn(args)) {
+          await refuseUnknown('cred', named.id, `${path}/nodes/${index}/args${named.path}`)
+        }
     if (unknown.length > 0) throw unknownReference(...unknown)
     if (!isKept) requireRights(role, result.definition, kinds())
     return result.definition

@@ -8,7 +8,7 @@ import type { WorkspaceRole } from '#platform/http/context'
 // A definition acts for its workspace, whoever runs it: nobody may write into one what they may not do themselves.
 
 /** Things of the workspace that guests do not see. */
-export const HIDDEN_FROM_GUESTS: ReadonlySet<string> = new Set(['ds', 'src', 'conn', 'chan', 'team'])
+export const HIDDEN_FROM_GUESTS: ReadonlySet<string> = new Set(['ds', 'src', 'conn', 'chan', 'team', 'cred'])
 
 /** Who may do by hand what the node does: anybody but guests reads datasets, the rest is for members. */
 function leastRole({ args_schema, effect }: NodeDescriptor): 'guest' | 'viewer' | 'member' {

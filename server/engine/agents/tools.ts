@@ -1,5 +1,6 @@
 import { type NodeCall, NodeFailure, type NodeKind } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
 import { validateJson } from '#model/json-schema'
 import { checkSchema } from '#model/json-schema-check'
 import type { Effect } from '#model/node'
@@ -38,12 +39,21 @@ export const toolsOfKinds = (types: string[], kindOf: KindLookup): AgentTool[] =
       name: safeName(type),
       title: type,
       description: `${descriptor.title}. ${descriptor.description}`.slice(0, 1_000),
-      schema: descriptor.args_schema,
+      schema: withoutCredentials(descriptor.args_schema),
       effect: descriptor.effect,
-      check: (args) => problemsOf(descriptor.args_schema, args),
+      check: (args) => problemsOf(withoutCredentials(descriptor.args_schema), args),
       run: async (call) => (await run(call)).output,
     }
   })
+
+/** No model chooses a credential: the fields that name one are not offered to it. */
+const withoutCredentials = (schema: JsonObject): JsonObject => {
+  const properties = Object.entries((schema.properties ?? {}) as JsonObject)
+  return {
+    ...schema,
+    properties: Object.fromEntries(properties.filter(([, field]) => !isObject(field) || field['x-id'] !== 'cred')),
+  }
+}
 
 export type McpGrant = McpServer & { tools?: string[] }
 

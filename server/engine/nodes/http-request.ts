@@ -1,3 +1,4 @@
+import { credentialField, type OpenCredential, openNamed } from '#engine/credentials'
 import { NodeFailure, type NodeKind } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject, measureJson } from '#model/json'
@@ -18,7 +19,9 @@ const JSON_LIMITS = { depth: 64, nodes: 1_000_000 }
 
 const scalar = { type: ['string', 'number', 'boolean', 'null'] }
 
-export const makeHttpRequest = ({ outgoing }: { outgoing: Pick<Outgoing, 'request'> }): NodeKind =>
+export type HttpRequestDeps = { outgoing: Pick<Outgoing, 'request'>; openCredential: OpenCredential }
+
+export const makeHttpRequest = ({ outgoing, openCredential }: HttpRequestDeps): NodeKind =>
   checked({
     descriptor: {
       type: 'http.request',
@@ -38,6 +41,7 @@ export const makeHttpRequest = ({ outgoing }: { outgoing: Pick<Outgoing, 'reques
             default: 'GET',
           },
           url: { type: 'string', title: 'Address', minLength: 1, maxLength: 8_000 },
+          credential_id: credentialField(),
           headers: {
             type: 'object',
             title: 'Headers',
@@ -79,13 +83,24 @@ export const makeHttpRequest = ({ outgoing }: { outgoing: Pick<Outgoing, 'reques
       effect: 'idempotent',
       defaults: { method: 'GET', url: 'https://example.com/' },
     },
-    async run({ args, effectKey, signal }) {
+    async run(call) {
+      const { args, effectKey, signal } = call
+      const credential = await openNamed(openCredential, call, args.credential_id)
       const method = String(args.method ?? 'GET')
       const headers = headersOf(args, UNSAFE.has(method) ? effectKey : undefined)
       const body =
         args.json !== undefined ? JSON.stringify(args.json) : typeof args.body === 'string' ? args.body : null
       const answer = await outgoing
-        .request({ method, url: addressOf(args), headers, body, signal, timeoutMs: TIMEOUT, maxBytes: MAX_BYTES })
+        .request({
+          method,
+          url: addressOf(args),
+          headers,
+          body,
+          signal,
+          timeoutMs: TIMEOUT,
+          maxBytes: MAX_BYTES,
+          ...(credential && { credential }),
+        })
         .catch((error: unknown) => {
           if (!(error instanceof OutgoingFailure)) throw error
           throw new NodeFailure(error.code, error.message, { retryable: error.retryable })

@@ -58,6 +58,9 @@ beforeAll(async () => {
   }
   nodes = makeNodes({
     outgoing: makeOutgoing({ allowTargets: [`127.0.0.1:${port}`] }),
+    openCredential: async () => {
+      throw new Error('no credential is named here')
+    },
     sandbox,
     mail: { provider: 'outbox', send: (message: MailMessage) => mail.send(message), close: async () => {} },
     odds: { unavailable: () => odds.unavailable(), fetch: (query) => odds.fetch(query) },
@@ -90,6 +93,7 @@ const run = async (type: string, args: JsonObject, over: Partial<NodeCall> = {})
     attempt: 1,
     args,
     effectKey: 'e:n:0',
+    credentialIds: new Set(),
     startedBy: person,
     signal: new AbortController().signal,
     log: pino({ level: 'silent' }),

@@ -1,5 +1,6 @@
 // Every kind of node there is. A type that is not in here can be neither saved nor run.
 
+import type { OpenCredential } from '#engine/credentials'
 import type { NodeKind } from '#engine/node'
 import type { NodeDescriptor } from '#model/node'
 import type { Outgoing } from '#platform/outgoing/outgoing'
@@ -22,7 +23,14 @@ import { subworkflow } from './subworkflow.ts'
 import { makeTransform } from './transform.ts'
 import { wait } from './wait.ts'
 
-export type NodeDeps = { outgoing: Outgoing; sandbox: Sandbox; notify: Notify; mail: Mail; odds: Odds }
+export type NodeDeps = {
+  outgoing: Outgoing
+  sandbox: Sandbox
+  notify: Notify
+  mail: Mail
+  odds: Odds
+  openCredential: OpenCredential
+}
 
 export type NodeTable = ReadonlyMap<string, AnyKind>
 

@@ -1,4 +1,5 @@
-import type { Json, JsonObject } from '#model/definition'
+import { credentialIdsIn } from '#model/credential-ids'
+import type { Graph, Json, JsonObject } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import { toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
@@ -6,6 +7,7 @@ import { initiatorsOfFollower } from '../initiators.ts'
 import type { Happening } from '../interpreter/advance.ts'
 import type { Command } from '../interpreter/commands.ts'
 import { errorOf } from '../interpreter/failing.ts'
+import { compile } from '../interpreter/graph.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import { type NodeCall, NodeFailure } from '../node.ts'
 import { checkedText, offload } from '../outputs.ts'
@@ -36,6 +38,9 @@ export type StoredItem = ItemRow
 const MAX_DEPTH = 16
 const PROGRESS_EVERY = 250
 const OPEN_TRIES = 6
+
+const namedCredentials = (graph: Graph, node: string): ReadonlySet<string> =>
+  new Set([...credentialIdsIn(compile(graph).nodes.get(node)?.args)].map(({ id }) => id))
 
 const failure = (command: Command & { attempt: number }, error: unknown): Happening => ({
   kind: 'error',
@@ -81,6 +86,9 @@ export const makeEffects = (deps: EffectDeps) => {
       get effectKey() {
         // A map that is tried again gives its items the paths of that attempt; what they do outside is the same as before.
         return `${toWire('exe', owned.executionId)}:${path.replaceAll(/#\d+(?=\[)/g, '')}`
+      },
+      get credentialIds() {
+        return namedCredentials(frame.context.graph, command.node)
       },
       startedBy: owned.startedBy,
       timeoutS: command.timeoutS,

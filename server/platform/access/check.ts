@@ -30,6 +30,8 @@ export const parameterOf: Record<ResourceKind, string> = {
   auth_session: 'session_id',
   payment_method: 'payment_method_id',
   setup_intent: 'setup_intent_id',
+  credential: 'credential_id',
+  owned_credential: 'credential_id',
 }
 
 /** Refuses, in the order 401, 404, 403, whoever the route's word does not let in. */

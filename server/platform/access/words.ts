@@ -27,6 +27,8 @@ export type ResourceKind =
   | 'auth_session'
   | 'payment_method'
   | 'setup_intent'
+  | 'credential'
+  | 'owned_credential'
 
 export type TokenScope = 'webhook' | 'template' | 'workflow'
 
@@ -76,9 +78,9 @@ export function describeAccess(access: Access): string {
   }
 }
 
-/** `owned_job`: a job seen by what one owns, the job or the workspace, even where its content is hidden. */
+/** `owned_…`: seen by what one owns, the thing itself or the workspace, even where its content is hidden. */
 export const kindText = (kind: ResourceKind): string =>
-  kind === 'owned_job' ? 'job, or of the workspace' : kind.replace('_', ' ')
+  kind.startsWith('owned_') ? `${kind.slice('owned_'.length)}, or of the workspace` : kind.replace('_', ' ')
 
 const standingText: Record<Standing, string> = {
   owner: 'owner',

@@ -19,6 +19,7 @@ const prefixOf: Record<string, Prefix> = {
   request_id: 'apr',
   dataset_id: 'ds',
   connection_id: 'conn',
+  credential_id: 'cred',
   source_id: 'src',
   job_id: 'job',
   run_id: 'run',

@@ -1,10 +1,13 @@
 /**
  * Why an outgoing request did not happen or gave no usable answer.
- * target_refused, request_invalid, too_many_redirects, response_too_large, response_unreadable: trying again is useless.
- * target_unresolved, connection_failed, timeout: it may work later.
+ * target_refused, credential_refused, credential_needs_reconnect, request_invalid, too_many_redirects, response_too_large, response_unreadable: trying again is useless.
+ * target_unresolved, connection_failed, timeout, credential_refresh_failed: it may work later.
  */
 export type OutgoingCode =
   | 'target_refused'
+  | 'credential_refused'
+  | 'credential_needs_reconnect'
+  | 'credential_refresh_failed'
   | 'request_invalid'
   | 'too_many_redirects'
   | 'response_too_large'
@@ -13,7 +16,12 @@ export type OutgoingCode =
   | 'connection_failed'
   | 'timeout'
 
-const MAY_WORK_LATER: ReadonlySet<OutgoingCode> = new Set(['target_unresolved', 'connection_failed', 'timeout'])
+const MAY_WORK_LATER: ReadonlySet<OutgoingCode> = new Set([
+  'target_unresolved',
+  'connection_failed',
+  'timeout',
+  'credential_refresh_failed',
+])
 
 export class OutgoingFailure extends Error {
   readonly code: OutgoingCode

@@ -42,7 +42,7 @@ export function firstHop(request: {
   return { method, url: parseUrl(request.url), headers, body: request.body ?? null }
 }
 
-function checkHeader(name: string, value: string): string {
+export function checkHeader(name: string, value: string): string {
   const lower = name.toLowerCase()
   if (!NAME.test(name)) throw wrong('a header name holds letters, digits and dashes')
   if (REFUSED_HEADERS.has(lower)) throw wrong(`header "${lower}" cannot be set`)

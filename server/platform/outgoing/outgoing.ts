@@ -4,9 +4,11 @@
 import { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { Agent, buildConnector, type Dispatcher, request as send } from 'undici'
+import { checkDestination, type OutgoingCredential } from './credential.ts'
 import { asOutgoingFailure, OutgoingFailure } from './failure.ts'
 import { type Guard, makeGuard, type Resolve } from './guard.ts'
 import { firstHop, type Hop, isRedirect, MAX_REDIRECTS, nextHop, portOf } from './hops.ts'
+import { bothMasks, MASK, type Mask } from './mask.ts'
 
 export type OutgoingRequest = {
   method?: string
@@ -18,6 +20,8 @@ export type OutgoingRequest = {
   timeoutMs?: number
   /** Of the answer, after decompression. */
   maxBytes?: number
+  /** Put in at the last moment; what comes back is masked. */
+  credential?: OutgoingCredential
 }
 
 export type OutgoingResponse = { status: number; headers: Record<string, string>; body: Buffer; url: string }
@@ -26,6 +30,8 @@ export type Outgoing = {
   request(request: OutgoingRequest): Promise<OutgoingResponse>
   /** For libraries that want a `fetch`: the same guard, redirects and limits; the body is streamed. */
   fetch: typeof globalThis.fetch
+  /** A `fetch` that sends the credential along and masks what comes back. */
+  fetchWith(credential: OutgoingCredential): typeof globalThis.fetch
   /** Throws OutgoingFailure `target_refused` or `target_unresolved`; answers with the addresses that may be dialled. */
   resolveTarget: Guard['resolveTarget']
   /** A `lookup` for `net.connect` that refuses what is not public, save for this host and port where exempt. */
@@ -42,35 +48,72 @@ const CONNECT_TIMEOUT_MS = 10_000
 
 export function makeOutgoing(options: OutgoingOptions): Outgoing {
   const guard = makeGuard(options.allowTargets, options.resolve)
-  const agent = new Agent({
-    connect: makeConnector(guard),
-    connections: 64,
-    pipelining: 1,
-    allowH2: false,
-    keepAliveTimeout: 4_000,
-    maxHeaderSize: 32 * 1024,
-  })
+  const agent = makeAgent(guard)
 
-  const open = async (first: Hop, signal: AbortSignal, timeoutMs: number) => {
+  const open = async (first: Hop, signal: AbortSignal, timeoutMs: number, credential?: OutgoingCredential) => {
+    if (credential) checkDestination(credential, first.url, guard)
+    const certified = credential?.clientCertificate && makeAgent(guard, credential.clientCertificate)
     let hop = first
-    for (let redirects = 0; ; redirects += 1) {
-      guard.checkLiteral(hop.url.hostname, portOf(hop.url))
-      const answer = await send(hop.url, {
-        dispatcher: agent,
-        method: hop.method as Dispatcher.HttpMethod,
-        headers: { 'accept-encoding': 'gzip, deflate, br', 'user-agent': 'heddle', ...hop.headers },
-        body: hop.body,
-        signal,
-        headersTimeout: timeoutMs,
-        bodyTimeout: timeoutMs,
-      })
-      const location = answer.headers.location
-      if (!isRedirect(answer.statusCode) || typeof location !== 'string') return { hop, answer }
-      answer.body.on('error', () => {}).destroy()
-      if (redirects >= MAX_REDIRECTS) {
-        throw new OutgoingFailure('too_many_redirects', `the target redirects more than ${MAX_REDIRECTS} times`)
+    try {
+      for (let redirects = 0; ; redirects += 1) {
+        guard.checkLiteral(hop.url.hostname, portOf(hop.url))
+        // A redirect to another origin goes on without it.
+        const carries = credential !== undefined && hop.url.origin === first.url.origin
+        const sent = carries ? credential.apply(hop) : hop
+        const answer = await send(sent.url, {
+          dispatcher: (carries && certified) || agent,
+          method: sent.method as Dispatcher.HttpMethod,
+          headers: { 'accept-encoding': 'gzip, deflate, br', 'user-agent': 'heddle', ...sent.headers },
+          body: sent.body,
+          signal,
+          headersTimeout: timeoutMs,
+          bodyTimeout: timeoutMs,
+        })
+        const location = answer.headers.location
+        if (!isRedirect(answer.statusCode) || typeof location !== 'string') return { hop, answer }
+        answer.body.on('error', () => {}).destroy()
+        if (redirects >= MAX_REDIRECTS) {
+          throw new OutgoingFailure('too_many_redirects', `the target redirects more than ${MAX_REDIRECTS} times`)
+        }
+        // Masked before it is followed: a service that repeats the secret in the address sends it nowhere else.
+        hop = nextHop(hop, answer.statusCode, credential?.mask.text(location) ?? location)
       }
-      hop = nextHop(hop, answer.statusCode, location)
+    } finally {
+      // Ends once the answer was read.
+      void certified?.close()
+    }
+  }
+
+  /** Once, and once more where a 401 says that the secret is stale and there is a newer one. */
+  const exchange = async (
+    first: Hop,
+    signal: AbortSignal,
+    timeoutMs: number,
+    credential?: OutgoingCredential,
+  ): Promise<{ hop: Hop; answer: Answer; mask?: Mask | undefined }> => {
+    const opened = await open(first, signal, timeoutMs, credential)
+    if (opened.answer.statusCode !== 401 || !credential?.renew || opened.hop.url.origin !== first.url.origin)
+      return { ...opened, mask: credential?.mask }
+    const renewed = await credential.renew()
+    if (renewed === undefined) return { ...opened, mask: credential.mask }
+    opened.answer.body.on('error', () => {}).destroy()
+    return { ...(await open(first, signal, timeoutMs, renewed)), mask: bothMasks(credential.mask, renewed.mask) }
+  }
+
+  const fetchWith = (credential?: OutgoingCredential): typeof globalThis.fetch => {
+    return async (input, init) => {
+      const request = new Request(input, init)
+      const body = request.body === null ? null : Buffer.from(await request.arrayBuffer())
+      const headers = Object.fromEntries(request.headers)
+      const signal = withTimeout(10 * DEFAULT_TIMEOUT_MS, request.signal)
+      try {
+        const first = firstHop({ method: request.method, url: request.url, headers, body })
+        const { hop, answer, mask } = await exchange(first, signal, DEFAULT_TIMEOUT_MS, credential)
+        return toResponse(answer, hop, mask)
+      } catch (error) {
+        request.signal.throwIfAborted()
+        throw failureOf(error, credential)
+      }
     }
   }
 
@@ -78,29 +121,20 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
     async request(request) {
       const timeoutMs = request.timeoutMs ?? DEFAULT_TIMEOUT_MS
       const signal = withTimeout(timeoutMs, request.signal)
+      const { credential } = request
       try {
-        const { hop, answer } = await open(firstHop(request), signal, timeoutMs)
+        const { hop, answer, mask } = await exchange(firstHop(request), signal, timeoutMs, credential)
         const body = await readBody(answer, hop.method, request.maxBytes ?? DEFAULT_MAX_BYTES)
-        return { status: answer.statusCode, headers: flatten(answer.headers), body, url: hop.url.href }
+        const headers = flatten(answer.headers, mask)
+        if (mask === undefined) return { status: answer.statusCode, headers, body, url: hop.url.href }
+        return { status: answer.statusCode, headers, body: mask.bytes(body), url: mask.text(hop.url.href) }
       } catch (error) {
         request.signal?.throwIfAborted()
-        throw asOutgoingFailure(error)
+        throw failureOf(error, credential)
       }
     },
-    async fetch(input, init) {
-      const request = new Request(input, init)
-      const body = request.body === null ? null : Buffer.from(await request.arrayBuffer())
-      const headers = Object.fromEntries(request.headers)
-      const signal = withTimeout(10 * DEFAULT_TIMEOUT_MS, request.signal)
-      try {
-        const first = firstHop({ method: request.method, url: request.url, headers, body })
-        const { hop, answer } = await open(first, signal, DEFAULT_TIMEOUT_MS)
-        return toResponse(answer, hop)
-      } catch (error) {
-        request.signal.throwIfAborted()
-        throw asOutgoingFailure(error)
-      }
-    },
+    fetch: fetchWith(),
+    fetchWith,
     resolveTarget: guard.resolveTarget,
     lookupFor: guard.lookupFor,
     checkLiteral: guard.checkLiteral,
@@ -108,13 +142,33 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
   }
 }
 
+const makeAgent = (guard: Guard, certificate?: ClientCertificate): Agent =>
+  new Agent({
+    connect: makeConnector(guard, certificate),
+    connections: 64,
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: 4_000,
+    maxHeaderSize: 32 * 1024,
+  })
+
+/** What a credential was part of is told without its cause, which may hold the request. */
+function failureOf(error: unknown, credential: OutgoingCredential | undefined): OutgoingFailure {
+  if (credential === undefined) return asOutgoingFailure(error)
+  const { code, message } = asOutgoingFailure(error)
+  return new OutgoingFailure(code, credential.mask.text(message))
+}
+
+type ClientCertificate = NonNullable<OutgoingCredential['clientCertificate']>
+
 const withTimeout = (timeoutMs: number, signal: AbortSignal | undefined): AbortSignal =>
   signal ? AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) : AbortSignal.timeout(timeoutMs)
 
 /** The connector, not the look-up alone: for an address literal the library never calls the look-up. */
-function makeConnector(guard: Guard): buildConnector.connector {
-  const guarded = buildConnector({ lookup: guard.lookup, timeout: CONNECT_TIMEOUT_MS, allowH2: false })
-  const exempt = buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false })
+function makeConnector(guard: Guard, certificate: Partial<ClientCertificate> = {}): buildConnector.connector {
+  const options = { timeout: CONNECT_TIMEOUT_MS, allowH2: false, ...certificate }
+  const guarded = buildConnector({ lookup: guard.lookup, ...options })
+  const exempt = buildConnector(options)
   return (target, callback) => {
     const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80))
     try {
@@ -180,28 +234,34 @@ function makeDecoder(encoding: string) {
   }
 }
 
-function flatten(headers: Answer['headers']): Record<string, string> {
+function flatten(headers: Answer['headers'], mask?: Mask): Record<string, string> {
   const flat: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && name !== '__proto__') flat[name] = Array.isArray(value) ? value.join(', ') : value
+    if (value === undefined || name === '__proto__') continue
+    const text = Array.isArray(value) ? value.join(', ') : value
+    flat[mask?.text(name) ?? name] = mask?.text(text) ?? text
   }
   return flat
 }
 
-function toResponse(answer: Answer, hop: Hop): Response {
-  const { 'content-encoding': _encoding, 'content-length': _length, ...headers } = flatten(answer.headers)
+/** A header can hold no character beyond Latin-1, and the mask is one. */
+const asHeader = (value: string): string => value.replaceAll(MASK, '***')
+
+function toResponse(answer: Answer, hop: Hop, mask: Mask | undefined): Response {
+  const { 'content-encoding': _encoding, 'content-length': _length, ...flat } = flatten(answer.headers, mask)
+  const headers = mask ? Object.fromEntries(Object.entries(flat).map((pair) => pair.map(asHeader))) : flat
   const empty = hop.method === 'HEAD' || [204, 205, 304].includes(answer.statusCode)
   if (empty) answer.body.on('error', () => {}).destroy()
-  const stream = empty ? null : limited(decoded(answer, hop.method), DEFAULT_MAX_BYTES)
+  const stream = empty ? null : limited(decoded(answer, hop.method), DEFAULT_MAX_BYTES, mask)
   const response = new Response(stream, { status: answer.statusCode, headers })
-  Object.defineProperty(response, 'url', { value: hop.url.href })
+  Object.defineProperty(response, 'url', { value: mask?.text(hop.url.href) ?? hop.url.href })
   return response
 }
 
-function limited(source: Readable, maxBytes: number): ReadableStream<Uint8Array> {
+function limited(source: Readable, maxBytes: number, mask: Mask | undefined): ReadableStream<Uint8Array> {
   async function* counted() {
     let size = 0
-    for await (const chunk of source as AsyncIterable<Buffer>) {
+    for await (const chunk of mask?.chunks(source) ?? (source as AsyncIterable<Buffer>)) {
       size += chunk.length
       if (size > maxBytes)
         throw new OutgoingFailure('response_too_large', `the answer is larger than ${maxBytes} bytes`)

@@ -6,6 +6,7 @@ import { StatusBadge } from '#web/ui/badge.tsx'
 
 const reasons: Record<string, string> = {
   connection_revoked: 'Its connection was revoked. Store a new credential to go on.',
+  credential_unusable: 'A credential it uses must be stored or connected again.',
   workflow_deleted: 'Its workflow was deleted. Choose another one.',
 }
 

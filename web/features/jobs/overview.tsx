@@ -15,6 +15,7 @@ import { useJobId, useLiveJob } from './use-job.ts'
 const reasons: Record<string, string> = {
   manual: 'Somebody paused it. It goes on when it is resumed or run.',
   connection_revoked: 'The credential of its connection was revoked. Store a new one there, and it goes on.',
+  credential_unusable: 'A credential it uses was revoked or must be connected again. Once that is done, it goes on.',
   workflow_deleted: 'Its workflow was deleted. Give it another one in the settings.',
 }
 

@@ -6,10 +6,10 @@ import type { Initiator } from '#engine/ports'
 import type { Definition, Json, JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { newId, toWire } from '#platform/ids'
-import { needsRevoked } from '../connections.ts'
+import { missingFor } from '../connections.ts'
 import { appendEvent } from '../events.ts'
 import { findDefinition } from '../executed-store.ts'
-import { pauseForCredential } from '../hooks.ts'
+import { pauseForMissing } from '../hooks.ts'
 import { recipeHash } from '../recipe.ts'
 import { type JobRow, outputIsGone, takeDueJob } from '../store.ts'
 import { tellOwners } from '../telling.ts'
@@ -50,8 +50,9 @@ export function beginRun(
   return db.tenant({ workspaceId, userId: null }, async (tx) => {
     const job = await takeDueJob(tx, workspaceId, jobId)
     if (!job) return undefined
-    if (await needsRevoked(tx, workspaceId, jobId)) {
-      await pauseForCredential(tx, workspaceId, jobId)
+    const missing = await missingFor(tx, workspaceId, jobId)
+    if (missing !== undefined) {
+      await pauseForMissing(tx, workspaceId, jobId, missing)
       return undefined
     }
     const executed = await executedBy(tx, workspaceId, job)

@@ -1,0 +1,119 @@
+import type { JsonObject } from '#model/definition'
+import type { OutgoingCredential } from '#platform/outgoing/credential'
+import { checkHeader, type Hop } from '#platform/outgoing/hops'
+import { makeMask } from '#platform/outgoing/mask'
+import type { Secrets } from './box.ts'
+import { hostAllowed } from './hosts.ts'
+import type { CredentialKind } from './kinds.ts'
+import { findPreset } from './presets.ts'
+import { signAws } from './sigv4.ts'
+
+// How the secret of each kind is put into a request.
+
+export type Opened = {
+  name: string
+  kind: CredentialKind
+  hosts: string[]
+  config: JsonObject
+  secrets: Secrets
+  /** Of OAuth2. */
+  tokens?: Secrets | undefined
+}
+
+const withHeader = (hop: Hop, name: string, value: string): Hop => ({
+  ...hop,
+  headers: { ...hop.headers, [checkHeader(name, value)]: value },
+})
+
+const withQuery = (hop: Hop, name: string, value: string): Hop => {
+  const url = new URL(hop.url)
+  url.searchParams.set(name, value)
+  return { ...hop, url }
+}
+
+const basic = (username: string, password: string): string => Buffer.from(`${username}:${password}`).toString('base64')
+
+/** `{field}` stands for a secret of that name. */
+const filled = (template: string, secrets: Secrets): string =>
+  template.replace(/\{(\w+)\}/g, (_, name: string) => secrets[name] ?? '')
+
+function applyService(hop: Hop, { config, secrets }: Opened): Hop {
+  const { apply } = findPreset(String(config.service)) ?? {}
+  let applied = hop
+  for (const [name, template] of Object.entries(apply?.headers ?? {}))
+    applied = withHeader(applied, name, filled(template, secrets))
+  for (const [name, template] of Object.entries(apply?.query ?? {}))
+    applied = withQuery(applied, name, filled(template, secrets))
+  if (apply?.basic !== undefined) {
+    const [username = '', password = ''] = apply.basic
+    applied = withHeader(
+      applied,
+      'authorization',
+      `Basic ${basic(filled(username, secrets), filled(password, secrets))}`,
+    )
+  }
+  return applied
+}
+
+function applyTo(hop: Hop, opened: Opened): Hop {
+  const { kind, config, secrets, tokens } = opened
+  const of = (name: string): string => secrets[name] ?? ''
+  switch (kind) {
+    case 'bearer':
+      return withHeader(hop, 'authorization', `Bearer ${of('token')}`)
+    case 'oauth2_client':
+    case 'oauth2_code':
+      return withHeader(hop, 'authorization', `Bearer ${tokens?.access_token ?? ''}`)
+    case 'header':
+      return withHeader(hop, String(config.name), `${config.prefix ?? ''}${of('value')}`)
+    case 'query':
+      return withQuery(hop, String(config.name), of('value'))
+    case 'basic':
+      return withHeader(hop, 'authorization', `Basic ${basic(String(config.username), of('password'))}`)
+    case 'aws_sigv4':
+      return signAws(hop, {
+        accessKeyId: String(config.access_key_id),
+        secretAccessKey: of('secret_access_key'),
+        sessionToken: secrets.session_token,
+        region: String(config.region),
+        service: String(config.service),
+      })
+    case 'tls_client':
+      return hop
+    case 'llm':
+      return applyModelKey(hop, config, of('api_key'))
+    case 'service':
+      return applyService(hop, opened)
+  }
+}
+
+/** Every provider has its own header. */
+function applyModelKey(hop: Hop, config: JsonObject, key: string): Hop {
+  if (config.provider === 'anthropic') return withHeader(hop, 'x-api-key', key)
+  if (config.provider === 'google') return withHeader(hop, 'x-goog-api-key', key)
+  return withHeader(hop, 'authorization', `Bearer ${key}`)
+}
+
+/** Everything that must not come back: the values themselves, and what is made of them. */
+function valuesOf({ kind, config, secrets, tokens }: Opened): string[] {
+  const values = [...Object.values(secrets), ...Object.values(tokens ?? {})]
+  if (kind === 'basic') values.push(basic(String(config.username), secrets.password ?? ''))
+  if (kind === 'tls_client')
+    values.push(...values.flatMap((value) => value.split('\n').filter((line) => line.length > 40)))
+  return values
+}
+
+export function makeOutgoingCredential(
+  opened: Opened,
+  renew?: () => Promise<OutgoingCredential | undefined>,
+): OutgoingCredential {
+  const { certificate, private_key } = opened.secrets
+  return {
+    name: opened.name,
+    allows: (url) => hostAllowed(opened.hosts, url),
+    apply: (hop) => applyTo(hop, opened),
+    mask: makeMask(valuesOf(opened)),
+    ...(opened.kind === 'tls_client' && { clientCertificate: { cert: certificate ?? '', key: private_key ?? '' } }),
+    ...(renew && { renew }),
+  }
+}

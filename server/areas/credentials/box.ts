@@ -1,0 +1,41 @@
+import type { JsonObject } from '#model/definition'
+import type { Vault } from '#platform/secrets'
+import { type CredentialKind, sealedSettings } from './kinds.ts'
+
+// The one place where a credential's secret is sealed and opened: for its workspace, its row, and the hosts it was stored for.
+
+export type Secrets = Record<string, string>
+export type Sealed = {
+  workspace_id: string
+  credential_id: string
+  kind: CredentialKind
+  hosts: string[]
+  config: JsonObject
+}
+
+const placeOf = (of: Sealed, field: 'secrets' | 'tokens') =>
+  [
+    of.workspace_id,
+    'credentials',
+    of.credential_id,
+    JSON.stringify([field, of.kind, [...of.hosts].sort(), ...sealedSettings(of.config)]),
+  ] as const
+
+export const sealSecrets = (
+  vault: Vault,
+  of: Sealed,
+  secrets: Secrets,
+  field: 'secrets' | 'tokens' = 'secrets',
+): Buffer => vault.seal(placeOf(of, field), JSON.stringify(secrets))
+
+/** Throws where the row was changed behind our back. */
+export const openSecrets = (
+  vault: Vault,
+  of: Sealed,
+  sealed: Buffer,
+  field: 'secrets' | 'tokens' = 'secrets',
+): Secrets => JSON.parse(vault.open(placeOf(of, field), sealed)) as Secrets
+
+/** Whether what was sealed for one still opens for the other. */
+export const opensFor = (before: Sealed, after: Sealed): boolean =>
+  placeOf(before, 'secrets').join('\n') === placeOf(after, 'secrets').join('\n')

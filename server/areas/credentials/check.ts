@@ -1,0 +1,90 @@
+import type { JsonObject } from '#model/definition'
+import { validateJson } from '#model/json-schema'
+import { type FieldError, invalid, unknownReference } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import type { Secrets } from './box.ts'
+import { canonicalHost, canonicalHosts } from './hosts.ts'
+import { addressOfModel, type CredentialKind, kindForms } from './kinds.ts'
+import { findPreset, type Preset } from './presets.ts'
+import type { NewCredential, NewShare } from './schema.ts'
+import { listKnown } from './store.ts'
+
+// What is asked of a credential before it is stored.
+
+export type Draft = {
+  kind: CredentialKind
+  service: string | null
+  hosts: string[]
+  config: JsonObject
+}
+
+const fieldErrors = (schema: JsonObject, value: unknown, path: string): FieldError[] =>
+  validateJson(schema, value as JsonObject).map((issue) => ({ path: path + issue.path, message: issue.message }))
+
+/** What the kind asks for, or the service where it has values of its own. */
+export function secretSchemaOf(kind: CredentialKind, preset: Preset | undefined): JsonObject {
+  const schema = kindForms[kind].secret_schema
+  if (kind !== 'service' || preset?.fields === undefined) return schema
+  const value = schema.additionalProperties as JsonObject
+  return {
+    type: 'object',
+    properties: Object.fromEntries(preset.fields.map(({ name, title }) => [name, { ...value, title }])),
+    required: preset.fields.map(({ name }) => name),
+    additionalProperties: false,
+  }
+}
+
+/** Gaps are filled from the service's preset, and the host of a language model from its address. */
+export function completeDraft(input: NewCredential): Draft {
+  const preset = input.service === undefined ? undefined : findPreset(input.service)
+  if (input.service !== undefined && preset === undefined)
+    throw invalid([{ path: '/service', message: 'is not a service that is known here; leave it out' }])
+  const kind = input.kind ?? preset?.kind
+  if (kind === undefined) throw invalid([{ path: '/kind', message: 'is required' }])
+  if (preset && preset.kind !== kind)
+    throw invalid([{ path: '/kind', message: `must be ${preset.kind} for this service` }])
+  if (kind === 'service' && preset === undefined)
+    throw invalid([{ path: '/service', message: 'is required for this kind' }])
+  const config = {
+    ...preset?.config,
+    ...input.config,
+    ...(kind === 'service' && { service: preset!.service }),
+  } as JsonObject
+  const hosts = input.hosts ?? usualHosts(kind, config, preset)
+  if (hosts.length === 0)
+    throw invalid([{ path: '/hosts', message: 'is required: name the hosts that get the secret' }])
+  return { kind, service: preset?.service ?? null, hosts: canonicalHosts(hosts), config }
+}
+
+function usualHosts(kind: CredentialKind, config: JsonObject, preset: Preset | undefined): string[] {
+  const address = kind === 'llm' ? addressOfModel(config) : null
+  if (address !== null && URL.canParse(address)) return [canonicalHost(new URL(address).host) ?? '']
+  return preset?.hosts ?? []
+}
+
+export function checkConfig({ kind, config }: Draft): void {
+  const errors = fieldErrors(kindForms[kind].config_schema, config, '/config')
+  if (kind === 'llm' && config.provider === 'openai-compatible' && config.base_url === undefined)
+    errors.push({ path: '/config/base_url', message: 'is required for this provider' })
+  for (const name of ['token_url', 'authorize_url', 'base_url'])
+    if (typeof config[name] === 'string' && !URL.canParse(config[name]))
+      errors.push({ path: `/config/${name}`, message: 'must be an address' })
+  if (errors.length > 0) throw invalid(errors)
+}
+
+export function checkSecrets({ kind, service }: Draft, secrets: Secrets | undefined): asserts secrets is Secrets {
+  const preset = service === null ? undefined : findPreset(service)
+  const errors = fieldErrors(secretSchemaOf(kind, preset), secrets ?? {}, '/secrets')
+  if (errors.length > 0) throw invalid(errors)
+}
+
+export async function checkShares(ctx: Context, shares: readonly NewShare[]): Promise<void> {
+  const of = (kind: NewShare['kind']): string[] =>
+    shares.flatMap((share) => (share.kind === kind && 'id' in share ? [share.id] : []))
+  const known = await listKnown(ctx.tx, ctx.workspace.workspace_id, of('user'), of('team'))
+  const unknown = shares.flatMap((share, at) => ('id' in share && !known.has(share.id) ? [`/shared/${at}/id`] : []))
+  if (unknown.length > 0) throw unknownReference(...unknown)
+  const keys = shares.map((share) => `${share.kind} ${'id' in share ? share.id : ''}`)
+  const repeated = keys.findIndex((key, at) => keys.indexOf(key) !== at)
+  if (repeated !== -1) throw invalid([{ path: `/shared/${repeated}`, message: 'is named twice' }])
+}

@@ -1,0 +1,52 @@
+import type { OnMemberRemoved } from '#areas/workspaces/members'
+import type { StandingIn } from '#platform/access/check'
+import type { Standing } from '#platform/access/words'
+import type { Tx } from '#platform/db/pool'
+import { fromWire } from '#platform/ids'
+import { findRole, type Role } from './store.ts'
+
+// Who may do what with a credential. Its owner decides; `edit` may change it, `use` may name it in workflows. An owner of
+// the workspace may look at any credential and revoke it, and use only what is shared with them.
+
+export const mayUse = (role: Role | null | undefined): boolean => role === 'owner' || role === 'edit' || role === 'use'
+
+const standings: Record<Role, Standing> = {
+  owner: 'owner',
+  edit: 'member',
+  use: 'viewer',
+  see: 'viewer',
+  manage: 'visible',
+}
+
+const roleOf = (ctx: Parameters<StandingIn>[0], credentialId: string): Promise<Role | undefined> =>
+  ctx.maybeWorkspace === null
+    ? Promise.resolve(undefined)
+    : findRole(ctx.tx, ctx.workspace.workspace_id, credentialId, ctx.person.user_id)
+
+export const standingInCredential: StandingIn = async (ctx, credentialId) => {
+  const role = await roleOf(ctx, credentialId)
+  return role && standings[role]
+}
+
+/** To look and to revoke: owners of the workspace pass as well. */
+export const standingInOwnedCredential: StandingIn = async (ctx, credentialId) => {
+  const role = await roleOf(ctx, credentialId)
+  return role && (ctx.workspace.role === 'owner' ? 'owner' : standings[role])
+}
+
+/** For definitions and templates that name one: whether this person may use it. */
+export async function mayUseNamed(tx: Tx, workspaceId: string, named: string, userId: string): Promise<boolean> {
+  const credentialId = fromWire('cred', named)
+  return credentialId !== undefined && mayUse(await findRole(tx, workspaceId, credentialId, userId))
+}
+
+/** Credentials of a person who leaves go to whoever gets their workflows, which would fail without them. */
+export const passCredentialsOn: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
+  await tx.count(
+    `update credentials set owner_id = (
+       select user_id from memberships where workspace_id = $1 and user_id <> $2 and role = 'owner'
+       order by user_id = $3 desc, joined_at, user_id limit 1), updated_at = now()
+     where workspace_id = $1 and owner_id = $2`,
+    [workspaceId, userId, byUserId],
+  )
+}

@@ -1,0 +1,123 @@
+import { member, owner, signedIn, viewer } from '#platform/access/words'
+import type { Context } from '#platform/http/context'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { page } from '#platform/http/schema'
+import type {
+  NewCredential as NewCredentialInput,
+  CredentialPatch as Patch,
+  CredentialSecret as Secret,
+} from './schema.ts'
+import {
+  Credential,
+  CredentialKinds,
+  CredentialPatch,
+  CredentialSecret,
+  CredentialTest,
+  CredentialUsage,
+  credentialQuery,
+  NewCredential,
+  TestRequest,
+} from './schema.ts'
+import {
+  type ById,
+  createCredential,
+  getCredential,
+  listCredentialKinds,
+  listCredentials,
+  revokeCredential,
+  rotateSecret,
+  updateCredential,
+  type VaultParts,
+} from './service.ts'
+import { type TestParts, testCredential } from './test-call.ts'
+import { getCredentialUsage } from './usage.ts'
+
+export const credentialRoutes = (parts: VaultParts & TestParts): AnyRoute[] =>
+  routes(
+    'Credentials',
+    {
+      listCredentials: ['GET', '/api/credentials', viewer('workspace')],
+      createCredential: ['POST', '/api/credentials', member('workspace')],
+      getCredential: ['GET', '/api/credentials/:credential_id', viewer('owned_credential')],
+      updateCredential: ['PATCH', '/api/credentials/:credential_id', member('credential')],
+      revokeCredential: ['DELETE', '/api/credentials/:credential_id', owner('owned_credential')],
+      rotateSecret: ['PUT', '/api/credentials/:credential_id/secret', member('credential')],
+      testCredential: ['POST', '/api/credentials/:credential_id/test', viewer('credential')],
+      getCredentialUsage: ['GET', '/api/credentials/:credential_id/usage', viewer('owned_credential')],
+      listCredentialKinds: ['GET', '/api/credential-kinds', signedIn],
+    },
+    {
+      listCredentials: {
+        summary: 'The credentials that you own, that are shared with you, and for owners of the workspace all of them',
+        extension: true,
+        query: credentialQuery,
+        answer: page(Credential),
+        run: listCredentials,
+      },
+      createCredential: {
+        summary: 'Store a credential',
+        description:
+          'The secret is sealed together with its hosts and is never given out again. With `service` the kind, the hosts and the settings of a known service are filled in.',
+        extension: true,
+        body: NewCredential,
+        answer: Credential,
+        status: 201,
+        location: ({ credential_id }) => `/api/credentials/${credential_id}`,
+        examples: {
+          body: { name: 'Shop API', kind: 'bearer', hosts: ['api.example.com'], secrets: { token: '…' } },
+        },
+        run: (ctx: Context, input: NewCredentialInput) => createCredential(parts, ctx, input),
+      },
+      getCredential: { summary: 'One credential', extension: true, answer: Credential, run: getCredential },
+      updateCredential: {
+        summary: 'Change a credential',
+        description:
+          'Other hosts, or another address that gets the secret, ask for the secret again. Only its owner shares it.',
+        extension: true,
+        body: CredentialPatch,
+        answer: Credential,
+        current: getCredential,
+        examples: { body: { shared: [{ kind: 'workspace', role: 'use' }] } },
+        run: (ctx: Context, input: ById & Patch) => updateCredential(parts, ctx, input),
+      },
+      revokeCredential: {
+        summary: 'Revoke a credential: its secret is erased and jobs that use it pause; a second time removes it',
+        extension: true,
+        status: 204,
+        current: getCredential,
+        run: (ctx: Context, input: ById) => revokeCredential(parts, ctx, input),
+      },
+      rotateSecret: {
+        summary: 'Store a new secret in place of the old one; the id stays',
+        extension: true,
+        body: CredentialSecret,
+        answer: Credential,
+        current: getCredential,
+        examples: { body: { secrets: { token: '…' } } },
+        run: (ctx: Context, input: ById & Secret) => rotateSecret(parts, ctx, input),
+      },
+      testCredential: {
+        summary: 'Try the credential with a call that changes nothing',
+        description:
+          'Calls `url`, or what is known to be harmless at the service, or the first host. The answer is 200 whether it works or not.',
+        extension: true,
+        body: TestRequest,
+        answer: CredentialTest,
+        transaction: false,
+        examples: { body: {} },
+        run: (ctx: Context, input: ById & { url?: string | undefined }) => testCredential(parts, ctx, input),
+      },
+      getCredentialUsage: {
+        summary: 'The workflows, jobs and templates that name the credential',
+        extension: true,
+        answer: CredentialUsage,
+        run: getCredentialUsage,
+      },
+      listCredentialKinds: {
+        summary: 'The kinds of credentials and the known services, as forms for an editor',
+        extension: true,
+        answer: CredentialKinds,
+        run: listCredentialKinds,
+      },
+    },
+  )

@@ -1,0 +1,233 @@
+import type { JsonObject } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+import type { CredentialKind } from './kinds.ts'
+import type { Credential, CredentialState, CredentialTest, NewShare } from './schema.ts'
+
+/** What people see; never what is sealed. */
+const columns = `c.credential_id, c.name, c.kind, c.service, c.hosts, c.config, c.state, c.problem, c.owner_id,
+  coalesce((select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('kind', s.kind, 'id', coalesce(s.user_id, s.team_id), 'role', s.role))
+    order by s.kind, s.user_id, s.team_id) from credential_shares s
+    where s.workspace_id = c.workspace_id and s.credential_id = c.credential_id), '[]') as shared,
+  c.expires_at, c.last_used_at, c.last_test, c.created_at, c.updated_at`
+
+export type Role = 'owner' | 'edit' | 'use' | 'see' | 'manage'
+
+/** A credential as it is used: with what is sealed. */
+export type Usable = {
+  workspace_id: string
+  credential_id: string
+  name: string
+  kind: CredentialKind
+  service: string | null
+  hosts: string[]
+  config: JsonObject
+  state: CredentialState
+  problem: string | null
+  owner_id: string | null
+  secrets: Buffer | null
+  tokens: Buffer | null
+  token_version: number
+  /** Less than a minute is left of the token, by the database's clock. */
+  token_stale: boolean
+  expired: boolean
+}
+
+const usable = `c.workspace_id, c.credential_id, c.name, c.kind, c.service, c.hosts, c.config, c.state, c.problem, c.owner_id, c.secrets,
+  c.tokens, c.token_version, coalesce(c.token_expires_at < now() + interval '60 seconds', true) as token_stale,
+  coalesce(c.expires_at <= now(), false) as expired`
+
+export const findRole = async (
+  tx: Tx,
+  workspaceId: string,
+  credentialId: string,
+  userId: string,
+): Promise<Role | undefined> => {
+  const row = await tx.maybe<{ role: Role | null }>('select credential_role($1, $2, $3) as role', [
+    workspaceId,
+    credentialId,
+    userId,
+  ])
+  return row?.role ?? undefined
+}
+
+export const findCredential = (
+  tx: Tx,
+  workspaceId: string,
+  credentialId: string,
+  userId: string,
+): Promise<Credential | undefined> =>
+  tx.maybe<Credential>(
+    `select ${columns}, credential_role(c.workspace_id, c.credential_id, $3) as role
+     from credentials c where c.workspace_id = $1 and c.credential_id = $2`,
+    [workspaceId, credentialId, userId],
+  )
+
+export const listCredentials = (
+  tx: Tx,
+  workspaceId: string,
+  userId: string,
+  filter: { before: string | null; kind: string | null; roles: Role[]; limit: number },
+): Promise<Credential[]> =>
+  tx.rows<Credential>(
+    `select * from (select ${columns}, credential_role(c.workspace_id, c.credential_id, $2) as role from credentials c
+       where c.workspace_id = $1 and ($3::uuid is null or c.credential_id < $3) and ($4::text is null or c.kind = $4)
+       order by c.credential_id desc) seen
+     where role = any ($5) limit $6`,
+    [workspaceId, userId, filter.before, filter.kind, filter.roles, filter.limit + 1],
+  )
+
+/** With the role of `userId` in it: null where they have none. */
+export const findUsable = (
+  tx: Tx,
+  workspaceId: string,
+  credentialId: string,
+  userId: string | null,
+): Promise<(Usable & { role: Role | null }) | undefined> =>
+  tx.maybe<Usable & { role: Role | null }>(
+    `select ${usable}, credential_role(c.workspace_id, c.credential_id, $3) as role
+     from credentials c where c.workspace_id = $1 and c.credential_id = $2`,
+    [workspaceId, credentialId, userId],
+  )
+
+export const lockUsable = (tx: Tx, workspaceId: string, credentialId: string): Promise<Usable | undefined> =>
+  tx.maybe<Usable>(
+    `select ${usable} from credentials c where c.workspace_id = $1 and c.credential_id = $2 for no key update`,
+    [workspaceId, credentialId],
+  )
+
+export const insertCredential = (
+  tx: Tx,
+  workspaceId: string,
+  row: {
+    credential_id: string
+    name: string
+    kind: CredentialKind
+    service: string | null
+    hosts: string[]
+    config: JsonObject
+    state: CredentialState
+    owner_id: string
+    secrets: Buffer
+    expires_at: Date | null
+  },
+): Promise<number> =>
+  tx.count(
+    `insert into credentials (workspace_id, credential_id, name, kind, service, hosts, config, state, owner_id, secrets, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [
+      workspaceId,
+      row.credential_id,
+      row.name,
+      row.kind,
+      row.service,
+      row.hosts,
+      row.config,
+      row.state,
+      row.owner_id,
+      row.secrets,
+      row.expires_at,
+    ],
+  )
+
+export const updateCredential = (
+  tx: Tx,
+  workspaceId: string,
+  credentialId: string,
+  patch: {
+    name?: string | undefined
+    hosts?: string[] | undefined
+    config?: JsonObject | undefined
+    owner_id?: string | undefined
+    expires_at?: Date | null | undefined
+  },
+): Promise<number> =>
+  tx.count(
+    `update credentials set name = coalesce($3, name), hosts = coalesce($4, hosts), config = coalesce($5, config),
+       owner_id = coalesce($6, owner_id), expires_at = case when $7 then $8 else expires_at end, updated_at = now()
+     where workspace_id = $1 and credential_id = $2`,
+    [
+      workspaceId,
+      credentialId,
+      patch.name ?? null,
+      patch.hosts ?? null,
+      patch.config ?? null,
+      patch.owner_id ?? null,
+      patch.expires_at !== undefined,
+      patch.expires_at ?? null,
+    ],
+  )
+
+/** New secrets in place of the old ones; whatever was made of those is forgotten. */
+export const storeSecrets = (
+  tx: Tx,
+  workspaceId: string,
+  credentialId: string,
+  { secrets, state }: { secrets: Buffer; state: CredentialState },
+): Promise<number> =>
+  tx.count(
+    `update credentials set secrets = $3, state = $4, problem = null, tokens = null, token_expires_at = null,
+       token_version = token_version + 1, refresh_lease = null, refresh_lease_until = null, last_test = null, updated_at = now()
+     where workspace_id = $1 and credential_id = $2`,
+    [workspaceId, credentialId, secrets, state],
+  )
+
+export const revokeCredential = (tx: Tx, workspaceId: string, credentialId: string): Promise<number> =>
+  tx.count(
+    `update credentials set state = 'revoked', secrets = null, tokens = null, token_expires_at = null, problem = null,
+       token_version = token_version + 1, refresh_lease = null, refresh_lease_until = null, updated_at = now()
+     where workspace_id = $1 and credential_id = $2 and state <> 'revoked'`,
+    [workspaceId, credentialId],
+  )
+
+export const deleteCredential = (tx: Tx, workspaceId: string, credentialId: string): Promise<number> =>
+  tx.count('delete from credentials where workspace_id = $1 and credential_id = $2', [workspaceId, credentialId])
+
+export const recordTest = (tx: Tx, workspaceId: string, credentialId: string, test: CredentialTest): Promise<number> =>
+  tx.count('update credentials set last_test = $3 where workspace_id = $1 and credential_id = $2', [
+    workspaceId,
+    credentialId,
+    test,
+  ])
+
+export async function replaceShares(
+  tx: Tx,
+  workspaceId: string,
+  credentialId: string,
+  shares: readonly NewShare[],
+): Promise<void> {
+  await tx.count('delete from credential_shares where workspace_id = $1 and credential_id = $2', [
+    workspaceId,
+    credentialId,
+  ])
+  const idOf = (share: NewShare, kind: string): string | null =>
+    share.kind === kind && 'id' in share ? (share.id as string) : null
+  await tx.count(
+    `insert into credential_shares (workspace_id, credential_id, kind, user_id, team_id, role)
+     select $1, $2, * from unnest($3::text[], $4::uuid[], $5::uuid[], $6::text[])`,
+    [
+      workspaceId,
+      credentialId,
+      shares.map(({ kind }) => kind),
+      shares.map((share) => idOf(share, 'user')),
+      shares.map((share) => idOf(share, 'team')),
+      shares.map(({ role }) => role),
+    ],
+  )
+}
+
+/** Who of these is no member of the workspace, or no team of it. */
+export const listKnown = async (
+  tx: Tx,
+  workspaceId: string,
+  users: string[],
+  teams: string[],
+): Promise<ReadonlySet<string>> =>
+  new Set(
+    (
+      await tx.rows<{ id: string }>(
+        `select user_id as id from memberships where workspace_id = $1 and user_id = any ($2) and role <> 'guest'
+         union all select team_id from teams where workspace_id = $1 and team_id = any ($3)`,
+        [workspaceId, users, teams],
+      )
+    ).map(({ id }) => id),
+  )

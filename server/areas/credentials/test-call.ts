@@ -1,0 +1,81 @@
+import { SECOND } from '#platform/clock'
+import { problem } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { scopeOf } from '#platform/http/context'
+import { OutgoingFailure } from '#platform/outgoing/failure'
+import type { Outgoing } from '#platform/outgoing/outgoing'
+import { addressOfModel } from './kinds.ts'
+import { findPreset } from './presets.ts'
+import type { CredentialTest } from './schema.ts'
+import type { ById } from './service.ts'
+import * as store from './store.ts'
+import { CredentialRefused, type Resolved, type ResolveParts, resolveCredential } from './use.ts'
+
+// A call that changes nothing, to see whether the service takes the secret.
+
+const ANSWER_WITHIN = 15 * SECOND
+
+export type TestParts = ResolveParts & { outgoing: Pick<Outgoing, 'request'> }
+
+type TestCall = { method: string; url: string; body?: string; headers?: Record<string, string> }
+
+function callOf({ service, kind, config, hosts }: store.Usable, url: string | undefined): TestCall | undefined {
+  if (url !== undefined) return { method: 'GET', url }
+  const { test } = (service === null ? undefined : findPreset(service)) ?? {}
+  if (test) return { method: 'GET', ...test }
+  const model = kind === 'llm' ? addressOfModel(config) : null
+  if (model !== null) return { method: 'GET', url: `${model}/models` }
+  const host = hosts.find((name) => !name.startsWith('*.'))
+  return host === undefined ? undefined : { method: 'GET', url: `https://${host}/` }
+}
+
+export async function testCredential(
+  parts: TestParts,
+  ctx: Context,
+  { credential_id, url }: ById & { url?: string | undefined },
+): Promise<CredentialTest> {
+  const { workspace_id } = ctx.workspace
+  const principal = { userId: ctx.person.user_id }
+  let outcome: { ok: boolean; message: string }
+  try {
+    const resolved = await resolveCredential(parts, {
+      workspaceId: workspace_id,
+      credentialId: credential_id,
+      principal,
+    })
+    outcome = await tryOut(parts, ctx, resolved, url)
+  } catch (error) {
+    if (!(error instanceof CredentialRefused)) throw error
+    if (error.code === 'credential_not_allowed') throw problem('forbidden', 'Your role does not allow you to use it.')
+    outcome = { ok: false, message: error.message }
+  }
+  const test = { ...outcome, tested_at: new Date() }
+  await ctx.db.tenant(scopeOf(ctx), (tx) => store.recordTest(tx, workspace_id, credential_id, test))
+  return test
+}
+
+async function tryOut(
+  { outgoing }: TestParts,
+  ctx: Context,
+  { row, credential }: Resolved,
+  url: string | undefined,
+): Promise<{ ok: boolean; message: string }> {
+  const call = callOf(row, url)
+  if (call === undefined) return { ok: false, message: 'Name an address to try: the hosts are wildcards.' }
+  try {
+    const answer = await outgoing.request({ ...call, credential, signal: ctx.signal, timeoutMs: ANSWER_WITHIN })
+    return judge(answer.status, new URL(call.url).host, url !== undefined || row.service !== null)
+  } catch (error) {
+    if (!(error instanceof OutgoingFailure)) throw error
+    return { ok: false, message: error.message }
+  }
+}
+
+/** An address that nobody chose says little: only that the secret was not refused there. */
+function judge(status: number, host: string, chosen: boolean): { ok: boolean; message: string } {
+  if (status === 401 || status === 403)
+    return { ok: false, message: `${host} answered ${status}: it does not take this secret.` }
+  if (status >= 500) return { ok: false, message: `${host} answered ${status}; try again later.` }
+  if (chosen && status >= 400) return { ok: false, message: `${host} answered ${status}.` }
+  return { ok: true, message: `${host} answered ${status}.` }
+}

@@ -1,0 +1,91 @@
+import type { Database, Tx } from '#platform/db/pool'
+import type { OutgoingCredential } from '#platform/outgoing/credential'
+import type { Vault } from '#platform/secrets'
+import { makeOutgoingCredential } from './apply.ts'
+import { openSecrets, type Secrets } from './box.ts'
+import { isOAuth } from './kinds.ts'
+import { mayUse } from './rights.ts'
+import * as store from './store.ts'
+import type { UseNotes } from './used.ts'
+
+// The one function that resolves a credential: for whom, in which workspace, which one. Where it may be sent is part of what
+// it gives: the egress asks it for every hop, and refuses every host that was not sealed with the secret.
+
+export class CredentialRefused extends Error {
+  readonly code:
+    | 'credential_not_allowed'
+    | 'credential_revoked'
+    | 'credential_expired'
+    | 'credential_needs_authorization'
+    | 'credential_needs_reconnect'
+    | 'credential_unreadable'
+
+  constructor(code: CredentialRefused['code'], message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** On whose behalf: a person, or whoever an execution acts for. */
+export type Principal = { userId: string | null } | { executionId: string }
+
+export type Resolved = { row: store.Usable; credential: OutgoingCredential; secrets: Secrets }
+
+export type ResolveParts = {
+  db: Database
+  vault: Vault
+  notes: UseNotes
+  /** Whom an execution acts for. */
+  findPrincipal(tx: Tx, workspaceId: string, executionId: string): Promise<string | null>
+}
+
+export type Wanted = { workspaceId: string; credentialId: string; principal: Principal }
+
+const notAllowed = (): CredentialRefused =>
+  new CredentialRefused(
+    'credential_not_allowed',
+    'there is no such credential, or whoever this runs for may not use it; its owner can share it with them',
+  )
+
+export async function resolveCredential(parts: ResolveParts, wanted: Wanted): Promise<Resolved> {
+  const row = await findFor(parts, wanted)
+  const { secrets, tokens } = openRow(parts.vault, row)
+  parts.notes.note(wanted.workspaceId, wanted.credentialId)
+  return { row, secrets, credential: makeOutgoingCredential({ ...row, secrets, tokens }) }
+}
+
+export async function findFor(parts: ResolveParts, wanted: Wanted): Promise<store.Usable> {
+  const { workspaceId, credentialId, principal } = wanted
+  const row = await parts.db.tenant({ workspaceId, userId: null }, async (tx) => {
+    const userId =
+      'userId' in principal ? principal.userId : await parts.findPrincipal(tx, workspaceId, principal.executionId)
+    return store.findUsable(tx, workspaceId, credentialId, userId)
+  })
+  if (row === undefined || !mayUse(row.role)) throw notAllowed()
+  refuseUnusable(row)
+  return row
+}
+
+function refuseUnusable({ name, state, problem, expired }: store.Usable): void {
+  const refused = (code: CredentialRefused['code'], what: string) => new CredentialRefused(code, `"${name}" ${what}`)
+  if (state === 'revoked') throw refused('credential_revoked', 'was revoked; store a new secret to use it again')
+  if (state === 'needs_authorization')
+    throw refused('credential_needs_authorization', 'is not connected yet; connect it')
+  if (state === 'needs_reconnect')
+    throw refused('credential_needs_reconnect', `must be connected again${problem === null ? '' : ` (${problem})`}`)
+  if (expired) throw refused('credential_expired', 'has expired; store a new secret')
+}
+
+export function openRow(vault: Vault, row: store.Usable): { secrets: Secrets; tokens: Secrets | undefined } {
+  try {
+    return {
+      secrets: openSecrets(vault, row, row.secrets!),
+      tokens: isOAuth(row.kind) && row.tokens ? openSecrets(vault, row, row.tokens, 'tokens') : undefined,
+    }
+  } catch {
+    throw new CredentialRefused(
+      'credential_unreadable',
+      `the secret of "${row.name}" was stored for other hosts; store it again`,
+    )
+  }
+}

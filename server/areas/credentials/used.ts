@@ -1,0 +1,48 @@
+import { SECOND } from '#platform/clock'
+import type { Database } from '#platform/db/pool'
+import type { Logger } from '#platform/log'
+
+// When a credential was last used. Kept in memory and written every half minute, so that one that is used a thousand times a
+// second is no row that everybody waits for. What a process that dies had not yet written is lost; it is a hint for people.
+
+const EVERY = 30 * SECOND
+
+type Use = { workspaceId: string; credentialId: string; at: Date }
+
+export function makeUseNotes({ db, log, every = EVERY }: { db: Database; log: Logger; every?: number }) {
+  let pending = new Map<string, Use>()
+  let writing: Promise<void> = Promise.resolve()
+
+  async function write(): Promise<void> {
+    if (pending.size === 0) return
+    const uses = [...pending.values()]
+    pending = new Map()
+    try {
+      await db.appPool.query('select note_credentials_used($1, $2, $3)', [
+        uses.map(({ workspaceId }) => workspaceId),
+        uses.map(({ credentialId }) => credentialId),
+        uses.map(({ at }) => at),
+      ])
+    } catch (error) {
+      log.warn({ err: error }, 'when credentials were last used could not be written')
+    }
+  }
+  const flush = (): Promise<void> => {
+    writing = writing.then(write)
+    return writing
+  }
+  const timer = setInterval(() => void flush(), every).unref()
+
+  return {
+    note(workspaceId: string, credentialId: string): void {
+      pending.set(credentialId, { workspaceId, credentialId, at: new Date() })
+    },
+    flush,
+    async stop(): Promise<void> {
+      clearInterval(timer)
+      await flush()
+    },
+  }
+}
+
+export type UseNotes = ReturnType<typeof makeUseNotes>

@@ -1,0 +1,35 @@
+import { OutgoingFailure } from './failure.ts'
+import type { Guard } from './guard.ts'
+import { type Hop, portOf } from './hops.ts'
+import type { Mask } from './mask.ts'
+
+/**
+ * A secret on its way out. It is put into each hop right before that is sent, so that nothing that is kept, returned or
+ * followed ever holds it.
+ */
+export type OutgoingCredential = {
+  name: string
+  allows(url: URL): boolean
+  apply(hop: Hop): Hop
+  mask: Mask
+  clientCertificate?: { cert: string; key: string }
+  /**
+   * The answer was 401: a newer secret to send once more with, or undefined where there is none. Throws OutgoingFailure where
+   * the service will give none.
+   */
+  renew?(): Promise<OutgoingCredential | undefined>
+}
+
+/** Refused before anything is sent: a host that the secret was not stored for, and a connection that others can read. */
+export function checkDestination(credential: OutgoingCredential, url: URL, guard: Pick<Guard, 'isExempt'>): void {
+  if (!credential.allows(url))
+    throw new OutgoingFailure(
+      'credential_refused',
+      `the credential "${credential.name}" is not for ${url.host}; add the host to it`,
+    )
+  if (url.protocol !== 'https:' && !guard.isExempt(url.hostname, portOf(url)))
+    throw new OutgoingFailure(
+      'credential_refused',
+      `the credential "${credential.name}" is sent over https only, and the address begins with http://`,
+    )
+}

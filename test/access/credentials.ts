@@ -1,0 +1,41 @@
+import { type Cases, type Cast, rows, withChanges } from './matrix.ts'
+
+// `use` makes the resource viewer, `edit` the resource member. Others in the workspace do not know that it exists, save its
+// owners: they look at any credential and revoke it, and use only what is shared with them.
+
+const looking = withChanges(rows.hiddenAnyMember, { workspaceOwner: 'ok' })
+const using = withChanges(rows.hiddenAnyMember, { workspaceOwner: 403 })
+const changing = withChanges(rows.hiddenOwnerOrMember, { workspaceOwner: 403 })
+const revoking = withChanges(rows.hiddenOwnerOnly, { workspaceOwner: 'ok' })
+
+const newCredential = { name: 'Case', kind: 'bearer', hosts: ['api.invalid'], secrets: { token: 'a-token-of-a-case' } }
+
+async function credential({ author, resourceViewer, resourceMember }: Cast) {
+  const { body } = await author.call('POST', '/api/credentials', {
+    body: {
+      ...newCredential,
+      shared: [resourceViewer, resourceMember]
+        .filter(({ id }) => id !== author.id)
+        .map(({ id }, at) => ({ kind: 'user', id, role: at === 0 ? 'use' : 'edit' })),
+    },
+  })
+  return { params: { credential_id: body.credential_id as string } }
+}
+
+export const credentialCases: Cases = {
+  listCredentials: { expect: rows.selectedRead },
+  createCredential: { expect: rows.selectedWrite, prepare: async () => ({ body: newCredential }) },
+  getCredential: { expect: looking, prepare: credential },
+  updateCredential: {
+    expect: changing,
+    prepare: async (cast) => ({ ...(await credential(cast)), body: { name: 'Renamed' } }),
+  },
+  revokeCredential: { expect: revoking, prepare: credential },
+  rotateSecret: {
+    expect: changing,
+    prepare: async (cast) => ({ ...(await credential(cast)), body: { secrets: { token: 'another-token' } } }),
+  },
+  testCredential: { expect: using, prepare: async (cast) => ({ ...(await credential(cast)), body: {} }) },
+  getCredentialUsage: { expect: looking, prepare: credential },
+  listCredentialKinds: { expect: rows.signedIn },
+}
