@@ -36,7 +36,7 @@ export type ResolveParts = {
   vault: Vault
   notes: UseNotes
   /** Whom an execution acts for. */
-  findPrincipal(tx: Tx, workspaceId: string, executionId: string): Promise<string | null>
+  findPrincipal(tx: Tx, workspaceId: string, executionId: string): Promise<{ user_id: string } | undefined>
 }
 
 export type Wanted = { workspaceId: string; credentialId: string; principal: Principal }
@@ -58,7 +58,9 @@ export async function findFor(parts: ResolveParts, wanted: Wanted): Promise<stor
   const { workspaceId, credentialId, principal } = wanted
   const row = await parts.db.tenant({ workspaceId, userId: null }, async (tx) => {
     const userId =
-      'userId' in principal ? principal.userId : await parts.findPrincipal(tx, workspaceId, principal.executionId)
+      'userId' in principal
+        ? principal.userId
+        : ((await parts.findPrincipal(tx, workspaceId, principal.executionId))?.user_id ?? null)
     return store.findUsable(tx, workspaceId, credentialId, userId)
   })
   if (row === undefined || !mayUse(row.role)) throw notAllowed()
