@@ -7,12 +7,14 @@ import type {
   Approval,
   ApprovalVote,
   AuditEntry,
+  AuthOptions,
   BillingSubscription,
   Capture,
   ChannelConfig,
   ChannelTestOutcome,
   ChatAnswer,
   ChatThread,
+  CheckMail,
   Clarification,
   ClarificationAnswered,
   Company,
@@ -107,7 +109,19 @@ import type {
 
 export type Operations = {
   /** Make an account with a company and a workspace of its own, and sign in */
-  signUp: { input: { email: string; password: string; name: string; workspace_name?: string; claim_token?: string }; answer: SignedIn; required: true }
+  signUp: { input: { email: string; password: string; name: string; workspace_name?: string; claim_token?: string }; answer: SignedIn | CheckMail; required: true }
+  /** How people come in: whether sign-up is open, and whether the service sends mails */
+  getAuthOptions: { input: Record<string, never>; answer: AuthOptions; required: false }
+  /** Make the account of a sign-up with the token from the mail and the password chosen then */
+  confirmSignUp: { input: { token: string; password: string }; answer: SignedIn; required: true }
+  /** Send the caller a mail with a link that proves their address */
+  sendVerification: { input: Record<string, never>; answer: CheckMail; required: false }
+  /** Prove an address with the token from the mail; signs nobody in */
+  confirmEmail: { input: { token: string }; answer: undefined; required: true }
+  /** Send a mail with a link that replaces the password */
+  forgotPassword: { input: { email: string }; answer: CheckMail; required: true }
+  /** Replace the password with the token from the mail; every session ends */
+  resetPassword: { input: { token: string; password: string }; answer: undefined; required: true }
   /** Sign in; the session the browser had before ends */
   signIn: { input: { email: string; password: string }; answer: SignedIn; required: true }
   /** End this session */
@@ -571,6 +585,12 @@ export type Entry = readonly [method: string, path: string, query?: readonly str
 
 export const operations: { readonly [Name in keyof Operations]: Entry } = {
   signUp: ["POST", "/auth/sign-up"],
+  getAuthOptions: ["GET", "/auth/options"],
+  confirmSignUp: ["POST", "/auth/sign-up/confirm"],
+  sendVerification: ["POST", "/auth/verification"],
+  confirmEmail: ["POST", "/auth/verification/confirm"],
+  forgotPassword: ["POST", "/auth/password/forgot"],
+  resetPassword: ["POST", "/auth/password/reset"],
   signIn: ["POST", "/auth/sign-in"],
   signOut: ["POST", "/auth/sign-out"],
   getMe: ["GET", "/auth/me"],

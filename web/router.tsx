@@ -42,6 +42,13 @@ const inside = features
 const wayIn: FeaturePage[] = [
   { path: '/sign-in', page: [() => import('./features/account/sign-in.tsx'), 'SignInPage'] },
   { path: '/sign-up', page: [() => import('./features/account/sign-up.tsx'), 'SignUpPage'] },
+  { path: '/forgot-password', page: [() => import('./features/account/mailed-links.tsx'), 'ForgotPasswordPage'] },
+  { path: '/reset-password/$token', page: [() => import('./features/account/mailed-links.tsx'), 'ResetPasswordPage'] },
+  {
+    path: '/confirm-account/$token',
+    page: [() => import('./features/account/mailed-links.tsx'), 'ConfirmAccountPage'],
+  },
+  { path: '/confirm-email/$token', page: [() => import('./features/account/mailed-links.tsx'), 'ConfirmEmailPage'] },
   { path: '/invitations/$token', page: [() => import('./features/account/invitation.tsx'), 'InvitationPage'] },
 ]
 const outside = wayIn.map((page) => createRoute({ getParentRoute: () => root, path: page.path, component: lazy(page) }))

@@ -7,6 +7,7 @@ const codes = {
   // 401
   unauthenticated: [401, 'No valid credential was presented'],
   bad_credentials: [401, 'The e-mail address or the password is wrong'],
+  bad_second_factor: [401, 'The code or the passkey was not accepted'],
   sign_in_failed: [401, 'The sign-in with the provider did not succeed'],
   visitor_token_required: [401, 'A valid visitor token is required'],
   bad_signature: [401, 'The signature is missing or wrong'],
@@ -17,6 +18,8 @@ const codes = {
   foreign_origin: [403, 'The request came from another site'],
   origin_refused: [403, 'This origin is not on the list of the token'],
   address_reserved: [403, 'This address is reserved for an operator'],
+  email_unverified: [403, 'Your e-mail address is not confirmed yet'],
+  second_factor_required: [403, 'This workspace asks for a second factor'],
   sign_up_closed: [403, 'Sign-up is closed; ask for an invitation'],
   token_disabled: [403, 'This token is disabled'],
   channel_disabled: [403, 'This channel is disabled'],

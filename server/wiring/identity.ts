@@ -7,6 +7,7 @@ import { makeOidcClient } from '#areas/identity/oidc-client'
 import { makePeople } from '#areas/identity/people'
 import { identityRoutes } from '#areas/identity/routes'
 import { makeSessions } from '#areas/identity/sessions'
+import { makeRequireVerified } from '#areas/identity/verification'
 import { makeAuditLog } from '#areas/workspaces/audit-log'
 import { makeMembers, type OnMemberRemoved } from '#areas/workspaces/members'
 import { workspaceRoutes } from '#areas/workspaces/routes'
@@ -31,8 +32,10 @@ export function wireIdentity(options: {
   const { config, vault, log, mail, checkMembers } = options
   const onAccepted: OnAccepted = {}
   const onRemoved: OnMemberRemoved[] = []
-  const invitations = makeInvitations({ sendMail: sendThrough(mail, log), onAccepted, checkMembers })
-  const people = makePeople({ config })
+  const sendMail = sendThrough(mail, log)
+  const requireVerified = makeRequireVerified(config)
+  const invitations = makeInvitations({ sendMail, onAccepted, checkMembers, requireVerified })
+  const people = makePeople({ config, sendMail })
   const client = makeOidcClient({ providers: config.HEDDLE_OIDC, key: vault.derive('oidc'), log })
   void hashOfNobody()
   return {
@@ -42,6 +45,7 @@ export function wireIdentity(options: {
     standings: { workspace: standingInWorkspace },
     routes: [
       ...identityRoutes({
+        accountMail: { config, people, sendMail },
         people,
         sessions: makeSessions(),
         apiKeys: makeApiKeys(),

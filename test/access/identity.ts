@@ -38,6 +38,19 @@ export const identityCases: Cases = {
     expect: everybody(401),
     prepare: async () => ({ body: { email: freshEmail(), password: 'not a password' } }),
   },
+  getAuthOptions: { expect: rows.anyone },
+  // Without a mail server nothing is sent, and no token is right.
+  confirmSignUp: {
+    expect: everybody(404),
+    prepare: async () => ({ body: { token: 'sgn_none', password: 'not a password' } }),
+  },
+  sendVerification: { expect: signedInGets(503) },
+  confirmEmail: { expect: everybody(404), prepare: async () => ({ body: { token: 'vfy_none' } }) },
+  forgotPassword: { expect: everybody(503), prepare: async () => ({ body: { email: freshEmail() } }) },
+  resetPassword: {
+    expect: everybody(404),
+    prepare: async () => ({ body: { token: 'rst_none', password: 'a new password' } }),
+  },
   signOut: { expect: rows.signedIn },
   getMe: { expect: rows.signedIn },
   // The people of the cast have no password that could be the present one.

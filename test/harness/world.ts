@@ -33,7 +33,8 @@ export async function makePerson(
   const name = options.name ?? `Person ${number}`
   const key = newSecret('hk')
   await service.sql(
-    `insert into users (user_id, org_id, email, name) values ($1, coalesce($2, (select org_id from orgs order by org_id limit 1)), $3, $4)`,
+    `insert into users (user_id, org_id, email, name, email_verified_at)
+     values ($1, coalesce($2, (select org_id from orgs order by org_id limit 1)), $3, $4, now())`,
     [uuid, options.orgId ?? null, email, name],
   )
   await service.sql(

@@ -9,6 +9,7 @@ import { hashSecret, newId, newSecret, toWire } from '#platform/ids'
 import * as store from './invitations-store.ts'
 import { orgBaseUrl } from './links.ts'
 import type { SendMail } from './mail.ts'
+import type { RequireVerified } from './verification.ts'
 
 // One way into a workspace, a thread or a job for whoever is not there yet. The answer and its time do not tell whether the
 // address has an account: nothing but the workspace's own members is looked at.
@@ -50,8 +51,13 @@ export type InviteAnswer = {
 /** Refuses one more member where the plan of the workspace allows no more. */
 export type CheckMembers = (tx: Tx, workspaceId: string) => Promise<void>
 
-export function makeInvitations(options: { sendMail: SendMail; onAccepted: OnAccepted; checkMembers: CheckMembers }) {
-  const { sendMail, onAccepted, checkMembers } = options
+export function makeInvitations(options: {
+  sendMail: SendMail
+  onAccepted: OnAccepted
+  checkMembers: CheckMembers
+  requireVerified: RequireVerified
+}) {
+  const { sendMail, onAccepted, checkMembers, requireVerified } = options
 
   /** Guests take no place. */
   const checkPlace = async (tx: Tx, workspaceId: string, resourceKind: ResourceToShare | null): Promise<void> => {
@@ -83,6 +89,7 @@ export function makeInvitations(options: { sendMail: SendMail; onAccepted: OnAcc
       const there = await store.findMemberByEmail(ctx.tx, workspaceId, email)
       if (there && !resource && there.role !== 'guest')
         throw problem('already_exists', `${email} is in the workspace already; change the role there.`)
+      if (!there) await requireVerified(ctx)
       await store.deleteWaiting(ctx.tx, workspaceId, { email, resource_id: resource?.id ?? null })
       const invitation_id = newId()
       const token = newSecret('inv')

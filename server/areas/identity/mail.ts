@@ -1,19 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { SECOND } from '#platform/clock'
+import type { Config } from '#platform/config'
 import type { Context } from '#platform/http/context'
 import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import { type Mail, MailFailure } from '#providers/mail/index'
 import { insertIntoOutbox } from '#providers/mail/outbox'
 
-export type Letter = { workspaceId: string; to: string; subject: string; text: string; key: string }
+export type Letter = { workspaceId: string | null; to: string; subject: string; text: string; key: string }
 
 /** Hands a letter over: with the transaction that made it necessary, or after it where a mail server must be asked. */
-export type SendMail = (ctx: Pick<Context, 'tx' | 'afterCommit'>, letter: Letter) => Promise<void>
+export type SendMail = (ctx: Pick<Context, 'maybeTx' | 'afterCommit'>, letter: Letter) => Promise<void>
 
 /** Without a mail server letters are kept for the operators to read. */
-export const keepMail: SendMail = (ctx, letter) =>
-  insertIntoOutbox(ctx.tx, {
+export const keepMail: SendMail = async (ctx, letter) => {
+  if (ctx.maybeTx === null) throw new Error('a mail is kept in the transaction that makes it necessary')
+  await insertIntoOutbox(ctx.maybeTx, {
     mail_id: newId(),
     workspace_id: letter.workspaceId,
     idempotency_key: letter.key,
@@ -22,6 +24,10 @@ export const keepMail: SendMail = (ctx, letter) =>
     body_text: letter.text,
     body_html: null,
   })
+}
+
+/** Whether mails leave the service, so that a link in one proves an address. */
+export const sendsMail = (config: Pick<Config, 'SMTP_URL'>): boolean => config.SMTP_URL !== null
 
 const RETRY_AFTER = [2 * SECOND, 30 * SECOND]
 

@@ -67,7 +67,7 @@ export function makeOidc(options: { config: Config; client: OidcClient; people: 
     if (email === null) throw problem('sign_in_failed', 'The provider gave no e-mail address.')
     if (people.reserved.has(email))
       throw problem('address_reserved', 'Sign up with the claim_token, then link the provider.')
-    const account = { email, name, passwordHash: null }
+    const account = { email, name, passwordHash: null, isVerified: profile.emailVerified }
     if (config.HEDDLE_SIGN_UP === 'open') return people.personOf(ctx, (await settlePerson(ctx, tx, account)).user)
     if (!profile.emailVerified || !(await isInvited(tx, ctx.org.org_id, email))) throw problem('sign_up_closed')
     return people.personOf(ctx, await insertPerson(ctx, tx, account))

@@ -13,14 +13,22 @@ import { type Context, type Person, scopeOf } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
 import { callerAddress } from '#platform/http/throttle'
 import { hashSecret, newId, secretLooksValid, toWire } from '#platform/ids'
+import { beginSignUp } from './begin-sign-up.ts'
 import { forgive, noteAttempt, TRIES } from './lockout.ts'
-import type { NewPassword, SignedIn, SignIn, SignUp, User } from './schema.ts'
+import { type SendMail, sendsMail } from './mail.ts'
+import type { CheckMail, NewPassword, SignedIn, SignIn, SignUp, User } from './schema.ts'
 import { actingAs, startSession } from './sessions.ts'
 import * as store from './store.ts'
 
 const nobody = { workspaceId: null, userId: null }
 
-export type NewPerson = { email: string; name: string; passwordHash: string | null }
+export type NewPerson = {
+  email: string
+  name: string
+  passwordHash: string | null
+  /** Whether the address is proven already. */
+  isVerified?: boolean
+}
 
 /** Makes the account and leaves the transaction in its scope. The address must be free in the org. */
 export async function insertPerson(ctx: Context, tx: Tx, person: NewPerson): Promise<User> {
@@ -33,6 +41,7 @@ export async function insertPerson(ctx: Context, tx: Tx, person: NewPerson): Pro
       email: person.email,
       name: person.name,
       password_hash: person.passwordHash,
+      is_verified: person.isVerified ?? false,
     })
   } catch (error) {
     if (isUniqueViolation(error))
@@ -56,7 +65,7 @@ export async function settlePerson(
   return { user, workspaceId }
 }
 
-export function makePeople({ config }: { config: Config }) {
+export function makePeople({ config, sendMail }: { config: Config; sendMail: SendMail }) {
   const reserved = operatorAddresses(config.HEDDLE_OPERATORS)
   const personOf = (ctx: Context, user: Pick<User, 'user_id' | 'email' | 'name'>): Person => ({
     user_id: user.user_id,
@@ -76,6 +85,7 @@ export function makePeople({ config }: { config: Config }) {
   return {
     reserved,
     personOf,
+    refuseSignUp,
 
     /** Where it is closed, what is wrong with the rest matters only to whoever shows a claim. */
     async maySignUp(_ctx: Context, _input: unknown, { request }: Exchange): Promise<void> {
@@ -83,11 +93,13 @@ export function makePeople({ config }: { config: Config }) {
         throw problem('sign_up_closed')
     },
 
-    async signUp(ctx: Context, input: z.output<typeof SignUp>, exchange: Exchange): Promise<SignedIn> {
+    async signUp(ctx: Context, input: z.output<typeof SignUp>, exchange: Exchange): Promise<SignedIn | CheckMail> {
       refuseForeignOrigin(exchange.request, ctx.baseUrl)
       refuseSignUp(input.email, input.claim_token)
       refuseWeakPassword('/password', input.password, input)
       const passwordHash = await hashPassword(input.password)
+      // Whoever shows the claim of an operator has shown enough.
+      if (sendsMail(config) && !reserved.has(input.email)) return beginSignUp(ctx, sendMail, input, passwordHash)
       const { answer, cookie } = await ctx.db.tenant(nobody, async (tx) => {
         if (
           reserved.has(input.email) &&
@@ -99,6 +111,7 @@ export function makePeople({ config }: { config: Config }) {
           name: input.name,
           passwordHash,
           workspaceName: input.workspace_name,
+          isVerified: reserved.has(input.email),
         })
         const person = personOf(ctx, user)
         const { session, cookie } = await startSession(ctx, tx, exchange, person, workspaceId)

@@ -1,41 +1,74 @@
 import { z } from 'zod'
 import { anyone, signedIn } from '#platform/access/words'
-import { type AnyRoute, routes } from '#platform/http/route'
+import type { Context } from '#platform/http/context'
+import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
 import { listQuery, page } from '#platform/http/schema'
 import type { Accepting } from './accept.ts'
 import type { ApiKeys } from './api-keys.ts'
+import { sendsMail } from './mail.ts'
 import type { Oidc } from './oidc.ts'
+import { forgotPassword, resetPassword } from './password-reset.ts'
 import type { People } from './people.ts'
 import {
   Accepted,
   AcceptInvitation,
   ApiKey,
+  AuthOptions,
+  CheckMail,
+  ConfirmEmail,
+  ConfirmSignUp,
   CreatedApiKey,
   endSessionsQuery,
+  ForgotPassword,
   InvitationPreview,
   Me,
   NewApiKey,
   NewPassword,
   OidcProviders,
+  ResetPassword,
   returnTo,
   Session,
   SignedIn,
+  SignedInOrCheckMail,
   SignIn,
   SignUp,
 } from './schema.ts'
 import type { Sessions } from './sessions.ts'
+import { type AccountMail, confirmSignUp } from './sign-up.ts'
+import { confirmEmail, sendVerification } from './verification.ts'
 
-type Services = { people: People; sessions: Sessions; apiKeys: ApiKeys; accepting: Accepting; oidc: Oidc }
+type Services = {
+  accountMail: AccountMail
+  people: People
+  sessions: Sessions
+  apiKeys: ApiKeys
+  accepting: Accepting
+  oidc: Oidc
+}
 
 const extension = true
 // Answers that begin a session are not stored for repetition: the store would hold the session's token.
 const comesIn = { extension, transaction: false, idempotency: 'none' } as const
 
-export const identityRoutes = ({ people, sessions, apiKeys, accepting, oidc }: Services): AnyRoute[] =>
+const withMail =
+  <Input, Answer>(
+    deps: AccountMail,
+    verb: (deps: AccountMail, ctx: Context, input: Input, exchange: Exchange) => Promise<Answer>,
+  ) =>
+  (ctx: Context, input: Input, exchange: Exchange): Promise<Answer> =>
+    verb(deps, ctx, input, exchange)
+
+export const identityRoutes = ({ accountMail, people, sessions, apiKeys, accepting, oidc }: Services): AnyRoute[] =>
   routes(
     'Identity',
     {
       signUp: ['POST', '/auth/sign-up', anyone],
+      getAuthOptions: ['GET', '/auth/options', anyone],
+      confirmSignUp: ['POST', '/auth/sign-up/confirm', anyone],
+      sendVerification: ['POST', '/auth/verification', signedIn],
+      confirmEmail: ['POST', '/auth/verification/confirm', anyone],
+      forgotPassword: ['POST', '/auth/password/forgot', anyone],
+      resetPassword: ['POST', '/auth/password/reset', anyone],
       signIn: ['POST', '/auth/sign-in', anyone],
       signOut: ['POST', '/auth/sign-out', signedIn],
       getMe: ['GET', '/auth/me', signedIn],
@@ -60,10 +93,11 @@ export const identityRoutes = ({ people, sessions, apiKeys, accepting, oidc }: S
         ...comesIn,
         summary: 'Make an account with a company and a workspace of its own, and sign in',
         description:
-          'An address that has an account is 409. Closed sign-up is 403 `sign_up_closed`; the address of an operator needs the `claim_token` printed at start, else 403 `address_reserved`.',
+          'Where the service sends mails the answer is 202 `{"state": "check_mail"}` for every address, with an account or without, and the account is made by `POST /auth/sign-up/confirm`. Where it sends none, the account is made at once (201), and an address that has one is 409. Closed sign-up is 403 `sign_up_closed`; the address of an operator needs the `claim_token` printed at start, else 403 `address_reserved`.',
         body: SignUp,
-        answer: SignedIn,
+        answer: SignedInOrCheckMail,
         status: 201,
+        alsoStatus: [202],
         location: () => '/auth/me',
         rate: 'sign_up',
         allowed: people.maySignUp,
@@ -71,6 +105,68 @@ export const identityRoutes = ({ people, sessions, apiKeys, accepting, oidc }: S
           body: { email: 'ann@example.com', password: 'correct horse battery', name: 'Ann', workspace_name: 'Acme' },
         },
         run: people.signUp,
+      },
+      getAuthOptions: {
+        extension,
+        summary: 'How people come in: whether sign-up is open, and whether the service sends mails',
+        answer: AuthOptions,
+        run: async () => ({
+          sign_up: accountMail.config.HEDDLE_SIGN_UP,
+          mail: sendsMail(accountMail.config),
+        }),
+      },
+      confirmSignUp: {
+        ...comesIn,
+        summary: 'Make the account of a sign-up with the token from the mail and the password chosen then',
+        description:
+          'The token works once, for 24 hours. A used, expired or unknown one is 404. Another password than the one of the sign-up is 401.',
+        body: ConfirmSignUp,
+        answer: SignedIn,
+        status: 201,
+        rate: 'sign_in',
+        location: () => '/auth/me',
+        run: withMail(accountMail, confirmSignUp),
+      },
+      sendVerification: {
+        extension,
+        idempotency: 'none',
+        summary: 'Send the caller a mail with a link that proves their address',
+        description:
+          'At most five an hour (429). An address that is proven is 409. Without a mail server 503 `provider_not_configured`. Until the address is proven, its person cannot invite anybody by mail (403 `email_unverified`).',
+        answer: CheckMail,
+        status: 202,
+        run: (ctx) => sendVerification(accountMail, ctx),
+      },
+      confirmEmail: {
+        ...comesIn,
+        summary: 'Prove an address with the token from the mail; signs nobody in',
+        description: 'The token works once, for 24 hours. A used, expired or unknown one is 404.',
+        body: ConfirmEmail,
+        status: 204,
+        rate: 'sign_in',
+        run: confirmEmail,
+      },
+      forgotPassword: {
+        ...comesIn,
+        summary: 'Send a mail with a link that replaces the password',
+        description:
+          'The answer is the same for every address, with an account or without. Without a mail server 503 `provider_not_configured`.',
+        body: ForgotPassword,
+        answer: CheckMail,
+        status: 202,
+        rate: 'sign_up',
+        examples: { body: { email: 'ann@example.com' } },
+        run: withMail(accountMail, forgotPassword),
+      },
+      resetPassword: {
+        ...comesIn,
+        summary: 'Replace the password with the token from the mail; every session ends',
+        description:
+          'The token works once, for one hour. A used, expired or unknown one is 404. It signs nobody in, and a second factor stays. Where the address had never been proven before, the API keys and linked providers of the account go too.',
+        body: ResetPassword,
+        status: 204,
+        rate: 'sign_in',
+        run: withMail(accountMail, resetPassword),
       },
       signIn: {
         ...comesIn,

@@ -3,7 +3,13 @@ import { passwordIn } from '#platform/auth/passwords'
 import { email, id, name, reference, timestamp, timestampIn } from '#platform/http/schema'
 
 export const User = z
-  .object({ user_id: id('usr'), email: z.string(), name: z.string(), created_at: timestamp() })
+  .object({
+    user_id: id('usr'),
+    email: z.string(),
+    name: z.string(),
+    email_verified_at: timestamp().nullable().describe('When the person proved that the address is theirs'),
+    created_at: timestamp(),
+  })
   .meta({ id: 'User' })
 export type User = z.input<typeof User>
 
@@ -45,6 +51,26 @@ export const SignedIn = z
   .object({ user: User, workspace: OwnWorkspace.nullable(), session: Session })
   .meta({ id: 'SignedIn' })
 export type SignedIn = z.input<typeof SignedIn>
+
+/** The same for every address. */
+export const CheckMail = z.object({ state: z.literal('check_mail') }).meta({ id: 'CheckMail' })
+export type CheckMail = z.input<typeof CheckMail>
+export const SignedInOrCheckMail = z.union([SignedIn, CheckMail])
+
+const mailedToken = () => z.string().min(1).max(200)
+export const ConfirmSignUp = z.strictObject({ token: mailedToken(), password: z.string().min(1).max(256) })
+export const ConfirmEmail = z.strictObject({ token: mailedToken() })
+export const ForgotPassword = z.strictObject({ email: email() })
+export const ResetPassword = z.strictObject({ token: mailedToken(), password: passwordIn() })
+
+export const AuthOptions = z
+  .object({
+    sign_up: z.enum(['open', 'invite']),
+    mail: z
+      .boolean()
+      .describe('Whether the service sends mails: sign-up, forgotten passwords and confirmations use them'),
+  })
+  .meta({ id: 'AuthOptions' })
 
 export const Me = z
   .object({

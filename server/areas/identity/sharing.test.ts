@@ -16,6 +16,7 @@ let world: World
 const joined: { resourceId: string; userId: string; role: string }[] = []
 const invitations = makeInvitations({
   checkMembers: async () => {},
+  requireVerified: async () => {},
   sendMail: keepMail,
   onAccepted: {
     thread: async (_tx, { resourceId, userId, role }) => {
@@ -85,7 +86,10 @@ describe('sharing one thing', () => {
     const answer = await invite(freshEmail(), thread, 'member')
     expect(answer.state).toBe('invited')
     const before = joined.length
-    const accepting = makeAccepting({ invitations, people: makePeople({ config: service().config }) })
+    const accepting = makeAccepting({
+      invitations,
+      people: makePeople({ config: service().config, sendMail: keepMail }),
+    })
     const token = answer.link!.split('/').at(-1)!
     const accepted = await as(null, 'guest', (ctx) =>
       accepting.acceptInvitation(ctx, { token, name: 'Gast', password: PASSWORD }, {

@@ -3,17 +3,24 @@ import type { ApiKey, OwnWorkspace, Session, User } from './schema.ts'
 
 // People, their sessions and their keys: rows of one person, which row security shows to that person alone.
 
-export type NewUser = { user_id: string; org_id: string; email: string; name: string; password_hash: string | null }
+export type NewUser = {
+  user_id: string
+  org_id: string
+  email: string
+  name: string
+  password_hash: string | null
+  is_verified: boolean
+}
 
 export const insertUser = (tx: Tx, user: NewUser): Promise<User> =>
   tx.row<User>(
-    `insert into users (user_id, org_id, email, name, password_hash) values ($1, $2, $3, $4, $5)
-     returning user_id, email, name, created_at`,
-    [user.user_id, user.org_id, user.email, user.name, user.password_hash],
+    `insert into users (user_id, org_id, email, name, password_hash, email_verified_at)
+     values ($1, $2, $3, $4, $5, case when $6 then now() end) returning user_id, email, name, email_verified_at, created_at`,
+    [user.user_id, user.org_id, user.email, user.name, user.password_hash, user.is_verified],
   )
 
 export const findUser = (tx: Tx, userId: string): Promise<User> =>
-  tx.row<User>('select user_id, email, name, created_at from users where user_id = $1', [userId])
+  tx.row<User>('select user_id, email, name, email_verified_at, created_at from users where user_id = $1', [userId])
 
 export type Credentials = { user_id: string; name: string; password_hash: string | null }
 

@@ -21,7 +21,7 @@ export function AccountPage() {
           <Facts
             facts={[
               ['Name', user.name],
-              ['E-mail', user.email],
+              ['E-mail', <Address key="email" />],
               ['Member since', <RelativeTime key="since" at={user.created_at} />],
             ]}
           />
@@ -31,6 +31,22 @@ export function AccountPage() {
       <Providers />
       <Sessions />
     </Page>
+  )
+}
+
+/** With a way to prove it, where it is not proven and the service sends mails. */
+function Address() {
+  const { user } = useMe()
+  const options = useApi('getAuthOptions')
+  const send = useChange('sendVerification', { done: 'A mail with a link is on its way', failed: 'No mail was sent' })
+  if (user.email_verified_at !== null || !options.data?.mail) return user.email
+  return (
+    <span className="flex flex-wrap items-center gap-2">
+      {user.email} <Badge tone="warning">not confirmed</Badge>
+      <Button size="small" disabled={send.isPending || send.isSuccess} onClick={() => send.mutate({})}>
+        Send a confirmation mail
+      </Button>
+    </span>
   )
 }
 

@@ -1,11 +1,12 @@
 import { Link, useSearch } from '@tanstack/react-router'
-import { account } from '#web/api.ts'
+import { account, useApi } from '#web/api.ts'
 import { Field, Form, Input } from '#web/ui/field.tsx'
 import { Providers, useEnter, WayIn } from './way-in.tsx'
 
 export function SignInPage() {
   const enter = useEnter()
   const search = useSearch({ strict: false })
+  const options = useApi('getAuthOptions')
   return (
     <WayIn
       title="Sign in"
@@ -21,6 +22,13 @@ export function SignInPage() {
       <Providers />
       <Form<{ email: string; password: string }>
         submit="Sign in"
+        aside={
+          options.data?.mail && (
+            <Link to="/forgot-password" className="text-accent underline">
+              Forgotten password?
+            </Link>
+          )
+        }
         onSubmit={async ({ email, password }) => {
           await account.signIn({ email, password })
           await enter()

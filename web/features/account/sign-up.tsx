@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { HeddleProblem } from '#sdk/client'
 import { account } from '#web/api.ts'
 import { Field, Form, Input } from '#web/ui/field.tsx'
+import { CheckMail } from './check-mail.tsx'
 import { Providers, useEnter, WayIn } from './way-in.tsx'
 
 type Values = { name: string; email: string; password: string; workspace_name?: string; claim_token?: string }
@@ -11,16 +12,22 @@ export function SignUpPage() {
   const enter = useEnter()
   const search = useSearch({ strict: false })
   const [reserved, setReserved] = useState(false)
+  const [mailed, setMailed] = useState(false)
   const signUp = async (values: Values): Promise<void> => {
     const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')) as Values
     try {
-      await account.signUp(given)
+      const answer = await account.signUp(given)
+      if ('state' in answer) {
+        setMailed(true)
+        return
+      }
     } catch (error) {
       if (error instanceof HeddleProblem && error.code === 'address_reserved') setReserved(true)
       throw error
     }
     await enter()
   }
+  if (mailed) return <CheckMail what="A mail with a link to confirm the account is on its way." />
   return (
     <WayIn
       title="Make an account"

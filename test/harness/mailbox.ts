@@ -1,0 +1,45 @@
+import type { AddressInfo } from 'node:net'
+import PostalMime from 'postal-mime'
+import { SMTPServer } from 'smtp-server'
+import { until } from './until.ts'
+
+export type ReceivedMail = { to: string[]; subject: string; text: string }
+
+/** A mail server of the test's own. */
+export async function startMailbox() {
+  const received: ReceivedMail[] = []
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData(stream, session, callback) {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => {
+        const to = session.envelope.rcptTo.map(({ address }: { address: string }) => address)
+        PostalMime.parse(Buffer.concat(chunks))
+          .then(({ subject = '', text = '' }) => received.push({ to, subject, text }))
+          .then(() => callback(), callback)
+      })
+    },
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.server.address() as AddressInfo
+  const to = (email: string): ReceivedMail[] => received.filter((mail) => mail.to.includes(email))
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    received,
+    to,
+    /** The newest mail to this address once there are `count` of them. */
+    async wait(email: string, count = 1): Promise<ReceivedMail> {
+      await until(async () => to(email).length >= count, `mail ${count} to ${email}`)
+      return to(email).at(-1)!
+    },
+    stop: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  }
+}
+
+export type Mailbox = Awaited<ReturnType<typeof startMailbox>>
+
+/** The token at the end of the link in a mail. */
+export const tokenIn = ({ text }: ReceivedMail, prefix: string): string =>
+  new RegExp(`${prefix}_\\w+`).exec(text)?.[0] ?? ''
