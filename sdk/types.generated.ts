@@ -1,14 +1,18 @@
 // Printed from openapi.json by `npm run generate`. Do not edit.
 
-export type Problem = { type: string; title: string; status: number; detail: string; code: "malformed" | "too_deep" | "unauthenticated" | "bad_credentials" | "sign_in_failed" | "visitor_token_required" | "bad_signature" | "card_declined" | "forbidden" | "foreign_origin" | "origin_refused" | "address_reserved" | "sign_up_closed" | "token_disabled" | "channel_disabled" | "quota_exceeded" | "not_found" | "route_not_found" | "unknown_host" | "no_subscription" | "method_not_allowed" | "conflict" | "already_exists" | "last_owner" | "not_empty" | "idempotency_key_reused" | "no_active_version" | "activation_required" | "runs_live" | "not_waiting" | "not_retryable" | "already_finished" | "already_voted" | "payload_changed" | "gate_closed" | "dataset_unbound" | "dataset_changed" | "workflow_deleted" | "connection_revoked" | "credential_unusable" | "job_running" | "form_closed" | "payment_method_required" | "method_in_use" | "subscription_exists" | "plan_in_use" | "precondition_failed" | "too_large" | "unsupported_media_type" | "invalid" | "read_only" | "unknown_reference" | "probe_failed" | "bad_record" | "audio_unreadable" | "audio_silent" | "audio_too_long" | "rate_limited" | "queue_full" | "internal" | "provider_not_configured" | "provider_unavailable" | "unavailable" | "overloaded" | "storage_full"; request_id: string; errors?: Array<{ path: string; message: string }> }
+export type Problem = { type: string; title: string; status: number; detail: string; code: "malformed" | "too_deep" | "unauthenticated" | "bad_credentials" | "bad_second_factor" | "sign_in_failed" | "visitor_token_required" | "bad_signature" | "card_declined" | "forbidden" | "foreign_origin" | "origin_refused" | "address_reserved" | "email_unverified" | "second_factor_required" | "sign_up_closed" | "token_disabled" | "channel_disabled" | "quota_exceeded" | "not_found" | "route_not_found" | "unknown_host" | "no_subscription" | "method_not_allowed" | "conflict" | "already_exists" | "last_owner" | "not_empty" | "idempotency_key_reused" | "no_active_version" | "activation_required" | "runs_live" | "not_waiting" | "not_retryable" | "already_finished" | "already_voted" | "payload_changed" | "gate_closed" | "dataset_unbound" | "dataset_changed" | "workflow_deleted" | "connection_revoked" | "credential_unusable" | "job_running" | "form_closed" | "payment_method_required" | "method_in_use" | "subscription_exists" | "plan_in_use" | "precondition_failed" | "too_large" | "unsupported_media_type" | "invalid" | "read_only" | "unknown_reference" | "probe_failed" | "bad_record" | "audio_unreadable" | "audio_silent" | "audio_too_long" | "rate_limited" | "queue_full" | "internal" | "provider_not_configured" | "provider_unavailable" | "unavailable" | "overloaded" | "storage_full"; request_id: string; errors?: Array<{ path: string; message: string }> }
 
 export type SignedIn = { user: User; workspace: OwnWorkspace | null; session: Session }
 
-export type User = { user_id: string; email: string; name: string; created_at: string }
+export type User = { user_id: string; email: string; name: string; email_verified_at: string | null; created_at: string }
 
 export type OwnWorkspace = { workspace_id: string; company_id: string; name: string; role: "owner" | "member" | "viewer" | "guest" }
 
 export type Session = { session_id: string; current: boolean; user_agent: string | null; address: string | null; created_at: string; last_seen_at: string; expires_at: string }
+
+export type CheckMail = { state: "check_mail" }
+
+export type AuthOptions = { sign_up: "open" | "invite"; mail: boolean }
 
 export type Me = { user: User; workspaces: Array<OwnWorkspace>; selected_workspace_id: string | null; operator: boolean }
 

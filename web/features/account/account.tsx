@@ -42,7 +42,7 @@ function Address() {
   if (user.email_verified_at !== null || !options.data?.mail) return user.email
   return (
     <span className="flex flex-wrap items-center gap-2">
-      {user.email} <Badge tone="warning">not confirmed</Badge>
+      {user.email} <Badge tone="neutral">not confirmed</Badge>
       <Button size="small" disabled={send.isPending || send.isSuccess} onClick={() => send.mutate({})}>
         Send a confirmation mail
       </Button>
