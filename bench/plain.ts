@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { ENGINE_PLANS } from '#platform/db/pool'
+import { ENGINE_PLANS } from '#platform/db/session'
 import { newId } from '#platform/ids'
 
 // The measure the engine is held against: a program without graph, fence, inbox or recovery that does nothing but group

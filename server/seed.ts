@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import pg from 'pg'
 import { seedPlans } from '#areas/payments/seed'
 import { operatorAddresses } from '#platform/auth/email'
 import { hashPassword } from '#platform/auth/passwords'
 import type { Config } from '#platform/config'
+import { withClient } from '#platform/db/client'
 import { type Tx, txOf } from '#platform/db/pool'
 import { hashSecret, newId, newSecret, secretPrefix } from '#platform/ids'
 import type { Logger } from '#platform/log'
@@ -41,18 +41,13 @@ export async function seed(options: SeedOptions): Promise<string[]> {
   return lines
 }
 
-export async function asOwner<T>(ownerUrl: string, work: (tx: Tx) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: ownerUrl })
-  client.on('error', () => {})
-  await client.connect()
-  try {
+export function asOwner<T>(ownerUrl: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return withClient({ connectionString: ownerUrl }, async (client) => {
     await client.query('begin')
     const result = await work(txOf(client))
     await client.query('commit')
     return result
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 async function seedFirst(tx: Tx, config: Config): Promise<{ lines: string[]; demo?: Demo }> {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
+import { canonicalAddress } from './db/address.ts'
 
 // Every setting, read once from the environment. docs/settings.md is printed from this table.
 
@@ -69,6 +70,10 @@ const addressWith = (...protocols: string[]): Parser<string> => ({
   allowed: `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   parse: (value) => (URL.canParse(value) && protocols.includes(new URL(value).protocol) ? value : undefined),
 })
+const databaseAddress: Parser<string> = {
+  allowed: 'postgres://user:password@host[:port][,host[:port]…]/name',
+  parse: canonicalAddress,
+}
 export const key32: Parser<Buffer> = {
   allowed: '32 bytes in base64 (openssl rand -base64 32)',
   parse: (value) => {
@@ -123,8 +128,8 @@ export const settings = {
     'http://HOST:PORT',
   ),
   DATABASE_URL: optional(
-    addressWith('postgres:', 'postgresql:'),
-    'An external PostgreSQL 16 or newer; its user may create roles',
+    databaseAddress,
+    'An external PostgreSQL 16 or newer; its user may create roles. Several hosts separated by commas: the one that takes writes is used, and followed when another is promoted',
     'none: the program runs its own PostgreSQL',
   ),
   HEDDLE_DATA_DIR: setting(text, './data', 'Embedded database, blobs and the generated key'),

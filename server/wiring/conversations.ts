@@ -83,8 +83,7 @@ export function wireConversations(options: ConversationWiringOptions) {
       'conversations that are too old': async () => {
         const forget = 'select forget_conversations($1, 500) as forgotten'
         for (let forgotten = 500; forgotten === 500; )
-          forgotten = (await db.appPool.query<{ forgotten: number }>(forget, [options.retentionDays])).rows[0]!
-            .forgotten
+          forgotten = (await db.maintain<{ forgotten: number }>(forget, [options.retentionDays]))[0]!.forgotten
       },
     },
     routes,

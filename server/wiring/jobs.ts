@@ -92,7 +92,7 @@ export async function wireJobs(options: JobWiringOptions) {
     /** Rows of the ledger that belong to nothing any more, in portions. */
     async maintain(): Promise<void> {
       for (let more = true; more; ) {
-        const { rows } = await db.appPool.query<{ more: boolean }>('select sweep_ledger() as more')
+        const rows = await db.maintain<{ more: boolean }>('select sweep_ledger() as more')
         more = rows[0]!.more
       }
     },

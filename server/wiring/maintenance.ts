@@ -7,8 +7,8 @@ import { pruneRealtime } from '#platform/realtime/prune'
 export async function forgetHistory(db: Database, keptDays: number, atOnce = 10_000): Promise<void> {
   for (let forgotten = atOnce; forgotten === atOnce; )
     forgotten = (
-      await db.appPool.query<{ forgotten: number }>('select forget_history($1, $2) as forgotten', [keptDays, atOnce])
-    ).rows[0]!.forgotten
+      await db.maintain<{ forgotten: number }>('select forget_history($1, $2) as forgotten', [keptDays, atOnce])
+    )[0]!.forgotten
 }
 
 /**
@@ -23,9 +23,9 @@ export function startMaintenance(options: {
 }) {
   const { db, log } = options
   const tasks: Record<string, () => Promise<unknown>> = {
-    'days of idempotency keys': () => db.appPool.query('select ensure_idempotency_days()'),
+    'days of idempotency keys': () => db.maintain('select ensure_idempotency_days()'),
     'feeds and tickets': () => pruneRealtime(db),
-    'what has run out': () => db.appPool.query('select forget_old()'),
+    'what has run out': () => db.maintain('select forget_old()'),
     'what was read and logged long ago': () => forgetHistory(db, options.retentionDays),
     ...options.tasks,
   }

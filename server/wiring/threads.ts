@@ -78,7 +78,7 @@ export function wireThreads(options: ThreadWiringOptions) {
     references,
     tasks: {
       'clips without a message': clips.cleanUp,
-      'old messages of channels': () => db.appPool.query('select forget_channel_work()'),
+      'old messages of channels': () => db.maintain('select forget_channel_work()'),
     },
     /** Once the engine runs: what was left over at the last stop is taken up. */
     async start(): Promise<void> {

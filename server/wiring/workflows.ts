@@ -35,7 +35,7 @@ import { describePalette, describeRegistry } from '#engine/nodes/registry'
 import { descriptorsOf, makeNodes, type NodeTable, runnableOf } from '#engine/nodes/table'
 import type { EndedExecution, Engine } from '#engine/ports'
 import type { Config } from '#platform/config'
-import type { Database } from '#platform/db/pool'
+import { type Database, forMaintenance } from '#platform/db/pool'
 import type { Org } from '#platform/http/context'
 import { fromWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
@@ -156,7 +156,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     views,
     startExecution,
     maintain: makeMaintenance({
-      db,
+      db: forMaintenance(db),
       blobs: providers.blobs,
       retentionDays: config.HEDDLE_RETENTION_DAYS,
       retentions: () => listRetentions(db),

@@ -60,6 +60,7 @@ export function makeHints(options: { pool: pg.Pool; url: string; log: Logger }) 
 
   return {
     listen: listener.listen,
+    reconnect: listener.reconnect,
     /** As its last statement, unless another transaction does so now. Then `arrived` must be called at its end. */
     takeAlong(tx: Pick<Tx, 'send'>, hints: readonly Hint[]): boolean {
       if (hints.length === 0 || takenAlong || sending) return false

@@ -1,5 +1,9 @@
 import pg from 'pg'
+import { SECOND } from '../clock.ts'
 import type { Logger } from '../log.ts'
+import { ServerClient } from './client.ts'
+import { breakOff } from './socket.ts'
+import { DatabaseSilent } from './unavailable.ts'
 
 // One connection listens for everybody in the process: PostgreSQL wakes every connection that listens to anything, whatever
 // a NOTIFY is about.
@@ -7,6 +11,9 @@ import type { Logger } from '../log.ts'
 export type OnHint = (payload: string) => void
 
 const RETRY_MS = 250
+/** It only listens, so nothing else would tell that its peer has vanished. */
+const ASK_EVERY = 10 * SECOND
+const ANSWER_WITHIN = 4 * SECOND
 
 const ignored = (): void => {}
 
@@ -19,8 +26,7 @@ export function makeListener(options: { url: string; log: Logger; received(chann
   const heard = (channel: string): string => `listen ${pg.escapeIdentifier(channel)}`
 
   async function connect(): Promise<pg.Client> {
-    const client = new pg.Client({ connectionString: url })
-    client.on('error', ignored)
+    const client = new ServerClient({ connectionString: url, query_timeout: ANSWER_WITHIN })
     client.on('notification', ({ channel, payload }) => received(channel, payload ?? ''))
     await client.connect()
     const mine = connection
@@ -29,7 +35,12 @@ export function makeListener(options: { url: string; log: Logger; received(chann
       connection = undefined
       if (channels.size > 0) reconnectSoon()
     }
+    const asking = setInterval(() => {
+      client.query('select 1').catch((error: Error) => breakOff(client, error))
+    }, ASK_EVERY)
+    asking.unref()
     client.on('error', lost).on('end', lost)
+    client.on('end', () => clearInterval(asking))
     if (channels.size > 0) await client.query([...channels.keys()].map(heard).join(';'))
     return client
   }
@@ -72,7 +83,14 @@ export function makeListener(options: { url: string; log: Logger; received(chann
     clearTimeout(retry)
     const ending = connection
     connection = undefined
-    await ending?.then((client) => client.end()).catch(ignored)
+    await ending?.then(goodbye).catch(ignored)
+  }
+
+  /** A peer that has vanished does not answer to a goodbye. */
+  async function goodbye(client: pg.Client): Promise<void> {
+    const timer = setTimeout(() => breakOff(client, new DatabaseSilent('the database does not answer')), SECOND)
+    await client.end()
+    clearTimeout(timer)
   }
 
   async function stop(channel: string, onHint: OnHint): Promise<void> {
@@ -84,6 +102,10 @@ export function makeListener(options: { url: string; log: Logger; received(chann
 
   return {
     tell,
+    /** The network was away: whatever this connection has become, another one is opened. */
+    reconnect(): void {
+      connection?.then((client) => breakOff(client, new DatabaseSilent('the database does not answer'))).catch(ignored)
+    },
     async listen(channel: string, onHint: OnHint): Promise<() => Promise<void>> {
       const of = channels.get(channel)
       if (of) of.add(onHint)

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from '#platform/log'
+import { ServerClient } from './client.ts'
 import { StartRefused } from './refused.ts'
+import { SET_PEERS } from './session.ts'
 
 const LOCK = 7_203_002
 
@@ -13,10 +15,11 @@ type Migration = { name: string; sql: string; sha256: string }
 export async function migrate(options: { ownerUrl: string; directory: string; log: Logger }): Promise<void> {
   const { ownerUrl, directory, log } = options
   const files = readMigrations(directory)
-  const client = new pg.Client({ connectionString: ownerUrl })
-  client.on('error', () => {})
+  const client = new ServerClient({ connectionString: ownerUrl })
   await client.connect()
   try {
+    // Whoever waits for the lock must not wait for a machine that has vanished.
+    await client.query(SET_PEERS)
     await client.query('select pg_advisory_lock($1)', [LOCK])
     const applied = await readApplied(client)
     for (const { name, sha256 } of files) {

@@ -1,9 +1,10 @@
 import pg from 'pg'
-import { SECOND } from '../clock.ts'
 import { problem } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { type Hint, type Hints, makeHints } from './hints.ts'
 import type { OnHint } from './listener.ts'
+import { makePools } from './pools.ts'
+import { LOCK_TIMEOUT, MAINTENANCE_TIMEOUT } from './session.ts'
 import { isConnectionLost } from './unavailable.ts'
 
 export type Values = readonly unknown[]
@@ -23,7 +24,14 @@ export type Tx = {
 /** `boundTo`: the only workspace that the caller's credential reaches, where it is bound to one. */
 export type Scope = { workspaceId: string | null; userId: string | null; boundTo?: string | null }
 
-export type DatabaseUrls = { owner: string; app: string; engine: string; operator: string }
+export type DatabaseUrls = {
+  owner: string
+  app: string
+  engine: string
+  operator: string
+  /** As heddle_app at the server itself, where the others go through a pooler that keeps no session. */
+  session?: string
+}
 
 export type Database = {
   /** As heddle_app: row security shows the rows of the scope's workspace, and those that belong to its person. */
@@ -32,6 +40,8 @@ export type Database = {
   engine<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** As heddle_operator: reads every tenant, writes nothing but plans and the audit log. */
   operator<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** As heddle_app with no workspace: work of its own time, which no request waits for and which may take minutes. */
+  maintain<Row>(sql: string, values?: Values): Promise<Row[]>
   /** A hint can be lost, and is never a fact. After a connection was lost it comes once without a payload. */
   listen(channel: string, onHint: OnHint): Promise<() => Promise<void>>
   /** As `tx.hint`, of what is committed already. */
@@ -60,37 +70,6 @@ function nameOf(sql: string): string {
     names.set(sql, name)
   }
   return name
-}
-
-type Sending = { connection: { stream: { cork(): void; uncork(): void; write(...chunk: never[]): boolean } } }
-
-/**
- * What is said to the database in one turn of the event loop leaves in one packet: a system call for each statement was a
- * third of the processor time of a busy server.
- */
-function sendTogether(client: pg.PoolClient): void {
-  const { stream } = (client as unknown as Sending).connection
-  const cork = stream.cork.bind(stream)
-  const write = stream.write.bind(stream)
-  let held = false
-  const release = (): void => {
-    held = false
-    stream.uncork()
-  }
-  const hold = (): void => {
-    if (held) return
-    held = true
-    cork()
-    process.nextTick(release)
-  }
-  stream.cork = () => {
-    hold()
-    cork()
-  }
-  stream.write = (...chunk) => {
-    hold()
-    return write(...chunk)
-  }
 }
 
 export function txOf(client: pg.ClientBase, hints: Hint[] = [], sent: Promise<unknown>[] = []): Tx {
@@ -176,11 +155,6 @@ async function transaction<T>(
   }
 }
 
-export const ENGINE_PLANS = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off'
-
-/** Whoever waits longer for somebody else's lock is told to come back (503), rather than keep a connection from the rest. */
-const LOCK_TIMEOUT = 10 * SECOND
-
 const KEPT = 3
 
 export function openDatabase(options: {
@@ -190,39 +164,15 @@ export function openDatabase(options: {
   lockTimeoutMs?: number
 }): Database {
   const { urls, log, poolSize = 16, lockTimeoutMs = LOCK_TIMEOUT } = options
-  let closing = false
-  const open = (url: string, max: number, extra = '', min = 0): pg.Pool => {
-    const pool = new pg.Pool({
-      connectionString: url,
-      max,
-      min,
-      pipeline: true,
-      connectionTimeoutMillis: 5000,
-      idleTimeoutMillis: 30_000,
-      options: `-c plan_cache_mode=force_generic_plan ${extra}`,
-    } as pg.PoolConfig)
-    // Without a listener an idle connection that breaks would end the process.
-    // Not the error itself: it carries the connection, and with it the key that cancels its queries.
-    pool.on('error', (error) => {
-      if (!closing) log.warn({ reason: error.message }, 'an idle database connection broke')
-    })
-    // A server that dies can report it twice on one connection, the second time when nobody holds it any more; the first
-    // has failed whoever was using it.
-    pool.on('connect', (client) => {
-      client.on('error', ignored)
-      sendTogether(client)
-    })
-    return pool
-  }
+  const pools = makePools({ log, pooled: urls.session !== undefined, onSilent: () => hints.reconnect() })
+  const lockTimeout = { lock_timeout: String(lockTimeoutMs) }
   // A few stay open on an idle system: the first use of a statement on a connection was seen to take 11 to 12 ms, later ones 1.
-  const appPool = open(urls.app, poolSize, `-c lock_timeout=${lockTimeoutMs}`, KEPT)
-  // A generic plan made while the tables were small would scan them for ever after: measured 5 ms instead of 0.5 for a
-  // commit once 15,000 executions had ended. Every statement of the engine has an index to go by.
-  const enginePool = open(urls.engine, 8, ENGINE_PLANS, KEPT)
-  const operatorPool = open(urls.operator, 2)
+  const appPool = pools.open('app', urls.app, { max: poolSize, min: KEPT, settings: lockTimeout })
+  const enginePool = pools.open('engine', urls.engine, { max: 8, min: KEPT })
+  const operatorPool = pools.open('operator', urls.operator, { max: 2 })
   // A connection of its own, so that hints do not queue behind requests that wait for one.
-  const hintPool = open(urls.app, 1)
-  const hints = makeHints({ pool: hintPool, url: urls.app, log })
+  const hintPool = pools.open('app', urls.app, { max: 1 })
+  const hints = makeHints({ pool: hintPool, url: urls.session ?? urls.app, log })
 
   return {
     appPool,
@@ -245,10 +195,26 @@ export function openDatabase(options: {
     operator: (work) => transaction(operatorPool, (client) => [client.query('begin')], work, hints),
     listen: hints.listen,
     hint: (channel, payload) => hints.give([[channel, payload]], { othersKnow: false }),
+    maintain: <Row>(sql: string, values: Values = []) =>
+      transaction(
+        appPool,
+        (client) => [client.query('begin'), client.query(`set local statement_timeout = ${MAINTENANCE_TIMEOUT}`)],
+        (tx) => tx.rows<Row>(sql, values),
+        hints,
+      ),
     async close() {
-      closing = true
       await hints.close()
-      await Promise.all([appPool.end(), enginePool.end(), operatorPool.end(), hintPool.end()])
+      await pools.close()
     },
   }
 }
+
+/** The same database for work of its own time: its statements as the engine may take minutes. */
+export const forMaintenance = (db: Database): Database => ({
+  ...db,
+  engine: (work) =>
+    db.engine((tx) => {
+      tx.send(`set local statement_timeout = ${MAINTENANCE_TIMEOUT}`)
+      return work(tx)
+    }),
+})

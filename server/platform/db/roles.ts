@@ -1,5 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import pg from 'pg'
+import { withClient } from './client.ts'
 import type { DatabaseUrls } from './pool.ts'
 import { StartRefused } from './refused.ts'
 
@@ -94,16 +95,8 @@ const urlsByMembership = (address: URL): DatabaseUrls =>
     return url.href
   })
 
-async function signedIn<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
-  client.on('error', () => {})
-  try {
-    await client.connect()
-    return await work(client)
-  } finally {
-    await client.end().catch(() => {})
-  }
-}
+const signedIn = <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> =>
+  withClient({ connectionString: url, connectionTimeoutMillis: 10_000 }, work)
 
 async function checkVersion(admin: pg.Client): Promise<void> {
   const { rows } = await admin.query(

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify'
+import { SECOND } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/pool.ts'
+import { DatabaseSilent } from '../db/unavailable.ts'
 import { problem } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { problemAnswer, sendAnswer } from './answer.ts'
@@ -19,6 +21,18 @@ export type DocumentsOptions = {
   engineReady(): boolean
 }
 
+const READY_WITHIN = 4 * SECOND
+
+/** Whoever asks wants to know now: a supervisor gives up after a few seconds. */
+function answersInTime(answer: Promise<unknown>): Promise<unknown> {
+  answer.catch(() => {})
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise((_resolve, reject) => {
+    timer = setTimeout(() => reject(new DatabaseSilent('the database does not answer')), READY_WITHIN)
+  })
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer))
+}
+
 /** What is there for machines and newcomers: health, metrics, the OpenAPI document and its browsable form. */
 export async function addDocuments(app: FastifyInstance, options: DocumentsOptions): Promise<void> {
   const document = Buffer.from(JSON.stringify(makeOpenApi(options.routes)))
@@ -30,7 +44,7 @@ export async function addDocuments(app: FastifyInstance, options: DocumentsOptio
 
   app.get('/readyz', async (request, reply) => {
     try {
-      await options.db.appPool.query('select 1')
+      await answersInTime(options.db.appPool.query('select 1'))
       if (!options.engineReady()) throw new Error('the engine does not work')
       return await reply.type('application/json').send('{"status":"ready"}')
     } catch (error) {

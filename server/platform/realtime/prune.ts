@@ -7,10 +7,10 @@ const CHUNK = 10_000
 
 /** For the maintenance loop, every hour or so: old feed entries, in small transactions, and tickets nobody used. */
 export async function pruneRealtime(db: Database, keptFor = FEED_KEPT_FOR): Promise<number> {
-  await db.appPool.query('select prune_tickets()')
+  await db.maintain('select prune_tickets()')
   let pruned = 0
   for (;;) {
-    const { rows } = await db.appPool.query<{ pruned: number }>(
+    const rows = await db.maintain<{ pruned: number }>(
       `select prune_feeds(now() - $1 * interval '1 millisecond', $2) as pruned`,
       [keptFor, CHUNK],
     )

@@ -1,0 +1,69 @@
+import pg from 'pg'
+import { SECOND } from '../clock.ts'
+import { hostsOf, withoutHosts } from './address.ts'
+import { forgetPrimary, primaryOf } from './primary.ts'
+import { refuseReadOnly } from './socket.ts'
+
+// Every connection to our own database is opened here: it finds the server that takes writes, gives up in time, and notices
+// a peer that has vanished.
+
+export const CONNECT_WITHIN = 4 * SECOND
+
+/** The kernel asks an idle peer for a sign of life after this long, and gives up ten seconds later. */
+const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 5 * SECOND }
+
+type Connected = (error: Error | null, client?: pg.Client) => void
+
+export class ServerClient extends pg.Client {
+  readonly #address: string
+
+  constructor(config: pg.ClientConfig & { connectionString: string }) {
+    super({
+      connectionTimeoutMillis: CONNECT_WITHIN,
+      ...KEEP_ALIVE,
+      ...config,
+      connectionString: withoutHosts(config.connectionString),
+    })
+    this.#address = config.connectionString
+    // A connection that breaks while nobody uses it must not end the process.
+    this.on('error', () => {})
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: the overloads of the class it extends
+  override connect(done?: any): any {
+    if (done) this.#connect(done)
+    else
+      return new Promise<pg.Client>((resolve, reject) =>
+        this.#connect((error) => (error ? reject(error) : resolve(this))),
+      )
+  }
+
+  #connect(done: Connected): void {
+    refuseReadOnly(this)
+    if (hostsOf(this.#address).length === 0) {
+      super.connect(done as (error: Error) => void)
+      return
+    }
+    primaryOf(this.#address).then((at) => {
+      Object.assign(this, at)
+      super.connect(((error: Error | null) => {
+        if (error) forgetPrimary(this.#address, at)
+        done(error, this)
+      }) as (error: Error) => void)
+    }, done)
+  }
+}
+
+/** One connection, for what is done once: it ends with the work. */
+export async function withClient<T>(
+  config: pg.ClientConfig & { connectionString: string },
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new ServerClient(config)
+  try {
+    await client.connect()
+    return await work(client)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}

@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { SECOND } from '../clock.ts'
+import { type Host, hostsOf, withoutHosts } from './address.ts'
+import { connectionOf, refuseReadOnly } from './socket.ts'
+import { DatabaseReadOnly, isConnectionLost } from './unavailable.ts'
+
+// Of several hosts, the one that takes writes. It is remembered until a connection to it fails; then all are asked at once.
+// While a standby is promoted there is none for a moment: that is waited for.
+
+const ASK_WITHIN = 1.5 * SECOND
+const FIND_WITHIN = 3 * SECOND
+const AGAIN_AFTER = 100
+
+type Known = { at?: Host; finding?: Promise<Host> }
+
+const known = new Map<string, Known>()
+
+const placeOf = (address: string): Known => {
+  const key = hostsOf(address)
+    .map(({ host, port }) => `${host}:${port}`)
+    .join()
+  const found = known.get(key) ?? {}
+  known.set(key, found)
+  return found
+}
+
+export async function primaryOf(address: string): Promise<Host> {
+  const place = placeOf(address)
+  if (place.at) return place.at
+  place.finding ??= find(address).finally(() => delete place.finding)
+  place.at = await place.finding
+  return place.at
+}
+
+/** A connection to it failed; the next one asks all hosts. */
+export function forgetPrimary(address: string, failed?: Host): void {
+  const place = placeOf(address)
+  if (failed === undefined || place.at === failed) delete place.at
+}
+
+async function find(address: string): Promise<Host> {
+  const until = performance.now() + FIND_WITHIN
+  for (;;) {
+    try {
+      return await Promise.any(hostsOf(address).map((host) => takesWrites(address, host)))
+    } catch (error) {
+      const reasons = (error as AggregateError).errors as Error[]
+      // A wrong password is nothing to wait for.
+      const final = reasons.find((reason) => !isConnectionLost(reason))
+      if (final) throw final
+      if (performance.now() > until)
+        throw new DatabaseReadOnly(
+          `none of the database servers takes writes (${reasons.map(({ message }) => message).join('; ')})`,
+        )
+      await delay(AGAIN_AFTER)
+    }
+  }
+}
+
+async function takesWrites(address: string, at: Host): Promise<Host> {
+  const client = new pg.Client({
+    connectionString: withoutHosts(address),
+    connectionTimeoutMillis: ASK_WITHIN,
+  })
+  client.on('error', () => {})
+  Object.assign(client, at)
+  refuseReadOnly(client)
+  await client.connect()
+  connectionOf(client).stream.destroy()
+  return at
+}
