@@ -2,10 +2,11 @@ import type { ExecutionError, Json } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
+import type { Blobs } from '#providers/blobs/index'
 import { initiatorsOfRow } from './initiators.ts'
 import { nudge } from './nudges.ts'
 import { readBlob } from './outputs.ts'
-import type { EndedExecution, EnginePorts, Initiator, TriggerKind } from './ports.ts'
+import type { ChildEnd, EndedExecution, EnginePorts, Initiator, TriggerKind } from './ports.ts'
 import type { Store } from './worker/store.ts'
 
 // Whoever must know of an end is told of it: the parent that waits, children that need not go on, the areas. The row
@@ -36,11 +37,31 @@ const TAKE = `select workspace_id, execution_id, workflow_id, version_id, system
     error, trigger_kind, trigger_id, started_by, initiated_by, principal_id, finished_at, parent_execution_id, parent_node
   from executions where tell_end and finished_at is not null order by finished_at limit 100`
 
-const DONE = `update executions set tell_end = false where tell_end and (workspace_id, execution_id) in (
-    select * from unnest($1::uuid[], $2::uuid[]))`
+// Parents that were told are looked at once more: by then they no longer wait for the child.
+const DONE = `with told as (
+    update executions set tell_end = false where tell_end and (workspace_id, execution_id) in (
+      select * from unnest($1::uuid[], $2::uuid[])) returning workspace_id, parent_execution_id)
+  insert into wait_checks (workspace_id, execution_id)
+  select distinct workspace_id, parent_execution_id from told where parent_execution_id is not null
+  on conflict (workspace_id, execution_id) do update set noted_at = excluded.noted_at,
+    check_at = least(wait_checks.check_at, excluded.check_at)`
 
 const CHILDREN = `select execution_id from executions
   where workspace_id = $1 and parent_execution_id = $2 and status in ('queued', 'running', 'waiting')`
+
+/** What a parent is told of its child. */
+export const childEnd = async (
+  blobs: Blobs,
+  child: Pick<Row, 'status' | 'results' | 'results_blob' | 'error'>,
+): Promise<ChildEnd> => {
+  const { status, error } = child
+  if (status !== 'succeeded')
+    return {
+      results: child.results,
+      error: error ?? { code: status, message: `the sub-workflow was ${status.replace('_', ' ')}` },
+    }
+  return { results: child.results_blob ? await readBlob(blobs, child.results_blob) : child.results, error: null }
+}
 
 export const makeEnds = (deps: { db: Database; store: Store; ports: EnginePorts; log: Logger }) => {
   const { db, store, ports, log } = deps
@@ -51,17 +72,11 @@ export const makeEnds = (deps: { db: Database; store: Store; ports: EnginePorts;
 
   const tellFamily = async (row: Row): Promise<void> => {
     if (row.parent_execution_id && row.parent_node) {
-      const results = row.results_blob ? await readBlob(ports.blobs, row.results_blob) : row.results
-      const error =
-        row.status === 'succeeded'
-          ? null
-          : (row.error ?? { code: row.status, message: `the sub-workflow was ${row.status.replace('_', ' ')}` })
       await store.signal(row.workspace_id, row.parent_execution_id, `child:${row.execution_id}`, {
         type: 'child.ended',
         nodePath: row.parent_node,
         childId: row.execution_id,
-        results,
-        error,
+        ...(await childEnd(ports.blobs, row)),
       })
       nudge(db, row.parent_execution_id)
     }

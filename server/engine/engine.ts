@@ -8,7 +8,7 @@ import type { Logger } from '#platform/log'
 import { makeDatabaseClock } from './clock.ts'
 import { makeDefinitions } from './definitions.ts'
 import { makeEnds } from './ends.ts'
-import { readHealth } from './health.ts'
+import { readFigures, readHealth } from './health.ts'
 import { makeHints } from './hints.ts'
 import { initiatorsOfRow, joinInitiators } from './initiators.ts'
 import { makeStartQueue } from './journal/queue.ts'
@@ -43,6 +43,8 @@ export type EngineOptions = {
   release?: number
   /** Milliseconds between two ticks of the worker; others than half a second only in tests. */
   tickMs?: number
+  /** Milliseconds between two looks at the waits of executions. */
+  checkMs?: number
 }
 
 const ENDED = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
@@ -70,8 +72,9 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
           log,
           release,
           tickMs: options.tickMs,
+          checkMs: options.checkMs,
           limits: { ...defaultLimits, ...options.limits },
-          startChild: async (child) => void (await starter.start(child, Number.POSITIVE_INFINITY)),
+          startChild: (child) => starter.start(child, Number.POSITIVE_INFINITY),
           tell: ends.tell,
         })
   const queue = makeStartQueue({ pool: db.enginePool, log })
@@ -200,6 +203,8 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     readEvents: (workspaceId, executionId, after, limit) => readEvents(db, workspaceId, executionId, after, limit),
     onAppended: hints.on,
     health: () => readHealth(db),
+    figures: () => db.engine(readFigures),
+    counts: () => ({ mended: worker?.mended() ?? 0 }),
     ready: () => worker?.ready() ?? true,
     stop: async () => {
       await stopListening?.()

@@ -1,31 +1,37 @@
-import type { Database } from '#platform/db/pool'
-import type { EngineHealth } from './ports.ts'
+import type { Database, Tx } from '#platform/db/pool'
+import type { EngineFigures, EngineHealth } from './ports.ts'
 
-/** Whether every live execution has a living worker or exactly one reason to wait. Reads indexes of live rows alone. */
+/** Reads indexes of live rows alone. */
+export const readFigures = async (tx: Tx): Promise<EngineFigures> => {
+  const counts = await tx.row<Omit<EngineFigures, 'workers'>>(
+    `select
+       (select count(*)::integer from executions where status = 'queued') as queued,
+       (select count(*)::integer from executions where status = 'running') as running,
+       (select count(*)::integer from executions where status = 'waiting') as waiting,
+       (select count(*)::integer from executions where status = 'waiting' and waiting_for @> '[{"kind": "slot"}]'
+         and waiting_for @> '[{"reason": "poison"}]') as poison,
+       coalesce((select extract(epoch from now() - min(due_at))::double precision from executions
+         where status = 'queued'), 0) as oldest_queued_s`,
+  )
+  const workers = await tx.rows<EngineFigures['workers'][number]>(
+    `select w.worker_id, h.seen_at > now() - interval '5 seconds' as alive, w.started_at,
+       (select count(*)::integer from executions e where e.status = 'running' and e.worker_id = w.worker_id) as running
+     from workers w join heartbeats h using (worker_id) where not w.dead order by w.started_at`,
+  )
+  return { ...counts, workers }
+}
+
+/** Also whether every live execution is at work or waits for what is there to wait for: that reads all that wait. */
 export const readHealth = (db: Database): Promise<EngineHealth> =>
   db.engine(async (tx) => {
-    const counts = await tx.row<Omit<EngineHealth, 'poisoned' | 'workers' | 'unaccounted'>>(
-      `select
-         (select count(*)::integer from executions where status = 'queued') as queued,
-         (select count(*)::integer from executions where status = 'running') as running,
-         (select count(*)::integer from executions where status = 'waiting') as waiting,
-         (select count(*)::integer from executions where status = 'waiting'
-           and waiting_for @> '[{"kind": "slot", "reason": "poison"}]') as poison,
-         coalesce((select extract(epoch from now() - min(due_at))::double precision from executions
-           where status = 'queued'), 0) as oldest_queued_s`,
-    )
+    const figures = await readFigures(tx)
     const poisoned = await tx.rows<EngineHealth['poisoned'][number]>(
       `select execution_id, workspace_id, (waiting_for->0->>'since')::timestamptz as since from executions
        where status = 'waiting' and waiting_for @> '[{"kind": "slot"}]' and waiting_for @> '[{"reason": "poison"}]'
        order by since desc, execution_id limit 100`,
     )
-    const workers = await tx.rows<EngineHealth['workers'][number]>(
-      `select w.worker_id, h.seen_at > now() - interval '5 seconds' as alive, w.started_at,
-         (select count(*)::integer from executions e where e.status = 'running' and e.worker_id = w.worker_id) as running
-       from workers w join heartbeats h using (worker_id) where not w.dead order by w.started_at`,
-    )
     const unaccounted = await tx.rows<EngineHealth['unaccounted'][number]>(
       'select * from engine.unaccounted() limit 100',
     )
-    return { ...counts, poisoned, workers, unaccounted }
+    return { ...figures, poisoned, unaccounted }
   })

@@ -132,6 +132,14 @@ export type Signal =
   | { type: 'node.failed'; nodePath: string; error: { code: string; message: string; details?: Json } }
   | { type: 'cancel'; by: string | null; reason?: string }
   | { type: 'child.ended'; nodePath: string; childId: string; results: Json; error: ExecutionError | null }
+  /** What the node waits for may be over, or gone: it is asked for again. */
+  | { type: 'check'; nodePath: string }
+
+/** How a sub-workflow ended. */
+export type ChildEnd = { results: Json; error: ExecutionError | null }
+
+/** How a gate or question ended. */
+export type Settled = Extract<Signal, { type: 'approval.resolved' | 'clarification.answered' | 'node.failed' }>
 
 export type ReleaseOutcome = 'accepted' | 'not_poison' | 'unknown'
 
@@ -148,17 +156,26 @@ export type Retry = {
   idempotency?: Start['idempotency']
 }
 
-export type EngineHealth = {
+/** How much there is to do in the whole installation; cheap enough to be read every few seconds. */
+export type EngineFigures = {
   queued: number
   running: number
   waiting: number
   poison: number
-  /** The newest hundred of them. */
-  poisoned: { execution_id: string; workspace_id: string; since: Date }[]
   oldest_queued_s: number
   workers: { worker_id: string; alive: boolean; running: number; started_at: Date }[]
-  /** Live executions with neither a living worker nor exactly one reason to wait: must be empty. */
+}
+
+export type EngineHealth = EngineFigures & {
+  /** The newest hundred of them. */
+  poisoned: { execution_id: string; workspace_id: string; since: Date }[]
+  /** Executions that are neither at work nor wait for exactly what is there to wait for: the first hundred. */
   unaccounted: { execution_id: string; workspace_id: string; status: ExecutionStatus; why: string }[]
+}
+
+export type EngineCounts = {
+  /** Disagreements between executions and what they wait for that were mended. */
+  mended: number
 }
 
 /** What the engine offers. */
@@ -191,6 +208,9 @@ export type Engine = {
   /** Called (with the ids it concerns) soon after events were journalled here or elsewhere; a hint for sockets. */
   onAppended(listener: (executionIds: string[]) => void): () => void
   health(): Promise<EngineHealth>
+  figures(): Promise<EngineFigures>
+  /** What this process has counted since it started. */
+  counts(): EngineCounts
   /** Whether the worker of this process does its work; always, where it has none. */
   ready(): boolean
   /** Parks or releases everything and stops claiming, within 10 s. */
@@ -213,8 +233,11 @@ export type PeopleWait = {
   input: Json
 }
 
-/** `data` is journalled with `approval.opened` / `clarification.asked` and shown in `waiting_for`. */
-export type Opened = { data: JsonObject; dueAt?: Date | null }
+/**
+ * `data` is journalled with `approval.opened` / `clarification.asked` and shown in `waiting_for`. `settled`: it was opened
+ * before and is over; the engine goes on with that, whether or not the message that said so was read.
+ */
+export type Opened = { data: JsonObject; dueAt?: Date | null; settled?: Settled }
 
 export type EndedExecution = {
   workspaceId: string

@@ -597,7 +597,9 @@ describe('questions', () => {
     await db.tenant({ workspaceId: asking.workspaceId, userId: null }, (tx) =>
       questions.answer(tx, asking.workspaceId, asking.executionId, { response: 1 }, by, () => true),
     )
-    expect(await questions.askQuestion(asking)).toEqual(asked)
+    // The same question, and what was answered: the execution goes on with that.
+    const answered = { type: 'clarification.answered', nodePath: 'ask', answer: 1 }
+    expect(await questions.askQuestion(asking)).toMatchObject({ ...asked, settled: answered })
 
     const gates = makeGates({ db, engine, changedDatasets: async () => null, onAgentsAsked: () => {} })
     const gating = wait('gate', {
@@ -608,7 +610,8 @@ describe('questions', () => {
     const { data } = await gates.openGate(gating)
     const vote = { decision: 'approve', payload_sha256: data.payload_sha256 }
     expect((await world.owner.call('POST', `/api/approvals/${data.request_id}/votes`, { body: vote })).status).toBe(201)
-    expect((await gates.openGate(gating)).data.request_id).toBe(data.request_id)
+    const settled = { type: 'approval.resolved', nodePath: 'gate', outcome: 'approved' }
+    expect(await gates.openGate(gating)).toMatchObject({ data, settled })
     const changed = await gates.openGate({ ...gating, args: { ...gating.args, payload: { n: 2 } } })
     expect(changed.data.request_id).not.toBe(data.request_id)
   })

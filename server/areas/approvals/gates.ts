@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { NodeFailure } from '#engine/node'
 import { approval } from '#engine/nodes/approval'
 import { checkArgs } from '#engine/nodes/kind'
-import type { Engine, Opened, PeopleWait } from '#engine/ports'
+import type { Engine, Opened, PeopleWait, Settled } from '#engine/ports'
 import { canonicalText } from '#model/canonical'
 import type { Json } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
@@ -116,7 +116,10 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
     const result = await db.tenant(scope(wait.workspaceId), async (tx) => {
       const present = await store.lockLatestGate(tx, wait.workspaceId, wait.executionId, wait.nodePath)
       // Perhaps resolved before the journal knew that it was opened, and opened again after a crash: it is the same gate.
-      if (present && present.payload_sha256 === sha256 && present.version_id === wait.versionId) return opened(present)
+      if (present && present.payload_sha256 === sha256 && present.version_id === wait.versionId)
+        return present.outcome === null
+          ? opened(present)
+          : { ...opened(present), settled: await outcomeOf(tx, present) }
       if (present?.status === 'open') await store.closeGate(tx, wait.workspaceId, present.request_id, 'cancelled', null)
       const inserted = await store.insertGate(tx, {
         workspace_id: wait.workspaceId,
@@ -211,26 +214,22 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
     }
     const closed = await store.closeGate(tx, gate.workspace_id, gate.request_id, status, outcome)
     if (gate.workflow_id !== null && status !== 'expired') await voting.recordAgreement(tx, gate, outcome)
+    engine().send(tx, to, await outcomeOf(tx, closed))
+  }
+
+  /** What its execution is told of a gate that is resolved. */
+  async function outcomeOf(tx: Tx, gate: store.Gate): Promise<Settled> {
+    const { status, payload_sha256 } = gate
+    const outcome = gate.outcome!
+    const request_id = toWire('apr', gate.request_id)
     const votes = (await voting.listVotes(tx, gate.workspace_id, [gate.request_id])).map(voteJson)
-    engine().send(tx, to, {
+    return {
       type: 'approval.resolved',
       nodePath: gate.node_path,
       outcome,
-      output: {
-        status,
-        outcome,
-        request_id: toWire('apr', gate.request_id),
-        payload_sha256: gate.payload_sha256,
-        votes,
-      },
-      data: {
-        node_id: gate.node_id,
-        request_id: toWire('apr', gate.request_id),
-        status,
-        outcome,
-        resolved_at: closed.resolved_at!.toISOString(),
-      },
-    })
+      output: { status, outcome, request_id, payload_sha256, votes },
+      data: { node_id: gate.node_id, request_id, status, outcome, resolved_at: gate.resolved_at!.toISOString() },
+    }
   }
 
   /** After a vote: does the gate open, close, or stand? */

@@ -21,6 +21,8 @@ export type Row = {
   default_answer: Json
   escalated: boolean
   started_by: string | null
+  answer: Json
+  answered_by: string | null
   answered_by_name: string | null
   asked_at: Date
   due_at: Date | null

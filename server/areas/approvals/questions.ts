@@ -1,7 +1,7 @@
 import { NodeFailure } from '#engine/node'
 import { clarification } from '#engine/nodes/clarification'
 import { checkArgs } from '#engine/nodes/kind'
-import type { Engine, Opened, PeopleWait } from '#engine/ports'
+import type { Engine, Opened, PeopleWait, Settled } from '#engine/ports'
 import type { Json } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import { checkSchema } from '#model/json-schema-check'
@@ -61,7 +61,8 @@ export function makeQuestions({
     return db.tenant(scope(wait.workspaceId), async (tx) => {
       // Perhaps answered before the journal knew that it was asked, and asked again after a crash: it is the same question.
       const present = await store.lockLatest(tx, wait)
-      if (present) return opened(present)
+      if (present)
+        return present.status === 'open' ? opened(present) : { ...opened(present), settled: outcomeOf(present) }
       const row = await store.insertQuestion(tx, wait)
       // Nobody it names is here: it goes to the owners of the workspace rather than waiting for ever.
       if (row.who !== null && (await store.listAnswerers(tx, row)).length === 0) await store.markEscalated(tx, row)
@@ -84,21 +85,15 @@ export function makeQuestions({
 
   function close(tx: Tx, row: Row, answer: Json, by: Answerer): void {
     store.sendAnswer(tx, row, answer, by)
+    tellExecution(tx, { ...row, status: 'answered', answer, answered_by: by.id, answered_by_name: by.name })
+  }
+
+  const tellExecution = (tx: Tx, row: Row): void =>
     engine().send(
       tx,
       { workspaceId: row.workspace_id, executionId: row.execution_id, key: `question:${row.clarification_id}` },
-      {
-        type: 'clarification.answered',
-        nodePath: row.node_path,
-        answer,
-        data: {
-          node_id: row.node_id,
-          clarification_id: toWire('clr', row.clarification_id),
-          answered_by: { id: by.id, name: by.name },
-        },
-      },
+      outcomeOf(row),
     )
-  }
 
   /** Records an answer in the caller's transaction. Whether they may give it was settled before. */
   async function answer(
@@ -143,18 +138,7 @@ export function makeQuestions({
         return { dueAt: escalated.due_at }
       }
       await store.markExpired(tx, row)
-      engine().send(
-        tx,
-        { workspaceId: row.workspace_id, executionId: row.execution_id, key: `question:${row.clarification_id}` },
-        {
-          type: 'node.failed',
-          nodePath: row.node_path,
-          error: {
-            code: 'question_expired',
-            message: `nobody answered "${row.question}" in time${row.on_due === 'default' ? ', and the default answer does not fit its schema' : ''}`,
-          },
-        },
-      )
+      tellExecution(tx, { ...row, status: 'expired' })
       return { dueAt: null }
     })
   }
@@ -216,6 +200,28 @@ export function makeQuestions({
       )
       return toPage(rows, limit, (row) => [row.due_at?.toISOString() ?? null, row.clarification_id])
     },
+  }
+}
+
+/** What its execution is told of a question that was answered or has expired. */
+function outcomeOf(row: Row): Settled {
+  const { node_path: nodePath, node_id, clarification_id, answered_by, answered_by_name } = row
+  if (row.status === 'answered')
+    return {
+      type: 'clarification.answered',
+      nodePath,
+      answer: row.answer,
+      data: {
+        node_id,
+        clarification_id: toWire('clr', clarification_id),
+        answered_by: { id: answered_by, name: answered_by_name },
+      },
+    }
+  const why = row.on_due === 'default' ? ', and the default answer does not fit its schema' : ''
+  return {
+    type: 'node.failed',
+    nodePath,
+    error: { code: 'question_expired', message: `nobody answered "${row.question}" in time${why}` },
   }
 }
 

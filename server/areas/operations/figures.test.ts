@@ -1,23 +1,21 @@
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
-import type { EngineHealth } from '#engine/ports'
+import type { EngineFigures } from '#engine/ports'
 import { SECOND } from '#platform/clock'
 import { addEngineFigures } from './figures.ts'
 
 const worker = { worker_id: '1', running: 0, started_at: new Date() }
-const health: EngineHealth = {
+const figures: EngineFigures = {
   queued: 3,
   running: 2,
   waiting: 1,
   poison: 0,
-  poisoned: [],
   oldest_queued_s: 1.5,
   workers: [
     { ...worker, alive: true },
     { ...worker, alive: false },
   ],
-  unaccounted: [],
 }
 
 test('the engine is asked once in ten seconds, and what is not known is left out', async () => {
@@ -25,12 +23,12 @@ test('the engine is asked once in ten seconds, and what is not known is left out
   let asked = 0
   let answers = true
   let at = 0
-  const ask = async (): Promise<EngineHealth> => {
+  const ask = async (): Promise<EngineFigures> => {
     asked += 1
     if (!answers) throw new Error('the database is away')
-    return health
+    return figures
   }
-  addEngineFigures(registry, { health: ask }, pino({ level: 'silent' }), () => at)
+  addEngineFigures(registry, { figures: ask, counts: () => ({ mended: 4 }) }, pino({ level: 'silent' }), () => at)
   const samples = async () => (await registry.metrics()).split('\n').filter((line) => /^heddle/.test(line))
   const whole = [
     'heddle_engine_queued 3',
@@ -40,15 +38,19 @@ test('the engine is asked once in ten seconds, and what is not known is left out
     'heddle_engine_poison 0',
     'heddle_engine_workers 1',
   ]
-  expect(await Promise.all([samples(), samples()])).toEqual([whole, whole])
+  const counted = 'heddle_engine_mended_total 4'
+  expect(await Promise.all([samples(), samples()])).toEqual([
+    [...whole, counted],
+    [...whole, counted],
+  ])
   at = 9 * SECOND
-  expect(await samples()).toEqual(whole)
+  expect(await samples()).toEqual([...whole, counted])
   expect(asked).toBe(1)
   answers = false
   at = 10 * SECOND
-  expect(await samples()).toEqual([])
+  expect(await samples()).toEqual([counted])
   expect(asked).toBe(2)
   answers = true
   at = 20 * SECOND
-  expect(await samples()).toEqual(whole)
+  expect(await samples()).toEqual([...whole, counted])
 })

@@ -24,7 +24,9 @@ const EngineHealth = z
     ),
     unaccounted: z
       .array(z.object({ execution_id: id('exe'), workspace_id: id('ws'), status: z.string(), why: z.string() }))
-      .describe('Live executions without a living worker or a reason they wait: always empty'),
+      .describe(
+        'Executions that are neither at work nor wait for exactly what is there to wait for, the first hundred. What is found here is mended within a minute',
+      ),
   })
   .meta({ id: 'EngineHealth' })
 

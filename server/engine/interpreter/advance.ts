@@ -27,6 +27,8 @@ export type Happening =
   | { kind: 'answered'; node: string; answer: Json; data: JsonObject }
   | { kind: 'refused'; node: string; error: Failure }
   | { kind: 'child'; node: string; attempt: number; results: Json; blob?: BlobRef; error: ExecutionError | null }
+  /** What it waits for may be over, or gone. */
+  | { kind: 'check'; node: string }
   | { kind: 'time' }
   | { kind: 'cancel'; data: JsonObject }
   | { kind: 'timeout' }
@@ -68,6 +70,12 @@ export const begin = (context: Context, at: number, seed: GraphState = emptyStat
 const waitsOn = (pass: Pass, id: string, kind: string): NodeState | undefined => {
   const node = pass.state.nodes[id]
   return node?.status === 'waiting' && node.wait?.kind === kind ? node : undefined
+}
+
+/** The gate or question that it already waits for was opened again, and is the same. */
+const isSameAsking = ({ wait }: NodeState, data: JsonObject): boolean => {
+  const known = wait && 'data' in wait ? wait.data : {}
+  return known.request_id === data.request_id && known.clarification_id === data.clarification_id
 }
 
 const succeed = (pass: Pass, id: string, attempt: number, data: JsonObject): void => {
@@ -131,7 +139,9 @@ const absorb = (pass: Pass, happening: Happening) => {
       if (!node?.map) return
       return record(pass, 'node.progress', { ...happening.data, node_id: id, from: happening.from, to: happening.to })
     case 'opened': {
-      if (node?.status !== 'running' && !waitsOn(pass, id, happening.people)) return
+      const present = waitsOn(pass, id, happening.people)
+      if (node?.status !== 'running' && !present) return
+      if (present && isSameAsking(present, happening.data)) return
       const due: JsonObject = happening.dueAt === null ? {} : { due_at: new Date(happening.dueAt).toISOString() }
       const type = happening.people === 'approval' ? 'approval.opened' : 'clarification.asked'
       return record(pass, type, { ...happening.data, node_id: id, ...due })
@@ -169,6 +179,16 @@ const absorb = (pass: Pass, happening: Happening) => {
     case 'refused':
       if (!waitsOn(pass, id, 'approval') && !waitsOn(pass, id, 'clarification')) return
       return failed(pass, id, node?.attempt ?? 1, happening.error, false)
+    case 'check': {
+      const wait = node?.status === 'waiting' ? node.wait?.kind : undefined
+      if (wait !== 'approval' && wait !== 'clarification' && wait !== 'execution') return
+      const { ready } = node as NodeState
+      const command = commandFor(pass.compiled, id, node as NodeState, () =>
+        argsOf(pass.context, pass.compiled, pass.state, id, ready),
+      )
+      if (command) pass.commands.push(command)
+      return
+    }
     case 'child': {
       const parent = waitsOn(pass, id, 'execution')
       if (parent?.attempt !== happening.attempt) return

@@ -10,7 +10,8 @@ export type Command =
   | { do: 'due'; node: string; people: 'approval' | 'clarification' }
   /** `node` as in a path: a node, or what is below it where it ends with `[` (a map) or is empty (the whole item). */
   | { do: 'close'; node: string }
-  | { do: 'child'; node: string; attempt: number; args: JsonObject }
+  /** `again`: it may have been started before, and may have ended since. */
+  | { do: 'child'; node: string; attempt: number; args: JsonObject; again?: true }
   /** Nobody waits any more for the child that this attempt started. */
   | { do: 'forsake'; node: string; attempt: number }
   /** `again`: it was under way before; item rows say how far it came. */
@@ -65,7 +66,7 @@ export const commandFor = (
     case 'clarification':
       return { do: 'open', node: id, people: node.type, args: args() }
     case 'subworkflow':
-      return { do: 'child', node: id, attempt: state.attempt, args: args() }
+      return { do: 'child', node: id, attempt: state.attempt, args: args(), again: true }
     case 'map':
       return { do: 'map', node: id, attempt: state.attempt, args: mapArgs(args()), again: true }
     default: {

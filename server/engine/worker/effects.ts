@@ -11,12 +11,13 @@ import { compile } from '../interpreter/graph.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import { type NodeCall, NodeFailure } from '../node.ts'
 import { checkedText, offload } from '../outputs.ts'
-import type { EnginePorts, PeopleWait, Start } from '../ports.ts'
+import type { ChildEnd, EnginePorts, PeopleWait, Settled, Start, Started } from '../ports.ts'
 import { type Abortable, lazyAbort } from './abort.ts'
 import { childId } from './child-id.ts'
-import type { Frame } from './frame.ts'
+import { type Frame, splitPath } from './frame.ts'
 import type { Live } from './live-types.ts'
 import { runMap } from './maps.ts'
+import { happeningOf } from './signals.ts'
 
 // Carries out what the interpreter commanded, once that is durable. What comes of it goes back as a happening.
 
@@ -29,7 +30,9 @@ export type EffectDeps = {
   /** Starts a child; the same id twice is one execution. */
   startChild(
     child: Start & { executionId: string; parent: { executionId: string; node: string }; depth: number },
-  ): Promise<void>
+  ): Promise<Started>
+  /** A child that was started before; how it ended, if it has. */
+  findChild(workspaceId: string, executionId: string): Promise<{ ended: ChildEnd | null } | undefined>
   cancelChild(workspaceId: string, executionId: string): Promise<void>
 }
 
@@ -190,6 +193,25 @@ export const makeEffects = (deps: EffectDeps) => {
     }
   }
 
+  const refuse = (live: Live, frame: Frame, node: string, error: unknown): void => {
+    const { status, attempt = 1 } = frame.state.nodes[node] ?? {}
+    // One that waits already was only looked at again.
+    if (status === 'waiting') live.inform(frame, { kind: 'refused', node, error: errorOf(error) })
+    else live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable: false })
+  }
+
+  /**
+   * What was opened is over already. The messages that say so come first, since they also say who voted; its outcome is for
+   * the case that they were read before the node waited for them.
+   */
+  const goOnWith = async (live: Live, frame: Frame, opened: Happening, settled: Settled): Promise<() => void> => {
+    const { node } = splitPath(settled.nodePath)
+    await live.tell(frame, opened)
+    await live.readInbox()
+    const outcome = happeningOf(settled, node, frame.state.nodes[node]?.attempt ?? 1)
+    return () => outcome && live.inform(frame, outcome)
+  }
+
   const openForPeople = async (
     live: Live,
     frame: Frame,
@@ -203,12 +225,12 @@ export const makeEffects = (deps: EffectDeps) => {
         // Its item or its map ended meanwhile.
         if (live.frames.get(frame.prefix) !== frame) return await close(live, wait.nodePath)
         const dueAt = opened.dueAt?.getTime() ?? null
-        return () => live.inform(frame, { kind: 'opened', node, people, data: opened.data, dueAt })
+        const happening: Happening = { kind: 'opened', node, people, data: opened.data, dueAt }
+        return opened.settled
+          ? await goOnWith(live, frame, happening, opened.settled)
+          : () => live.inform(frame, happening)
       } catch (error) {
-        if (error instanceof NodeFailure || tries === OPEN_TRIES) {
-          const attempt = frame.state.nodes[node]?.attempt ?? 1
-          return () => live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable: false })
-        }
+        if (error instanceof NodeFailure || tries === OPEN_TRIES) return () => refuse(live, frame, node, error)
         log.warn({ err: error, execution_id: live.owned.executionId }, 'a gate or question could not be opened yet')
         await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** tries))
       }
@@ -242,7 +264,15 @@ export const makeEffects = (deps: EffectDeps) => {
     const { owned } = live
     const { node, attempt, args } = command
     const path = frame.prefix + node
+    const executionId = childId(owned.executionId, frame, node, attempt)
+    const tell = (end: ChildEnd) => () => live.inform(frame, { kind: 'child', node, attempt, ...end })
     try {
+      // Its end may have come as a message in the same moment.
+      const self = frame.state.nodes[node]
+      if (self?.wait?.kind !== 'execution' || self.attempt !== attempt) return undefined
+      // What was started is not resolved again: its workflow may be gone by now, and the child is not.
+      const before = command.again && (await deps.findChild(owned.workspaceId, executionId))
+      if (before) return before.ended ? tell(before.ended) : undefined
       if (owned.depth >= MAX_DEPTH) {
         throw new NodeFailure('too_deep', `workflows may start each other ${MAX_DEPTH} deep`, { retryable: false })
       }
@@ -255,9 +285,9 @@ export const makeEffects = (deps: EffectDeps) => {
       const target = await ports.resolveWorkflow(owned.workspaceId, wanted)
       // What is part of the program acts for whoever calls it.
       const principalId = target.principalId ?? owned.principalId
-      await deps.startChild({
+      const started = await deps.startChild({
         ...target,
-        executionId: childId(owned.executionId, frame, node, attempt),
+        executionId,
         workspaceId: owned.workspaceId,
         input: wanted.input,
         trigger: { kind: 'workflow', id: toWire('exe', owned.executionId) },
@@ -276,9 +306,11 @@ export const makeEffects = (deps: EffectDeps) => {
         parent: { executionId: owned.executionId, node: path },
         depth: owned.depth + 1,
       })
-      return undefined
+      // Started before, by a try whose fate was unknown, and perhaps over since.
+      const found = started.replayed ? await deps.findChild(owned.workspaceId, executionId) : undefined
+      return found?.ended ? tell(found.ended) : undefined
     } catch (error) {
-      return () => live.inform(frame, { kind: 'child', node, attempt, results: null, error: errorOf(error) })
+      return tell({ results: null, error: errorOf(error) })
     }
   }
 

@@ -24,14 +24,19 @@ const beginCancel = (self: Self, n: number, data: JsonObject): void => {
   if (self.inFlight === 0) finishCancel(self)
 }
 
-export const deliver = (self: Self, work: Work, { n, payload }: InboxMessage): void => {
-  if (payload.type === 'cancel') {
-    beginCancel(self, n, { by: payload.by, ...(payload.reason !== undefined && { reason: payload.reason }) })
-    return
-  }
-  // Once a cancel is under way nothing after it is taken in: the journal's `seen` ends with the cancel.
-  if (self.cancel) return
+/**
+ * A message to a node whose gate or question is still being opened: nobody knows yet whether that was committed, but
+ * somebody has voted or answered. It counts as read only when the node waits for it, or has settled.
+ */
+const isTooEarly = ({ frames }: Self, { payload }: InboxMessage): boolean => {
+  if (payload.type === 'cancel' || payload.type === 'child.ended') return false
+  const { prefix, node } = splitPath(payload.nodePath)
+  return frames.get(prefix)?.state.nodes[node]?.status === 'running'
+}
+
+const take = (self: Self, work: Work, { n, payload }: InboxMessage): void => {
   self.seen = n
+  if (payload.type === 'cancel') return
   const { prefix, node } = splitPath(payload.nodePath)
   const frame = self.frames.get(prefix)
   if (!frame) return
@@ -43,20 +48,51 @@ export const deliver = (self: Self, work: Work, { n, payload }: InboxMessage): v
   if (happening) stepFrame(self, work, frame, [happening])
 }
 
+/** Messages that were too early, as far as they no longer are; in their order, since `seen` is one number. */
+export const deliverHeld = (self: Self, work: Work): void => {
+  while (self.held.length > 0 && !self.cancel && !isTooEarly(self, self.held[0] as InboxMessage))
+    take(self, work, self.held.shift() as InboxMessage)
+}
+
+export const deliver = (self: Self, work: Work, message: InboxMessage): void => {
+  const { n, payload } = message
+  if (payload.type === 'cancel') {
+    beginCancel(self, n, { by: payload.by, ...(payload.reason !== undefined && { reason: payload.reason }) })
+    return
+  }
+  // Once a cancel is under way nothing after it is taken in: the journal's `seen` ends with the cancel.
+  if (self.cancel) return
+  self.held.push(message)
+  deliverHeld(self, work)
+}
+
+const readOnce = async (self: Self): Promise<void> => {
+  try {
+    const messages = await self.deps.readInbox(self.live, self.read)
+    self.reading = undefined
+    self.read = messages.at(-1)?.n ?? self.read
+    await post(self, (work) => {
+      for (const message of messages) deliver(self, work, message)
+    })
+  } catch (error) {
+    self.reading = undefined
+    self.deps.log.warn({ err: error, execution_id: self.owned.executionId }, 'the inbox could not be read')
+    throw error
+  }
+}
+
 export const lookAtInbox = (self: Self): void => {
   if (self.reading || self.restoring > 0 || self.gone) return
-  self.reading = true
-  self.deps
-    .readInbox(self.live, self.read)
-    .then((messages) => {
-      self.reading = false
-      self.read = messages.at(-1)?.n ?? self.read
-      return post(self, (work) => {
-        for (const message of messages) deliver(self, work, message)
-      })
-    })
-    .catch((error: Error) => {
-      self.reading = false
-      self.deps.log.warn({ err: error, execution_id: self.owned.executionId }, 'the inbox could not be read')
-    })
+  self.reading = readOnce(self)
+  // A look that failed is repeated by the next tick.
+  self.reading.catch(() => {})
+}
+
+/** Everything that was sent before this call is delivered when it resolves. */
+export const readInbox = async (self: Self): Promise<void> => {
+  // A read that was under way may have begun before the message was there.
+  while (self.reading) await self.reading.catch(() => {})
+  if (self.restoring > 0 || self.gone) return
+  self.reading = readOnce(self)
+  await self.reading
 }

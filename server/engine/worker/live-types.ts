@@ -60,6 +60,8 @@ export type Live = {
   busy(delta: 1 | -1, then?: () => void): void
   begin(start?: StartRow): Promise<{ started: boolean }>
   lookAtInbox(): void
+  /** Everything that was sent before this call is delivered when it resolves. */
+  readInbox(): Promise<void>
   /** While item frames are being read back, messages to them must wait. */
   restoring(delta: 1 | -1): void
   /** Writes nothing more and is forgotten; the journal has all there is. */
@@ -85,7 +87,9 @@ export type Self = {
   /** The last message taken in, and the last one read. */
   seen: number
   read: number
-  reading: boolean
+  reading: Promise<void> | undefined
+  /** Messages that were read, in their order, from the first one on whose node does not wait yet. */
+  held: InboxMessage[]
   restoring: number
   snapshotSeq: number
   timer: NodeJS.Timeout | undefined

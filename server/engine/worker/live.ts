@@ -1,7 +1,7 @@
 import { emptyState } from '../interpreter/state.ts'
 import { absorb, stepFrame } from './absorb.ts'
 import type { Frame } from './frame.ts'
-import { finishCancel, lookAtInbox } from './inbox.ts'
+import { finishCancel, lookAtInbox, readInbox } from './inbox.ts'
 import type { Leaving, Live, LiveDeps, Self } from './live-types.ts'
 import { inform, post } from './mailbox.ts'
 import type { Owned } from './owned.ts'
@@ -33,7 +33,8 @@ const makeSelf = (deps: LiveDeps, owned: Owned): Self => {
     inFlight: 0,
     seen: owned.seen,
     read: owned.seen,
-    reading: false,
+    reading: undefined,
+    held: [],
     restoring: 0,
     snapshotSeq: owned.snapshotSeq,
     timer: undefined,
@@ -86,6 +87,7 @@ const liveOf = (self: Self): Live => ({
   },
   begin: (start) => beginLive(self, start),
   lookAtInbox: () => lookAtInbox(self),
+  readInbox: () => readInbox(self),
   restoring: (delta) => {
     self.restoring += delta
     if (self.restoring === 0) lookAtInbox(self)

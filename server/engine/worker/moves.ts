@@ -54,7 +54,14 @@ const finishing = ({ top, owned, cancel, seen }: Self, work: Work): Move => {
 
 const parking = (self: Self, work: Work): Move | undefined => {
   const { top, seen } = self
-  if (self.inFlight > 0 || work.commands.length > 0 || self.mailbox.length > 0 || self.cancel || self.reading)
+  if (
+    self.inFlight > 0 ||
+    work.commands.length > 0 ||
+    self.mailbox.length > 0 ||
+    self.cancel ||
+    self.reading ||
+    self.held.length > 0
+  )
     return undefined
   const due = dueAt(self)
   if (self.releasing) return { status: 'queued', seen, snapshot: top.state }

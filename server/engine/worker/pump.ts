@@ -4,7 +4,7 @@ import { emptyState } from '../interpreter/state.ts'
 import type { StartRow } from '../journal/batch.ts'
 import { absorb, journalFact, stepFrame } from './absorb.ts'
 import { carryOut, commit } from './commit.ts'
-import { deliver } from './inbox.ts'
+import { deliver, deliverHeld } from './inbox.ts'
 import type { Self, Work } from './live-types.ts'
 import { setTimer } from './mailbox.ts'
 import { moveAfter } from './moves.ts'
@@ -47,6 +47,7 @@ export const pump = (self: Self): void => {
   if (thunks.length > 0 && self.top.state.parked)
     journalFact(self, work, { type: 'execution.resumed', at: work.at, data: {} })
   for (const thunk of thunks) thunk(work)
+  deliverHeld(self, work)
   if (!self.cancel) lookAtMaps(self, work)
   decideMove(self, work, seenBefore)
   clearOfSuspicion(self, work)

@@ -39,6 +39,8 @@ export const happeningOf = (signal: Signal, node: string, attempt: number): Happ
       return { kind: 'answered', node, answer: signal.answer, data: signal.data }
     case 'node.failed':
       return { kind: 'refused', node, error: signal.error }
+    case 'check':
+      return { kind: 'check', node }
     case 'child.ended':
       return { kind: 'child', node, attempt, results: signal.results, error: signal.error }
     default:

@@ -1,9 +1,9 @@
-import type { Json } from '#model/definition'
+import type { ExecutionError, Json } from '#model/definition'
 import type { Database } from '#platform/db/pool'
 import { isConnectionLost } from '#platform/db/unavailable'
 import type { Fact, GraphState } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
-import type { Initiator, Signal, TriggerKind } from '../ports.ts'
+import type { BlobRef, EndedExecution, Initiator, Signal, TriggerKind } from '../ports.ts'
 import type { InboxMessage } from './live-types.ts'
 
 // The worker's statements besides the journal's. Each is prepared once per connection and runs in a transaction of its own.
@@ -48,6 +48,16 @@ export type Tick = {
   unread: string[]
   /** Deleted workspaces in which something is live: it was started in the instant in which they went. */
   leftover: string[]
+}
+
+/** What was found about an execution whose waits were compared with what they name; no status where it is gone. */
+export type CheckedWait = {
+  workspace_id: string
+  execution_id: string
+  status: string | null
+  /** Whoever must know of its end knows. */
+  is_told: boolean | null
+  faults: { node_path: string; is_left: boolean; why: string }[]
 }
 
 // By status, each from its own index. One that was told to stop is stopping.
@@ -170,6 +180,22 @@ export const makeStore = (db: Database) => {
           [after, limit, ofOne],
         )
       )[0]!,
+    /** A portion of the executions whose waits are to be compared with what they name. */
+    checkWaits: (limit: number) => query<CheckedWait>('check-waits', 'select * from engine.check_waits($1)', [limit]),
+    waitsAreRight: async (waits: Pick<CheckedWait, 'workspace_id' | 'execution_id'>[]): Promise<void> => {
+      if (waits.length === 0) return
+      const ids = [waits.map(({ workspace_id }) => workspace_id), waits.map(({ execution_id }) => execution_id)]
+      await query('waits-right', 'select engine.waits_are_right($1, $2)', ids)
+    },
+    /** Its end is told once more. */
+    tellAgain: (workspaceId: string, executionId: string) =>
+      query(
+        'tell-again',
+        'update executions set tell_end = true where workspace_id = $1 and execution_id = $2 and finished_at is not null',
+        [workspaceId, executionId],
+      ),
+    releaseOrphans: async (): Promise<number> =>
+      (await query<{ n: number }>('orphans', 'select engine.release_orphans() as n', []))[0]?.n ?? 0,
     grantSlots: (limit: number) => query('slots', 'select engine.grant_slots($1)', [limit]),
     /** What is claimed, and what is needed to take it up: asked for at once, and each answered as soon as it is known. */
     claim: async (
@@ -265,6 +291,19 @@ export const makeStore = (db: Database) => {
           [workspaceId, executionId],
         )
       )[0]?.status,
+    findChild: async (workspaceId: string, executionId: string) =>
+      (
+        await query<{
+          status: EndedExecution['status'] | 'queued' | 'running' | 'waiting'
+          results: Json
+          results_blob: BlobRef | null
+          error: ExecutionError | null
+        }>(
+          'child',
+          'select status, results, results_blob, error from executions where workspace_id = $1 and execution_id = $2',
+          [workspaceId, executionId],
+        )
+      )[0],
     isGone: async (workspaceId: string): Promise<boolean> =>
       (await query('gone', 'select from gone_workspaces where workspace_id = $1', [workspaceId])).length > 0,
     /** How an execution was started, to start it again. */

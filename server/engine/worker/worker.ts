@@ -5,6 +5,7 @@ import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import type { DatabaseClock } from '../clock.ts'
+import { childEnd } from '../ends.ts'
 import type { Hints } from '../hints.ts'
 import type { StartRow } from '../journal/batch.ts'
 import type { Journal } from '../journal/journal.ts'
@@ -12,6 +13,7 @@ import { nudge } from '../nudges.ts'
 import { checkedText, offload } from '../outputs.ts'
 import type { EnginePorts } from '../ports.ts'
 import { makeUnderstanding } from '../release.ts'
+import { startChecks } from './checks.ts'
 import { makeClaims } from './claims.ts'
 import { type EffectDeps, makeEffects } from './effects.ts'
 import { type Identity, makeIdentities } from './identity.ts'
@@ -55,6 +57,8 @@ export type WorkerDeps = {
   release: number
   /** Milliseconds between two ticks; others than half a second only in tests. */
   tickMs?: number | undefined
+  /** Milliseconds between two looks at the waits of executions. */
+  checkMs?: number | undefined
   /** Executions that ended and whose end somebody wants to know. */
   tell(): void
 }
@@ -72,6 +76,8 @@ export type Worker = {
   /** Somebody wrote to this execution, or queued it; to any, without an id. */
   nudged(executionId: string): void
   running(): number
+  /** Disagreements between executions and what they wait for that this process has mended. */
+  mended(): number
   /** Whether it beats. */
   ready(): boolean
   stop(): Promise<void>
@@ -96,6 +102,13 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     clock: clock.now,
     readItems: (live, path, from) => store.items(live.owned.executionId, path, from),
     startChild: deps.startChild,
+    findChild: async (workspaceId, executionId) => {
+      const child = await store.findChild(workspaceId, executionId)
+      if (!child) return undefined
+      const { status } = child
+      if (status === 'queued' || status === 'running' || status === 'waiting') return { ended: null }
+      return { ended: await childEnd(ports.blobs, { ...child, status }) }
+    },
     cancelChild: async (workspaceId, executionId) => {
       const reason = 'its parent no longer waits for it'
       await store.signal(workspaceId, executionId, 'cancel', { type: 'cancel', by: null, reason })
@@ -199,6 +212,8 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     every: deps.tickMs ?? TICK,
   })
 
+  const checks = startChecks({ db, store, ports, log, tell: deps.tell, every: deps.checkMs })
+
   const hasRoomFor = (workspaceId: string): boolean =>
     !stopping &&
     !identities.renewing() &&
@@ -237,10 +252,12 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
       else claims.soon()
     },
     running: () => lives.size,
+    mended: checks.mended,
     ready: () => !stopping && performance.now() - ticking.beatAt() < SILENT,
     stop: async () => {
       stopping = true
       await ticking.stop()
+      await checks.stop()
       await claims.stop()
       await drain()
       await identities.stop()

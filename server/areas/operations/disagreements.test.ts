@@ -1,0 +1,124 @@
+import { beforeAll, expect, test } from 'vitest'
+import { fromWire, newId } from '#platform/ids'
+import { useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+
+// An execution waits for something that is over, or gone, and nobody told it: written into the tables here, since the program
+// does not let it happen. An operator sees it, and the engine mends it by itself.
+
+const service = useService({ env: { HEDDLE_OPERATORS: 'op@example.com' } })
+let world: World
+let operator: TestPerson
+beforeAll(async () => {
+  world = await makeWorld(service())
+  operator = await makePerson(service(), { email: 'op@example.com' })
+})
+
+const policy = { approvers: [{ kind: 'role', id: 'member' }], quorum: 'any' }
+const gate = { id: 'n', type: 'approval', args: { title: 'Go?', payload: {}, policy } }
+const question = { id: 'n', type: 'clarification', args: { question: 'Well?', schema: { type: 'string' } } }
+
+const sleep = { id: 'n', type: 'wait', args: { for_s: 3600 } }
+
+const make = async (node: object): Promise<string> => {
+  const definition = { nodes: [node], edges: [], output: { $ref: 'nodes.n.output' } }
+  return (await world.owner.call('POST', '/api/workflows', { body: { name: 'Waits', definition } })).body.workflow_id
+}
+const read = async (id: string) => (await world.owner.call('GET', `/api/workflows/executions/${id}`)).body
+const startWaiting = async (node: object): Promise<string> => {
+  const { body } = await world.owner.call('POST', `/api/workflows/${await make(node)}/run`, { body: {} })
+  await until(async () => (await read(body.execution_id)).status === 'waiting', 'the wait')
+  return body.execution_id
+}
+const uuid = (id: string): string => fromWire('exe', id)!
+const unaccounted = async (): Promise<Map<string, string>> => {
+  const { body } = await operator.call('GET', '/api/operations/engine')
+  return new Map(body.unaccounted.map((one: { execution_id: string; why: string }) => [one.execution_id, one.why]))
+}
+const ended = (id: string) =>
+  until(async () => {
+    const view = await read(id)
+    return view.finished_at ? view : undefined
+  }, 'the end')
+
+test('whatever disagrees is listed and mended', async () => {
+  const { sql } = service()
+  const approved = await startWaiting(gate)
+  const answered = await startWaiting(question)
+  const cancelled = await startWaiting(gate)
+  const parent = await startWaiting({
+    id: 'n',
+    type: 'subworkflow',
+    args: { workflow_id: await make(sleep), input: {} },
+  })
+  const over = await startWaiting(question)
+  await world.owner.call('POST', `/api/workflows/executions/${over}/respond`, { body: { response: 'yes' } })
+  await ended(over)
+  const two = await startWaiting(question)
+  expect(await unaccounted()).toEqual(new Map())
+
+  await sql(
+    `update approval_requests set status = 'approved', outcome = 'approved', resolved_at = now() where execution_id = $1`,
+    [uuid(approved)],
+  )
+  await sql(
+    `update questions set status = 'answered', answer = '"late"', answered_at = now() where execution_id = $1`,
+    [uuid(answered)],
+  )
+  await sql(`update approval_requests set status = 'cancelled', resolved_at = now() where execution_id = $1`, [
+    uuid(cancelled),
+  ])
+  await sql(
+    `update executions set status = 'succeeded', results = '7', waiting_for = '[]', due_at = null, finished_at = now() - interval '1 minute'
+     where parent_execution_id = $1`,
+    [uuid(parent)],
+  )
+  await sql(`update executions set finished_at = now() - interval '1 minute' where execution_id = $1`, [uuid(over)])
+  const ask = (execution: string) =>
+    sql(
+      `insert into questions (workspace_id, clarification_id, execution_id, node_path, node_id, question, schema)
+       values ($1, $2, $3, 'other', 'other', 'And?', '{}')`,
+      [world.workspace.uuid, newId(), uuid(execution)],
+    )
+  await ask(over)
+  await ask(two)
+  expect(await unaccounted()).toEqual(
+    new Map([
+      [approved, 'it waits for a gate that is not open'],
+      [answered, 'it waits for a question that is not open'],
+      [cancelled, 'it waits for a gate that is not open'],
+      [parent, 'it waits for an execution that has ended or is not there'],
+      [over, 'it has ended, and a question of its own is open'],
+      [two, 'it does not wait for a question of its own that is open'],
+    ]),
+  )
+
+  // What was just noted is looked at after 20 s; a child's end is noted when it is told.
+  await sql(
+    `insert into wait_checks (workspace_id, execution_id) values ($1, $2) on conflict (workspace_id, execution_id) do nothing`,
+    [world.workspace.uuid, uuid(parent)],
+  )
+  await sql(`update wait_checks set noted_at = now() - interval '1 minute', check_at = now()`)
+  expect(await ended(approved)).toMatchObject({ status: 'succeeded', results: { outcome: 'approved' } })
+  expect(await ended(answered)).toMatchObject({ status: 'succeeded', results: 'late' })
+  expect(await ended(parent)).toMatchObject({ status: 'succeeded', results: 7 })
+  await until(async () => (await unaccounted()).size === 0, 'that all agrees')
+  const opened = await sql(`select status from approval_requests where execution_id = $1 order by request_id`, [
+    uuid(cancelled),
+  ])
+  expect(opened).toEqual([{ status: 'cancelled' }, { status: 'open' }])
+  expect(await sql(`select distinct status from questions where node_path = 'other'`)).toEqual([
+    { status: 'cancelled' },
+  ])
+  expect((await read(two)).status).toBe('waiting')
+})
+
+test('an execution of a worker that is dead and did not release it goes on', async () => {
+  const execution = await startWaiting(sleep)
+  await service().sql(
+    `update executions set status = 'running', waiting_for = '[]', due_at = null, worker_id = $2 where execution_id = $1`,
+    [uuid(execution), newId()],
+  )
+  await until(async () => (await read(execution)).status === 'waiting', 'the wait')
+})

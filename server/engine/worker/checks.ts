@@ -1,0 +1,94 @@
+import { SECOND } from '#platform/clock'
+import type { Database } from '#platform/db/pool'
+import type { Logger } from '#platform/log'
+import { nudge } from '../nudges.ts'
+import type { EnginePorts } from '../ports.ts'
+import type { CheckedWait, Store } from './store.ts'
+
+// Compares the waits of executions with the gates, questions and children they name, a while after one of those was opened or
+// has ended, and mends what does not agree: what is over is told again, what is open and not waited for is closed. None of it
+// should ever be found. An idle system reads one index entry every few seconds, however many executions wait.
+
+const LOOK_EVERY = 5 * SECOND
+const PORTION = 200
+
+export type Checks = {
+  /** How many disagreements were found and mended by this process. */
+  mended(): number
+  stop(): Promise<void>
+}
+
+export const startChecks = (deps: {
+  db: Database
+  store: Store
+  ports: EnginePorts
+  log: Logger
+  tell(): void
+  every?: number | undefined
+}): Checks => {
+  const { db, store, ports, log } = deps
+  let mended = 0
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  let looking: Promise<void> = Promise.resolve()
+
+  const mend = async ({ workspace_id, execution_id, status, faults }: CheckedWait): Promise<void> => {
+    const at = { workspaceId: workspace_id, executionId: execution_id }
+    log.warn({ execution_id, why: faults.map(({ why }) => why) }, 'an execution and what it waits for disagree')
+    mended += 1
+    if (status !== 'waiting') {
+      await store.tellAgain(workspace_id, execution_id)
+      deps.tell()
+      return
+    }
+    for (const { node_path, is_left } of faults) {
+      if (is_left) await ports.overtaken({ ...at, path: node_path })
+      // A key of its own each time: a message that did not help is followed by another.
+      else
+        await store.signal(workspace_id, execution_id, `check:${node_path}:${Date.now()}`, {
+          type: 'check',
+          nodePath: node_path,
+        })
+    }
+    nudge(db, execution_id)
+  }
+
+  const isRight = ({ status, faults }: CheckedWait): boolean =>
+    faults.length === 0 && status !== 'queued' && status !== 'running'
+
+  const lookOnce = async (): Promise<number> => {
+    const found = await store.checkWaits(PORTION)
+    await store.waitsAreRight(found.filter(isRight))
+    for (const wait of found) {
+      // An end that is still to be told closes what is open.
+      if (wait.faults.length === 0 || (wait.status !== 'waiting' && !wait.is_told)) continue
+      await mend(wait).catch((error: Error) =>
+        log.warn({ err: error, execution_id: wait.execution_id }, 'an execution could not be mended yet'),
+      )
+    }
+    return found.length
+  }
+
+  const look = async (): Promise<void> => {
+    try {
+      while (!stopped && (await lookOnce()) === PORTION);
+      mended += await store.releaseOrphans()
+    } catch (error) {
+      log.warn({ err: error }, 'waits could not be compared')
+    }
+    if (!stopped) timer = setTimeout(next, deps.every ?? LOOK_EVERY)
+  }
+  const next = (): void => {
+    looking = look()
+  }
+  timer = setTimeout(next, deps.every ?? LOOK_EVERY)
+
+  return {
+    mended: () => mended,
+    stop: async () => {
+      stopped = true
+      clearTimeout(timer)
+      await looking
+    },
+  }
+}

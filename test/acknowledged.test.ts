@@ -1,0 +1,143 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { type NetworkProxy, startProxy, targetOf } from '#test/harness/proxy'
+import { type Service, startService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type World } from '#test/harness/world'
+
+// A connection breaks exactly as a transaction between an execution and people is committed: one side does not know what
+// became of it. Whatever was acknowledged counts, and the execution goes on.
+
+let database: TestDatabase
+let network: { worker: NetworkProxy; api: NetworkProxy }
+let services: { worker: Service; api: Service }
+let world: World
+
+const through = (proxy: NetworkProxy) => {
+  const { owner, app, engine, operator } = database.urls
+  const urls = { owner, operator, app: proxy.through(app), engine: proxy.through(engine) }
+  return { ...database, urls }
+}
+
+beforeAll(async () => {
+  database = await makeTestDatabase()
+  const target = targetOf(database.superuserUrl)
+  network = { worker: await startProxy(target), api: await startProxy(target) }
+  services = {
+    api: await startService({ database: through(network.api), role: 'api' }),
+    worker: await startService({ database: through(network.worker), role: 'worker' }),
+  }
+  world = await makeWorld(services.api)
+})
+afterAll(async () => {
+  await services?.worker.stop()
+  await services?.api.stop()
+  await network?.worker.stop()
+  await network?.api.stop()
+  await database?.drop()
+})
+
+const gate = {
+  id: 'gate',
+  type: 'approval',
+  args: { title: 'Go?', payload: {}, policy: { approvers: [{ kind: 'role', id: 'member' }], quorum: 'any' } },
+}
+const question = { id: 'ask', type: 'clarification', args: { question: 'Well?', schema: { type: 'string' } } }
+
+/** People's clients ask again while the service cannot answer. */
+const ask = async (person: World['owner'], method: string, path: string, body?: unknown) =>
+  until(async () => {
+    const answer = await person.call(method, path, body === undefined ? {} : { body })
+    return answer.status === 503 ? undefined : answer
+  }, `${method} ${path}`)
+
+const start = async (node: object, output: string): Promise<string> => {
+  const definition = { nodes: [node], edges: [], output: { $ref: output } }
+  const made = await ask(world.owner, 'POST', '/api/workflows', { name: 'Waits', definition })
+  const ran = await ask(world.owner, 'POST', `/api/workflows/${made.body.workflow_id}/run`, {})
+  return ran.body.execution_id
+}
+
+const read = async (execution: string) => (await ask(world.owner, 'GET', `/api/workflows/executions/${execution}`)).body
+
+const ended = (execution: string) =>
+  until(async () => {
+    const view = await read(execution)
+    return view.finished_at ? view : undefined
+  }, 'the end')
+
+const vote = async (execution: string): Promise<number> => {
+  const found = await until(async () => {
+    const { items } = (await ask(world.member, 'GET', '/api/approvals/inbox')).body
+    return items.find((item: { execution_id: string }) => item.execution_id === execution)
+  }, 'the gate')
+  const { request_id, payload_sha256 } = found
+  return (
+    await ask(world.member, 'POST', `/api/approvals/${request_id}/votes`, { decision: 'approve', payload_sha256 })
+  ).status
+}
+
+const answer = async (execution: string): Promise<number> => {
+  await until(async () => {
+    const { items } = (await ask(world.owner, 'GET', '/api/clarifications/inbox')).body
+    return items.find((item: { execution_id: string }) => item.execution_id === execution)
+  }, 'the question')
+  return (await ask(world.owner, 'POST', `/api/workflows/executions/${execution}/respond`, { response: 'yes' })).status
+}
+
+const events = async (execution: string): Promise<string[]> =>
+  (await ask(world.owner, 'GET', `/api/workflows/executions/${execution}/events`)).body.items.map(
+    ({ type }: { type: string }) => type,
+  )
+
+const GATE_OPENS = /from approval_requests where .* for update/s
+const QUESTION_OPENS = /from questions where .* for update/s
+
+describe.each(['confirming', 'sending'] as const)('a connection that is cut while a COMMIT is %s', (at) => {
+  // Repeated: the worker tries again after half a second, and whoever votes or answers is faster than its third try.
+  test('of a gate', async () => {
+    const cut = network.worker.aim({ transaction: GATE_OPENS, at, times: at === 'confirming' ? 3 : 1 })
+    const execution = await start(gate, 'nodes.gate.output.outcome')
+    expect(await vote(execution)).toBe(201)
+    await cut
+    expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'approved' })
+    const people = (await events(execution)).filter((type) => type.startsWith('approval.'))
+    expect(people).toEqual(['approval.opened', 'approval.voted', 'approval.resolved'])
+  })
+
+  test('of a question', async () => {
+    const cut = network.worker.aim({ transaction: QUESTION_OPENS, at, times: at === 'confirming' ? 3 : 1 })
+    const execution = await start(question, 'nodes.ask.output')
+    expect(await answer(execution)).toBe(202)
+    await cut
+    expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'yes' })
+  })
+
+  test('of a vote', async () => {
+    const execution = await start(gate, 'nodes.gate.output.outcome')
+    const cut = network.api.aim({ transaction: /insert into approval_votes/, at })
+    expect(await vote(execution)).toBe(at === 'confirming' ? 409 : 201)
+    await cut
+    expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'approved' })
+  })
+
+  test('of an answer', async () => {
+    const execution = await start(question, 'nodes.ask.output')
+    const cut = network.api.aim({ transaction: /update questions set status = 'answered'/, at })
+    expect(await answer(execution)).toBe(at === 'confirming' ? 409 : 202)
+    await cut
+    expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'yes' })
+  })
+
+  test('of the start of a sub-workflow', async () => {
+    const made = await ask(world.owner, 'POST', '/api/workflows', {
+      name: 'Child',
+      definition: { nodes: [], edges: [], output: { $ref: 'input.n' } },
+    })
+    const cut = network.worker.aim({ transaction: /insert into executions/, at })
+    const args = { workflow_id: made.body.workflow_id, input: { n: 7 } }
+    const execution = await start({ id: 'child', type: 'subworkflow', args }, 'nodes.child.output')
+    await cut
+    expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 7 })
+  })
+})
