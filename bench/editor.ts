@@ -60,14 +60,14 @@ try {
   }
 
   const near = { pan: figures(await framesDuring(page, wheel)), zoom: figures(await framesDuring(page, zoom)) }
-  await page.getByRole('button', { name: 'Show everything (F)' }).click()
+  await page.getByRole('button', { name: 'Fit to screen (F)' }).click()
   await page.waitForFunction((count) => document.querySelectorAll('[data-node]').length === count, NODES)
   const all = {
     pan: figures(await framesDuring(page, wheel)),
     zoom: figures(await framesDuring(page, zoom)),
   }
 
-  await page.getByRole('button', { name: 'Show everything (F)' }).click()
+  await page.getByRole('button', { name: 'Fit to screen (F)' }).click()
   const one = (await page.locator('[data-node="n262"]').boundingBox())!
   const move_node = figures(
     await framesDuring(page, async () => {
@@ -78,7 +78,7 @@ try {
     }),
   )
   await page.locator('[data-node="n0"]').click()
-  const name = page.getByLabel('Name of the node')
+  const name = page.getByLabel('Node name')
   await name.click()
   const typing = figures(
     await framesDuring(page, () => name.pressSequentially('The first node', { delay: 30, timeout: 120_000 })),

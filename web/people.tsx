@@ -17,7 +17,7 @@ export function usePeople(): { list: WorkspaceMember[]; nameOf(userId: string | 
     nameOf: (userId) => {
       if (userId === null) return 'nobody'
       if (userId === user.user_id) return 'you'
-      return list.find((member) => member.user_id === userId)?.name ?? (complete ? 'somebody who left' : 'a colleague')
+      return list.find((member) => member.user_id === userId)?.name ?? (complete ? 'a former member' : 'a colleague')
     },
   }
 }

@@ -62,9 +62,9 @@ export type Gathered = {
 }
 
 const wordsFor = (status: number, code = ''): string | undefined => {
-  if (code === 'origin_refused') return 'This chat is not set up for this page.'
+  if (code === 'origin_refused') return 'This chat is not allowed on this page.'
   if (status === 401) return 'This chat is not available any more.'
-  if (status === 429) return 'That was a little fast. Try again in a moment.'
+  if (status === 429) return 'Too many messages. Try again in a moment.'
   return status >= 500 ? 'Something went wrong. Try again in a moment.' : undefined
 }
 

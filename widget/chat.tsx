@@ -82,8 +82,8 @@ export function Chat({ api, config, onClose }: Props) {
         ) : null}
         <button
           type="button"
-          aria-label="Begin a new conversation"
-          title="Begin a new conversation"
+          aria-label="Start a new conversation"
+          title="Start a new conversation"
           onClick={() => void conversation.restart(config.greeting)}
         >
           <Icon name="restart" />
@@ -189,7 +189,7 @@ export function Chat({ api, config, onClose }: Props) {
             type="button"
             class={microphone.recording ? 'recording' : ''}
             aria-pressed={microphone.recording}
-            aria-label={microphone.recording ? 'Stop recording' : 'Speak instead of typing'}
+            aria-label={microphone.recording ? 'Stop recording' : 'Record a voice message'}
             onClick={() => void microphone.toggle()}
           >
             <Icon name={microphone.recording ? 'stop' : 'microphone'} />

@@ -80,7 +80,7 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
         thread = last = null
         api.kept.set('thread', null)
         follow(null)
-        set({ form: null, question: null, problem: 'This conversation is over. Write something to begin a new one.' })
+        set({ form: null, question: null, problem: 'This conversation has ended. Write a message to start a new one.' })
       } else if (error instanceof Refused) set({ problem: error.message, fieldErrors: error.fields })
       else set({ problem: 'The connection was lost. Try again in a moment.', connection: 'lost' })
     } finally {
@@ -238,7 +238,7 @@ function resultText(status: Status): string {
     if (status.results === null || status.results === undefined) return 'Done.'
     return typeof status.results === 'string' ? status.results : JSON.stringify(status.results, null, 2)
   }
-  return status.error ? `It did not work: ${status.error.message}` : `It has ended: ${status.status.replace('_', ' ')}.`
+  return status.error ? `The run failed: ${status.error.message}` : `The run ended: ${status.status.replace('_', ' ')}.`
 }
 
 export type Conversation = ReturnType<typeof makeConversation>

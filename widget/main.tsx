@@ -55,7 +55,7 @@ abstract class Widget extends HTMLElement {
     const target = this.target()
     const token = this.getAttribute('token')
     if (!target || !token)
-      return render(<Failed message="The chat is not set up: it needs an id and a token." />, this.root)
+      return render(<Failed message="The chat is not configured: it needs an id and a token." />, this.root)
     const api = makeApi({ base: this.getAttribute('base') ?? ownBase, token, target })
     try {
       const config = await api.config()
@@ -72,9 +72,7 @@ abstract class Widget extends HTMLElement {
       render(
         <Failed
           message={
-            error instanceof Error && error.name !== 'TypeError'
-              ? error.message
-              : 'The chat cannot be reached at the moment.'
+            error instanceof Error && error.name !== 'TypeError' ? error.message : 'Cannot reach the chat right now.'
           }
         />,
         this.root,

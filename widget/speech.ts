@@ -30,7 +30,7 @@ export function useMicrophone(onClip: (clip: Blob) => void, onProblem: (text: st
       current.start()
       setRecording(true)
     } catch {
-      onProblem('The microphone cannot be used. Allow it in the browser, or type.')
+      onProblem('Cannot use the microphone. Allow it in the browser, or type.')
     }
   }
 

@@ -106,15 +106,15 @@ describe.skipIf(noBrowser)('administration', () => {
     await ada.page.goto('/keys')
     await ada.page.getByRole('button', { name: 'New API key' }).first().click()
     await ada.page.getByLabel('Name').fill('Nightly')
-    await ada.page.getByRole('button', { name: 'Make key' }).click()
+    await ada.page.getByRole('button', { name: 'Create key' }).click()
     const key = await ada.page.getByTestId('copy-text').first().textContent()
     expect(key).toMatch(/^hk_/)
     const me = await site().service.call('GET', '/auth/me', { token: key! })
     expect(me.body.user.email).toBe(ada.email)
-    await ada.page.getByRole('button', { name: 'I have kept it' }).click()
+    await ada.page.getByRole('button', { name: 'Saved' }).click()
     await ada.page.getByRole('button', { name: 'Delete the key Nightly' }).click()
     await ada.page.getByRole('button', { name: 'Delete key' }).click()
-    await ada.page.getByText('No API key yet').waitFor()
+    await ada.page.getByText('No API keys yet').waitFor()
     expect((await site().service.call('GET', '/auth/me', { token: key! })).status).toBe(401)
   })
 
@@ -127,7 +127,7 @@ describe.skipIf(noBrowser)('administration', () => {
       .getByRole('link', { name: /<img src=x/ })
       .first()
       .click()
-    await ada.page.getByRole('link', { name: 'Go there' }).waitFor()
+    await ada.page.getByRole('link', { name: 'Open' }).waitFor()
     expect(await ada.page.evaluate('window.hacked')).toBeUndefined()
   })
 
@@ -137,13 +137,13 @@ describe.skipIf(noBrowser)('administration', () => {
     const ada = await site().signUp('Ada')
     const { team_id } = await site().call(ada, 'POST', '/api/teams', { name: 'Finance' })
     await site().call(ada, 'POST', '/api/subscriptions', { name: 'Map licence' })
-    await checkPages(ada, [[`/teams/${team_id}`, 'Nobody is in this team yet']])
+    await checkPages(ada, [[`/teams/${team_id}`, 'No one is in this team yet']])
     const vera = await site().invite(ada, 'Vera', 'viewer')
     for (const [path, ready] of [
       ['/teams', 'Finance'],
-      [`/teams/${team_id}`, 'Nobody is in this team yet'],
+      [`/teams/${team_id}`, 'No one is in this team yet'],
       ['/billing/records', 'Map licence'],
-      ['/people', 'What the roles mean'],
+      ['/people', 'About roles'],
     ] as const) {
       await (path === '/teams' ? vera.page.goto(path) : follow(vera.page, path))
       await vera.page.getByText(ready).first().waitFor()
@@ -154,7 +154,7 @@ describe.skipIf(noBrowser)('administration', () => {
     await vera.page.goto(`/teams/${team_id}`)
     await vera.page.getByRole('button', { name: 'Leave the team' }).click()
     await vera.page.getByRole('alertdialog').getByRole('button', { name: 'Leave team' }).click()
-    await vera.page.getByText('Nobody is in this team yet').waitFor()
+    await vera.page.getByText('No one is in this team yet').waitFor()
     await follow(vera.page, '/audit')
     await vera.page.getByText('The audit log is for owners').waitFor()
   })
@@ -170,7 +170,7 @@ describe.skipIf(noBrowser)('administration', () => {
     await makeWorkspace(site().service, operator, 'Operations')
     await olga.context.setExtraHTTPHeaders({ authorization: `Bearer ${operator.key}` })
     await checkPages(olga, [
-      ['/operators/engine', 'All is well'],
+      ['/operators/engine', 'Healthy'],
       ['/operators/tenants', "Ada's place"],
       ['/operators/outbox', 'Outbox'],
       ['/operators/plans', 'Billing clock'],

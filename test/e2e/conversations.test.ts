@@ -14,8 +14,8 @@ describe.skipIf(noBrowser)('conversations', () => {
     await context.grantPermissions(['microphone'])
     await page.goto('/threads')
     await page.getByRole('button', { name: 'New thread' }).first().click()
-    await page.getByLabel('What it is about').fill('Refunds')
-    await page.getByRole('button', { name: 'Open thread' }).click()
+    await page.getByLabel('Title').fill('Refunds')
+    await page.getByRole('button', { name: 'Create thread' }).click()
     await page.getByRole('textbox', { name: 'Message' }).fill(`Hello ${hostile}`)
     await page.keyboard.press('Enter')
     await page.getByText('<img src=x').waitFor()
@@ -24,7 +24,7 @@ describe.skipIf(noBrowser)('conversations', () => {
     await page.getByRole('button', { name: /^Stop [1-9]/ }).click()
     await page.getByRole('textbox', { name: 'Message' }).fill('Listen to this')
     await page.getByRole('button', { name: 'Send' }).click()
-    await page.getByRole('button', { name: 'Play clip' }).click()
+    await page.getByRole('button', { name: 'Play' }).click()
     const clip = page.getByLabel('Voice message', { exact: true })
     await clip.waitFor()
     await eventually(() => clip.evaluate((element) => (element as HTMLAudioElement).readyState >= 1)).toBe(true)
@@ -45,12 +45,12 @@ describe.skipIf(noBrowser)('conversations', () => {
     await page.goto('/templates/new')
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Shop assistant')
     await page.getByLabel('Greeting').fill('Welcome to the shop!')
-    await page.getByRole('button', { name: 'Make template' }).click()
+    await page.getByRole('button', { name: 'Create template' }).click()
     await page.getByRole('button', { name: 'Start the preview' }).click()
     await page.getByTestId('preview').getByText('Welcome to the shop!').waitFor()
     await page.getByRole('button', { name: 'New token' }).first().click()
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('shop.example')
-    await page.getByRole('button', { name: 'Make token' }).click()
+    await page.getByRole('button', { name: 'Create token' }).click()
     const line = await page.getByTestId('copy-text').first().textContent()
     expect(line).toMatch(
       /^<script src="http.*\/widget\/v1\.js" data-template="tmpl_\w+" data-token="ems_\w+" async><\/script>$/,
@@ -67,9 +67,9 @@ describe.skipIf(noBrowser)('conversations', () => {
       allowed_origins: [SITE],
     })
     await page.goto(`/templates/${template_id}`)
-    await page.getByLabel('Days to keep conversations').fill('30')
+    await page.getByLabel('Conversation retention (days)').fill('30')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved; conversations under way go on with it').waitFor()
+    await page.getByText('Saved. Open conversations use the new settings').waitFor()
     expect(await site().call(ada, 'GET', `/api/templates/${template_id}`)).toMatchObject({ retention_days: 30 })
 
     const { token } = await site().call(ada, 'POST', `/api/templates/${template_id}/embed-tokens`, {
@@ -81,7 +81,7 @@ describe.skipIf(noBrowser)('conversations', () => {
     await page.getByRole('link', { name: 'Visitors and channels' }).click()
     await page.getByRole('table').getByRole('link').first().click()
     await page.getByText('Where is my parcel? <b>now</b>').waitFor()
-    await page.getByText('The assistant answers. Your message takes the conversation over.').waitFor()
+    await page.getByText('The assistant answers. Send a message to take over.').waitFor()
     await page.getByRole('textbox', { name: 'Message' }).fill(`On its way ${hostile}`)
     await page.keyboard.press('Enter')
     await page.getByText('You talk with them; the assistant is silent.').waitFor()
@@ -90,7 +90,7 @@ describe.skipIf(noBrowser)('conversations', () => {
     await page.getByRole('button', { name: 'Hand back' }).click()
     await page.getByText('The assistant answers again.').waitFor()
     expect(await page.evaluate('window.hacked')).toBeUndefined()
-    await checkPages(ada, [['/threads/outside', 'Last word']])
+    await checkPages(ada, [['/threads/outside', 'Last message']])
   })
 
   it('a channel is set up and tried out', { timeout: 120_000 }, async () => {

@@ -22,7 +22,7 @@ async function keepDraft(site: Site, visitor: Visitor, workflowId: string, base:
     [`heddle.draft.${user.user_id}.${workflowId}`, JSON.stringify(draft)],
   )
   await visitor.page.goto(`/workflows/${workflowId}/editor`)
-  await visitor.page.getByText('Your unsaved changes are back').waitFor()
+  await visitor.page.getByText('Your unsaved changes were restored').waitFor()
 }
 
 describe.skipIf(noBrowser)('drafts', { timeout: 60_000 }, () => {
@@ -33,11 +33,11 @@ describe.skipIf(noBrowser)('drafts', { timeout: 60_000 }, () => {
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'New' })
     await keepDraft(site(), ada, workflow_id, null)
     await ada.page.getByRole('button', { name: 'Run', exact: true }).click()
-    await ada.page.getByText('saved as its first version, which becomes the active one').waitFor()
+    await ada.page.getByText('saved as the first version and becomes active').waitFor()
     await ada.page.keyboard.press('Escape')
     const drafted = ada.page.locator('[data-node="drafted"]')
     await drafted.waitFor()
-    await ada.page.getByRole('button', { name: 'Discard them' }).click()
+    await ada.page.getByRole('button', { name: 'Discard' }).click()
     await eventually(() => drafted.count()).toBe(0)
   })
 
@@ -55,8 +55,8 @@ describe.skipIf(noBrowser)('drafts', { timeout: 60_000 }, () => {
       [fromWire('wf', workflow_id)],
     )
     await keepDraft(site(), ada, workflow_id, { version_id: items[0].version_id, number: 1 })
-    await ada.page.getByText('What is in the editor began before it').waitFor()
-    await ada.page.getByRole('button', { name: 'Discard them' }).click()
+    await ada.page.getByText('Your draft is based on an older version').waitFor()
+    await ada.page.getByRole('button', { name: 'Discard' }).click()
     expect(await ada.page.getByTestId('saved-state').textContent()).toBe('Version 1')
   })
 })

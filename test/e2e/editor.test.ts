@@ -83,7 +83,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await tabTo(page, answer)
     await page.keyboard.type('go on')
     await page.keyboard.press('Enter')
-    const vote = run.getByRole('link', { name: 'Look and vote' })
+    const vote = run.getByRole('link', { name: 'Review and vote' })
     await vote.waitFor()
     await tabTo(page, vote)
     await page.keyboard.press('Enter')
@@ -161,14 +161,14 @@ describe.skipIf(noBrowser)('the editor', () => {
     await page.keyboard.press('Delete')
     await eventually(() => node(page, 'greet').count()).toBe(0)
     await page.reload()
-    await page.getByText('Your unsaved changes are back.').waitFor()
+    await page.getByText('Your unsaved changes were restored.').waitFor()
     expect(await node(page, 'greet').count()).toBe(0)
-    await page.getByRole('button', { name: 'Discard them' }).click()
+    await page.getByRole('button', { name: 'Discard' }).click()
     await node(page, 'greet').waitFor()
     await eventually(() => page.getByTestId('saved-state').textContent()).toBe('Version 1')
     await enter(page, id)
     await node(page, 'greet').waitFor()
-    expect(await page.getByText('Your unsaved changes are back.').count()).toBe(0)
+    expect(await page.getByText('Your unsaved changes were restored.').count()).toBe(0)
   })
 
   it('undoes, redoes, copies and pastes', async () => {
@@ -190,7 +190,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     const { page } = await openEditor(site(), 'Bodies')
     await addByKey(page, 'for each', 'map')
     await page.keyboard.press('o')
-    await page.getByText('This body is empty').waitFor()
+    await page.getByText('The loop body is empty').waitFor()
     await addByKey(page, 'set', 'set')
     await page.getByRole('navigation', { name: 'Bodies' }).waitFor()
     await page.keyboard.press('u')
@@ -208,7 +208,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await page.keyboard.press('Escape')
     await inspector(page).getByRole('button', { name: 'Remove Result' }).click()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByLabel('What has changed').fill('Waits instead')
+    await page.getByLabel('What changed').fill('Waits instead')
     await page.getByRole('button', { name: 'Save version' }).click()
     await page.getByText('Version 2 is saved and active').waitFor()
 
@@ -220,8 +220,8 @@ describe.skipIf(noBrowser)('the editor', () => {
     expect(await node(page, 'wait').getAttribute('aria-label')).toContain('added')
     await page.getByRole('button', { name: 'Back to the editor' }).click()
 
-    await versions.getByRole('button', { name: 'Make active' }).click()
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Make active' }).click()
+    await versions.getByRole('button', { name: 'Activate' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Activate' }).click()
     await page.getByText('Version 1 is active').waitFor()
     const { active_version_id } = await site().call(visitor, 'GET', `/api/workflows/${id}`)
     const { items } = await site().call(visitor, 'GET', `/api/workflows/${id}/versions`)
@@ -238,7 +238,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     for (const window of [page, second]) {
       await node(window, 'greet').click()
       await inspector(window)
-        .getByLabel('Name of the node')
+        .getByLabel('Node name')
         .fill(window === page ? 'First' : 'Second')
     }
     await page.getByRole('button', { name: 'Save', exact: true }).click()
@@ -249,7 +249,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await second.getByRole('button', { name: 'Save version' }).click()
     const dialog = second.getByRole('dialog', { name: 'Version 2 is newer than yours' })
     await dialog.waitFor()
-    await dialog.getByRole('button', { name: 'See what differs' }).click()
+    await dialog.getByRole('button', { name: 'Compare' }).click()
     await eventually(() => node(second, 'greet').getAttribute('aria-label')).toContain('changed')
     await second.getByRole('button', { name: 'Back to the editor' }).click()
     const { items } = await site().call(visitor, 'GET', `/api/workflows/${id}/versions`)
@@ -267,7 +267,7 @@ describe.skipIf(noBrowser)('the editor', () => {
       members: [{ user_id: user.user_id, role: 'member' }],
     })
     await enter(max.page, workflow_id)
-    await max.page.getByText('its owner changes it').waitFor()
+    await max.page.getByText('Only its owner can edit it').waitFor()
     expect(await max.page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
     await enter(ada.page, workflow_id)
     await eventually(() => ada.page.getByText('Max Member has this workflow open too').count()).toBe(1)
@@ -282,7 +282,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await node(page, 'greet').click()
     await eventually(() => page.title()).toContain('Editor')
     expect(await page.locator('img').count()).toBe(0)
-    expect(await inspector(page).getByLabel('Name of the node').inputValue()).toBe(evil)
+    expect(await inspector(page).getByLabel('Node name').inputValue()).toBe(evil)
   })
 
   it('has nothing that shuts people out, in the light and in the dark', async () => {

@@ -8,11 +8,11 @@ describe.skipIf(noBrowser)('a person who has never seen it', { timeout: 90_000 }
   it('signs up, chooses a first workflow, runs it and sees its data, with three clicks', async () => {
     const { page } = await site().visit()
     await page.goto('/')
-    await page.getByRole('link', { name: 'Make an account' }).click()
+    await page.getByRole('link', { name: 'Create an account' }).click()
     await page.getByLabel('Your name').fill('Ada Lovelace')
     await page.getByLabel('E-mail').fill(freshEmail())
     await page.getByLabel('Password').fill(PASSWORD)
-    await page.getByRole('button', { name: 'Make account' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
 
     await page.getByRole('heading', { name: 'Hello, Ada' }).waitFor()
     await page.getByRole('button', { name: /^Summarise orders/ }).click()
@@ -21,7 +21,7 @@ describe.skipIf(noBrowser)('a person who has never seen it', { timeout: 90_000 }
       .getByRole('button', { name: /^Add them up/ })
       .first()
       .click()
-    const step = page.getByRole('complementary', { name: 'The chosen step' })
+    const step = page.getByRole('complementary', { name: 'Selected step' })
     await eventually(() => step.getByRole('region', { name: 'Output of Add them up' }).textContent()).toContain(
       'total: 515.5',
     )
@@ -85,7 +85,7 @@ describe.skipIf(noBrowser)('a person who has never seen it', { timeout: 90_000 }
     await page.getByLabel('Your name').fill('Ada')
     await page.getByLabel('E-mail').fill(freshEmail())
     await page.getByLabel('Password').fill('short')
-    await page.getByRole('button', { name: 'Make account' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
     await eventually(() => page.getByLabel('Password').getAttribute('aria-invalid')).toBe('true')
 
     await page.goto('/sign-in')
@@ -133,7 +133,7 @@ describe.skipIf(noBrowser)('a person who has never seen it', { timeout: 90_000 }
     await page.getByRole('heading', { name: "Join Ada's place" }).waitFor()
     await page.getByLabel('Your name').fill('Vera')
     await page.getByLabel('Password').fill(PASSWORD)
-    await page.getByRole('button', { name: 'Make account and join' }).click()
+    await page.getByRole('button', { name: 'Create account and join' }).click()
     await page.getByRole('heading', { name: 'Hello, Vera' }).waitFor()
     await page.getByRole('link', { name: 'Workflows' }).click()
     await page.getByRole('table', { name: 'Workflows' }).waitFor()

@@ -17,7 +17,7 @@ describe.skipIf(noBrowser)('large things', { timeout: 90_000 }, () => {
     const { execution_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run`, { input })
     const { page } = ada
     await page.goto(`/runs/${execution_id}?node=many`)
-    await page.getByRole('button', { name: 'Show it' }).click()
+    await page.getByRole('button', { name: 'Show' }).click()
     const output = page.getByRole('region', { name: 'Output of Many' })
     await eventually(() => output.textContent()).toContain(`${ITEMS} items`)
     await output.getByRole('button', { name: 'Expand list' }).click()

@@ -16,7 +16,7 @@ describe.skipIf(noBrowser)('on a phone', () => {
     await page.getByRole('region', { name: 'Palette' }).getByRole('button', { name: 'Set values' }).click()
     await page.getByRole('region', { name: 'Palette' }).waitFor({ state: 'detached' })
     const inspector = page.getByRole('region', { name: 'Inspector' })
-    await inspector.getByLabel('Name of the node').fill('Greet')
+    await inspector.getByLabel('Node name').fill('Greet')
     await inspector.getByRole('button', { name: 'Close' }).click()
     await inspector.waitFor({ state: 'hidden' })
     await page.getByRole('button', { name: 'Run', exact: true }).click()

@@ -39,13 +39,13 @@ describe.skipIf(noBrowser)('the pages of the console', { timeout: 90_000 }, () =
 
   it('are open to everybody before there is anything on them', { timeout: 120_000 }, async () => {
     await checkPages(await site().visit(), [
-      ['/sign-in', 'Make an account'],
-      ['/sign-up', 'You get a workspace'],
+      ['/sign-in', 'Create an account'],
+      ['/sign-up', 'You get your own workspace'],
     ])
     const ada = await site().signUp('Ada')
     await checkPages(ada, [
       ['/', 'Your first workflow'],
-      ['/approvals', 'Nothing waits for you'],
+      ['/approvals', 'Nothing to approve'],
       ['/runs', 'run'],
     ])
   })

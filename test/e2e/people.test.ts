@@ -69,7 +69,7 @@ describe.skipIf(noBrowser)('people in a workflow', { timeout: 90_000 }, () => {
     await ada.page.getByRole('combobox', { name: 'Colour' }).selectOption({ label: 'blue' })
     await ada.page.getByRole('button', { name: 'Answer' }).click()
     await eventually(() => status(ada)).toContain('Succeeded')
-    await eventually(() => ada.page.getByRole('region', { name: 'Result' }).textContent()).toContain('chosen: "blue"')
+    await eventually(() => ada.page.getByRole('region', { name: 'Output' }).textContent()).toContain('chosen: "blue"')
   })
 
   it('two people in two browsers vote on one gate, and each sees the other at once', async () => {
@@ -130,7 +130,7 @@ describe.skipIf(noBrowser)('people in a workflow', { timeout: 90_000 }, () => {
     await page.getByRole('button', { name: 'Approve', exact: true }).waitFor()
     await page.locator('body').press('a')
     await page.getByText('You have voted').waitFor()
-    await page.getByText('Nothing else waits for you').waitFor()
+    await page.getByText('Nothing else to approve').waitFor()
   })
 
   it('a run goes on to be seen after the connection was lost and restored', async () => {
@@ -151,7 +151,7 @@ describe.skipIf(noBrowser)('people in a workflow', { timeout: 90_000 }, () => {
       expect(answered.status).toBe(202)
       line.restore()
       await eventually(() => status(ada)).toContain('Succeeded')
-      await eventually(() => ada.page.getByRole('region', { name: 'Result' }).textContent()).toContain(
+      await eventually(() => ada.page.getByRole('region', { name: 'Output' }).textContent()).toContain(
         'chosen: "green"',
       )
       expect(await ada.page.getByText('The connection was lost').count()).toBe(0)
@@ -203,7 +203,7 @@ describe.skipIf(noBrowser)('people in a workflow', { timeout: 90_000 }, () => {
     await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel run' }).click()
     await eventually(() => status(ada)).toContain('Cancelled')
     await page.getByRole('button', { name: 'Run again' }).click()
-    await page.getByRole('dialog').getByLabel('Begin with').selectOption({ label: 'Ask' })
+    await page.getByRole('dialog').getByLabel('Start from').selectOption({ label: 'Ask' })
     await page.getByRole('dialog').getByRole('button', { name: 'Run again' }).click()
     await page.getByRole('link', { name: 'an earlier run' }).waitFor()
     await page.getByRole('combobox', { name: 'Colour' }).waitFor()

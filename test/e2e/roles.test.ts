@@ -20,12 +20,12 @@ describe.skipIf(noBrowser)('roles in the console', { timeout: 60_000 }, () => {
     const offered = ben.page.getByRole('button', { name: 'Run', exact: true })
     await ben.page.goto(`/workflows/${workflow_id}/editor`)
     await state.waitFor()
-    expect(await state.textContent()).toBe('You may look at it; its owner changes it')
+    expect(await state.textContent()).toBe('You may look at it; Only its owner can edit it')
     expect(await offered.count()).toBe(0)
     await share('member')
     await ben.page.reload()
     await offered.waitFor()
-    expect(await state.textContent()).toBe('You may look at it and run it; its owner changes it')
+    expect(await state.textContent()).toBe('You may look at it and run it; Only its owner can edit it')
   })
 
   it('somebody a workflow was not shared with is offered no page of it that they may not open', async () => {
@@ -36,7 +36,7 @@ describe.skipIf(noBrowser)('roles in the console', { timeout: 60_000 }, () => {
     const sections = ben.page.getByRole('navigation', { name: 'Sections of the workflow' })
     await sections.getByRole('link', { name: 'Overview' }).waitFor()
     expect(await sections.getByRole('link').allTextContents()).toEqual(['Overview', 'Access', 'Settings'])
-    await ben.page.getByText('Its steps are for its members').waitFor()
+    await ben.page.getByText('Only members can see the steps').waitFor()
     expect(await ben.page.getByText('none active').count()).toBe(0)
   })
 
@@ -62,7 +62,7 @@ describe.skipIf(noBrowser)('roles in the console', { timeout: 60_000 }, () => {
     expect(offered).not.toContain('Caller')
 
     await page.goto(`/workflows/${workflow_id}/settings`)
-    const failed = page.getByLabel('Workflow to run')
+    const failed = page.getByLabel('Error workflow')
     await failed.locator('option', { hasText: 'Other' }).waitFor({ state: 'attached' })
     expect(await failed.locator('option').allTextContents()).not.toContain('Hers')
     const settings = async () => (await site().call(ben, 'GET', `/api/workflows/${workflow_id}`)).settings
@@ -86,7 +86,7 @@ describe.skipIf(noBrowser)('roles in the console', { timeout: 60_000 }, () => {
     })
     await ada.page.goto(`/workflows/${workflow_id}`)
     await ada.page.getByText('a colleague').waitFor()
-    expect(await ada.page.getByText('somebody who left').count()).toBe(0)
+    expect(await ada.page.getByText('a former member').count()).toBe(0)
     known.resolve()
     await ada.page.getByText('Ben', { exact: true }).waitFor()
   })

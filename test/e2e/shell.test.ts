@@ -25,9 +25,9 @@ describe.skipIf(noBrowser)('what stands around every page', { timeout: 90_000 },
     const bell = page.getByRole('button', { name: 'Notifications' })
     await bell.focus()
     await page.keyboard.press('Enter')
-    await page.getByText('Nothing has happened yet that concerns you').waitFor()
+    await page.getByText('No notifications yet').waitFor()
     await page.keyboard.press('Escape')
-    await page.getByText('Nothing has happened yet that concerns you').waitFor({ state: 'hidden' })
+    await page.getByText('No notifications yet').waitFor({ state: 'hidden' })
     await eventually(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(
       'Notifications',
     )

@@ -6,7 +6,7 @@ import type { Shown } from './fill.ts'
 export type Shot = { name: string; path: string; ready: string; before?: (page: Page) => Promise<void> }
 
 const showAll = async (page: Page): Promise<void> => {
-  await page.getByRole('button', { name: 'Show everything (F)' }).click()
+  await page.getByRole('button', { name: 'Fit to screen (F)' }).click()
 }
 
 /** What README and docs show. */
@@ -21,7 +21,7 @@ export const pictures = ({ at }: Shown): Shot[] => [
     },
   },
   { name: 'run', path: at.run!, ready: 'Finance approves' },
-  { name: 'approvals', path: at.gate!, ready: 'What you vote on' },
+  { name: 'approvals', path: at.gate!, ready: 'Content under review' },
   { name: 'job', path: at.job!, ready: 'records' },
 ]
 
@@ -31,7 +31,7 @@ export const pages = ({ at }: Shown): Shot[] => [
   { name: 'workflow-new', path: '/workflows/new', ready: 'Expense approval' },
   { name: 'workflow', path: at.workflow!, ready: 'Recent runs' },
   { name: 'workflow-versions', path: `${at.score}/versions`, ready: 'active' },
-  { name: 'workflow-runs', path: `${at.workflow}/runs`, ready: 'Waits: approval' },
+  { name: 'workflow-runs', path: `${at.workflow}/runs`, ready: 'Waiting: approval' },
   { name: 'workflow-access', path: `${at.workflow}/access`, ready: 'Bookkeeping' },
   { name: 'workflow-settings', path: `${at.workflow}/settings`, ready: 'Start by schedule' },
   { name: 'workflow-system', path: '/workflows/dataset-profile', ready: 'Your runs' },
@@ -45,13 +45,13 @@ export const pages = ({ at }: Shown): Shot[] => [
       await page.locator('[data-node="approve"]').click()
     },
   },
-  { name: 'runs', path: '/runs', ready: 'Every run you may see' },
+  { name: 'runs', path: '/runs', ready: 'All runs you can see' },
   { name: 'run-succeeded', path: at.run!, ready: 'Finance approves' },
-  { name: 'run-gate', path: at.run_gate!, ready: 'What you vote on' },
+  { name: 'run-gate', path: at.run_gate!, ready: 'Content under review' },
   { name: 'run-question', path: at.run_question!, ready: 'Answer' },
   { name: 'run-timer', path: at.run_timer!, ready: 'Until the first day' },
   { name: 'run-failed', path: at.run_failed!, ready: 'rolls are missing' },
-  { name: 'approvals', path: '/approvals', ready: 'What you vote on' },
+  { name: 'approvals', path: '/approvals', ready: 'Content under review' },
   { name: 'notifications', path: '/notifications', ready: 'Stock of undyed' },
   { name: 'datasets', path: '/datasets', ready: 'Leads of October' },
   { name: 'datasets-import', path: '/datasets/import', ready: 'Import' },
@@ -64,7 +64,7 @@ export const pages = ({ at }: Shown): Shot[] => [
   { name: 'connections-new-kind', path: '/connections/new?kind=postgres', ready: 'Host' },
   { name: 'connection', path: at.connection!, ready: 'Shelves' },
   { name: 'jobs', path: '/jobs', ready: 'Score the leads' },
-  { name: 'jobs-new', path: '/jobs/new', ready: 'Make job' },
+  { name: 'jobs-new', path: '/jobs/new', ready: 'Create job' },
   { name: 'job', path: at.job!, ready: 'records' },
   { name: 'job-ledger', path: `${at.job}/ledger`, ready: 'Of the newest run' },
   { name: 'job-members', path: `${at.job}/members`, ready: 'pinned to a workflow' },
@@ -74,7 +74,7 @@ export const pages = ({ at }: Shown): Shot[] => [
   { name: 'suite', path: at.suite!, ready: 'Grades of known' },
   { name: 'suite-report', path: at.report!, ready: 'passed' },
   { name: 'threads', path: '/threads', ready: 'Refunds above' },
-  { name: 'threads-outside', path: '/threads/outside', ready: 'Last word' },
+  { name: 'threads-outside', path: '/threads/outside', ready: 'Last message' },
   { name: 'thread', path: at.thread!, ready: 'Two more' },
   { name: 'thread-members', path: `${at.thread}/members`, ready: 'Charles' },
   { name: 'templates', path: '/templates', ready: 'Shop assistant' },
@@ -100,7 +100,7 @@ export const pages = ({ at }: Shown): Shot[] => [
   { name: 'billing-record', path: at.record!, ready: 'Yarn' },
   { name: 'audit', path: '/audit', ready: 'Changes of rights' },
   { name: 'account', path: '/account', ready: 'Sessions' },
-  { name: 'nowhere', path: '/nowhere', ready: 'no such page' },
+  { name: 'nowhere', path: '/nowhere', ready: 'Page not found' },
   { name: 'run-unknown', path: '/runs/exe_01kf0000000000000000000000', ready: 'not' },
 ]
 

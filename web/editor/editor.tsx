@@ -91,7 +91,7 @@ function Workbench({
   const onRun = useCallback((): void => {
     if (!mayRun) return
     if (asksForInput(store.doc().inputs)) setDialog('run')
-    else runWith({}).catch((error: unknown) => toast.failed('It could not be run', messageOf(error)))
+    else runWith({}).catch((error: unknown) => toast.failed('Could not start the run', messageOf(error)))
   }, [store, mayRun, runWith])
   const onSave = useCallback((): void => {
     if (!store.get().readOnly) setDialog('save')
@@ -125,8 +125,7 @@ function Workbench({
       {people.length > 0 && !readOnly && <OthersNotice names={people.map(({ name }) => name)} />}
       {draft.elsewhere && (
         <Notice tone="warn" icon={Files}>
-          You are changing this workflow in another tab as well. The tab that changed last keeps its draft; save in one
-          of them.
+          This workflow is open in another tab. The tab you edited last keeps its draft; save in one of them.
         </Notice>
       )}
       <div className="relative flex min-h-0 flex-1">

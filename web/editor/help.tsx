@@ -8,7 +8,7 @@ export function Help() {
   const store = useEditorStore()
   const open = useEditor((state) => state.help)
   return (
-    <Dialog open={open} onClose={() => store.set({ help: false })} title="Keys of the editor" size="medium">
+    <Dialog open={open} onClose={() => store.set({ help: false })} title="Editor shortcuts" size="medium">
       <dl className="grid gap-x-8 gap-y-2 sm:grid-cols-2">
         {bindings
           .filter(({ what }) => what !== '')
@@ -24,8 +24,8 @@ export function Help() {
           ))}
       </dl>
       <p className="mt-4 text-ink-2">
-        With the mouse: drag from a dot to connect, hold Shift and drag to select several, drag a connection's end to
-        move it. Copy and paste work between workflows.
+        With the mouse: drag from a dot to connect, hold Shift and drag to select several nodes, drag the end of a
+        connection to move it. Copy and paste work between workflows.
       </p>
     </Dialog>
   )

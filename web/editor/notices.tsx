@@ -44,12 +44,12 @@ export const RestoredNotice = ({ at, onDiscard, onClose }: { at: string; onDisca
     icon={History}
     actions={
       <>
-        <NoticeButton onClick={onDiscard}>Discard them</NoticeButton>
-        <NoticeButton onClick={onClose}>Keep them</NoticeButton>
+        <NoticeButton onClick={onDiscard}>Discard</NoticeButton>
+        <NoticeButton onClick={onClose}>Keep</NoticeButton>
       </>
     }
   >
-    Your unsaved changes are back. They were kept on this device <RelativeTime at={at} />.
+    Your unsaved changes were restored. They were stored on this device <RelativeTime at={at} />.
   </Notice>
 )
 
@@ -57,8 +57,8 @@ export function NewerNotice({ version, onLook }: { version: WorkflowVersion; onL
   const nameOf = usePeople()
   return (
     <Notice tone="warn" icon={TriangleAlert} actions={<NoticeButton onClick={onLook}>Look</NoticeButton>}>
-      {nameOf(version.created_by)} saved version {version.number} <RelativeTime at={version.created_at} />. What is in
-      the editor began before it.
+      {nameOf(version.created_by)} saved version {version.number} <RelativeTime at={version.created_at} />. Your draft
+      is based on an older version.
     </Notice>
   )
 }
@@ -66,6 +66,6 @@ export function NewerNotice({ version, onLook }: { version: WorkflowVersion; onL
 export const OthersNotice = ({ names }: { names: string[] }) => (
   <Notice icon={Users}>
     {names.join(', ')} {names.length === 1 ? 'has' : 'have'} this workflow open too. Nothing is overwritten: each save
-    is a version of its own.
+    creates a new version.
   </Notice>
 )

@@ -87,11 +87,11 @@ function SavedState({ kept, mayRun }: { kept: boolean; mayRun: boolean }) {
   const base = useEditor((state) => state.base)
   const readOnly = useEditor((state) => state.readOnly)
   const words = readOnly
-    ? `You may look at it${mayRun ? ' and run it' : ''}; its owner changes it`
+    ? `You can view it${mayRun ? ' and run it' : ''}. Only its owner can edit it`
     : !kept && dirty
-      ? 'Not saved, and this browser keeps no drafts'
+      ? 'Not saved. This browser cannot store drafts'
       : dirty
-        ? 'Draft kept on this device'
+        ? 'Draft stored on this device'
         : base
           ? `Version ${base.number}`
           : 'Not saved yet'

@@ -42,7 +42,7 @@ export function BellPanel({ trigger }: { trigger: ReactElement }) {
               )}
             </div>
             {items.length === 0 ? (
-              <p className="px-4 py-8 text-center text-ink-2">Nothing has happened yet that concerns you.</p>
+              <p className="px-4 py-8 text-center text-ink-2">No notifications yet.</p>
             ) : (
               <ul className="max-h-96 overflow-y-auto p-1">
                 {items.map((item) => (

@@ -3,9 +3,9 @@ import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input } from '#web/ui/field.tsx'
 
 export const NewWorkspace = ({ onClose, onMade }: { onClose(): void; onMade(workspaceId: string): void }) => (
-  <Dialog open onClose={onClose} title="New workspace" description="A place of its own for workflows, data and people.">
+  <Dialog open onClose={onClose} title="New workspace" description="A separate space for workflows, data and people.">
     <Form<{ name: string }>
-      submit="Make workspace"
+      submit="Create workspace"
       onCancel={onClose}
       onSubmit={async ({ name }) => {
         const { workspace_id } = await account.createWorkspace({ name })

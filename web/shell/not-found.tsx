@@ -8,8 +8,8 @@ export function NotFound() {
   return (
     <main className="mx-auto max-w-xl px-4 py-24">
       <h1 className="sr-only">Not found</h1>
-      <Empty icon={SearchX} title="There is no such page" action={<ButtonLink to="/">Go to the home page</ButtonLink>}>
-        The address may be mistyped, or what it showed is gone.
+      <Empty icon={SearchX} title="Page not found" action={<ButtonLink to="/">Go to home</ButtonLink>}>
+        The address may be wrong, or the page was deleted.
       </Empty>
     </main>
   )

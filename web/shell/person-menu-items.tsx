@@ -9,7 +9,7 @@ import { showShortcuts } from './shortcuts.tsx'
 import { chooseTheme, readTheme, type Theme } from './theme.ts'
 
 const themes: { value: Theme; label: string }[] = [
-  { value: 'system', label: 'As the system' },
+  { value: 'system', label: 'System' },
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
 ]
@@ -23,7 +23,7 @@ export function PersonMenuItems({ me, trigger }: { me: Person; trigger: ReactEle
       await navigate({ to: '/sign-in' })
       await begin()
     } catch (error) {
-      toast.failed('Signing out did not work', error)
+      toast.failed('Could not sign out', error)
     }
   }
   return (

@@ -12,13 +12,13 @@ export function SessionEndedDialog({ me, onBack }: { me: Person; onBack(): void 
       open
       onClose={leave}
       title="Your session has ended"
-      description="Sign in again to go on where you are. What you have typed is still here."
+      description="Sign in again to continue. What you typed is still here."
     >
       <Form<{ password: string }>
         submit="Sign in again"
         aside={
           <button type="button" className="text-ink-2 underline" onClick={leave}>
-            Another way in
+            Other sign-in options
           </button>
         }
         onSubmit={async ({ password }) => {

@@ -34,7 +34,7 @@ export function Shell() {
         href="#main"
         className="sr-only z-50 rounded bg-accent px-3 py-2 text-accent-ink focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
       >
-        Skip to the page
+        Skip to content
       </a>
       <div className={cx('min-h-dvh lg:grid', compact ? 'lg:grid-cols-[3.5rem_1fr]' : 'lg:grid-cols-[15rem_1fr]')}>
         <aside
@@ -80,7 +80,9 @@ export const Waiting = () => (
 
 const NoWorkspace = () => (
   <div className="mx-auto max-w-xl px-4 py-24 text-center">
-    <h1 className="text-lg font-semibold">You are in no workspace</h1>
-    <p className="mt-2 text-ink-2">Make one with the switcher at the top left, or ask a colleague for an invitation.</p>
+    <h1 className="text-lg font-semibold">You have no workspace yet</h1>
+    <p className="mt-2 text-ink-2">
+      Create one with the switcher at the top left, or ask a colleague for an invitation.
+    </p>
   </div>
 )

@@ -16,7 +16,7 @@ export function WorkspaceMenu({ me, trigger }: { me: Person; trigger: ReactEleme
       await navigate({ to: '/' })
       await switchWorkspace(workspaceId)
     } catch (error) {
-      toast.failed('The workspace could not be opened', error)
+      toast.failed('Could not open the workspace', error)
     }
   }
   return (

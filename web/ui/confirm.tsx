@@ -50,7 +50,7 @@ export function ConfirmDialog({ open, onClose, title, consequence, action, look 
             </p>
           )}
           <div className="mt-5 flex justify-end gap-2">
-            <Base.Close render={<Button look="quiet">Keep it as it is</Button>} />
+            <Base.Close render={<Button look="quiet">Go back</Button>} />
             <Button look={look} pending={pending} onClick={() => void confirm()}>
               {action}
             </Button>

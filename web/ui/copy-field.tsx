@@ -28,9 +28,7 @@ export function CopyField({ label, text, secret = false }: { label: string; text
         <CopyButton text={text} />
       </div>
       {secret && (
-        <p className="text-xs text-waiting">
-          This is shown once. Keep it somewhere safe now: it cannot be shown again, only replaced.
-        </p>
+        <p className="text-xs text-waiting">Copy it now. It is shown only once; if you lose it, create a new one.</p>
       )}
     </div>
   )

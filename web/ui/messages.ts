@@ -6,7 +6,7 @@ export function messageOf(error: unknown): string {
     const details = error.errors.map(({ path, message }) => (path === '' ? message : `${path.slice(1)} ${message}`))
     return details.length > 0 ? details.join('; ') : error.message
   }
-  if (error instanceof TypeError) return 'The service cannot be reached. Check the connection and try again.'
+  if (error instanceof TypeError) return 'Cannot reach the service. Check your connection and try again.'
   return error instanceof Error ? error.message : 'Something went wrong. Try again.'
 }
 

@@ -32,7 +32,7 @@ export function OnDemand<Props extends object>({
   const open = (): void =>
     void load().then(
       (Popup) => setLoaded({ Popup }),
-      (error: unknown) => toast.failed('This could not be opened', error),
+      (error: unknown) => toast.failed('Could not open this', error),
     )
   return cloneElement(children, {
     onPointerEnter: fetch,

@@ -12,7 +12,7 @@ const every: { value: Every; label: string }[] = [
   { value: 'weekdays', label: 'On weekdays' },
   { value: 'week', label: 'Every Monday' },
   { value: 'month', label: 'On the 1st of the month' },
-  { value: 'custom', label: 'Something else (cron)' },
+  { value: 'custom', label: 'Custom (cron)' },
 ]
 
 const shapes: Record<Exclude<Every, 'custom' | 'hour'>, string> = {

@@ -19,7 +19,7 @@ const templates = {
         Add
       </Button>
     ),
-    CopyButton: (props: IconButtonProps) => <Small {...props} icon={Copy} label="Copy this one" />,
+    CopyButton: (props: IconButtonProps) => <Small {...props} icon={Copy} label="Duplicate" />,
     MoveUpButton: (props: IconButtonProps) => <Small {...props} icon={ArrowUp} label="Move up" />,
     MoveDownButton: (props: IconButtonProps) => <Small {...props} icon={ArrowDown} label="Move down" />,
     RemoveButton: (props: IconButtonProps) => <Small {...props} icon={Trash2} label="Remove" />,

@@ -25,15 +25,15 @@ export const Empty = ({ icon: Icon = Inbox, title, children, action, className }
 export function ErrorState({ error, onRetry, what = 'this' }: { error: unknown; onRetry?: () => void; what?: string }) {
   if (isRefusal(error, 403)) {
     return (
-      <Empty icon={Lock} title={`You may not see ${what}`}>
+      <Empty icon={Lock} title={`You do not have access to ${what}`}>
         {messageOf(error)} Ask its owner, or an owner of the workspace, for access.
       </Empty>
     )
   }
   if (isRefusal(error, 404)) {
     return (
-      <Empty icon={SearchX} title={`There is no ${what === 'this' ? 'such thing' : what.replace(/^the /, '')} here`}>
-        It was deleted, is in another of your workspaces, or was never shared with you.
+      <Empty icon={SearchX} title={`Could not find ${what === 'this' ? 'this page' : what}`}>
+        It was deleted, belongs to another workspace, or was not shared with you.
       </Empty>
     )
   }

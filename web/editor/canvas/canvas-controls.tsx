@@ -27,23 +27,28 @@ export function CanvasControls({ flow }: { flow: RefObject<Flow | null> }) {
       <IconButton
         size="small"
         icon={ZoomIn}
-        label="Nearer (+)"
+        label="Zoom in (+)"
         onClick={() => void flow.current?.zoomIn({ duration: 120 })}
       />
       <IconButton
         size="small"
         icon={ZoomOut}
-        label="Farther (−)"
+        label="Zoom out (−)"
         onClick={() => void flow.current?.zoomOut({ duration: 120 })}
       />
       <IconButton
         size="small"
         icon={Maximize}
-        label="Show everything (F)"
+        label="Fit to screen (F)"
         onClick={() => void flow.current?.fitView(FIT)}
       />
-      {!readOnly && <IconButton size="small" icon={Network} label="Arrange (L)" onClick={() => void arrange()} />}
-      <IconButton size="small" icon={Keyboard} label="Keys (?)" onClick={() => store.set({ help: true })} />
+      {!readOnly && <IconButton size="small" icon={Network} label="Tidy up (L)" onClick={() => void arrange()} />}
+      <IconButton
+        size="small"
+        icon={Keyboard}
+        label="Keyboard shortcuts (?)"
+        onClick={() => store.set({ help: true })}
+      />
     </div>
   )
 }

@@ -58,7 +58,7 @@ export function EditorCanvas({ flow }: { flow: RefObject<Flow | null> }) {
       ref={box}
       data-canvas
       role="application"
-      aria-label={path.length > 0 ? 'Canvas of the body' : 'Canvas'}
+      aria-label={path.length > 0 ? 'Loop body canvas' : 'Canvas'}
       aria-describedby="editor-keys"
       tabIndex={graph.nodes.length === 0 ? 0 : -1}
       className="relative min-h-0 flex-1 outline-none"

@@ -9,11 +9,11 @@ export function EmptyCanvas() {
   return (
     <div className="pointer-events-none absolute inset-0 grid place-items-center">
       <div className="pointer-events-auto max-w-sm text-center">
-        <p className="text-base font-medium">{inside ? 'This body is empty' : 'Nothing drawn yet'}</p>
+        <p className="text-base font-medium">{inside ? 'The loop body is empty' : 'This workflow is empty'}</p>
         <p className="mt-1 text-ink-2">
           {readOnly
-            ? 'Its owner has not drawn anything.'
-            : 'Drag a node from the palette, or press / and type what should happen first.'}
+            ? 'The owner has not added any nodes yet.'
+            : 'Drag a node from the palette, or press / to search for one.'}
         </p>
         {!readOnly && (
           <Button look="primary" icon={Plus} className="mt-4" onClick={() => store.set({ quick: { mode: 'add' } })}>

@@ -170,7 +170,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
           <MiniMap<FlowNode>
             pannable
             zoomable
-            ariaLabel="Small map of the whole graph"
+            ariaLabel="Minimap"
             className="max-md:hidden"
             nodeColor={mapColour}
             nodeBorderRadius={8}

@@ -95,7 +95,7 @@ function subtitle({ node, kind, run }: NodeData): string {
     return `${kind?.title ?? node.type} · ${formatDuration(Date.parse(run.finished_at) - Date.parse(run.started_at))}`
   }
   if (run?.error) return run.error.message
-  if (!kind) return `${node.type} is not known here`
+  if (!kind) return `${node.type} is not available here`
   return titleOf(node) === kind.title ? node.id : kind.title
 }
 

@@ -55,13 +55,13 @@ const makeEdge = (edges: KeyedEdge[], from: Way, to: string): KeyedEdge => ({
 
 /** Why these two cannot be connected, or null. */
 export function refuseConnection(graph: DocGraph, from: Way, to: string): string | null {
-  if (from.node === to) return 'A node cannot follow itself.'
+  if (from.node === to) return 'A node cannot connect to itself.'
   if (graph.edges.some((edge) => edge.from.node === from.node && portOf(edge) === from.port && edge.to === to))
-    return 'They are connected already.'
+    return 'These nodes are already connected.'
   const open = [to]
   const seen = new Set<string>()
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (next === from.node) return 'That would close a circle; use “For each” to repeat something.'
+    if (next === from.node) return 'This connection would create a cycle. Use “For each” to repeat steps.'
     if (seen.has(next)) continue
     seen.add(next)
     for (const edge of graph.edges) if (edge.from.node === next) open.push(edge.to)
@@ -152,7 +152,7 @@ const ID = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/
 
 export function refuseId(doc: Doc, old: string, next: string): string | null {
   if (next === old) return null
-  if (!ID.test(next)) return 'Letters, digits, _ and -, at most 64, beginning with a letter or digit.'
+  if (!ID.test(next)) return 'Use up to 64 letters, digits, _ and -. Start with a letter or digit.'
   return allIds(doc).has(next) ? 'Another node has this id.' : null
 }
 

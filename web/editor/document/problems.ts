@@ -86,7 +86,7 @@ export function unavailable(doc: Doc, kinds: KindTable): Problem[] {
           place,
           where: whereOf(doc, place),
           level: 'warning',
-          message: capital(kind.unavailable_reason ?? 'is not set up here'),
+          message: capital(kind.unavailable_reason ?? 'is not configured'),
         })
       const body = node.type === 'map' ? node.args?.body : undefined
       if (isObject(body) && Array.isArray(body.nodes)) visit(body as unknown as Graph, [...path, node.id])

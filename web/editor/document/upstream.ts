@@ -58,14 +58,14 @@ export function sourcesFor(
     sources.push({
       reference: 'item',
       title: 'Item',
-      hint: 'of this round',
+      hint: 'of this iteration',
       schema: undefined,
       sample: itemSample(doc, path, last),
     })
     sources.push({
       reference: 'index',
       title: 'Position',
-      hint: 'of the item, from 0',
+      hint: 'of the item, starting at 0',
       schema: { type: 'number' },
       sample: 0,
     })
@@ -97,7 +97,7 @@ export function sourcesFor(
   sources.push({
     reference: 'execution',
     title: 'This run',
-    hint: 'facts about it',
+    hint: 'details of this run',
     schema: EXECUTION_FIELDS,
     sample: undefined,
   })

@@ -16,9 +16,9 @@ const words: Record<Sort, string> = {
   text: 'Text',
   number: 'Number',
   boolean: 'Yes or no',
-  object: 'Fields',
+  object: 'Object',
   list: 'List',
-  null: 'Nothing (null)',
+  null: 'Null',
   json: 'JSON',
 }
 const begin: Record<Exclude<Sort, 'json'>, Json> = {
@@ -63,7 +63,7 @@ export function AnyField(props: ValueProps & { id: string; required: boolean }) 
   return (
     <div className="flex flex-col gap-1.5">
       <SelectInput
-        aria-label={`Sort of ${label}`}
+        aria-label={`Type of ${label}`}
         disabled={readOnly}
         value={sort}
         onChange={(event) => choose(event.currentTarget.value as Sort)}

@@ -28,7 +28,7 @@ export function CasesField({ value, pointer, onChange }: ValueProps) {
           // biome-ignore lint/suspicious/noArrayIndexKey: the place of a case is its meaning
           <div key={index} className="flex flex-col gap-2 rounded-md border border-line p-2.5">
             <div className="flex items-center gap-1">
-              <span className="text-xs text-ink-3">{index === 0 ? 'If' : 'Else if'}, leave by</span>
+              <span className="text-xs text-ink-3">{index === 0 ? 'If' : 'Else if'}, take output</span>
               <PortInput
                 port={String(each.port ?? '')}
                 disabled={readOnly}
@@ -39,14 +39,14 @@ export function CasesField({ value, pointer, onChange }: ValueProps) {
                   <IconButton
                     size="small"
                     icon={ArrowUp}
-                    label="Try earlier"
+                    label="Move up"
                     disabled={index === 0}
                     onClick={() => swap(index, index - 1)}
                   />
                   <IconButton
                     size="small"
                     icon={ArrowDown}
-                    label="Try later"
+                    label="Move down"
                     disabled={index === cases.length - 1}
                     onClick={() => swap(index, index + 1)}
                   />
@@ -69,7 +69,7 @@ export function CasesField({ value, pointer, onChange }: ValueProps) {
         )
       })}
       <p className="text-xs text-ink-3">
-        Else it leaves by <code className="font-mono">default</code>.
+        Otherwise take output <code className="font-mono">default</code>.
       </p>
       {!readOnly && <AddButton onClick={add}>Add a case</AddButton>}
     </div>
@@ -113,7 +113,7 @@ function PortInput({ port, disabled, onRename }: { port: string; disabled: boole
   }
   return (
     <TextInput
-      aria-label="Name of the way out"
+      aria-label="Output name"
       disabled={disabled}
       value={text ?? port}
       onChange={(event) => setText(event.currentTarget.value)}

@@ -66,7 +66,7 @@ export function Outcome({ value }: { value: Json }) {
   return (
     <p
       className="min-w-0 truncate text-xs text-ink-3"
-      title={result.ok ? 'With the data of the last run' : result.message}
+      title={result.ok ? 'With data from the last run' : result.message}
     >
       {result.ok ? (
         <>

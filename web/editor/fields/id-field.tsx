@@ -70,7 +70,7 @@ function WorkflowPick(props: PickProps) {
   return (
     <Pick
       {...props}
-      nothing="There is no other workflow yet"
+      nothing="No other workflows yet"
       choices={data
         ?.filter((one) => one.workflow_id !== own && (one.kind === 'system' || mayRun(one, userId)))
         .map(({ workflow_id, name }) => ({ id: workflow_id, name }))}
@@ -83,7 +83,7 @@ function DatasetPick(props: PickProps) {
   return (
     <Pick
       {...props}
-      nothing="There is no dataset yet"
+      nothing="No datasets yet"
       choices={data?.map(({ dataset_id, name }) => ({ id: dataset_id, name }))}
     />
   )
@@ -94,7 +94,7 @@ function ConnectionPick(props: PickProps) {
   return (
     <Pick
       {...props}
-      nothing="There is no connection yet"
+      nothing="No connections yet"
       choices={data?.items.map(({ connection_id, name }) => ({ id: connection_id, name }))}
     />
   )
@@ -105,7 +105,7 @@ function ChannelPick(props: PickProps) {
   return (
     <Pick
       {...props}
-      nothing="There is no channel yet"
+      nothing="No channels yet"
       choices={data?.map(({ config_id, name, channel, external_id }) => ({
         id: config_id,
         name: name ?? `${channel} ${external_id}`,
@@ -117,32 +117,24 @@ function ChannelPick(props: PickProps) {
 function PersonPick(props: PickProps) {
   const { workspace } = useMe()
   const { data } = useAll('listWorkspaceMembers', { workspace_id: workspace!.workspace_id, limit: 200 })
-  return (
-    <Pick {...props} nothing="Nobody is here" choices={data?.map(({ user_id, name }) => ({ id: user_id, name }))} />
-  )
+  return <Pick {...props} nothing="No people yet" choices={data?.map(({ user_id, name }) => ({ id: user_id, name }))} />
 }
 
 function TeamPick(props: PickProps) {
   const { data } = useAll('listTeams', { limit: 200 })
-  return (
-    <Pick
-      {...props}
-      nothing="There is no team yet"
-      choices={data?.map(({ team_id, name }) => ({ id: team_id, name }))}
-    />
-  )
+  return <Pick {...props} nothing="No teams yet" choices={data?.map(({ team_id, name }) => ({ id: team_id, name }))} />
 }
 
 const roles: Choice[] = [
-  { id: 'owner', name: 'Owners of the workspace' },
-  { id: 'member', name: 'Members of the workspace' },
-  { id: 'viewer', name: 'Viewers of the workspace' },
+  { id: 'owner', name: 'Workspace owners' },
+  { id: 'member', name: 'Workspace members' },
+  { id: 'viewer', name: 'Workspace viewers' },
 ]
 
 /** Whom an approver or answerer is: which field it is depends on the kind beside it. */
 export function PartyId({ kind, value, onChange }: { kind: string; value: string; onChange(value: string): void }) {
   const id = useId()
-  const label = { user: 'Person', team: 'Team', role: 'Role', agent: 'Name of the agent' }[kind] ?? 'Id'
+  const label = { user: 'Person', team: 'Team', role: 'Role', agent: 'Agent name' }[kind] ?? 'Id'
   const props = { id, label, value, onChange }
   return (
     <div className="flex flex-col gap-1">

@@ -98,12 +98,12 @@ export function JsonArea({ id, label, value, disabled, onJson }: JsonProps) {
             setWrong(null)
             onJson(read)
           } catch (error) {
-            setWrong(error instanceof Error ? error.message : 'This is no JSON.')
+            setWrong(error instanceof Error ? error.message : 'This is not valid JSON.')
           }
         }}
         onBlur={() => wrong === null && setText(null)}
       />
-      {wrong && <p className="text-xs text-danger">Not JSON yet: {wrong}</p>}
+      {wrong && <p className="text-xs text-danger">Not valid JSON: {wrong}</p>}
     </>
   )
 }

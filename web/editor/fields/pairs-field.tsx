@@ -69,7 +69,7 @@ function NameInput({
   }
   return (
     <TextInput
-      aria-label="Name of the field"
+      aria-label="Field name"
       autoFocus={focus}
       onFocus={(event) => focus && text === null && event.currentTarget.select()}
       disabled={disabled}

@@ -116,13 +116,9 @@ function Tree({ onPick }: { onPick(reference: string): void }) {
             </span>
           </div>
         ))}
-        {rows.length === 0 && (
-          <p className="px-3 py-4 text-center text-ink-3">Nothing by that name runs before this.</p>
-        )}
+        {rows.length === 0 && <p className="px-3 py-4 text-center text-ink-3">No earlier step matches.</p>}
       </div>
-      {!sample && (
-        <p className="border-t border-line px-3 py-2 text-xs text-ink-3">Run it once, and the data stands here.</p>
-      )}
+      {!sample && <p className="border-t border-line px-3 py-2 text-xs text-ink-3">Run once to see sample data.</p>}
     </>
   )
 }

@@ -14,7 +14,7 @@ const types: Record<FieldType, string> = {
   number: 'Number',
   integer: 'Whole number',
   boolean: 'Yes or no',
-  choice: 'One of…',
+  choice: 'Choice',
   date: 'Date',
   list: 'List',
   object: 'Object',
@@ -106,7 +106,7 @@ function FieldRow({ field, readOnly, isTaken, onChange, onRemove }: RowProps) {
     <div className="flex flex-col gap-1.5 rounded-md border border-line p-2">
       <div className="flex items-center gap-1.5">
         <TextInput
-          aria-label="Name of the field"
+          aria-label="Field name"
           disabled={readOnly}
           value={name ?? field.name}
           onChange={(event) => setName(event.currentTarget.value)}
@@ -137,7 +137,7 @@ function FieldRow({ field, readOnly, isTaken, onChange, onRemove }: RowProps) {
       </div>
       {field.type === 'choice' && (
         <TextInput
-          aria-label={`Choices of ${field.name}, with commas between`}
+          aria-label={`Choices for ${field.name}, separated by commas`}
           disabled={readOnly}
           defaultValue={field.choices.join(', ')}
           onChange={(event) =>
@@ -152,15 +152,15 @@ function FieldRow({ field, readOnly, isTaken, onChange, onRemove }: RowProps) {
       )}
       <div className="flex items-center gap-3">
         <TextInput
-          aria-label={`What ${field.name} is`}
-          placeholder="What it is"
+          aria-label={`Description of ${field.name}`}
+          placeholder="Description"
           disabled={readOnly}
           value={field.description}
           onChange={(event) => onChange({ description: event.currentTarget.value })}
           className="h-7! text-xs!"
         />
         <Checkbox
-          label="Needed"
+          label="Required"
           disabled={readOnly}
           checked={field.required}
           onCheckedChange={(required) => onChange({ required })}

@@ -15,12 +15,10 @@ export function BodyField({ value }: { value: Json | undefined }) {
   const count = isObject(value) && Array.isArray(value.nodes) ? value.nodes.length : 0
   return (
     <div className="flex items-center gap-3 rounded-md border border-line p-2.5">
-      <span className="flex-1 text-ink-2">
-        {count === 0 ? 'Nothing in it yet' : `${count} ${count === 1 ? 'node' : 'nodes'}`}
-      </span>
+      <span className="flex-1 text-ink-2">{count === 0 ? 'Empty' : `${count} ${count === 1 ? 'node' : 'nodes'}`}</span>
       {openBody && (
         <Button size="small" icon={ArrowRight} onClick={openBody}>
-          Open the body
+          Open loop body
         </Button>
       )}
     </div>
@@ -66,12 +64,12 @@ export function QuorumField({ value, onChange, id }: ValueProps & { id: string }
       >
         <option value="any">One approval is enough</option>
         <option value="all">All must approve</option>
-        <option value="n_of">So many must approve</option>
-        <option value="cel">A rule in CEL</option>
+        <option value="n_of">A number must approve</option>
+        <option value="cel">CEL rule</option>
       </SelectInput>
       {sort === 'n_of' && (
         <NumberInput
-          aria-label="How many must approve"
+          aria-label="Approvals required"
           disabled={readOnly}
           value={Number((value as { n_of: number }).n_of)}
           onNumber={(n) => onChange({ n_of: n ?? 1 })}

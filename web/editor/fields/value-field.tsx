@@ -120,7 +120,7 @@ export const FieldProblem = ({ children }: { children: ReactNode }) => <p classN
 const forms: { form: Form; icon: typeof Link2; word: string }[] = [
   { form: 'literal', icon: Braces, word: 'Fixed' },
   { form: 'reference', icon: Link2, word: 'From data' },
-  { form: 'cel', icon: SquareFunction, word: 'Computed' },
+  { form: 'cel', icon: SquareFunction, word: 'Expression' },
 ]
 
 function FormSwitch({ label, form, onChoose }: { label: string; form: Form; onChoose(form: Form): void }) {

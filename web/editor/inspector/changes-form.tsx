@@ -22,7 +22,7 @@ export function ChangesForm() {
         <h2 className="text-base font-semibold">{title}</h2>
         {diff.identical && (
           <p className="mt-1 text-ink-2">
-            They do the same.{diff.layout_changed && ' Only places on the canvas differ.'}
+            Both versions do the same.{diff.layout_changed && ' Only the layout differs.'}
           </p>
         )}
       </header>
@@ -64,7 +64,7 @@ const Changes = ({ changes }: { changes: Change[] }) =>
     <dl className="flex flex-col gap-2 px-2.5 pb-2 text-xs">
       {changes.slice(0, 30).map((change) => (
         <div key={change.path}>
-          <dt className="text-ink-3">{change.path.slice(1).replaceAll('/', ' › ') || 'all of it'}</dt>
+          <dt className="text-ink-3">{change.path.slice(1).replaceAll('/', ' › ') || 'everything'}</dt>
           {change.before !== undefined && (
             <dd className="font-mono break-words text-danger">− {short(change.before, 200)}</dd>
           )}

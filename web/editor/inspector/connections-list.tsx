@@ -38,7 +38,7 @@ export function ConnectionsList({ node }: { node: Node }) {
           )
         })}
       </ul>
-      {edges.length === 0 && <p className="text-xs text-ink-3">None: it starts at once.</p>}
+      {edges.length === 0 && <p className="text-xs text-ink-3">None. This node starts first.</p>}
       {!readOnly && (
         <AddButton onClick={() => store.set({ quick: { mode: 'connect', from: node.id } })}>Connect to…</AddButton>
       )}

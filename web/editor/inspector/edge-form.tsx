@@ -28,7 +28,8 @@ export function EdgeForm({ edge }: { edge: KeyedEdge }) {
           <h2 className="text-base font-semibold">Connection</h2>
           <p className="mt-1 text-ink-2">
             <NodeLink id={edge.from.node} name={name(edge.from.node)} />
-            {portOf(edge) !== 'out' && <> by “{portOf(edge)}”</>} → <NodeLink id={edge.to} name={name(edge.to)} />
+            {portOf(edge) !== 'out' && <> from output “{portOf(edge)}”</>} →{' '}
+            <NodeLink id={edge.to} name={name(edge.to)} />
           </p>
         </header>
         <div className="flex flex-col gap-1">
@@ -38,13 +39,13 @@ export function EdgeForm({ edge }: { edge: KeyedEdge }) {
           {edge.when ? (
             <CelField id={id} label="Only when" cel={edge.when.$cel} onChange={set} />
           ) : (
-            <p className="text-ink-3">Always: there is no condition.</p>
+            <p className="text-ink-3">Always. There is no condition.</p>
           )}
           {problem && <FieldProblem>{problem}</FieldProblem>}
           {!edge.when && !scope.readOnly && <AddButton onClick={() => set('true')}>Add a condition</AddButton>}
           {edge.when && !scope.readOnly && (
             <button type="button" className="w-fit text-xs text-ink-2 underline" onClick={() => set(null)}>
-              Take the condition away
+              Remove condition
             </button>
           )}
         </div>

@@ -34,7 +34,7 @@ export function Inspector() {
         <div className="absolute top-1.5 right-1.5 z-10 lg:hidden">
           <IconButton
             icon={PanelRightOpen}
-            label="Input and result"
+            label="Input and output"
             className="border border-line bg-surface"
             onClick={() => setAsked(true)}
           />

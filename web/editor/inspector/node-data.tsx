@@ -11,12 +11,12 @@ export function NodeDataTab({ id }: { id: string }) {
   const execution = useEditor((state) => state.execution)
   const run = execution?.nodes.find((node) => node.node_id === id)
   if (!execution) return null
-  if (!run) return <p className="text-ink-3">The run has not come here.</p>
+  if (!run) return <p className="text-ink-3">This step has not run.</p>
   return (
     <div className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center gap-2">
         <StatusBadge status={run.status} />
-        {run.attempt > 1 && <Badge>{run.attempt} tries</Badge>}
+        {run.attempt > 1 && <Badge>{run.attempt} attempts</Badge>}
         <span className="text-xs text-ink-3">
           <Duration from={run.started_at} to={run.finished_at} />
         </span>
@@ -44,7 +44,7 @@ function Output({ executionId, output }: { executionId: string; output: unknown 
   })
   const shown = sha256 === null ? output : whole.data
   return shown === undefined ? (
-    <p className="text-ink-3">Fetching a large output…</p>
+    <p className="text-ink-3">Loading a large output…</p>
   ) : (
     <JsonView label="Output" value={shown} />
   )

@@ -55,7 +55,7 @@ export function NodeForm({ node }: { node: Node }) {
           }
         />
       ) : (
-        <p className="text-danger">This installation has no nodes of the type “{node.type}”.</p>
+        <p className="text-danger">This installation has no node type “{node.type}”.</p>
       )}
       <ConnectionsList node={node} />
     </div>
@@ -70,7 +70,7 @@ export function NodeForm({ node }: { node: Node }) {
           <Icon aria-hidden className="size-4.5" />
         </span>
         <TextInput
-          aria-label="Name of the node"
+          aria-label="Node name"
           disabled={scope.readOnly}
           value={node.name ?? ''}
           placeholder={node.id}
@@ -96,9 +96,9 @@ export function NodeForm({ node }: { node: Node }) {
       <div className="px-4 pb-6">
         <Tabs
           tabs={[
-            { value: 'set-up', label: 'Set up', content: setUp },
+            { value: 'set-up', label: 'Configure', content: setUp },
             ...(hasRun ? [{ value: 'data', label: 'Data', content: <NodeDataTab id={node.id} /> }] : []),
-            { value: 'running', label: 'Running', content: <RunningForm node={node} change={change} /> },
+            { value: 'running', label: 'Settings', content: <RunningForm node={node} change={change} /> },
           ]}
         />
       </div>

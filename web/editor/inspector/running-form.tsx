@@ -23,7 +23,7 @@ export function RunningForm({ node, change }: { node: Node; change: Change }) {
     <div className="flex flex-col gap-4">
       <Labelled
         id={`${id}-error`}
-        label="When it fails"
+        label="On error"
         hint={errorHints[node.on_error ?? 'fail']}
         problem={problemAt('/on_error')}
       >
@@ -35,15 +35,15 @@ export function RunningForm({ node, change }: { node: Node; change: Change }) {
             set('on_error', event.currentTarget.value === 'fail' ? undefined : (event.currentTarget.value as OnError))
           }
         >
-          <option value="fail">The run fails</option>
-          <option value="continue">Go on without it</option>
-          <option value="route">Leave by the way “error”</option>
+          <option value="fail">Fail the run</option>
+          <option value="continue">Continue without output</option>
+          <option value="route">Route to error output</option>
         </SelectInput>
       </Labelled>
       <Labelled
         id={`${id}-tries`}
-        label="Tries"
-        hint="How often it is tried before it counts as failed."
+        label="Max attempts"
+        hint="How many times the node runs before it fails."
         problem={problemAt('/retry/max_attempts')}
       >
         <NumberInput
@@ -63,7 +63,7 @@ export function RunningForm({ node, change }: { node: Node; change: Change }) {
       </Labelled>
       {retry && (
         <div className="grid grid-cols-2 gap-3">
-          <Labelled id={`${id}-wait`} label="Wait between (seconds)" problem={problemAt('/retry/backoff_s')}>
+          <Labelled id={`${id}-wait`} label="Wait between attempts (seconds)" problem={problemAt('/retry/backoff_s')}>
             <NumberInput
               id={`${id}-wait`}
               disabled={readOnly}
@@ -71,7 +71,7 @@ export function RunningForm({ node, change }: { node: Node; change: Change }) {
               onNumber={(wait) => set('retry', { ...retry, backoff_s: wait ?? 0 })}
             />
           </Labelled>
-          <Labelled id={`${id}-factor`} label="Times longer each time" problem={problemAt('/retry/factor')}>
+          <Labelled id={`${id}-factor`} label="Backoff factor" problem={problemAt('/retry/factor')}>
             <NumberInput
               id={`${id}-factor`}
               disabled={readOnly}
@@ -88,7 +88,7 @@ export function RunningForm({ node, change }: { node: Node; change: Change }) {
           </Labelled>
         </div>
       )}
-      <Labelled id={`${id}-time`} label="Longest try (seconds)" problem={problemAt('/timeout_s')}>
+      <Labelled id={`${id}-time`} label="Timeout (seconds)" problem={problemAt('/timeout_s')}>
         <NumberInput
           id={`${id}-time`}
           disabled={readOnly}
@@ -97,7 +97,7 @@ export function RunningForm({ node, change }: { node: Node; change: Change }) {
           onNumber={(seconds) => set('timeout_s', seconds)}
         />
       </Labelled>
-      <Labelled id={`${id}-join`} label="Where several ways come in">
+      <Labelled id={`${id}-join`} label="When several branches join">
         <SelectInput
           id={`${id}-join`}
           disabled={readOnly}
@@ -106,8 +106,8 @@ export function RunningForm({ node, change }: { node: Node; change: Change }) {
             set('join', event.currentTarget.value === 'all' ? undefined : (event.currentTarget.value as Join))
           }
         >
-          <option value="all">Wait until all have come or cannot come</option>
-          <option value="any">Start with the first that comes</option>
+          <option value="all">Wait for all branches</option>
+          <option value="any">Start with the first branch</option>
         </SelectInput>
       </Labelled>
       <IdRow node={node} />
@@ -116,9 +116,9 @@ export function RunningForm({ node, change }: { node: Node; change: Change }) {
 }
 
 const errorHints: Record<OnError, string> = {
-  fail: 'Nothing after it runs.',
-  continue: 'Its output is null, and what follows runs.',
-  route: 'The error is its output on that way; draw where it leads.',
+  fail: 'No later node runs.',
+  continue: 'The output is null, and the next nodes run.',
+  route: 'The error becomes the output. Connect the error output to the node that handles it.',
 }
 
 type LabelledProps = { id: string; label: string; hint?: string; problem?: string; children: React.ReactNode }
@@ -151,10 +151,10 @@ function IdRow({ node }: { node: Node }) {
   return (
     <Field
       label="Id"
-      hint={refused ?? `What others refer to: nodes.${node.id}.output. They follow when you change it.`}
+      hint={refused ?? `Other nodes refer to nodes.${node.id}.output. References update when you change the id.`}
     >
       <TextInput
-        aria-label="Id of the node"
+        aria-label="Node id"
         disabled={readOnly}
         aria-invalid={refused !== null}
         value={text ?? node.id}

@@ -18,10 +18,10 @@ export function WorkflowForm() {
     <div className="flex flex-col gap-6 p-4">
       {inside ? (
         <header>
-          <h2 className="text-base font-semibold">Body</h2>
+          <h2 className="text-base font-semibold">Loop body</h2>
           <p className="mt-1 text-ink-2">
-            Runs once for each item. <code className="font-mono">item</code> is the item,{' '}
-            <code className="font-mono">index</code> its position; the nodes before the map can be referred to as well.
+            Runs once for each item. <code className="font-mono">item</code> is the current item,{' '}
+            <code className="font-mono">index</code> its position. Nodes before the loop can be referenced too.
           </p>
         </header>
       ) : (
@@ -43,7 +43,9 @@ function InputSection() {
       <h2 id="editor-input" className="text-base font-semibold">
         Input
       </h2>
-      <p className="mt-1 mb-3 text-ink-2">What a run is given. Runs with anything else are refused.</p>
+      <p className="mt-1 mb-3 text-ink-2">
+        The input a run takes. Required fields must be there, and values must match their type.
+      </p>
       <SchemaEditor
         label="Input"
         value={doc.inputs}
@@ -65,23 +67,23 @@ function OutputSection({ inside }: { inside: boolean }) {
     store.change((doc) => setOutput(doc, store.get().path, value as never), 'output')
   return (
     <FieldScopeProvider value={scope}>
-      <section aria-label="Result" className="border-t border-line pt-5">
+      <section aria-label="Output" className="border-t border-line pt-5">
         {output === undefined ? (
           <>
-            <h2 className="text-base font-semibold">Result</h2>
+            <h2 className="text-base font-semibold">Output</h2>
             <p className="mt-1 mb-2 text-ink-2">
-              {inside ? 'What each round gives.' : 'What a run gives back.'} Nothing yet.
+              {inside ? 'The output of each iteration.' : 'The output of a run.'} Not defined yet.
             </p>
-            {!scope.readOnly && <AddButton onClick={() => set({})}>Say what it gives</AddButton>}
+            {!scope.readOnly && <AddButton onClick={() => set({})}>Define output</AddButton>}
           </>
         ) : (
           <ValueField
             schema={{}}
             value={output}
             pointer=""
-            label="Result"
+            label="Output"
             required
-            heading={<h2 className="text-base font-semibold">Result</h2>}
+            heading={<h2 className="text-base font-semibold">Output</h2>}
             onChange={set}
             onRemove={() => set(undefined)}
           />
@@ -106,13 +108,13 @@ function ResultSection() {
         <p className="mb-2 rounded-md bg-danger-soft px-3 py-2 text-danger">{execution.error.message}</p>
       )}
       <p className="mb-1 text-xs text-ink-3">Input</p>
-      <JsonView label="Input of the run" value={execution.input} />
+      <JsonView label="Run input" value={execution.input} />
       {execution.status === 'succeeded' && (
         <>
           <p className="mt-3 mb-1 text-xs text-ink-3">
-            Result{isObject(execution.results) && Object.hasOwn(execution.results, '$blob') ? ' (large)' : ''}
+            Output{isObject(execution.results) && Object.hasOwn(execution.results, '$blob') ? ' (large)' : ''}
           </p>
-          <JsonView label="Result of the run" value={execution.results} />
+          <JsonView label="Run output" value={execution.results} />
         </>
       )}
     </section>

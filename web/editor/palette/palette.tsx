@@ -70,7 +70,7 @@ export function Palette() {
             ))}
           </div>
         ))}
-        {groups.length === 0 && <p className="px-1.5 py-4 text-ink-3">Nothing by that name.</p>}
+        {groups.length === 0 && <p className="px-1.5 py-4 text-ink-3">No matches.</p>}
       </div>
     </section>
   )

@@ -105,7 +105,7 @@ function List({ quick }: { quick: NonNullable<Quick> }) {
             <span className="min-w-0 truncate text-xs text-ink-3">{entry.hint}</span>
           </div>
         ))}
-        {entries.length === 0 && <p className="px-3 py-6 text-center text-ink-3">Nothing by that name.</p>}
+        {entries.length === 0 && <p className="px-3 py-6 text-center text-ink-3">No matches.</p>}
       </div>
     </>
   )
@@ -123,7 +123,7 @@ function useEntries(quick: NonNullable<Quick>, search: string): Entry[] {
         text: kind.title,
         icon: <KindTile kind={kind} className="size-7" />,
         name: kind.title,
-        hint: kind.available ? kind.description : `Not set up here: ${kind.unavailable_reason}`,
+        hint: kind.available ? kind.description : `Not configured: ${kind.unavailable_reason}`,
         choose: () => void add(store, kind, quick.mode === 'add' ? { at: quick.at, after: quick.after } : { after }),
       }))
     if (!from) return fresh()
@@ -144,7 +144,7 @@ function useEntries(quick: NonNullable<Quick>, search: string): Entry[] {
             text: titleOf(node),
             icon: its ? <KindTile kind={its} className="size-7" /> : <ArrowRight aria-hidden className="size-4" />,
             name: titleOf(node),
-            hint: ports.length > 1 ? `by “${port}”` : 'already drawn',
+            hint: ports.length > 1 ? `by “${port}”` : 'already connected',
             choose: () => {
               const refused = join(store, { node: from.id, port }, node.id)
               if (refused) toast.tell(refused)

@@ -102,15 +102,17 @@ function Waiting({ execution, waiting }: { execution: Execution; waiting: Asked 
   if (waiting.kind === 'approval') {
     return (
       <p className="mt-2 text-ink-2">
-        Waits for votes{waiting.title ? ` on “${waiting.title}”` : ''}.{' '}
+        Waiting for votes{waiting.title ? ` on “${waiting.title}”` : ''}.{' '}
         <Link
           to={(waiting.request_id ? `/approvals/${waiting.request_id}` : '/approvals') as string}
           className="text-accent-strong underline underline-offset-2"
         >
-          Look and vote
+          Review and vote
         </Link>
       </p>
     )
   }
-  return <p className="mt-2 text-ink-2">{waiting.kind === 'timer' ? 'Waits for its time.' : 'Waits for its turn.'}</p>
+  return (
+    <p className="mt-2 text-ink-2">{waiting.kind === 'timer' ? 'Waiting for a timer.' : 'Waiting for a free slot.'}</p>
+  )
 }

@@ -41,8 +41,8 @@ export function RunDialog({ open, workflowId, onClose, onRun }: Props) {
         !dirty
           ? undefined
           : first
-            ? 'What you have drawn is saved as its first version, which becomes the active one.'
-            : 'Your changes are saved as a version first; it does not become the active one.'
+            ? 'Your draft is saved as the first version and becomes active.'
+            : 'Your changes are saved as a new version first. It does not become active.'
       }
       size="medium"
     >

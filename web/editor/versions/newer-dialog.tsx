@@ -26,16 +26,16 @@ export function NewerDialog({ version, baseNumber, saving, onClose, onCompare }:
       anyway: true,
     })
     onClose()
-    if (result.kind === 'saved') toast.done(`Version ${result.version.number} is saved; it is not active`)
-    else if (result.kind === 'refused') toast.failed('It could not be saved', messageOf(result.error))
+    if (result.kind === 'saved') toast.done(`Version ${result.version.number} saved, not active`)
+    else if (result.kind === 'refused') toast.failed('Could not save', messageOf(result.error))
   }
   return (
     <Dialog open onClose={onClose} title={`Version ${version.number} is newer than yours`} size="medium">
       <div className="flex flex-col gap-4">
         <p className="text-ink-2">
           {nameOf(version.created_by)} saved version {version.number} <RelativeTime at={version.created_at} />
-          {version.note ? <> (“{version.note}”)</> : null}. Your changes began from version {baseNumber} and do not have
-          what changed there.
+          {version.note ? <> (“{version.note}”)</> : null}. Your changes are based on version {baseNumber} and do not
+          include the newer changes.
         </p>
         <div className="flex flex-wrap justify-end gap-2">
           <Button
@@ -43,16 +43,16 @@ export function NewerDialog({ version, baseNumber, saving, onClose, onCompare }:
             onClick={() => {
               saving.take(version)
               onClose()
-              toast.tell(`Version ${version.number} is in the editor`, 'Undo brings your own changes back.')
+              toast.tell(`Version ${version.number} loaded into the editor`, 'Undo restores your changes.')
             }}
           >
-            Take version {version.number}
+            Load version {version.number}
           </Button>
           <Button onClick={() => void anyway()} pending={saving.pending}>
-            Save mine as a further version
+            Save mine as a new version
           </Button>
           <Button look="primary" onClick={() => onCompare(version)}>
-            See what differs
+            Compare
           </Button>
         </div>
       </div>

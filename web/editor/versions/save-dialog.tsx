@@ -10,7 +10,7 @@ import type { Saving } from './use-saving.ts'
 
 /** Which step and field it is about stands among the problems, in their own words. */
 const wordsOf = (error: unknown): string =>
-  isRefusal(error, 422) ? 'The service refused it: see the problems.' : messageOf(error)
+  isRefusal(error, 422) ? 'The service rejected the workflow. See the problems.' : messageOf(error)
 
 /** A new version, with a word on what has changed. Only the service refuses it. */
 export function SaveDialog({
@@ -44,7 +44,7 @@ export function SaveDialog({
     else {
       setNote('')
       close()
-      toast.done(`Version ${result.version.number} is saved${result.version.active ? ' and active' : ''}`)
+      toast.done(`Version ${result.version.number} saved${result.version.active ? ' and active' : ''}`)
     }
   }
   return (
@@ -52,7 +52,7 @@ export function SaveDialog({
       open={open}
       onClose={close}
       title="Save as a version"
-      description="Versions are kept for good; you can compare them and go back to any of them."
+      description="Versions are kept. You can compare them and restore any of them."
     >
       <form
         className="flex flex-col gap-4"
@@ -61,7 +61,7 @@ export function SaveDialog({
           void save()
         }}
       >
-        <Field label="What has changed" hint="For those who look at the versions later. You may leave it out.">
+        <Field label="What changed" hint="Optional. A note for people who look at the versions later.">
           <Textarea
             autoFocus
             rows={2}
@@ -74,16 +74,12 @@ export function SaveDialog({
           />
         </Field>
         {!first && (
-          <Checkbox
-            label="Make it the active version: what runs from now on"
-            checked={activate}
-            onCheckedChange={setActivate}
-          />
+          <Checkbox label="Activate: new runs use this version" checked={activate} onCheckedChange={setActivate} />
         )}
         {errors > 0 && refused === null && (
           <p className="rounded-md bg-waiting-soft px-3 py-2 text-waiting">
-            {errors === 1 ? 'There is a problem' : `There are ${errors} problems`} in it; the service will probably
-            refuse it. Your draft is kept either way.
+            {errors === 1 ? 'There is a problem' : `There are ${errors} problems`}. The service will probably reject the
+            workflow. Your draft is kept.
           </p>
         )}
         {refused && (

@@ -7,6 +7,6 @@ export function usePeople(): (userId: string | null) => string {
   const { data } = useApi('listWorkspaceMembers', { workspace_id: workspace!.workspace_id, limit: 100 })
   return (userId) => {
     if (userId === user.user_id) return 'You'
-    return data?.items.find((member) => member.user_id === userId)?.name ?? 'Somebody'
+    return data?.items.find((member) => member.user_id === userId)?.name ?? 'Someone'
   }
 }

@@ -25,7 +25,7 @@ export function useSaving(workflowId: string, store: EditorStore) {
 
   const save = useCallback(
     async (input: { note: string | null; activate: boolean; anyway?: boolean }): Promise<Saved> => {
-      if (busy.current) return { kind: 'refused', error: new Error('It is being saved already.') }
+      if (busy.current) return { kind: 'refused', error: new Error('Already saving.') }
       busy.current = true
       setPending(true)
       const doc = store.doc()

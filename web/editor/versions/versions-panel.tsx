@@ -38,9 +38,7 @@ export function VersionsPanel({ workflowId }: { workflowId: string }) {
         />
       </div>
       {dirty && (
-        <p className="mx-4 mb-2 rounded-md bg-waiting-soft px-3 py-2 text-waiting">
-          You have changes that are in no version yet.
-        </p>
+        <p className="mx-4 mb-2 rounded-md bg-waiting-soft px-3 py-2 text-waiting">You have unsaved changes.</p>
       )}
       <Loaded of={versions} what="the versions">
         {(items) => (
@@ -56,22 +54,22 @@ export function VersionsPanel({ workflowId }: { workflowId: string }) {
                 onActivate={() => setAsked(version)}
               />
             ))}
-            {items.length === 0 && <li className="px-2 py-4 text-ink-3">None yet: save one.</li>}
+            {items.length === 0 && <li className="px-2 py-4 text-ink-3">No versions yet. Save one.</li>}
           </ol>
         )}
       </Loaded>
       {versions.more.hasMore && (
         <Button look="quiet" pending={versions.more.loading} onClick={versions.more.load}>
-          Older ones
+          Older versions
         </Button>
       )}
       <ConfirmDialog
         open={asked !== null}
         onClose={() => setAsked(null)}
         look="primary"
-        title={`Make version ${asked?.number} active?`}
-        consequence={`Runs that start from now on use version ${asked?.number}. Those already running go on with theirs.`}
-        action="Make active"
+        title={`Activate version ${asked?.number}?`}
+        consequence={`New runs use version ${asked?.number}. Runs that already started keep their version.`}
+        action="Activate"
         onConfirm={async () => {
           const version = await activate.mutateAsync({ workflow_id: workflowId, version_id: asked!.version_id })
           toast.done(`Version ${version.number} is active`)
@@ -99,8 +97,8 @@ function VersionRow({ version, previous, current, comparing, readOnly, onActivat
     store.set({ comparison: null })
     store.replace(doc, store.get().base)
     toast.tell(
-      `Version ${version.number} is in the editor`,
-      'Save it to make it the newest version. Undo brings back what was there.',
+      `Version ${version.number} loaded into the editor`,
+      'Save it to make it the newest version. Undo restores your draft.',
     )
   }
   return (
@@ -126,17 +124,17 @@ function VersionRow({ version, previous, current, comparing, readOnly, onActivat
         )}
         {(dirty || !current) && (
           <Button size="small" onClick={() => void compareWithDraft(store, version)}>
-            Compare with mine
+            Compare with draft
           </Button>
         )}
         {!readOnly && (!current || dirty) && (
           <Button size="small" onClick={() => void restore()}>
-            Take into the editor
+            Load into editor
           </Button>
         )}
         {!readOnly && !version.active && (
           <Button size="small" onClick={onActivate}>
-            Make active
+            Activate
           </Button>
         )}
       </div>
@@ -164,6 +162,6 @@ export async function compareWithDraft(store: EditorStore, version: WorkflowVers
   const old = await openDoc(version.definition, store.kinds.table)
   store.open([])
   store.set({
-    comparison: { ...compare(old, store.doc()), title: `Version ${version.number} → what is in the editor` },
+    comparison: { ...compare(old, store.doc()), title: `Version ${version.number} → draft` },
   })
 }

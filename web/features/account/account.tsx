@@ -64,7 +64,7 @@ function Password() {
             setRound(round + 1)
           }}
         >
-          <Field name="current_password" label="Present password">
+          <Field name="current_password" label="Current password">
             <Input type="password" required autoComplete="current-password" />
           </Field>
           <Field name="new_password" label="New password">
@@ -79,14 +79,14 @@ function Password() {
 /** Other ways in; nothing where the installation has none. */
 function Providers() {
   const providers = useApi('listOidcProviders')
-  const unlink = useChange('unlinkOidc', { stale: ['listOidcProviders'], failed: 'Could not unlink' })
+  const unlink = useChange('unlinkOidc', { stale: ['listOidcProviders'], failed: 'Could not unlink the account' })
   if (!providers.data || providers.data.items.length === 0) return null
   const link = async (provider: string): Promise<void> => {
     try {
       const { url } = await account.linkOidc({ provider, return_to: '/account' })
       location.assign(url)
     } catch (error) {
-      toast.failed('Could not link', error)
+      toast.failed('Could not link the account', error)
     }
   }
   return (
@@ -120,7 +120,11 @@ function Sessions() {
     <Section
       title="Sessions"
       description="Where you are signed in."
-      actions={(sessions.data?.length ?? 0) > 1 && <Button onClick={() => setEnding('others')}>End all others</Button>}
+      actions={
+        (sessions.data?.length ?? 0) > 1 && (
+          <Button onClick={() => setEnding('others')}>Sign out everywhere else</Button>
+        )
+      }
     >
       <Loaded of={sessions} what="your sessions">
         {(rows) => (
@@ -134,7 +138,7 @@ function Sessions() {
                 header: 'Browser',
                 cell: (row) => (
                   <span title={row.user_agent ?? ''}>
-                    {browserOf(row.user_agent)} {row.current && <Badge tone="accent">this one</Badge>}
+                    {browserOf(row.user_agent)} {row.current && <Badge tone="accent">this session</Badge>}
                   </span>
                 ),
               },
@@ -158,9 +162,9 @@ function Sessions() {
       <ConfirmDialog
         open={ending !== null}
         onClose={() => setEnding(null)}
-        title={ending === 'others' ? 'End all other sessions?' : 'End this session?'}
-        consequence="Whoever uses it is signed out at once and must sign in again."
-        action={ending === 'others' ? 'End other sessions' : 'End session'}
+        title={ending === 'others' ? 'Sign out everywhere else?' : 'End this session?'}
+        consequence="That device is signed out at once."
+        action={ending === 'others' ? 'Sign out everywhere else' : 'End session'}
         onConfirm={async () => {
           if (ending === 'others') await endOthers.mutateAsync({ keep_current: 'true' })
           else if (ending) await end.mutateAsync({ session_id: ending.session_id })

@@ -32,9 +32,9 @@ export function InvitationPage() {
   }
   if (!preview.data) {
     return (
-      <WayIn title="This invitation does not work">
+      <WayIn title="This invitation is not valid">
         <p>
-          It was used already, has expired, or was withdrawn. Ask whoever invited you for a new one, or{' '}
+          It was used, has expired, or was withdrawn. Ask for a new one, or{' '}
           <Link to="/" className="text-accent underline">
             go to the console
           </Link>
@@ -46,8 +46,8 @@ export function InvitationPage() {
   const { email, role, workspace_name, invited_by, resource_kind, expires_at } = preview.data
   const lead = (
     <>
-      {invited_by ?? 'Somebody'} invites <strong>{email}</strong> {resource_kind ? `to a ${resource_kind} in` : 'into'}{' '}
-      <strong>{workspace_name}</strong> as {role}. Good until <RelativeTime at={expires_at} />.
+      {invited_by ?? 'Someone'} invites <strong>{email}</strong> {resource_kind ? `to a ${resource_kind} in` : 'into'}{' '}
+      <strong>{workspace_name}</strong> as {role}. Expires <RelativeTime at={expires_at} />.
     </>
   )
   const signedIn = me.data?.user.email
@@ -87,14 +87,14 @@ export function InvitationPage() {
         </>
       }
     >
-      <Form<{ name: string; password: string }> submit="Make account and join" onSubmit={accept}>
+      <Form<{ name: string; password: string }> submit="Create account and join" onSubmit={accept}>
         <Field name="name" label="Your name">
           <Input required autoFocus autoComplete="name" />
         </Field>
         <Field
           name="password"
           label="Password"
-          hint="At least 8 characters. A sentence is easy to remember and hard to guess."
+          hint="At least 8 characters. A long phrase is easy to remember and hard to guess."
         >
           <Input type="password" required autoComplete="new-password" />
         </Field>

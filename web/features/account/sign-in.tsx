@@ -14,7 +14,7 @@ export function SignInPage() {
         <>
           New here?{' '}
           <Link to="/sign-up" search={search as never} className="text-accent underline">
-            Make an account
+            Create an account
           </Link>
         </>
       }

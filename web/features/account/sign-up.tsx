@@ -30,8 +30,8 @@ export function SignUpPage() {
   if (mailed) return <CheckMail what="A mail with a link to confirm the account is on its way." />
   return (
     <WayIn
-      title="Make an account"
-      lead="You get a workspace of your own. Colleagues can be invited later."
+      title="Create an account"
+      lead="You get your own workspace. You can invite colleagues later."
       below={
         <>
           Have an account?{' '}
@@ -42,7 +42,7 @@ export function SignUpPage() {
       }
     >
       <Providers />
-      <Form<Values> submit="Make account" onSubmit={signUp}>
+      <Form<Values> submit="Create account" onSubmit={signUp}>
         <Field name="name" label="Your name">
           <Input required autoFocus autoComplete="name" maxLength={200} />
         </Field>
@@ -52,11 +52,11 @@ export function SignUpPage() {
         <Field
           name="password"
           label="Password"
-          hint="At least 8 characters. A sentence is easy to remember and hard to guess."
+          hint="At least 8 characters. A long phrase is easy to remember and hard to guess."
         >
           <Input type="password" required autoComplete="new-password" />
         </Field>
-        <Field name="workspace_name" label="Workspace" hint="What your team or project is called. Can stay empty.">
+        <Field name="workspace_name" label="Workspace" hint="Optional. The name of your team or project.">
           <Input maxLength={200} autoComplete="organization" />
         </Field>
         {reserved && (

@@ -65,7 +65,7 @@ export function Providers() {
           href={`${new URL(start_url, location.origin).pathname}?return_to=${encodeURIComponent(to)}`}
           className={buttonClass('secondary')}
         >
-          Go on with {title}
+          Continue with {title}
         </a>
       ))}
     </div>

@@ -56,15 +56,16 @@ export function Gate({ gate, compact = false, commentId }: { gate: Approval; com
         </p>
         {gate.unsatisfiable && gate.status === 'open' && (
           <p className="mt-2 rounded-md bg-danger-soft px-3 py-2 text-danger">
-            Nobody who could still open this gate is left. Its owner must cancel the run or change who may vote.
+            No one is left who can approve this. The owner must cancel the run or change the approvers.
           </p>
         )}
       </header>
-      <section aria-label="What is voted on">
-        <h3 className="mb-1 font-medium">What you vote on</h3>
+      <section aria-label="Content under review">
+        <h3 className="mb-1 font-medium">Content under review</h3>
         <Payload value={gate.payload} />
         <p className="mt-1 text-xs text-ink-3">
-          A vote counts for exactly this content <code className="font-mono">{gate.payload_sha256.slice(0, 12)}</code>
+          Your vote applies to exactly this content{' '}
+          <code className="font-mono">{gate.payload_sha256.slice(0, 12)}</code>
         </p>
       </section>
       <Votes gate={gate} />
@@ -78,14 +79,14 @@ function Votes({ gate }: { gate: Approval }) {
   return (
     <section aria-label="Votes">
       <h3 className="mb-1 font-medium">Votes</h3>
-      {gate.votes.length === 0 && <p className="text-ink-2">Nobody has voted yet.</p>}
+      {gate.votes.length === 0 && <p className="text-ink-2">No votes yet.</p>}
       <ul className="flex flex-col gap-2">
         {gate.votes.map((vote) => (
           <VoteRow key={vote.vote_id} vote={vote} gate={gate} />
         ))}
       </ul>
       {gate.status === 'open' && waiting.length > 0 && (
-        <p className="mt-2 text-ink-2">Can still vote: {waiting.map(({ name }) => name).join(', ')}.</p>
+        <p className="mt-2 text-ink-2">Still to vote: {waiting.map(({ name }) => name).join(', ')}.</p>
       )}
       {gate.excluded.length > 0 && (
         <p className="mt-2 text-ink-2">
@@ -109,14 +110,16 @@ function VoteRow({ vote, gate }: { vote: ApprovalVote; gate: Approval }) {
           <Icon aria-hidden className="size-3" />
           {label}
         </Badge>
-        {vote.confidence !== null && <span className="text-ink-2">{Math.round(vote.confidence * 100)} % sure</span>}
+        {vote.confidence !== null && (
+          <span className="text-ink-2">{Math.round(vote.confidence * 100)} % confident</span>
+        )}
         <span className="ml-auto text-xs text-ink-3">
           <RelativeTime at={vote.voted_at} />
         </span>
       </p>
       {record && record.votes > 0 && (
         <p className="mt-1 text-xs text-ink-2">
-          Agreed with the outcome in {record.agreed} of {record.votes} earlier votes (
+          Agreed with the outcome of {record.agreed} of {record.votes} earlier requests (
           {Math.round((record.agreed / record.votes) * 100)} %).
         </p>
       )}
@@ -139,7 +142,7 @@ export const useCastVote = () =>
   useChange('castVote', {
     stale: ['listInbox', 'getApproval', 'listExecutionApprovals', 'getExecution'],
     done: 'Your vote is recorded',
-    failed: 'Your vote was not recorded',
+    failed: 'Could not record your vote',
   })
 
 function Vote({ gate, commentId }: { gate: Approval; commentId: string }) {
@@ -151,7 +154,7 @@ function Vote({ gate, commentId }: { gate: Approval; commentId: string }) {
   if (mine) return <p className="text-ink-2">You have voted. A vote cannot be changed.</p>
   if (gate.status !== 'open') return null
   if (!waitsFor(gate, userId)) {
-    return <p className="text-ink-2">You can follow this gate; its votes are other people's.</p>
+    return <p className="text-ink-2">You can view this approval but not vote on it.</p>
   }
   const vote = (decision: ApprovalVote['decision']): void =>
     cast.mutate({
@@ -172,7 +175,7 @@ function Vote({ gate, commentId }: { gate: Approval; commentId: string }) {
           rows={1}
           value={comment}
           onChange={(event) => setComment(event.target.value)}
-          placeholder="Why, for whoever reads this later"
+          placeholder="Optional. Explain your decision."
           className={`${inputClass} py-2 font-normal`}
         />
       </label>
@@ -193,7 +196,7 @@ function Vote({ gate, commentId }: { gate: Approval; commentId: string }) {
           Abstain
         </Button>
         <Button look="quiet" className="ml-auto" onClick={() => setDelegating(true)}>
-          Hand to a colleague…
+          Delegate…
         </Button>
       </div>
       {delegating && <Delegate gate={gate} onClose={() => setDelegating(false)} />}
@@ -206,18 +209,18 @@ function Delegate({ gate, onClose }: { gate: Approval; onClose(): void }) {
   const { userId } = useRole()
   const delegate = useChange('delegateVote', {
     stale: ['listInbox', 'getApproval', 'listExecutionApprovals'],
-    done: 'Handed over',
+    done: 'Delegated',
   })
   const others = list.filter(({ user_id, role }) => user_id !== userId && role !== 'guest')
   return (
     <Dialog
       open
       onClose={onClose}
-      title="Hand your vote to a colleague"
-      description="They vote in your place. You can no longer vote on this gate."
+      title="Delegate your vote"
+      description="The colleague votes in your place. You can no longer vote on this approval."
     >
       <Form<{ user_id: string }>
-        submit="Hand over"
+        submit="Delegate"
         onCancel={onClose}
         onSubmit={async ({ user_id }) => {
           await delegate.mutateAsync({ request_id: gate.request_id, user_id })

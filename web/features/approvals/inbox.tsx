@@ -29,20 +29,20 @@ export function InboxPage() {
   }, [chosen, first, navigate])
   useInboxKeys(gates, shown)
   return (
-    <Page wide title="Approvals" description="What waits for your vote, soonest due first." actions={<Keys />}>
+    <Page wide title="Approvals" description="Requests waiting for your vote, soonest due first." actions={<Keys />}>
       {inbox.error && !inbox.data ? (
         <ErrorState error={inbox.error} what="your approvals" onRetry={() => void inbox.refetch()} />
       ) : inbox.isPending ? (
         <Loading />
       ) : gates.length === 0 && !shown ? (
-        <Empty icon={Stamp} title="Nothing waits for you">
-          When a run needs your approval it appears here, and in the bell.
+        <Empty icon={Stamp} title="Nothing to approve">
+          When a run needs your approval, it appears here and in your notifications.
         </Empty>
       ) : (
         <div className="grid gap-6 lg:grid-cols-[20rem_1fr]">
           <nav aria-label="Open approvals" className="min-w-0">
             {gates.length === 0 ? (
-              <p className="text-ink-2">Nothing else waits for you.</p>
+              <p className="text-ink-2">Nothing else to approve.</p>
             ) : (
               <ul className="flex flex-col gap-1">
                 {gates.map((gate) => (
@@ -91,7 +91,7 @@ const Entry = ({ gate, selected }: { gate: Approval; selected: boolean }) => (
         </>
       ) : (
         <>
-          no due time, opened <RelativeTime at={gate.opened_at} />
+          no due date, opened <RelativeTime at={gate.opened_at} />
         </>
       )}
     </span>

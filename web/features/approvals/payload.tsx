@@ -9,10 +9,10 @@ export function Payload({ value }: { value: unknown }) {
   const [raw, setRaw] = useState(false)
   if (typeof value === 'string') return <Card className="break-words whitespace-pre-wrap">{value}</Card>
   const shape = shapeOf(value)
-  if (shape === null) return <JsonView value={value} label="What is voted on" />
+  if (shape === null) return <JsonView value={value} label="Content under review" />
   return (
     <>
-      {raw ? <JsonView value={value} label="What is voted on" /> : <Card>{<Fields shape={shape} />}</Card>}
+      {raw ? <JsonView value={value} label="Content under review" /> : <Card>{<Fields shape={shape} />}</Card>}
       <Button size="small" look="quiet" className="mt-1" onClick={() => setRaw(!raw)}>
         {raw ? 'As fields' : 'As JSON'}
       </Button>

@@ -34,9 +34,9 @@ function ruleInWords(cel: string): string | null {
 export function quorumInWords(policy: Record<string, unknown>): string {
   const quorum = policy.quorum ?? 'any'
   if (quorum === 'any') return 'One approval is enough.'
-  if (quorum === 'all') return 'Everybody asked must approve.'
-  if (isObject(quorum) && typeof quorum.n_of === 'number') return `It passes with ${quorum.n_of} approvals.`
+  if (quorum === 'all') return 'Every approver must approve.'
+  if (isObject(quorum) && typeof quorum.n_of === 'number') return `Requires ${quorum.n_of} approvals.`
   if (isObject(quorum) && typeof quorum.$cel === 'string')
-    return `It passes when ${ruleInWords(quorum.$cel) ?? quorum.$cel}.`
+    return `Approved when ${ruleInWords(quorum.$cel) ?? quorum.$cel}.`
   return ''
 }

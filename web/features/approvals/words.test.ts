@@ -5,18 +5,18 @@ import { quorumInWords } from './policy-words.ts'
 test('when a gate opens is said in words', () => {
   const said = (quorum: unknown) => quorumInWords({ quorum })
   expect(said('any')).toBe('One approval is enough.')
-  expect(said({ n_of: 3 })).toBe('It passes with 3 approvals.')
+  expect(said({ n_of: 3 })).toBe('Requires 3 approvals.')
   expect(said({ $cel: 'approvals.human >= 2 && approvals.agent >= 1' })).toBe(
-    'It passes when 2 people approve and 1 agent approves.',
+    'Approved when 2 people approve and 1 agent approves.',
   )
   expect(said({ $cel: 'approvals.human >= 1 && rejections.total == 0' })).toBe(
-    'It passes when 1 person approves and nobody rejects.',
+    'Approved when 1 person approves and nobody rejects.',
   )
 })
 
 test('a rule that counts alone cannot say stands as it was written', () => {
   const $cel = 'approvals.total > outstanding.total || approvals.human >= 2'
-  expect(quorumInWords({ quorum: { $cel } })).toBe(`It passes when ${$cel}.`)
+  expect(quorumInWords({ quorum: { $cel } })).toBe(`Approved when ${$cel}.`)
 })
 
 test('what is voted on is read as fields and rows', () => {

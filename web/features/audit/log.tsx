@@ -21,7 +21,7 @@ export function AuditPage() {
     return (
       <Page title="Audit log">
         <Empty icon={Lock} title="The audit log is for owners">
-          Ask an owner of this workspace what you would like to know, or to make you one.
+          Ask a workspace owner.
         </Empty>
       </Page>
     )
@@ -51,8 +51,8 @@ function Log() {
       title="Audit log"
       description={
         operator
-          ? 'Changes of rights and credentials in all tenants. Reading it leaves an entry too.'
-          : 'Changes of rights and credentials, and what operators looked at.'
+          ? 'Changes in all tenants. Reading this log is recorded too.'
+          : 'Changes in this workspace, and what operators viewed.'
       }
       actions={
         <Field label="Only this action" hideLabel>
@@ -71,12 +71,12 @@ function Log() {
             rows={rows}
             rowKey={(row) => row.entry_id}
             more={log.more}
-            empty={<Empty icon={ScrollText} title={action ? `No entry of ${action}` : 'Nothing to report yet'} />}
+            empty={<Empty icon={ScrollText} title={action ? `No entries for ${action}` : 'No entries yet'} />}
             columns={[
               { header: 'When', cell: (row) => <RelativeTime at={row.at} />, width: '9rem', secondary: true },
               { header: 'Who', cell: (row) => <Actor entry={row} />, width: '13rem', secondary: true },
               {
-                header: 'Did',
+                header: 'Action',
                 cell: (row) => (
                   <>
                     <Badge>{row.action}</Badge>
@@ -88,7 +88,7 @@ function Log() {
                 width: '14rem',
               },
               {
-                header: 'To what',
+                header: 'Target',
                 cell: (row) => <code className="font-mono text-xs text-ink-2">{row.subject ?? '–'}</code>,
                 secondary: true,
               },
@@ -129,13 +129,13 @@ function Log() {
                 ['When', exactTime(shown.at)],
                 ['Who', <Actor key="who" entry={shown} />],
                 [
-                  'To what',
+                  'Target',
                   <code key="what" className="font-mono text-xs">
                     {shown.subject ?? '–'}
                   </code>,
                 ],
                 ['Workspace', tenant(shown.workspace_id)],
-                ['From address', shown.address ?? '–'],
+                ['IP address', shown.address ?? '–'],
                 [
                   'Entry',
                   <code key="id" className="font-mono text-xs">
@@ -144,7 +144,7 @@ function Log() {
                 ],
               ]}
             />
-            {Object.keys(shown.data).length > 0 && <JsonView value={shown.data} label="What was recorded" />}
+            {Object.keys(shown.data).length > 0 && <JsonView value={shown.data} label="Recorded details" />}
           </div>
         )}
       </Dialog>

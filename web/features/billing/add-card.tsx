@@ -11,9 +11,9 @@ import { toast } from '#web/ui/toast.tsx'
 const testCards: { number: string; what: string }[] = [
   { number: '4242 4242 4242 4242', what: 'works' },
   { number: '5555 5555 5555 4444', what: 'works (Mastercard)' },
-  { number: '4000 0000 0000 0002', what: 'is declined' },
-  { number: '4000 0025 0000 3155', what: 'asks for a second confirmation' },
-  { number: '4000 0000 0000 0341', what: 'can be added, but no charge succeeds' },
+  { number: '4000 0000 0000 0002', what: 'declined' },
+  { number: '4000 0025 0000 3155', what: 'requires confirmation' },
+  { number: '4000 0000 0000 0341', what: 'can be added, but every charge fails' },
 ]
 
 export function AddCard({ open, onClose }: { open: boolean; onClose(): void }) {
@@ -106,11 +106,13 @@ function TestCardForm({ intent, onClose }: { intent: SetupIntent; onClose(): voi
       </div>
       {asked && (
         <p role="status" className="rounded-md bg-waiting-soft px-3 py-2 text-waiting">
-          The bank asks for a confirmation. Press the button once more to give it.
+          Your bank asks for confirmation. Press the button again to confirm.
         </p>
       )}
       <div className="rounded-md border border-line bg-sunken p-3">
-        <p className="mb-2 text-ink-2">Nothing is charged here: the built-in provider takes only these test cards.</p>
+        <p className="mb-2 text-ink-2">
+          Test mode: the built-in provider accepts only these test cards and charges nothing.
+        </p>
         <ul className="flex flex-col gap-1">
           {testCards.map((card) => (
             <li key={card.number} className="flex flex-wrap items-center gap-x-3">

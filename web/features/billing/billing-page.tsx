@@ -19,8 +19,8 @@ export function BillingShell({
   if (isGuest) {
     return (
       <Page title="Billing">
-        <Empty icon={Lock} title="Guests do not see billing">
-          It is for the people of the workspace; an owner can invite you.
+        <Empty icon={Lock} title="Guests cannot see billing">
+          Ask a workspace owner for access.
         </Empty>
       </Page>
     )
@@ -31,8 +31,8 @@ export function BillingShell({
       heading="Billing"
       description={
         isOwner
-          ? `What ${workspace?.name} may use, and what it costs.`
-          : `What ${workspace?.name} may use, and what it costs. Only owners change it.`
+          ? `Plan, usage and cost of ${workspace?.name}.`
+          : `Plan, usage and cost of ${workspace?.name}. Only owners can change them.`
       }
       actions={actions}
     >

@@ -22,8 +22,8 @@ export function CardsPage() {
   const remove = useChange('deletePaymentMethod', { stale: ['listPaymentMethods'], done: 'The card was deleted' })
   const prefer = useChange('setDefaultPaymentMethod', {
     stale: ['listPaymentMethods', 'listInvoices', 'getMyBillingSubscription'],
-    done: ({ last4 }) => `The card ending in ${last4} is the default now`,
-    failed: 'The default was not changed',
+    done: ({ last4 }) => `The card ending in ${last4} is now the default`,
+    failed: 'Could not change the default',
   })
   const add = isOwner && (
     <Button look="primary" icon={Plus} onClick={() => setAdding(true)}>
@@ -40,8 +40,8 @@ export function CardsPage() {
             rowKey={(row) => row.payment_method_id}
             more={methods.more}
             empty={
-              <Empty icon={CreditCard} title="No card yet" action={add}>
-                A paid plan needs one. {!isOwner && 'An owner of the workspace can add it.'}
+              <Empty icon={CreditCard} title="No cards yet" action={add}>
+                A paid plan requires a card. {!isOwner && 'A workspace owner can add one.'}
               </Empty>
             }
             columns={[
@@ -96,8 +96,8 @@ export function CardsPage() {
         title={`Delete the card ending in ${asked?.last4}?`}
         consequence={
           asked?.default
-            ? 'It is the default: the newest other card takes its place. The last card stays while a subscription needs it.'
-            : 'It is not charged any more. You can add it again.'
+            ? 'This is the default card. The newest other card becomes the default. You cannot delete the last card while a subscription uses it.'
+            : 'It will no longer be charged. You can add it again.'
         }
         action="Delete card"
         onConfirm={() => remove.mutateAsync({ payment_method_id: asked!.payment_method_id })}

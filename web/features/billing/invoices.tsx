@@ -28,8 +28,8 @@ export function InvoicesPage() {
             rowKey={(row) => row.invoice_id}
             more={invoices.more}
             empty={
-              <Empty icon={ReceiptText} title="No invoice yet">
-                The first one comes with a paid plan.
+              <Empty icon={ReceiptText} title="No invoices yet">
+                Your first invoice appears when you subscribe to a paid plan.
               </Empty>
             }
             columns={[
@@ -50,7 +50,12 @@ export function InvoicesPage() {
                 align: 'right',
                 width: '8rem',
               },
-              { header: 'Made', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem', secondary: true },
+              {
+                header: 'Created',
+                cell: (row) => <RelativeTime at={row.created_at} />,
+                width: '9rem',
+                secondary: true,
+              },
               {
                 header: <span className="sr-only">Actions</span>,
                 cell: (row) => (
@@ -111,7 +116,7 @@ function Details({ invoice }: { invoice: Invoice }) {
       {invoice.url && /^(https?:\/\/|\/)/.test(invoice.url) && (
         <div>
           <a href={invoice.url} target="_blank" rel="noreferrer noopener" className={buttonClass()}>
-            <ExternalLink aria-hidden className="size-4" /> Open to print
+            <ExternalLink aria-hidden className="size-4" /> Open printable version
           </a>
         </div>
       )}

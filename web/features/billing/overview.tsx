@@ -30,7 +30,7 @@ export function BillingPage() {
             <p>
               No subscription.{' '}
               {plans.data?.some(({ amount }) => amount === 0)
-                ? 'The free plan counts until you choose another one.'
+                ? 'You are on the free plan until you choose another one.'
                 : 'Choose a plan below.'}
             </p>
           </Card>
@@ -48,7 +48,7 @@ export function BillingPage() {
         <Loaded of={plans} what="the plans">
           {(rows) =>
             rows.length === 0 ? (
-              <Empty title="There are no plans here">Nothing is limited, and nothing has to be paid.</Empty>
+              <Empty title="No plans">Usage is unlimited and free.</Empty>
             ) : (
               <Choices plans={rows} subscription={none ? null : (subscription.data ?? null)} />
             )
@@ -64,12 +64,12 @@ function Current({ subscription, plan }: { subscription: BillingSubscription; pl
   const [ending, setEnding] = useState(false)
   const cancel = useChange('cancelMyBillingSubscription', {
     stale: [...stale],
-    done: 'The subscription ends with its period',
+    done: 'The subscription ends with the current period',
   })
   const keep = useChange('updateMyBillingSubscription', {
     stale: [...stale],
-    done: 'The subscription goes on',
-    failed: 'It could not be kept',
+    done: 'The subscription continues',
+    failed: 'Could not keep the subscription',
   })
   const until = exactDay(subscription.current_period_end)
   return (
@@ -81,7 +81,7 @@ function Current({ subscription, plan }: { subscription: BillingSubscription; pl
         <p className="mt-1 text-ink-2">
           {plan && `${priceOf(plan)}. `}
           {subscription.cancel_at_period_end
-            ? 'Ends '
+            ? 'Expires '
             : subscription.status === 'trialing'
               ? 'The trial ends '
               : 'Renews '}
@@ -89,14 +89,14 @@ function Current({ subscription, plan }: { subscription: BillingSubscription; pl
         </p>
         {subscription.status === 'past_due' && (
           <p role="alert" className="mt-2 text-danger">
-            The last payment failed. Add a card that works and make it the default: it pays the open invoice at once.
+            The last payment failed. Add a valid card and make it the default; it pays the open invoice at once.
           </p>
         )}
       </div>
       {isOwner &&
         (subscription.cancel_at_period_end ? (
           <Button look="primary" pending={keep.isPending} onClick={() => keep.mutate({ cancel_at_period_end: false })}>
-            Keep it after all
+            Keep subscription
           </Button>
         ) : (
           <Button onClick={() => setEnding(true)}>Cancel subscription…</Button>
@@ -105,7 +105,7 @@ function Current({ subscription, plan }: { subscription: BillingSubscription; pl
         open={ending}
         onClose={() => setEnding(false)}
         title="Cancel the subscription?"
-        consequence={`You keep the plan until ${until}; then the quotas of the free plan count. Nothing is deleted. Until then you can take this back.`}
+        consequence={`You keep the plan until ${until}, then the free plan's quotas apply. Nothing is deleted. You can undo this until then.`}
         action="Cancel at the end of the period"
         onConfirm={() => cancel.mutateAsync({ at: 'period_end' })}
       />
@@ -121,12 +121,12 @@ function Choices({ plans, subscription }: { plans: Plan[]; subscription: Billing
   const live = subscription !== null && subscription.status !== 'cancelled'
   const consequence = (plan: Plan): string =>
     live
-      ? 'Unused time of the present plan is credited, the rest of the period is charged at the new price, at once and on one invoice.'
+      ? 'Unused time on the current plan is credited. The rest of the period is charged at the new price, now and on one invoice.'
       : plan.trial_days > 0
-        ? `A workspace gets one trial: ${plan.trial_days} days, then ${priceOf(plan)}. Your default card is charged when it ends, or at once where the trial was had.`
+        ? `One trial per workspace: ${plan.trial_days} days, then ${priceOf(plan)}. Your default card is charged when the trial ends, or at once if you already used the trial.`
         : plan.amount === 0
           ? 'Nothing is charged.'
-          : `${priceOf(plan)}. Your default card is charged at once, and again each ${plan.interval} until you cancel.`
+          : `${priceOf(plan)}. Your default card is charged now and every ${plan.interval} until you cancel.`
   return (
     <>
       <ul className="grid gap-3 md:grid-cols-3">

@@ -20,10 +20,10 @@ export function PlanCard({
     <li className={cx('flex flex-col rounded-lg border bg-surface p-4', current ? 'border-accent' : 'border-line')}>
       <div className="flex items-center justify-between gap-2">
         <h3 className="font-semibold">{plan.name}</h3>
-        {current && <Badge tone="accent">Yours</Badge>}
+        {current && <Badge tone="accent">Current plan</Badge>}
       </div>
       <p className="mt-1 text-lg font-semibold">{priceOf(plan)}</p>
-      {plan.trial_days > 0 && <p className="text-ink-2">{plan.trial_days} days of trial</p>}
+      {plan.trial_days > 0 && <p className="text-ink-2">{plan.trial_days}-day trial</p>}
       <ul className="my-3 flex flex-1 flex-col gap-1 text-ink-2">
         {[...quotaLines(plan.quotas), ...plan.features].map((line) => (
           <li key={line} className="flex gap-2">

@@ -75,7 +75,7 @@ export function RecordDialog({
           <Field name="starts_at" label="From">
             <Input type="date" defaultValue={dayOf(record?.starts_at)} />
           </Field>
-          <Field name="ends_at" label="To" hint="Empty: open.">
+          <Field name="ends_at" label="To" hint="Empty: no limit.">
             <Input type="date" defaultValue={dayOf(record?.ends_at)} />
           </Field>
         </div>

@@ -76,7 +76,7 @@ function Found({ record }: { record: Subscription }) {
         open={open === 'delete'}
         onClose={close}
         title={`Delete ${record.name}?`}
-        consequence="The record and its notes are gone for good. To keep it for the books, set it to ended instead."
+        consequence="The record and its notes are deleted permanently. To keep it, set its state to ended instead."
         action="Delete record"
         onConfirm={async () => {
           await remove.mutateAsync({ subscription_id: record.subscription_id })

@@ -30,7 +30,7 @@ export function RecordsPage() {
   return (
     <BillingShell section="Subscription records" actions={make}>
       <p className="mb-4 max-w-prose text-ink-2">
-        Licences, seats and contracts that your workspaces keep book of. They charge nobody.
+        Licences, seats and contracts you want to track. They do not charge anyone.
       </p>
       <Loaded of={records} what="the records">
         {(rows) => (
@@ -41,8 +41,8 @@ export function RecordsPage() {
             rowTo={(row) => `/billing/records/${row.subscription_id}`}
             more={records.more}
             empty={
-              <Empty icon={ReceiptText} title="No record yet" action={make}>
-                Keep book of what you subscribe to, or of who subscribes to you.
+              <Empty icon={ReceiptText} title="No records yet" action={make}>
+                Track what you subscribe to, or who subscribes to you.
               </Empty>
             }
             columns={[
@@ -75,7 +75,7 @@ export function RecordsPage() {
         open={making}
         onClose={() => setMaking(false)}
         title="New record"
-        submit="Keep record"
+        submit="Add record"
         onSave={(values) => create.mutateAsync(values)}
       />
     </BillingShell>

@@ -46,7 +46,7 @@ function Found({ channel }: { channel: ChannelConfig }) {
   const toggle = useChange('updateChannelConfig', {
     stale: [...stale],
     done: ({ enabled }) => (enabled ? 'The channel is on' : 'The channel is off'),
-    failed: 'It was not switched',
+    failed: 'Could not switch the channel',
   })
   const remove = useChange('deleteChannelConfig', { stale: [...stale], done: 'The channel was deleted' })
   return (
@@ -76,7 +76,7 @@ function Found({ channel }: { channel: ChannelConfig }) {
     >
       {(missing.length > 0 || channel.template_id === null) && (
         <p role="status" className="mb-6 rounded-lg bg-waiting-soft px-4 py-3 text-waiting">
-          Before it can be switched on it needs{' '}
+          To switch it on, add{' '}
           {[
             ...missing.map(({ label }) => `the ${label.toLowerCase()}`),
             ...(channel.template_id === null ? ['a template that answers'] : []),
@@ -84,7 +84,7 @@ function Found({ channel }: { channel: ChannelConfig }) {
           .
         </p>
       )}
-      <Section title="At the vendor" className="max-w-2xl">
+      <Section title="At the provider" className="max-w-2xl">
         <Steps steps={vendor.after} />
         <div className="mt-4">
           <CopyField label="Address to enter there" text={channel.inbound_url} />
@@ -100,7 +100,7 @@ function Found({ channel }: { channel: ChannelConfig }) {
         open={asking}
         onClose={() => setAsking(false)}
         title="Delete this channel?"
-        consequence="Its credentials are erased, and what people write there is refused from now on. Conversations that were held stay."
+        consequence="Its credentials are erased and new messages are rejected. Existing conversations are kept."
         action="Delete channel"
         onConfirm={async () => {
           await remove.mutateAsync({ config_id })
@@ -143,7 +143,7 @@ function Change({ channel }: { channel: ChannelConfig }) {
                   ...withPresent(
                     templates.data.map(({ template_id, name }) => ({ value: template_id, label: name })),
                     channel.template_id,
-                    'its present template',
+                    'the current template',
                   ),
                 ]}
               />

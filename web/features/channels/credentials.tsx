@@ -7,7 +7,7 @@ export const Credentials = ({ channel, stored = [] }: { channel: ChannelName; st
       key={name}
       name={`credential_${name}`}
       label={label}
-      hint={stored.includes(name) ? `${hint}. Stored; type to replace it.` : hint}
+      hint={stored.includes(name) ? `${hint}. Stored; enter a new value to replace it.` : hint}
     >
       <Input type="password" autoComplete="off" placeholder={stored.includes(name) ? '••••••••' : ''} />
     </Field>

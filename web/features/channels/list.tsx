@@ -15,15 +15,19 @@ export function ChannelsPage() {
     </ButtonLink>
   )
   return (
-    <Page title="Channels" description="People write where they are; a template answers them there." actions={add}>
+    <Page
+      title="Channels"
+      description="Let a template answer messages from Slack, e-mail and other channels."
+      actions={add}
+    >
       <Loaded of={channels} what="the channels">
         {(rows) => (
           <ChannelTable
             rows={rows}
             more={channels.more}
             empty={
-              <Empty icon={Radio} title="No channel yet" action={add}>
-                Connect Slack, Telegram, WhatsApp, Discord, e-mail or a system of your own.
+              <Empty icon={Radio} title="No channels yet" action={add}>
+                Connect Slack, Telegram, WhatsApp, Discord, e-mail or your own system.
               </Empty>
             }
           />

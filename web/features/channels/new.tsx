@@ -58,18 +58,18 @@ function Connect({ channel, templateId }: { channel: ChannelName; templateId: st
         rows.length === 0 ? (
           <Empty
             icon={Bot}
-            title="A channel needs a template that answers"
+            title="A channel needs a template"
             action={
               <ButtonLink to="/templates/new" look="primary">
-                Make a template
+                Create a template
               </ButtonLink>
             }
           />
         ) : (
           <div className="grid gap-8 lg:grid-cols-2">
-            <Section title="First, at the vendor">
+            <Section title="First, at the provider">
               <Steps steps={vendor.before} />
-              <p className="mt-3 text-ink-2">The address to enter there is shown once the channel is made.</p>
+              <p className="mt-3 text-ink-2">The address to enter there is shown after you create the channel.</p>
             </Section>
             <Card>
               <Form<Record<string, string>>

@@ -21,7 +21,7 @@ export const vendors: Record<ChannelName, Vendor> = {
   slack: {
     title: 'Slack',
     what: 'Direct messages and mentions in a Slack workspace',
-    external: { label: 'Team id', hint: 'It begins with T; or a name of your own.', placeholder: 'T024BE7LD' },
+    external: { label: 'Team id', hint: 'Starts with T. You can also use your own name.', placeholder: 'T024BE7LD' },
     credentials: [
       { name: 'bot_token', label: 'Bot token', hint: 'OAuth & Permissions; begins with xoxb-' },
       { name: 'signing_secret', label: 'Signing secret', hint: 'Basic Information' },
@@ -43,9 +43,9 @@ export const vendors: Record<ChannelName, Vendor> = {
     external: { label: 'Name of the bot', hint: 'Without the @.', placeholder: 'acme_bot' },
     credentials: [
       { name: 'bot_token', label: 'Bot token', hint: 'From @BotFather' },
-      { name: 'secret_token', label: 'Secret token', hint: 'You choose it: letters, digits, _ and -' },
+      { name: 'secret_token', label: 'Secret token', hint: 'Your choice: letters, digits, _ and -' },
     ],
-    before: ['Make a bot with @BotFather and copy its token.', 'Choose a secret token of your own.'],
+    before: ['Create a bot with @BotFather and copy its token.', 'Choose a secret token.'],
     after: [
       'Tell Telegram the address below: call setWebhook of the bot with url, secret_token and allowed_updates=["message"].',
     ],
@@ -58,10 +58,10 @@ export const vendors: Record<ChannelName, Vendor> = {
     credentials: [
       { name: 'access_token', label: 'Access token', hint: 'Of a system user with whatsapp_business_messaging' },
       { name: 'app_secret', label: 'App secret', hint: 'Settings, Basic' },
-      { name: 'verify_token', label: 'Verify token', hint: 'You choose it' },
+      { name: 'verify_token', label: 'Verify token', hint: 'Your choice' },
     ],
     before: [
-      'At developers.facebook.com make an app with WhatsApp.',
+      'Create an app with WhatsApp at developers.facebook.com.',
       'Copy the access token and the app secret, and choose a verify token.',
     ],
     after: ['Under WhatsApp, Configuration enter the address below and the verify token.', 'Subscribe to messages.'],
@@ -76,7 +76,7 @@ export const vendors: Record<ChannelName, Vendor> = {
       { name: 'public_key', label: 'Public key', hint: 'General Information' },
     ],
     before: [
-      'Make an application at discord.com/developers and register a command with one text option, for example /ask text.',
+      'Create an application at discord.com/developers and register a command with one text option, for example /ask text.',
       'Invite the bot with applications.commands and Send Messages.',
     ],
     after: ['Enter the address below as Interactions Endpoint URL; Discord checks it with a ping.'],
@@ -87,9 +87,13 @@ export const vendors: Record<ChannelName, Vendor> = {
     what: 'An address people write to',
     external: { label: 'Address', hint: 'Answers carry it as Reply-To.', placeholder: 'support@example.com' },
     credentials: [
-      { name: 'inbound_secret', label: 'Inbound secret', hint: 'You choose it; your mail server sends it along' },
+      {
+        name: 'inbound_secret',
+        label: 'Inbound secret',
+        hint: 'Your choice; your mail server sends it with each message',
+      },
     ],
-    before: ['Choose a secret that your mail server will send along.'],
+    before: ['Choose a secret that your mail server sends with each message.'],
     after: [
       'Let your mail server POST each message (message/rfc822) to the address below, with the secret in the header X-Inbound-Secret.',
     ],
@@ -97,10 +101,10 @@ export const vendors: Record<ChannelName, Vendor> = {
   },
   webhook: {
     title: 'Webhook',
-    what: 'A system of your own, with signed requests',
+    what: 'Your own system, with signed requests',
     external: {
       label: 'Address for replies',
-      hint: 'Or a name of your own, where no replies are wanted.',
+      hint: 'Or any name, if you do not need replies.',
       placeholder: 'https://example.com/replies',
     },
     credentials: [{ name: 'signing_secret', label: 'Signing secret', hint: 'whsec_ and base64, or any text' }],

@@ -47,12 +47,12 @@ function Found({ company }: { company: Company }) {
         <FactRow
           facts={[
             ['Owner', <PersonName key="owner" id={company.owner_id} />],
-            ['Made', <RelativeTime key="made" at={company.created_at} />],
+            ['Created', <RelativeTime key="made" at={company.created_at} />],
             ['Changed', <RelativeTime key="changed" at={company.updated_at} />],
           ]}
         />
         {Object.keys(company.metadata).length > 0 && (
-          <JsonView className="mt-4" label="Notes of the company" value={company.metadata} />
+          <JsonView className="mt-4" label="Company notes" value={company.metadata} />
         )}
       </div>
       <Section
@@ -66,13 +66,13 @@ function Found({ company }: { company: Company }) {
         }
       >
         <Table
-          label="Workspaces of the company"
+          label="Workspaces"
           rows={inside}
           rowKey={(row) => row.workspace_id}
           rowTo={(row) => `/workspaces/${row.workspace_id}`}
           empty={
-            <Empty title="You are in no workspace of this company">
-              Open one, or ask an owner of the one you need for an invitation.
+            <Empty title="You have no workspace in this company">
+              Create one, or ask a workspace owner for an invitation.
             </Empty>
           }
           columns={[
@@ -98,7 +98,7 @@ function Found({ company }: { company: Company }) {
         description="You become its owner."
       >
         <Form<{ name: string }>
-          submit="Make workspace"
+          submit="Create workspace"
           onCancel={close}
           onSubmit={async ({ name }) => {
             const { workspace_id } = await account.createWorkspace({ name, company_id: company.company_id })
@@ -116,7 +116,7 @@ function Found({ company }: { company: Company }) {
         open={open === 'delete'}
         onClose={close}
         title={`Delete ${company.name}?`}
-        consequence="Only a company without workspaces can be deleted; move or delete them first. The company does not come back."
+        consequence="Move or delete the company's workspaces first. This cannot be undone."
         action="Delete company"
         onConfirm={async () => {
           await remove.mutateAsync({ company_id: company.company_id })
@@ -150,7 +150,7 @@ function EditCompany({
         <Field name="name" label="Name">
           <Input required maxLength={200} defaultValue={company.name} />
         </Field>
-        <Field name="metadata" label="Notes" hint="A JSON object with whatever you want to keep with the company.">
+        <Field name="metadata" label="Notes" hint="A JSON object with any information about the company.">
           <Textarea
             rows={5}
             spellCheck={false}

@@ -27,7 +27,7 @@ export function CompaniesPage() {
   return (
     <Page
       title="Companies and workspaces"
-      description="A company holds workspaces; a workspace holds workflows, data and people, apart from every other one."
+      description="A company has workspaces. Each workspace has its own workflows, data and people."
       actions={make}
     >
       <Loaded of={companies} what="the companies">
@@ -38,7 +38,7 @@ export function CompaniesPage() {
             rowKey={(row) => row.company_id}
             rowTo={(row) => `/companies/${row.company_id}`}
             more={companies.more}
-            empty={<Empty icon={Building2} title="No company yet" action={make} />}
+            empty={<Empty icon={Building2} title="No companies yet" action={make} />}
             columns={[
               {
                 header: 'Company',
@@ -63,7 +63,12 @@ export function CompaniesPage() {
                   </span>
                 ),
               },
-              { header: 'Made', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem', secondary: true },
+              {
+                header: 'Created',
+                cell: (row) => <RelativeTime at={row.created_at} />,
+                width: '9rem',
+                secondary: true,
+              },
             ]}
           />
         )}
@@ -84,10 +89,10 @@ function NewCompany({ open, onClose }: { open: boolean; onClose(): void }) {
       open={open}
       onClose={onClose}
       title="New company"
-      description="It starts without workspaces; open one in it next."
+      description="It starts without workspaces. Create one next."
     >
       <Form<{ name: string }>
-        submit="Make company"
+        submit="Create company"
         onCancel={onClose}
         onSubmit={({ name }) => create.mutateAsync({ name })}
       >

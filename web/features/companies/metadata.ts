@@ -5,7 +5,7 @@ export function readObject(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text)
   } catch {
-    throw new Error('The notes are not valid JSON yet.')
+    throw new Error('The notes are not valid JSON.')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Error('The notes must be a JSON object: { … }.')

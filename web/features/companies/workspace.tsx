@@ -48,7 +48,7 @@ function Found({ workspace }: { workspace: Workspace }) {
             icon={ArrowRight}
             onClick={() => void switchWorkspace(workspace.workspace_id).then(() => navigate({ to: '/' }))}
           >
-            Go to this workspace
+            Switch to this workspace
           </Button>
         )
       }
@@ -57,7 +57,7 @@ function Found({ workspace }: { workspace: Workspace }) {
         <Facts
           facts={[
             ['Your role', roleLabel(workspace.role)],
-            ['Made', <RelativeTime key="made" at={workspace.created_at} />],
+            ['Created', <RelativeTime key="made" at={workspace.created_at} />],
           ]}
         />
         <div className="mt-4 max-w-xl">
@@ -84,13 +84,17 @@ function Found({ workspace }: { workspace: Workspace }) {
                   <Input required maxLength={200} defaultValue={workspace.name} />
                 </Field>
                 {companies.data && (
-                  <Field name="company_id" label="Company" hint="Moving it changes nothing inside the workspace.">
+                  <Field
+                    name="company_id"
+                    label="Company"
+                    hint="Moving the workspace does not change anything inside it."
+                  >
                     <Select
                       defaultValue={workspace.company_id}
                       options={withPresent(
                         companies.data.map(({ company_id, name }) => ({ value: company_id, label: name })),
                         workspace.company_id,
-                        'its present company',
+                        'the current company',
                       )}
                     />
                   </Field>
@@ -98,7 +102,7 @@ function Found({ workspace }: { workspace: Workspace }) {
               </Form>
             </Card>
           </Section>
-          <Section title="Delete this workspace" description="Everything in it goes with it, for everybody.">
+          <Section title="Delete this workspace" description="Deletes everything in it, for everyone.">
             <Button look="danger" icon={Trash2} onClick={() => setDeleting(true)}>
               Delete workspace…
             </Button>
@@ -109,7 +113,7 @@ function Found({ workspace }: { workspace: Workspace }) {
         open={deleting}
         onClose={() => setDeleting(false)}
         title={`Delete ${workspace.name}?`}
-        consequence="All its workflows, runs, datasets, connections, jobs and conversations are deleted, its webhooks stop working, and its subscription ends. Nothing of it can be brought back. Its company stays."
+        consequence="All workflows, runs, datasets, connections, jobs and conversations are deleted, webhooks stop working, and the subscription ends. This cannot be undone. The company is kept."
         action="Delete workspace and everything in it"
         onConfirm={async () => {
           await account.deleteWorkspace({ workspace_id: workspace.workspace_id })

@@ -46,8 +46,8 @@ function Found({ connection, kind }: { connection: Connection; kind: Kind | unde
   const revoked = connection.credential.state === 'revoked'
   const verify = useChange('verifyConnection', {
     stale: ['listConnections'],
-    done: ({ status }) => (status === 'active' ? 'The connection works' : 'The connection was tried: it fails'),
-    failed: 'It could not be tried',
+    done: ({ status }) => (status === 'active' ? 'The connection works' : 'The connection fails'),
+    failed: 'Could not test the connection',
   })
   const revoke = useChange('revokeConnection', {
     stale: ['listConnections', 'listJobs'],
@@ -86,12 +86,12 @@ function Found({ connection, kind }: { connection: Connection; kind: Kind | unde
     >
       {revoked && (
         <p role="status" className="mb-6 rounded-lg bg-waiting-soft px-4 py-3 text-waiting">
-          The credential was revoked and erased. Jobs that use this connection are paused; a new credential resumes
+          The credential was revoked and erased. Jobs that use this connection are paused. A new credential resumes
           them.
         </p>
       )}
       <div className="mb-8 grid gap-6 md:grid-cols-2">
-        <Section title="Where it is" className="mb-0!">
+        <Section title="Connection details" className="mb-0!">
           <Facts
             facts={[
               ...Object.entries(connection.config).map(([name, value]): [string, string] => [
@@ -111,7 +111,7 @@ function Found({ connection, kind }: { connection: Connection; kind: Kind | unde
           <Section
             title={
               <>
-                Last tried <RelativeTime at={connection.checked_at} />
+                Last tested <RelativeTime at={connection.checked_at} />
               </>
             }
             className="mb-0!"
@@ -135,7 +135,7 @@ function Found({ connection, kind }: { connection: Connection; kind: Kind | unde
         open={open === 'revoke'}
         onClose={close}
         title={`Revoke ${connection.name}?`}
-        consequence="The stored secret is erased now and cannot be brought back. The connection and its sources stay. Jobs that use it pause, workflows that ask it fail, and their owners are told. Store a new credential to go on."
+        consequence="The stored secret is erased permanently. The connection and its sources are kept. Jobs that use it pause, workflows that query it fail, and their owners are notified. Store a new credential to resume."
         action="Revoke credential"
         onConfirm={() => revoke.mutateAsync({ connection_id })}
       />

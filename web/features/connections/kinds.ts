@@ -7,9 +7,9 @@ export const formSchema = (kind: Kind, { named }: { named: boolean }): Record<st
   type: 'object',
   properties: {
     ...(named && {
-      name: { type: 'string', title: 'Name', minLength: 1, maxLength: 200, description: 'What you call it here.' },
+      name: { type: 'string', title: 'Name', minLength: 1, maxLength: 200, description: 'A name for this connection.' },
     }),
-    config: { ...withLongFields(kind.config_schema), title: 'Where it is' },
+    config: { ...withLongFields(kind.config_schema), title: 'Connection details' },
     ...(kind.secret_fields.length > 0 && {
       secrets: {
         type: 'object',

@@ -19,7 +19,7 @@ export function ConnectionsPage() {
   return (
     <Page
       title="Connections"
-      description="Stored credentials for data warehouses. Nobody, in no role, reads a secret back."
+      description="Stored credentials for data warehouses. No one can read a stored secret."
       actions={add}
     >
       <Loaded of={connections} what="the connections">
@@ -30,9 +30,9 @@ export function ConnectionsPage() {
             rowKey={(row) => row.connection_id}
             rowTo={(row) => `/connections/${row.connection_id}`}
             empty={
-              <Empty icon={DatabaseZap} title="No connection yet" action={add}>
+              <Empty icon={DatabaseZap} title="No connections yet" action={add}>
                 Connect {kinds.map(({ title }) => title).join(', ')}. Then capture tables and queries as datasets, or
-                ask them in workflows.
+                query them in workflows.
               </Empty>
             }
             columns={[

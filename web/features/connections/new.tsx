@@ -19,7 +19,7 @@ export function NewConnectionPage() {
     <Page
       title="New connection"
       crumbs={[{ label: 'Connections', to: '/connections' }]}
-      description="It is tried step by step before anything is stored."
+      description="The connection is tested before it is saved."
     >
       {!canWrite ? (
         <Empty icon={Lock} title="Viewers cannot add connections">
@@ -85,10 +85,10 @@ function Fill({ kind }: { kind: Kind }) {
         <SchemaForm
           schema={formSchema(kind, { named: true })}
           onSubmit={send}
-          submit="Try and store"
+          submit="Test and save"
           actions={
             <ButtonLink to="/connections/new" look="quiet">
-              Another kind
+              Choose another kind
             </ButtonLink>
           }
         />

@@ -6,10 +6,10 @@ import { cx } from '#web/ui/cx.ts'
 
 const steps: { step: string; what: string }[] = [
   { step: 'resolve', what: 'Find the host' },
-  { step: 'connect', what: 'Connect to it' },
-  { step: 'tls', what: 'Agree on encryption' },
+  { step: 'connect', what: 'Connect' },
+  { step: 'tls', what: 'Set up TLS' },
   { step: 'sign_in', what: 'Sign in' },
-  { step: 'read', what: 'Read something' },
+  { step: 'read', what: 'Read data' },
 ]
 
 export type ProbeState = { state: 'running' } | { state: 'passed' } | { state: 'failed'; step: string; message: string }
@@ -25,8 +25,8 @@ type Shown = 'passed' | 'failed' | 'running' | 'open'
 const looks: Record<Shown, { icon: LucideIcon; colour: string; word: string }> = {
   passed: { icon: CircleCheck, colour: 'text-success', word: 'done' },
   failed: { icon: CircleX, colour: 'text-danger', word: 'failed' },
-  running: { icon: LoaderCircle, colour: 'text-running', word: 'being tried' },
-  open: { icon: CircleDashed, colour: 'text-ink-3', word: 'not tried' },
+  running: { icon: LoaderCircle, colour: 'text-running', word: 'testing' },
+  open: { icon: CircleDashed, colour: 'text-ink-3', word: 'not tested' },
 }
 
 /** `stored`: the connection exists already, and a failed probe leaves it as it is. */
@@ -42,7 +42,7 @@ export function Probe({ probe, stored = false }: { probe: ProbeState; stored?: b
     <div role={probe.state === 'failed' ? 'alert' : 'status'} className="rounded-lg border border-line bg-surface p-4">
       <p className="mb-2 font-medium">
         {probe.state === 'running'
-          ? 'Trying the connection…'
+          ? 'Testing the connection…'
           : probe.state === 'passed'
             ? 'The connection works'
             : stored
@@ -70,7 +70,7 @@ export function Probe({ probe, stored = false }: { probe: ProbeState; stored?: b
       </ol>
       {probe.state === 'failed' && failedAt === -1 && <p className="mt-2 break-words text-danger">{probe.message}</p>}
       {probe.state === 'failed' && !stored && (
-        <p className="mt-3 text-ink-2">Nothing was stored. Correct what is wrong and try again.</p>
+        <p className="mt-3 text-ink-2">Nothing was saved. Fix the problem and try again.</p>
       )}
     </div>
   )

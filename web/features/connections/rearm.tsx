@@ -34,7 +34,7 @@ export function Rearm({
         ...(Object.keys(secrets).length > 0 && { secrets }),
       })
       await invalidate('listConnections', 'listJobs')
-      toast.done('The new credential works and is stored', 'Jobs that had paused for want of it go on.')
+      toast.done('The new credential works and was saved', 'Paused jobs resume.')
       close()
     } catch (error) {
       const failure = probeFailure(error)
@@ -48,7 +48,7 @@ export function Rearm({
       onClose={close}
       size="medium"
       title={`New credential for ${connection.name}`}
-      description="It is tried before it replaces the stored one."
+      description="It is tested before it replaces the stored one."
     >
       <div className="flex flex-col gap-4">
         {open && (
@@ -56,7 +56,7 @@ export function Rearm({
             schema={formSchema(kind, { named: false })}
             value={{ config: connection.config }}
             onSubmit={send}
-            submit="Try and store"
+            submit="Test and save"
           />
         )}
         {probe && <Probe probe={probe} />}

@@ -28,7 +28,7 @@ export function Sources({ connection }: { connection: Connection }) {
   return (
     <Section
       title="Sources"
-      description="Tables and queries to capture as datasets or to feed jobs. Everything is read-only."
+      description="Tables and queries you can capture as datasets or use in jobs. All access is read-only."
       actions={connection.sources.length > 0 && add}
     >
       <Table
@@ -36,7 +36,7 @@ export function Sources({ connection }: { connection: Connection }) {
         rows={connection.sources}
         rowKey={(row) => row.source_id}
         empty={
-          <Empty title="No source yet" action={add}>
+          <Empty title="No sources yet" action={add}>
             {canWrite
               ? 'Attach a table or a query, then capture it as a dataset.'
               : 'Members of the workspace can attach tables and queries.'}
@@ -83,7 +83,7 @@ export function Sources({ connection }: { connection: Connection }) {
         open={asked !== null}
         onClose={() => setAsked(null)}
         title={`Detach ${asked?.name}?`}
-        consequence="Nothing is deleted in the warehouse, and datasets that were captured from it stay. Jobs that read this source cannot run until they get another one."
+        consequence="Nothing is deleted in the warehouse, and captured datasets are kept. Jobs that read this source cannot run until you choose another one."
         action="Detach source"
         onConfirm={() => remove.mutateAsync({ source_id: asked!.source_id })}
       />
@@ -158,7 +158,7 @@ function CaptureDialog({ source, onClose }: { source: Source | null; onClose(): 
       open={source !== null}
       onClose={onClose}
       title={`Capture ${source?.name}`}
-      description="What the source says now becomes a new dataset."
+      description="Creates a dataset from the current contents of the source."
     >
       {source && (
         <Form<{ name: string; limit: string }>
@@ -172,10 +172,10 @@ function CaptureDialog({ source, onClose }: { source: Source | null; onClose(): 
             })
           }
         >
-          <Field name="name" label="Name of the dataset">
+          <Field name="name" label="Dataset name">
             <Input maxLength={200} defaultValue={source.name} />
           </Field>
-          <Field name="limit" label="At most" hint="Rows. Empty: all, up to a million.">
+          <Field name="limit" label="Row limit" hint="Empty: all rows, up to one million.">
             <Input type="number" min={1} max={1_000_000} step={1} />
           </Field>
         </Form>

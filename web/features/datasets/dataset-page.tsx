@@ -73,7 +73,7 @@ function Export({ dataset }: { dataset: Dataset }) {
       link.click()
       setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
     } catch (error) {
-      toast.failed('It could not be exported', error)
+      toast.failed('Could not export', error)
     }
   }
   return (

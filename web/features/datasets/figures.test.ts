@@ -48,6 +48,6 @@ it('the line a refusal names is shown with its neighbours', async () => {
 
 it('typed records are a list of objects, and what is not is named', () => {
   expect(readRecords('[{"a":1}]')).toEqual([{ a: 1 }])
-  expect(() => readRecords('{"a":1}')).toThrow('stand in a list')
+  expect(() => readRecords('{"a":1}')).toThrow('must be a list')
   expect(() => readRecords('[{"a":1}, 2]')).toThrow('Record 2')
 })

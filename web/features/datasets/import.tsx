@@ -21,7 +21,7 @@ export function ImportPage() {
     <Page
       title="Import a file"
       crumbs={[{ label: 'Datasets', to: '/datasets' }]}
-      description="CSV with a header row, a JSON array, or JSON Lines; also as gzip. Up to 512 MiB and a million records."
+      description="CSV with a header row, a JSON array or JSON Lines, optionally gzipped. Up to 512 MiB and one million records."
     >
       {canWrite ? (
         <Importer />
@@ -83,14 +83,10 @@ function Importer() {
       <DropZone file={file} onFile={choose} disabled={state.step === 'sending'} />
       {file && state.step !== 'sending' && (
         <>
-          <Field label="Name of the dataset">
+          <Field label="Dataset name">
             <Input value={name} onChange={(event) => setName(event.target.value)} maxLength={200} required />
           </Field>
-          <Switch
-            label="Read numbers, true and false, and empty cells of CSV as such"
-            checked={infer}
-            onCheckedChange={setInfer}
-          />
+          <Switch label="Detect numbers, booleans and empty cells in CSV" checked={infer} onCheckedChange={setInfer} />
         </>
       )}
       {state.step === 'refused' && <Refused error={state.error} file={file} />}

@@ -15,7 +15,7 @@ export function DatasetsPage() {
   const add = canWrite && (
     <>
       <ButtonLink to="/datasets/new" icon={Plus}>
-        Type records
+        Enter records
       </ButtonLink>
       <ButtonLink to="/datasets/import" look="primary" icon={FileUp}>
         Import a file
@@ -25,7 +25,7 @@ export function DatasetsPage() {
   return (
     <Page
       title="Datasets"
-      description="Lists of records that workflows, jobs and suites read. Each has a fingerprint, so that nothing changes unseen."
+      description="Lists of records for workflows, jobs and suites. A fingerprint shows every change."
       actions={add}
     >
       <Loaded of={datasets} what="the datasets">
@@ -37,10 +37,10 @@ export function DatasetsPage() {
             rowTo={(row) => `/datasets/${row.dataset_id}`}
             more={datasets.more}
             empty={
-              <Empty icon={Table2} title="No dataset yet" action={add}>
+              <Empty icon={Table2} title="No datasets yet" action={add}>
                 {canWrite
-                  ? 'Import a CSV or JSON file, type a few records, or capture a source of a connection.'
-                  : 'Members of the workspace can import one.'}
+                  ? 'Import a CSV or JSON file, enter a few records, or capture a source from a connection.'
+                  : 'Workspace members can import one.'}
               </Empty>
             }
             columns={[

@@ -14,19 +14,19 @@ export function NewDatasetPage() {
   const { canWrite } = useRole()
   const create = useChange('createDataset', {
     stale: ['listDatasets', 'getUsage'],
-    done: ({ record_count }) => `Made, with ${record_count} records`,
+    done: ({ record_count }) => `Created with ${record_count} records`,
     onDone: ({ dataset_id }) => void navigate({ to: `/datasets/${dataset_id}` }),
   })
   return (
     <Page
-      title="Type records"
+      title="Enter records"
       crumbs={[{ label: 'Datasets', to: '/datasets' }]}
-      description="For a few records. Larger ones are better imported from a file."
+      description="For a few records. Import larger datasets from a file."
     >
       {canWrite ? (
         <div className="max-w-2xl">
           <Form<{ name: string; description: string; records: string }>
-            submit="Make dataset"
+            submit="Create dataset"
             onSubmit={({ name, description, records }) =>
               create.mutateAsync({ name, ...(description && { description }), records: readRecords(records) })
             }
@@ -34,7 +34,7 @@ export function NewDatasetPage() {
             <Field name="name" label="Name">
               <Input required autoFocus maxLength={200} />
             </Field>
-            <Field name="description" label="What it is">
+            <Field name="description" label="Description">
               <Textarea rows={2} maxLength={5000} />
             </Field>
             <Field name="records" label="Records" hint="A JSON array of objects.">
@@ -43,7 +43,7 @@ export function NewDatasetPage() {
           </Form>
         </div>
       ) : (
-        <Empty icon={Lock} title="Viewers cannot make datasets">
+        <Empty icon={Lock} title="Viewers cannot create datasets">
           Ask a member of the workspace.
         </Empty>
       )}

@@ -35,8 +35,7 @@ function Profile({ dataset }: { dataset: Dataset }) {
     queryFn: ({ signal }) => sample(dataset.dataset_id, signal),
     staleTime: Number.POSITIVE_INFINITY,
   })
-  if (dataset.columns.length === 0)
-    return <Empty title="There is nothing to look at">This dataset has no columns.</Empty>
+  if (dataset.columns.length === 0) return <Empty title="Nothing to profile">This dataset has no columns.</Empty>
   return (
     <Loaded of={records} what="the records">
       {(rows) => (

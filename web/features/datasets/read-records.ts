@@ -6,9 +6,9 @@ export function readRecords(text: string): Records {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new Error(`This is not valid JSON yet: ${(error as Error).message}`)
+    throw new Error(`This is not valid JSON: ${(error as Error).message}`)
   }
-  if (!Array.isArray(value)) throw new Error('Records stand in a list: [ { … }, { … } ].')
+  if (!Array.isArray(value)) throw new Error('Records must be a list: [ { … }, { … } ].')
   const odd = value.findIndex((item) => typeof item !== 'object' || item === null || Array.isArray(item))
   if (odd !== -1) throw new Error(`Record ${odd + 1} is not an object { … }.`)
   return value as Records

@@ -77,7 +77,7 @@ function Records({ dataset }: { dataset: Dataset }) {
               rowKey={(_, at) => String(at)}
               columns={columns}
               more={records.more}
-              empty={<Empty title="This dataset has no records">It was made empty, from a header alone.</Empty>}
+              empty={<Empty title="This dataset has no records">It was created without records.</Empty>}
             />
             {records.error && (
               <ErrorState error={records.error} what="the next records" onRetry={() => void records.refetch()} />
@@ -85,7 +85,7 @@ function Records({ dataset }: { dataset: Dataset }) {
             {rows.length > 0 && (
               <p className="mt-2 text-xs text-ink-2">
                 {rows.length < dataset.record_count
-                  ? `${formatNumber(rows.length)} of ${formatNumber(dataset.record_count)} fetched; more come as you scroll.`
+                  ? `${formatNumber(rows.length)} of ${formatNumber(dataset.record_count)} loaded. Scroll to load more.`
                   : `All ${formatNumber(rows.length)}.`}
               </p>
             )}

@@ -28,10 +28,10 @@ function Settings({ dataset }: { dataset: Dataset }) {
         <Describe dataset={dataset} />
       ) : (
         <Empty icon={Lock} title="Viewers cannot change datasets" className="mb-8">
-          Members of the workspace can.
+          Workspace members can.
         </Empty>
       )}
-      <Section title="For programs">
+      <Section title="API details">
         <div className="flex max-w-2xl flex-col gap-3">
           <CopyField label="Id" text={dataset_id} />
           <CopyField label="Fingerprint (SHA-256 of the canonical JSON)" text={dataset.sha256} />
@@ -61,7 +61,7 @@ function Describe({ dataset }: { dataset: Dataset }) {
           <Field name="name" label="Name">
             <Input required maxLength={200} defaultValue={dataset.name} />
           </Field>
-          <Field name="description" label="What it is">
+          <Field name="description" label="Description">
             <Textarea rows={3} maxLength={5000} defaultValue={dataset.description ?? ''} />
           </Field>
         </Form>
@@ -75,13 +75,13 @@ function Replace({ dataset }: { dataset: Dataset }) {
   const [round, setRound] = useState(0)
   const replace = useChange('updateDataset', {
     stale: [...stale],
-    done: ({ record_count }) => `Replaced: ${record_count.toLocaleString('en')} records now`,
+    done: ({ record_count }) => `Replaced. The dataset now has ${record_count.toLocaleString('en')} records`,
     onDone: () => setRound(round + 1),
   })
   return (
     <Section
       title="Replace all records"
-      description="With a JSON array, up to 64 MiB. The dataset gets a new fingerprint."
+      description="Upload a JSON array of up to 64 MiB. The dataset gets a new fingerprint."
     >
       <Card className="max-w-2xl">
         <Form<{ records: string }>
@@ -104,8 +104,8 @@ function Replace({ dataset }: { dataset: Dataset }) {
       <ConfirmDialog
         open={records !== null}
         onClose={() => setRecords(null)}
-        title={`Replace ${dataset.record_count.toLocaleString('en')} records by ${records?.length.toLocaleString('en')}?`}
-        consequence="The old records are erased. Runs and jobs that began with the old fingerprint fail when they next look, so that nothing is decided on data that has changed."
+        title={`Replace ${dataset.record_count.toLocaleString('en')} records with ${records?.length.toLocaleString('en')}?`}
+        consequence="The old records are deleted. Runs and jobs that started with the old fingerprint fail at their next check, so no decision uses changed data."
         action="Replace records"
         onConfirm={() => replace.mutateAsync({ dataset_id: dataset.dataset_id, records: records! })}
       />
@@ -120,7 +120,7 @@ function Delete({ dataset }: { dataset: Dataset }) {
   return (
     <Section
       title="Delete this dataset"
-      description="Jobs and suites that use it stay, and run again once they are given another one."
+      description="Jobs and suites that use it are kept. They cannot run until you choose another dataset."
     >
       <Button look="danger" icon={Trash2} onClick={() => setAsking(true)}>
         Delete dataset…
@@ -129,7 +129,7 @@ function Delete({ dataset }: { dataset: Dataset }) {
         open={asking}
         onClose={() => setAsking(false)}
         title={`Delete ${dataset.name}?`}
-        consequence={`All ${dataset.record_count.toLocaleString('en')} records are erased and do not come back. Jobs and suites bound to it refuse to run until they get another dataset; runs that are reading it fail.`}
+        consequence={`All ${dataset.record_count.toLocaleString('en')} records are deleted permanently. Jobs and suites that use the dataset cannot run until you choose another one. Runs that are reading it fail.`}
         action="Delete dataset"
         onConfirm={async () => {
           await remove.mutateAsync({ dataset_id: dataset.dataset_id })

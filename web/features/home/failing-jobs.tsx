@@ -5,7 +5,7 @@ import { useApi } from '#web/api.ts'
 import { StatusBadge } from '#web/ui/badge.tsx'
 
 const reasons: Record<string, string> = {
-  connection_revoked: 'Its connection was revoked. Store a new credential to go on.',
+  connection_revoked: 'Its connection was revoked. Store a new credential to resume.',
   credential_unusable: 'A credential it uses must be stored or connected again.',
   workflow_deleted: 'Its workflow was deleted. Choose another one.',
 }
@@ -13,7 +13,7 @@ const reasons: Record<string, string> = {
 /** What is wrong with a job that cannot go on without somebody; a pause by hand is nothing wrong. */
 function problemOf(job: EnrichmentJob): string | undefined {
   if (job.status === 'paused') return job.paused_reason === null ? undefined : reasons[job.paused_reason]
-  return job.status === 'failed' ? 'Its last run failed. See its ledger for the records and reasons.' : undefined
+  return job.status === 'failed' ? 'The last run failed. See the ledger for details.' : undefined
 }
 
 /** Jobs that failed or were stopped by something other than a person. */

@@ -21,7 +21,8 @@ export function HomePage() {
     return (
       <Page title={`Hello, ${user.name}`}>
         <Empty title="You are a guest here">
-          You see what you were invited to: open the link you were sent, or a conversation or job from the navigation.
+          You can see what you were invited to. Open the link you received, or a conversation or job from the
+          navigation.
         </Empty>
       </Page>
     )
@@ -43,7 +44,7 @@ function NeedsMe() {
   const failed = [gates, questions].find(({ data, error }) => error !== null && data === undefined)
   const nothing = gates.data?.length === 0 && questions.data?.length === 0
   return (
-    <Section title="What needs you">
+    <Section title="Needs your attention">
       {failed && (
         <ErrorState
           error={failed.error}
@@ -53,7 +54,7 @@ function NeedsMe() {
       )}
       {nothing && (
         <p className="mb-2 flex items-center gap-2 text-ink-2">
-          <PartyPopper aria-hidden className="size-4" /> No question or approval waits for you.
+          <PartyPopper aria-hidden className="size-4" /> No questions or approvals are waiting for you.
         </p>
       )}
       <ul className="flex flex-col gap-2">
@@ -160,7 +161,7 @@ function FirstWorkflow({ canWrite }: { canWrite: boolean }) {
     return (
       <Section
         title="Run your first workflow"
-        description="Choose one: it asks for what it needs, and shows each step."
+        description="Choose a workflow. It asks for its input and shows each step."
       >
         <ReadyToRun workflows={ready.slice(0, 6)} />
       </Section>
@@ -168,10 +169,7 @@ function FirstWorkflow({ canWrite }: { canWrite: boolean }) {
   }
   if (!canWrite) return null
   return (
-    <Section
-      title="Your first workflow"
-      description="Choose one that already runs. You can change every step of it afterwards."
-    >
+    <Section title="Your first workflow" description="Choose a working example. You can change every step later.">
       <StarterCards withBlank />
     </Section>
   )
@@ -228,7 +226,7 @@ function RecentRuns() {
       </Loaded>
       {jobsHaveRun && (
         <p className="mt-2 text-ink-2">
-          Jobs begin a run for each record; those are not in this list.{' '}
+          Jobs start one run per record. This list leaves them out.{' '}
           <Link to="/runs" search={{ trigger: 'job' } as never} className="text-accent underline">
             Runs of jobs
           </Link>

@@ -13,16 +13,16 @@ export function JobActions({ job }: { job: EnrichmentJob }) {
   const { job_id } = job
   const run = useChange('runJobNow', {
     stale: STALE,
-    done: 'It begins within a second',
-    failed: 'It does not run',
+    done: 'Starting',
+    failed: 'Could not start',
   })
   const pause = useChange('pauseJob', {
     stale: STALE,
-    done: 'Paused: records under way come to their end',
+    done: 'Paused. Records in progress will finish',
     failed: 'Could not pause',
   })
-  const resume = useChange('resumeJob', { stale: STALE, done: 'It goes on', failed: 'Could not resume' })
-  const cancel = useChange('cancelJob', { stale: STALE, done: 'The run was ended' })
+  const resume = useChange('resumeJob', { stale: STALE, done: 'Resumed', failed: 'Could not resume' })
+  const cancel = useChange('cancelJob', { stale: STALE, done: 'Run cancelled' })
   const busy = job.status === 'running' || job.status === 'due'
   return (
     <>
@@ -52,16 +52,16 @@ export function JobActions({ job }: { job: EnrichmentJob }) {
         open={asked === 'full'}
         onClose={() => setAsked(null)}
         look="primary"
-        title="Do every record again?"
-        consequence="Usually records that did not change are skipped. This runs the workflow for every record, with whatever that costs and sends."
+        title="Process every record again?"
+        consequence="Unchanged records are usually skipped. This runs the workflow for every record and may cost money or send messages again."
         action="Run all again"
         onConfirm={() => run.mutateAsync({ job_id, full: true })}
       />
       <ConfirmDialog
         open={asked === 'cancel'}
         onClose={() => setAsked(null)}
-        title="End this run?"
-        consequence="Records under way are cancelled; those that are done stay done. The next run takes up what is left."
+        title="Cancel this run?"
+        consequence="Records in progress are cancelled. Finished records are kept. The next run continues with the rest."
         action="Cancel run"
         onConfirm={() => cancel.mutateAsync({ job_id })}
       />

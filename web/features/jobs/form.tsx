@@ -82,7 +82,7 @@ export function JobForm({
         <Field name="name" label="Name">
           <Input required maxLength={200} defaultValue={job?.name ?? ''} autoFocus={!job} />
         </Field>
-        <Field label="Runs" hint="A job over a workflow is seen by the members of that workflow.">
+        <Field label="Runs" hint="Members of the workflow can see the job.">
           <Select
             value={workflow}
             onChange={(event) => setWorkflow(event.currentTarget.value)}
@@ -91,14 +91,14 @@ export function JobForm({
               ...withPresent(
                 runnable.map(({ workflow_id, name }) => ({ value: workflow_id, label: name })),
                 workflow === STANDALONE ? null : workflow,
-                'its present workflow',
+                'the current workflow',
               ),
-              { value: STANDALONE, label: 'A definition of its own' },
+              { value: STANDALONE, label: 'Its own definition' },
             ]}
           />
         </Field>
         {workflow === STANDALONE && (
-          <Field name="definition" label="Definition" hint="JSON, as a version of a workflow has it.">
+          <Field name="definition" label="Definition" hint="JSON, in the format of a workflow version.">
             <Textarea
               rows={10}
               required
@@ -114,7 +114,7 @@ export function JobForm({
             onChange={(event) => setData(event.currentTarget.value)}
             options={withPresent(
               [
-                { value: '', label: 'No data yet: bind it later' },
+                { value: '', label: 'None yet. Choose data later' },
                 ...datasetOptions(datasets.data, 'ds:'),
                 ...sources.map(({ source_id, name, of }) => ({
                   value: `src:${source_id}`,
@@ -122,11 +122,11 @@ export function JobForm({
                 })),
               ],
               data,
-              'its present data',
+              'the current data',
             )}
           />
         </Field>
-        <Section title="What each run is given" className="mb-0!">
+        <Section title="Input of each run" className="mb-0!">
           <Card className="flex flex-col gap-4">
             <GivenFields
               value={given}
@@ -148,19 +148,19 @@ export function JobForm({
             </Field>
           </Card>
         </Section>
-        <Field label="Results go">
+        <Field label="Results">
           <Select
             value={output}
             onChange={(event) => setOutput(event.currentTarget.value as 'none')}
             options={[
-              { value: 'none', label: 'Nowhere: the workflow does what is needed' },
-              { value: 'new', label: 'Into a new dataset, replaced by each run' },
-              { value: 'existing', label: 'Into a dataset that exists' },
+              { value: 'none', label: 'Nowhere. The workflow handles its results' },
+              { value: 'new', label: 'To a new dataset, replaced by each run' },
+              { value: 'existing', label: 'To an existing dataset' },
             ]}
           />
         </Field>
         {output === 'new' && (
-          <Field name="new_name" label="Name of the new dataset">
+          <Field name="new_name" label="New dataset name">
             <Input required maxLength={200} defaultValue={job?.output?.new ?? ''} />
           </Field>
         )}
@@ -175,7 +175,7 @@ export function JobForm({
                 ...withPresent(
                   (datasets.data ?? []).map(({ dataset_id, name }) => ({ value: dataset_id, label: name })),
                   outputId,
-                  'its present dataset',
+                  'the current dataset',
                 ),
               ]}
             />
@@ -192,10 +192,10 @@ export function JobForm({
           </Card>
         </Section>
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field name="concurrency" label="Records at once" hint="1 to 256.">
+          <Field name="concurrency" label="Concurrency" hint="1 to 256.">
             <Input type="number" min={1} max={256} defaultValue={job?.concurrency ?? 64} />
           </Field>
-          <Field name="error_rate" label="Stop when more fail than, %" hint="Looked at after a hundred records.">
+          <Field name="error_rate" label="Stop when failures exceed, %" hint="Checked after the first 100 records.">
             <Input type="number" min={0} max={100} defaultValue={Math.round((job?.stop_on_error_rate ?? 0.5) * 100)} />
           </Field>
         </div>
@@ -223,6 +223,6 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new Error('The definition is not valid JSON yet.')
+    throw new Error('The definition is not valid JSON.')
   }
 }

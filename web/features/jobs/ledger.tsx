@@ -17,8 +17,8 @@ const words: Record<Status, string> = {
   failed: 'Failed',
   succeeded: 'Succeeded',
   running: 'Running',
-  pending: 'To do',
-  skipped: 'Unchanged, skipped',
+  pending: 'Pending',
+  skipped: 'Skipped',
 }
 
 export function LedgerPage() {
@@ -41,7 +41,7 @@ export function LedgerPage() {
       {() => (
         <>
           <div className="mb-4 flex flex-wrap items-end gap-4">
-            <Field label="Records that are">
+            <Field label="Status">
               <Select
                 value={status}
                 onChange={(event) =>
@@ -54,7 +54,7 @@ export function LedgerPage() {
               />
             </Field>
             <p className="pb-2 text-ink-2">
-              Of the newest run. A record that did not change since it last succeeded is not done again.
+              Records of the newest run. Records that have not changed since they last succeeded are skipped.
             </p>
           </div>
           <Loaded
@@ -72,7 +72,7 @@ export function LedgerPage() {
                   load: () => void ledger.fetchNextPage(),
                 }}
                 empty={
-                  <Empty title={status === 'failed' ? 'No record failed' : 'No record stands there'}>
+                  <Empty title={status === 'failed' ? 'No failed records' : 'No records'}>
                     {first?.run_id === null && 'The job has not run yet.'}
                   </Empty>
                 }
@@ -80,9 +80,9 @@ export function LedgerPage() {
                   { header: 'Record', cell: (row) => formatNumber(row.position + 1), align: 'right', width: '6rem' },
                   { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '8rem' },
                   { header: 'Reason', cell: (row) => <Reason row={row} /> },
-                  { header: 'Tries', cell: (row) => row.attempt, align: 'right', width: '5rem', secondary: true },
+                  { header: 'Attempts', cell: (row) => row.attempt, align: 'right', width: '5rem', secondary: true },
                   {
-                    header: 'Took',
+                    header: 'Duration',
                     cell: (row) => (row.duration_ms === null ? '–' : formatDuration(row.duration_ms)),
                     align: 'right',
                     width: '7rem',
@@ -126,7 +126,7 @@ function Reason({ row }: { row: LedgerRecord }) {
   if (row.due_at) {
     return (
       <span className="text-ink-2">
-        tried again <RelativeTime at={row.due_at} />
+        will retry <RelativeTime at={row.due_at} />
       </span>
     )
   }

@@ -22,7 +22,7 @@ export function JobsPage() {
   return (
     <Page
       title="Jobs"
-      description="A job runs a workflow over every record of a dataset, once or on a schedule, and keeps book of each record."
+      description="A job runs a workflow for every record of a dataset, once or on a schedule, and tracks each record."
       actions={make}
     >
       <Loaded of={jobs} what="the jobs">
@@ -34,10 +34,10 @@ export function JobsPage() {
             rowTo={(row) => `/jobs/${row.job_id}`}
             more={jobs.more}
             empty={
-              <Empty icon={ListChecks} title="No job yet" action={make}>
+              <Empty icon={ListChecks} title="No jobs yet" action={make}>
                 {canWrite
-                  ? 'Choose a workflow and a dataset, and the rest is done record by record.'
-                  : 'You see the jobs you were invited to, and those of workflows you are a member of.'}
+                  ? 'Choose a workflow and a dataset. The job processes it record by record.'
+                  : 'You can see jobs you were invited to and jobs of workflows you are a member of.'}
               </Empty>
             }
             columns={[
@@ -61,7 +61,7 @@ const When = ({ job }: { job: EnrichmentJob }) =>
   job.schedule ? (
     <span title={`${job.schedule.cron} (${job.schedule.timezone})`}>{cronInWords(job.schedule.cron)}</span>
   ) : (
-    <span className="text-ink-2">when asked</span>
+    <span className="text-ink-2">manual</span>
   )
 
 function LastRun({ job }: { job: EnrichmentJob }) {

@@ -16,7 +16,7 @@ export const GivenFields = ({
   inputs: WorkflowInput[]
 }) => (
   <>
-    <Switch label="The record as it is" checked={value.asIs} onCheckedChange={(asIs) => onChange({ ...value, asIs })} />
+    <Switch label="The whole record" checked={value.asIs} onCheckedChange={(asIs) => onChange({ ...value, asIs })} />
     {!value.asIs && (
       <Mapping rows={value.rows} onChange={(rows) => onChange({ ...value, rows })} columns={columns} inputs={inputs} />
     )}
@@ -55,9 +55,9 @@ function Mapping({
               value={row.from}
               onChange={(event) => set(row.id, { from: event.currentTarget.value as MappingRow['from'], value: '' })}
               options={[
-                { value: 'column', label: 'from column' },
+                { value: 'column', label: 'Column' },
                 { value: 'fixed', label: 'fixed' },
-                { value: 'cel', label: 'computed (CEL)' },
+                { value: 'cel', label: 'Expression (CEL)' },
               ]}
             />
           </Field>
@@ -102,7 +102,7 @@ function Mapping({
             size="small"
             onClick={() => onChange([...rows, ...missing.map(({ name }) => newRow(name, 'column', guess(name)))])}
           >
-            Add what the workflow takes ({missing.map(({ name }) => name).join(', ')})
+            Add the workflow's inputs ({missing.map(({ name }) => name).join(', ')})
           </Button>
         )}
       </div>

@@ -16,8 +16,8 @@ export function JobMembersPage() {
         <>
           {job.workflow_id && (
             <p className="mb-4 rounded-lg bg-sunken px-4 py-3 text-ink-2">
-              This job is pinned to a workflow: whoever is a member of that workflow sees it. The list below counts
-              while a job stands alone.
+              This job uses a workflow. Members of the workflow can see it. The list below applies only to standalone
+              jobs.
             </p>
           )}
           <Loaded of={members} what="the members">
@@ -25,7 +25,11 @@ export function JobMembersPage() {
               <SharedMembers
                 what="this job"
                 members={rows}
-                roles={{ owner: 'changes it and who sees it', member: 'runs and changes it', viewer: 'watches it' }}
+                roles={{
+                  owner: 'manages the job and its members',
+                  member: 'runs and edits the job',
+                  viewer: 'views the job',
+                }}
                 mayManage={role === 'owner'}
                 onInvite={async (email, as) => {
                   const made = await api.inviteJobMember({ job_id, email, role: as })

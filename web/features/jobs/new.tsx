@@ -15,11 +15,11 @@ export function NewJobPage() {
     onDone: ({ job_id }) => void navigate({ to: `/jobs/${job_id}` }),
   })
   return (
-    <Page title="New job" crumbs={[{ label: 'Jobs', to: '/jobs' }]} description="A workflow, over every record.">
+    <Page title="New job" crumbs={[{ label: 'Jobs', to: '/jobs' }]} description="Run a workflow for every record.">
       {canWrite ? (
-        <JobForm submit="Make job" preset={preset} onSave={(body) => create.mutateAsync(body)} />
+        <JobForm submit="Create job" preset={preset} onSave={(body) => create.mutateAsync(body)} />
       ) : (
-        <Empty icon={Lock} title="Viewers cannot make jobs">
+        <Empty icon={Lock} title="Viewers cannot create jobs">
           Ask a member of the workspace.
         </Empty>
       )}

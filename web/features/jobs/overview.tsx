@@ -13,10 +13,10 @@ import { ProgressOfRun } from './progress.tsx'
 import { useJobId, useLiveJob } from './use-job.ts'
 
 const reasons: Record<string, string> = {
-  manual: 'Somebody paused it. It goes on when it is resumed or run.',
-  connection_revoked: 'The credential of its connection was revoked. Store a new one there, and it goes on.',
-  credential_unusable: 'A credential it uses was revoked or must be connected again. Once that is done, it goes on.',
-  workflow_deleted: 'Its workflow was deleted. Give it another one in the settings.',
+  manual: 'Paused by a person. Resume or run it to continue.',
+  connection_revoked: 'The credential of its connection was revoked. Store a new one to resume.',
+  credential_unusable: 'A credential it uses was revoked or must be connected again. The job then resumes.',
+  workflow_deleted: 'Its workflow was deleted. Choose another one in the settings.',
 }
 
 export function JobPage() {
@@ -33,11 +33,11 @@ export function JobPage() {
           )}
           {job.dataset_id === null && job.source_id === null && (
             <p role="status" className="mb-6 rounded-lg bg-waiting-soft px-4 py-3 text-waiting">
-              It has no data: bind a dataset or a source in the{' '}
+              This job has no data. Choose a dataset or a source in the{' '}
               <Link to={`/jobs/${job_id}/settings`} className="underline">
                 settings
               </Link>{' '}
-              before it can run.
+              to run it.
             </p>
           )}
           <Section
@@ -65,9 +65,7 @@ function NewestRun({ job, live }: { job: EnrichmentJob; live: ReturnType<typeof 
   const run = job.last_run
   if (!run && !live.progress)
     return (
-      <Empty title="It has not run yet">
-        {job.status === 'due' ? 'It begins within moments.' : 'Run it now, or wait for its schedule.'}
-      </Empty>
+      <Empty title="No runs yet">{job.status === 'due' ? 'Starting…' : 'Run it now, or wait for its schedule.'}</Empty>
     )
   const progress =
     live.progress ?? (run && { total: run.total, counts: run.counts, rate: null, estimated_end_at: null })
@@ -84,9 +82,9 @@ function NewestRun({ job, live }: { job: EnrichmentJob; live: ReturnType<typeof 
                 status={run.status === 'starting' || run.status === 'writing' ? 'running' : run.status}
               />,
             ],
-            ['Began', <RelativeTime key="began" at={run.started_at} />],
-            ['Took', <Duration key="took" from={run.started_at} to={run.finished_at} />],
-            ['Kind', run.full ? 'every record again' : 'new and changed records'],
+            ['Started', <RelativeTime key="began" at={run.started_at} />],
+            ['Duration', <Duration key="took" from={run.started_at} to={run.finished_at} />],
+            ['Kind', run.full ? 'all records' : 'new and changed records'],
           ]}
         />
       )}
@@ -115,7 +113,7 @@ function About({ job }: { job: EnrichmentJob }) {
               {workflow.data?.name ?? 'a workflow'}
             </Link>
           ) : (
-            'a definition of its own'
+            'its own definition'
           ),
         ],
         [
@@ -141,7 +139,7 @@ function About({ job }: { job: EnrichmentJob }) {
             ] as [string, React.ReactNode][])
           : []),
         [
-          'Results go',
+          'Results',
           output?.dataset_id ? (
             <Link key="out" to={`/datasets/${output.dataset_id}`} className="text-accent hover:underline">
               {output.new ?? 'into a dataset'}
@@ -149,12 +147,12 @@ function About({ job }: { job: EnrichmentJob }) {
           ) : output?.new ? (
             `into a new dataset, ${output.new}`
           ) : (
-            'nowhere but the ledger'
+            'the ledger only'
           ),
         ],
-        ['When', job.schedule ? `${cronInWords(job.schedule.cron)} (${job.schedule.timezone})` : 'when asked'],
+        ['When', job.schedule ? `${cronInWords(job.schedule.cron)} (${job.schedule.timezone})` : 'manual'],
         ...(job.due_at ? ([['Next', <RelativeTime key="due" at={job.due_at} />]] as [string, React.ReactNode][]) : []),
-        ['At once', `${job.concurrency} records`],
+        ['Concurrency', `${job.concurrency} records`],
         ['Owner', <PersonName key="owner" id={job.owner_id} />],
       ]}
     />

@@ -10,7 +10,7 @@ const parts = [
   { status: 'skipped', label: 'Unchanged', fill: 'bg-accent' },
   { status: 'failed', label: 'Failed', fill: 'bg-danger' },
   { status: 'running', label: 'Running', fill: 'bg-running' },
-  { status: 'pending', label: 'To do', fill: 'bg-line' },
+  { status: 'pending', label: 'Pending', fill: 'bg-line' },
 ] as const
 
 /** One bar for the whole run, each state its part of it. */
@@ -36,7 +36,7 @@ export function ProgressOfRun({ progress, running, jobId }: { progress: Progress
       </div>
       <div
         role="progressbar"
-        aria-label="Records of the run"
+        aria-label="Records"
         aria-valuemin={0}
         aria-valuemax={100}
         aria-valuenow={share}

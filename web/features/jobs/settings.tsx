@@ -18,7 +18,7 @@ export const JobSettingsPage = () => (
         {role === 'owner' || role === 'member' ? (
           <Change key={job.job_id} job={job} />
         ) : (
-          <Empty icon={Lock} title="You may watch this job, not change it">
+          <Empty icon={Lock} title="You can view this job but not edit it">
             Its owner can make you a member.
           </Empty>
         )}
@@ -31,7 +31,7 @@ export const JobSettingsPage = () => (
 function Change({ job }: { job: EnrichmentJob }) {
   const update = useChange('updateJob', {
     stale: ['getJob', 'listJobs'],
-    done: 'Saved; a run that is under way goes on as it began',
+    done: 'Saved. A run in progress keeps its old settings',
   })
   return <JobForm submit="Save" job={job} onSave={(body) => update.mutateAsync({ job_id: job.job_id, ...body })} />
 }
@@ -51,7 +51,7 @@ function Delete({ job }: { job: EnrichmentJob }) {
         open={asking}
         onClose={() => setAsking(false)}
         title={`Delete ${job.name}?`}
-        consequence="The job and its ledger are gone for good, and what it is running is cancelled. Datasets it has written stay."
+        consequence="The job and its ledger are deleted permanently, and its current run is cancelled. Datasets it wrote are kept."
         action="Delete job"
         onConfirm={async () => {
           await remove.mutateAsync({ job_id: job.job_id })

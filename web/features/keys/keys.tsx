@@ -28,7 +28,7 @@ export function KeysPage() {
   return (
     <Page
       title="API keys"
-      description="A program that shows one of your keys may do what you may do. Use one key per program, so that you can take each back alone."
+      description="A program with one of your keys can do what you can do. Use one key per program so that you can revoke each separately."
       actions={make}
     >
       <Loaded of={keys} what="your API keys">
@@ -39,14 +39,14 @@ export function KeysPage() {
             rowKey={(row) => row.key_id}
             more={keys.more}
             empty={
-              <Empty icon={KeyRound} title="No API key yet" action={make}>
-                Make one to call the service from a script, the command line or another program.
+              <Empty icon={KeyRound} title="No API keys yet" action={make}>
+                Create one to call the API from a script, the command line or another program.
               </Empty>
             }
             columns={[
               { header: 'Name', cell: (row) => <span className="font-medium">{row.name}</span> },
               {
-                header: 'Begins with',
+                header: 'Prefix',
                 cell: (row) => <code className="font-mono text-xs text-ink-2">{row.prefix}…</code>,
                 width: '10rem',
                 secondary: true,
@@ -68,7 +68,7 @@ export function KeysPage() {
                 width: '9rem',
                 secondary: true,
               },
-              { header: 'Ends', cell: (row) => <Expiry at={row.expires_at} />, width: '8rem' },
+              { header: 'Expires', cell: (row) => <Expiry at={row.expires_at} />, width: '8rem' },
               {
                 header: <span className="sr-only">Actions</span>,
                 cell: (row) => (
@@ -91,7 +91,7 @@ export function KeysPage() {
         open={asked !== null}
         onClose={() => setAsked(null)}
         title={`Delete the key ${asked?.name}?`}
-        consequence="Programs that use it are refused from now on, and their live connections are closed. The key cannot be brought back."
+        consequence="Programs that use it lose access at once, and their connections are closed. This cannot be undone."
         action="Delete key"
         onConfirm={() => remove.mutateAsync({ key_id: asked!.key_id })}
       />

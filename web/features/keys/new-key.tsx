@@ -12,7 +12,7 @@ const lengths = [
   { value: '30', label: '30 days' },
   { value: '7', label: '7 days' },
   { value: '365', label: 'A year' },
-  { value: '', label: 'Until it is deleted' },
+  { value: '', label: 'No expiry' },
 ]
 
 type Values = { name: string; workspace_id: string; days: string }
@@ -33,13 +33,13 @@ export function NewKey({ open, onClose }: { open: boolean; onClose(): void }) {
           <CopyField label="Try it" text={`curl ${location.origin}/auth/me -H 'Authorization: Bearer ${key}'`} />
           <div className="flex justify-end">
             <Button look="primary" onClick={close}>
-              I have kept it
+              Saved
             </Button>
           </div>
         </div>
       ) : (
         <Form<Values>
-          submit="Make key"
+          submit="Create key"
           onCancel={close}
           onSubmit={({ name, workspace_id, days }) =>
             create.mutateAsync({
@@ -52,7 +52,7 @@ export function NewKey({ open, onClose }: { open: boolean; onClose(): void }) {
           <Field name="name" label="Name" hint="What will use it.">
             <Input required autoFocus maxLength={200} placeholder="Nightly export" />
           </Field>
-          <Field name="workspace_id" label="For" hint="A key for one workspace sees no other one.">
+          <Field name="workspace_id" label="For" hint="A key for one workspace cannot access others.">
             <Select
               defaultValue={workspace?.workspace_id ?? ''}
               options={[
@@ -61,7 +61,7 @@ export function NewKey({ open, onClose }: { open: boolean; onClose(): void }) {
               ]}
             />
           </Field>
-          <Field name="days" label="Works for">
+          <Field name="days" label="Expires after">
             <Select defaultValue="90" options={lengths} />
           </Field>
         </Form>

@@ -30,7 +30,7 @@ export function NotificationsPage() {
         unread.map(({ notification_id }) => account.updateNotification({ notification_id, read: true })),
       )
     } catch (error) {
-      toast.failed('Not all could be marked as read', error)
+      toast.failed('Could not mark all as read', error)
     }
     await invalidate('listNotifications')
   }
@@ -39,7 +39,7 @@ export function NotificationsPage() {
       title="Notifications"
       description={
         <span className="flex items-center gap-2">
-          What concerns you, in all your workspaces.
+          Your notifications from all your workspaces.
           <Badge tone={live.state === 'live' ? 'success' : 'waiting'}>
             {live.state === 'live' ? 'Live' : 'Reconnecting'}
           </Badge>
@@ -66,8 +66,8 @@ export function NotificationsPage() {
       <Loaded of={{ ...list, data: own }} what="your notifications">
         {(rows) =>
           rows.length === 0 ? (
-            <Empty icon={BellRing} title={unreadOnly ? 'Nothing unread' : 'Nothing has happened yet that concerns you'}>
-              Questions, gates that wait for your vote, failed runs and jobs are told here.
+            <Empty icon={BellRing} title={unreadOnly ? 'Nothing unread' : 'No notifications yet'}>
+              Questions, approvals, failed runs and jobs appear here.
             </Empty>
           ) : (
             <>
@@ -87,11 +87,7 @@ export function NotificationsPage() {
           )
         }
       </Loaded>
-      {operator && (
-        <p className="mt-4 text-ink-2">
-          As an operator you could list everybody's notifications; this page shows your own.
-        </p>
-      )}
+      {operator && <p className="mt-4 text-ink-2">You are an operator. This page shows only your own notifications.</p>}
       <NoteToSelf open={noting} onClose={() => setNoting(false)} />
     </Page>
   )
@@ -99,8 +95,8 @@ export function NotificationsPage() {
 
 function Row({ item }: { item: Notification }) {
   const { workspaces } = useMe()
-  const change = useChange('updateNotification', { stale: ['listNotifications'], failed: 'Could not be changed' })
-  const remove = useChange('deleteNotification', { stale: ['listNotifications'], failed: 'Could not be deleted' })
+  const change = useChange('updateNotification', { stale: ['listNotifications'], failed: 'Could not save the change' })
+  const remove = useChange('deleteNotification', { stale: ['listNotifications'], failed: 'Could not delete' })
   const workspace = workspaces.find(({ workspace_id }) => workspace_id === item.workspace_id)
   const { notification_id } = item
   return (
@@ -142,14 +138,9 @@ function Row({ item }: { item: Notification }) {
 
 function NoteToSelf({ open, onClose }: { open: boolean; onClose(): void }) {
   return (
-    <Dialog
-      open={open}
-      onClose={onClose}
-      title="Note to self"
-      description="It stands among your notifications, and no one else's."
-    >
+    <Dialog open={open} onClose={onClose} title="Note to self" description="Only you can see it.">
       <Form<{ title: string; body: string; link: string }>
-        submit="Keep note"
+        submit="Save note"
         onCancel={onClose}
         onSubmit={async ({ title, body, link }) => {
           await api.createNotification({ kind: 'note', title, ...(body && { body }), ...(link && { link }) })

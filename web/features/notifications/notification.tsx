@@ -24,7 +24,7 @@ export function NotificationPage() {
 function Found({ notification }: { notification: Notification }) {
   const navigate = useNavigate()
   const { workspace, workspaces } = useMe()
-  const remove = useChange('deleteNotification', { stale: ['listNotifications'], failed: 'Could not be deleted' })
+  const remove = useChange('deleteNotification', { stale: ['listNotifications'], failed: 'Could not delete' })
   const { notification_id, read } = notification
   const elsewhere = notification.workspace_id !== null && notification.workspace_id !== workspace?.workspace_id
   const home = workspaces.find(({ workspace_id }) => workspace_id === notification.workspace_id)
@@ -65,7 +65,7 @@ function Found({ notification }: { notification: Notification }) {
             className={buttonClass('primary')}
             onClick={() => void (elsewhere && home && switchWorkspace(home.workspace_id))}
           >
-            Go there <ArrowRight aria-hidden className="size-4" />
+            Open <ArrowRight aria-hidden className="size-4" />
           </SafeLink>
         </p>
       )}
@@ -74,7 +74,7 @@ function Found({ notification }: { notification: Notification }) {
           facts={[
             ['When', <RelativeTime key="when" at={notification.created_at} />],
             ['Kind', notification.kind],
-            ['Workspace', home?.name ?? (notification.workspace_id ? 'one you left' : 'none')],
+            ['Workspace', home?.name ?? (notification.workspace_id ? 'a workspace you left' : 'none')],
             ['Read', <RelativeTime key="read" at={notification.read_at} never="just now" />],
           ]}
         />

@@ -20,10 +20,7 @@ export const EnginePage = () => (
 function Engine() {
   const health = useApi('getEngineHealth', {}, { refetchInterval: 3000 })
   return (
-    <Page
-      title="Engine"
-      description="What is queued, who works on it, and what nobody accounts for. Looked at every three seconds."
-    >
+    <Page title="Engine" description="Queue, workers and problems. Refreshed every three seconds.">
       <Loaded of={health} what="the state of the engine">
         {(found) => <Health health={found} />}
       </Loaded>
@@ -34,11 +31,11 @@ function Engine() {
 function Health({ health }: { health: EngineHealth }) {
   const alive = health.workers.filter((worker) => worker.alive)
   const trouble = [
-    alive.length === 0 && 'no worker is alive',
-    health.unaccounted.length > 0 && `${health.unaccounted.length} live executions are with nobody`,
-    health.poison > 0 && `${health.poison} executions are parked after crashing five times`,
+    alive.length === 0 && 'no worker is running',
+    health.unaccounted.length > 0 && `${health.unaccounted.length} live executions have no worker`,
+    health.poison > 0 && `${health.poison} executions stopped after five crashes`,
     health.oldest_queued_s > 60 &&
-      `the oldest in the queue has waited ${formatDuration(health.oldest_queued_s * 1000)}`,
+      `the oldest queued execution has waited ${formatDuration(health.oldest_queued_s * 1000)}`,
   ].filter((text) => text !== false)
   return (
     <>
@@ -56,16 +53,16 @@ function Health({ health }: { health: EngineHealth }) {
         )}
         <span className="font-medium">
           {trouble.length === 0
-            ? 'All is well: everything live is with a worker or has a reason to wait.'
-            : `Look here: ${trouble.join('; ')}.`}
+            ? 'Healthy. Every live execution has a worker or a reason to wait.'
+            : `Attention: ${trouble.join('; ')}.`}
         </span>
       </div>
       <dl className="mb-8 grid grid-cols-2 gap-3 md:grid-cols-5">
         <Figure label="Queued" value={formatNumber(health.queued)} />
         <Figure label="Oldest in the queue" value={formatDuration(health.oldest_queued_s * 1000)} />
         <Figure label="Running" value={formatNumber(health.running)} />
-        <Figure label="Parked, waiting" value={formatNumber(health.waiting)} />
-        <Figure label="Poison" value={formatNumber(health.poison)} bad={health.poison > 0} />
+        <Figure label="Waiting" value={formatNumber(health.waiting)} />
+        <Figure label="Stopped after crashes" value={formatNumber(health.poison)} bad={health.poison > 0} />
       </dl>
       <Section title="Workers">
         <Table
@@ -73,15 +70,17 @@ function Health({ health }: { health: EngineHealth }) {
           rows={health.workers}
           rowKey={(row) => row.worker_id}
           empty={
-            <Empty icon={TriangleAlert} title="No worker is there">
-              Nothing runs until one starts. A server started without a role is one.
+            <Empty icon={TriangleAlert} title="No workers">
+              Nothing runs until a worker starts. A server started without a role includes a worker.
             </Empty>
           }
           columns={[
             { header: 'Worker', cell: (row) => <code className="font-mono text-xs">{row.worker_id}</code> },
             {
               header: 'State',
-              cell: (row) => <Badge tone={row.alive ? 'success' : 'danger'}>{row.alive ? 'Alive' : 'Silent'}</Badge>,
+              cell: (row) => (
+                <Badge tone={row.alive ? 'success' : 'danger'}>{row.alive ? 'Alive' : 'Not responding'}</Badge>
+              ),
               width: '8rem',
             },
             { header: 'Running', cell: (row) => formatNumber(row.running), align: 'right', width: '7rem' },
@@ -91,14 +90,14 @@ function Health({ health }: { health: EngineHealth }) {
       </Section>
       <Poisoned rows={health.poisoned} />
       <Section
-        title="Unaccounted for"
-        description="Live executions without a living worker or a reason they wait. There should never be one."
+        title="Inconsistent"
+        description="Live executions without a worker or a reason to wait. This list should be empty."
       >
         {health.unaccounted.length === 0 ? (
           <p className="text-ink-2">None.</p>
         ) : (
           <Table
-            label="Executions nobody accounts for"
+            label="Inconsistent executions"
             rows={health.unaccounted}
             rowKey={(row) => row.execution_id}
             columns={[

@@ -22,24 +22,29 @@ function Outbox() {
   return (
     <Page
       title="Outbox"
-      description="Mails that were kept because no mail server is configured (SMTP_URL). Invitations stand here too, so that they can be passed on by hand."
+      description="Mails that were not sent because no mail server is configured (SMTP_URL). Copy invitations from here to pass them on."
     >
       <Loaded of={mails} what="the outbox">
         {(rows) => (
           <Table
-            label="Kept mails"
+            label="Unsent mails"
             rows={rows}
             rowKey={(row) => row.mail_id}
             more={mails.more}
             empty={
               <Empty icon={MailOpen} title="The outbox is empty">
-                With a mail server configured, mails are sent and do not stand here.
+                With a mail server configured, mails are sent and do not appear here.
               </Empty>
             }
             columns={[
               { header: 'To', cell: (row) => row.recipient.join(', '), width: '14rem' },
               { header: 'Subject', secondary: true, cell: (row) => <span className="font-medium">{row.subject}</span> },
-              { header: 'Kept', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem', secondary: true },
+              {
+                header: 'Created',
+                cell: (row) => <RelativeTime at={row.created_at} />,
+                width: '9rem',
+                secondary: true,
+              },
               {
                 header: <span className="sr-only">Actions</span>,
                 cell: (row) => (
@@ -60,7 +65,7 @@ function Outbox() {
             <Facts
               facts={[
                 ['To', shown.recipient.join(', ')],
-                ['Kept', exactTime(shown.created_at)],
+                ['Created', exactTime(shown.created_at)],
                 ['Workspace', shown.workspace_id ?? 'none'],
               ]}
             />

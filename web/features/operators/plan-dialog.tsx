@@ -50,14 +50,14 @@ const bodyOf = (values: Values, old: Plan | null) => ({
 
 export function PlanDialog({ plan, onClose }: { plan: Plan | 'new' | null; onClose(): void }) {
   const stale = ['listPlans', 'getUsage'] as const
-  const create = useChange('createPlan', { stale: [...stale], done: 'The plan was made', onDone: onClose })
+  const create = useChange('createPlan', { stale: [...stale], done: 'Plan created', onDone: onClose })
   const update = useChange('updatePlan', { stale: [...stale], done: 'Saved', onDone: onClose })
   const old = plan === 'new' ? null : plan
   const storage = old?.quotas.storage_bytes
   return (
     <Dialog open={plan !== null} onClose={onClose} size="medium" title={old ? `Change ${old.name}` : 'New plan'}>
       <Form<Values>
-        submit={old ? 'Save' : 'Make plan'}
+        submit={old ? 'Save' : 'Create plan'}
         onCancel={onClose}
         onSubmit={(values) =>
           old
@@ -75,7 +75,7 @@ export function PlanDialog({ plan, onClose }: { plan: Plan | 'new' | null; onClo
           <Field name="currency" label="Currency">
             <Input required minLength={3} maxLength={3} defaultValue={old?.currency ?? 'eur'} />
           </Field>
-          <Field name="interval" label="Each">
+          <Field name="interval" label="Interval">
             <Select
               defaultValue={old?.interval ?? 'month'}
               options={[
@@ -85,7 +85,7 @@ export function PlanDialog({ plan, onClose }: { plan: Plan | 'new' | null; onClo
             />
           </Field>
         </div>
-        <Field name="trial_days" label="Days of trial">
+        <Field name="trial_days" label="Trial days">
           <Input type="number" min={0} defaultValue={old?.trial_days ?? 0} />
         </Field>
         <fieldset className="grid gap-4 sm:grid-cols-2">
@@ -110,7 +110,7 @@ export function PlanDialog({ plan, onClose }: { plan: Plan | 'new' | null; onClo
             <Input type="number" min={0} step="any" defaultValue={old?.quotas.cpu_s_per_minute ?? ''} />
           </Field>
         </fieldset>
-        <Field name="features" label="What is said about it" hint="One line each.">
+        <Field name="features" label="Features" hint="One per line.">
           <Textarea rows={3} defaultValue={old?.features.join('\n') ?? ''} />
         </Field>
       </Form>

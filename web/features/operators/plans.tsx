@@ -23,7 +23,7 @@ function Plans() {
   const plans = useList('listPlans', { limit: 100 })
   const [edited, setEdited] = useState<Plan | 'new' | null>(null)
   const [asked, setAsked] = useState<Plan | null>(null)
-  const remove = useChange('deletePlan', { stale: ['listPlans'], done: 'The plan was taken off the list' })
+  const remove = useChange('deletePlan', { stale: ['listPlans'], done: 'Plan deleted' })
   const make = (
     <Button look="primary" icon={Plus} onClick={() => setEdited('new')}>
       New plan
@@ -32,7 +32,7 @@ function Plans() {
   return (
     <Page
       title="Plans"
-      description="What workspaces of this host can subscribe to. Without a subscription the oldest free plan counts."
+      description="Plans that workspaces of this host can subscribe to. Without a subscription, the oldest free plan applies."
       actions={make}
     >
       <Loaded of={plans} what="the plans">
@@ -43,8 +43,8 @@ function Plans() {
             rowKey={(row) => row.plan_id}
             more={plans.more}
             empty={
-              <Empty icon={Tags} title="No plan yet" action={make}>
-                Without plans nothing is limited and nobody pays.
+              <Empty icon={Tags} title="No plans yet" action={make}>
+                Without plans, usage is unlimited and free.
               </Empty>
             }
             columns={[
@@ -86,8 +86,8 @@ function Plans() {
       <ConfirmDialog
         open={asked !== null}
         onClose={() => setAsked(null)}
-        title={`Take ${asked?.name} off the list?`}
-        consequence="Nobody can subscribe to it any more. It is refused while somebody is subscribed."
+        title={`Delete ${asked?.name}?`}
+        consequence="No one can subscribe to it any more. You cannot delete a plan that has subscribers."
         action="Delete plan"
         onConfirm={() => remove.mutateAsync({ plan_id: asked!.plan_id })}
       />
@@ -100,14 +100,14 @@ function TestClock() {
   const { workspace } = useMe()
   const move = useChange('moveTestClock', {
     stale: ['listInvoices', 'getMyBillingSubscription', 'getUsage'],
-    done: ({ now }) => `The billing clock stands at ${new Date(now).toLocaleString('en')}`,
+    done: ({ now }) => `The billing clock is at ${new Date(now).toLocaleString('en')}`,
   })
   if (workspace?.role !== 'owner') return null
   return (
     <Section
       className="mt-8"
       title={`Billing clock of ${workspace?.name ?? 'this workspace'}`}
-      description="For trying out renewals with the built-in provider: what falls due in the time that passes happens at once. It never goes back."
+      description="For testing renewals with the built-in provider. Everything that falls due in the skipped time happens at once. The clock cannot go back."
     >
       <Card className="max-w-md">
         <Form<{ now: string }>

@@ -11,17 +11,17 @@ type Poison = EngineHealth['poisoned'][number]
 
 export function Poisoned({ rows }: { rows: Poison[] }) {
   const [asked, setAsked] = useState<Poison | null>(null)
-  const release = useChange('releaseExecution', { stale: ['getEngineHealth'], done: 'The execution runs again' })
+  const release = useChange('releaseExecution', { stale: ['getEngineHealth'], done: 'Execution restarted' })
   return (
     <Section
-      title="Parked after crashes"
-      description="Executions whose worker ended five times while it had them. They wait until somebody lets them run again; the newest hundred are shown."
+      title="Stopped after crashes"
+      description="Executions whose worker crashed five times. They wait until you restart them. The newest 100 are shown."
     >
       {rows.length === 0 ? (
         <p className="text-ink-2">None.</p>
       ) : (
         <Table
-          label="Executions parked after crashes"
+          label="Executions stopped after crashes"
           rows={rows}
           rowKey={(row) => row.execution_id}
           columns={[
@@ -48,8 +48,8 @@ export function Poisoned({ rows }: { rows: Poison[] }) {
       <ConfirmDialog
         open={asked !== null}
         onClose={() => setAsked(null)}
-        title="Let this execution run again?"
-        consequence="It may end its worker once more, with whatever else that one has under way; it is then parked again. Its workspace sees in the audit log that it was let go."
+        title="Restart this execution?"
+        consequence="It may crash its worker again and interrupt other executions; it is then stopped again. The workspace's audit log records the restart."
         action="Run again"
         onConfirm={() => release.mutateAsync({ execution_id: asked!.execution_id })}
       />

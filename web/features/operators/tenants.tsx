@@ -11,14 +11,14 @@ export const TenantsPage = () => (
   <OperatorsOnly title="Tenants">
     <Page
       title="Tenants"
-      description="Everybody's companies, teams, subscriptions and presence. Each look is recorded in the audit log of the tenant."
+      description="Companies, teams, subscriptions and presence of all tenants. Each view is recorded in the tenant's audit log."
     >
       <Tabs
         tabs={[
           { value: 'companies', label: 'Companies', content: <Companies /> },
           { value: 'teams', label: 'Teams', content: <Teams /> },
           { value: 'subscriptions', label: 'Subscription records', content: <Subscriptions /> },
-          { value: 'presence', label: 'Who is there', content: <Present /> },
+          { value: 'presence', label: 'Presence', content: <Present /> },
         ]}
       />
     </Page>
@@ -37,12 +37,12 @@ function Companies() {
           rows={rows}
           rowKey={(row) => row.company_id}
           more={companies.more}
-          empty={<Empty title="No company yet" />}
+          empty={<Empty title="No companies yet" />}
           columns={[
             { header: 'Company', cell: (row) => <span className="font-medium">{row.name}</span> },
             { header: 'Id', cell: (row) => <Id id={row.company_id} />, secondary: true },
             { header: 'Owner', cell: (row) => <Id id={row.owner_id} />, secondary: true },
-            { header: 'Made', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem' },
+            { header: 'Created', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem' },
           ]}
         />
       )}
@@ -60,12 +60,12 @@ function Teams() {
           rows={rows}
           rowKey={(row) => row.team_id}
           more={teams.more}
-          empty={<Empty title="No team yet" />}
+          empty={<Empty title="No teams yet" />}
           columns={[
             { header: 'Team', cell: (row) => <span className="font-medium">{row.name}</span> },
             { header: 'Workspace', cell: (row) => <Id id={row.workspace_id} />, secondary: true },
             { header: 'People', cell: (row) => row.member_count, align: 'right', width: '6rem' },
-            { header: 'Made', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem' },
+            { header: 'Created', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem' },
           ]}
         />
       )}
@@ -83,7 +83,7 @@ function Subscriptions() {
           rows={rows}
           rowKey={(row) => row.subscription_id}
           more={subscriptions.more}
-          empty={<Empty title="No subscription record yet" />}
+          empty={<Empty title="No subscription records yet" />}
           columns={[
             { header: 'Name', cell: (row) => <span className="font-medium">{row.name}</span> },
             { header: 'Workspace', cell: (row) => <Id id={row.workspace_id} />, secondary: true },
@@ -100,19 +100,19 @@ function Subscriptions() {
 function Present() {
   const present = useList('listPresence', { limit: 100 })
   return (
-    <Loaded of={present} what="who is there">
+    <Loaded of={present} what="presence">
       {(rows) => (
         <Table
-          label="Presence of everybody"
+          label="Presence"
           rows={rows}
           rowKey={(row) => row.presence_id}
           more={present.more}
-          empty={<Empty title="Nobody has been seen" />}
+          empty={<Empty title="No presence yet" />}
           columns={[
             { header: 'Person', cell: (row) => <Id id={row.user_id} /> },
             { header: 'Workspace', cell: (row) => <Id id={row.workspace_id} />, secondary: true },
             { header: 'State', cell: (row) => row.status, width: '7rem' },
-            { header: 'Seen', cell: (row) => <RelativeTime at={row.last_seen_at} />, width: '9rem' },
+            { header: 'Last seen', cell: (row) => <RelativeTime at={row.last_seen_at} />, width: '9rem' },
           ]}
         />
       )}

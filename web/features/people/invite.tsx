@@ -49,16 +49,16 @@ function Made({ made, onAgain, onClose }: { made: Invitation; onAgain(): void; o
     <div className="flex flex-col gap-4">
       {made.state === 'added' ? (
         <p role="status">
-          <strong>{made.email}</strong> is in now, as {made.role}.
+          <strong>{made.email}</strong> was added as {made.role}.
         </p>
       ) : (
         <>
           <p role="status">
-            The invitation for <strong>{made.email}</strong> is ready. It works once
+            The invitation for <strong>{made.email}</strong> is ready. It can be used once
             {made.expires_at && (
               <>
                 {' '}
-                and ends <RelativeTime at={made.expires_at} />
+                and expires <RelativeTime at={made.expires_at} />
               </>
             )}
             .

@@ -27,7 +27,7 @@ export function PeoplePage() {
   return (
     <Page
       title="People"
-      description={`Who is in ${workspace?.name ?? 'this workspace'}, and what each may do.`}
+      description={`People in ${workspace?.name ?? 'this workspace'} and their roles.`}
       actions={
         <>
           <OwnPresence />
@@ -39,14 +39,14 @@ export function PeoplePage() {
         </>
       }
     >
-      <Loaded of={members} what="the people of this workspace">
+      <Loaded of={members} what="the members">
         {(rows) => (
           <Table
-            label="People of the workspace"
+            label="Workspace members"
             rows={rows}
             rowKey={(row) => row.user_id}
             more={members.more}
-            empty={<Empty title="Nobody is here" />}
+            empty={<Empty title="No members" />}
             columns={[
               {
                 header: 'Name',
@@ -71,7 +71,7 @@ export function PeoplePage() {
         )}
       </Loaded>
       {isOwner && <PendingInvitations workspaceId={workspace_id} />}
-      <Section title="What the roles mean" className="mt-8">
+      <Section title="About roles" className="mt-8">
         <dl className="grid gap-x-6 gap-y-2 sm:grid-cols-[auto_1fr]">
           {Object.entries(roleWords).map(([role, { can }]) => (
             <div key={role} className="col-span-full grid grid-cols-subgrid">
@@ -86,8 +86,8 @@ export function PeoplePage() {
       <InviteDialog
         open={inviting}
         onClose={() => setInviting(false)}
-        title="Invite somebody"
-        description={`They get access to ${workspace?.name ?? 'this workspace'} when they open the link and sign in with that address.`}
+        title="Invite someone"
+        description={`They get access to ${workspace?.name ?? 'this workspace'} after they open the link and sign in with that address.`}
         roles={invitableRoles}
         onInvite={async ({ email, role }) => {
           const made = await api.inviteToWorkspace({ workspace_id, email, role: role as 'member' })
@@ -111,8 +111,8 @@ function MemberMenu({ member }: { member: WorkspaceMember }) {
   const self = member.user_id === userId
   const change = useChange('updateWorkspaceMember', {
     stale: ['listWorkspaceMembers'],
-    done: `${member.name} has another role now`,
-    failed: `The role of ${member.name} was not changed`,
+    done: `Changed the role of ${member.name}`,
+    failed: `Could not change the role of ${member.name}`,
   })
   const remove = useChange('removeWorkspaceMember', { stale: ['listWorkspaceMembers'] })
   if (!isOwner && !self) return null
@@ -124,7 +124,7 @@ function MemberMenu({ member }: { member: WorkspaceMember }) {
   }
   return (
     <>
-      <Menu trigger={<IconButton icon={MoreHorizontal} label={`What to do with ${member.name}`} size="small" />}>
+      <Menu trigger={<IconButton icon={MoreHorizontal} label={`Actions for ${member.name}`} size="small" />}>
         {isOwner && (
           <>
             <MenuGroup label="Role">
@@ -147,8 +147,8 @@ function MemberMenu({ member }: { member: WorkspaceMember }) {
         title={self ? `Leave ${workspace?.name}?` : `Remove ${member.name}?`}
         consequence={
           self
-            ? 'You lose access to everything in it at once. An owner has to invite you again if you want to come back.'
-            : `${member.name} loses access to everything in this workspace at once, open pages included. What they made stays. They can be invited again.`
+            ? 'You lose access at once. Only an owner can invite you again.'
+            : `${member.name} loses access to this workspace at once. What they created is kept. You can invite them again.`
         }
         action={self ? 'Leave' : 'Remove'}
         onConfirm={async () => {
@@ -159,8 +159,8 @@ function MemberMenu({ member }: { member: WorkspaceMember }) {
       <ConfirmDialog
         open={asking !== null && asking !== 'remove'}
         onClose={() => setAsking(null)}
-        title="Give up being an owner?"
-        consequence="You will not be able to manage people, billing or the workspace any more, nor to take this back yourself."
+        title="Give up ownership?"
+        consequence="You can no longer manage people, billing or the workspace. You cannot undo this yourself."
         action="Change my role"
         onConfirm={async () => {
           await setRole(asking as Role)

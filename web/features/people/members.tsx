@@ -52,7 +52,7 @@ export function SharedMembers({
     try {
       await onRole(member.user_id, role)
     } catch (error) {
-      toast.failed(`The role of ${member.name} was not changed`, error)
+      toast.failed(`Could not change the role of ${member.name}`, error)
     }
   }
   return (
@@ -61,7 +61,7 @@ export function SharedMembers({
         label={`Members of ${what}`}
         rows={members}
         rowKey={(row) => row.user_id}
-        empty={<Empty title={`Nobody is in ${what}`} />}
+        empty={<Empty title={`No members in ${what}`} />}
         columns={[
           { header: 'Name', cell: (row) => <span className="font-medium">{row.name}</span> },
           { header: 'E-mail', cell: (row) => <span className="text-ink-2">{row.email}</span>, secondary: true },
@@ -76,7 +76,7 @@ export function SharedMembers({
             align: 'right',
             cell: (row) =>
               mayManage ? (
-                <Menu trigger={<IconButton size="small" icon={MoreHorizontal} label={`What to do with ${row.name}`} />}>
+                <Menu trigger={<IconButton size="small" icon={MoreHorizontal} label={`Actions for ${row.name}`} />}>
                   <MenuGroup label="Role">
                     <MenuChoice
                       value={row.role}
@@ -110,8 +110,8 @@ export function SharedMembers({
       <InviteDialog
         open={inviting}
         onClose={() => setInviting(false)}
-        title={`Invite somebody to ${what}`}
-        description="People of the workspace are in at once. Anybody else gets a link, and then sees this and nothing else."
+        title={`Invite someone to ${what}`}
+        description="Workspace members are added at once. Anyone else gets a link and sees only this."
         roles={choices}
         onInvite={({ email, role }) => onInvite(email, role as SharedRole)}
       />
@@ -121,8 +121,8 @@ export function SharedMembers({
         title={self ? `Leave ${what}?` : `Remove ${asked?.name}?`}
         consequence={
           self
-            ? `You no longer see ${what}. An owner of it can invite you again.`
-            : `${asked?.name} no longer sees ${what}, from now on. What they wrote or did stays.`
+            ? `You lose access to ${what}. An owner can invite you again.`
+            : `${asked?.name} loses access to ${what} at once. What they wrote or did is kept.`
         }
         action={self ? 'Leave' : 'Remove'}
         onConfirm={async () => {

@@ -17,16 +17,16 @@ const into = { thread: 'a thread', job: 'a job' }
 export function PendingInvitations({ workspaceId }: { workspaceId: string }) {
   const invitations = useList('listInvitations', { workspace_id: workspaceId })
   const [asked, setAsked] = useState<PendingInvitation | null>(null)
-  const revoke = useChange('revokeInvitation', { stale: ['listInvitations'], done: 'The invitation was taken back' })
+  const revoke = useChange('revokeInvitation', { stale: ['listInvitations'], done: 'Invitation withdrawn' })
   return (
-    <Section title="Invited, not here yet" className="mt-8">
+    <Section title="Pending invitations" className="mt-8">
       <Loaded of={invitations} what="the invitations" rows={2}>
         {(rows) =>
           rows.length === 0 ? (
-            <p className="text-ink-2">No invitation is open.</p>
+            <p className="text-ink-2">No pending invitations.</p>
           ) : (
             <Table
-              label="Open invitations"
+              label="Pending invitations"
               rows={rows}
               rowKey={(row) => row.invitation_id}
               more={invitations.more}
@@ -48,14 +48,19 @@ export function PendingInvitations({ workspaceId }: { workspaceId: string }) {
                   secondary: true,
                   width: '12rem',
                 },
-                { header: 'Ends', cell: (row) => <RelativeTime at={row.expires_at} />, secondary: true, width: '8rem' },
+                {
+                  header: 'Expires',
+                  cell: (row) => <RelativeTime at={row.expires_at} />,
+                  secondary: true,
+                  width: '8rem',
+                },
                 {
                   header: <span className="sr-only">Actions</span>,
                   cell: (row) => (
                     <IconButton
                       icon={X}
                       size="small"
-                      label={`Take back the invitation of ${row.email}`}
+                      label={`Withdraw the invitation for ${row.email}`}
                       onClick={() => setAsked(row)}
                     />
                   ),
@@ -70,9 +75,9 @@ export function PendingInvitations({ workspaceId }: { workspaceId: string }) {
       <ConfirmDialog
         open={asked !== null}
         onClose={() => setAsked(null)}
-        title="Take the invitation back?"
-        consequence={`The link that ${asked?.email ?? 'they'} got stops working. You can invite them again.`}
-        action="Take back"
+        title="Withdraw the invitation?"
+        consequence={`The link sent to ${asked?.email ?? 'they'} stops working. You can invite them again.`}
+        action="Withdraw"
         onConfirm={() => revoke.mutateAsync({ workspace_id: workspaceId, invitation_id: asked!.invitation_id })}
       />
     </Section>

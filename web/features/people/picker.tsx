@@ -41,7 +41,7 @@ export function PeoplePicker({
             />
           </li>
         ))}
-        {shown.length === 0 && <li className="text-ink-2">Nobody is called that.</li>}
+        {shown.length === 0 && <li className="text-ink-2">No matches.</li>}
       </ul>
     </div>
   )

@@ -38,7 +38,7 @@ export function OwnPresence() {
       await choosePresence(next)
       toast.done(`Colleagues see you as ${words[next].toLowerCase()}`)
     } catch (error) {
-      toast.failed('Your presence could not be changed', error)
+      toast.failed('Could not change your presence', error)
     }
   }
   return (
@@ -50,7 +50,7 @@ export function OwnPresence() {
         </Button>
       }
     >
-      <MenuGroup label="What colleagues see of you">
+      <MenuGroup label="Your status">
         <MenuChoice
           value={status}
           onChange={choose}

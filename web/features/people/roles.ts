@@ -1,9 +1,9 @@
 export type Role = 'owner' | 'member' | 'viewer' | 'guest'
 
 export const roleWords: Record<Role, { label: string; can: string }> = {
-  owner: { label: 'Owner', can: 'Everything, including people, billing and the workspace itself' },
-  member: { label: 'Member', can: 'Makes and runs workflows, data and conversations' },
-  viewer: { label: 'Viewer', can: 'Reads, and votes or answers where named' },
+  owner: { label: 'Owner', can: 'Full access, including people, billing and the workspace' },
+  member: { label: 'Member', can: 'Creates and runs workflows, data and conversations' },
+  viewer: { label: 'Viewer', can: 'Reads. Votes and answers when asked' },
   guest: { label: 'Guest', can: 'Sees only the threads and jobs they were invited to' },
 }
 

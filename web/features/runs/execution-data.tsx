@@ -22,14 +22,14 @@ export function ExecutionData({ value, label, execution_id }: { value: unknown; 
   const [pending, setPending] = useState(false)
   if (!isBlob(value)) return <JsonView value={value} label={label} />
   const { $blob, bytes } = value
-  if ($blob === null) return <p className="text-ink-2">This was {formatBytes(bytes)} and has been deleted since.</p>
+  if ($blob === null) return <p className="text-ink-2">This file was {formatBytes(bytes)} and has been deleted.</p>
   if (fetched?.of === $blob) return <JsonView value={fetched.value} label={label} />
   const fetchIt = async (): Promise<void> => {
     setPending(true)
     try {
       setFetched({ of: $blob, value: await api.readExecutionBlob({ execution_id, sha256: $blob.split('/').at(-1)! }) })
     } catch (error) {
-      toast.failed('The data could not be read', error)
+      toast.failed('Could not load the data', error)
     } finally {
       setPending(false)
     }
@@ -38,7 +38,7 @@ export function ExecutionData({ value, label, execution_id }: { value: unknown; 
     <div className="flex items-center justify-between rounded-md border border-line bg-sunken px-3 py-2">
       <span className="text-ink-2">Large: {formatBytes(bytes)}</span>
       <Button size="small" pending={pending} onClick={() => void fetchIt()}>
-        Show it
+        Show
       </Button>
     </div>
   )

@@ -19,7 +19,7 @@ const spans: Record<string, { label: string; ms: number }> = {
 
 const states = [
   { value: '', label: 'Any state' },
-  { value: 'queued,running', label: 'Under way' },
+  { value: 'queued,running', label: 'In progress' },
   { value: 'waiting', label: 'Waiting' },
   { value: 'succeeded', label: 'Succeeded' },
   { value: 'failed,timed_out', label: 'Failed or timed out' },
@@ -52,7 +52,7 @@ export function RunsPage() {
     void navigate({ to: '/runs', search: { ...search, ...more } as never, replace: true })
   const filtered = Boolean(search.status || search.workflow_id || search.since || search.trigger)
   return (
-    <Page title="Runs" description="Every run you may see, newest first.">
+    <Page title="Runs" description="All runs you can see, newest first.">
       <div className="mb-4 flex flex-wrap gap-3">
         <Field label="State" hideLabel className="w-44">
           <Select
@@ -81,7 +81,7 @@ export function RunsPage() {
             ]}
           />
         </Field>
-        <Field label="Begun by" hideLabel className="w-48">
+        <Field label="Started by" hideLabel className="w-48">
           <Select
             value={search.trigger ?? ''}
             onChange={(event) => set({ trigger: event.target.value })}
@@ -101,12 +101,10 @@ export function RunsPage() {
             more={runs.more}
             empty={
               <Empty
-                title={filtered ? 'No run matches' : 'Nothing has run yet'}
+                title={filtered ? 'No matching runs' : 'No runs yet'}
                 action={!filtered && <ButtonLink to="/workflows">Choose a workflow</ButtonLink>}
               >
-                {filtered
-                  ? 'Try another state, workflow, time or beginning.'
-                  : 'Run a workflow and see here what it does.'}
+                {filtered ? 'Change the filters and try again.' : 'Run a workflow to see its runs here.'}
               </Empty>
             }
           />

@@ -36,15 +36,15 @@ export function NodePanel({
         <IconButton icon={X} label="Close the step" size="small" onClick={onClose} />
       </div>
       {node === undefined || node.status === 'pending' ? (
-        <p className="text-ink-2">This step has not begun.</p>
+        <p className="text-ink-2">This step has not run.</p>
       ) : (
         <>
           <Facts
             facts={[
               ['State', <StatusBadge key="state" status={node.status} />],
               ['Attempts', node.attempt || '–'],
-              ['Began', <RelativeTime key="began" at={node.started_at} />],
-              ['Took', <Duration key="took" from={node.started_at} to={node.finished_at} />],
+              ['Started', <RelativeTime key="began" at={node.started_at} />],
+              ['Duration', <Duration key="took" from={node.started_at} to={node.finished_at} />],
             ]}
           />
           {node.error && <Failure error={node.error} />}
@@ -62,7 +62,7 @@ export function NodePanel({
       )}
       {definition?.args && (
         <div>
-          <h3 className="mb-1 font-medium">What it was told to do</h3>
+          <h3 className="mb-1 font-medium">Input</h3>
           <JsonView value={definition.args} label="Arguments" />
         </div>
       )}

@@ -22,8 +22,8 @@ export function RetryDialog({
     <Dialog
       open={from !== null}
       onClose={onClose}
-      title="Run it again"
-      description="This makes a new run with the same input. The one you see stays as it is."
+      title="Run again"
+      description="Creates a new run with the same input. This run is kept."
     >
       <Form<{ from: string; version: 'same' | 'active' }>
         key={from}
@@ -41,14 +41,14 @@ export function RetryDialog({
       >
         <Field
           name="from"
-          label="Begin with"
-          hint="Steps before it keep their results; it and all that follows are done again."
+          label="Start from"
+          hint="Earlier steps keep their outputs. This step and all later steps run again."
         >
           <Select
             defaultValue={from ?? 'start'}
             options={[
               { value: 'start', label: 'The first step' },
-              { value: 'failed', label: 'What failed or did not finish' },
+              { value: 'failed', label: 'The failed step' },
               ...nodes.map(({ id, name }) => ({ value: id, label: name || id })),
             ]}
           />
@@ -57,8 +57,8 @@ export function RetryDialog({
           <Select
             defaultValue="same"
             options={[
-              { value: 'same', label: 'The same as this run' },
-              { value: 'active', label: 'The active one' },
+              { value: 'same', label: 'Same as this run' },
+              { value: 'active', label: 'The active version' },
             ]}
           />
         </Field>

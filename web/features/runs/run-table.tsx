@@ -51,8 +51,8 @@ export function RunTable({
       rowTo={({ execution_id }) => `/runs/${execution_id}`}
       empty={
         empty ?? (
-          <Empty icon={Activity} title="It has not run yet">
-            Every run is recorded here, step by step.
+          <Empty icon={Activity} title="No runs yet">
+            Every run appears here, step by step.
           </Empty>
         )
       }
@@ -77,7 +77,7 @@ export function RunTable({
         { header: 'Started by', width: '10rem', secondary: true, cell: startedBy },
         { header: 'Started', width: '9rem', secondary: true, cell: (row) => <RelativeTime at={row.created_at} /> },
         {
-          header: 'Took',
+          header: 'Duration',
           width: '7rem',
           align: 'right',
           secondary: true,

@@ -64,7 +64,7 @@ function Run({ execution_id }: { execution_id: string }) {
       description={
         found && (
           <>
-            Began <RelativeTime at={found.created_at} />
+            Started <RelativeTime at={found.created_at} />
             {found.started_by && <> by {personOf(found.started_by)}</>}, {ended ? 'took' : 'so far'}{' '}
             <Duration from={found.created_at} to={found.finished_at} />
             {found.retry_of && (
@@ -120,7 +120,7 @@ const LineState = ({ connection }: { connection: Connection }) =>
   connection === 'lost' ? (
     <p role="status" className="mb-4 flex items-center gap-2 rounded-md bg-waiting-soft px-3 py-2">
       <WifiOff aria-hidden className="size-4 text-waiting" />
-      The connection was lost. What you see may be old; it is being opened again.
+      Connection lost. This page may be out of date. Reconnecting…
     </p>
   ) : null
 
@@ -128,7 +128,7 @@ function Actions({ execution, onRetry }: { execution: Execution; onRetry(from: s
   const [cancelling, setCancelling] = useState(false)
   const cancel = useChange('cancelExecution', {
     stale: ['getExecution', 'searchExecutions', 'listExecutions'],
-    done: 'The run is being cancelled',
+    done: 'Cancelling the run',
   })
   const failed = execution.status === 'failed' || execution.status === 'timed_out' || execution.status === 'cancelled'
   if (!finished.has(execution.status)) {
@@ -141,7 +141,7 @@ function Actions({ execution, onRetry }: { execution: Execution; onRetry(from: s
           open={cancelling}
           onClose={() => setCancelling(false)}
           title="Cancel this run?"
-          consequence="Steps under way are stopped, open questions and approvals are closed. What steps have already done outside stays done."
+          consequence="Running steps are stopped, and open questions and approvals are closed. Effects on other systems are not undone."
           action="Cancel run"
           onConfirm={() => cancel.mutateAsync({ execution_id: execution.execution_id })}
         />
@@ -228,7 +228,7 @@ function Body({ execution, frames, definition, onRetry }: BodyProps) {
             ]}
           />
         </div>
-        <aside aria-label={selected ? 'The chosen step' : 'Input and result'} className="min-w-0">
+        <aside aria-label={selected ? 'Selected step' : 'Input and output'} className="min-w-0">
           {selected ? (
             <NodePanel
               execution={execution}
@@ -251,11 +251,11 @@ function InputAndResult({ execution }: { execution: Execution }) {
     <div className="flex flex-col gap-5">
       {finished.has(execution.status) && (
         <div>
-          <h2 className="mb-1 font-semibold">Result</h2>
+          <h2 className="mb-1 font-semibold">Output</h2>
           {execution.error ? (
             <Failure error={execution.error} />
           ) : (
-            <ExecutionData value={execution.results} label="Result" execution_id={execution.execution_id} />
+            <ExecutionData value={execution.results} label="Output" execution_id={execution.execution_id} />
           )}
         </div>
       )}
@@ -263,7 +263,7 @@ function InputAndResult({ execution }: { execution: Execution }) {
         <h2 className="mb-1 font-semibold">Input</h2>
         <ExecutionData value={execution.input} label="Input" execution_id={execution.execution_id} />
       </div>
-      <p className="text-ink-2">Choose a step to see what it was given and what it gave.</p>
+      <p className="text-ink-2">Select a step to see its input and output.</p>
     </div>
   )
 }

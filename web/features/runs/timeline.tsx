@@ -29,7 +29,7 @@ export function Timeline({
 }) {
   const now = useNow(execution.finished_at === null)
   const begun = execution.nodes.filter(({ started_at, status }) => started_at !== null && status !== 'skipped')
-  if (begun.length === 0) return <Empty title="No step has begun yet" />
+  if (begun.length === 0) return <Empty title="No step has run yet" />
   const start = Math.min(...begun.map(({ started_at }) => Date.parse(started_at!)))
   const end = Math.max(execution.finished_at ? Date.parse(execution.finished_at) : Math.max(now, start + 1), start + 1)
   const rows = [...begun].sort((a, b) => Date.parse(a.started_at!) - Date.parse(b.started_at!))
@@ -58,7 +58,7 @@ export function Timeline({
               </span>
               <span
                 className="relative h-3 rounded bg-sunken max-sm:hidden"
-                title={`Began ${exactTime(node.started_at!)}`}
+                title={`Started ${exactTime(node.started_at!)}`}
               >
                 <span
                   className={cx('absolute inset-y-0 min-w-0.5 rounded', bars[node.status])}

@@ -4,8 +4,8 @@
 export const NOT_JOBS = 'user,system,webhook,schedule,embed,channel,workflow'
 
 export const triggers = [
-  { value: '', label: 'Begun by anything' },
-  { value: NOT_JOBS, label: 'All but jobs' },
+  { value: '', label: 'Any trigger' },
+  { value: NOT_JOBS, label: 'Without jobs' },
   { value: 'user,system', label: 'People' },
   { value: 'schedule', label: 'Schedules' },
   { value: 'webhook', label: 'Webhooks' },

@@ -47,26 +47,26 @@ function OneWait({ wait, execution, nameOf }: { wait: Wait; execution: Execution
     case 'timer':
       return (
         <Notice icon={<Clock aria-hidden className="size-5" />}>
-          “{step}” waits.{' '}
+          “{step}” is waiting.{' '}
           {wait.until ? (
             <>
-              It goes on <RelativeTime at={wait.until} />, on {exactTime(wait.until)}.
+              It continues <RelativeTime at={wait.until} />, on {exactTime(wait.until)}.
             </>
           ) : (
-            'It goes on soon.'
+            'It continues soon.'
           )}
         </Notice>
       )
     case 'slot':
       return (
         <Notice icon={<Hourglass aria-hidden className="size-5" />}>
-          It waits for a slot: as many runs of this workflow as its settings allow are under way.
+          Waiting for a free slot. The maximum number of runs of this workflow is in progress.
         </Notice>
       )
     case 'execution':
       return (
         <Notice icon={<Workflow aria-hidden className="size-5" />}>
-          {step} waits for{' '}
+          {step} is waiting for{' '}
           {wait.execution_id ? (
             <Link to={`/runs/${wait.execution_id}`} className="underline">
               the run
@@ -121,12 +121,12 @@ function Question({ wait, execution_id }: { wait: Wait; execution_id: string }) 
               { execution_id, response, clarification_id: mine.clarification_id },
               { idempotencyKey: newKey() },
             )
-            toast.done('Answered', 'The run goes on.')
+            toast.done('Answered', 'The run continues.')
             await invalidate('getExecution', 'listQuestionInbox')
           }}
         />
       ) : (
-        <p className="text-ink-2">Somebody else is asked. The run goes on as soon as one of them has answered.</p>
+        <p className="text-ink-2">This question is for someone else. The run continues when they answer.</p>
       )}
     </Card>
   )
@@ -140,7 +140,7 @@ function OpenGate({ wait, execution_id }: { wait: Wait; execution_id: string }) 
   if (!gate) {
     return (
       <Notice icon={<Stamp aria-hidden className="size-5" />}>
-        It waits for an approval{wait.title ? `: ${wait.title}` : ''}.
+        Waiting for approval{wait.title ? `: ${wait.title}` : ''}.
       </Notice>
     )
   }

@@ -3,10 +3,10 @@ import type { ExecutionSummary } from '#sdk/types.generated'
 type Waiting = ExecutionSummary['waiting_for'][number]
 
 const words: Record<Waiting['kind'], string> = {
-  clarification: 'An answer',
+  clarification: 'Answer',
   approval: 'Approval',
-  timer: 'A time',
-  slot: 'A slot',
+  timer: 'Timer',
+  slot: 'Free slot',
   execution: 'Another run',
 }
 
@@ -14,7 +14,7 @@ const words: Record<Waiting['kind'], string> = {
 export const waitsFor = ({ waiting_for }: Pick<ExecutionSummary, 'waiting_for'>): string => {
   const [first, ...rest] = waiting_for
   if (!first) return 'Waiting'
-  return rest.length === 0 ? `Waits: ${words[first.kind].toLowerCase()}` : `Waits: ${waiting_for.length} things`
+  return rest.length === 0 ? `Waiting: ${words[first.kind].toLowerCase()}` : `Waiting: ${waiting_for.length} things`
 }
 
 export const finished = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])

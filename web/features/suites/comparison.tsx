@@ -13,7 +13,7 @@ export function Comparison({ comparison, passRate }: { comparison: Compared; pas
     <Section title="Compared with the other run">
       {!same_dataset && (
         <p className="mb-3 rounded-lg bg-waiting-soft px-4 py-3 text-waiting">
-          The dataset was another one then: records with the same number need not be the same.
+          The dataset has changed since. Records with the same number may differ.
         </p>
       )}
       <p className="mb-3">

@@ -52,14 +52,14 @@ export function SuiteForm({
         <Field name="name" label="Name">
           <Input required maxLength={200} defaultValue={suite?.name ?? ''} />
         </Field>
-        <Field label="Records to try it with">
+        <Field label="Test records">
           <Select
             value={datasetId}
             onChange={(event) => setDatasetId(event.currentTarget.value)}
-            options={[{ value: '', label: 'No dataset yet' }, ...datasetOptions(datasets.data)]}
+            options={[{ value: '', label: 'No datasets yet' }, ...datasetOptions(datasets.data)]}
           />
         </Field>
-        <Section title="What the workflow is given" className="mb-0!">
+        <Section title="Workflow input" className="mb-0!">
           <Card className="flex flex-col gap-4">
             <GivenFields
               value={given}
@@ -69,7 +69,7 @@ export function SuiteForm({
             />
           </Card>
         </Section>
-        <Section title="What must come out" description="All checks must hold for a record to pass." className="mb-0!">
+        <Section title="Checks" description="A record passes if all checks pass." className="mb-0!">
           <Card className="flex flex-col gap-3">
             {checks.map((check, at) => (
               <div
@@ -115,7 +115,7 @@ export function SuiteForm({
                     label={`Fields compared by check ${at + 1}`}
                     hideLabel
                     className="col-span-full"
-                    hint="Only these fields, separated by commas. Empty: all of it."
+                    hint="Only these fields, separated by commas. Empty: all fields."
                   >
                     <Input
                       value={check.fields}

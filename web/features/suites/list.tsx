@@ -36,7 +36,7 @@ export function SuitesPage() {
   return (
     <Page
       title="Suites"
-      description="Does the workflow still give what it should? A suite runs it over known records and compares."
+      description="A suite runs a workflow with known records and compares the output with what you expect."
       actions={make}
     >
       <Loaded of={suites} what="the suites">
@@ -47,8 +47,8 @@ export function SuitesPage() {
             rowKey={(row) => row.suite_id}
             rowTo={(row) => `/suites/${row.suite_id}`}
             empty={
-              <Empty icon={FlaskConical} title="No suite yet" action={make}>
-                Choose a workflow and a dataset with what is expected of each record.
+              <Empty icon={FlaskConical} title="No suites yet" action={make}>
+                Choose a workflow and a dataset with the expected output of each record.
               </Empty>
             }
             columns={[

@@ -25,8 +25,8 @@ export function NewSuitePage() {
           const workflowId = own.find(({ workflow_id }) => workflow_id === asked)?.workflow_id ?? own[0]?.workflow_id
           if (!workflowId) {
             return (
-              <Empty icon={Lock} title="You need a workflow to test">
-                Suites are made by owners and members of a workflow.
+              <Empty icon={Lock} title="You need a workflow first">
+                Owners and members of a workflow can create suites.
               </Empty>
             )
           }
@@ -46,7 +46,7 @@ export function NewSuitePage() {
               <SuiteForm
                 key={workflowId}
                 workflowId={workflowId}
-                submit="Make suite"
+                submit="Create suite"
                 onSave={(body) => create.mutateAsync({ workflow_id: workflowId, ...body })}
               />
             </>

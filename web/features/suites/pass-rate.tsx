@@ -16,7 +16,7 @@ export const outcomeWords = {
   passed: 'Passed',
   failed: 'Not as expected',
   error: 'The workflow failed',
-  unjudged: 'Not judged',
+  unjudged: 'Not checked',
 } as const
 export type Outcome = keyof typeof outcomeWords
 

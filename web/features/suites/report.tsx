@@ -87,7 +87,7 @@ export function ReportPage() {
             {found.comparison && <Comparison comparison={found.comparison} passRate={found.pass_rate} />}
             <Section title="Record by record">
               <Table
-                label="Records of the run"
+                label="Records"
                 rows={report.data?.pages.flatMap(({ items }) => items) ?? []}
                 rowKey={(row) => String(row.position)}
                 more={{
@@ -96,9 +96,7 @@ export function ReportPage() {
                   load: () => void report.fetchNextPage(),
                 }}
                 empty={
-                  <Empty
-                    title={found.status === 'running' ? 'The first results come in a moment' : 'No record stands there'}
-                  />
+                  <Empty title={found.status === 'running' ? 'The first results appear in a moment' : 'No records'} />
                 }
                 columns={[
                   { header: 'Record', cell: (row) => row.position + 1, align: 'right', width: '5rem' },
@@ -114,9 +112,9 @@ export function ReportPage() {
                           size="small"
                           look="quiet"
                           onClick={() => setShown(row)}
-                          aria-label={`What record ${row.position + 1} gave`}
+                          aria-label={`Output of record ${row.position + 1}`}
                         >
-                          Result
+                          Output
                         </Button>
                         {row.execution_id && (
                           <Link
@@ -144,8 +142,8 @@ export function ReportPage() {
       >
         {shown && (
           <div className="flex flex-col gap-4">
-            <JsonView value={shown.actual ?? null} label="What the workflow gave" />
-            <JsonView value={shown.checks} label="What the checks said" />
+            <JsonView value={shown.actual ?? null} label="Workflow output" />
+            <JsonView value={shown.checks} label="Check results" />
           </div>
         )}
       </Dialog>
@@ -159,7 +157,7 @@ const runInWords = (run: SuiteRun, now: number): string =>
 const whyOf = (row: SuiteOutcome): string =>
   row.checks
     .filter(({ passed }) => passed !== true)
-    .map(({ kind, message }) => message ?? `the check "${kind}" does not hold`)
+    .map(({ kind, message }) => message ?? `the check "${kind}" failed`)
     .join('; ')
 
 function Summary({ report }: { report: SuiteReport }) {
@@ -177,10 +175,10 @@ function Summary({ report }: { report: SuiteReport }) {
         value={report.status === 'running' ? done : report.passed}
         max={report.total}
         tone={report.status === 'running' ? 'accent' : report.pass_rate === 1 ? 'success' : 'waiting'}
-        detail={`${report.passed} passed, ${report.failed} not as expected, ${report.errors} failed${report.unjudged > 0 ? `, ${report.unjudged} not judged` : ''} of ${report.total}`}
+        detail={`${report.passed} passed, ${report.failed} not as expected, ${report.errors} failed${report.unjudged > 0 ? `, ${report.unjudged} not checked` : ''} of ${report.total}`}
       />
       <p className="mt-3 text-ink-2">
-        Began <RelativeTime at={report.started_at} />, took{' '}
+        Started <RelativeTime at={report.started_at} />, took{' '}
         <Duration from={report.started_at} to={report.finished_at} />.
       </p>
       {report.error && (

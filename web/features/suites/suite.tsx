@@ -72,11 +72,11 @@ function Found({ suite }: { suite: Suite }) {
     >
       {suite.dataset_id === null && (
         <p role="status" className="mb-6 rounded-lg bg-waiting-soft px-4 py-3 text-waiting">
-          It has no dataset (any more). Choose one below before it can run.
+          This suite has no dataset. Choose one below to run it.
         </p>
       )}
       {mayChange && suite.dataset_id !== null && (
-        <Section title="Run it">
+        <Section title="Run">
           <Card className="max-w-2xl">
             <Form<{ version_id: string }>
               submit={
@@ -121,7 +121,7 @@ function Found({ suite }: { suite: Suite }) {
         open={asking}
         onClose={() => setAsking(false)}
         title={`Delete ${suite.name}?`}
-        consequence="The suite and all its reports are gone for good. The workflow and the dataset stay."
+        consequence="The suite and all its reports are deleted permanently. The workflow and the dataset are kept."
         action="Delete suite"
         onConfirm={async () => {
           await remove.mutateAsync({ suite_id })
@@ -145,10 +145,10 @@ function Runs({ suite, versionName }: { suite: Suite; versionName(id: string): s
         more={runs.more}
         rowKey={(row) => row.run_id}
         rowTo={(row) => `/suites/${suite_id}/runs/${row.run_id}`}
-        empty={runs.isPending ? <Loading rows={2} /> : <Empty title="It has not run yet" />}
+        empty={runs.isPending ? <Loading rows={2} /> : <Empty title="No runs yet" />}
         columns={[
           {
-            header: 'Began',
+            header: 'Started',
             link: true,
             cell: (row) => <RelativeTime at={row.started_at} />,
             width: '9rem',

@@ -26,7 +26,7 @@ export function TeamsPage() {
   return (
     <Page
       title="Teams"
-      description="People who approve and are told things together. A gate can ask a team instead of a person."
+      description="Groups of people. Approvals and notifications can address a team instead of a person."
       actions={make}
     >
       <Loaded of={teams} what="the teams">
@@ -38,8 +38,8 @@ export function TeamsPage() {
             rowTo={(row) => `/teams/${row.team_id}`}
             more={teams.more}
             empty={
-              <Empty icon={UsersRound} title="No team yet" action={make}>
-                Put the people who decide together into a team, and name it in an approval.
+              <Empty icon={UsersRound} title="No teams yet" action={make}>
+                Create a team and use it as an approver.
               </Empty>
             }
             columns={[
@@ -49,7 +49,7 @@ export function TeamsPage() {
                 cell: (row) => row.name,
               },
               {
-                header: 'Short name',
+                header: 'Slug',
                 cell: (row) => <code className="font-mono text-xs text-ink-2">{row.slug}</code>,
                 secondary: true,
               },
@@ -59,7 +59,12 @@ export function TeamsPage() {
                 secondary: true,
               },
               { header: 'People', cell: (row) => row.member_count, align: 'right', width: '6rem' },
-              { header: 'Made', cell: (row) => <RelativeTime at={row.created_at} />, width: '8rem', secondary: true },
+              {
+                header: 'Created',
+                cell: (row) => <RelativeTime at={row.created_at} />,
+                width: '8rem',
+                secondary: true,
+              },
             ]}
           />
         )}
@@ -76,9 +81,9 @@ function NewTeam({ open, onClose }: { open: boolean; onClose(): void }) {
     onDone: ({ team_id }) => void navigate({ to: `/teams/${team_id}` }),
   })
   return (
-    <Dialog open={open} onClose={onClose} title="New team" description="You choose its people next.">
+    <Dialog open={open} onClose={onClose} title="New team" description="You add people next.">
       <Form<{ name: string; slug: string; description: string }>
-        submit="Make team"
+        submit="Create team"
         onCancel={onClose}
         onSubmit={({ name, slug, description }) =>
           create.mutateAsync({ name, ...(slug && { slug }), ...(description && { description }) })
@@ -87,10 +92,10 @@ function NewTeam({ open, onClose }: { open: boolean; onClose(): void }) {
         <Field name="name" label="Name">
           <Input required autoFocus maxLength={200} />
         </Field>
-        <Field name="slug" label="Short name" hint="For addresses; made from the name if left empty.">
+        <Field name="slug" label="Slug" hint="Used in addresses. Empty: derived from the name.">
           <Input maxLength={63} placeholder="finance" />
         </Field>
-        <Field name="description" label="What it is for">
+        <Field name="description" label="Description">
           <Textarea rows={2} maxLength={2000} />
         </Field>
       </Form>

@@ -59,14 +59,14 @@ function Found({ team }: { team: Team }) {
         <FactRow
           facts={[
             [
-              'Short name',
+              'Slug',
               <code key="slug" className="font-mono text-xs">
                 {team.slug}
               </code>,
             ],
             ['Workspace', workspace?.name ?? 'another tenant'],
-            ['Made by', <PersonName key="owner" id={team.owner_id} />],
-            ['Made', <RelativeTime key="made" at={team.created_at} />],
+            ['Created by', <PersonName key="owner" id={team.owner_id} />],
+            ['Created', <RelativeTime key="made" at={team.created_at} />],
           ]}
         />
       </div>
@@ -76,17 +76,17 @@ function Found({ team }: { team: Team }) {
           rows={team.members}
           rowKey={(row) => row.user_id}
           empty={
-            <Empty icon={UsersRound} title="Nobody is in this team yet">
+            <Empty icon={UsersRound} title="No one is in this team yet">
               {mayChange
-                ? 'Add people so that a gate that asks this team can be decided.'
-                : 'Its creator or an owner of the workspace can add people.'}
+                ? 'Add people so that the team can approve requests.'
+                : "The team's creator or a workspace owner can add people."}
             </Empty>
           }
           columns={[
             { header: 'Name', cell: (row) => row.name },
             { header: 'Added', cell: (row) => <RelativeTime at={row.added_at} />, width: '10rem' },
             {
-              header: <span className="sr-only">What to do</span>,
+              header: <span className="sr-only">Actions</span>,
               width: '4rem',
               align: 'right',
               cell: (row) =>
@@ -94,7 +94,7 @@ function Found({ team }: { team: Team }) {
                   <IconButton
                     size="small"
                     icon={UserMinus}
-                    label={row.user_id === userId ? 'Leave the team' : `Take ${row.name} out of the team`}
+                    label={row.user_id === userId ? 'Leave the team' : `Remove ${row.name} from the team`}
                     onClick={() => setLeaving(row)}
                   />
                 ),
@@ -112,9 +112,9 @@ function Found({ team }: { team: Team }) {
         <ConfirmDialog
           open
           onClose={() => setLeaving(null)}
-          title={leaving.user_id === userId ? `Leave ${team.name}?` : `Take ${leaving.name} out of ${team.name}?`}
-          consequence={`${leaving.user_id === userId ? 'You stay' : 'They stay'} in the workspace. Approvals that ask this team no longer wait for ${leaving.user_id === userId ? 'you' : 'them'}; votes already cast count on.`}
-          action={leaving.user_id === userId ? 'Leave team' : 'Take out'}
+          title={leaving.user_id === userId ? `Leave ${team.name}?` : `Remove ${leaving.name} from ${team.name}?`}
+          consequence={`${leaving.user_id === userId ? 'You stay' : 'They stay'} in the workspace. Approvals for this team no longer wait for ${leaving.user_id === userId ? 'you' : 'them'}. Votes already cast still count.`}
+          action={leaving.user_id === userId ? 'Leave team' : 'Remove'}
           onConfirm={() => takeOut.mutateAsync({ team_id: team.team_id, user_id: leaving.user_id })}
         />
       )}
@@ -129,10 +129,10 @@ function Found({ team }: { team: Team }) {
           <Field name="name" label="Name">
             <Input required maxLength={200} defaultValue={team.name} />
           </Field>
-          <Field name="slug" label="Short name" hint="Addresses with the old one stop working.">
+          <Field name="slug" label="Slug" hint="Addresses with the old slug stop working.">
             <Input required maxLength={63} defaultValue={team.slug} />
           </Field>
-          <Field name="description" label="What it is for">
+          <Field name="description" label="Description">
             <Textarea rows={2} maxLength={2000} defaultValue={team.description ?? ''} />
           </Field>
         </Form>
@@ -141,7 +141,7 @@ function Found({ team }: { team: Team }) {
         open={open === 'delete'}
         onClose={close}
         title={`Delete ${team.name}?`}
-        consequence="The team is gone for good; its people stay in the workspace. Approvals that ask this team can no longer be decided by it."
+        consequence="The team is deleted permanently. Its people stay in the workspace. The team can no longer approve requests."
         action="Delete team"
         onConfirm={async () => {
           await remove.mutateAsync({ team_id: team.team_id })
@@ -172,7 +172,7 @@ function AddPeople({
       open={open}
       onClose={onClose}
       title={`Add people to ${team.name}`}
-      description="People of the workspace who are not in the team yet."
+      description="Workspace members who are not in the team."
     >
       <Form
         submit={chosen.length === 0 ? 'Add' : `Add ${chosen.length}`}
@@ -187,7 +187,7 @@ function AddPeople({
           people={people}
           chosen={chosen}
           onChange={setChosen}
-          nobody="Everybody of this workspace is in the team already."
+          nobody="Everyone in this workspace is already in the team."
         />
       </Form>
     </Dialog>

@@ -26,8 +26,8 @@ function Channels({ templateId }: { templateId: string }) {
             rows={rows}
             more={channels.more}
             empty={
-              <Empty title="This template answers in no channel" action={add}>
-                Connect Slack, Telegram, WhatsApp, Discord, e-mail or a system of your own.
+              <Empty title="No channels use this template" action={add}>
+                Connect Slack, Telegram, WhatsApp, Discord, e-mail or your own system.
               </Empty>
             }
           />

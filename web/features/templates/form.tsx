@@ -70,7 +70,7 @@ export function TemplateForm({
           })
         }
       >
-        <Field name="name" label="Name" hint="Visitors see it above the chat.">
+        <Field name="name" label="Name" hint="Visitors see the name above the chat.">
           <Input required maxLength={200} autoFocus={!template} defaultValue={template?.name ?? ''} />
         </Field>
         <Field name="greeting" label="Greeting">
@@ -84,13 +84,13 @@ export function TemplateForm({
         <Field
           name="instructions"
           label="Instructions"
-          hint="For the language model, where one is configured: tone, what to offer, what to leave alone."
+          hint="Instructions for the language model: tone, what to offer, what to avoid."
         >
           <Textarea rows={4} maxLength={20_000} defaultValue={template?.instructions ?? ''} />
         </Field>
         <fieldset className="flex flex-col gap-2">
-          <legend className="mb-2 text-sm font-medium">Workflows it may start</legend>
-          {offered.length === 0 && <p className="text-ink-2">You own or are a member of no workflow yet.</p>}
+          <legend className="mb-2 text-sm font-medium">Workflows it can start</legend>
+          {offered.length === 0 && <p className="text-ink-2">You have no workflows yet.</p>}
           {offered.map(({ workflow_id, name, description }) => (
             <Checkbox
               key={workflow_id}
@@ -106,11 +106,11 @@ export function TemplateForm({
             />
           ))}
         </fieldset>
-        <Section title="Looks and voice" className="mb-0!">
+        <Section title="Appearance and voice" className="mb-0!">
           <Card className="flex flex-col gap-4">
             <div className="grid gap-4 sm:grid-cols-2">
               <div className="flex flex-col gap-2">
-                <Switch label="A colour of its own" checked={ownColour} onCheckedChange={setOwnColour} />
+                <Switch label="Custom colour" checked={ownColour} onCheckedChange={setOwnColour} />
                 <Field name="primary" label="Colour" hideLabel>
                   <Input
                     type="color"
@@ -120,7 +120,7 @@ export function TemplateForm({
                   />
                 </Field>
               </div>
-              <Field name="position" label="Button stands">
+              <Field name="position" label="Button position">
                 <Select
                   defaultValue={template?.theme.position === 'left' ? 'left' : 'right'}
                   options={[
@@ -131,25 +131,25 @@ export function TemplateForm({
               </Field>
             </div>
             <Switch
-              label="Visitors may hear answers"
+              label="Read answers aloud"
               checked={features.speech}
               onCheckedChange={(speech) => setFeatures({ ...features, speech })}
             />
             <Switch
-              label="Visitors may speak"
+              label="Allow voice input"
               checked={features.transcribe}
               onCheckedChange={(transcribe) => setFeatures({ ...features, transcribe })}
             />
             <Switch
-              label="Visitors learn the names of colleagues who answer them"
+              label="Show visitors the names of colleagues who answer"
               checked={features.names}
               onCheckedChange={(names) => setFeatures({ ...features, names })}
             />
             <div className="grid gap-4 sm:grid-cols-2">
-              <Field name="voice" label="Voice" hint="Empty: the usual one.">
+              <Field name="voice" label="Voice" hint="Empty: the default voice.">
                 <Input maxLength={100} defaultValue={template?.voice ?? ''} />
               </Field>
-              <Field name="model" label="Model" hint="Empty: the installation's.">
+              <Field name="model" label="Model" hint="Empty: the default model.">
                 <Input maxLength={200} defaultValue={template?.model ?? ''} />
               </Field>
             </div>
@@ -157,8 +157,8 @@ export function TemplateForm({
         </Section>
         <Field
           name="origins"
-          label="Sites it may stand on"
-          hint="One address a line: https://shop.example. Empty: only pages of this service."
+          label="Allowed sites"
+          hint="One address per line: https://shop.example. Empty: only pages of this service."
         >
           <Textarea
             rows={3}
@@ -169,8 +169,8 @@ export function TemplateForm({
         </Field>
         <Field
           name="retention"
-          label="Days to keep conversations"
-          hint="Counted from the last word of a visitor or channel. Empty: as long as the installation keeps executions."
+          label="Conversation retention (days)"
+          hint="Counted from the last message. Empty: the retention period of executions."
         >
           <Input type="number" min={1} max={36_500} className="w-32" defaultValue={template?.retention_days ?? ''} />
         </Field>

@@ -19,7 +19,7 @@ export function TemplatesPage() {
   return (
     <Page
       title="Templates"
-      description="What an assistant says and which workflows it may start: in a widget on your site, in a thread, or in a channel."
+      description="An assistant for your site, a thread or a channel: what it says and which workflows it can start."
       actions={make}
     >
       <Loaded of={templates} what="the templates">
@@ -31,10 +31,10 @@ export function TemplatesPage() {
             rowTo={(row) => `/templates/${row.template_id}`}
             more={templates.more}
             empty={
-              <Empty icon={Bot} title="No template yet" action={make}>
+              <Empty icon={Bot} title="No templates yet" action={make}>
                 {canWrite
-                  ? 'Make one, choose its workflows, and put it on a page with one line.'
-                  : 'Members of the workspace can make one.'}
+                  ? 'Create a template, choose its workflows, and add it to your site with one line.'
+                  : 'Workspace members can create one.'}
               </Empty>
             }
             columns={[
@@ -55,7 +55,12 @@ export function TemplatesPage() {
                 cell: (row) => <span className="text-ink-2">{row.allowed_origins.join(', ') || 'only this one'}</span>,
                 secondary: true,
               },
-              { header: 'Made by', cell: (row) => <PersonName id={row.owner_id} />, width: '12rem', secondary: true },
+              {
+                header: 'Created by',
+                cell: (row) => <PersonName id={row.owner_id} />,
+                width: '12rem',
+                secondary: true,
+              },
               { header: 'Changed', cell: (row) => <RelativeTime at={row.updated_at} />, width: '9rem' },
             ]}
           />

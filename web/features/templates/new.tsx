@@ -16,9 +16,9 @@ export function NewTemplatePage() {
   return (
     <Page title="New template" crumbs={[{ label: 'Templates', to: '/templates' }]}>
       {canWrite ? (
-        <TemplateForm submit="Make template" onSave={(body) => create.mutateAsync(body)} />
+        <TemplateForm submit="Create template" onSave={(body) => create.mutateAsync(body)} />
       ) : (
-        <Empty icon={Lock} title="Viewers cannot make templates">
+        <Empty icon={Lock} title="Viewers cannot create templates">
           Ask a member of the workspace.
         </Empty>
       )}

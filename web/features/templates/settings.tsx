@@ -27,12 +27,12 @@ export const TemplatePage = () => (
                 ['Greeting', template.greeting ?? 'none'],
                 ['Workflows', template.workflow_ids.length],
                 ['Sites', template.allowed_origins.join(', ') || 'only this one'],
-                ['Made by', <PersonName key="by" id={template.owner_id} />],
+                ['Created by', <PersonName key="by" id={template.owner_id} />],
               ]}
             />
           </Section>
-          <Empty icon={Lock} title="You may read this template, not change it">
-            Its creator and the owners of the workspace can.
+          <Empty icon={Lock} title="You can view this template but not edit it">
+            Its creator and workspace owners can edit it.
           </Empty>
         </>
       )
@@ -43,7 +43,7 @@ export const TemplatePage = () => (
 function Change({ template }: { template: Template }) {
   const update = useChange('updateTemplate', {
     stale: ['getTemplate', 'listTemplates'],
-    done: 'Saved; conversations under way go on with it',
+    done: 'Saved. Open conversations use the new settings',
   })
   return (
     <TemplateForm
@@ -70,7 +70,7 @@ function Delete({ template }: { template: Template }) {
         open={asking}
         onClose={() => setAsking(false)}
         title={`Delete ${template.name}?`}
-        consequence="Widgets with its tokens stop answering at once, channels that use it are switched off, and threads go on without an assistant. It does not come back."
+        consequence="Widgets with its tokens stop working at once, channels that use it are switched off, and threads continue without an assistant. This cannot be undone."
         action="Delete template"
         onConfirm={async () => {
           await remove.mutateAsync({ template_id: template.template_id })

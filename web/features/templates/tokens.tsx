@@ -19,7 +19,7 @@ export function Tokens({ template, mayChange }: { template: Template; mayChange:
   const [asked, setAsked] = useState<EmbedToken | null>(null)
   const change = useChange('updateTemplateToken', {
     stale: ['listTemplateTokens'],
-    failed: 'The token was not changed',
+    failed: 'Could not change the token',
   })
   const remove = useChange('deleteTemplateToken', { stale: ['listTemplateTokens'], done: 'The token was deleted' })
   const make = mayChange && (
@@ -28,7 +28,11 @@ export function Tokens({ template, mayChange }: { template: Template; mayChange:
     </Button>
   )
   return (
-    <Section title="Tokens" description="One for each site. The line to put on the page comes with it." actions={make}>
+    <Section
+      title="Tokens"
+      description="Create one token per site. You get a line of HTML to add to the page."
+      actions={make}
+    >
       <Loaded of={tokens} what="the tokens">
         {(rows) => (
           <Table
@@ -37,8 +41,8 @@ export function Tokens({ template, mayChange }: { template: Template; mayChange:
             rowKey={(row) => row.token_id}
             more={tokens.more}
             empty={
-              <Empty title="No token yet" action={make}>
-                Make one to put this template on a page.
+              <Empty title="No tokens yet" action={make}>
+                Create one to add this template to a page.
               </Empty>
             }
             columns={[
@@ -58,7 +62,7 @@ export function Tokens({ template, mayChange }: { template: Template; mayChange:
                 cell: (row) => (
                   <Switch
                     hideLabel
-                    label={`Token ${row.name ?? row.prefix} works`}
+                    label={`Token ${row.name ?? row.prefix} enabled`}
                     disabled={!mayChange}
                     checked={row.enabled}
                     onCheckedChange={(enabled) => change.mutate({ template_id, token_id: row.token_id, enabled })}
@@ -88,7 +92,7 @@ export function Tokens({ template, mayChange }: { template: Template; mayChange:
         open={asked !== null}
         onClose={() => setAsked(null)}
         title={`Delete the token ${asked?.name ?? asked?.prefix}?`}
-        consequence="Pages that carry it show no chat from now on. To stop it for a while, switch it off instead."
+        consequence="Pages that use it no longer show the chat. To disable it temporarily, switch it off instead."
         action="Delete token"
         onConfirm={() => remove.mutateAsync({ template_id, token_id: asked!.token_id })}
       />
@@ -110,17 +114,17 @@ function NewToken({ open, onClose, template }: { open: boolean; onClose(): void;
     <Dialog open={open} onClose={close} size="medium" title={made ? 'Your new token' : 'New token'}>
       {made ? (
         <div className="flex flex-col gap-4">
-          <CopyField label="Put this line on the page" text={snippet(template.template_id, made.token)} secret />
-          <CopyField label="The token alone" text={made.token} />
+          <CopyField label="Add this line to the page" text={snippet(template.template_id, made.token)} secret />
+          <CopyField label="The token only" text={made.token} />
           <div className="flex justify-end">
             <Button look="primary" onClick={close}>
-              I have kept it
+              Saved
             </Button>
           </div>
         </div>
       ) : (
         <Form<Values>
-          submit="Make token"
+          submit="Create token"
           onCancel={close}
           onSubmit={({ name, origins }) =>
             create.mutateAsync({
@@ -134,7 +138,7 @@ function NewToken({ open, onClose, template }: { open: boolean; onClose(): void;
           <Field name="name" label="Name">
             <Input autoFocus maxLength={200} placeholder="shop.example" />
           </Field>
-          <Field name="origins" label="Sites it works on" hint="One a line: https://shop.example">
+          <Field name="origins" label="Allowed sites" hint="One per line: https://shop.example">
             <Textarea
               rows={3}
               spellCheck={false}
@@ -142,7 +146,7 @@ function NewToken({ open, onClose, template }: { open: boolean; onClose(): void;
               defaultValue={template.allowed_origins.join('\n')}
             />
           </Field>
-          <Switch label="Refuse calls that name no site" checked={strict} onCheckedChange={setStrict} />
+          <Switch label="Reject requests without an Origin header" checked={strict} onCheckedChange={setStrict} />
         </Form>
       )}
     </Dialog>

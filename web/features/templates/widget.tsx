@@ -14,18 +14,18 @@ export function WidgetPage() {
         canWrite ? (
           <div className="grid gap-8 lg:grid-cols-[minmax(0,1fr)_24rem]">
             <Tokens template={template} mayChange={mayChange} />
-            <Section title="Preview" description="The real widget, as visitors meet it.">
+            <Section title="Preview" description="The real widget, as visitors see it.">
               {mayChange ? (
                 <Preview key={template.updated_at} template={template} />
               ) : (
                 <Empty title="The preview needs a token">
-                  The creator of the template, or an owner of the workspace, can make one.
+                  The template's creator or a workspace owner can create one.
                 </Empty>
               )}
             </Section>
           </div>
         ) : (
-          <Empty icon={Lock} title="Viewers do not see tokens">
+          <Empty icon={Lock} title="Viewers cannot see tokens">
             Ask a member of the workspace.
           </Empty>
         )

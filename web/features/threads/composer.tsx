@@ -37,7 +37,7 @@ export function Composer({
       discard()
       await onSaid()
     } catch (error) {
-      toast.failed('The message was not sent', error)
+      toast.failed('Could not send the message', error)
     } finally {
       setPending(null)
     }
@@ -49,7 +49,7 @@ export function Composer({
       setText(text === '' ? heard.text : `${text} ${heard.text}`)
       discard()
     } catch (error) {
-      toast.failed('It could not be written down', error)
+      toast.failed('Could not transcribe the recording', error)
     } finally {
       setPending(null)
     }
@@ -72,7 +72,7 @@ export function Composer({
           {/* biome-ignore lint/a11y/useMediaCaption: it was just spoken by whoever listens */}
           <audio controls src={recording.url} className="h-9 max-w-full" aria-label="Your recording" />
           <Button size="small" icon={FileText} pending={pending === 'hearing'} onClick={() => void hear()}>
-            Write it down
+            Transcribe
           </Button>
           <IconButton size="small" icon={X} label="Discard the recording" onClick={discard} />
         </div>
@@ -86,7 +86,7 @@ export function Composer({
             maxLength={8000}
             onChange={(event) => setText(event.target.value)}
             onKeyDown={onKey}
-            placeholder={clip ? 'Add words, or send the recording as it is' : 'Write a message'}
+            placeholder={clip ? 'Add text, or send the recording as it is' : 'Write a message'}
             className={`${inputClass} py-2`}
           />
         </label>
@@ -107,7 +107,7 @@ export function Composer({
           Send
         </Button>
       </div>
-      <p className="text-xs text-ink-3 max-sm:hidden">Enter sends; Shift and Enter begins a line.</p>
+      <p className="text-xs text-ink-3 max-sm:hidden">Enter sends. Shift+Enter starts a new line.</p>
     </form>
   )
 }

@@ -30,7 +30,7 @@ export function ThreadsPage() {
   return (
     <Page
       title="Threads"
-      description="Conversations of the people in them; with a template, an assistant answers there too."
+      description="Conversations with colleagues. With a template, an assistant answers too."
       actions={make}
     >
       <ThreadSections />
@@ -43,8 +43,8 @@ export function ThreadsPage() {
             rowTo={(row) => `/threads/${row.thread_id}`}
             more={threads.more}
             empty={
-              <Empty icon={MessagesSquare} title="You are in no thread" action={make}>
-                {canWrite ? 'Open one, and invite whom it concerns.' : 'Threads you are invited to stand here.'}
+              <Empty icon={MessagesSquare} title="No threads yet" action={make}>
+                {canWrite ? 'Create one and invite people.' : 'Threads you are invited to appear here.'}
               </Empty>
             }
             columns={[
@@ -65,13 +65,13 @@ export function ThreadsPage() {
                 secondary: true,
               },
               {
-                header: 'Opened by',
+                header: 'Created by',
                 cell: (row) => <PersonName id={row.created_by} />,
                 width: '12rem',
                 secondary: true,
               },
               { header: 'Your role', cell: (row) => roleLabel(row.role), width: '7rem', secondary: true },
-              { header: 'Last word', cell: (row) => <RelativeTime at={row.updated_at} />, width: '9rem' },
+              { header: 'Last message', cell: (row) => <RelativeTime at={row.updated_at} />, width: '9rem' },
             ]}
           />
         )}
@@ -98,14 +98,14 @@ function NewThread({
   return (
     <Dialog open={open} onClose={onClose} title="New thread">
       <Form<{ title: string; template_id: string }>
-        submit="Open thread"
+        submit="Create thread"
         onCancel={onClose}
         onSubmit={({ title, template_id }) => create.mutateAsync({ title, template_id: template_id || null })}
       >
-        <Field name="title" label="What it is about">
+        <Field name="title" label="Title">
           <Input required autoFocus maxLength={200} />
         </Field>
-        <Field name="template_id" label="Who answers" hint="An assistant offers the workflows of its template.">
+        <Field name="template_id" label="Who answers" hint="The assistant offers the workflows of its template.">
           <Select
             defaultValue=""
             options={[

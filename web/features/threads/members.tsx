@@ -17,7 +17,7 @@ export function ThreadMembersPage() {
             <SharedMembers
               what="this thread"
               members={rows}
-              roles={{ owner: 'writes, and decides who is in it', member: 'reads and writes', viewer: 'reads' }}
+              roles={{ owner: 'reads, writes and manages members', member: 'reads and writes', viewer: 'reads' }}
               mayManage={thread.role === 'owner'}
               onInvite={async (email, role) => {
                 const made = await api.inviteThreadMember({ thread_id, email, role })

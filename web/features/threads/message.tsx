@@ -40,7 +40,7 @@ export function Message({ message, threadId }: { message: ThreadMessage; threadI
       <span className="flex items-center gap-2">
         {message.execution_id && (
           <Link to={`/runs/${message.execution_id}`} className="text-xs text-accent hover:underline">
-            Its run
+            View run
           </Link>
         )}
         {message.role === 'assistant' && message.text !== '' && <ReadAloud threadId={threadId} text={message.text} />}
@@ -59,13 +59,13 @@ function Clip({ threadId, audioId }: { threadId: string; audioId: string }) {
       const { pathname, search } = new URL(url, location.href)
       setSource(pathname + search)
     } catch (error) {
-      toast.failed('The clip cannot be played', error)
+      toast.failed('Could not play the recording', error)
     }
   }
   if (source === null) {
     return (
       <Button size="small" icon={Play} className="mt-1" onClick={() => void fetchSource()}>
-        Play clip
+        Play
       </Button>
     )
   }
@@ -90,12 +90,12 @@ function ReadAloud({ threadId, text }: { threadId: string; text: string }) {
       const audio = await api.speakInThread({ thread_id: threadId, text: text.slice(0, LONGEST_SPOKEN), format: 'mp3' })
       setSource(URL.createObjectURL(audio))
     } catch (error) {
-      toast.failed('It cannot be read aloud', error)
+      toast.failed('Could not read the message aloud', error)
     }
   }
   return source ? (
     // biome-ignore lint/a11y/useMediaCaption: it reads the text above
-    <audio controls autoPlay src={source} className="h-8 max-w-full" aria-label="The message, read aloud" />
+    <audio controls autoPlay src={source} className="h-8 max-w-full" aria-label="Message audio" />
   ) : (
     <IconButton size="small" icon={Volume2} label="Read aloud" onClick={() => void speak()} />
   )

@@ -45,20 +45,20 @@ export function OutsidePage() {
     <Page
       title="Visitors and channels"
       heading="Threads"
-      description="What people outside said to your assistants, and what they were answered. Open one to answer it yourself."
+      description="Conversations with visitors and channels. Open one to answer it yourself."
     >
       <ThreadSections />
       <Loaded of={threads} what="the conversations">
         {(rows) => (
           <Table
-            label="Conversations with people outside"
+            label="Conversations with visitors and channels"
             rows={rows}
             rowKey={(row) => row.thread_id}
             rowTo={(row) => `/threads/${row.thread_id}`}
             more={threads.more}
             empty={
-              <Empty icon={MessagesSquare} title="Nobody outside has written yet">
-                Conversations of your templates, channels and workflow widgets stand here.
+              <Empty icon={MessagesSquare} title="No conversations yet">
+                Conversations from your templates, channels and workflow widgets appear here.
               </Empty>
             }
             columns={[
@@ -76,14 +76,14 @@ export function OutsidePage() {
                 width: '11rem',
                 secondary: true,
               },
-              { header: 'Through', cell: (row) => <Badge>{placeOf(row)}</Badge>, width: '12rem' },
+              { header: 'Channel', cell: (row) => <Badge>{placeOf(row)}</Badge>, width: '12rem' },
               {
-                header: 'Begun',
+                header: 'Started',
                 cell: (row) => <RelativeTime at={row.created_at} />,
                 width: '9rem',
                 secondary: true,
               },
-              { header: 'Last word', cell: (row) => <RelativeTime at={row.updated_at} />, width: '9rem' },
+              { header: 'Last message', cell: (row) => <RelativeTime at={row.updated_at} />, width: '9rem' },
             ]}
           />
         )}

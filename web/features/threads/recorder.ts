@@ -28,8 +28,8 @@ export function useRecorder(onFailed: (why: string) => void) {
     if (!navigator.mediaDevices || mimeType === undefined) {
       onFailed(
         window.isSecureContext
-          ? 'This browser cannot record in a format that is understood here.'
-          : 'Browsers record only on https pages or on this machine itself.',
+          ? 'This browser cannot record in a supported format.'
+          : 'Recording requires an https page or localhost.',
       )
       return
     }
@@ -49,7 +49,7 @@ export function useRecorder(onFailed: (why: string) => void) {
       made.start()
       setRecording({ state: 'recording', since: Date.now() })
     } catch {
-      onFailed('The microphone cannot be used. Allow it for this page and try again.')
+      onFailed('Cannot use the microphone. Allow it for this page and try again.')
     }
   }
   return {

@@ -17,7 +17,7 @@ export function Takeover({ thread }: { thread: ChatThread }) {
       await call({ thread_id })
       await invalidate('getThread', 'listThreads', 'listThreadMessages')
     } catch (error) {
-      toast.failed('Nothing was changed', error)
+      toast.failed('Could not change this', error)
     } finally {
       setPending(false)
     }
@@ -26,8 +26,8 @@ export function Takeover({ thread }: { thread: ChatThread }) {
     <div className="flex flex-wrap items-center justify-between gap-2 rounded-lg bg-sunken px-3 py-2">
       <p role="status">
         {holder
-          ? `${own ? 'You talk' : `${holder.name} talks`} with them; the assistant is silent.`
-          : 'The assistant answers. Your message takes the conversation over.'}
+          ? `${own ? 'You talk' : `${holder.name} talks`} to them. The assistant is paused.`
+          : 'The assistant answers. Send a message to take over.'}
       </p>
       <span className="flex gap-2">
         {own ? null : (

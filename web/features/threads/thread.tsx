@@ -60,8 +60,8 @@ function Conversation({ thread }: { thread: ChatThread }) {
         {({ items, form }) => (
           <>
             {items.length === 0 ? (
-              <Empty title="Nothing was said yet">
-                {mayWrite ? 'Write the first message below.' : 'You will see it here when somebody writes.'}
+              <Empty title="No messages yet">
+                {mayWrite ? 'Write the first message below.' : 'New messages appear here.'}
               </Empty>
             ) : (
               <ol aria-label="Messages" aria-live="polite" className="flex flex-col gap-3">
@@ -82,8 +82,8 @@ function Conversation({ thread }: { thread: ChatThread }) {
       ) : (
         <p className="text-ink-2">
           {outside
-            ? 'The widget of a workflow asks on its own: what was said there is only read.'
-            : 'You may read this thread. Its owner can let you write.'}
+            ? 'Conversations of a workflow widget are read-only.'
+            : 'You have read-only access. The owner can let you write.'}
         </p>
       )}
       <div ref={end} />
@@ -120,9 +120,9 @@ function OpenForm({
         actions={
           <Button
             look="quiet"
-            onClick={() => void act('cancel').catch((error: unknown) => toast.failed('Could not be cancelled', error))}
+            onClick={() => void act('cancel').catch((error: unknown) => toast.failed('Could not cancel', error))}
           >
-            Never mind
+            Cancel
           </Button>
         }
       />

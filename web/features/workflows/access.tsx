@@ -14,8 +14,8 @@ export const AccessPage = () => (
 function Access({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {
   if (workflow.kind === 'system') {
     return (
-      <Empty title="Open to every member of the workspace">
-        A built-in workflow has no members and no tokens. Its runs are seen by whoever started them.
+      <Empty title="Available to every workspace member">
+        A built-in workflow has no members and no tokens. Each person sees their own runs.
       </Empty>
     )
   }

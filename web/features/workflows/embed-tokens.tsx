@@ -10,18 +10,18 @@ import { lastUsed, MadeToken, TokenSection } from './token-section.tsx'
 
 export function EmbedTokens({ workflow: { workflow_id }, role }: { workflow: Workflow; role: WorkflowRole }) {
   const tokens = useList('listEmbedTokens', { workflow_id })
-  const change = useChange('updateEmbedToken', { stale: ['listEmbedTokens'], failed: 'The token was not changed' })
+  const change = useChange('updateEmbedToken', { stale: ['listEmbedTokens'], failed: 'Could not change the token' })
   const remove = useChange('deleteEmbedToken', { stale: ['listEmbedTokens'], done: 'Token deleted' })
   return (
     <TokenSection<EmbedToken>
       title="Embed tokens"
-      description="For a widget on your own web site that gathers what the workflow needs. Visitors can see the token; the sites it works on are its fence."
+      description="For a widget on your site that collects the workflow's input. Visitors can see the token; the allowed sites limit where it works."
       one="Embed token"
       tokens={tokens}
       isOwner={role === 'owner'}
       empty={
-        <Empty icon={AppWindow} title="Not on any site yet">
-          Make a token and name the sites whose pages may use it.
+        <Empty icon={AppWindow} title="No embed tokens yet">
+          Create a token and list the sites that may use it.
         </Empty>
       }
       columns={[
@@ -35,7 +35,7 @@ export function EmbedTokens({ workflow: { workflow_id }, role }: { workflow: Wor
       make={(onClose) => <NewEmbedToken workflow_id={workflow_id} onClose={onClose} />}
       enable={({ token_id }, enabled) => change.mutate({ workflow_id, token_id, enabled })}
       remove={({ token_id }) => remove.mutateAsync({ workflow_id, token_id })}
-      consequence="Pages that use it stop working at once, and conversations visitors have begun there end."
+      consequence="Pages that use it stop working at once, and their conversations end."
     />
   )
 }
@@ -44,10 +44,10 @@ function NewEmbedToken({ workflow_id, onClose }: { workflow_id: string; onClose(
   const [secret, setSecret] = useState<string | null>(null)
   const create = useChange('createEmbedToken', { stale: ['listEmbedTokens'] })
   return (
-    <Dialog open onClose={onClose} title={secret === null ? 'New embed token' : 'The token is made'} size="medium">
+    <Dialog open onClose={onClose} title={secret === null ? 'New embed token' : 'Token created'} size="medium">
       {secret === null ? (
         <Form<{ name: string; allowed_origins: string }>
-          submit="Make token"
+          submit="Create token"
           onCancel={onClose}
           onSubmit={async ({ name, allowed_origins }) => {
             const origins = allowed_origins.split(/\s+/).filter(Boolean)
@@ -60,7 +60,7 @@ function NewEmbedToken({ workflow_id, onClose }: { workflow_id: string; onClose(
           </Field>
           <Field
             name="allowed_origins"
-            label="Sites that may use it"
+            label="Allowed sites"
             hint="One per line, such as https://shop.example. Empty: only pages of this console."
           >
             <Textarea rows={3} />

@@ -23,7 +23,7 @@ export function FillFromMessage({
       onFilled(values)
       toast.done('Filled in', missing.length > 0 ? `Not in the message: ${missing.join(', ')}.` : undefined)
     } catch (error) {
-      toast.failed('The message could not be read', error)
+      toast.failed('Could not read the message', error)
     } finally {
       setPending(false)
     }
@@ -40,7 +40,7 @@ export function FillFromMessage({
           rows={3}
           value={message}
           onChange={(event) => setMessage(event.target.value)}
-          placeholder="Paste what somebody wrote; its values go into the form"
+          placeholder="Paste a message to fill in the form"
           className={`${inputClass} py-2`}
         />
         <Button

@@ -26,7 +26,7 @@ export function WorkflowsPage() {
   return (
     <Page
       title="Workflows"
-      description="What this workspace does by itself, step by step."
+      description="Automations in this workspace."
       actions={
         canWrite && (
           <ButtonLink to="/workflows/new" look="primary" icon={Plus}>
@@ -44,7 +44,7 @@ export function WorkflowsPage() {
             onChange={(event) => setText(event.target.value)}
           />
         </Field>
-        <Field label="Which" hideLabel className="w-60">
+        <Field label="Show" hideLabel className="w-60">
           <Select
             value={scope}
             onChange={(event) =>
@@ -52,7 +52,7 @@ export function WorkflowsPage() {
             }
             options={[
               { value: 'own', label: 'Mine and shared with me' },
-              { value: 'workspace', label: 'All of the workspace' },
+              { value: 'workspace', label: 'All in this workspace' },
             ]}
           />
         </Field>
@@ -68,9 +68,7 @@ export function WorkflowsPage() {
             <>
               {own.length === 0 && text === '' && canWrite && (
                 <div className="mb-6">
-                  <p className="mb-3 text-ink-2">
-                    There is no workflow of your own yet. Begin with one that already runs:
-                  </p>
+                  <p className="mb-3 text-ink-2">You have no workflows yet. Start with a working example:</p>
                   <StarterCards withBlank />
                 </div>
               )}
@@ -81,7 +79,7 @@ export function WorkflowsPage() {
                 rowKey={({ workflow_id }) => workflow_id}
                 rowTo={({ workflow_id }) => `/workflows/${workflow_id}`}
                 empty={
-                  <Empty icon={WorkflowIcon} title="Nothing matches">
+                  <Empty icon={WorkflowIcon} title="No matches">
                     No workflow has “{text}” in its name or description.
                   </Empty>
                 }

@@ -17,7 +17,7 @@ export function Members({ workflow, role }: { workflow: Workflow; role: Workflow
   const { list, nameOf } = usePeople()
   const change = useChange('updateWorkflow', {
     stale: ['getWorkflow', 'listWorkflows'],
-    failed: 'The members were not changed',
+    failed: 'Could not change the members',
   })
   const [adding, setAdding] = useState('')
   const [removing, setRemoving] = useState<string | null>(null)
@@ -33,7 +33,7 @@ export function Members({ workflow, role }: { workflow: Workflow; role: Workflow
   return (
     <Section
       title="People"
-      description="Members run the workflow and see its runs. Everybody in the workspace can see that it exists."
+      description="Members run the workflow and see its runs. Everyone in the workspace can see that it exists."
     >
       <Card className="flex flex-col divide-y divide-line px-4 py-1">
         <div className="flex items-center justify-between gap-3 py-2.5">
@@ -96,7 +96,7 @@ export function Members({ workflow, role }: { workflow: Workflow; role: Workflow
         open={removing !== null}
         onClose={() => setRemoving(null)}
         title={`Remove ${nameOf(removing)}?`}
-        consequence="They no longer see its versions and runs, except the runs they started. What they did stays recorded."
+        consequence="They lose access to its versions and runs, except runs they started. The history is kept."
         action="Remove"
         onConfirm={() => set(members.filter(({ user_id }) => user_id !== removing))}
       />

@@ -9,13 +9,13 @@ export function NewWorkflowPage() {
     <Page
       title="New workflow"
       crumbs={[{ label: 'Workflows', to: '/workflows' }]}
-      description="Begin with one that already runs and change it, or with nothing."
+      description="Start from a working example or from scratch."
     >
       {canWrite ? (
         <StarterCards withBlank />
       ) : (
-        <Empty title="You may look, not make">
-          Viewers see workflows and runs. Ask an owner of the workspace to make you a member.
+        <Empty title="You cannot create workflows">
+          Viewers can only view workflows and runs. Ask a workspace owner to make you a member.
         </Empty>
       )}
     </Page>

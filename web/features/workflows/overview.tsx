@@ -32,7 +32,7 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
       <Card className="mb-5 min-h-64 p-0">
         {definition ? (
           <Suspense fallback={<Skeleton className="h-72 w-full" />}>
-            <GraphView definition={definition} className="h-72" label={`The steps of ${workflow.name}`} />
+            <GraphView definition={definition} className="h-72" label={`Steps of ${workflow.name}`} />
           </Suspense>
         ) : (
           <NoGraph workflow={workflow} role={role} />
@@ -71,7 +71,7 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
                         )}
                       </span>
                     ) : (
-                      'by hand, webhook or workflow'
+                      'manually, by webhook or by another workflow'
                     ),
                   ],
                   ['Changed', <RelativeTime key="changed" at={workflow.updated_at} />],
@@ -86,21 +86,21 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
 
 const builtInFacts: [string, string][] = [
   ['Owner', 'part of Heddle'],
-  ['Starts', 'by hand, or by another workflow'],
-  ['Changes', 'with the program'],
+  ['Starts', 'manually or by another workflow'],
+  ['Changes', 'with each release'],
 ]
 
 function NoGraph({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {
   if (role === 'none')
     return (
-      <Empty className="h-full border-none" title="Its steps are for its members">
+      <Empty className="h-full border-none" title="Only members can see the steps">
         Ask {'its owner'} to share it with you.
       </Empty>
     )
   return (
     <Empty
       className="h-full border-none"
-      title="Nothing to run yet"
+      title="No version yet"
       action={
         role === 'owner' && (
           <ButtonLink to={`/workflows/${workflow.workflow_id}/editor`} look="primary">
@@ -109,7 +109,7 @@ function NoGraph({ workflow, role }: { workflow: Workflow; role: WorkflowRole })
         )
       }
     >
-      Draw its steps and save them as a version.
+      Add steps in the editor and save a version.
     </Empty>
   )
 }

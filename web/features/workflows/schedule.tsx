@@ -15,7 +15,7 @@ export function ScheduleSection({ workflow }: { workflow: Workflow }) {
   const schedule = useApi('getSchedule', { workflow_id: workflow.workflow_id })
   const none = isRefusal(schedule.error, 404)
   return (
-    <Section title="Schedule" description="When it starts by itself.">
+    <Section title="Schedule" description="Start this workflow automatically.">
       <Card className="max-w-xl">
         {schedule.isPending ? (
           <Loading rows={2} />
@@ -58,7 +58,7 @@ function Edit({ workflow, schedule }: { workflow: Workflow; schedule: Schedule |
             Runs <strong className="font-medium">{cronInWords(schedule.cron)}</strong> ({schedule.timezone}), next{' '}
             <RelativeTime at={schedule.next_run_at} />.
             {schedule.last_error && (
-              <span className="mt-1 block text-danger">Last time it could not start: {schedule.last_error}</span>
+              <span className="mt-1 block text-danger">The last start failed: {schedule.last_error}</span>
             )}
           </p>
         )}
@@ -68,7 +68,7 @@ function Edit({ workflow, schedule }: { workflow: Workflow; schedule: Schedule |
         open={removing}
         onClose={() => setRemoving(false)}
         title="Remove the schedule?"
-        consequence="It no longer starts by itself. Runs that have begun go on."
+        consequence="It no longer starts automatically. Runs in progress continue."
         action="Remove schedule"
         onConfirm={() => remove.mutateAsync({ workflow_id })}
       />

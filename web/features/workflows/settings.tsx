@@ -27,10 +27,8 @@ export const SettingsPage = () => (
           <Remove workflow={workflow} />
         </>
       ) : (
-        <Empty title={workflow.kind === 'system' ? 'Nothing to set' : 'Only its owner changes the settings'}>
-          {workflow.kind === 'system'
-            ? 'A built-in workflow comes with the program.'
-            : 'Ask the owner where something should be different.'}
+        <Empty title={workflow.kind === 'system' ? 'No settings' : 'Only the owner can change the settings'}>
+          {workflow.kind === 'system' ? 'Built-in workflows have no settings.' : 'Ask the owner if you need a change.'}
         </Empty>
       )
     }
@@ -66,17 +64,21 @@ type LimitValues = { timeout_s: string; max_concurrency: string; retention_days:
 const limits: { name: keyof LimitValues; label: string; hint: string }[] = [
   {
     name: 'timeout_s',
-    label: 'Longest a run may take (seconds)',
-    hint: 'A longer one is ended as timed out. Waiting for people counts.',
+    label: 'Timeout (seconds)',
+    hint: 'A longer run ends as timed out. Time spent waiting for people counts.',
   },
-  { name: 'max_concurrency', label: 'Runs at the same time', hint: 'Further ones wait for a slot.' },
-  { name: 'retention_days', label: 'Days a finished run is kept', hint: 'After that it is deleted with all its data.' },
+  {
+    name: 'max_concurrency',
+    label: 'Max concurrent runs',
+    hint: 'Additional runs wait for a free slot. A run that waits for people or time does not count.',
+  },
+  { name: 'retention_days', label: 'Retention (days)', hint: 'Finished runs are deleted after this time.' },
 ]
 
 function Limits({ workflow }: { workflow: Workflow }) {
   const update = useUpdate()
   return (
-    <Section title="Limits" description="Empty: as the installation has it.">
+    <Section title="Limits" description="Empty: the installation's default.">
       <Card className="max-w-xl">
         <Form<LimitValues>
           submit="Save"
@@ -108,7 +110,7 @@ function WhenItFails({ workflow }: { workflow: Workflow }) {
     (one) => one.workflow_id !== workflow.workflow_id && one.kind === 'user' && mayRun(one, userId),
   )
   return (
-    <Section title="When a run fails" description="Another workflow is run with what failed and why.">
+    <Section title="When a run fails" description="Runs another workflow with details of the failure.">
       <Card className="max-w-xl">
         <Form
           submit="Save"
@@ -119,7 +121,7 @@ function WhenItFails({ workflow }: { workflow: Workflow }) {
             })
           }
         >
-          <Field label="Workflow to run">
+          <Field label="Error workflow">
             <Select
               value={chosen}
               onChange={(event) => setChosen(event.currentTarget.value)}
@@ -128,7 +130,7 @@ function WhenItFails({ workflow }: { workflow: Workflow }) {
                 ...withPresent(
                   others.map(({ workflow_id, name }) => ({ value: workflow_id, label: name })),
                   present,
-                  'its present one',
+                  'the current workflow',
                 ),
               ]}
             />
@@ -149,7 +151,7 @@ function HandOver({ workflow }: { workflow: Workflow }) {
   )
   if (others.length === 0) return null
   return (
-    <Section title="Hand over" description="The new owner decides about versions, tokens, members and settings.">
+    <Section title="Hand over" description="The new owner manages versions, tokens, members and settings.">
       <Card className="flex max-w-xl items-end gap-2">
         <Field label="New owner" className="flex-1">
           <Select
@@ -168,8 +170,8 @@ function HandOver({ workflow }: { workflow: Workflow }) {
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
-        title={`Hand ${workflow.name} over to ${nameOf(to)}?`}
-        consequence="You lose the rights of the owner. Only the new owner can give them back."
+        title={`Transfer ${workflow.name} to ${nameOf(to)}?`}
+        consequence="You lose owner rights. Only the new owner can transfer it back."
         action="Hand over"
         onConfirm={() => update.mutateAsync({ workflow_id: workflow.workflow_id, owner_id: to })}
       />
@@ -186,7 +188,7 @@ function Remove({ workflow }: { workflow: Workflow }) {
   return (
     <Section title="Delete">
       <Card className="flex max-w-xl items-center justify-between gap-4">
-        <p className="text-ink-2">Its versions, tokens and schedule go with it. Its runs stay readable.</p>
+        <p className="text-ink-2">Deletes its versions, tokens and schedule. Its runs stay readable.</p>
         <Button look="danger" onClick={() => setAsking(true)}>
           Delete workflow
         </Button>
@@ -198,16 +200,11 @@ function Remove({ workflow }: { workflow: Workflow }) {
         consequence={
           <>
             <p>
-              Webhooks and widgets that start it are refused, its schedule stops and jobs pinned to it pause. This
-              cannot be undone.
+              Webhooks and widgets stop working, the schedule stops, and jobs that use it pause. This cannot be undone.
             </p>
             {live && (
               <div className="mt-3">
-                <Checkbox
-                  label="Cancel the runs that are still going on"
-                  checked={cancelRuns}
-                  onCheckedChange={setCancelRuns}
-                />
+                <Checkbox label="Cancel runs in progress" checked={cancelRuns} onCheckedChange={setCancelRuns} />
               </div>
             )}
           </>

@@ -5,7 +5,7 @@ import { blank, type Starter, starters } from './starters.ts'
 /** One click makes the workflow and opens it, ready to run. */
 export function StarterCards({ withBlank = false }: { withBlank?: boolean }) {
   const navigate = useNavigate()
-  const create = useChange('createWorkflow', { stale: ['listWorkflows'], failed: 'The workflow could not be made' })
+  const create = useChange('createWorkflow', { stale: ['listWorkflows'], failed: 'Could not create the workflow' })
   const begin = (starter: Starter): void =>
     create.mutate(
       {

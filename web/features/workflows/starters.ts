@@ -104,7 +104,7 @@ const expense: Starter = {
 const greeting: Starter = {
   id: 'ask-a-question',
   name: 'Ask a question',
-  description: 'Stops to ask somebody, then goes on with the answer. The smallest workflow with a person in it.',
+  description: 'Asks a person and continues with the answer. The smallest workflow with a person in it.',
   icon: FileQuestion,
   definition: {
     inputs: {
@@ -142,7 +142,7 @@ const greeting: Starter = {
 const summary: Starter = {
   id: 'summarise-orders',
   name: 'Summarise orders',
-  description: 'Adds up a list of orders and takes another way when the total is large.',
+  description: 'Adds up a list of orders and takes another branch when the total is large.',
   icon: Sigma,
   definition: {
     inputs: {
@@ -205,7 +205,7 @@ export const starters: Starter[] = [expense, greeting, summary]
 export const blank: Starter = {
   id: 'blank',
   name: 'Empty workflow',
-  description: 'Begin with nothing and draw it in the editor.',
+  description: 'Start from scratch in the editor.',
   icon: SquareDashed,
   definition: { nodes: [], edges: [] },
 }

@@ -64,7 +64,7 @@ export function TokenSection<Row extends Token>(props: {
             empty={props.empty}
             columns={[
               ...props.columns,
-              { header: 'Works', width: '6rem', cell: works },
+              { header: 'Enabled', width: '6rem', cell: works },
               {
                 header: <span className="sr-only">Actions</span>,
                 width: '6rem',
@@ -108,7 +108,7 @@ export function MadeToken({ secret, onClose, children }: { secret: string; onClo
       {children}
       <div className="flex justify-end">
         <Button look="primary" onClick={onClose}>
-          I have kept it
+          Saved
         </Button>
       </div>
     </div>

@@ -36,12 +36,12 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
             rowKey={({ version_id }) => version_id}
             empty={
               <Empty
-                title="No version yet"
+                title="No versions yet"
                 action={
                   role === 'owner' && <ButtonLink to={`/workflows/${workflow_id}/editor`}>Open the editor</ButtonLink>
                 }
               >
-                A version is saved in the editor. It never changes afterwards.
+                Save a version in the editor. Versions never change.
               </Empty>
             }
             columns={[
@@ -101,8 +101,8 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
             open={activating !== null}
             onClose={() => setActivating(null)}
             look="primary"
-            title={`Make version ${activating?.number ?? ''} the active one?`}
-            consequence="New runs use it from now on. Runs that have begun go on with the version they began with."
+            title={`Activate version ${activating?.number ?? ''}?`}
+            consequence="New runs use it. Runs in progress keep their version."
             action="Activate"
             onConfirm={async () =>
               activating && activate.mutateAsync({ workflow_id, version_id: activating.version_id })

@@ -12,24 +12,24 @@ import { lastUsed, MadeToken, TokenSection } from './token-section.tsx'
 
 export function WebhookTokens({ workflow: { workflow_id }, role }: { workflow: Workflow; role: WorkflowRole }) {
   const tokens = useList('listWebhookTokens', { workflow_id })
-  const change = useChange('updateWebhookToken', { stale: ['listWebhookTokens'], failed: 'The token was not changed' })
+  const change = useChange('updateWebhookToken', { stale: ['listWebhookTokens'], failed: 'Could not change the token' })
   const remove = useChange('deleteWebhookToken', { stale: ['listWebhookTokens'], done: 'Token deleted' })
   return (
     <TokenSection<WebhookToken>
       title="Webhook tokens"
-      description="A program that sends a token to the workflow's address starts it; the body it sends is the input."
+      description="A program starts the workflow by sending a token to its address. The request body is the input."
       one="Token"
       tokens={tokens}
       isOwner={role === 'owner'}
       empty={
-        <Empty icon={KeyRound} title="No token yet">
-          Make one for each program that starts this workflow, so that each can be stopped by itself.
+        <Empty icon={KeyRound} title="No tokens yet">
+          Create one per program so that you can revoke each separately.
         </Empty>
       }
       columns={[
         { header: 'Name', cell: (row) => row.name ?? <span className="text-ink-3">no name</span> },
         {
-          header: 'Begins with',
+          header: 'Prefix',
           width: '10rem',
           secondary: true,
           cell: (row) => <code className="font-mono text-xs">{row.prefix}…</code>,
@@ -40,7 +40,7 @@ export function WebhookTokens({ workflow: { workflow_id }, role }: { workflow: W
       make={(onClose) => <NewToken workflow_id={workflow_id} onClose={onClose} />}
       enable={({ token_id }, enabled) => change.mutate({ workflow_id, token_id, enabled })}
       remove={({ token_id }) => remove.mutateAsync({ workflow_id, token_id })}
-      consequence="Programs that use it are refused from now on. It cannot be brought back; a new token must be handed out."
+      consequence="Programs that use it lose access at once. This cannot be undone."
     />
   )
 }
@@ -50,10 +50,10 @@ function NewToken({ workflow_id, onClose }: { workflow_id: string; onClose(): vo
   const create = useChange('createWebhookToken', { stale: ['listWebhookTokens'] })
   const address = `${location.origin}/api/webhooks/workflow/${workflow_id}/trigger`
   return (
-    <Dialog open onClose={onClose} title={secret === null ? 'New webhook token' : 'The token is made'} size="medium">
+    <Dialog open onClose={onClose} title={secret === null ? 'New webhook token' : 'Token created'} size="medium">
       {secret === null ? (
         <Form<{ name: string; expires_on: string }>
-          submit="Make token"
+          submit="Create token"
           onCancel={onClose}
           onSubmit={async ({ name, expires_on }) => {
             const { token } = await create.mutateAsync({
@@ -67,7 +67,7 @@ function NewToken({ workflow_id, onClose }: { workflow_id: string; onClose(): vo
           <Field name="name" label="Name" hint="Which program will use it.">
             <Input autoFocus maxLength={200} />
           </Field>
-          <Field name="expires_on" label="Last day it works" hint="Leave empty for one that does not expire.">
+          <Field name="expires_on" label="Expires on" hint="Empty: never expires.">
             <Input type="date" />
           </Field>
         </Form>
