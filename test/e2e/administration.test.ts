@@ -39,7 +39,7 @@ describe.skipIf(noBrowser)('administration', () => {
     expect(await grace.page.getByRole('button', { name: 'Invite' }).count()).toBe(0)
 
     await ada.page.reload()
-    await ada.page.getByRole('button', { name: 'What to do with Grace' }).click()
+    await ada.page.getByRole('button', { name: 'Actions for Grace' }).click()
     await ada.page.getByRole('menuitemradio', { name: 'Member' }).click()
     await eventually(() => ada.page.getByRole('row', { name: /Grace.*Member/ }).count()).toBe(1)
   })

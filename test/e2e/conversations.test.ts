@@ -84,7 +84,7 @@ describe.skipIf(noBrowser)('conversations', () => {
     await page.getByText('The assistant answers. Send a message to take over.').waitFor()
     await page.getByRole('textbox', { name: 'Message' }).fill(`On its way ${hostile}`)
     await page.keyboard.press('Enter')
-    await page.getByText('You talk with them; the assistant is silent.').waitFor()
+    await page.getByText('You talk to them. The assistant is paused.').waitFor()
     const history = await visitor.history((await page.evaluate('location.pathname.split("/").at(-1)')) as string)
     expect(history.at(-1)).toMatchObject({ role: 'assistant', author: 'A colleague', text: `On its way ${hostile}` })
     await page.getByRole('button', { name: 'Hand back' }).click()

@@ -109,7 +109,7 @@ describe.skipIf(noBrowser)('data', () => {
     await page.getByLabel('Password').fill('p')
     expect(await page.getByLabel('Password').getAttribute('type')).toBe('password')
     await page.getByRole('button', { name: 'Test and save' }).click()
-    await page.getByText('Nothing was stored.').waitFor()
+    await page.getByText('Nothing was saved.').waitFor()
     await page.getByText('Find the host (failed)').waitFor()
 
     await page.goto('/connections/new?kind=duckdb')

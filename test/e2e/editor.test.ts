@@ -210,7 +210,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByLabel('What changed').fill('Waits instead')
     await page.getByRole('button', { name: 'Save version' }).click()
-    await page.getByText('Version 2 is saved and active').waitFor()
+    await page.getByText('Version 2 saved and active').waitFor()
 
     await page.getByRole('button', { name: 'Versions', exact: true }).click()
     const versions = page.getByRole('region', { name: 'Versions' })
@@ -243,7 +243,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     }
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByRole('button', { name: 'Save version' }).click()
-    await page.getByText('Version 2 is saved and active').waitFor()
+    await page.getByText('Version 2 saved and active').waitFor()
 
     await second.getByRole('button', { name: 'Save', exact: true }).click()
     await second.getByRole('button', { name: 'Save version' }).click()

@@ -142,7 +142,7 @@ describe.skipIf(noBrowser)('people in a workflow', { timeout: 90_000 }, () => {
       await ada.page.getByRole('combobox', { name: 'Colour' }).waitFor()
       const cookies = await ada.context.cookies()
       line.cut()
-      await ada.page.getByText('The connection was lost').waitFor()
+      await ada.page.getByText('Connection lost').waitFor()
       const headers = { cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; ') }
       const answered = await site().service.call('POST', `/api/workflows/executions/${execution_id}/respond`, {
         body: { response: { colour: 'green' } },
@@ -154,7 +154,7 @@ describe.skipIf(noBrowser)('people in a workflow', { timeout: 90_000 }, () => {
       await eventually(() => ada.page.getByRole('region', { name: 'Output' }).textContent()).toContain(
         'chosen: "green"',
       )
-      expect(await ada.page.getByText('The connection was lost').count()).toBe(0)
+      expect(await ada.page.getByText('Connection lost').count()).toBe(0)
     } finally {
       await line.close()
     }

@@ -92,7 +92,7 @@ describe('drawing', () => {
 
   test('circles, doubles and a node after itself are refused with a reason', () => {
     const doc = drawn()
-    expect(refuseConnection(doc, { node: 'http_request', port: 'out' }, 'set')).toContain('circle')
+    expect(refuseConnection(doc, { node: 'http_request', port: 'out' }, 'set')).toContain('cycle')
     expect(refuseConnection(doc, { node: 'set', port: 'out' }, 'set')).toContain('itself')
     expect(refuseConnection(doc, { node: 'set', port: 'out' }, 'branch')).toContain('already')
     expect(connect(doc, TOP, { node: 'http_request', port: 'out' }, 'set')).toEqual(doc)
@@ -168,7 +168,7 @@ describe('a renamed node', () => {
       values: { x: { $cel: `nodes["b-c"].output + nodes.a2.output + nodes['b-c'].output` } },
     })
     expect(refuseId(doc, 'a', 'a2')).toContain('Another')
-    expect(refuseId(doc, 'a', 'a b')).toContain('Letters')
+    expect(refuseId(doc, 'a', 'a b')).toContain('letters')
     expect(renameNode(doc, TOP, 'a', 'a2')).toBe(doc)
   })
 })
