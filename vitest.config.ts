@@ -1,14 +1,22 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { testFiles } from './test/harness/projects.ts'
 import { SlowFirst } from './test/harness/slow-first.ts'
 
 // Each test file has a process of its own: packages are compiled once for all of them.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'compiled')
 
+const files = testFiles()
+const withDatabase = { globalSetup: ['test/harness/global-setup.ts'] }
+
 export default defineConfig({
   test: {
-    include: ['model/**/*.test.ts', 'server/**/*.test.ts', 'test/**/*.test.ts', 'sdk/**/*.test.ts', 'web/**/*.test.ts'],
-    globalSetup: ['test/harness/global-setup.ts'],
+    projects: [
+      { extends: true, test: { name: 'unit', include: files.unit } },
+      { extends: true, test: { name: 'models', include: files.models } },
+      { extends: true, test: { name: 'service', include: files.service, ...withDatabase } },
+      { extends: true, test: { name: 'browser', include: files.browser, ...withDatabase } },
+    ],
     pool: 'forks',
     maxWorkers: 2,
     sequence: { sequencer: SlowFirst },

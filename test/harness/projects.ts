@@ -1,0 +1,57 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+
+// Which project of the test run a file belongs to. `unit` needs no database and no browser, so that it can run on every save.
+
+export type Project = 'unit' | 'service' | 'browser' | 'models'
+
+const root = join(import.meta.dirname, '..', '..')
+
+const TESTS = ['model', 'server', 'test', 'sdk', 'web', 'widget'].map((folder) => `${folder}/**/*.test.ts`)
+
+/** Files that start a PostgreSQL or the whole program, or hand one out. */
+const SERVICE = /test\/harness\/(postgres|program|embedded-child|service-child)\.ts$|platform\/db\/embedded\.ts$|server\/(main|program)\.ts$/
+
+/** Support code of tests: its imports count as those of the test. Imports of the program's own modules do not. */
+const SUPPORT = /^(test|bench)\/|\/testing\.ts$|\.test\.ts$/
+
+const ALIASES: [alias: string, folder: string][] = [
+  ['#test/', 'test/'],
+  ['#engine/', 'server/engine/'],
+  ['#platform/', 'server/platform/'],
+  ['#server/', 'server/'],
+]
+
+function resolveImport(from: string, specifier: string): string | undefined {
+  if (specifier.startsWith('.')) return relative(root, join(root, dirname(from), specifier))
+  const alias = ALIASES.find(([prefix]) => specifier.startsWith(prefix))
+  return alias && `${alias[1]}${specifier.slice(alias[0].length)}.ts`
+}
+
+function reachesService(file: string, seen: Set<string>): boolean {
+  if (SERVICE.test(file)) return true
+  if (seen.has(file) || !SUPPORT.test(file) || !existsSync(join(root, file))) return false
+  seen.add(file)
+  const source = readFileSync(join(root, file), 'utf8')
+  const specifiers = source.matchAll(/(?:^|\n)(?:import|export)\s(?!type\s)[^'"]*?from\s+'([^']+)'|import\('([^']+)'\)/g)
+  for (const [, fixed, lazy] of specifiers) {
+    const target = resolveImport(file, fixed ?? lazy ?? '')
+    if (target && reachesService(target, seen)) return true
+  }
+  return /\bserver\/main\.ts\b|\binject\('postgres'\)/.test(source)
+}
+
+/** Speech and transcription load models: seconds each, and nothing else of theirs changes on a save. */
+const MODELS = /^server\/providers\/(speech|transcription)\//
+
+export function projectOf(file: string): Project {
+  if (MODELS.test(file)) return 'models'
+  if (file.startsWith('test/e2e/')) return 'browser'
+  return reachesService(file, new Set()) ? 'service' : 'unit'
+}
+
+export function testFiles(): Record<Project, string[]> {
+  const files: Record<Project, string[]> = { unit: [], service: [], browser: [], models: [] }
+  for (const file of globSync(TESTS, { cwd: root }).sort()) files[projectOf(file)].push(file)
+  return files
+}
