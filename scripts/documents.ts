@@ -1,11 +1,13 @@
+import type { NodeDescriptor } from '#model/node'
 import { describeAccess } from '#platform/access/words'
 import { settings } from '#platform/config'
 import { makeOpenApi } from '#platform/http/openapi'
 import type { AnyRoute } from '#platform/http/route'
+import { printNodes } from './node-reference.ts'
 import { printSdk } from './sdk.ts'
 
-// The documents that are printed from the program: whoever changes a route table or a setting prints them again with
-// `npm run generate`, and a test fails until then.
+// The documents that are printed from the program. After a change of a route table, a setting or a node, print them again
+// with `npm run generate`; a test fails until then.
 
 const braces = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
 
@@ -46,10 +48,14 @@ ${rows.join('\n')}
 `
 }
 
-export const documents: Record<string, (routes: AnyRoute[]) => string> = {
-  'openapi.json': printOpenApi,
-  'docs/access.md': printAccess,
+/** What the documents are printed from: a program that is wired and need not listen. */
+export type Described = { routes: AnyRoute[]; nodes: ReadonlyMap<string, NodeDescriptor> }
+
+export const documents: Record<string, (app: Described) => string> = {
+  'openapi.json': ({ routes }) => printOpenApi(routes),
+  'docs/access.md': ({ routes }) => printAccess(routes),
   'docs/settings.md': printSettings,
-  'sdk/types.generated.ts': (routes) => printSdk(printOpenApi(routes)).types,
-  'sdk/operations.generated.ts': (routes) => printSdk(printOpenApi(routes)).operations,
+  'docs/nodes.md': ({ nodes }) => printNodes(nodes.values()),
+  'sdk/types.generated.ts': ({ routes }) => printSdk(printOpenApi(routes)).types,
+  'sdk/operations.generated.ts': ({ routes }) => printSdk(printOpenApi(routes)).operations,
 }

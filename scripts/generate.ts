@@ -30,7 +30,7 @@ try {
   const db = openDatabase({ urls, log })
   const config = readConfig({ HEDDLE_DATA_DIR: directory, HEDDLE_LOG_LEVEL: 'error' })
   const app = await makeApp({ config, db, vault, log, baseUrl: () => 'http://127.0.0.1:4100' })
-  for (const [path, print] of Object.entries(documents)) await writeFile(join(root, path), print(app.routes))
+  for (const [path, print] of Object.entries(documents)) await writeFile(join(root, path), print(app))
   await app.stop()
   await db.close()
 } finally {

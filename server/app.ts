@@ -16,6 +16,8 @@ import { leaveTeams, makeTeams, standingInTeam } from '#areas/teams/service'
 import { addWidget } from '#areas/widget/routes'
 import { passWorkflowsOn } from '#areas/workflows/passing-on'
 import type { AnyKind } from '#engine/nodes/kind'
+import { descriptorsOf } from '#engine/nodes/table'
+import type { NodeDescriptor } from '#model/node'
 import { makeIdentifier } from '#platform/auth/identify'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
@@ -60,6 +62,7 @@ export type AppOptions = {
 export type App = {
   http: FastifyInstance
   routes: AnyRoute[]
+  nodes: ReadonlyMap<string, NodeDescriptor>
   /** Lets work in flight come to rest: open requests are answered, executions parked. */
   stop(): Promise<void>
 }
@@ -216,6 +219,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
   return {
     http,
     routes,
+    nodes: descriptorsOf(workflows.nodes),
     async stop() {
       // Open sockets would keep the server from closing.
       await realtime.stop()

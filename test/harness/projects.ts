@@ -10,7 +10,8 @@ const root = join(import.meta.dirname, '..', '..')
 const TESTS = ['model', 'server', 'test', 'sdk', 'web', 'widget'].map((folder) => `${folder}/**/*.test.ts`)
 
 /** Files that start a PostgreSQL or the whole program, or hand one out. */
-const SERVICE = /test\/harness\/(postgres|program|embedded-child|service-child)\.ts$|platform\/db\/embedded\.ts$|server\/(main|program)\.ts$/
+const SERVICE =
+  /test\/harness\/(postgres|program|embedded-child|service-child)\.ts$|platform\/db\/embedded\.ts$|server\/(main|program)\.ts$/
 
 /** Support code of tests: its imports count as those of the test. Imports of the program's own modules do not. */
 const SUPPORT = /^(test|bench)\/|\/testing\.ts$|\.test\.ts$/
@@ -33,7 +34,9 @@ function reachesService(file: string, seen: Set<string>): boolean {
   if (seen.has(file) || !SUPPORT.test(file) || !existsSync(join(root, file))) return false
   seen.add(file)
   const source = readFileSync(join(root, file), 'utf8')
-  const specifiers = source.matchAll(/(?:^|\n)(?:import|export)\s(?!type\s)[^'"]*?from\s+'([^']+)'|import\('([^']+)'\)/g)
+  const specifiers = source.matchAll(
+    /(?:^|\n)(?:import|export)\s(?!type\s)[^'"]*?from\s+'([^']+)'|import\('([^']+)'\)/g,
+  )
   for (const [, fixed, lazy] of specifiers) {
     const target = resolveImport(file, fixed ?? lazy ?? '')
     if (target && reachesService(target, seen)) return true

@@ -23,7 +23,7 @@ export const makeAgentReview = ({ llm }: { llm: LanguageModel }): NodeKind =>
           title: { type: 'string', title: 'Title', maxLength: 1_000 },
           payload: { title: 'Payload' },
           instructions: { type: 'string', title: 'Policy', minLength: 1, maxLength: 32_000, 'x-editor': 'text' },
-          name: { type: 'string', title: 'Name of the agent', maxLength: 200 },
+          name: { type: 'string', title: 'Agent name', maxLength: 200 },
           model: modelField,
         },
         ['payload', 'instructions'],

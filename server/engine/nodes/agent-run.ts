@@ -15,9 +15,9 @@ const USUAL_TOKENS = 50_000
 
 const serverGrant: JsonObject = fields(
   {
-    url: { type: 'string', title: 'Address', minLength: 1, maxLength: 8_000 },
+    url: { type: 'string', title: 'URL', minLength: 1, maxLength: 8_000 },
     headers: { type: 'object', title: 'Headers', maxProperties: 50, additionalProperties: { type: 'string' } },
-    tools: { type: 'array', title: 'Only these tools', items: { type: 'string' }, maxItems: 64 },
+    tools: { type: 'array', title: 'Allowed tools', items: { type: 'string' }, maxItems: 64 },
   },
   ['url'],
 )
@@ -43,20 +43,20 @@ export const makeAgentRun = ({ llm, outgoing, kindOf }: AgentRunDeps): NodeKind 
           tools: {
             type: 'array',
             title: 'Tools',
-            description: 'Types of the tools it may call, such as http.request',
+            description: 'Node types the agent may call, such as http.request',
             items: { type: 'string', maxLength: 100 },
             maxItems: 64,
             'x-editor': 'tools',
           },
           mcp: {
-            title: 'Tool servers',
+            title: 'MCP servers',
             anyOf: [{ type: 'array', items: serverGrant, maxItems: 8 }, serverGrant],
           },
-          max_steps: { type: 'integer', title: 'Most turns', minimum: 1, maximum: 100, default: USUAL_STEPS },
+          max_steps: { type: 'integer', title: 'Max steps', minimum: 1, maximum: 100, default: USUAL_STEPS },
           max_tokens: {
             ...maxTokensField,
             default: USUAL_TOKENS,
-            description: 'Of all turns together, input and output',
+            description: 'Input and output tokens of all steps together',
           },
           model: modelField,
         },

@@ -41,20 +41,20 @@ export const approval = control({
   kind: 'capability',
   group: 'people',
   title: 'Approval',
-  description: 'Waits until people, and agents if you like, have voted on exactly what they were shown.',
+  description: 'Waits for people and, optionally, agents to vote on a payload.',
   icon: 'stamp',
   colour: '#0e7490',
   keywords: ['vote', 'gate', 'sign-off', 'review', 'human', 'quorum', 'four eyes'],
   args_schema: fields(
     {
       title: { type: 'string', title: 'Title', minLength: 1, maxLength: 500 },
-      payload: { title: 'What is voted on', description: 'Shown to the approvers; a vote is bound to it' },
+      payload: { title: 'Payload', description: 'Shown to the approvers. A vote applies to exactly this content' },
       policy: fields(
         {
           approvers: { ...approvers, title: 'Approvers' },
           quorum,
           veto: { type: 'array', title: 'Veto', items: { ...role, ...written }, maxItems: 20, ...written },
-          allow_self: { type: 'boolean', title: 'Whoever started it may vote', default: false, ...written },
+          allow_self: { type: 'boolean', title: 'The person who started the run may vote', default: false, ...written },
           due_in_s: {
             type: 'number',
             title: 'Due after (seconds)',
@@ -62,7 +62,7 @@ export const approval = control({
             maximum: 31_536_000,
             ...written,
           },
-          on_due: { enum: ['reject', 'approve', 'escalate'], title: 'When it is due', default: 'reject', ...written },
+          on_due: { enum: ['reject', 'approve', 'escalate'], title: 'When overdue', default: 'reject', ...written },
           escalate_to: { title: 'Escalate to', anyOf: [approvers, approver], ...written },
         },
         ['approvers'],

@@ -33,7 +33,7 @@ export const makeCode = ({ sandbox }: { sandbox: Pick<Sandbox, 'code'> }): NodeK
         },
         ['source'],
       ),
-      output_schema: { description: 'What the code returns, as JSON' },
+      output_schema: { description: 'The return value, as JSON' },
       ports: ['out'],
       effect: 'pure',
       defaults: { source: 'return input', input: { $ref: 'input' } },

@@ -15,14 +15,14 @@ const column = fields({
   name: { type: 'string' },
   types: { type: 'array', items: { type: 'string' } },
   nulls: { type: 'integer' },
-  distinct: { type: 'integer', description: 'At most 1,000; more are told as distinct_more' },
+  distinct: { type: 'integer', description: 'At most 1,000; distinct_more says that there are more' },
   distinct_more: { type: 'boolean' },
   min: { description: 'Of the numbers' },
   max: { description: 'Of the numbers' },
   mean: { description: 'Of the numbers' },
   shortest: { description: 'Characters of the shortest text' },
   longest: { description: 'Characters of the longest text' },
-  common: { type: 'array', description: 'The most common values with how often they stand there' },
+  common: { type: 'array', description: 'The most common values and how often they occur' },
 })
 
 export const makeDatasetProfile = ({ profileDataset }: { profileDataset: ProfileDataset }): NodeKind =>
@@ -32,7 +32,7 @@ export const makeDatasetProfile = ({ profileDataset }: { profileDataset: Profile
       kind: 'tool',
       group: 'data',
       title: 'Profile a dataset',
-      description: 'Looks through a dataset and tells for each column what stands in it.',
+      description: 'Describes the values of each column of a dataset.',
       icon: 'chart',
       colour: '#0f766e',
       keywords: ['columns', 'statistics', 'quality', 'nulls', 'distinct'],

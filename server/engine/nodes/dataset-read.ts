@@ -27,15 +27,15 @@ export const makeDatasetRead = ({ readDataset }: { readDataset: ReadDataset }): 
       kind: 'tool',
       group: 'data',
       title: 'Read a dataset',
-      description: 'Takes records out of a dataset of the workspace, all or those whose fields equal what is given.',
+      description: 'Reads records from a dataset: all, or those whose fields match.',
       icon: 'table',
       colour: '#0f766e',
       keywords: ['records', 'rows', 'table', 'csv', 'load', 'look up'],
       args_schema: fields(
         {
           dataset_id: { type: 'string', title: 'Dataset', minLength: 1, 'x-id': 'ds' },
-          where: { type: 'object', title: 'Where', description: 'Field and the value it must have' },
-          limit: { type: 'integer', title: 'At most', minimum: 1, maximum: MOST_RECORDS, default: USUAL_RECORDS },
+          where: { type: 'object', title: 'Where', description: 'Fields and the values they must have' },
+          limit: { type: 'integer', title: 'Limit', minimum: 1, maximum: MOST_RECORDS, default: USUAL_RECORDS },
         },
         ['dataset_id'],
       ),

@@ -22,7 +22,7 @@ export const makeDatasetWrite = ({ writeDataset }: { writeDataset: WriteDataset 
       kind: 'tool',
       group: 'data',
       title: 'Write a dataset',
-      description: 'Replaces the records of a dataset, or adds to them. A name that no dataset has makes one.',
+      description: 'Replaces the records of a dataset or appends to them. A new name creates a dataset.',
       icon: 'table',
       colour: '#0f766e',
       keywords: ['records', 'rows', 'table', 'store', 'save', 'append'],

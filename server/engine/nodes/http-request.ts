@@ -40,7 +40,7 @@ export const makeHttpRequest = ({ outgoing, openCredential }: HttpRequestDeps): 
             title: 'Method',
             default: 'GET',
           },
-          url: { type: 'string', title: 'Address', minLength: 1, maxLength: 8_000 },
+          url: { type: 'string', title: 'URL', minLength: 1, maxLength: 8_000 },
           credential_id: credentialField(),
           headers: {
             type: 'object',
@@ -51,7 +51,7 @@ export const makeHttpRequest = ({ outgoing, openCredential }: HttpRequestDeps): 
           query: {
             type: 'object',
             title: 'Query',
-            description: 'Added to the address; a list repeats the name, null leaves it out',
+            description: 'Appended to the URL. A list repeats the name; null omits it',
             maxProperties: 100,
             additionalProperties: { anyOf: [scalar, { type: 'array', items: scalar, maxItems: 100 }] },
           },
@@ -59,8 +59,8 @@ export const makeHttpRequest = ({ outgoing, openCredential }: HttpRequestDeps): 
           body: { type: 'string', title: 'Text body', 'x-editor': 'text' },
           ok_statuses: {
             type: 'array',
-            title: 'Statuses that are no error',
-            description: '2xx where absent',
+            title: 'Accepted statuses',
+            description: 'Default: 2xx',
             items: { type: 'integer', minimum: 100, maximum: 599 },
             maxItems: 50,
           },

@@ -25,7 +25,7 @@ export const makeLlmExtract = ({ llm }: { llm: LanguageModel }): NodeKind =>
           schema: { type: 'object', title: 'Fields', description: 'A JSON Schema of an object', 'x-editor': 'schema' },
           instructions: { type: 'string', title: 'Instructions', maxLength: 100_000, 'x-editor': 'text' },
           model: modelField,
-          max_tokens: { ...maxTokensField, description: 'Most tokens the answer may have' },
+          max_tokens: { ...maxTokensField, description: 'Maximum number of tokens in the answer' },
         },
         ['text', 'schema'],
       ),
@@ -33,7 +33,11 @@ export const makeLlmExtract = ({ llm }: { llm: LanguageModel }): NodeKind =>
         type: 'object',
         properties: {
           value: { type: 'object' },
-          missing: { type: 'array', items: { type: 'string' }, description: 'Required fields the text does not give' },
+          missing: {
+            type: 'array',
+            items: { type: 'string' },
+            description: 'Required fields that the text does not contain',
+          },
           usage: usageSchema,
         },
       },

@@ -11,7 +11,7 @@ export const makeMailSend = ({ mail }: { mail: Pick<Mail, 'send'> }): NodeKind =
       kind: 'tool',
       group: 'messages',
       title: 'Send mail',
-      description: 'Sends an e-mail. It is never sent twice: an attempt that broke off in the middle is not repeated.',
+      description: 'Sends an e-mail at most once: an interrupted attempt is not repeated.',
       icon: 'mail',
       colour: '#c2410c',
       keywords: ['email', 'e-mail', 'smtp', 'message', 'send'],

@@ -12,7 +12,11 @@ export const map = control({
   keywords: ['loop', 'each', 'iterate', 'list', 'parallel', 'batch', 'foreach'],
   args_schema: fields(
     {
-      items: { type: 'array', title: 'Items', description: 'Inside the body each is "item", its position "index".' },
+      items: {
+        type: 'array',
+        title: 'Items',
+        description: 'The body sees each one as "item" and its position as "index"',
+      },
       body: {
         type: 'object',
         title: 'Body',
@@ -21,11 +25,11 @@ export const map = control({
         required: ['nodes'],
         properties: { nodes: { type: 'array' }, edges: { type: 'array' }, output: {} },
       },
-      concurrency: { type: 'integer', title: 'At a time', minimum: 1, maximum: 100, default: 10 },
+      concurrency: { type: 'integer', title: 'Concurrency', minimum: 1, maximum: 100, default: 10 },
       on_item_error: {
         enum: ['fail', 'collect'],
-        title: 'When an item fails',
-        description: '"collect" puts {"error": …} in its place and goes on',
+        title: 'On item error',
+        description: '"collect" stores {"error": …} as the output of the item and continues',
         default: 'fail',
       },
     },

@@ -6,7 +6,7 @@ import { isObject } from '#model/json'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import { checked, fields } from './kind.ts'
 
-const address: JsonObject = { type: 'string', title: 'Address', minLength: 1, maxLength: 8_000 }
+const address: JsonObject = { type: 'string', title: 'URL', minLength: 1, maxLength: 8_000 }
 const headers: JsonObject = {
   type: 'object',
   title: 'Headers',
@@ -15,8 +15,8 @@ const headers: JsonObject = {
 }
 
 export const serverField: JsonObject = {
-  title: 'Tool server',
-  description: 'The address of an MCP server (streamable HTTP), and the headers it wants',
+  title: 'MCP server',
+  description: 'The URL of an MCP server (streamable HTTP) and its headers',
   anyOf: [fields({ url: address, headers }, ['url']), address],
 }
 
@@ -39,7 +39,7 @@ export const makeMcpCall = ({ outgoing }: { outgoing: Pick<Outgoing, 'fetch'> })
       type: 'mcp.call',
       kind: 'tool',
       group: 'tools',
-      title: 'Call a tool server',
+      title: 'Call an MCP tool',
       description:
         'Calls a tool of an MCP server over streamable HTTP. It is never called twice: an attempt that broke off in the middle is not repeated, one that did not reach the server may be.',
       icon: 'plug',

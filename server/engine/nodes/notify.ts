@@ -23,7 +23,7 @@ export const makeNotify = ({ notify }: { notify: Notify }): NodeKind =>
       kind: 'tool',
       group: 'messages',
       title: 'Notify people',
-      description: 'Puts a notification in front of people of the workspace.',
+      description: 'Sends a notification to people in the workspace.',
       icon: 'bell',
       colour: '#c2410c',
       keywords: ['notification', 'alert', 'message', 'tell', 'inbox'],
@@ -32,7 +32,7 @@ export const makeNotify = ({ notify }: { notify: Notify }): NodeKind =>
           user_ids: {
             type: 'array',
             title: 'People',
-            description: 'Whoever started the execution where absent',
+            description: 'Default: the person who started the execution',
             items: { type: 'string', 'x-id': 'usr' },
             maxItems: 200,
           },

@@ -5,13 +5,13 @@ export const set = control({
   kind: 'capability',
   group: 'control',
   title: 'Set values',
-  description: 'Names values, literal or computed, so that later nodes can refer to them in one place.',
+  description: 'Defines named values that later nodes can reference.',
   icon: 'braces',
   colour: '#64748b',
   keywords: ['variable', 'assign', 'object', 'constant', 'compute'],
   args_schema: fields(
     {
-      values: { type: 'object', title: 'Values', description: 'Each field is a value; together they are the output.' },
+      values: { type: 'object', title: 'Values', description: 'The fields of the output.' },
     },
     ['values'],
   ),

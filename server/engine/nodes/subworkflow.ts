@@ -5,14 +5,14 @@ export const subworkflow = control({
   kind: 'capability',
   group: 'control',
   title: 'Run a workflow',
-  description: 'Runs another workflow of the workspace and goes on with its results.',
+  description: 'Runs another workflow of the workspace and returns its results.',
   icon: 'workflow',
   colour: '#64748b',
   keywords: ['child', 'call', 'reuse', 'nested', 'sub-workflow'],
   args_schema: fields(
     {
       workflow_id: { type: 'string', title: 'Workflow', minLength: 1, 'x-id': 'wf' },
-      version_id: { type: 'string', title: 'Version', description: 'The active one where absent', 'x-id': 'wfv' },
+      version_id: { type: 'string', title: 'Version', description: 'Default: the active version', 'x-id': 'wfv' },
       input: { title: 'Input' },
     },
     ['workflow_id'],

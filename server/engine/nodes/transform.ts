@@ -17,11 +17,11 @@ export const makeTransform = ({ sandbox }: { sandbox: Pick<Sandbox, 'transform'>
       args_schema: fields(
         {
           expression: codeText('jsonata', { title: 'Expression', minLength: 1, maxLength: 65_536 }),
-          input: { title: 'Input', description: 'What the expression sees as $' },
+          input: { title: 'Input', description: 'The value of $ in the expression' },
         },
         ['expression'],
       ),
-      output_schema: { description: 'What the expression gives; null where it gives nothing' },
+      output_schema: { description: 'The result of the expression, or null' },
       ports: ['out'],
       effect: 'pure',
       defaults: { expression: '$', input: { $ref: 'input' } },

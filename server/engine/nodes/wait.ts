@@ -5,7 +5,7 @@ export const wait = control({
   kind: 'capability',
   group: 'control',
   title: 'Wait',
-  description: 'Pauses for a time or until a moment, from a second to a year. A waiting execution costs nothing.',
+  description: 'Pauses for a duration or until a point in time, up to one year.',
   icon: 'timer',
   colour: '#64748b',
   keywords: ['delay', 'sleep', 'pause', 'timer', 'until', 'schedule'],

@@ -23,7 +23,7 @@ export const makeWarehouseQuery = ({ queryWarehouse }: { queryWarehouse: QueryWa
       kind: 'tool',
       group: 'data',
       title: 'Query a warehouse',
-      description: 'Runs one statement that reads through a stored connection.',
+      description: 'Runs one read-only query on a stored connection.',
       icon: 'database',
       colour: '#0f766e',
       keywords: [
@@ -44,9 +44,9 @@ export const makeWarehouseQuery = ({ queryWarehouse }: { queryWarehouse: QueryWa
           query: codeText('sql', { title: 'Query', minLength: 1, maxLength: 100_000 }),
           params: {
             title: 'Parameters',
-            description: 'A list for $1, $2 …, or names and values, as the warehouse has it',
+            description: 'A list for $1, $2 …, or names and values, as the warehouse expects',
           },
-          limit: { type: 'integer', title: 'At most', minimum: 1, maximum: MOST_ROWS, default: USUAL_ROWS },
+          limit: { type: 'integer', title: 'Limit', minimum: 1, maximum: MOST_ROWS, default: USUAL_ROWS },
         },
         ['connection_id', 'query'],
       ),
