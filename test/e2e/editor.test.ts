@@ -206,7 +206,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await addByKey(page, 'wait', 'wait')
     await inspector(page).getByRole('button', { name: 'Delete node' }).waitFor()
     await page.keyboard.press('Escape')
-    await inspector(page).getByRole('button', { name: 'Remove Result' }).click()
+    await inspector(page).getByRole('button', { name: 'Remove Output' }).click()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByLabel('What changed').fill('Waits instead')
     await page.getByRole('button', { name: 'Save version' }).click()

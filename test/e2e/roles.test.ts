@@ -20,12 +20,12 @@ describe.skipIf(noBrowser)('roles in the console', { timeout: 60_000 }, () => {
     const offered = ben.page.getByRole('button', { name: 'Run', exact: true })
     await ben.page.goto(`/workflows/${workflow_id}/editor`)
     await state.waitFor()
-    expect(await state.textContent()).toBe('You may look at it; Only its owner can edit it')
+    expect(await state.textContent()).toBe('You can view it. Only its owner can edit it')
     expect(await offered.count()).toBe(0)
     await share('member')
     await ben.page.reload()
     await offered.waitFor()
-    expect(await state.textContent()).toBe('You may look at it and run it; Only its owner can edit it')
+    expect(await state.textContent()).toBe('You can view it and run it. Only its owner can edit it')
   })
 
   it('somebody a workflow was not shared with is offered no page of it that they may not open', async () => {

@@ -194,7 +194,7 @@ const expectedOf = (graph: Definition, x: number, failing: ReadonlySet<string>):
         subworkflow: id,
       }
       const ports: Record<string, string> = { branch: x > 5 ? 'yes' : 'default', approval: 'approved' }
-      const output = outputs[type] ?? { from: id, saw: x }
+      const output = Object.hasOwn(outputs, type) ? (outputs[type] as Json) : { from: id, saw: x }
       nodes[id] = { status: 'succeeded', output, port: ports[type] ?? 'out' }
     }
   }
