@@ -40,7 +40,10 @@ describe.skipIf(noBrowser)('what stands around every page', { timeout: 90_000 },
     await page.getByRole('button', { name: /Switch workspace/ }).click()
     await page.getByRole('menuitem', { name: 'New workspace…' }).click()
     await page.getByRole('dialog').getByLabel('Name').fill('Second place')
-    await page.getByRole('dialog').getByRole('button', { name: /^Create/ }).click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Create/ })
+      .click()
     await page.getByRole('button', { name: /Second place.*Switch workspace/ }).click()
     await page.getByRole('menuitemradio', { name: /Ada's place/ }).click()
     await page.getByRole('button', { name: /Ada's place.*Switch workspace/ }).waitFor()
