@@ -23,6 +23,7 @@ import type {
   ConnectionList,
   CreatedApiKey,
   Credential,
+  CredentialAuthorization,
   CredentialKinds,
   CredentialPatch,
   CredentialSecret,
@@ -576,6 +577,10 @@ export type Operations = {
   testCredential: { input: { credential_id: string } & CredentialTestRequest; answer: CredentialTest; required: true }
   /** The workflows, jobs and templates that name the credential */
   getCredentialUsage: { input: { credential_id: string }; answer: CredentialUsage; required: true }
+  /** Begin the consent to an OAuth2 credential: where to send the browser */
+  authorizeCredential: { input: { credential_id: string }; answer: CredentialAuthorization; required: true }
+  /** Where a service sends the browser back after the consent to an OAuth2 credential */
+  finishAuthorization: { input: { state?: string; code?: string; error?: string }; answer: Blob; required: false }
   /** The kinds of credentials and the known services, as forms for an editor */
   listCredentialKinds: { input: Record<string, never>; answer: CredentialKinds; required: false }
 }
@@ -818,5 +823,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   rotateSecret: ["PUT", "/api/credentials/{credential_id}/secret"],
   testCredential: ["POST", "/api/credentials/{credential_id}/test"],
   getCredentialUsage: ["GET", "/api/credentials/{credential_id}/usage"],
+  authorizeCredential: ["POST", "/api/credentials/{credential_id}/authorize"],
+  finishAuthorization: ["GET", "/oauth/callback", ["state","code","error"]],
   listCredentialKinds: ["GET", "/api/credential-kinds"],
 }

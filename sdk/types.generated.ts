@@ -228,4 +228,6 @@ export type CredentialTestRequest = { url?: string }
 
 export type CredentialUsage = { workflows: Array<{ workflow_id: string; name: string; versions: Array<{ version_id: string; number: number; active: boolean }> }>; jobs: Array<{ job_id: string; name: string }>; templates: Array<{ template_id: string; name: string }> }
 
+export type CredentialAuthorization = { url: string }
+
 export type CredentialKinds = { kinds: Array<{ kind: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service"; title: string; description: string; config_schema: Record<string, unknown>; secret_schema: Record<string, unknown> }>; services: Array<{ service: string; title: string; kind: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service"; hosts: Array<string>; config: Record<string, unknown>; secret_schema: Record<string, unknown>; help: string | null }> }

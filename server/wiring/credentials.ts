@@ -22,10 +22,10 @@ export type CredentialOptions = {
 /** The vault: stored secrets, and the one way to use them. */
 export function wireCredentials({ db, vault, log, outgoing, jobs }: CredentialOptions) {
   const notes = makeUseNotes({ db, log })
-  const resolving: ResolveParts = { db, vault, notes, findPrincipal }
+  const parts: ResolveParts = { db, vault, notes, outgoing, jobs, findPrincipal, underWay: new Map() }
   return {
-    openCredential: makeOpenCredential(resolving),
-    routes: credentialRoutes({ ...resolving, outgoing, jobs }),
+    openCredential: makeOpenCredential(parts),
+    routes: credentialRoutes(parts),
     standings: { credential: standingInCredential, owned_credential: standingInOwnedCredential },
     references: new Map<string, ReferenceCheck>([['cred', mayUseNamed]]),
     stop: notes.stop,

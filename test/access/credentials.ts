@@ -1,4 +1,4 @@
-import { type Cases, type Cast, rows, withChanges } from './matrix.ts'
+import { type Cases, type Cast, type Expected, kinds, rows, withChanges } from './matrix.ts'
 
 // `use` makes the resource viewer, `edit` the resource member. Others in the workspace do not know that it exists, save its
 // owners: they look at any credential and revoke it, and use only what is shared with them.
@@ -10,10 +10,13 @@ const revoking = withChanges(rows.hiddenOwnerOnly, { workspaceOwner: 'ok' })
 
 const newCredential = { name: 'Case', kind: 'bearer', hosts: ['api.invalid'], secrets: { token: 'a-token-of-a-case' } }
 
-async function credential({ author, resourceViewer, resourceMember }: Cast) {
+const everybody = (status: number) => Object.fromEntries(kinds.map((kind) => [kind, status])) as Expected
+
+async function credential({ author, resourceViewer, resourceMember }: Cast, more: object = {}) {
   const { body } = await author.call('POST', '/api/credentials', {
     body: {
       ...newCredential,
+      ...more,
       shared: [resourceViewer, resourceMember]
         .filter(({ id }) => id !== author.id)
         .map(({ id }, at) => ({ kind: 'user', id, role: at === 0 ? 'use' : 'edit' })),
@@ -37,5 +40,18 @@ export const credentialCases: Cases = {
   },
   testCredential: { expect: using, prepare: async (cast) => ({ ...(await credential(cast)), body: {} }) },
   getCredentialUsage: { expect: looking, prepare: credential },
+  authorizeCredential: {
+    // Only a browser can go on from here: with an API key it is a conflict, for whoever may.
+    expect: withChanges(changing, { author: 409, resourceMember: 409 }),
+    prepare: async (cast) => {
+      const { params } = await credential(cast, {
+        kind: 'oauth2_code',
+        config: { authorize_url: 'https://a.invalid/', token_url: 'https://a.invalid/', client_id: 'c' },
+        secrets: { client_secret: 'a-client-secret' },
+      })
+      return { params, body: {} }
+    },
+  },
+  finishAuthorization: { expect: everybody(401) },
   listCredentialKinds: { expect: rows.signedIn },
 }

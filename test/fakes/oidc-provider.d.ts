@@ -11,6 +11,7 @@ declare module 'oidc-provider' {
       addOIDCScope(scope: string): void
       save(): Promise<string>
     }
+    on(event: string, listener: (ctx: never) => void): void
     callback(): (request: IncomingMessage, reply: ServerResponse) => Promise<void>
     interactionFinished(request: IncomingMessage, reply: ServerResponse, result: object): Promise<void>
   }

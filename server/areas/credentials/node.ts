@@ -15,7 +15,8 @@ export const makeOpenCredential =
       })
       return credential
     } catch (error) {
-      if (error instanceof CredentialRefused) throw new NodeFailure(error.code, error.message, { retryable: false })
+      if (error instanceof CredentialRefused)
+        throw new NodeFailure(error.code, error.message, { retryable: error.retryable })
       throw error
     }
   }

@@ -1,13 +1,16 @@
-import { member, owner, signedIn, viewer } from '#platform/access/words'
+import type { z } from 'zod'
+import { anyone, member, owner, signedIn, viewer } from '#platform/access/words'
 import type { Context } from '#platform/http/context'
-import { type AnyRoute, routes } from '#platform/http/route'
+import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
+import { authorizeCredential, finishAuthorization } from './authorize.ts'
 import type {
   NewCredential as NewCredentialInput,
   CredentialPatch as Patch,
   CredentialSecret as Secret,
 } from './schema.ts'
 import {
+  Authorization,
   Credential,
   CredentialKinds,
   CredentialPatch,
@@ -16,6 +19,7 @@ import {
   CredentialUsage,
   credentialQuery,
   NewCredential,
+  ReturnedQuery,
   TestRequest,
 } from './schema.ts'
 import {
@@ -27,12 +31,12 @@ import {
   revokeCredential,
   rotateSecret,
   updateCredential,
-  type VaultParts,
 } from './service.ts'
-import { type TestParts, testCredential } from './test-call.ts'
+import { testCredential } from './test-call.ts'
 import { getCredentialUsage } from './usage.ts'
+import type { ResolveParts } from './use.ts'
 
-export const credentialRoutes = (parts: VaultParts & TestParts): AnyRoute[] =>
+export const credentialRoutes = (parts: ResolveParts): AnyRoute[] =>
   routes(
     'Credentials',
     {
@@ -44,6 +48,8 @@ export const credentialRoutes = (parts: VaultParts & TestParts): AnyRoute[] =>
       rotateSecret: ['PUT', '/api/credentials/:credential_id/secret', member('credential')],
       testCredential: ['POST', '/api/credentials/:credential_id/test', viewer('credential')],
       getCredentialUsage: ['GET', '/api/credentials/:credential_id/usage', viewer('owned_credential')],
+      authorizeCredential: ['POST', '/api/credentials/:credential_id/authorize', member('credential')],
+      finishAuthorization: ['GET', '/oauth/callback', anyone],
       listCredentialKinds: ['GET', '/api/credential-kinds', signedIn],
     },
     {
@@ -112,6 +118,23 @@ export const credentialRoutes = (parts: VaultParts & TestParts): AnyRoute[] =>
         extension: true,
         answer: CredentialUsage,
         run: getCredentialUsage,
+      },
+      authorizeCredential: {
+        summary: 'Begin the consent to an OAuth2 credential: where to send the browser',
+        description: 'The browser comes back to `/oauth/callback` with the session that began, within ten minutes.',
+        extension: true,
+        answer: Authorization,
+        idempotency: 'none',
+        run: (ctx: Context, input: ById) => authorizeCredential(parts, ctx, input),
+      },
+      finishAuthorization: {
+        summary: 'Where a service sends the browser back after the consent to an OAuth2 credential',
+        extension: true,
+        query: ReturnedQuery,
+        produces: ['text/html'],
+        transaction: false,
+        run: (ctx: Context, input: z.output<typeof ReturnedQuery>, exchange: Exchange) =>
+          finishAuthorization(parts, ctx, input, exchange),
       },
       listCredentialKinds: {
         summary: 'The kinds of credentials and the known services, as forms for an editor',

@@ -158,3 +158,10 @@ export const credentialQuery = listQuery.extend({
   /** Only those that the caller may use. */
   usable: z.enum(['true', 'false']).optional(),
 })
+
+/** What a service sends back besides is its own affair. */
+export const ReturnedQuery = z.looseObject({
+  state: z.string().max(500).optional(),
+  code: z.string().max(8_000).optional(),
+  error: z.string().max(500).optional(),
+})

@@ -29,11 +29,15 @@ export type Usable = {
   token_version: number
   /** Less than a minute is left of the token, by the database's clock. */
   token_stale: boolean
+  token_ended: boolean
+  /** Somebody is asking for a new token. */
+  refreshing: boolean
   expired: boolean
 }
 
 const usable = `c.workspace_id, c.credential_id, c.name, c.kind, c.service, c.hosts, c.config, c.state, c.problem, c.owner_id, c.secrets,
   c.tokens, c.token_version, coalesce(c.token_expires_at < now() + interval '60 seconds', true) as token_stale,
+  coalesce(c.token_expires_at <= now(), true) as token_ended, coalesce(c.refresh_lease_until > now(), false) as refreshing,
   coalesce(c.expires_at <= now(), false) as expired`
 
 export const findRole = async (

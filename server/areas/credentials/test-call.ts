@@ -3,7 +3,6 @@ import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { scopeOf } from '#platform/http/context'
 import { OutgoingFailure } from '#platform/outgoing/failure'
-import type { Outgoing } from '#platform/outgoing/outgoing'
 import { addressOfModel } from './kinds.ts'
 import { findPreset } from './presets.ts'
 import type { CredentialTest } from './schema.ts'
@@ -14,8 +13,6 @@ import { CredentialRefused, type Resolved, type ResolveParts, resolveCredential 
 // A call that changes nothing, to see whether the service takes the secret.
 
 const ANSWER_WITHIN = 15 * SECOND
-
-export type TestParts = ResolveParts & { outgoing: Pick<Outgoing, 'request'> }
 
 type TestCall = { method: string; url: string; body?: string; headers?: Record<string, string> }
 
@@ -30,7 +27,7 @@ function callOf({ service, kind, config, hosts }: store.Usable, url: string | un
 }
 
 export async function testCredential(
-  parts: TestParts,
+  parts: ResolveParts,
   ctx: Context,
   { credential_id, url }: ById & { url?: string | undefined },
 ): Promise<CredentialTest> {
@@ -55,7 +52,7 @@ export async function testCredential(
 }
 
 async function tryOut(
-  { outgoing }: TestParts,
+  { outgoing }: ResolveParts,
   ctx: Context,
   { row, credential }: Resolved,
   url: string | undefined,

@@ -1,10 +1,14 @@
 import type { Database, Tx } from '#platform/db/pool'
 import type { OutgoingCredential } from '#platform/outgoing/credential'
+import { OutgoingFailure } from '#platform/outgoing/failure'
+import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { Vault } from '#platform/secrets'
 import { makeOutgoingCredential } from './apply.ts'
 import { openSecrets, type Secrets } from './box.ts'
 import { isOAuth } from './kinds.ts'
+import { type RefreshParts, refreshTokens } from './refresh.ts'
 import { mayUse } from './rights.ts'
+import type { CredentialJobHooks } from './service.ts'
 import * as store from './store.ts'
 import type { UseNotes } from './used.ts'
 
@@ -18,11 +22,17 @@ export class CredentialRefused extends Error {
     | 'credential_expired'
     | 'credential_needs_authorization'
     | 'credential_needs_reconnect'
+    | 'credential_refresh_failed'
     | 'credential_unreadable'
 
   constructor(code: CredentialRefused['code'], message: string) {
     super(message)
     this.code = code
+  }
+
+  /** Only the token address may be better the next time. */
+  get retryable(): boolean {
+    return this.code === 'credential_refresh_failed'
   }
 }
 
@@ -35,6 +45,9 @@ export type ResolveParts = {
   db: Database
   vault: Vault
   notes: UseNotes
+  outgoing: Pick<Outgoing, 'request'>
+  jobs: CredentialJobHooks
+  underWay: RefreshParts['underWay']
   /** Whom an execution acts for. */
   findPrincipal(tx: Tx, workspaceId: string, executionId: string): Promise<{ user_id: string } | undefined>
 }
@@ -48,10 +61,33 @@ const notAllowed = (): CredentialRefused =>
   )
 
 export async function resolveCredential(parts: ResolveParts, wanted: Wanted): Promise<Resolved> {
-  const row = await findFor(parts, wanted)
-  const { secrets, tokens } = openRow(parts.vault, row)
+  const found = await findFor(parts, wanted)
+  const row = isOAuth(found.kind) ? await withToken(parts, found) : found
+  const { secrets } = openRow(parts.vault, row)
   parts.notes.note(wanted.workspaceId, wanted.credentialId)
-  return { row, secrets, credential: makeOutgoingCredential({ ...row, secrets, tokens }) }
+  return { row, secrets, credential: outgoingOf(parts, row) }
+}
+
+/** Renewed a minute ahead of its end; where the token endpoint is away, one that has not ended yet still serves. */
+async function withToken(parts: ResolveParts, row: store.Usable): Promise<store.Usable> {
+  if (!row.token_stale) return row
+  try {
+    return await refreshTokens(parts, row, false)
+  } catch (error) {
+    if (!(error instanceof OutgoingFailure)) throw error
+    if (error.code === 'credential_needs_reconnect') throw new CredentialRefused(error.code, error.message)
+    if (!row.token_ended) return row
+    throw new CredentialRefused('credential_refresh_failed', error.message)
+  }
+}
+
+function outgoingOf(parts: ResolveParts, row: store.Usable): OutgoingCredential {
+  const opened = { ...row, ...openRow(parts.vault, row) }
+  if (!isOAuth(row.kind)) return makeOutgoingCredential(opened)
+  return makeOutgoingCredential(opened, async () => {
+    const renewed = await refreshTokens(parts, row, true)
+    return renewed === row ? undefined : makeOutgoingCredential({ ...renewed, ...openRow(parts.vault, renewed) })
+  })
 }
 
 export async function findFor(parts: ResolveParts, wanted: Wanted): Promise<store.Usable> {
