@@ -23,6 +23,7 @@ import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
 import { addDocuments } from '#platform/http/documents'
 import { addRoutes, type Kernel } from '#platform/http/kernel'
+import { prepareLeaving } from '#platform/http/leaving'
 import { makeMetrics } from '#platform/http/metrics'
 import { addPages } from '#platform/http/pages'
 import type { AnyRoute } from '#platform/http/route'
@@ -63,8 +64,11 @@ export type App = {
   http: FastifyInstance
   routes: AnyRoute[]
   nodes: ReadonlyMap<string, NodeDescriptor>
-  /** Lets work in flight come to rest: open requests are answered, executions parked. */
-  stop(): Promise<void>
+  /**
+   * Lets work in flight come to rest: open requests are answered, executions parked. For `drainMs` it says that it is not
+   * ready and answers all the same, so that whoever sends it requests can turn to others.
+   */
+  stop(options?: { drainMs?: number }): Promise<void>
 }
 
 export async function makeApp(options: AppOptions): Promise<App> {
@@ -188,6 +192,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
   ]
 
   const http = makeHttp(kernel)
+  const leaving = prepareLeaving(http)
   const realtime = makeRealtime({ db, log, server: http.server, baseUrl: options.baseUrl })
   realtime.addFeed('notifications', notificationFeed(db))
   realtime.addFeed('execution', workflows.feed)
@@ -196,7 +201,15 @@ export async function makeApp(options: AppOptions): Promise<App> {
   addRoutes(http, routes, kernel)
   addWidget(http)
   addEngineFigures(metrics.registry, workflows.engine, log)
-  await addDocuments(http, { config, routes, db, metrics, log, engineReady: workflows.engine.ready })
+  await addDocuments(http, {
+    config,
+    routes,
+    db,
+    metrics,
+    log,
+    engineReady: workflows.engine.ready,
+    isLeaving: leaving.isLeaving,
+  })
   if (options.pages !== undefined) addPages(http, options.pages)
   await http.ready()
   await threads.start()
@@ -220,11 +233,14 @@ export async function makeApp(options: AppOptions): Promise<App> {
     http,
     routes,
     nodes: descriptorsOf(workflows.nodes),
-    async stop() {
+    async stop({ drainMs = 0 } = {}) {
+      const retired = workflows.engine.retire()
+      await leaving.leave(drainMs)
       // Open sockets would keep the server from closing.
       await realtime.stop()
-      await http.close()
+      await leaving.close()
       await maintenance?.stop()
+      await retired
       await threads.stop()
       conversations.stop()
       await jobs.stop()

@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { SECOND } from '#platform/clock'
 import { type Config, readConfig, refuseSetting, SettingRefused } from '#platform/config'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/db/embedded'
 import { migrate } from '#platform/db/migrate'
@@ -9,6 +10,7 @@ import { StartRefused } from '#platform/db/refused'
 import { bootstrapRoles, isSetUp } from '#platform/db/roles'
 import { listen, webAddressOf } from '#platform/http/listen'
 import { checkSecretKey, findSecretKey, makeSecretKey } from '#platform/key'
+import { onLauncherGone } from '#platform/launcher'
 import { type Logger, makeLogger } from '#platform/log'
 import { keepHeapSmall } from '#platform/memory'
 import { makeVault } from '#platform/secrets'
@@ -20,10 +22,14 @@ import { seed } from '#server/seed'
 
 // config → database → app → listen → stop cleanly
 
-const STOP_WITHIN = 9500
+const STOP_WITHIN = 9.5 * SECOND
+/** Ending requests and closing the database, when it has drained. */
+const AFTER_DRAIN = 4.5 * SECOND
 
 /** What was started, in the order in which it is to be stopped. */
-const started: (() => Promise<unknown>)[] = []
+const started: ((options: { drainMs: number }) => Promise<unknown>)[] = []
+
+let drainMs = 0
 
 async function start(config: Config): Promise<void> {
   const log = makeLogger(config.HEDDLE_LOG_LEVEL)
@@ -41,7 +47,7 @@ async function start(config: Config): Promise<void> {
   })
   await migrate({ ownerUrl: urls.owner, directory: join(import.meta.dirname, '..', 'migrations'), log })
   const db = openDatabase({ urls, log })
-  started.unshift(db.close)
+  started.unshift(() => db.close())
   await checkSecretKey(db, vault)
   if (config.resetPassword !== null) {
     for (const line of await resetPassword(urls.owner, config.resetPassword)) console.log(line)
@@ -59,6 +65,7 @@ async function start(config: Config): Promise<void> {
     pages: await pages,
   })
   started.unshift(app.stop)
+  drainMs = config.HEDDLE_DRAIN_S * SECOND
   if (config.role !== 'worker') {
     for (const line of await seed({ config, ownerUrl: urls.owner, http: app.http, log, fillDemo })) console.log(line)
   }
@@ -91,18 +98,18 @@ function startOwnDatabase(config: Config, log: Logger): Promise<EmbeddedPostgres
   return starting
 }
 
-async function stop(): Promise<void> {
-  for (const end of started.splice(0)) await end()
+async function stop(options = { drainMs: 0 }): Promise<void> {
+  for (const end of started.splice(0)) await end(options)
 }
 
 let stopping = false
 
 function stopOnSignal(): void {
-  const onSignal = (): void => {
+  const leave = (options: { drainMs: number }): void => {
     if (stopping) return
     stopping = true
-    setTimeout(() => process.exit(1), STOP_WITHIN).unref()
-    stop().then(
+    setTimeout(() => process.exit(1), Math.max(STOP_WITHIN, options.drainMs + AFTER_DRAIN)).unref()
+    stop(options).then(
       () => process.exit(0),
       (error: unknown) => {
         console.error(error)
@@ -110,8 +117,10 @@ function stopOnSignal(): void {
       },
     )
   }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', () => leave({ drainMs }))
+  // Somebody at a keyboard, who sends it no more requests.
+  process.on('SIGINT', () => leave({ drainMs: 0 }))
+  onLauncherGone(() => leave({ drainMs }))
 }
 
 /** A promise that nobody waited for must not take the tenants of this process down with it. */

@@ -186,6 +186,15 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     return outcome
   }
 
+  let retired: Promise<void> | undefined
+  const retire = (): Promise<void> => {
+    retired ??= (async () => {
+      await stopListening?.()
+      await worker?.stop()
+    })()
+    return retired
+  }
+
   return {
     start: startAndHint,
     startMany: (starts) => Promise.all(starts.map(startAndHint)),
@@ -206,9 +215,9 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     figures: () => db.engine(readFigures),
     counts: () => ({ mended: worker?.mended() ?? 0 }),
     ready: () => worker?.ready() ?? true,
+    retire,
     stop: async () => {
-      await stopListening?.()
-      await worker?.stop()
+      await retire()
       await ends.stop()
       await hints.stop()
     },

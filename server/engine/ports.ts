@@ -213,6 +213,8 @@ export type Engine = {
   counts(): EngineCounts
   /** Whether the worker of this process does its work; always, where it has none. */
   ready(): boolean
+  /** The worker of this process parks or releases everything and claims nothing more; what is started here is queued. */
+  retire(): Promise<void>
   /** Parks or releases everything and stops claiming, within 10 s. */
   stop(): Promise<void>
 }

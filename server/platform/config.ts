@@ -163,6 +163,11 @@ export const settings = {
     'none: the machine itself only',
   ),
   HEDDLE_DEMO: setting(oneOf('on', 'off'), 'on', '`off` leaves out the demo workspace at the first start'),
+  HEDDLE_DRAIN_S: setting(
+    integer(0, 300),
+    5,
+    'Seconds for which a process that was told to stop (SIGTERM) says at `/readyz` that it is not ready, and still answers',
+  ),
   HEDDLE_LOG_LEVEL: setting(
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     'info',

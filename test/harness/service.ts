@@ -24,7 +24,7 @@ export type Service = {
   /** A statement as the superuser, past row security. */
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
   call(method: string, path: string, options?: Omit<CallOptions, 'method'>): Promise<Answer>
-  stop(): Promise<void>
+  stop(options?: { drainMs?: number }): Promise<void>
 }
 
 export type ServiceOptions = {
@@ -84,8 +84,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     database,
     sql: async (text, values) => (await superuser.query(text, values)).rows as never,
     call: (method, path, callOptions = {}) => callAt(base, method, path, callOptions),
-    async stop() {
-      await app.stop()
+    async stop(stopOptions) {
+      await app.stop(stopOptions)
       await db.close()
       await superuser.end()
       await own?.drop()

@@ -19,6 +19,8 @@ export type DocumentsOptions = {
   log: Logger
   /** Whether the engine of this process does its work. */
   engineReady(): boolean
+  /** Whether it is about to stop. */
+  isLeaving(): boolean
 }
 
 const READY_WITHIN = 4 * SECOND
@@ -44,6 +46,7 @@ export async function addDocuments(app: FastifyInstance, options: DocumentsOptio
 
   app.get('/readyz', async (request, reply) => {
     try {
+      if (options.isLeaving()) throw new Error('the process is about to stop')
       await answersInTime(options.db.appPool.query('select 1'))
       if (!options.engineReady()) throw new Error('the engine does not work')
       return await reply.type('application/json').send('{"status":"ready"}')
@@ -52,7 +55,11 @@ export async function addDocuments(app: FastifyInstance, options: DocumentsOptio
       return sendAnswer(
         reply,
         problemAnswer(
-          problem('unavailable', 'The database or the engine does not answer.', { retryAfterS: 1 }),
+          problem(
+            'unavailable',
+            options.isLeaving() ? 'This process is about to stop.' : 'The database or the engine does not answer.',
+            { retryAfterS: 1 },
+          ),
           request.id,
         ),
       )

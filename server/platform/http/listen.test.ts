@@ -51,6 +51,32 @@ test('a server that is closing lets nobody in, although it still answers', async
   await closing
 })
 
+test('a server is closed only when everybody was answered, whichever door they came by', async () => {
+  const app = makeServer()
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+  let asked = 0
+  app.get('/', async () => {
+    asked += 1
+    await answered
+    return 'late'
+  })
+  const base = await listen(app, { host, port: 0 })
+  const lines = Array.from({ length: 40 }, () => connect(Number(new URL(base).port), host).setEncoding('utf8'))
+  for (const line of lines) line.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+  await expect.poll(() => asked).toBe(40)
+  let closed = false
+  const closing = app.close().then(() => {
+    closed = true
+  })
+  // By the first door comes a part of them; once these are gone, those of the others keep it open.
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+  expect(closed).toBe(false)
+  const texts = Promise.all(lines.map(async (line) => (await once(line, 'data'))[0] as string))
+  answer()
+  for (const text of await texts) expect(text).toMatch(/late$/)
+  await closing
+})
+
 test('a port that another program has is not shared with it', async () => {
   const other = createServer().listen(0, host)
   await once(other, 'listening')

@@ -20,9 +20,14 @@ declare module 'fastify' {
 /** Before anything is asked of it: what has been asked of it can no longer be told what to do when it is closed. */
 export function prepareDoors(app: FastifyInstance): void {
   const doors: Server[] = []
+  let closed: Promise<unknown>[] = []
   app.decorate('doors', doors)
   app.addHook('preClose', async () => {
-    for (const door of doors) door.close()
+    closed = doors.map((door) => new Promise((resolve) => door.close(resolve)))
+  })
+  // The server itself knows only of those that came in by the first: whoever waits for it to close must wait for all.
+  app.addHook('onClose', async () => {
+    await Promise.all(closed)
   })
 }
 

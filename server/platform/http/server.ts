@@ -50,7 +50,8 @@ export function makeHttp(kernel: Kernel): FastifyInstance {
       return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : newId()
     },
     routerOptions: { maxParamLength: 2000, ignoreTrailingSlash: false },
-    return503OnClosing: true,
+    // What still comes in is answered like anything else; a 503 of the framework's would say nothing of when to come again.
+    return503OnClosing: false,
     forceCloseConnections: 'idle',
   })
   prepareDoors(app)

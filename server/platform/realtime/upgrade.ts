@@ -53,5 +53,6 @@ function fromOwnPage(request: IncomingMessage, baseUrl: string | undefined): boo
 }
 
 export function refuseUpgrade(stream: Duplex, status: string): void {
-  stream.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+  const again = status.startsWith('503') ? 'Retry-After: 1\r\n' : ''
+  stream.end(`HTTP/1.1 ${status}\r\n${again}Connection: close\r\nContent-Length: 0\r\n\r\n`)
 }

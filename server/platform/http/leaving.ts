@@ -1,0 +1,34 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { SECOND } from '../clock.ts'
+
+// A process leaves in steps: it says so, while everything is answered as before and clients are asked to connect anew; then
+// it lets nobody in; then, when the last request is answered, it is closed.
+
+/** After this long a request is no longer waited for. */
+const END_WITHIN = 3 * SECOND
+const LOOK_EVERY = 50
+
+export function prepareLeaving(http: FastifyInstance) {
+  let isLeaving = false
+  http.addHook('onSend', (_request, reply, payload, done) => {
+    // A connection that is kept would be cut in the end, perhaps just as the next request is on its way.
+    if (isLeaving) reply.header('connection', 'close')
+    done(null, payload)
+  })
+  return {
+    isLeaving: () => isLeaving,
+    async leave(drainMs: number): Promise<void> {
+      isLeaving = true
+      if (drainMs > 0) await delay(drainMs)
+    },
+    async close(): Promise<void> {
+      isLeaving = true
+      const idle = setInterval(() => http.server.closeIdleConnections(), LOOK_EVERY)
+      const late = setTimeout(() => http.server.closeAllConnections(), END_WITHIN)
+      await http.close()
+      clearInterval(idle)
+      clearTimeout(late)
+    },
+  }
+}
