@@ -86,7 +86,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     outgoing: providers.outgoing,
     jobs: links.credentialHooks,
   })
-  const data = wireData({ config, db, vault, log, outgoing: providers.outgoing, jobs: links.hooks })
+  const data = wireData({ config, db, vault, log, jobs: links.hooks })
   const identity = wireIdentity({
     config,
     vault,
@@ -248,7 +248,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       await credentials.stop()
       await payments.stop()
       await providers.stop()
-      data.stop()
+      await data.stop()
     },
   }
 }

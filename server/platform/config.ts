@@ -155,6 +155,16 @@ export const settings = {
     60,
     'Processor seconds a minute for code and expressions of one workspace, where its plan does not say; what needs more is delayed',
   ),
+  HEDDLE_WAREHOUSE_PROCESSES: setting(
+    integer(1, 256),
+    8,
+    'Processes that talk to data warehouses at once, one connection each; half of them at most work for one workspace',
+  ),
+  HEDDLE_DUCKDB_PROCESSES: setting(
+    integer(1, 256),
+    3,
+    'Processes in which DuckDB runs at once, with up to 832 MB each; half of them at most work for one workspace',
+  ),
   HEDDLE_ALLOW_TARGETS: setting(targets, [], 'Private addresses that requests chosen by tenants may reach'),
   HEDDLE_TRUSTED_PROXIES: setting(proxies, [], 'Proxies whose `X-Forwarded-*` headers are believed'),
   HEDDLE_METRICS_TOKEN: optional(

@@ -18,7 +18,6 @@ import type { Database } from '#platform/db/pool'
 import type { AnyRoute } from '#platform/http/route'
 import { fromWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
-import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { Vault } from '#platform/secrets'
 import { sweepDuckdbFiles } from '#providers/warehouse/duckdb-files'
 import { duckdbDirectory, makeWarehouses } from '#providers/warehouse/warehouses'
@@ -28,15 +27,19 @@ export type DataOptions = {
   db: Database
   vault: Vault
   log: Logger
-  outgoing: Outgoing
   jobs?: JobHooks
 }
 
 const noJobs: JobHooks = { pauseJobsUsing: async () => {}, resumeJobsUsing: async () => {} }
 
 /** Datasets and connections, and what the engine and the jobs need of them. */
-export function wireData({ config, db, vault, log, outgoing, jobs = noJobs }: DataOptions) {
-  const warehouses = makeWarehouses({ outgoing, dataDir: config.HEDDLE_DATA_DIR })
+export function wireData({ config, db, vault, log, jobs = noJobs }: DataOptions) {
+  const { warehouses, close: closeWarehouses } = makeWarehouses({
+    allowTargets: config.HEDDLE_ALLOW_TARGETS,
+    dataDir: config.HEDDLE_DATA_DIR,
+    processes: config.HEDDLE_WAREHOUSE_PROCESSES,
+    duckdbProcesses: config.HEDDLE_DUCKDB_PROCESSES,
+  })
   const connectionUse = makeConnectionUse({ db, vault, warehouses })
   const datasetUse = makeDatasetUse({ db })
   const connections = makeConnections({ use: connectionUse, warehouses, jobs })
@@ -72,7 +75,9 @@ export function wireData({ config, db, vault, log, outgoing, jobs = noJobs }: Da
         )
         return rows.map(({ workspace_id }) => workspace_id)
       }),
-    stop: datasets.stop,
+    async stop(): Promise<void> {
+      await Promise.all([datasets.stop(), closeWarehouses()])
+    },
   }
 }
 

@@ -16,6 +16,8 @@ export const makeQueryWarehouse =
       const result = await queryConnection(workspaceId, connectionId, {
         text: query,
         limit,
+        // Beyond what a node may give, so that the refusal below says what to do.
+        maxBytes: 2 * MOST_ROW_BYTES,
         timeoutMs: 5 * MINUTE,
         signal,
         ...(params !== undefined && { params }),

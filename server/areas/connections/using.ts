@@ -93,13 +93,14 @@ export function makeConnectionUse({ db, vault, warehouses }: { db: Database; vau
     try {
       const target = open(workspaceId, connection)
       const text = 'text' in options ? options.text : warehouse.readTable(options.table)
-      const { params, limit, timeoutMs, signal } = options
+      const { params, limit, maxBytes, timeoutMs, signal } = options
       const result = await warehouse.query(target, {
         text,
         limit,
         timeoutMs,
         signal,
         ...(params !== undefined && { params }),
+        ...(maxBytes !== undefined && { maxBytes }),
       })
       if (connection.status === 'failing') await note(workspaceId, connectionId, null)
       return result

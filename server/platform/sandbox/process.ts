@@ -1,10 +1,10 @@
 // One sandbox process, seen from outside.
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
+import { startLimited } from '#platform/children/start'
 import { encodeFrame, type Frame, makeFrameReader, type SandboxReply, type SandboxRequest } from './frames.ts'
 
 export type SandboxProcess = {
@@ -65,13 +65,7 @@ export const nodeFlags = (): string[] => [
 
 export function startProcess({ niceness = 0 }: { niceness?: number } = {}): SandboxProcess {
   const entry = join(import.meta.dirname, 'inside-main.ts')
-  const limits = `ulimit -c 0; ulimit -t ${CPU_SECONDS}; exec "$0" "$@"`
-  const child = spawn('/bin/sh', ['-c', limits, process.execPath, ...nodeFlags(), entry], {
-    env: {},
-    cwd: import.meta.dirname,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  })
-  if (niceness > 0) giveWay(child.pid, niceness)
+  const child = startLimited(entry, nodeFlags(), { cpuSeconds: CPU_SECONDS, niceness })
   let calls = 0
   let busyMs = 0
   let usedMs = 0
@@ -109,10 +103,8 @@ export function startProcess({ niceness = 0 }: { niceness?: number } = {}): Sand
       kill('died')
     }
   })
-  child.stdin.on('error', () => {})
   child.once('error', ended)
   child.once('exit', ended)
-  child.unref()
 
   return {
     ready,
@@ -153,15 +145,6 @@ export function startProcess({ niceness = 0 }: { niceness?: number } = {}): Sand
       if (gone) listener()
       else listeners.push(listener)
     },
-  }
-}
-
-/** Before it has started its threads, which inherit it. */
-function giveWay(pid: number | undefined, niceness: number): void {
-  try {
-    if (pid !== undefined) setPriority(pid, niceness)
-  } catch {
-    // Where the system does not allow it, everything runs at the same priority.
   }
 }
 

@@ -4,7 +4,6 @@ import { createServer, type Server } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { JsonObject } from '#model/definition'
-import { makeOutgoing, type Outgoing } from '#platform/outgoing/outgoing'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { bareStatement } from './common.ts'
 import { type Query, type Target, WarehouseFailure, type WarehouseKind, type Warehouses } from './index.ts'
@@ -34,7 +33,7 @@ type Subject = {
 
 const subjects: Partial<Record<WarehouseKind, Subject>> = {}
 const closers: (() => Promise<unknown>)[] = []
-let outgoing: Outgoing
+let close: () => Promise<void>
 let warehouses: Warehouses
 let canary: Server
 let caught = 0
@@ -61,7 +60,7 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => canary.listen(0, '127.0.0.1', resolve))
   const at = (port: number): string => `127.0.0.1:${port}`
-  outgoing = makeOutgoing({
+  ;({ warehouses, close } = makeWarehouses({
     allowTargets: [
       `${cluster.hostname}:${cluster.port}`,
       at(clickhouse.port),
@@ -69,8 +68,8 @@ beforeAll(async () => {
       at(snowflake.port),
       at(databricks.port),
     ],
-  })
-  warehouses = makeWarehouses({ outgoing, dataDir: directory.path })
+    dataDir: directory.path,
+  }))
   closers.push(
     clickhouse.close,
     bigquery.close,
@@ -78,7 +77,7 @@ beforeAll(async () => {
     databricks.close,
     postgres.drop,
     directory.remove,
-    outgoing.close,
+    close,
   )
 
   const pgConfig = { host: cluster.hostname, port: Number(cluster.port), database: 'postgres', user: postgres.user }

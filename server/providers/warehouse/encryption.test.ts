@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '#model/definition'
-import { makeOutgoing, type Outgoing } from '#platform/outgoing/outgoing'
 import { type Target, WarehouseFailure, type Warehouses } from './index.ts'
 import { makeCertificate } from './testing/certificate.ts'
 import { startEncryptedPostgres } from './testing/encrypted-postgres.ts'
@@ -12,16 +11,15 @@ import { makeWarehouses } from './warehouses.ts'
 const SECRET = `s3cret-${randomBytes(8).toString('hex')}`
 const certificate = makeCertificate()
 let server: Awaited<ReturnType<typeof startEncryptedPostgres>>
-let outgoing: Outgoing
+let close: () => Promise<void>
 let warehouses: Warehouses
 
 beforeAll(async () => {
   server = await startEncryptedPostgres(certificate, SECRET)
-  outgoing = makeOutgoing({ allowTargets: [`${server.host}:${server.port}`] })
-  warehouses = makeWarehouses({ outgoing, dataDir: '/nowhere' })
+  ;({ warehouses, close } = makeWarehouses({ allowTargets: [`${server.host}:${server.port}`], dataDir: '/nowhere' }))
 }, 60_000)
 afterAll(async () => {
-  await outgoing.close()
+  await close()
   await server.stop()
 })
 

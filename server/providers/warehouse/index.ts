@@ -33,6 +33,8 @@ export type Query = {
   params?: Json[] | JsonObject
   /** Rows at most; the rest is never fetched. */
   limit: number
+  /** Bytes of all rows together, as JSON; a result that is larger is refused. */
+  maxBytes?: number
   timeoutMs: number
   signal: AbortSignal
 }
@@ -48,6 +50,8 @@ export type Warehouse = {
   secret_fields: SecretField[]
   /** Where its secrets are sent, from the config alone: a stored secret is bound to this text. */
   destination(config: JsonObject): string
+  /** What the service itself does before a process of its own reads anything. */
+  prepare?(target: Target): Promise<void>
   /** Throws WarehouseFailure. */
   probe(target: Target, options: { timeoutMs: number; signal: AbortSignal }): Promise<void>
   /** One statement that reads. Throws WarehouseFailure, also while the pages are read. */

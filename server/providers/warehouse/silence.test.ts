@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '#model/definition'
-import { makeOutgoing, type Outgoing } from '#platform/outgoing/outgoing'
 import { type Target, WarehouseFailure, type Warehouses } from './index.ts'
 import { type Silence, startSilentPostgres } from './testing/silent-postgres.ts'
 import { makeWarehouses } from './warehouses.ts'
@@ -9,16 +8,18 @@ import { makeWarehouses } from './warehouses.ts'
 
 const silences: Silence[] = ['at once', 'before tls', 'after sign-in']
 const servers = new Map<Silence, Awaited<ReturnType<typeof startSilentPostgres>>>()
-let outgoing: Outgoing
+let close: () => Promise<void>
 let warehouses: Warehouses
 
 beforeAll(async () => {
   for (const silence of silences) servers.set(silence, await startSilentPostgres(silence))
-  outgoing = makeOutgoing({ allowTargets: [...servers.values()].map(({ port }) => `127.0.0.1:${port}`) })
-  warehouses = makeWarehouses({ outgoing, dataDir: '/nowhere' })
+  ;({ warehouses, close } = makeWarehouses({
+    allowTargets: [...servers.values()].map(({ port }) => `127.0.0.1:${port}`),
+    dataDir: '/nowhere',
+  }))
 })
 afterAll(async () => {
-  await outgoing.close()
+  await close()
   for (const server of servers.values()) await server.stop()
 })
 

@@ -1,26 +1,63 @@
 import { join } from 'node:path'
-import type { Outgoing } from '#platform/outgoing/outgoing'
+import { makeChildPool } from '#platform/children/pool'
+import { makeOutgoing } from '#platform/outgoing/outgoing'
 import { makeBigquery } from './bigquery.ts'
+import { startWarehouseChild } from './child.ts'
 import { makeClickhouse } from './clickhouse.ts'
 import { inTime, messageOf, within } from './common.ts'
 import { makeDatabricks } from './databricks.ts'
 import { makeDuckdb } from './duckdb.ts'
 import { type Target, type Warehouse, WarehouseFailure, type Warehouses } from './index.ts'
+import { runOutside } from './outside.ts'
 import { makePostgres, makeRedshift } from './postgres.ts'
 import { makeSnowflake } from './snowflake.ts'
 
 /** Where the DuckDB files of all workspaces stand. */
 export const duckdbDirectory = (dataDir: string): string => join(dataDir, 'warehouses')
 
-export function makeWarehouses({ outgoing, dataDir }: { outgoing: Outgoing; dataDir: string }): Warehouses {
+export type WarehousesOptions = {
+  allowTargets: readonly string[]
+  dataDir: string
+  /** Processes that talk to warehouses, and those in which DuckDB runs. */
+  processes?: number
+  duckdbProcesses?: number
+}
+
+const PROCESSES = 8
+const DUCKDB_PROCESSES = 3
+const DUCKDB_NICENESS = 10
+
+/** Every probe and query runs in a process of its own; here are only their descriptions. */
+export function makeWarehouses(options: WarehousesOptions) {
+  const { allowTargets } = options
+  const directory = duckdbDirectory(options.dataDir)
+  const pool = makeChildPool({
+    size: options.processes ?? PROCESSES,
+    start: () => startWarehouseChild({ addons: false, niceness: 0 }),
+  })
+  const duckdbPool = makeChildPool({
+    size: options.duckdbProcesses ?? DUCKDB_PROCESSES,
+    start: () => startWarehouseChild({ addons: true, niceness: DUCKDB_NICENESS }),
+  })
+  const outside = (warehouse: Warehouse): Warehouse =>
+    discreet(runOutside(warehouse, warehouse.kind === 'duckdb' ? duckdbPool : pool, { allowTargets, directory }))
+  const outgoing = makeOutgoing({ allowTargets })
+  const warehouses: Warehouses = {
+    postgres: outside(makePostgres(outgoing)),
+    redshift: outside(makeRedshift(outgoing)),
+    snowflake: outside(makeSnowflake(outgoing)),
+    bigquery: outside(makeBigquery(outgoing)),
+    databricks: outside(makeDatabricks(outgoing)),
+    clickhouse: outside(makeClickhouse(outgoing)),
+    duckdb: outside(makeDuckdb(directory)),
+  }
   return {
-    postgres: discreet(makePostgres(outgoing)),
-    redshift: discreet(makeRedshift(outgoing)),
-    snowflake: discreet(makeSnowflake(outgoing)),
-    bigquery: discreet(makeBigquery(outgoing)),
-    databricks: discreet(makeDatabricks(outgoing)),
-    clickhouse: discreet(makeClickhouse(outgoing)),
-    duckdb: discreet(makeDuckdb(duckdbDirectory(dataDir))),
+    warehouses,
+    /** Processes at work or resting. */
+    live: () => ({ remote: pool.live, duckdb: duckdbPool.live }),
+    async close(): Promise<void> {
+      await Promise.all([pool.close(), duckdbPool.close(), outgoing.close()])
+    },
   }
 }
 

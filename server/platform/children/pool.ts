@@ -1,0 +1,120 @@
+// A bounded number of child processes, taken by workspaces in turn. A child is used again only by whoever presents the same key,
+// and it is ended when nobody has done so for a while.
+
+import { makeFairQueue } from '#platform/sandbox/queue'
+
+export type PooledChild = {
+  /** Neither dead nor being ended. */
+  readonly usable: boolean
+  end(): void
+  onEnd(listener: () => void): void
+}
+
+export type Lease<C> = {
+  child: C
+  /** Whoever took it is done. One that is not clean is ended. */
+  giveBack(options: { clean: boolean }): void
+}
+
+export type ChildPool<C> = {
+  /** Undefined when too many wait. Rejects when the signal aborts first. */
+  lease(workspaceId: string, key: string, signal: AbortSignal): Promise<Lease<C> | undefined>
+  readonly live: number
+  close(): Promise<void>
+}
+
+type PoolOptions<C> = {
+  size: number
+  start(): C
+  idleMs?: number
+  usesPerChild?: number
+}
+type Idle<C> = { child: C; key: string; uses: number; timer: NodeJS.Timeout }
+
+const IDLE_MS = 20_000
+const USES_PER_CHILD = 100
+const MAX_WAITING = 1_000
+const MAX_WAITING_PER_WORKSPACE = 200
+
+export function makeChildPool<C extends PooledChild>(options: PoolOptions<C>): ChildPool<C> {
+  const { size, start, idleMs = IDLE_MS, usesPerChild = USES_PER_CHILD } = options
+  // What is queued for is the right to have one child at work; half of them at most are one workspace's.
+  const places = makeFairQueue<number>({
+    perKey: Math.max(1, Math.floor(size / 2)),
+    waiting: MAX_WAITING,
+    waitingPerKey: MAX_WAITING_PER_WORKSPACE,
+  })
+  for (let place = 0; place < size; place += 1) places.offer(place)
+  const live = new Set<C>()
+  /** The one that rested longest comes first. */
+  const idle: Idle<C>[] = []
+  let closed = false
+
+  const leaveIdle = (entry: Idle<C>): void => {
+    clearTimeout(entry.timer)
+    const at = idle.indexOf(entry)
+    if (at !== -1) idle.splice(at, 1)
+  }
+  const begin = (): C => {
+    const oldest = idle[0]
+    if (live.size >= size && oldest) {
+      leaveIdle(oldest)
+      oldest.child.end()
+    }
+    const child = start()
+    live.add(child)
+    child.onEnd(() => {
+      live.delete(child)
+      const entry = idle.find((one) => one.child === child)
+      if (entry) leaveIdle(entry)
+    })
+    return child
+  }
+  const rest = (child: C, key: string, uses: number): void => {
+    const entry: Idle<C> = {
+      child,
+      key,
+      uses,
+      timer: setTimeout(() => {
+        leaveIdle(entry)
+        child.end()
+      }, idleMs).unref(),
+    }
+    idle.push(entry)
+  }
+
+  return {
+    get live() {
+      return live.size
+    },
+    async lease(workspaceId, key, signal) {
+      const taken = closed ? { refused: 'full' as const } : await places.take(workspaceId, { signal })
+      if ('refused' in taken) return undefined
+      const known = idle.find((entry) => entry.key === key && entry.child.usable)
+      if (known) leaveIdle(known)
+      const child = known?.child ?? begin()
+      const uses = (known?.uses ?? 0) + 1
+      const since = performance.now()
+      let given = false
+      return {
+        child,
+        giveBack({ clean }) {
+          if (given) return
+          given = true
+          if (clean && child.usable && uses < usesPerChild && !closed) rest(child, key, uses)
+          else child.end()
+          places.release(workspaceId, performance.now() - since)
+          places.offer(taken.worker)
+        },
+      }
+    },
+    async close() {
+      closed = true
+      places.close()
+      for (const entry of [...idle]) leaveIdle(entry)
+      const ends = [...live].map((child) => new Promise<void>((resolve) => child.onEnd(resolve)))
+      for (const child of live) child.end()
+      await Promise.all(ends)
+    },
+  }
+}

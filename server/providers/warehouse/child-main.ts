@@ -1,0 +1,116 @@
+// The process that talks to a warehouse: one task at a time, for one connection. Its environment is empty, its memory and
+// processor time are limited, and whoever started it ends it when the time is over.
+
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import type { JsonObject } from '#model/definition'
+import { makeGuard } from '#platform/outgoing/guard'
+import { encodeFrame, makeFrameReader } from '#platform/sandbox/frames'
+import {
+  type ChildTask,
+  type FromChild,
+  MAX_PAGE_CHARS,
+  MAX_PAGES_AHEAD,
+  MAX_ROW_CHARS,
+  MAX_TASK_BYTES,
+  type ToChild,
+} from './child-protocol.ts'
+import { destroySockets, limitReceived, watchSockets } from './child-sockets.ts'
+import { messageOf } from './common.ts'
+import { type Warehouse, WarehouseFailure, type WarehouseKind } from './index.ts'
+
+const { stdin, stdout, exit } = process
+
+/** Only the library that is needed is loaded. */
+const makers: Record<WarehouseKind, (task: ChildTask) => Promise<Warehouse>> = {
+  postgres: async (task) => (await import('./postgres.ts')).makePostgres(makeGuard(task.allowTargets)),
+  redshift: async (task) => (await import('./postgres.ts')).makeRedshift(makeGuard(task.allowTargets)),
+  clickhouse: async (task) => (await import('./clickhouse.ts')).makeClickhouse(makeGuard(task.allowTargets)),
+  snowflake: async (task) => (await import('./snowflake.ts')).makeSnowflake(makeGuard(task.allowTargets)),
+  databricks: async (task) => (await import('./databricks.ts')).makeDatabricks(makeGuard(task.allowTargets)),
+  bigquery: async ({ allowTargets }) => {
+    const { makeOutgoing } = await import('#platform/outgoing/outgoing')
+    return (await import('./bigquery.ts')).makeBigquery(makeOutgoing({ allowTargets }))
+  },
+  duckdb: async ({ directory }) => (await import('./duckdb.ts')).makeDuckdb(directory),
+}
+
+let ahead = 0
+let wake: () => void = () => {}
+
+const say = (message: FromChild, body = ''): Promise<void> =>
+  new Promise((resolve, reject) =>
+    stdout.write(encodeFrame(message, body), (error) => (error ? reject(error) : resolve())),
+  )
+
+async function sayRows(rows: string[]): Promise<void> {
+  while (ahead >= MAX_PAGES_AHEAD) {
+    await new Promise<void>((resolve) => {
+      wake = resolve
+    })
+  }
+  ahead += 1
+  await say({ rows: rows.length }, `[${rows.join(',')}]`)
+}
+
+/** Drivers give as many rows at once as they like, however long they are. */
+async function sayPage(rows: JsonObject[]): Promise<void> {
+  let part: string[] = []
+  let length = 0
+  for (const row of rows) {
+    const text = JSON.stringify(row)
+    if (text.length > MAX_ROW_CHARS) throw new WarehouseFailure('read', 'a row is longer than 4 MiB')
+    if (part.length > 0 && length + text.length > MAX_PAGE_CHARS) {
+      await sayRows(part)
+      part = []
+      length = 0
+    }
+    part.push(text)
+    length += text.length
+  }
+  if (part.length > 0) await sayRows(part)
+}
+
+async function run(task: ChildTask): Promise<void> {
+  const over = new AbortController()
+  const tooMuch = Promise.withResolvers<never>()
+  tooMuch.promise.catch(() => {})
+  const stopWatching = limitReceived(task.maxReceived, () => {
+    tooMuch.reject(new WarehouseFailure('read', `the server sent more than ${task.maxReceived} bytes`))
+    over.abort()
+    destroySockets()
+  })
+  try {
+    await Promise.race([answer(task, over.signal), tooMuch.promise])
+    await say({ done: true })
+  } catch (error) {
+    const step = error instanceof WarehouseFailure ? error.step : 'read'
+    await say({ failed: messageOf(error), step })
+  } finally {
+    stopWatching()
+    destroySockets()
+  }
+}
+
+async function answer(task: ChildTask, signal: AbortSignal): Promise<void> {
+  if (task.ca.length > 0) setDefaultCACertificates([...getCACertificates('default'), ...task.ca])
+  const warehouse = await makers[task.kind](task)
+  const { timeoutMs } = task.query
+  if (task.do === 'probe') return warehouse.probe(task.target, { timeoutMs, signal })
+  const { columns, pages } = await warehouse.query(task.target, { ...task.query, signal })
+  await say({ columns })
+  for await (const page of pages) await sayPage(page)
+}
+
+watchSockets()
+// What a library throws out of turn ends the task like any other failure: the process goes, and its parent says so.
+const read = makeFrameReader<ToChild>(MAX_TASK_BYTES, ({ header }) => {
+  if (header.do === 'taken') {
+    ahead -= 1
+    wake()
+  } else {
+    ahead = 0
+    void run(header)
+  }
+})
+stdin.on('data', read)
+stdin.on('end', () => exit(0))

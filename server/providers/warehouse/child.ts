@@ -1,0 +1,115 @@
+// The process that talks to a warehouse, seen from the service.
+
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { JsonObject } from '#model/definition'
+import { startLimited } from '#platform/children/start'
+import { encodeFrame, type Frame, makeFrameReader } from '#platform/sandbox/frames'
+import { type ChildTask, type FromChild, MAX_FRAME_BYTES, type ToChild } from './child-protocol.ts'
+import { WarehouseFailure } from './index.ts'
+
+const HEAP_MB = 192
+/** Node itself has some 370 MB mapped that it may write to, of which it touches 60. */
+const DATA_MB = 832
+const CPU_SECONDS = 1_200
+
+export type Said = { header: FromChild; body: string }
+
+export type WarehouseChild = {
+  readonly pid: number | undefined
+  readonly usable: boolean
+  /** Begins a task; one at a time. */
+  begin(task: ChildTask): void
+  /** The next thing it says; throws WarehouseFailure when it ended. */
+  next(): Promise<Said>
+  taken(): void
+  end(): void
+  onEnd(listener: () => void): void
+}
+
+const require = createRequire(import.meta.url)
+const root = join(import.meta.dirname, '../../..')
+
+/** It may read its own code and libraries: neither the data directory nor anything else. */
+const flags = (addons: boolean): string[] => [
+  '--permission',
+  ...[join(root, 'server'), join(root, 'model'), join(root, 'package.json'), librariesOf(root)].map(
+    (path) => `--allow-fs-read=${path}`,
+  ),
+  ...(addons ? ['--allow-addons'] : []),
+  '--no-warnings',
+  `--max-old-space-size=${HEAP_MB}`,
+]
+const librariesOf = (_root: string): string => dirname(dirname(require.resolve('pg/package.json')))
+
+export function startWarehouseChild({ addons, niceness }: { addons: boolean; niceness: number }): WarehouseChild {
+  const entry = join(import.meta.dirname, 'child-main.ts')
+  const child = startLimited(entry, flags(addons), { cpuSeconds: CPU_SECONDS, dataMb: DATA_MB, niceness })
+  let inbox: Said[] = []
+  let wake: () => void = () => {}
+  let ended = false
+  let gone = false
+  const listeners: (() => void)[] = []
+
+  const kill = (): void => {
+    ended = true
+    child.ref()
+    child.kill('SIGKILL')
+    wake()
+  }
+  const over = (): void => {
+    ended = true
+    gone = true
+    wake()
+    for (const listener of listeners.splice(0)) listener()
+  }
+  const read = makeFrameReader<FromChild>(MAX_FRAME_BYTES, (frame: Frame<FromChild>) => {
+    inbox.push(frame)
+    wake()
+  })
+  child.stdout.on('data', (chunk: Buffer) => {
+    try {
+      read(chunk)
+    } catch {
+      kill()
+    }
+  })
+  child.once('error', over)
+  // What it said last has come through by then; the process may be seen to end before that.
+  child.once('close', over)
+
+  return {
+    get pid() {
+      return child.pid
+    },
+    get usable() {
+      return !ended
+    },
+    begin(task) {
+      inbox = []
+      child.stdin.write(encodeFrame(task satisfies ToChild, ''))
+    },
+    async next() {
+      for (;;) {
+        const said = inbox.shift()
+        if (said !== undefined) return said
+        if (ended)
+          throw new WarehouseFailure(
+            'read',
+            'the query ended unexpectedly, most likely because it used too much memory',
+          )
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    },
+    taken: () => void child.stdin.write(encodeFrame({ do: 'taken' } satisfies ToChild, '')),
+    end: kill,
+    onEnd: (listener) => {
+      if (gone) listener()
+      else listeners.push(listener)
+    },
+  }
+}
+
+export const rowsOf = (said: Said): JsonObject[] => JSON.parse(said.body) as JsonObject[]

@@ -1,0 +1,88 @@
+import { type DuckDBConnection, DuckDBInstance, type DuckDBValue, StatementType } from '@duckdb/node-api'
+import type { Json, JsonObject } from '#model/definition'
+import { bareStatement, exactNumber, rowOf, uniqueNames } from './common.ts'
+import { type Query, type QueryResult, WarehouseFailure } from './index.ts'
+
+// One DuckDB statement: no files but the one database, no network, no spilling to disk, a fixed amount of memory.
+
+const settings = {
+  enable_external_access: 'false',
+  autoinstall_known_extensions: 'false',
+  autoload_known_extensions: 'false',
+  allow_community_extensions: 'false',
+  memory_limit: '256MB',
+  max_temp_directory_size: '0B',
+  threads: '1',
+  lock_configuration: 'true',
+}
+
+async function open(file: string | null): Promise<DuckDBInstance> {
+  if (file === null) return DuckDBInstance.create(':memory:', settings)
+  const openReadOnly = (): Promise<DuckDBInstance> =>
+    DuckDBInstance.create(file, { ...settings, access_mode: 'READ_ONLY' })
+  try {
+    return await openReadOnly()
+  } catch (error) {
+    if (!/does not exist/.test((error as Error).message)) throw error
+  }
+  const made = await DuckDBInstance.create(file, settings)
+  made.closeSync()
+  return openReadOnly()
+}
+
+/** Without the picture of the statement that follows after an empty line. */
+const inOneLine = (message: string): string =>
+  message
+    .split(/\n+LINE \d+:/)[0]!
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .slice(0, 500)
+
+const told = (step: 'connect' | 'read', error: unknown): WarehouseFailure =>
+  error instanceof WarehouseFailure ? error : new WarehouseFailure(step, inOneLine((error as Error).message))
+
+async function start(connection: DuckDBConnection, { text, params = [] }: Query) {
+  const statements = await connection.extractStatements(bareStatement(text))
+  if (statements.count !== 1) throw new Error('send exactly one statement')
+  const statement = await statements.prepare(0)
+  if (statement.statementType !== StatementType.SELECT) throw new Error('only statements that read are allowed')
+  const given = Array.isArray(params) ? params.length > 0 : Object.keys(params).length > 0
+  if (given) statement.bind(params as DuckDBValue[])
+  return statement.stream()
+}
+
+export async function runDuckdb(file: string | null, query: Query): Promise<QueryResult> {
+  const instance = await open(file).catch((error: unknown) => {
+    throw told('connect', error)
+  })
+  try {
+    const connection = await instance.connect()
+    const result = await start(connection, query)
+    const types = result.columnTypes().map(String)
+    const names = uniqueNames(result.columnNames())
+    const numeric = types.map((type) => /^(U?BIGINT|U?HUGEINT|DECIMAL)/.test(type))
+    const toRow = (cells: Json[]): JsonObject =>
+      rowOf(
+        names,
+        cells.map((cell, at) => (numeric[at] && typeof cell === 'string' ? exactNumber(cell) : cell)),
+      )
+    async function* pages(): AsyncGenerator<JsonObject[]> {
+      let left = query.limit
+      try {
+        for await (const page of result.yieldRowsJson()) {
+          yield page.slice(0, left).map((cells) => toRow(cells as Json[]))
+          left -= page.length
+          if (left <= 0) return
+        }
+      } catch (error) {
+        throw told('read', error)
+      } finally {
+        connection.closeSync()
+        instance.closeSync()
+      }
+    }
+    return { columns: names.map((name, index) => ({ name, type: types[index]!.toLowerCase() })), pages: pages() }
+  } catch (error) {
+    instance.closeSync()
+    throw told('read', error)
+  }
+}
