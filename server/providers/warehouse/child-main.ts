@@ -84,7 +84,7 @@ async function run(task: ChildTask): Promise<void> {
     await say({ done: true })
   } catch (error) {
     const step = error instanceof WarehouseFailure ? error.step : 'read'
-    await say({ failed: messageOf(error), step })
+    await say({ failed: messageOf(error), step, spent: over.signal.aborted })
   } finally {
     stopWatching()
     destroySockets()

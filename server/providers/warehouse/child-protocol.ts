@@ -1,4 +1,3 @@
-import type { JsonObject } from '#model/definition'
 import type { Query, ResultColumn, Step, Target, WarehouseKind } from './index.ts'
 
 // What the service and the process that talks to a warehouse say to each other, as frames over its pipes. The secrets of one
@@ -21,7 +20,12 @@ export type ChildTask = {
 export type ToChild = ChildTask | { do: 'taken' }
 
 /** `rows` comes with the rows themselves as the frame's body. */
-export type FromChild = { columns: ResultColumn[] } | { rows: number } | { done: true } | { failed: string; step: Step }
+export type FromChild =
+  | { columns: ResultColumn[] }
+  | { rows: number }
+  | { done: true }
+  /** `spent`: it holds what it should not keep, and takes no further task. */
+  | { failed: string; step: Step; spent: boolean }
 
 export const MAX_PAGES_AHEAD = 4
 export const MAX_PAGE_CHARS = 1024 * 1024
@@ -30,5 +34,3 @@ export const MAX_ROW_CHARS = 4 * 1024 * 1024
 export const MAX_FRAME_BYTES = 4 * (MAX_PAGE_CHARS + MAX_ROW_CHARS)
 /** Config, secrets, the statement and its parameters. */
 export const MAX_TASK_BYTES = 16 * 1024 * 1024
-
-export type Row = JsonObject

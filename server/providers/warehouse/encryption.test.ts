@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '#model/definition'
+import { encryptionOf } from './encryption.ts'
 import { type Target, WarehouseFailure, type Warehouses } from './index.ts'
 import { makeCertificate } from './testing/certificate.ts'
+import { startClearPostgres } from './testing/clear-postgres.ts'
 import { startEncryptedPostgres } from './testing/encrypted-postgres.ts'
 import { makeWarehouses } from './warehouses.ts'
 
@@ -10,17 +12,23 @@ import { makeWarehouses } from './warehouses.ts'
 
 const SECRET = `s3cret-${randomBytes(8).toString('hex')}`
 const certificate = makeCertificate()
+let lure: Awaited<ReturnType<typeof startClearPostgres>>
 let server: Awaited<ReturnType<typeof startEncryptedPostgres>>
 let close: () => Promise<void>
 let warehouses: Warehouses
 
 beforeAll(async () => {
   server = await startEncryptedPostgres(certificate, SECRET)
-  ;({ warehouses, close } = makeWarehouses({ allowTargets: [`${server.host}:${server.port}`], dataDir: '/nowhere' }))
+  lure = await startClearPostgres()
+  ;({ warehouses, close } = makeWarehouses({
+    allowTargets: [`${server.host}:${server.port}`, `${server.host}:${lure.port}`],
+    dataDir: '/nowhere',
+  }))
 }, 60_000)
 afterAll(async () => {
   await close()
   await server.stop()
+  await lure.stop()
 })
 
 const target = (more: JsonObject): Target => ({
@@ -70,8 +78,50 @@ describe.each(['postgres', 'redshift'] as const)('%s over TLS', (kind) => {
   test('encrypts where it is left to itself, and says where the server insists on it', async () => {
     expect(await probe({ user: 'guarded', ssl: 'off' })).toBe('sign_in')
     expect(await probe({ user: 'guarded', ssl: 'require' })).toBe('works')
-    // Redshift verifies unless it is told otherwise; PostgreSQL encrypts where that is offered.
-    expect(await probe({})).toBe(kind === 'redshift' ? 'tls' : 'works')
-    if (kind === 'postgres') expect(await isEncrypted({})).toBe(true)
+    // On the machine itself nobody has certificates; encryptionOf says what holds elsewhere.
+    expect(await isEncrypted({})).toBe(true)
+    expect(await isEncrypted({ ssl: 'no-verify' })).toBe(true)
+  })
+
+  test.each(['verify', 'no-verify', 'require', true])(
+    'sends nothing to a server that offers no TLS and asks for the password in clear: %s',
+    async (ssl) => {
+      const at = { port: lure.port, ssl }
+      expect(await probe(at)).toBe('tls')
+      const query = warehouses[kind].query(target(at), { text: 'select 1', limit: 1, ...options() })
+      await expect(query).rejects.toMatchObject({ step: 'tls', message: expect.stringContaining('"ssl": "off"') })
+      expect(lure.heard().some((bytes) => bytes.includes(SECRET))).toBe(false)
+      // The question whether it offers TLS, and not a byte more.
+      expect(new Set(lure.heard().map((bytes) => bytes.toString('hex')))).toEqual(new Set(['0000000804d2162f']))
+    },
+  )
+
+  test('sends it in clear only where the connection says so', async () => {
+    await probe({ port: lure.port, ssl: 'off' })
+    expect(lure.heard().some((bytes) => bytes.includes(SECRET))).toBe(true)
+    lure.forget()
+  })
+})
+
+describe('what a connection says about encryption', () => {
+  const verify = { tls: true, verify: true, mayBeClear: false }
+  const unchecked = { tls: true, verify: false, mayBeClear: false }
+  const local = { tls: true, verify: false, mayBeClear: true }
+  const off = { tls: false, verify: false, mayBeClear: true }
+
+  test.each([
+    [undefined, verify, local],
+    ['verify', verify, verify],
+    [true, verify, verify],
+    ['something new', verify, verify],
+    ['require', unchecked, unchecked],
+    ['no-verify', unchecked, unchecked],
+    ['prefer', unchecked, local],
+    ['off', off, off],
+    [false, off, off],
+  ])('%s', (ssl, elsewhere, onTheMachine) => {
+    for (const address of ['192.0.2.1', '10.1.2.3', '2001:db8::1', '::ffff:127.0.0.1'])
+      expect(encryptionOf(ssl, address)).toEqual(elsewhere)
+    for (const address of ['127.0.0.1', '127.3.2.1', '::1']) expect(encryptionOf(ssl, address)).toEqual(onTheMachine)
   })
 })

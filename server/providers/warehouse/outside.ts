@@ -61,7 +61,10 @@ export function runOutside(warehouse: Warehouse, pool: ChildPool<WarehouseChild>
       })
       for (;;) {
         const said = await child.next()
-        if ('failed' in said.header) throw new WarehouseFailure(said.header.step, said.header.failed)
+        if ('failed' in said.header) {
+          clean = !said.header.spent
+          throw new WarehouseFailure(said.header.step, said.header.failed)
+        }
         if ('done' in said.header) {
           clean = true
           return

@@ -19,45 +19,41 @@ import {
   textOf,
   uniqueNames,
 } from './common.ts'
+import { type Encryption, encryptionOf } from './encryption.ts'
 import { type Query, type QueryResult, type Target, type Warehouse, WarehouseFailure } from './index.ts'
 
 // PostgreSQL, and Redshift, which speaks the same protocol.
 
-type Encryption = 'off' | 'prefer' | 'require' | 'verify'
-type Place = { host: string; port: number; database: string; user: string; encryption: Encryption; ca?: string }
+type Place = { host: string; port: number; database: string; user: string; ssl: Json | undefined; ca?: string }
 
 const PAGE_ROWS = 500
 const CONNECT_MS = 10_000
 
-function placeOf(config: JsonObject, standardPort: number, standardEncryption: Encryption): Place {
-  const { ssl } = config
-  const encryption =
-    ssl === true ? 'verify' : ssl === false ? 'off' : ssl === undefined ? standardEncryption : (ssl as Encryption)
+function placeOf(config: JsonObject, standardPort: number): Place {
   return {
     host: textOf(config.host).replace(/^\[|\]$/g, ''),
     port: Number(config.port ?? standardPort),
     database: textOf(config.database),
     user: textOf(config.user),
-    encryption,
+    ssl: config.ssl,
     ...(typeof config.ca === 'string' && { ca: config.ca }),
   }
 }
 
-const tlsOf = ({ host, encryption, ca }: Place) => ({
-  servername: host,
-  rejectUnauthorized: encryption === 'verify',
-  ...(ca && { ca }),
-})
-
 /** Signs in at the address that was checked, under the name that the certificate must carry. */
-async function signIn(place: Place, address: string, password: string, encrypted: boolean): Promise<pg.Client> {
+async function signIn(
+  place: Place,
+  address: string,
+  password: string,
+  { tls, verify }: Pick<Encryption, 'tls' | 'verify'>,
+): Promise<pg.Client> {
   const client = new pg.Client({
     host: address,
     port: place.port,
     database: place.database,
     user: place.user,
     password,
-    ssl: encrypted ? tlsOf(place) : false,
+    ssl: tls ? { servername: place.host, rejectUnauthorized: verify, ...(place.ca && { ca: place.ca }) } : false,
     connectionTimeoutMillis: CONNECT_MS,
     application_name: 'heddle',
   })
@@ -83,30 +79,46 @@ const streamOf = (client: pg.Client): Socket =>
 
 async function open(reach: Reach, place: Place, password: string): Promise<pg.Client> {
   const address = await resolveAddress(reach, place.host, place.port)
-  const encrypted = place.encryption !== 'off'
+  const encryption = encryptionOf(place.ssl, address)
   try {
-    return await signIn(place, address, password, encrypted)
+    return await signIn(place, address, password, encryption)
   } catch (error) {
-    if (place.encryption === 'prefer' && /does not support SSL/.test(messageOf(error)))
-      return await inStep('sign_in', () => signIn(place, address, password, false))
     if (error instanceof WarehouseFailure) throw error
+    if (encryption.tls && /does not support SSL/.test(messageOf(error))) {
+      if (!encryption.mayBeClear) throw withoutTls()
+      return await inStep('sign_in', () => signIn(place, address, password, { tls: false, verify: false }))
+    }
     const { code } = error as { code?: string }
     const step = /ECONN|EHOST|ENET|timeout/i.test(`${code} ${messageOf(error)}`)
       ? 'connect'
       : /SSL|certificate|CERT|TLS|self.signed/i.test(`${code} ${messageOf(error)}`)
         ? 'tls'
         : 'sign_in'
-    throw new WarehouseFailure(step, messageOf(error))
+    throw step === 'tls' ? untrusted(error) : new WarehouseFailure(step, messageOf(error))
   }
 }
+
+const withoutTls = (): WarehouseFailure =>
+  new WarehouseFailure(
+    'tls',
+    'the server does not offer TLS, so nothing was sent to it; "ssl": "off" would send the password unencrypted',
+  )
+
+const untrusted = (error: unknown): WarehouseFailure =>
+  new WarehouseFailure(
+    'tls',
+    `${messageOf(error)}; give the authority of its certificate as "ca", or leave it unchecked with "ssl": "no-verify"`,
+  )
 
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
 /** Resolve, connect and encrypt by hand, so that a failure can name the step; nothing secret is sent. */
 async function probeTransport(reach: Reach, place: Place): Promise<void> {
-  const socket = await openSocket(await resolveAddress(reach, place.host, place.port), place.port)
+  const address = await resolveAddress(reach, place.host, place.port)
+  const { tls, verify, mayBeClear } = encryptionOf(place.ssl, address)
+  const socket = await openSocket(address, place.port)
   try {
-    if (place.encryption === 'off') return
+    if (!tls) return
     const answer = await inStep(
       'tls',
       () =>
@@ -119,11 +131,11 @@ async function probeTransport(reach: Reach, place: Place): Promise<void> {
         }),
     )
     socket.removeAllListeners()
-    if (answer === 'S') {
-      const verify = place.encryption === 'verify'
-      await startTls(socket, { servername: place.host, verify, ...(place.ca && { ca: place.ca }) })
-    } else if (place.encryption !== 'prefer')
-      throw new WarehouseFailure('tls', 'the server does not offer TLS, and the connection asks for it')
+    if (answer === 'S')
+      await startTls(socket, { servername: place.host, verify, ...(place.ca && { ca: place.ca }) }).catch((error) => {
+        throw verify ? untrusted(error) : error
+      })
+    else if (!mayBeClear) throw withoutTls()
   } finally {
     socket.on('error', () => {}).destroy()
   }
@@ -222,10 +234,10 @@ const toParameter = (value: Json): unknown =>
 const typeNames = new Map(Object.entries(builtins).map(([name, oid]) => [oid as number, name.toLowerCase()]))
 const typeName = (oid: number): string => typeNames.get(oid) ?? 'text'
 
-type Flavour = Pick<Warehouse, 'kind' | 'title'> & { port: number; encryption: Encryption }
+type Flavour = Pick<Warehouse, 'kind' | 'title'> & { port: number }
 
-function makeFlavour(reach: Reach, { kind, title, port, encryption }: Flavour): Warehouse {
-  const place = (target: Target): Place => placeOf(target.config, port, encryption)
+function makeFlavour(reach: Reach, { kind, title, port }: Flavour): Warehouse {
+  const place = (target: Target): Place => placeOf(target.config, port)
   const password = (target: Target): string => target.secrets.password ?? ''
   return {
     kind,
@@ -241,17 +253,17 @@ function makeFlavour(reach: Reach, { kind, title, port, encryption }: Flavour): 
         user: nameSchema('User'),
         ssl: {
           title: 'Encryption',
-          enum: [true, false, 'off', 'prefer', 'require', 'verify'],
-          default: encryption,
+          enum: ['verify', 'no-verify', 'prefer', 'off', 'require', true, false],
+          default: 'verify',
           description:
-            '`verify` (or true) checks the certificate, `require` only encrypts, `prefer` encrypts where offered',
+            '`verify` (or true) checks the certificate; `no-verify` (or `require`) encrypts without checking it; `off` (or false) sends everything in clear, the password too; `prefer` is `no-verify`, save on the machine of the service itself, where it does without TLS if none is offered',
         },
         ca: { type: 'string', title: 'Certificate authority (PEM)', maxLength: 65_536 },
       },
     },
     secret_fields: [{ name: 'password', title: 'Password', required: false }],
     destination: (config) => {
-      const { host, port: at } = placeOf(config, port, encryption)
+      const { host, port: at } = placeOf(config, port)
       return `${host.toLowerCase()}:${at}`
     },
     async probe(target) {
@@ -269,7 +281,7 @@ function makeFlavour(reach: Reach, { kind, title, port, encryption }: Flavour): 
 }
 
 export const makePostgres = (reach: Reach): Warehouse =>
-  makeFlavour(reach, { kind: 'postgres', title: 'PostgreSQL', port: 5432, encryption: 'prefer' })
+  makeFlavour(reach, { kind: 'postgres', title: 'PostgreSQL', port: 5432 })
 
 export const makeRedshift = (reach: Reach): Warehouse =>
-  makeFlavour(reach, { kind: 'redshift', title: 'Amazon Redshift', port: 5439, encryption: 'verify' })
+  makeFlavour(reach, { kind: 'redshift', title: 'Amazon Redshift', port: 5439 })

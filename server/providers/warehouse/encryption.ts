@@ -1,0 +1,30 @@
+import type { Json } from '#model/definition'
+
+/** `mayBeClear`: where the server offers no TLS, the password is sent without it. */
+export type Encryption = { tls: boolean; verify: boolean; mayBeClear: boolean }
+
+const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1'
+
+/**
+ * What the `ssl` of a connection asks for, at the address that will be dialled. Without a word the certificate is checked. Only
+ * `off` sends a password in clear over a network; what never leaves the machine may also do without TLS, and nobody has
+ * certificates for it.
+ */
+export function encryptionOf(ssl: Json | undefined, address: string): Encryption {
+  switch (ssl) {
+    case 'off':
+    case false:
+      return { tls: false, verify: false, mayBeClear: true }
+    case 'require':
+    case 'no-verify':
+      return { tls: true, verify: false, mayBeClear: false }
+    case 'prefer':
+      return { tls: true, verify: false, mayBeClear: isLoopback(address) }
+    case undefined:
+      return isLoopback(address)
+        ? { tls: true, verify: false, mayBeClear: true }
+        : { tls: true, verify: true, mayBeClear: false }
+    default:
+      return { tls: true, verify: true, mayBeClear: false }
+  }
+}
