@@ -65,6 +65,9 @@ const reasons: [reason: string, names: string[]][] = [
   [
     'Maintenance: removes what is old or left over, and answers at most how much.',
     [
+      'clear_week',
+      'confirm_seal',
+      'detach_week',
       'drop_week',
       'end_workspace',
       'ensure_idempotency_days',
@@ -73,9 +76,13 @@ const reasons: [reason: string, names: string[]][] = [
       'forget_conversations',
       'forget_history',
       'forget_old',
+      'forget_some',
       'prune_feeds',
       'prune_sign_ups',
       'prune_tickets',
+      'remove_before',
+      'remove_week',
+      'seal_week',
       'sweep_datasets',
       'sweep_ledger',
       'sweep_workspace',

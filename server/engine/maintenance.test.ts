@@ -74,7 +74,7 @@ test('an old week is forgotten, except executions that still live', async () => 
   )
   expect(await maintenance.run()).toEqual({ droppedWeeks: 1, executions: 1 })
   expect(await count('events', live)).toBe(0)
-  expect(removed).toEqual([`runs/${monday}/`])
+  expect(removed.at(-1)).toBe(`runs/${monday}/`)
 })
 
 test('an execution is kept from its end on, however long ago it began, and until its end has been told', async () => {
@@ -115,7 +115,7 @@ test('an execution is kept from its end on, however long ago it began, and until
   )
   await maintenance.run()
   expect(await left()).toEqual({ executions: [0, 0, 0], events: [0, 0, 0], map_items: [0, 0, 0] })
-  expect(removed).toEqual([`runs/${monday}/`])
+  expect(removed.at(-1)).toBe(`runs/${monday}/`)
 })
 
 test('what a deleted workspace left behind is removed with its blobs, and a workspace that is there is left alone', async () => {

@@ -1,18 +1,15 @@
-import { DAY } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Blobs } from '#providers/blobs/index'
 import { makeRetention, type Retention } from './retention.ts'
+import { blobsOfWeek, ensureWeeks, forgetWeeks, listWeeks } from './weeks.ts'
 
 // What keeps the engine's tables from growing for ever. Any number of processes may do it; the database takes them in turn.
 
 export type Maintenance = { run(): Promise<{ droppedWeeks: number; executions: number }> }
 
-const WEEK = 7 * DAY
 const KEYS_AT_ONCE = 10_000
 const WORKSPACES_AT_ONCE = 1000
 const EXECUTIONS_AT_ONCE = 500
-
-const nameOf = (week: Date): string => week.toISOString().slice(0, 10).replaceAll('-', '')
 
 export const makeMaintenance = (deps: {
   db: Database
@@ -26,25 +23,9 @@ export const makeMaintenance = (deps: {
   const forgetEnded = makeRetention({ db, blobs, retentions: deps.retentions ?? (async () => []) })
 
   const run: Maintenance['run'] = async () => {
-    await db.engine((tx) => tx.rows('select engine.ensure_partitions()'))
-    const weeks = await db.engine((tx) =>
-      tx.rows<{ start_at: Date; age: number }>(
-        'select start_at, extract(epoch from now() - start_at) * 1000 as age from engine.weeks()',
-      ),
-    )
-    let droppedWeeks = 0
-    let executions = await forgetEnded()
-    for (const { start_at, age } of weeks) {
-      if (Number(age) < WEEK + retentionDays * DAY) continue
-      const [week] = await db.engine((tx) =>
-        tx.rows<{ gone: number; kept: boolean }>('select * from engine.drop_week($1, $2)', [start_at, retentionDays]),
-      )
-      executions += week!.gone
-      // An execution of that week that is kept may have blobs; they go with the week once none is left.
-      if (week!.kept) continue
-      await blobs.removeUnder(`runs/${nameOf(start_at)}/`)
-      droppedWeeks += 1
-    }
+    await ensureWeeks(db)
+    const forgotten = await forgetEnded()
+    const { droppedWeeks, executions } = await forgetWeeks({ db, blobs, retentionDays })
     for (;;) {
       const gone = await db.engine((tx) =>
         tx.count(
@@ -59,12 +40,13 @@ export const makeMaintenance = (deps: {
       tx.count(`delete from workers w where dead and started_at < now() - interval '1 day'
         and not exists (select from executions e where e.status = 'running' and e.worker_id = w.worker_id)`),
     )
-    await sweepGone(weeks.map(({ start_at }) => start_at))
-    return { droppedWeeks, executions }
+    await sweepGone()
+    return { droppedWeeks, executions: forgotten + executions }
   }
 
   /** Of workspaces that were deleted: ends what was started while they went, removes rows and blobs. */
-  const sweepGone = async (weeks: Date[]): Promise<void> => {
+  const sweepGone = async (): Promise<void> => {
+    const weeks = await listWeeks(db)
     const gone = await db.engine((tx) =>
       tx.rows<{ workspace_id: string; old: boolean }>(
         `select workspace_id, at < now() - interval '1 day' as old from gone_workspaces order by at limit $1`,
@@ -82,7 +64,7 @@ export const makeMaintenance = (deps: {
         )
         swept = batch?.swept ?? 0
       }
-      for (const week of weeks) await blobs.removeUnder(`runs/${nameOf(week)}/${workspace_id}/`)
+      for (const { startAt } of weeks) await blobs.removeUnder(`${blobsOfWeek(startAt)}${workspace_id}/`)
       // One that still runs keeps the workspace on the list; so does the first day, for what arrives late.
       if (old)
         await db.engine((tx) =>

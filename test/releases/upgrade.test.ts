@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { forgetWeeks } from '#engine/weeks'
 import { migrate } from '#platform/db/migrate'
 import { type Answer, type Service, startService } from '#test/harness/service'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
@@ -168,4 +169,31 @@ describe.each(releases.map(({ name }) => name))('release %s', (release) => {
     const told = await as(names.owner, 'GET', '/api/notifications?limit=100')
     expect(told.body.items.map(({ title }: { title: string }) => title)).toContain('Welcome')
   })
+
+  test.runIf(release === '0.1.0')(
+    'what came along is removed once it is old, and the partition that held it with the last of it',
+    async () => {
+      const held = async () =>
+        (await service.sql<{ n: number }>('select count(*)::integer as n from executions_before'))[0]!.n
+      expect(await held()).toBeGreaterThan(10)
+      await service.sql(
+        `update executions_before set finished_at = now() - interval '8 days' where finished_at is not null`,
+      )
+      const blobs = {
+        put: async () => {},
+        get: async () => undefined,
+        remove: async () => {},
+        removeUnder: async () => {},
+      }
+      const forget = () => forgetWeeks({ db: service.db, blobs, retentionDays: 7 })
+      expect((await forget()).executions).toBeGreaterThan(10)
+      expect(await held()).toBe(0)
+      // It still takes what begins this week, so it stays; as it is a week later:
+      await service.sql('alter table executions detach partition executions_before')
+      await service.sql(`do $$ begin execute format('alter table executions attach partition executions_before for values from (minvalue) to (%L)',
+      engine.first_id(now() - interval '1 day')); end $$`)
+      await forget()
+      expect(await service.sql(`select from pg_class where relname = 'executions_before'`)).toEqual([])
+    },
+  )
 })

@@ -1,0 +1,241 @@
+import type pg from 'pg'
+import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { DAY } from '#platform/clock'
+import { type Database, openDatabase } from '#platform/db/pool'
+import { newId } from '#platform/ids'
+import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { until } from '#test/harness/until'
+import { partitionOf } from './outputs.ts'
+import { forgetWeeks, listWeeks } from './weeks.ts'
+
+const WEEK = 7 * DAY
+const RETENTION = 400
+
+let database: TestDatabase
+let db: Database
+let owner: pg.Client
+let removed: string[]
+
+const blobs = {
+  put: async () => {},
+  get: async () => undefined,
+  remove: async () => {},
+  removeUnder: async (prefix: string) => void removed.push(prefix),
+}
+const forget = () => forgetWeeks({ db, blobs, retentionDays: RETENTION })
+
+beforeAll(async () => {
+  database = await makeTestDatabase()
+  db = openDatabase({ urls: database.urls, log: pino({ level: 'fatal' }) })
+  owner = await database.superuser()
+  // As it is after more than a year.
+  for (let week = 1; week <= 60; week += 1)
+    await owner.query(
+      `select engine.ensure_week(date_trunc('week', now() at time zone 'utc') at time zone 'utc' - $1 * interval '7 days')`,
+      [week],
+    )
+})
+afterAll(async () => {
+  await db?.close()
+  await database?.drop()
+})
+beforeEach(() => {
+  removed = []
+})
+
+const idAt = (ms: number): string => {
+  const time = ms.toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`
+}
+
+type Made = { workspaceId: string; executionId: string; week: string }
+
+/** An execution with its journal, a message, an item of a map, a question and a gate. */
+async function add(ageDays: number, status: string, endedDays = ageDays): Promise<Made> {
+  const [workspaceId, executionId] = [newId(), idAt(Date.now() - ageDays * DAY)]
+  await owner.query(`select engine.ensure_week(to_timestamp($1, 'YYYYMMDD')::timestamp at time zone 'utc')`, [
+    partitionOf(executionId),
+  ])
+  await owner.query(
+    `insert into executions (execution_id, workspace_id, definition_ref, status, trigger_kind, inbox, seen, waiting_for, finished_at)
+     values ($1, $2, 'adhoc:x', $3, 'user', 1, 1, case when $3 = 'waiting' then '[{"kind": "timer"}]'::jsonb else '[]' end,
+       case when $3 = 'succeeded' then now() - $4 * interval '1 day' end)`,
+    [executionId, workspaceId, status, endedDays],
+  )
+  await owner.query(
+    `insert into events select $1, n, $2, now(), 'execution.started', '{}' from generate_series(1, 3) as n`,
+    [executionId, workspaceId],
+  )
+  await owner.query(`insert into inbox (workspace_id, execution_id, n, key, payload) values ($1, $2, 1, 'k', '{}')`, [
+    workspaceId,
+    executionId,
+  ])
+  await owner.query(
+    `insert into map_items (workspace_id, execution_id, path, index, status) values ($1, $2, 'm', 0, 'succeeded')`,
+    [workspaceId, executionId],
+  )
+  // The workspace itself does not matter here.
+  await owner.query(`set session_replication_role = 'replica'`)
+  await owner.query(
+    `insert into questions (workspace_id, clarification_id, execution_id, node_path, node_id, question, schema)
+     values ($1, $2, $3, 'n', 'n', 'Which?', '{}')`,
+    [workspaceId, newId(), executionId],
+  )
+  await owner.query(
+    `insert into approval_requests (workspace_id, request_id, execution_id, node_path, node_id, title, payload, payload_sha256, policy)
+     values ($1, $2, $3, 'n', 'n', 'Go?', '{}', '', '{}')`,
+    [workspaceId, newId(), executionId],
+  )
+  await owner.query(`set session_replication_role = 'origin'`)
+  return { workspaceId, executionId, week: partitionOf(executionId) }
+}
+
+const rowsOf = async ({ executionId }: Made): Promise<number[]> => {
+  const counts: number[] = []
+  for (const table of ['executions', 'events', 'inbox', 'map_items', 'questions', 'approval_requests'])
+    counts.push((await owner.query(`select from ${table} where execution_id = $1`, [executionId])).rowCount ?? 0)
+  return counts
+}
+const ALL = [1, 3, 1, 1, 1, 1]
+const NONE = [0, 0, 0, 0, 0, 0]
+
+const tablesNamed = async (name: string): Promise<number> =>
+  (await owner.query('select from pg_class where relname = $1', [name])).rowCount ?? 0
+
+/** Partitions of executions that a statement looks into, as the engine's connections plan it. */
+async function partitionsIn(statement: string, values: string): Promise<string[]> {
+  await owner.query('begin')
+  try {
+    await owner.query('set local plan_cache_mode = force_generic_plan')
+    await owner.query('set local enable_seqscan = off')
+    await owner.query(`prepare look ${statement}`)
+    const { rows } = await owner.query<{ 'QUERY PLAN': string }>(`explain (analyze, costs off) execute look ${values}`)
+    await owner.query('deallocate look')
+    const plan = rows.map((row) => row['QUERY PLAN']).filter((line) => !line.includes('never executed'))
+    return [...new Set(plan.flatMap((line) => line.match(/\bon (executions_(?:\d{8}|default|before))\b/)?.[1] ?? []))]
+  } finally {
+    await owner.query('rollback')
+  }
+}
+
+describe('with sixty weeks', () => {
+  test('whoever names an execution reads the partition of its week and no other', async () => {
+    const { workspaceId, executionId, week } = await add(100, 'succeeded')
+    const values = `('${workspaceId}', '${executionId}')`
+    const where = 'where workspace_id = $1 and execution_id = $2'
+    const partition = [`executions_${week}`]
+    expect(await partitionsIn(`(uuid, uuid) as select status from executions ${where}`, values)).toEqual(partition)
+    expect(
+      await partitionsIn(`(uuid, uuid) as select status from executions ${where} for no key update`, values),
+    ).toEqual(partition)
+    const found = await owner.query(
+      `explain (costs off) select * from events where execution_id = '${executionId}' and seq > 1 order by seq`,
+    )
+    expect(JSON.stringify(found.rows)).toContain(`on events_${week}`)
+  })
+
+  test('weeks in which everything has ended are sealed, and looking for live executions opens none of them', async () => {
+    await add(150, 'succeeded')
+    const live = await add(200, 'waiting')
+    await forget()
+    for (const status of ['queued', 'running', 'waiting']) {
+      const opened = await partitionsIn(`as select from executions where status = '${status}'`, '')
+      expect(opened).toContain(`executions_${live.week}`)
+      // The week of the live one, three that are not over for two weeks, this one and those ahead, and the default one.
+      expect(opened.length).toBeLessThan(12)
+    }
+    expect(
+      (await partitionsIn('as select from executions where tell_end and finished_at is not null', '')).length,
+    ).toBeLessThan(12)
+
+    // Once it has ended its week is sealed as well.
+    await owner.query(
+      `update executions set status = 'cancelled', waiting_for = '[]', finished_at = now() where execution_id = $1`,
+      [live.executionId],
+    )
+    await forget()
+    expect(await partitionsIn(`as select from executions where status = 'waiting'`, '')).not.toContain(
+      `executions_${live.week}`,
+    )
+  })
+
+  test('weeks that are old are dropped with everything that belongs to them; what is kept moves and stays whole', async () => {
+    const old = RETENTION + 8
+    const gone = await add(old, 'succeeded')
+    const [waiting, lately] = [await add(old, 'waiting'), await add(old, 'succeeded', 5)]
+    expect(partitionOf(waiting.executionId)).toBe(gone.week)
+    expect(await forget()).toMatchObject({ executions: 1 })
+    expect(await rowsOf(gone)).toEqual(NONE)
+    expect([await rowsOf(waiting), await rowsOf(lately)]).toEqual([ALL, ALL])
+    expect([await tablesNamed(`executions_${gone.week}`), await tablesNamed(`events_${gone.week}`)]).toEqual([0, 0])
+    expect(removed).not.toContain(`runs/${gone.week}/`)
+    // It can still be told something, and end.
+    const signal = await owner.query(`select engine.signal($1, $2, 'vote', '{}') as outcome`, [
+      waiting.workspaceId,
+      waiting.executionId,
+    ])
+    expect(signal.rows).toEqual([{ outcome: 'accepted' }])
+
+    await owner.query(
+      `update executions set status = 'succeeded', due_at = null, finished_at = now() - interval '401 days' where execution_id = any ($1)`,
+      [[waiting.executionId, lately.executionId]],
+    )
+    expect(await forget()).toMatchObject({ executions: 2, droppedWeeks: 1 })
+    expect([await rowsOf(waiting), await rowsOf(lately)]).toEqual([NONE, NONE])
+    expect(removed.at(-1)).toBe(`runs/${gone.week}/`)
+  })
+
+  test('a week of which many are kept loses the others in portions, and is dropped later', async () => {
+    const old = RETENTION + 15
+    const gone = await add(old, 'succeeded')
+    const kept: Made[] = []
+    for (let n = 0; n < 201; n += 1) kept.push(await add(old, 'waiting'))
+    expect(await forget()).toMatchObject({ executions: 1, droppedWeeks: 0 })
+    expect([await rowsOf(gone), await rowsOf(kept[0]!)]).toEqual([NONE, ALL])
+    expect(await tablesNamed(`executions_${gone.week}`)).toBe(1)
+    await owner.query(`update executions set status = 'cancelled', waiting_for = '[]', finished_at = now() - interval '401 days'
+      where definition_ref = 'adhoc:x' and status = 'waiting'`)
+    await forget()
+    expect(await tablesNamed(`executions_${gone.week}`)).toBe(0)
+  })
+
+  test('while somebody reads, no drop waits in front of everybody else: it gives up, loses nothing, and is done later', async () => {
+    const old = RETENTION + 22
+    const gone = await add(old, 'succeeded')
+    const reader = await database.superuser()
+    await reader.query('begin')
+    await reader.query('select count(*) from executions')
+    const forgetting = forget()
+    // Others are served all the while: whatever waits for the table does so for a tenth of a second.
+    await until(
+      async () =>
+        (await owner.query(`select from pg_locks where mode = 'AccessExclusiveLock' and not granted`)).rowCount,
+      'the drop to wait',
+    )
+    expect((await owner.query('select from executions where execution_id = $1', [gone.executionId])).rowCount).toBe(1)
+    await reader.query('commit')
+    await forgetting
+    await forget()
+    expect(await rowsOf(gone)).toEqual(NONE)
+  })
+
+  test('a drop that was interrupted before the tables were removed is finished by the next', async () => {
+    const old = RETENTION + 29
+    const gone = await add(old, 'succeeded')
+    const [{ start_at }] = (
+      await owner.query(`select to_timestamp($1, 'YYYYMMDD')::timestamp at time zone 'utc' as start_at`, [gone.week])
+    ).rows
+    await owner.query('select engine.detach_week($1, $2, 200)', [start_at, RETENTION])
+    expect(await tablesNamed(`executions_${gone.week}`)).toBe(1)
+    expect(await forget()).toMatchObject({ executions: 1 })
+    expect(await tablesNamed(`executions_${gone.week}`)).toBe(0)
+    expect(removed).toContain(`runs/${gone.week}/`)
+  })
+
+  test('there are partitions for the weeks ahead', async () => {
+    const ages = (await listWeeks(db)).map(({ age }) => age)
+    expect(ages.filter((age) => age < 0)).toHaveLength(4)
+    expect(ages.filter((age) => age >= 0 && age < WEEK)).toHaveLength(1)
+  })
+})

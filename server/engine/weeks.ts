@@ -1,0 +1,139 @@
+import { DAY } from '#platform/clock'
+import type { Database } from '#platform/db/pool'
+import type { Blobs } from '#providers/blobs/index'
+import { blobsOf } from './outputs.ts'
+
+// Executions and their journal stand in partitions by week. A week in which everything has ended is sealed, so that looking for
+// live executions does not open it; a week that is old enough is dropped. Both need a lock that every statement on executions
+// waits behind, so they give up after a tenth of a second and are tried again (docs/decisions/weekly-executions.md).
+
+const WEEK = 7 * DAY
+const TRIES = 20
+const AT_ONCE = 500
+/** Copied while the tables are locked: 200 executions with their journals took 8 to 15 ms. */
+const MAX_KEPT = 200
+
+const nameOf = (week: Date): string => week.toISOString().slice(0, 10).replaceAll('-', '')
+
+/** Where the blobs of all executions of a week are. */
+export const blobsOfWeek = (week: Date): string => `runs/${nameOf(week)}/`
+
+const LOCKED = new Set(['55P03', '40P01'])
+const isLocked = (error: unknown): boolean => LOCKED.has((error as { code?: string }).code ?? '')
+
+/** Undefined where somebody held the tables all the time: the next turn tries again. */
+async function whenFree<T>(work: () => Promise<T>): Promise<T | undefined> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isLocked(error)) throw error
+      if (tries === TRIES) return undefined
+      await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 200))
+    }
+  }
+}
+
+type Week = { startAt: Date; age: number }
+
+export async function listWeeks(db: Database): Promise<Week[]> {
+  const rows = await db.engine((tx) =>
+    tx.rows<{ start_at: Date; age: number }>(
+      'select start_at, extract(epoch from now() - start_at) * 1000 as age from engine.weeks()',
+    ),
+  )
+  return rows.map(({ start_at, age }) => ({ startAt: start_at, age: Number(age) }))
+}
+
+export const ensureWeeks = (db: Database): Promise<unknown> =>
+  whenFree(() => db.engine((tx) => tx.rows('select engine.ensure_partitions()')))
+
+/** A week that is over is sealed once nothing in it is live. */
+async function sealWeek(db: Database, week: Date): Promise<void> {
+  const sealed = await whenFree(() =>
+    db.engine((tx) => tx.row<{ sealed: boolean }>('select engine.seal_week($1) as sealed', [week])),
+  )
+  if (sealed?.sealed) await whenFree(() => db.engine((tx) => tx.rows('select engine.confirm_seal($1)', [week])))
+}
+
+/** In portions, for what does not go with a whole week. */
+async function forgetFrom(
+  deps: { db: Database; blobs: Blobs; retentionDays: number },
+  partition: string,
+  journal: boolean,
+): Promise<number> {
+  let forgotten = 0
+  for (;;) {
+    const gone = await deps.db.engine((tx) =>
+      tx.rows<{ workspace_id: string; execution_id: string }>('select * from engine.forget_some($1, $2, $3, $4)', [
+        partition,
+        deps.retentionDays,
+        journal,
+        AT_ONCE,
+      ]),
+    )
+    // Blobs of a week that is still there as a whole go with it.
+    if (journal)
+      for (const { workspace_id, execution_id } of gone)
+        await deps.blobs.removeUnder(blobsOf({ workspaceId: workspace_id, executionId: execution_id }))
+    forgotten += gone.length
+    if (gone.length < AT_ONCE) return forgotten
+  }
+}
+
+/** Says how many executions went, and whether none is left. */
+async function dropWeek(
+  deps: { db: Database; blobs: Blobs; retentionDays: number },
+  week: Date,
+): Promise<{ gone: number; kept: boolean }> {
+  const { db, blobs, retentionDays } = deps
+  await db.engine((tx) => tx.rows('select engine.clear_week($1, $2)', [week, retentionDays]))
+  const detached = await whenFree(() =>
+    db.engine((tx) =>
+      tx.row<{ kept: number | null }>('select engine.detach_week($1, $2, $3) as kept', [week, retentionDays, MAX_KEPT]),
+    ),
+  )
+  if (detached === undefined) return { gone: 0, kept: true }
+  if (detached.kept === null) return { gone: await forgetFrom(deps, `executions_${nameOf(week)}`, true), kept: true }
+  const { gone } = await db.engine((tx) => tx.row<{ gone: number }>('select gone from engine.remove_week($1)', [week]))
+  if (detached.kept === 0) await blobs.removeUnder(blobsOfWeek(week))
+  return { gone: gone - detached.kept, kept: detached.kept > 0 }
+}
+
+/** The last execution that was kept of a week has gone: so do the blobs of all others of that week. */
+async function forgetKeptWeeks(db: Database, blobs: Blobs): Promise<number> {
+  const over = await db.engine((tx) =>
+    tx.rows<{ start_at: Date }>(
+      `select k.start_at from kept_weeks k where not exists (select from executions e
+         where e.execution_id >= engine.first_id(k.start_at) and e.execution_id < engine.first_id(k.start_at + interval '7 days'))`,
+    ),
+  )
+  for (const { start_at } of over) {
+    await blobs.removeUnder(blobsOfWeek(start_at))
+    await db.engine((tx) => tx.count('delete from kept_weeks where start_at = $1', [start_at]))
+  }
+  return over.length
+}
+
+export async function forgetWeeks(deps: {
+  db: Database
+  blobs: Blobs
+  retentionDays: number
+}): Promise<{ droppedWeeks: number; executions: number }> {
+  const { db, blobs, retentionDays } = deps
+  let executions =
+    (await forgetFrom(deps, 'executions_default', true)) + (await forgetFrom(deps, 'executions_before', false))
+  let droppedWeeks = 0
+  for (const { startAt, age } of await listWeeks(db)) {
+    if (age < WEEK + retentionDays * DAY) {
+      await sealWeek(db, startAt)
+      continue
+    }
+    const { gone, kept } = await dropWeek(deps, startAt)
+    executions += gone
+    if (!kept) droppedWeeks += 1
+  }
+  droppedWeeks += await forgetKeptWeeks(db, blobs)
+  await whenFree(() => db.engine((tx) => tx.rows('select engine.remove_before()')))
+  return { droppedWeeks, executions }
+}
