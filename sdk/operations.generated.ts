@@ -2,12 +2,15 @@
 
 import type {
   AcceptedInvitation,
+  AddedPasskey,
   AgentAgreement,
   ApiKey,
   Approval,
   ApprovalVote,
   AuditEntry,
   AuthOptions,
+  BegunPasskey,
+  BegunTotp,
   BillingSubscription,
   Capture,
   ChannelConfig,
@@ -69,9 +72,12 @@ import type {
   PostedThreadMessage,
   Presence,
   PresentColleague,
+  RecoveryCodes,
   Registry,
   ReleasedExecution,
   Schedule,
+  SecondFactorRequired,
+  SecondFactors,
   Session,
   SetupConfirmation,
   SetupIntent,
@@ -124,7 +130,27 @@ export type Operations = {
   /** Replace the password with the token from the mail; every session ends */
   resetPassword: { input: { token: string; password: string }; answer: undefined; required: true }
   /** Sign in; the session the browser had before ends */
-  signIn: { input: { email: string; password: string }; answer: SignedIn; required: true }
+  signIn: { input: { email: string; password: string }; answer: SignedIn | SecondFactorRequired; required: true }
+  /** The second step of a sign-in: a code, a recovery code or a passkey */
+  finishSignIn: { input: { challenge: string; code?: string; recovery_code?: string; passkey?: Record<string, unknown> }; answer: SignedIn; required: true }
+  /** What a challenge asks for; for pages that have nothing but the challenge */
+  describeSecondFactor: { input: { challenge: string }; answer: SecondFactorRequired; required: true }
+  /** The caller's second factors */
+  getSecondFactors: { input: Record<string, never>; answer: SecondFactors; required: false }
+  /** Begin to set up an authenticator app; it counts once a code was confirmed */
+  beginTotp: { input: { current_password?: string }; answer: BegunTotp; required: false }
+  /** Confirm the authenticator app with its first code; the first factor gives recovery codes */
+  confirmTotp: { input: { code: string }; answer: RecoveryCodes; required: true }
+  /** Remove the authenticator app; with the last factor go the recovery codes */
+  removeTotp: { input: { current_password?: string }; answer: undefined; required: false }
+  /** Ten new recovery codes in place of the old ones; shown once */
+  renewRecoveryCodes: { input: { current_password?: string }; answer: RecoveryCodes; required: false }
+  /** Begin to add a passkey */
+  beginPasskey: { input: { current_password?: string }; answer: BegunPasskey; required: false }
+  /** Add the passkey that the browser made; the first factor gives recovery codes */
+  addPasskey: { input: { challenge: string; name: string; response: Record<string, unknown> }; answer: AddedPasskey; required: true }
+  /** Remove a passkey */
+  removePasskey: { input: { passkey_id: string } & { current_password?: string }; answer: undefined; required: true }
   /** End this session */
   signOut: { input: Record<string, never>; answer: undefined; required: false }
   /** Who is calling, and where */
@@ -165,8 +191,8 @@ export type Operations = {
   createWorkspace: { input: { name: string; company_id?: string }; answer: Workspace; required: true }
   /** One workspace */
   getWorkspace: { input: { workspace_id: string }; answer: Workspace; required: true }
-  /** Rename a workspace, or move it to another company of the caller */
-  updateWorkspace: { input: { workspace_id: string } & { name?: string; company_id?: string }; answer: Workspace; required: true }
+  /** Rename a workspace, move it to another company of the caller, or ask its members for a second factor */
+  updateWorkspace: { input: { workspace_id: string } & { name?: string; company_id?: string; settings?: { require_second_factor?: boolean } }; answer: Workspace; required: true }
   /** Delete a workspace and everything in it; its company stays */
   deleteWorkspace: { input: { workspace_id: string }; answer: undefined; required: true }
   /** Make it the workspace of this session */
@@ -597,6 +623,16 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   forgotPassword: ["POST", "/auth/password/forgot"],
   resetPassword: ["POST", "/auth/password/reset"],
   signIn: ["POST", "/auth/sign-in"],
+  finishSignIn: ["POST", "/auth/sign-in/second-factor"],
+  describeSecondFactor: ["POST", "/auth/sign-in/second-factor/options"],
+  getSecondFactors: ["GET", "/auth/second-factor"],
+  beginTotp: ["POST", "/auth/second-factor/totp"],
+  confirmTotp: ["POST", "/auth/second-factor/totp/confirm"],
+  removeTotp: ["POST", "/auth/second-factor/totp/remove"],
+  renewRecoveryCodes: ["POST", "/auth/second-factor/recovery-codes"],
+  beginPasskey: ["POST", "/auth/passkeys/options"],
+  addPasskey: ["POST", "/auth/passkeys"],
+  removePasskey: ["POST", "/auth/passkeys/{passkey_id}/remove"],
   signOut: ["POST", "/auth/sign-out"],
   getMe: ["GET", "/auth/me"],
   changePassword: ["POST", "/auth/password"],

@@ -14,6 +14,20 @@ export type CheckMail = { state: "check_mail" }
 
 export type AuthOptions = { sign_up: "open" | "invite"; mail: boolean }
 
+export type SecondFactorRequired = { second_factor_required: true; challenge: string; methods: Array<"totp" | "passkey" | "recovery_code">; passkey: Record<string, unknown> | null; expires_at: string }
+
+export type SecondFactors = { totp: boolean; passkeys: Array<Passkey>; recovery_codes_left: number }
+
+export type Passkey = { passkey_id: string; name: string; created_at: string; last_used_at: string | null }
+
+export type BegunTotp = { secret: string; otpauth_url: string }
+
+export type RecoveryCodes = { recovery_codes: Array<string> | null }
+
+export type BegunPasskey = { challenge: string; options: Record<string, unknown>; expires_at: string }
+
+export type AddedPasskey = { passkey_id: string; name: string; created_at: string; last_used_at: string | null; recovery_codes: Array<string> | null }
+
 export type Me = { user: User; workspaces: Array<OwnWorkspace>; selected_workspace_id: string | null; operator: boolean }
 
 export type ApiKey = { key_id: string; name: string; prefix: string; workspace_id: string | null; created_at: string; last_used_at: string | null; expires_at: string | null }
@@ -26,7 +40,7 @@ export type AcceptedInvitation = { user: User; workspace: OwnWorkspace; session:
 
 export type OidcProviders = { items: Array<{ provider: string; title: string; start_url: string; linked: boolean }> }
 
-export type Workspace = { workspace_id: string; company_id: string; name: string; role: "owner" | "member" | "viewer" | "guest"; created_at: string; updated_at: string }
+export type Workspace = { workspace_id: string; company_id: string; name: string; role: "owner" | "member" | "viewer" | "guest"; settings: { require_second_factor: boolean }; created_at: string; updated_at: string }
 
 export type WorkspaceMember = { user_id: string; email: string; name: string; role: "owner" | "member" | "viewer" | "guest"; joined_at: string }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { deleteAllFactors } from '#areas/identity/factor-store'
 import { deleteSessions, setPassword } from '#areas/identity/store'
 import { recordAudit } from '#platform/audit'
 import { normaliseEmail } from '#platform/auth/email'
@@ -9,7 +10,7 @@ import { asOwner } from '#server/seed'
 
 // For whoever operates the machine: nobody else can say that a person who lost a password is who they say they are.
 
-/** Gives the account a new password and ends its sessions. API keys stay, as they do when a person changes a password. */
+/** Gives the account a new password, ends its sessions and removes its second factors. API keys stay, as they do when a person changes a password. */
 export async function resetPassword(ownerUrl: string, address: string): Promise<string[]> {
   const email = normaliseEmail(address)
   const password = randomBytes(18).toString('base64url')
@@ -20,6 +21,7 @@ export async function resetPassword(ownerUrl: string, address: string): Promise<
     for (const { user_id } of people) {
       await setPassword(tx, user_id, passwordHash)
       const ended = await deleteSessions(tx, user_id, null)
+      await deleteAllFactors(tx, user_id)
       await recordAudit({ maybePerson: null, maybeWorkspace: null, address: 'localhost' }, tx, {
         action: 'password.reset',
         subject: toWire('usr', user_id),

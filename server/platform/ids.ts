@@ -46,6 +46,7 @@ export const prefixes = [
   'vis',
   'mail',
   'nst',
+  'psk',
   'cred',
 ] as const
 export type Prefix = (typeof prefixes)[number]

@@ -45,6 +45,7 @@ export function wireIdentity(options: {
     standings: { workspace: standingInWorkspace },
     routes: [
       ...identityRoutes({
+        factors: { vault, people },
         accountMail: { config, people, sendMail },
         people,
         sessions: makeSessions(),

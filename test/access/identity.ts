@@ -51,6 +51,26 @@ export const identityCases: Cases = {
     expect: everybody(404),
     prepare: async () => ({ body: { token: 'rst_none', password: 'a new password' } }),
   },
+  finishSignIn: {
+    expect: everybody(401),
+    prepare: async () => ({ body: { challenge: 'mfa_none', code: '123456' } }),
+  },
+  describeSecondFactor: { expect: everybody(401), prepare: async () => ({ body: { challenge: 'mfa_none' } }) },
+  getSecondFactors: { expect: rows.signedIn },
+  // Second factors are changed by people with a browser; an API key is 409.
+  beginTotp: { expect: signedInGets(409) },
+  confirmTotp: { expect: signedInGets(409), prepare: async () => ({ body: { code: '123456' } }) },
+  removeTotp: { expect: signedInGets(409) },
+  renewRecoveryCodes: { expect: signedInGets(409) },
+  beginPasskey: { expect: signedInGets(409) },
+  addPasskey: {
+    expect: signedInGets(409),
+    prepare: async () => ({ body: { challenge: 'mfa_none', name: 'Key', response: {} } }),
+  },
+  removePasskey: {
+    expect: signedInGets(409),
+    prepare: async () => ({ params: { passkey_id: toWire('psk', newId()) } }),
+  },
   signOut: { expect: rows.signedIn },
   getMe: { expect: rows.signedIn },
   // The people of the cast have no password that could be the present one.

@@ -12,7 +12,9 @@ import { isInvited } from './invitations-store.ts'
 import { orgBaseUrl } from './links.ts'
 import { newAttempt, type OidcClient, type Profile } from './oidc-client.ts'
 import * as oidcStore from './oidc-store.ts'
-import { enterAs, insertPerson, type People, settlePerson } from './people.ts'
+import { insertPerson, type People, settlePerson } from './people.ts'
+import { beginSecondFactor } from './second-factor.ts'
+import { enterAs } from './sessions.ts'
 import * as store from './store.ts'
 
 // Sign-in with an OpenID provider. An address that has an account already is not taken over by a provider that claims it:
@@ -24,6 +26,7 @@ const LIFETIME_S = (10 * MINUTE) / SECOND
 const nobody = { workspaceId: null, userId: null }
 
 type ByProvider = { provider: string }
+type Finished = { cookies: string[]; challenge?: string }
 
 export function makeOidc(options: { config: Config; client: OidcClient; people: People }) {
   const { config, client, people } = options
@@ -88,18 +91,20 @@ export function makeOidc(options: { config: Config; client: OidcClient; people: 
     })
   }
 
-  /** The cookies of whoever comes back with a confirmed profile. */
-  const finish = (ctx: Context, exchange: Exchange, profile: Profile, linkUserId: string | null): Promise<string[]> =>
+  /** The cookies of whoever comes back with a confirmed profile, or the challenge of their second factor. */
+  const finish = (ctx: Context, exchange: Exchange, profile: Profile, linkUserId: string | null): Promise<Finished> =>
     ctx.db.tenant(nobody, async (tx) => {
       const known = await oidcStore.findByIdentity(tx, ctx.org.org_id, profile.issuer, profile.subject)
       if (linkUserId !== null) {
         if (ctx.maybePerson?.user_id !== linkUserId) throw problem('sign_in_failed', 'Sign in and link again.')
         if (known?.user_id !== linkUserId) await remember(ctx, tx, ctx.person, profile)
-        return []
+        return { cookies: [] }
       }
       const person = known ? people.personOf(ctx, known) : await newPerson(ctx, tx, profile)
       if (!known) await remember(ctx, tx, person, profile)
-      return [(await enterAs(ctx, tx, exchange, person, 'session.started_oidc')).cookie]
+      const second = await beginSecondFactor(ctx, tx, person.user_id)
+      if (second) return { cookies: [], challenge: second.challenge }
+      return { cookies: [(await enterAs(ctx, tx, exchange, person, 'session.started_oidc')).cookie] }
     })
 
   const callback = async (ctx: Context, input: ByProvider & { state?: string }, exchange: Exchange) => {
@@ -117,7 +122,10 @@ export function makeOidc(options: { config: Config; client: OidcClient; people: 
     const address = new URL(await callbackOf(ctx, provider))
     address.search = new URL(exchange.request.url, address).search
     const profile = await client.redeem(provider, address, attempt)
-    return { cookies: await finish(ctx, exchange, profile, taken.link_user_id), returnTo: taken.return_to }
+    const { cookies, challenge } = await finish(ctx, exchange, profile, taken.link_user_id)
+    // In the fragment, which no server and no log sees.
+    const secondStep = `/sign-in?return_to=${encodeURIComponent(taken.return_to)}#challenge=${challenge}`
+    return { cookies, returnTo: challenge === undefined ? taken.return_to : secondStep }
   }
 
   return {

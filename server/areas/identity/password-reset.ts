@@ -11,6 +11,7 @@ import type { Exchange } from '#platform/http/route'
 import { hashSecret, newSecret, secretLooksValid, toWire } from '#platform/ids'
 import { mayMail, resetMail } from './account-mail.ts'
 import * as accountStore from './account-store.ts'
+import { deleteAllFactors } from './factor-store.ts'
 import { orgBaseUrl } from './links.ts'
 import { sendsMail } from './mail.ts'
 import type { CheckMail, ForgotPassword, ResetPassword } from './schema.ts'
@@ -70,7 +71,7 @@ async function sendReset({ sendMail }: AccountMail, ctx: Context, email: string)
 
 /**
  * The mail proves the address. Where it was never proven before, somebody else may have made the account and be waiting in
- * it: their keys and linked providers go too.
+ * it: their keys, factors and linked providers go too.
  */
 export async function resetPassword(
   _deps: AccountMail,
@@ -93,7 +94,10 @@ export async function resetPassword(
     await store.setPassword(tx, userId, passwordHash)
     const ended = await store.deleteSessions(tx, userId, null)
     const keys = holder.is_verified ? 0 : await accountStore.deleteKeysOf(tx, userId)
-    if (!holder.is_verified) await accountStore.deleteIdentitiesOf(tx, userId)
+    if (!holder.is_verified) {
+      await accountStore.deleteIdentitiesOf(tx, userId)
+      await deleteAllFactors(tx, userId)
+    }
     await accountStore.setVerified(tx, userId)
     await recordAudit({ maybePerson: null, maybeWorkspace: null, address: ctx.address }, tx, {
       action: 'password.reset',

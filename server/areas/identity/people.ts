@@ -16,8 +16,9 @@ import { hashSecret, newId, secretLooksValid, toWire } from '#platform/ids'
 import { beginSignUp } from './begin-sign-up.ts'
 import { forgive, noteAttempt, TRIES } from './lockout.ts'
 import { type SendMail, sendsMail } from './mail.ts'
-import type { CheckMail, NewPassword, SignedIn, SignIn, SignUp, User } from './schema.ts'
-import { actingAs, startSession } from './sessions.ts'
+import type { CheckMail, NewPassword, SignedIn, SignedInOrSecondFactor, SignIn, SignUp, User } from './schema.ts'
+import { beginSecondFactor } from './second-factor.ts'
+import { actingAs, enterAs, startSession } from './sessions.ts'
 import * as store from './store.ts'
 
 const nobody = { workspaceId: null, userId: null }
@@ -126,25 +127,25 @@ export function makePeople({ config, sendMail }: { config: Config; sendMail: Sen
       return answer
     },
 
-    async signIn(ctx: Context, input: z.output<typeof SignIn>, exchange: Exchange): Promise<SignedIn> {
+    async signIn(ctx: Context, input: z.output<typeof SignIn>, exchange: Exchange): Promise<SignedInOrSecondFactor> {
       refuseForeignOrigin(exchange.request, ctx.baseUrl)
       const { attempt, known } = await ctx.db.tenant(nobody, async (tx) => {
         const attempt = await noteAttempt(tx, ctx.org.org_id, input.email, callerAddress(ctx.address))
         return { attempt, known: await store.credentialsOf(tx, ctx.org.org_id, input.email) }
       })
       if (!(await verifyPassword(known?.password_hash ?? null, input.password))) {
-        if (attempt.failures === TRIES)
-          await ctx.db.tenant(nobody, (tx) =>
-            recordAudit(ctx, tx, { action: 'sign_in.locked', subject: input.email, workspaceId: null }),
-          )
+        await noteFailedSignIn(ctx, input.email, attempt.failures === TRIES)
         throw problem('bad_credentials')
       }
       const person = personOf(ctx, { user_id: known!.user_id, email: input.email, name: known!.name })
       const { answer, cookie } = await ctx.db.tenant(nobody, async (tx) => {
+        // Not forgiven before the second step: else a known password would give any number of guesses at the code.
+        const second = await beginSecondFactor(ctx, tx, person.user_id)
+        if (second) return { answer: second, cookie: null }
         await forgive(tx, attempt)
         return enterAs(ctx, tx, exchange, person, 'session.started')
       })
-      ctx.header('set-cookie', cookie)
+      if (cookie !== null) ctx.header('set-cookie', cookie)
       return answer
     },
 
@@ -182,21 +183,14 @@ export function makePeople({ config, sendMail }: { config: Config; sendMail: Sen
   }
 }
 
+/** The same for accounts that exist and those that do not. Operators read it: who signs in wrongly is in no workspace. */
+const noteFailedSignIn = (ctx: Context, email: string, isLocked: boolean): Promise<void> =>
+  ctx.db.tenant(nobody, async (tx) => {
+    const entry = { subject: email, workspaceId: null }
+    await recordAudit(ctx, tx, { ...entry, action: 'sign_in.failed', data: { reason: 'password' } })
+    if (isLocked) await recordAudit(ctx, tx, { ...entry, action: 'sign_in.locked' })
+  })
+
 const needsClaim = () => problem('address_reserved', 'Send the claim_token that was printed when the service started.')
 
 export type People = ReturnType<typeof makePeople>
-
-/** A session in the first of the person's workspaces, with what the console shows first. */
-export async function enterAs(
-  ctx: Context,
-  tx: Tx,
-  exchange: Exchange,
-  person: Person,
-  action: string,
-): Promise<{ answer: SignedIn; cookie: string }> {
-  const { session, cookie } = await startSession(ctx, tx, exchange, person, null)
-  await recordAudit(actingAs(ctx, person, null), tx, { action, subject: toWire('ses', session.session_id) })
-  const [workspace = null] = await store.listOwnWorkspaces(tx, person.user_id)
-  const user = await store.findUser(tx, person.user_id)
-  return { answer: { user, workspace, session }, cookie }
-}

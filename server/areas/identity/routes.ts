@@ -5,6 +5,16 @@ import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
 import { listQuery, page } from '#platform/http/schema'
 import type { Accepting } from './accept.ts'
 import type { ApiKeys } from './api-keys.ts'
+import {
+  addPasskey,
+  beginPasskey,
+  beginTotp,
+  confirmTotp,
+  getSecondFactors,
+  removePasskey,
+  removeTotp,
+  renewRecoveryCodes,
+} from './factors.ts'
 import { sendsMail } from './mail.ts'
 import type { Oidc } from './oidc.ts'
 import { forgotPassword, resetPassword } from './password-reset.ts'
@@ -12,33 +22,47 @@ import type { People } from './people.ts'
 import {
   Accepted,
   AcceptInvitation,
+  AddedPasskey,
   ApiKey,
   AuthOptions,
+  BegunPasskey,
+  BegunTotp,
   CheckMail,
   ConfirmEmail,
   ConfirmSignUp,
+  ConfirmTotp,
   CreatedApiKey,
   endSessionsQuery,
   ForgotPassword,
   InvitationPreview,
   Me,
   NewApiKey,
+  NewPasskey,
   NewPassword,
   OidcProviders,
+  PasswordAgain,
+  RecoveryCodes,
   ResetPassword,
   returnTo,
+  SecondFactor,
+  SecondFactorChallenge,
+  SecondFactorRequired,
+  SecondFactors,
   Session,
   SignedIn,
   SignedInOrCheckMail,
+  SignedInOrSecondFactor,
   SignIn,
   SignUp,
 } from './schema.ts'
+import { describeSecondFactor, type FactorDeps, finishSignIn } from './second-factor.ts'
 import type { Sessions } from './sessions.ts'
 import { type AccountMail, confirmSignUp } from './sign-up.ts'
 import { confirmEmail, sendVerification } from './verification.ts'
 
 type Services = {
   accountMail: AccountMail
+  factors: FactorDeps
   people: People
   sessions: Sessions
   apiKeys: ApiKeys
@@ -50,15 +74,23 @@ const extension = true
 // Answers that begin a session are not stored for repetition: the store would hold the session's token.
 const comesIn = { extension, transaction: false, idempotency: 'none' } as const
 
-const withMail =
-  <Input, Answer>(
-    deps: AccountMail,
-    verb: (deps: AccountMail, ctx: Context, input: Input, exchange: Exchange) => Promise<Answer>,
+const bound =
+  <Deps, Input, Answer>(
+    deps: Deps,
+    verb: (deps: Deps, ctx: Context, input: Input, exchange: Exchange) => Promise<Answer>,
   ) =>
   (ctx: Context, input: Input, exchange: Exchange): Promise<Answer> =>
     verb(deps, ctx, input, exchange)
 
-export const identityRoutes = ({ accountMail, people, sessions, apiKeys, accepting, oidc }: Services): AnyRoute[] =>
+export const identityRoutes = ({
+  accountMail,
+  factors,
+  people,
+  sessions,
+  apiKeys,
+  accepting,
+  oidc,
+}: Services): AnyRoute[] =>
   routes(
     'Identity',
     {
@@ -70,6 +102,16 @@ export const identityRoutes = ({ accountMail, people, sessions, apiKeys, accepti
       forgotPassword: ['POST', '/auth/password/forgot', anyone],
       resetPassword: ['POST', '/auth/password/reset', anyone],
       signIn: ['POST', '/auth/sign-in', anyone],
+      finishSignIn: ['POST', '/auth/sign-in/second-factor', anyone],
+      describeSecondFactor: ['POST', '/auth/sign-in/second-factor/options', anyone],
+      getSecondFactors: ['GET', '/auth/second-factor', signedIn],
+      beginTotp: ['POST', '/auth/second-factor/totp', signedIn],
+      confirmTotp: ['POST', '/auth/second-factor/totp/confirm', signedIn],
+      removeTotp: ['POST', '/auth/second-factor/totp/remove', signedIn],
+      renewRecoveryCodes: ['POST', '/auth/second-factor/recovery-codes', signedIn],
+      beginPasskey: ['POST', '/auth/passkeys/options', signedIn],
+      addPasskey: ['POST', '/auth/passkeys', signedIn],
+      removePasskey: ['POST', '/auth/passkeys/:passkey_id/remove', signedIn],
       signOut: ['POST', '/auth/sign-out', signedIn],
       getMe: ['GET', '/auth/me', signedIn],
       changePassword: ['POST', '/auth/password', signedIn],
@@ -125,7 +167,7 @@ export const identityRoutes = ({ accountMail, people, sessions, apiKeys, accepti
         status: 201,
         rate: 'sign_in',
         location: () => '/auth/me',
-        run: withMail(accountMail, confirmSignUp),
+        run: bound(accountMail, confirmSignUp),
       },
       sendVerification: {
         extension,
@@ -156,7 +198,7 @@ export const identityRoutes = ({ accountMail, people, sessions, apiKeys, accepti
         status: 202,
         rate: 'sign_up',
         examples: { body: { email: 'ann@example.com' } },
-        run: withMail(accountMail, forgotPassword),
+        run: bound(accountMail, forgotPassword),
       },
       resetPassword: {
         ...comesIn,
@@ -166,18 +208,101 @@ export const identityRoutes = ({ accountMail, people, sessions, apiKeys, accepti
         body: ResetPassword,
         status: 204,
         rate: 'sign_in',
-        run: withMail(accountMail, resetPassword),
+        run: bound(accountMail, resetPassword),
       },
       signIn: {
         ...comesIn,
         summary: 'Sign in; the session the browser had before ends',
         description:
-          'Twenty wrong passwords for one account from one address lock it for that address for 15 minutes (429), whether or not the account exists.',
+          'Whoever has a second factor gets `second_factor_required` with a challenge and no session, and goes on with `POST /auth/sign-in/second-factor`. Twenty wrong passwords or codes for one account from one address lock it for that address for 15 minutes (429), whether or not the account exists.',
         body: SignIn,
-        answer: SignedIn,
+        answer: SignedInOrSecondFactor,
         rate: 'sign_in',
         examples: { body: { email: 'ann@example.com', password: 'correct horse battery' } },
         run: people.signIn,
+      },
+      finishSignIn: {
+        ...comesIn,
+        summary: 'The second step of a sign-in: a code, a recovery code or a passkey',
+        description:
+          'A wrong one is 401 `bad_second_factor`; after five, or five minutes, the sign-in begins again with the password. A code is taken once.',
+        body: SecondFactor,
+        answer: SignedIn,
+        rate: 'sign_in',
+        examples: { body: { challenge: 'mfa_…', code: '123456' } },
+        run: bound(factors, finishSignIn),
+      },
+      describeSecondFactor: {
+        ...comesIn,
+        summary: 'What a challenge asks for; for pages that have nothing but the challenge',
+        body: SecondFactorChallenge,
+        answer: SecondFactorRequired,
+        rate: 'sign_in',
+        run: describeSecondFactor,
+      },
+      getSecondFactors: {
+        extension,
+        summary: "The caller's second factors",
+        answer: SecondFactors,
+        run: getSecondFactors,
+      },
+      beginTotp: {
+        ...comesIn,
+        summary: 'Begin to set up an authenticator app; it counts once a code was confirmed',
+        body: PasswordAgain,
+        answer: BegunTotp,
+        rate: 'sign_in',
+        run: bound(factors, beginTotp),
+      },
+      confirmTotp: {
+        ...comesIn,
+        summary: 'Confirm the authenticator app with its first code; the first factor gives recovery codes',
+        body: ConfirmTotp,
+        answer: RecoveryCodes,
+        rate: 'sign_in',
+        run: bound(factors, confirmTotp),
+      },
+      removeTotp: {
+        ...comesIn,
+        summary: 'Remove the authenticator app; with the last factor go the recovery codes',
+        body: PasswordAgain,
+        status: 204,
+        rate: 'sign_in',
+        run: bound(factors, removeTotp),
+      },
+      renewRecoveryCodes: {
+        ...comesIn,
+        summary: 'Ten new recovery codes in place of the old ones; shown once',
+        body: PasswordAgain,
+        answer: RecoveryCodes,
+        rate: 'sign_in',
+        run: bound(factors, renewRecoveryCodes),
+      },
+      beginPasskey: {
+        ...comesIn,
+        summary: 'Begin to add a passkey',
+        body: PasswordAgain,
+        answer: BegunPasskey,
+        rate: 'sign_in',
+        run: bound(factors, beginPasskey),
+      },
+      addPasskey: {
+        ...comesIn,
+        summary: 'Add the passkey that the browser made; the first factor gives recovery codes',
+        body: NewPasskey,
+        answer: AddedPasskey,
+        status: 201,
+        location: () => '/auth/second-factor',
+        rate: 'sign_in',
+        run: bound(factors, addPasskey),
+      },
+      removePasskey: {
+        ...comesIn,
+        summary: 'Remove a passkey',
+        body: PasswordAgain,
+        status: 204,
+        rate: 'sign_in',
+        run: bound(factors, removePasskey),
       },
       signOut: { extension, idempotency: 'none', summary: 'End this session', status: 204, run: sessions.signOut },
       getMe: { extension, summary: 'Who is calling, and where', answer: Me, run: people.getMe },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { passwordIn } from '#platform/auth/passwords'
-import { email, id, name, reference, timestamp, timestampIn } from '#platform/http/schema'
+import { email, id, jsonObject, name, reference, timestamp, timestampIn } from '#platform/http/schema'
 
 export const User = z
   .object({
@@ -51,6 +51,81 @@ export const SignedIn = z
   .object({ user: User, workspace: OwnWorkspace.nullable(), session: Session })
   .meta({ id: 'SignedIn' })
 export type SignedIn = z.input<typeof SignedIn>
+
+const factorMethods = z.enum(['totp', 'passkey', 'recovery_code'])
+
+/** The second step of a sign-in that is still to come. */
+export const SecondFactorRequired = z
+  .object({
+    second_factor_required: z.literal(true),
+    challenge: z.string().describe('To be sent with the factor; works once, for five minutes'),
+    methods: z.array(factorMethods),
+    passkey: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe('PublicKeyCredentialRequestOptionsJSON for `navigator.credentials.get`'),
+    expires_at: timestamp(),
+  })
+  .meta({ id: 'SecondFactorRequired' })
+export type SecondFactorRequired = z.input<typeof SecondFactorRequired>
+export const SignedInOrSecondFactor = z.union([SignedIn, SecondFactorRequired])
+export type SignedInOrSecondFactor = z.input<typeof SignedInOrSecondFactor>
+
+const challengeIn = () => z.string().min(1).max(200)
+export const SecondFactorChallenge = z.strictObject({ challenge: challengeIn() })
+export const SecondFactor = z
+  .strictObject({
+    challenge: challengeIn(),
+    code: z.string().min(1).max(20).optional().describe('Six digits of the authenticator app'),
+    recovery_code: z.string().min(1).max(100).optional(),
+    passkey: jsonObject().optional().describe('AuthenticationResponseJSON'),
+  })
+  .refine(
+    ({ code, recovery_code, passkey }) =>
+      [code, recovery_code, passkey].filter((given) => given !== undefined).length === 1,
+    'send one of code, recovery_code and passkey',
+  )
+
+export const PasswordAgain = z.strictObject({
+  current_password: z.string().min(1).max(256).optional().describe('Required where the account has a password'),
+})
+export const BegunTotp = z
+  .object({
+    secret: z.string().describe('In base 32, to type'),
+    otpauth_url: z.string().describe('To show as a QR code'),
+  })
+  .meta({ id: 'BegunTotp' })
+export const ConfirmTotp = z.strictObject({ code: z.string().min(1).max(20) })
+export const RecoveryCodes = z
+  .object({ recovery_codes: z.array(z.string()).nullable().describe('Shown once; null where the present ones stay') })
+  .meta({ id: 'RecoveryCodes' })
+export type RecoveryCodes = z.input<typeof RecoveryCodes>
+export const Passkey = z
+  .object({ passkey_id: id('psk'), name: z.string(), created_at: timestamp(), last_used_at: timestamp().nullable() })
+  .meta({ id: 'Passkey' })
+export type Passkey = z.input<typeof Passkey>
+export const BegunPasskey = z
+  .object({
+    challenge: z.string(),
+    options: jsonObject().describe('PublicKeyCredentialCreationOptionsJSON for `navigator.credentials.create`'),
+    expires_at: timestamp(),
+  })
+  .meta({ id: 'BegunPasskey' })
+export const NewPasskey = z.strictObject({
+  challenge: challengeIn(),
+  name: name(),
+  response: jsonObject().describe('RegistrationResponseJSON'),
+})
+export const AddedPasskey = Passkey.extend(RecoveryCodes.shape).meta({ id: 'AddedPasskey' })
+export type AddedPasskey = z.input<typeof AddedPasskey>
+export const SecondFactors = z
+  .object({
+    totp: z.boolean().describe('Whether an authenticator app is set up'),
+    passkeys: z.array(Passkey),
+    recovery_codes_left: z.number().int(),
+  })
+  .meta({ id: 'SecondFactors' })
+export type SecondFactors = z.input<typeof SecondFactors>
 
 /** The same for every address. */
 export const CheckMail = z.object({ state: z.literal('check_mail') }).meta({ id: 'CheckMail' })

@@ -10,7 +10,7 @@ import { decodeIdCursor, toPage } from '#platform/http/page'
 import type { Exchange } from '#platform/http/route'
 import type { ListQuery } from '#platform/http/schema'
 import { hashSecret, newId, newSecret, toWire } from '#platform/ids'
-import type { endSessionsQuery, Session } from './schema.ts'
+import type { endSessionsQuery, Session, SignedIn } from './schema.ts'
 import * as store from './store.ts'
 
 const LIFETIME_S = (30 * DAY) / SECOND
@@ -54,6 +54,21 @@ export async function startSession(
     session: { ...session, current: true },
     cookie: sessionCookie(token, { config: ctx.config, request, maxAgeS: LIFETIME_S }),
   }
+}
+
+/** A session in the first of the person's workspaces, with what the console shows first. */
+export async function enterAs(
+  ctx: Context,
+  tx: Tx,
+  exchange: Exchange,
+  person: Person,
+  action: string,
+): Promise<{ answer: SignedIn; cookie: string }> {
+  const { session, cookie } = await startSession(ctx, tx, exchange, person, null)
+  await recordAudit(actingAs(ctx, person, null), tx, { action, subject: toWire('ses', session.session_id) })
+  const [workspace = null] = await store.listOwnWorkspaces(tx, person.user_id)
+  const user = await store.findUser(tx, person.user_id)
+  return { answer: { user, workspace, session }, cookie }
 }
 
 export function makeSessions() {

@@ -64,7 +64,7 @@ export const workspaceRoutes = ({ workspaces, members, auditLog }: Services): An
       },
       getWorkspace: { summary: 'One workspace', extension, answer: Workspace, run: workspaces.getWorkspace },
       updateWorkspace: {
-        summary: 'Rename a workspace, or move it to another company of the caller',
+        summary: 'Rename a workspace, move it to another company of the caller, or ask its members for a second factor',
         extension,
         body: WorkspacePatch,
         answer: Workspace,

@@ -9,6 +9,13 @@ export const Workspace = z
     company_id: id('co'),
     name: z.string(),
     role: WorkspaceRole.describe("The caller's role in it"),
+    settings: z.object({
+      require_second_factor: z
+        .boolean()
+        .describe(
+          'Whether members without a second factor are refused (403 `second_factor_required`), their API keys too',
+        ),
+    }),
     created_at: timestamp(),
     updated_at: timestamp(),
   })
@@ -16,7 +23,11 @@ export const Workspace = z
 export type Workspace = z.input<typeof Workspace>
 
 export const NewWorkspace = z.strictObject({ name: name(), company_id: reference('co').optional() })
-export const WorkspacePatch = z.strictObject({ name: name().optional(), company_id: reference('co').optional() })
+export const WorkspacePatch = z.strictObject({
+  name: name().optional(),
+  company_id: reference('co').optional(),
+  settings: z.strictObject({ require_second_factor: z.boolean().optional() }).optional(),
+})
 
 export const WorkspaceMember = z
   .object({

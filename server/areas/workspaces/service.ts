@@ -5,6 +5,7 @@ import { recordAudit } from '#platform/audit'
 import { enterScope, enterWorkspace, requireUnbound } from '#platform/auth/scope'
 import type { Tx } from '#platform/db/pool'
 import { problem, unknownReference } from '#platform/errors'
+import { factorMissing } from '#platform/http/caller'
 import type { Context } from '#platform/http/context'
 import { decodeIdCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
@@ -17,6 +18,7 @@ type ById = { workspace_id: string }
 /** A guest may know that the workspace exists, and holds no role in it. */
 export const standingInWorkspace: StandingIn = async (ctx, workspaceId) => {
   const role = await store.findRole(ctx.tx, workspaceId, ctx.person.user_id)
+  if (role !== undefined && !(await store.isFactorSatisfied(ctx.tx, workspaceId))) throw factorMissing()
   return role === 'guest' ? 'visible' : role
 }
 
@@ -68,20 +70,22 @@ export function makeWorkspaces() {
     },
 
     async updateWorkspace(ctx: Context, input: ById & z.output<typeof WorkspacePatch>): Promise<Workspace> {
-      const { workspace_id, ...patch } = input
+      const { workspace_id, settings, ...patch } = input
       const before = await getWorkspace(ctx, { workspace_id })
       if (patch.company_id !== undefined && patch.company_id !== before.company_id) {
         requireUnbound(ctx)
         await requireCompany(ctx, patch.company_id)
       }
+      if (settings?.require_second_factor && !(await store.hasSecondFactor(ctx.tx, ctx.person.user_id)))
+        throw problem('conflict', 'Set up a second factor for yourself first; you would lock yourself out.')
       await enterWorkspace(ctx.tx, workspace_id)
-      await store.updateWorkspace(ctx.tx, workspace_id, patch)
+      await store.updateWorkspace(ctx.tx, workspace_id, { ...patch, ...settings })
       const after = await getWorkspace(ctx, { workspace_id })
       await recordAudit(ctx, ctx.tx, {
         action: 'workspace.updated',
         subject: toWire('ws', workspace_id),
         workspaceId: workspace_id,
-        data: { name: after.name, company_id: toWire('co', after.company_id) },
+        data: { name: after.name, company_id: toWire('co', after.company_id), settings: after.settings },
       })
       return after
     },

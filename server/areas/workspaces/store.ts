@@ -2,7 +2,8 @@ import type { Tx } from '#platform/db/pool'
 import type { WorkspaceRole } from '#platform/http/context'
 import type { AuditEntry, Workspace } from './schema.ts'
 
-const columns = 'w.workspace_id, w.company_id, w.name, m.role, w.created_at, w.updated_at'
+const columns = `w.workspace_id, w.company_id, w.name, m.role,
+  jsonb_build_object('require_second_factor', w.require_second_factor) as settings, w.created_at, w.updated_at`
 
 export const findWorkspace = (tx: Tx, workspaceId: string, userId: string): Promise<Workspace | undefined> =>
   tx.maybe<Workspace>(
@@ -46,12 +47,13 @@ export const insertOwner = (tx: Tx, workspaceId: string, userId: string): Promis
 export const updateWorkspace = (
   tx: Tx,
   workspaceId: string,
-  patch: { name?: string | undefined; company_id?: string | undefined },
+  patch: { name?: string | undefined; company_id?: string | undefined; require_second_factor?: boolean | undefined },
 ): Promise<number> =>
   tx.count(
-    `update workspaces set name = coalesce($2, name), company_id = coalesce($3::uuid, company_id), updated_at = now()
+    `update workspaces set name = coalesce($2, name), company_id = coalesce($3::uuid, company_id),
+       require_second_factor = coalesce($4, require_second_factor), updated_at = now()
      where workspace_id = $1`,
-    [workspaceId, patch.name ?? null, patch.company_id ?? null],
+    [workspaceId, patch.name ?? null, patch.company_id ?? null, patch.require_second_factor ?? null],
   )
 
 export const deleteWorkspace = (tx: Tx, workspaceId: string): Promise<number> =>
@@ -67,6 +69,12 @@ export const findRole = async (tx: Tx, workspaceId: string, userId: string): Pro
       userId,
     ])
   )?.role
+
+export const isFactorSatisfied = async (tx: Tx, workspaceId: string): Promise<boolean> =>
+  (await tx.row<{ satisfied: boolean }>('select factor_satisfied($1) as satisfied', [workspaceId])).satisfied
+
+export const hasSecondFactor = async (tx: Tx, userId: string): Promise<boolean> =>
+  (await tx.row<{ has: boolean }>('select has_second_factor($1) as has', [userId])).has
 
 /** Whether the person is more than a guest or a viewer anywhere. */
 export const worksSomewhere = async (tx: Tx, userId: string): Promise<boolean> =>

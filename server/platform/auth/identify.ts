@@ -31,6 +31,7 @@ type Found = {
   last_used_at?: Date | null
   workspace_id: string | null
   role: WorkspaceRole | null
+  factor_missing: boolean
 }
 
 const nobody = { workspaceId: null, userId: null }
@@ -78,7 +79,13 @@ export function makeIdentifier(options: { db: Database; operators: readonly stri
     if (!row || row.org_id !== org.org_id) return { org, credential: { kind: 'none' }, person: null, workspace: null }
     const workspace = workspaceOf(row)
     if (credentials.workspaceHeader !== undefined && workspace === null) throw problem('not_found')
-    return { org, credential: credentialOf(row), person: personOf(row), workspace }
+    return {
+      org,
+      credential: credentialOf(row),
+      person: personOf(row),
+      workspace,
+      ...(row.factor_missing && { factorMissing: true as const }),
+    }
   }
 
   const orgOf = makeOrgFinder(db)
@@ -105,7 +112,9 @@ export function makeIdentifier(options: { db: Database; operators: readonly stri
       if (!known) return undefined
       const org = await orgOf(credentials.host)
       const isRefused =
-        known.org_id !== org.org_id || (credentials.workspaceHeader !== undefined && !known.workspace_id)
+        known.factor_missing ||
+        known.org_id !== org.org_id ||
+        (credentials.workspaceHeader !== undefined && !known.workspace_id)
       // Nobody is refused from memory.
       if (isRefused) return undefined
       const stillHolds = async (tx: Tx): Promise<boolean> => {
@@ -122,8 +131,8 @@ export function makeIdentifier(options: { db: Database; operators: readonly stri
 
 type Reading = { kind: typeof KEY | typeof SESSION; key: string; values: [Buffer, string | null] }
 
-const KEY = 'identify_key'
-const SESSION = 'identify_session'
+const KEY = 'identify_key_factor'
+const SESSION = 'identify_session_factor'
 const REMEMBERED = 10_000
 
 const readingOf = (kind: Reading['kind'], secret: string, wanted: string | null): Reading => {

@@ -37,9 +37,20 @@ export async function identify(
     (afresh ? undefined : await identifier.remember(credentials)) ?? (await identifier.identify(credentials))
   if (route.access.word !== 'anyone' && identity.person === null)
     throw problem('unauthenticated', 'Sign in, or send a valid API key.')
+  if (identity.factorMissing && isInSelected(route)) throw factorMissing()
   if (identity.credential.kind === 'session' && unsafe(route.method)) refuseForeignOrigin(request, kernel.baseUrl())
   return identity
 }
+
+/** Routes that name their workspace are checked for that one, with the caller's standing in it. */
+const isInSelected = ({ access, path }: AnyRoute): boolean =>
+  access.word === 'role' && !(access.of === 'workspace' && path.includes('/:workspace_id'))
+
+export const factorMissing = () =>
+  problem(
+    'second_factor_required',
+    'Set up an authenticator app or a passkey for your account (POST /auth/second-factor/totp); then come back.',
+  )
 
 /** An ill-formed id is no reason to answer before the token has been looked at: 401 comes before 404. */
 function wellFormedOf(path: string, request: FastifyRequest): Record<string, string> {

@@ -29,6 +29,8 @@ export type Identity = {
   credential: Credential
   person: Person | null
   workspace: Selected | null
+  /** The selected workspace asks for a second factor, and the person has none. */
+  factorMissing?: true
   /** Where the rest is only remembered: whether it still holds. Asked in the request's transaction, before its verb. */
   stillHolds?: (tx: Tx) => Promise<boolean>
 }

@@ -12,6 +12,7 @@ const prefixOf: Record<string, Prefix> = {
   workspace_id: 'ws',
   user_id: 'usr',
   key_id: 'key',
+  passkey_id: 'psk',
   session_id: 'ses',
   workflow_id: 'wf',
   version_id: 'wfv',

@@ -11,6 +11,7 @@ import { Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { toast } from '#web/ui/toast.tsx'
+import { SecondFactorSection } from './second-factor.tsx'
 
 export function AccountPage() {
   const { user } = useMe()
@@ -28,6 +29,7 @@ export function AccountPage() {
         </Card>
       </Section>
       <Password />
+      <SecondFactorSection />
       <Providers />
       <Sessions />
     </Page>

@@ -1,12 +1,32 @@
 import { Link, useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import type { SecondFactorRequired } from '#sdk/types.generated'
 import { account, useApi } from '#web/api.ts'
 import { Field, Form, Input } from '#web/ui/field.tsx'
+import { toast } from '#web/ui/toast.tsx'
+import { SecondStep } from './second-step.tsx'
 import { Providers, useEnter, WayIn } from './way-in.tsx'
+
+/** Whoever comes back from a provider has the challenge in the fragment, which no server sees. */
+const challengeInAddress = (): string | null => new URLSearchParams(location.hash.slice(1)).get('challenge')
 
 export function SignInPage() {
   const enter = useEnter()
+  const [asked, setAsked] = useState<SecondFactorRequired | null>(null)
+  useEffect(() => {
+    const challenge = challengeInAddress()
+    if (challenge === null) return
+    history.replaceState(history.state, '', location.pathname + location.search)
+    account.describeSecondFactor({ challenge }).then(setAsked, (error: unknown) => toast.failed('Sign in again', error))
+  }, [])
   const search = useSearch({ strict: false })
   const options = useApi('getAuthOptions')
+  if (asked)
+    return (
+      <WayIn title="One more step" lead="Your account asks for a second factor.">
+        <SecondStep asked={asked} onDone={enter} />
+      </WayIn>
+    )
   return (
     <WayIn
       title="Sign in"
@@ -30,8 +50,9 @@ export function SignInPage() {
           )
         }
         onSubmit={async ({ email, password }) => {
-          await account.signIn({ email, password })
-          await enter()
+          const answer = await account.signIn({ email, password })
+          if ('second_factor_required' in answer) setAsked(answer)
+          else await enter()
         }}
       >
         <Field name="email" label="E-mail">

@@ -2,13 +2,13 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { ArrowRight, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { Workspace } from '#sdk/types.generated'
-import { account, useApi, useList } from '#web/api.ts'
+import { account, useApi, useChange, useList } from '#web/api.ts'
 import { begin, switchWorkspace, useMe } from '#web/session.tsx'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { CopyField } from '#web/ui/copy-field.tsx'
-import { Field, Form, Input, Select, withPresent } from '#web/ui/field.tsx'
+import { Field, Form, Input, Select, Switch, withPresent } from '#web/ui/field.tsx'
 import { Card, Facts, Page, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
@@ -30,6 +30,7 @@ function Found({ workspace }: { workspace: Workspace }) {
   const me = useMe()
   const companies = useList('listCompanies', { limit: 200 })
   const [deleting, setDeleting] = useState(false)
+  const change = useChange('updateWorkspace', { stale: ['getWorkspace'], done: 'Saved', failed: 'Not changed' })
   const here = me.workspace?.workspace_id === workspace.workspace_id
   const isOwner = workspace.role === 'owner'
   const company = companies.data?.find(({ company_id }) => company_id === workspace.company_id)
@@ -101,6 +102,18 @@ function Found({ workspace }: { workspace: Workspace }) {
                 )}
               </Form>
             </Card>
+          </Section>
+          <Section
+            title="Second factor"
+            description="Members without an authenticator app or a passkey are refused until they set one up, their API keys too."
+          >
+            <Switch
+              label="Ask every member for a second factor"
+              checked={workspace.settings.require_second_factor}
+              onCheckedChange={(require_second_factor) =>
+                change.mutate({ workspace_id: workspace.workspace_id, settings: { require_second_factor } })
+              }
+            />
           </Section>
           <Section title="Delete this workspace" description="Deletes everything in it, for everyone.">
             <Button look="danger" icon={Trash2} onClick={() => setDeleting(true)}>

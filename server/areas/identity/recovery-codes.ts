@@ -1,0 +1,24 @@
+import { createHash, randomBytes } from 'node:crypto'
+
+const COUNT = 10
+const GROUPS = 4
+const ALPHABET = '23456789abcdefghjkmnpqrstvwxyz'
+
+/** 16 letters without look-alikes: 78 bits, so a plain hash is enough. */
+function newCode(): string {
+  let letters = ''
+  while (letters.length < GROUPS * 4)
+    for (const byte of randomBytes(32)) {
+      // Bytes beyond a multiple of the alphabet would make some letters likelier.
+      if (byte < 240 && letters.length < GROUPS * 4) letters += ALPHABET[byte % 30]
+    }
+  return letters.match(/.{4}/g)!.join('-')
+}
+
+export const newRecoveryCodes = (): string[] => Array.from({ length: COUNT }, newCode)
+
+/** Bound to its person; however it is typed: with or without hyphens, in capitals or not. */
+export const hashRecoveryCode = (userId: string, code: string): Buffer =>
+  createHash('sha256')
+    .update(`${userId}:${code.toLowerCase().replaceAll(/[^0-9a-z]/g, '')}`)
+    .digest()

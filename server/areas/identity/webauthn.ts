@@ -1,0 +1,100 @@
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server'
+import type { StoredPasskey } from './factor-store.ts'
+
+// The WebAuthn ceremonies. Which site a passkey is for comes from the configured address, never from the request.
+
+type Site = { rpID: string; origin: string }
+type Transports = NonNullable<RegistrationResponseJSON['response']['transports']>
+
+/** Browsers make no passkeys for bare addresses; on a developer's machine the console is opened as localhost. */
+export function siteOf(baseUrl: string): Site {
+  const url = new URL(baseUrl)
+  if (/^(127(\.\d+){3}|\[::1\])$/.test(url.hostname)) url.hostname = 'localhost'
+  return { rpID: url.hostname, origin: url.origin }
+}
+
+const known = (passkeys: StoredPasskey[]) =>
+  passkeys.map(({ credential_id, transports }) => ({ id: credential_id, transports: transports as Transports }))
+
+export const registrationOptions = (
+  site: Site,
+  person: { user_id: string; email: string; name: string },
+  passkeys: StoredPasskey[],
+) =>
+  generateRegistrationOptions({
+    rpName: 'Heddle',
+    rpID: site.rpID,
+    userID: new Uint8Array(Buffer.from(person.user_id)),
+    userName: person.email,
+    userDisplayName: person.name,
+    attestationType: 'none',
+    excludeCredentials: known(passkeys),
+    authenticatorSelection: { residentKey: 'preferred', userVerification: 'preferred' },
+  })
+
+/** The new passkey, or undefined where the answer does not fit the challenge or the site. */
+export async function readRegistration(
+  site: Site,
+  challenge: string,
+  response: Record<string, unknown>,
+): Promise<StoredPasskey | undefined> {
+  try {
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      response: response as unknown as RegistrationResponseJSON,
+      expectedChallenge: challenge,
+      expectedOrigin: site.origin,
+      expectedRPID: site.rpID,
+      requireUserVerification: false,
+    })
+    if (!verified || !registrationInfo) return undefined
+    const { id, publicKey, counter, transports } = registrationInfo.credential
+    return { credential_id: id, public_key: Buffer.from(publicKey), counter, transports: transports ?? [] }
+  } catch {
+    return undefined
+  }
+}
+
+/** With a challenge that was given already, the same options again. */
+export const authenticationOptions = (site: Site, passkeys: StoredPasskey[], challenge?: string) =>
+  generateAuthenticationOptions({
+    rpID: site.rpID,
+    allowCredentials: known(passkeys),
+    userVerification: 'preferred',
+    ...(challenge !== undefined && { challenge: new Uint8Array(Buffer.from(challenge, 'base64url')) }),
+  })
+
+/** The passkey that signed the challenge and its new counter, or undefined. A counter that went back is a copy: refused. */
+export async function readAuthentication(
+  site: Site,
+  challenge: string,
+  response: Record<string, unknown>,
+  passkeys: StoredPasskey[],
+): Promise<{ credential_id: string; counter: number } | undefined> {
+  const passkey = passkeys.find(({ credential_id }) => credential_id === response.id)
+  if (!passkey) return undefined
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: response as unknown as AuthenticationResponseJSON,
+      expectedChallenge: challenge,
+      expectedOrigin: site.origin,
+      expectedRPID: site.rpID,
+      requireUserVerification: false,
+      credential: {
+        id: passkey.credential_id,
+        publicKey: new Uint8Array(passkey.public_key),
+        counter: passkey.counter,
+        transports: passkey.transports as Transports,
+      },
+    })
+    return verified ? { credential_id: passkey.credential_id, counter: authenticationInfo.newCounter } : undefined
+  } catch {
+    return undefined
+  }
+}
