@@ -70,6 +70,7 @@ export const identityCases: Cases = {
   removePasskey: {
     expect: signedInGets(409),
     prepare: async () => ({ params: { passkey_id: toWire('psk', newId()) } }),
+    plainParameters: ['passkey_id'],
   },
   signOut: { expect: rows.signedIn },
   getMe: { expect: rows.signedIn },
