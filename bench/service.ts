@@ -6,6 +6,7 @@ import { makeLogger } from '#platform/log'
 import { keepHeapSmall } from '#platform/memory'
 import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
+import { watchLoop } from './loop-watch.ts'
 
 // The service as a process of its own, for benches: `node bench/service.ts URLS [role]` prints where it listens and ends
 // with its parent. `BENCH_HEAP=default` leaves the heap to V8, to see what it would take.
@@ -51,7 +52,10 @@ const app = await makeApp({
 })
 address = await listen(app.http, { host: '127.0.0.1', port: 0 })
 console.log(`listening ${address}`)
+let loop: ReturnType<typeof watchLoop> | undefined
 process.on('message', (message) => {
+  if (message === 'watch') loop = watchLoop()
+  if (message === 'watched') process.send?.({ busy_ms: loop?.stop().busiest_ms ?? 0 })
   if (message === 'memory') process.send?.({ rss: process.memoryUsage().rss, heap: process.memoryUsage().heapUsed })
 })
 process.on('disconnect', () => process.exit(0))

@@ -3,6 +3,7 @@
 import type { Json, JsonObject } from './definition.ts'
 import { ExpressionFailure } from './expression-failure.ts'
 import { isForbiddenKey } from './json.ts'
+import { MAX_VALUE_SIZE } from './size.ts'
 
 export class Duration {
   readonly ms: number
@@ -15,11 +16,14 @@ export type CelValue = Json | Date | Duration | CelValue[] | { [key: string]: Ce
 
 /**
  * Steps an evaluation may still take, some 30 ns each: a condition holds the thread for 5 ms at most, all the values of
- * a node together for 15 ms. What needs more belongs in a transform or code node, which run elsewhere.
+ * a node together for 15 ms. What needs more belongs in a transform or code node, which run elsewhere. `size`: characters of
+ * JSON that the values may still have together.
  */
-export type Budget = { steps: number }
-export const conditionBudget = (): Budget => ({ steps: 150_000 })
-export const valuesBudget = (): Budget => ({ steps: 500_000 })
+export type Budget = { steps: number; size: number }
+export const CONDITION_STEPS = 150_000
+export const VALUES_STEPS = 500_000
+export const conditionBudget = (): Budget => ({ steps: CONDITION_STEPS, size: MAX_VALUE_SIZE })
+export const valuesBudget = (): Budget => ({ steps: VALUES_STEPS, size: MAX_VALUE_SIZE })
 const MAX_TEXT = 1024 * 1024
 
 export class BudgetExceeded extends ExpressionFailure {}

@@ -13,6 +13,7 @@ import { ExpressionFailure } from './expression-failure.ts'
 import { isObject, own } from './json.ts'
 import { makeLru } from './lru.ts'
 import { parseReference, type Segment } from './reference.ts'
+import { jsonSize } from './size.ts'
 
 /**
  * What expressions of one execution can see. `nodes` holds an entry for every node that has settled; one that was skipped
@@ -60,18 +61,22 @@ export function checkExpression(cel: string, roots: ReadonlySet<string> = ROOT_N
 }
 
 /** Replaces every expression in `value` by what it stands for. Shares structure with the scope: treat it as read-only. */
-export function resolveValue(value: Json, scope: Scope): Json {
-  return resolve(value, { scope, deferred: [], replaced: 0, budget: valuesBudget() }, '')
+export function resolveValue(value: Json, scope: Scope, budget = valuesBudget()): Json {
+  return resolve(value, { scope, deferred: [], replaced: 0, budget }, '')
 }
 
 /** The arguments of a node as its `run` gets them; `DEFERRED_ARGS` of its type are left alone. */
-export function resolveArgs(node: Pick<Node, 'type' | 'args'>, scope: Scope): JsonObject {
+export function resolveArgs(
+  node: Pick<Node, 'type' | 'args'>,
+  scope: Scope,
+  budget: Budget = valuesBudget(),
+): JsonObject {
   const deferred = DEFERRED_ARGS[node.type] ?? []
-  return resolve(node.args ?? {}, { scope, deferred, replaced: 0, budget: valuesBudget() }, '') as JsonObject
+  return resolve(node.args ?? {}, { scope, deferred, replaced: 0, budget }, '') as JsonObject
 }
 
-export function evaluateCondition(cel: string, scope: Scope): boolean {
-  return toBoolean(evaluateProgram(cel, ROOT_NAMES, scope, conditionBudget()))
+export function evaluateCondition(cel: string, scope: Scope, budget: Budget = conditionBudget()): boolean {
+  return toBoolean(evaluateProgram(cel, ROOT_NAMES, scope, budget))
 }
 
 /** A condition over other names than a scope's: the quorum of a gate, over `approvals`, `rejections` and the like. */
@@ -94,7 +99,13 @@ function evaluateProgram(cel: string, roots: ReadonlySet<string>, variables: obj
   return evaluateCel(program, variables, budget)
 }
 
-type Resolving = { scope: Scope; deferred: readonly string[]; replaced: number; budget: Budget }
+type Resolving = {
+  scope: Scope
+  deferred: readonly string[]
+  replaced: number
+  budget: Budget
+  texts?: Map<string, number>
+}
 
 function resolve(value: Json, context: Resolving, path: string): Json {
   if (typeof value !== 'object' || value === null) return value
@@ -119,14 +130,31 @@ function setOwn(target: JsonObject, key: string, value: Json): void {
 
 const MAX_EXPRESSIONS_IN_VALUE = 1_000
 
-/** Many references to one large value would multiply it when it is written down. */
+/** Many references to one large value multiply it when it is written down: each counts. */
 function counted(value: Json, context: Resolving): Json {
+  const { budget } = context
   context.replaced += 1
+  budget.size -= typeof value === 'string' ? textSizeOnce(value, context) : jsonSize(value, budget.size)
+  if (budget.size < 0) throw tooLarge()
   if (context.replaced > MAX_EXPRESSIONS_IN_VALUE) {
     throw new ExpressionFailure('expression_too_large', `a value holds at most ${MAX_EXPRESSIONS_IN_VALUE} expressions`)
   }
   return value
 }
+
+/** A long text is looked through once, however often the value names it: 3 ms a million characters. */
+function textSizeOnce(text: string, context: Resolving): number {
+  if (text.length < LONG_TEXT) return jsonSize(text, context.budget.size)
+  context.texts ??= new Map()
+  const size = context.texts.get(text) ?? jsonSize(text, Number.POSITIVE_INFINITY)
+  context.texts.set(text, size)
+  return size
+}
+
+const LONG_TEXT = 4_096
+
+const tooLarge = (): ExpressionFailure =>
+  new ExpressionFailure('result_too_large', 'the values are too large when they are written down as JSON')
 
 function followReference(text: string, scope: Scope): Json {
   let segments = references.get(text)

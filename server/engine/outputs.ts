@@ -1,20 +1,23 @@
 import { createHash } from 'node:crypto'
 import type { Json } from '#model/definition'
+import { MAX_VALUE_SIZE, rememberSize } from '#model/size'
 import type { Blobs } from '#providers/blobs/index'
 import type { GraphState } from './interpreter/state.ts'
+import { MAX_INLINE_SIZE } from './interpreter/succeed.ts'
 import { NodeFailure } from './node.ts'
 import type { BlobRef } from './ports.ts'
 import { hasBadText } from './text.ts'
 
-const INLINE_BYTES = 32 * 1024
-const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
+/** A text longer than this is turned into bytes, hashed and written in turns of their own. */
+const LONG_TEXT = 1024 * 1024
 
 /** What a node gave, checked: what cannot be stored fails the node that made it, and nothing else. */
 export const checkedText = (value: unknown): { value: Json; text: string } => {
   const text = JSON.stringify(value ?? null) ?? 'null'
-  if (text.length > MAX_OUTPUT_BYTES) {
-    throw new NodeFailure('output_too_large', 'the output is larger than 64 MiB', { retryable: false })
+  if (text.length > MAX_VALUE_SIZE) {
+    throw new NodeFailure('result_too_large', 'the output is larger than 8 MiB', { retryable: false })
   }
+  rememberSize(value, text.length)
   if (hasBadText(text)) {
     const message = 'the output holds NUL characters or halves of surrogate pairs, which cannot be stored'
     throw new NodeFailure('invalid_text', message, { retryable: false })
@@ -36,14 +39,18 @@ export const partitionOf = (executionId: string): string => {
 export const blobsOf = (owner: { workspaceId: string; executionId: string }): string =>
   `runs/${partitionOf(owner.executionId)}/${owner.workspaceId}/${owner.executionId}/`
 
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
 /** Puts a large value into the blob store and names it; a small one needs no name. */
 export const offload = async (
   blobs: Blobs,
   owner: { workspaceId: string; executionId: string },
   text: string,
 ): Promise<BlobRef | undefined> => {
-  if (text.length <= INLINE_BYTES) return undefined
+  if (text.length <= MAX_INLINE_SIZE) return undefined
+  if (text.length > LONG_TEXT) await nextTurn()
   const bytes = Buffer.from(text)
+  if (text.length > LONG_TEXT) await nextTurn()
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   const key = `${blobsOf(owner)}${sha256}`
   await blobs.put(key, bytes)
@@ -53,14 +60,22 @@ export const offload = async (
 export const readBlob = async (blobs: Blobs, ref: BlobRef): Promise<Json> => {
   const bytes = await blobs.get(ref.key)
   if (!bytes) throw new Error(`the blob ${ref.key} is missing`)
-  return JSON.parse(bytes.toString()) as Json
+  const value = JSON.parse(bytes.toString()) as Json
+  rememberSize(value, bytes.length)
+  return value
 }
 
-/** Brings back into memory what a snapshot left in the blob store. */
+/** Brings back into memory what a snapshot left in the blob store. What several nodes passed on is there once. */
 export const hydrate = async (blobs: Blobs, state: GraphState): Promise<GraphState> => {
   const missing = Object.entries(state.nodes).filter(([, node]) => node.blob && node.output === undefined)
   if (missing.length === 0) return state
   const nodes = { ...state.nodes }
-  for (const [id, node] of missing) nodes[id] = { ...node, output: await readBlob(blobs, node.blob as BlobRef) }
+  const read = new Map<string, Json>()
+  for (const [id, node] of missing) {
+    const blob = node.blob as BlobRef
+    const output = read.get(blob.key) ?? (await readBlob(blobs, blob))
+    read.set(blob.key, output)
+    nodes[id] = { ...node, output }
+  }
   return { ...state, nodes }
 }

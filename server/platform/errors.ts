@@ -31,6 +31,8 @@ const codes = {
   no_subscription: [404, 'The workspace has no active subscription'],
   // 405
   method_not_allowed: [405, 'The address exists, but not for this method'],
+  // 408
+  request_timeout: [408, 'The request took too long to arrive'],
   // 409
   conflict: [409, 'The present state does not allow this'],
   already_exists: [409, 'It exists already'],
@@ -61,6 +63,8 @@ const codes = {
   precondition_failed: [412, 'The resource has changed'],
   // 413
   too_large: [413, 'The request is too large'],
+  // 414
+  address_too_long: [414, 'The address is too long'],
   // 415
   unsupported_media_type: [415, 'This content type is not accepted here'],
   // 422
@@ -75,6 +79,8 @@ const codes = {
   // 429
   rate_limited: [429, 'Too many requests'],
   queue_full: [429, 'Too many executions are queued'],
+  // 431
+  headers_too_large: [431, 'The header fields are too large'],
   // 500, 503, 507
   internal: [500, 'Something went wrong on our side'],
   provider_not_configured: [503, 'The provider is not configured'],

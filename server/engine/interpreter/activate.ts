@@ -1,39 +1,51 @@
-import type { Json, JsonObject, Node } from '#model/definition'
+import type { JsonObject, Node } from '#model/definition'
 import { evaluateCondition, resolveArgs } from '#model/expressions'
+import { MAX_SHOWN_SIZE, MAX_VALUE_SIZE } from '#model/size'
 import { NodeFailure } from '../node.ts'
 import { fail } from '../nodes/fail.ts'
 import { type ControlKind, checkArgs } from '../nodes/kind.ts'
 import { wait } from '../nodes/wait.ts'
 import { commandFor, mapArgs } from './commands.ts'
 import { failed } from './failing.ts'
-import type { Compiled } from './graph.ts'
-import { type Pass, record, settle } from './pass.ts'
-import { type Context, edgeState, scopeAt } from './scope.ts'
-import type { GraphState } from './state.ts'
+import { compute, decide, isSpent, type Pass, record } from './pass.ts'
+import { edgeState, scopeAt } from './scope.ts'
+import { succeed } from './succeed.ts'
 
-export const argsOf = (
-  context: Context,
-  compiled: Compiled,
-  state: GraphState,
-  id: string,
-  position: number,
-): JsonObject => resolveArgs(compiled.nodes.get(id) as Node, scopeAt(context, state, position))
+/** What people are shown must fit into the lists in which they find it. */
+const sizeFor = ({ type }: Node): number =>
+  type === 'approval' || type === 'clarification' ? MAX_SHOWN_SIZE : MAX_VALUE_SIZE
+
+export const argsOf = (pass: Pass, node: Node, position: number): JsonObject => {
+  const scope = scopeAt(pass.context, pass.state, position)
+  return compute(pass, sizeFor(node), (budget) => resolveArgs(node, scope, budget))
+}
 
 const bad = (code: string, message: string): NodeFailure => new NodeFailure(code, message, { retryable: false })
 
 /** What a branch passes on: the output of the node that led to it, or the execution's input. */
-const inputOf = (pass: Pass, id: string): Json => {
+const inputOf = (pass: Pass, id: string): JsonObject => {
   for (const edge of pass.compiled.incoming.get(id) ?? []) {
-    if (edgeState(pass.context, pass.state, edge) === 'taken') return pass.state.nodes[edge.from.node]?.output ?? null
+    if (edgeState(pass, edge) !== 'taken') continue
+    const source = pass.state.nodes[edge.from.node]
+    return { output: source?.output ?? null, ...(source?.blob && { blob: source.blob }) }
   }
-  return pass.context.input
+  return { output: pass.context.input }
 }
 
-const branch = (pass: Pass, node: Node): JsonObject => {
+/** Undefined where others have their turn before the next case is looked at. */
+const branch = (pass: Pass, node: Node): JsonObject | undefined => {
   const scope = scopeAt(pass.context, pass.state, pass.state.seq)
   const cases = (node.args?.cases ?? []) as { port: string; when: { $cel: string } }[]
-  const chosen = cases.find((option) => evaluateCondition(option.when.$cel, scope))
-  return { output: inputOf(pass, node.id), port: chosen?.port ?? 'default' }
+  for (let at = pass.cases.get(node.id) ?? 0; at < cases.length; at += 1) {
+    if (isSpent(pass)) {
+      pass.cases.set(node.id, at)
+      return undefined
+    }
+    const { port, when } = cases[at] as (typeof cases)[number]
+    if (decide(pass, (budget) => evaluateCondition(when.$cel, scope, budget)))
+      return { ...inputOf(pass, node.id), port }
+  }
+  return { ...inputOf(pass, node.id), port: 'default' }
 }
 
 /** As those of other kinds are before they run; null stands for something absent. */
@@ -59,55 +71,66 @@ const isoTime = (ms: number): string => {
 const expiry = (pass: Pass, node: Node): JsonObject =>
   node.timeout_s === undefined ? {} : { expires: isoTime(pass.at + node.timeout_s * 1000) }
 
-/** A node whose inputs are settled: control nodes are decided here, the others become a command. */
-export const activate = (pass: Pass, id: string, attempt = 1) => {
+/**
+ * A node whose inputs are settled: control nodes are decided here, the others become a command. False where it is not done
+ * with, because others have their turn first.
+ */
+export const activate = (pass: Pass, id: string, attempt = 1): boolean => {
   const node = pass.compiled.nodes.get(id)
-  if (!node) return
-  const position = pass.state.nodes[id]?.ready ?? pass.state.seq
-  const args = (): JsonObject => argsOf(pass.context, pass.compiled, pass.state, id, position)
-  const start = (data: JsonObject = {}): void => record(pass, 'node.started', { node_id: id, attempt, ...data })
-  const succeed = (data: JsonObject): void => {
-    record(pass, 'node.succeeded', { node_id: id, attempt, ...data })
-    settle(pass, id)
-  }
+  if (!node) return true
   try {
-    switch (node.type) {
-      case 'set':
-        return succeed({ output: args().values ?? {} })
-      case 'branch':
-        return succeed(branch(pass, node))
-      case 'fail': {
-        const { code, message } = checkedArgs(fail, args())
-        throw bad(
-          typeof code === 'string' ? code : 'failed',
-          typeof message === 'string' ? message : 'the workflow failed',
-        )
-      }
-      case 'wait':
-        return start({ until: isoTime(untilOf(pass, checkedArgs(wait, args()))), ...expiry(pass, node) })
-      case 'subworkflow': {
-        const resolved = args()
-        start({ child_execution: true, ...expiry(pass, node) })
-        pass.commands.push({ do: 'child', node: id, attempt, args: resolved })
-        return
-      }
-      case 'map': {
-        const resolved = mapArgs(args())
-        start({ total: resolved.items.length, ...expiry(pass, node) })
-        pass.commands.push({ do: 'map', node: id, attempt, args: resolved })
-        return
-      }
-      default: {
-        // Resolved before the start is recorded: the first attempt sees what every later one will.
-        const resolved = args()
-        const people = node.type === 'approval' || node.type === 'clarification'
-        start(people ? expiry(pass, node) : {})
-        const state = pass.state.nodes[id]
-        const command = state && commandFor(pass.compiled, id, state, () => resolved)
-        if (command) pass.commands.push(command)
-      }
-    }
+    return begin(pass, node, attempt)
   } catch (error) {
     failed(pass, id, attempt, error, false)
+    return true
+  }
+}
+
+const begin = (pass: Pass, node: Node, attempt: number): boolean => {
+  const { id } = node
+  const position = pass.state.nodes[id]?.ready ?? pass.state.seq
+  const args = (): JsonObject => argsOf(pass, node, position)
+  const start = (data: JsonObject = {}): void => record(pass, 'node.started', { node_id: id, attempt, ...data })
+  switch (node.type) {
+    case 'set':
+      succeed(pass, id, attempt, { output: args().values ?? {} })
+      return true
+    case 'branch': {
+      const chosen = branch(pass, node)
+      if (chosen) succeed(pass, id, attempt, chosen)
+      return chosen !== undefined
+    }
+    case 'fail': {
+      const { code, message } = checkedArgs(fail, args())
+      throw bad(
+        typeof code === 'string' ? code : 'failed',
+        typeof message === 'string' ? message : 'the workflow failed',
+      )
+    }
+    case 'wait':
+      start({ until: isoTime(untilOf(pass, checkedArgs(wait, args()))), ...expiry(pass, node) })
+      return true
+    case 'subworkflow': {
+      const resolved = args()
+      start({ child_execution: true, ...expiry(pass, node) })
+      pass.commands.push({ do: 'child', node: id, attempt, args: resolved })
+      return true
+    }
+    case 'map': {
+      const resolved = mapArgs(args())
+      start({ total: resolved.items.length, ...expiry(pass, node) })
+      pass.commands.push({ do: 'map', node: id, attempt, args: resolved })
+      return true
+    }
+    default: {
+      // Resolved before the start is recorded: the first attempt sees what every later one will.
+      const resolved = args()
+      const people = node.type === 'approval' || node.type === 'clarification'
+      start(people ? expiry(pass, node) : {})
+      const state = pass.state.nodes[id]
+      const command = state && commandFor(pass.compiled, id, state, () => resolved)
+      if (command) pass.commands.push(command)
+      return true
+    }
   }
 }

@@ -1,12 +1,14 @@
-import type { ExecutionError, Json, JsonObject } from '#model/definition'
+import type { ExecutionError, Json, JsonObject, Node } from '#model/definition'
+import { NodeFailure } from '../node.ts'
 import type { BlobRef } from '../ports.ts'
 import { activate, argsOf } from './activate.ts'
 import { type Command, closingOf, commandFor } from './commands.ts'
-import { failed, finish } from './failing.ts'
+import { errorOf, failed, finish } from './failing.ts'
 import { compile } from './graph.ts'
-import { type Pass, record, settle } from './pass.ts'
+import { type Allowance, isSpent, MAX_PASS_STEPS, openPass, type Pass, record, settle, UNLIMITED } from './pass.ts'
 import { type Context, readiness } from './scope.ts'
 import { activeNodes, emptyState, type Fact, type GraphState, hasActive, hasEnded, type NodeState } from './state.ts'
+import { succeed } from './succeed.ts'
 
 // The interpreter: pure, synchronous, no clock, no I/O. What happened outside goes in with the time at which it did; the
 // facts to journal and the commands to carry out once they are durable come out.
@@ -33,36 +35,75 @@ export type Happening =
   | { kind: 'cancel'; data: JsonObject }
   | { kind: 'timeout' }
 
-export type Step = { state: GraphState; facts: Fact[]; commands: Command[] }
+/**
+ * What came of a pass. `unfinished`: its allowance was used up; `goOn` gives what else comes of it, and the commands come with
+ * the last of that. `large`: nodes whose output is to be kept in the blob store.
+ */
+export type Step = { state: GraphState; facts: Fact[]; commands: Command[]; large: string[]; unfinished?: Pass }
 
-const openPass = (context: Context, state: GraphState, at: number): Pass => ({
-  context,
-  compiled: compile(context.graph),
-  state: { ...state, nodes: { ...state.nodes } },
-  at,
-  facts: [],
-  commands: [],
-  look: [],
-})
+/** False where the allowance is used up and something is left to look at. */
+const lookAround = (pass: Pass): boolean => {
+  while (!hasEnded(pass.state)) {
+    const tried = pass.again.at(-1)
+    const id = tried?.[0] ?? pass.look.at(-1)
+    if (id === undefined) break
+    if (!tried && pass.state.nodes[id]) {
+      pass.look.pop()
+      continue
+    }
+    if (isSpent(pass)) return false
+    if (tried) {
+      pass.again.pop()
+      activate(pass, id, tried[1])
+    } else if (!lookAt(pass, id)) return false
+  }
+  if (hasEnded(pass.state) || hasActive(pass.state)) return true
+  if (isSpent(pass)) return false
+  finish(pass)
+  return true
+}
+
+/** What becomes of the node on top of the list. */
+const lookAt = (pass: Pass, id: string): boolean => {
+  const ready = readiness(pass, id)
+  if (ready === 'later') return false
+  pass.look.pop()
+  if (ready === 'skip') {
+    record(pass, 'node.skipped', { node_id: id })
+    settle(pass, id)
+  } else if (ready === 'ready') {
+    if (activate(pass, id)) return true
+    pass.look.push(id)
+    return false
+  } else if (typeof ready === 'object') failed(pass, id, 1, ready.failed, false)
+  return true
+}
 
 const closePass = (pass: Pass): Step => {
-  while (pass.look.length > 0 && !hasEnded(pass.state)) {
-    const id = pass.look.pop() as string
-    if (pass.state.nodes[id]) continue
-    const ready = readiness(pass.context, pass.compiled, pass.state, id)
-    if (ready === 'ready') activate(pass, id)
-    else if (ready === 'skip') {
-      record(pass, 'node.skipped', { node_id: id })
-      settle(pass, id)
-    } else if (typeof ready === 'object') failed(pass, id, 1, ready.failed, false)
-  }
-  if (!hasEnded(pass.state) && !hasActive(pass.state)) finish(pass)
-  return { state: pass.state, facts: pass.facts, commands: hasEnded(pass.state) ? [] : pass.commands }
+  const isFinished = lookAround(pass)
+  const { state, facts } = pass
+  const commands = isFinished && !hasEnded(state) ? pass.commands : []
+  const large = pass.large.slice(pass.largeTold)
+  if (isFinished) return { state, facts, commands, large }
+  pass.facts = []
+  pass.largeTold = pass.large.length
+  return { state, facts, commands, large, unfinished: pass }
+}
+
+/** Goes on with a pass whose allowance was used up. */
+export const goOn = (pass: Pass, allowance: Allowance): Step => {
+  pass.allowance = allowance
+  return closePass(pass)
 }
 
 /** Begins a graph; `seed` holds results kept from the execution that is being retried. */
-export const begin = (context: Context, at: number, seed: GraphState = emptyState()): Step => {
-  const pass = openPass(context, seed, at)
+export const begin = (
+  context: Context,
+  at: number,
+  seed: GraphState = emptyState(),
+  allowance: Allowance = UNLIMITED,
+): Step => {
+  const pass = openPass(context, compile(context.graph), seed, { at, allowance })
   pass.look = pass.compiled.graph.nodes.map((node) => node.id).reverse()
   return closePass(pass)
 }
@@ -78,11 +119,6 @@ const isSameAsking = ({ wait }: NodeState, data: JsonObject): boolean => {
   return known.request_id === data.request_id && known.clarification_id === data.clarification_id
 }
 
-const succeed = (pass: Pass, id: string, attempt: number, data: JsonObject): void => {
-  record(pass, 'node.succeeded', { node_id: id, attempt, ...data })
-  settle(pass, id)
-}
-
 /** Whatever time alone brings: waits that are over, retries that are due, nodes that took too long. */
 const passTime = (pass: Pass) => {
   for (const [id, node] of activeNodes(pass.state)) {
@@ -95,7 +131,7 @@ const passTime = (pass: Pass) => {
       const waited = Math.max(0, wait.until - (node.started_at ?? wait.until)) / 1000
       succeed(pass, id, node.attempt, { output: { waited_s: waited } })
     } else if (wait?.kind === 'retry' && wait.until <= pass.at) {
-      activate(pass, id, node.attempt + 1)
+      pass.again.unshift([id, node.attempt + 1])
     } else if ((wait?.kind === 'approval' || wait?.kind === 'clarification') && wait.until !== null) {
       if (wait.until <= pass.at) pass.commands.push({ do: 'due', node: id, people: wait.kind })
     }
@@ -124,7 +160,7 @@ const absorb = (pass: Pass, happening: Happening) => {
       if (blob) data.blob = blob
       if (port !== undefined && port !== 'out') data.port = port
       if (usage) data.usage = usage
-      return succeed(pass, id, happening.attempt, data)
+      return succeed(pass, id, happening.attempt, data, true)
     }
     case 'error':
       if (node?.status !== 'running' || node.attempt !== happening.attempt) return
@@ -182,11 +218,8 @@ const absorb = (pass: Pass, happening: Happening) => {
     case 'check': {
       const wait = node?.status === 'waiting' ? node.wait?.kind : undefined
       if (wait !== 'approval' && wait !== 'clarification' && wait !== 'execution') return
-      const { ready } = node as NodeState
-      const command = commandFor(pass.compiled, id, node as NodeState, () =>
-        argsOf(pass.context, pass.compiled, pass.state, id, ready),
-      )
-      if (command) pass.commands.push(command)
+      const again = commandAgain(pass, id, node as NodeState)
+      if (again?.do !== 'tell' && again) pass.commands.push(again)
       return
     }
     case 'child': {
@@ -199,28 +232,62 @@ const absorb = (pass: Pass, happening: Happening) => {
   }
 }
 
-export const advance = (context: Context, state: GraphState, happenings: readonly Happening[], at: number): Step => {
-  if (hasEnded(state)) return { state, facts: [], commands: [] }
-  const pass = openPass(context, state, at)
-  for (const happening of happenings) absorb(pass, happening)
+/** What a node gave may be too large to be kept: then that node has failed. */
+const takeIn = (pass: Pass, happening: Happening): void => {
+  try {
+    absorb(pass, happening)
+  } catch (error) {
+    if (!(error instanceof NodeFailure) || !('node' in happening)) throw error
+    failed(pass, happening.node, pass.state.nodes[happening.node]?.attempt ?? 1, error, false)
+  }
+}
+
+export const advance = (
+  context: Context,
+  state: GraphState,
+  happenings: readonly Happening[],
+  at: number,
+  allowance: Allowance = UNLIMITED,
+): Step => {
+  if (hasEnded(state)) return { state, facts: [], commands: [], large: [] }
+  const pass = openPass(context, compile(context.graph), state, { at, allowance })
+  for (const happening of happenings) takeIn(pass, happening)
   return closePass(pass)
+}
+
+/** A command, or what has become impossible since the node began: limits may be lower in this release than in the one before. */
+export type Resumed = Command | { do: 'tell'; happening: Happening }
+
+const commandAgain = (pass: Pass, id: string, node: NodeState): Resumed | undefined => {
+  try {
+    return commandFor(pass.compiled, id, node, () => argsOf(pass, pass.compiled.nodes.get(id) as Node, node.ready))
+  } catch (cause) {
+    const [error, { attempt }] = [errorOf(cause), node]
+    const happening: Happening =
+      node.status === 'running'
+        ? { kind: 'error', node: id, attempt, error, retryable: false }
+        : { kind: 'child', node: id, attempt, results: null, error }
+    return { do: 'tell', happening }
+  }
 }
 
 /**
  * What an execution read back from the journal was doing: everything that ran is to be run again, and what may have been left
- * open is closed.
+ * open is closed. One at a time, so that others can have their turn in between.
  */
-export const resume = (context: Context, state: GraphState): Command[] => {
-  if (hasEnded(state)) return []
+export function* resume(context: Context, state: GraphState, allowance: Allowance): Generator<Resumed> {
+  if (hasEnded(state)) return
   const compiled = compile(context.graph)
-  const left = Object.entries(state.nodes).flatMap(([id, { status, wait, attempt }]) => {
+  for (const [id, { status, wait, attempt }] of Object.entries(state.nodes)) {
     const node = status === 'failed' || wait?.kind === 'retry' ? compiled.nodes.get(id) : undefined
-    return node ? closingOf(node, attempt) : []
-  })
-  const again = activeNodes(state).flatMap(([id, node]) => {
-    if (node.status !== 'running' && node.wait?.kind !== 'execution') return []
-    const command = commandFor(compiled, id, node, () => argsOf(context, compiled, state, id, node.ready))
-    return command ? [command] : []
-  })
-  return [...left, ...again]
+    if (node) yield* closingOf(node, attempt)
+  }
+  const pass = openPass(context, compiled, state, { at: 0, allowance })
+  for (const [id, node] of activeNodes(state)) {
+    if (node.status !== 'running' && node.wait?.kind !== 'execution') continue
+    // Each became ready in a pass of its own.
+    pass.steps = MAX_PASS_STEPS
+    const again = commandAgain(pass, id, node)
+    if (again) yield again
+  }
 }

@@ -1,10 +1,11 @@
 import type { ExecutionError, Json, JsonObject } from '#model/definition'
 import { ExpressionFailure, resolveValue } from '#model/expressions'
 import { isObject } from '#model/json'
+import { MAX_VALUE_SIZE } from '#model/size'
 import { NodeFailure } from '../node.ts'
 import { backoff } from './backoff.ts'
 import { closingOf } from './commands.ts'
-import { type Pass, record, settle } from './pass.ts'
+import { compute, type Pass, record, settle } from './pass.ts'
 import { scopeAt } from './scope.ts'
 
 const isPlainFailure = (error: unknown): error is { code: string; message: string; details?: Json } =>
@@ -82,8 +83,10 @@ export const finish = (pass: Pass): void => {
     if (!pass.state.nodes[id]) record(pass, 'node.skipped', { node_id: id })
   }
   try {
+    const { output } = pass.compiled.graph
     const scope = scopeAt(pass.context, pass.state, pass.state.seq)
-    const results = pass.compiled.graph.output === undefined ? null : resolveValue(pass.compiled.graph.output, scope)
+    const results =
+      output === undefined ? null : compute(pass, MAX_VALUE_SIZE, (budget) => resolveValue(output, scope, budget))
     record(pass, 'execution.succeeded', { results })
   } catch (error) {
     record(pass, 'execution.failed', { error: errorOf(error) })

@@ -6,6 +6,7 @@ import { replay } from './apply.ts'
 import { backoff } from './backoff.ts'
 import { mapArgs } from './commands.ts'
 import { compile, downstream } from './graph.ts'
+import { openPass, type Pass, UNLIMITED } from './pass.ts'
 import { type Context, edgeState, readiness } from './scope.ts'
 import { emptyState, type GraphState, hasEnded, type NodeState, nextDue, onlyWaits, type Wait } from './state.ts'
 import { waitingFor } from './waiting.ts'
@@ -20,6 +21,8 @@ const contextOf = (graph: Definition, more: Partial<Context> = {}): Context => (
   effectOf: () => 'pure',
   ...more,
 })
+const passOf = (context: Context, state: GraphState): Pass =>
+  openPass(context, compile(context.graph), state, { at: 0, allowance: UNLIMITED })
 const node = (id: string, more: Partial<Node> = {}): Node => ({ id, type: 'echo', ...more })
 const edge = (from: string, to: string, port?: string, when?: string): Edge => ({
   from: { node: from, ...(port && { port }) },
@@ -44,7 +47,7 @@ describe('an edge', () => {
   const decided = (source: Partial<NodeState> | undefined, port?: string, when?: string) => {
     const graph = { nodes: [node('a'), node('b')], edges: [edge('a', 'b', port, when)] }
     const state = stateOf(source ? { a: source } : {})
-    return edgeState(contextOf(graph), state, graph.edges[0] as Edge)
+    return edgeState(passOf(contextOf(graph), state), graph.edges[0] as Edge)
   }
   test.each<[string, Partial<NodeState> | undefined, string | undefined, string | undefined, string]>([
     ['of a node that has not begun', undefined, undefined, undefined, 'open'],
@@ -96,8 +99,10 @@ describe('an edge', () => {
     }
     const at = (settled: number) =>
       edgeState(
-        contextOf(graph),
-        stateOf({ a: { status: 'succeeded', settled: 5 }, late: { status: 'succeeded', output: 1, settled } }),
+        passOf(
+          contextOf(graph),
+          stateOf({ a: { status: 'succeeded', settled: 5 }, late: { status: 'succeeded', output: 1, settled } }),
+        ),
         graph.edges[0] as Edge,
       )
     expect([at(4), at(5), at(6)]).toEqual(['dead', 'dead', 'taken'])
@@ -129,7 +134,7 @@ describe('a node is ready', () => {
         edges: ids.map((id) => edge(id, 'j')),
       }
       const state = stateOf(Object.fromEntries(sources.map((source, index) => [`s${index}`, source])))
-      return readiness(contextOf(graph), compile(graph), state, 'j')
+      return readiness(passOf(contextOf(graph), state), 'j')
     }
     expect([readinessOf(), readinessOf('all'), readinessOf('any')]).toEqual([all, all, any])
   })
@@ -521,7 +526,7 @@ describe('an execution that was read back', () => {
     edges: [],
   }
   const context = contextOf(graph, { input: { x: 5 } })
-  const resumed = (nodes: Record<string, Partial<NodeState>>) => resume(context, stateOf(nodes))
+  const resumed = (nodes: Record<string, Partial<NodeState>>) => [...resume(context, stateOf(nodes), UNLIMITED)]
   test.each<[string, Record<string, Partial<NodeState>>, object[]]>([
     [
       'runs again what ran',
@@ -570,7 +575,7 @@ describe('an execution that was read back', () => {
   })
 
   test('does nothing once it has ended', () => {
-    expect(resume(context, { ...stateOf({ run: {} }), status: 'cancelled' })).toEqual([])
+    expect([...resume(context, { ...stateOf({ run: {} }), status: 'cancelled' }, UNLIMITED)]).toEqual([])
   })
 })
 

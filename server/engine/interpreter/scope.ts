@@ -1,7 +1,8 @@
 import type { Edge, Graph, Json, JsonObject } from '#model/definition'
 import { evaluateCondition, type Scope } from '#model/expressions'
 import type { Effect } from '#model/node'
-import { type Compiled, portOf } from './graph.ts'
+import { portOf } from './graph.ts'
+import { decide, isSpent, type Pass } from './pass.ts'
 import { type GraphState, isSettled } from './state.ts'
 
 /** What stays the same for as long as a graph is executed. */
@@ -35,37 +36,51 @@ export const scopeAt = (context: Context, state: GraphState, position: number): 
 
 export type EdgeState = 'open' | 'taken' | 'dead' | { failed: unknown }
 
-/** An edge is decided when its source has settled: by the port it left through, then by the condition. */
-export const edgeState = (context: Context, state: GraphState, edge: Edge): EdgeState => {
-  const source = state.nodes[edge.from.node]
+/**
+ * An edge is decided when its source has settled: by the port it left through, then by the condition. `later`: others have
+ * their turn before the condition is looked at.
+ */
+export const edgeState = (pass: Pass, edge: Edge): EdgeState | 'later' => {
+  const source = pass.state.nodes[edge.from.node]
   if (!isSettled(source) || source === undefined) return 'open'
   if (source.status === 'skipped' || (source.port ?? 'out') !== portOf(edge)) return 'dead'
-  if (!edge.when) return 'taken'
+  const { when } = edge
+  if (!when) return 'taken'
+  const known = pass.edges.get(edge)
+  if (known) return known
+  if (isSpent(pass)) return 'later'
+  const decided = conditionOf(pass, when.$cel, source.settled ?? 0)
+  pass.edges.set(edge, decided)
+  return decided
+}
+
+const conditionOf = (pass: Pass, cel: string, position: number): EdgeState => {
   try {
-    return evaluateCondition(edge.when.$cel, scopeAt(context, state, source.settled ?? 0)) ? 'taken' : 'dead'
+    const scope = scopeAt(pass.context, pass.state, position)
+    return decide(pass, (budget) => evaluateCondition(cel, scope, budget)) ? 'taken' : 'dead'
   } catch (error) {
     return { failed: error }
   }
 }
 
-export type Readiness = 'not yet' | 'ready' | 'skip' | { failed: unknown }
+export type Readiness = 'not yet' | 'ready' | 'skip' | 'later' | { failed: unknown }
 
 /**
  * `all` (the default) waits until every incoming edge is decided, `any` goes on with the first one taken. Either way a
  * node none of whose edges was taken is skipped; so a join after a branch runs once whichever way was chosen.
  */
-export const readiness = (context: Context, compiled: Compiled, state: GraphState, id: string): Readiness => {
-  const incoming = compiled.incoming.get(id) ?? []
+export const readiness = (pass: Pass, id: string): Readiness => {
+  const incoming = pass.compiled.incoming.get(id) ?? []
   if (incoming.length === 0) return 'ready'
   let open = 0
   let taken = 0
   for (const edge of incoming) {
-    const decided = edgeState(context, state, edge)
-    if (typeof decided === 'object') return decided
+    const decided = edgeState(pass, edge)
+    if (typeof decided === 'object' || decided === 'later') return decided
     if (decided === 'open') open += 1
     if (decided === 'taken') taken += 1
   }
-  if (compiled.nodes.get(id)?.join === 'any' && taken > 0) return 'ready'
+  if (pass.compiled.nodes.get(id)?.join === 'any' && taken > 0) return 'ready'
   if (open > 0) return 'not yet'
   return taken > 0 ? 'ready' : 'skip'
 }

@@ -1,7 +1,8 @@
 import type { ExecutionError, Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
-import { advance, type Happening, type Step } from '../interpreter/advance.ts'
+import { advance, begin, goOn, type Happening, type Step } from '../interpreter/advance.ts'
 import { apply } from '../interpreter/apply.ts'
+import type { Allowance } from '../interpreter/pass.ts'
 import { type Fact, hasEnded, nextDue } from '../interpreter/state.ts'
 import { waitingFor } from '../interpreter/waiting.ts'
 import type { ItemRow } from '../journal/batch.ts'
@@ -92,17 +93,52 @@ const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Fram
 }
 
 /** Takes in what an advance of a frame gave: facts and commands of the whole execution, or the row of an item. */
-export const absorb = (self: Self, work: Work, frame: Frame, step?: Step): void => {
-  if (!step) return
+const absorb = (self: Self, work: Work, frame: Frame, step: Step): void => {
   frame.state = step.state
   for (const command of step.commands) work.commands.push({ frame, command })
+  for (const node of step.large) work.large.push({ frame, node })
   if (frame.item) absorbItem(self, work, frame, frame.item, step.facts)
   else work.facts.push(...step.facts)
+  if (step.unfinished) {
+    frame.unfinished = { pass: step.unfinished, meanwhile: frame.unfinished?.meanwhile ?? [] }
+    work.unfinished.add(frame)
+  }
 }
+
+const allowance = ({ deps, owned }: Self): Allowance => deps.turns.now(owned.workspaceId)
+
+/** Begins the graph of a frame. */
+export const openFrame = (self: Self, work: Work, frame: Frame): void =>
+  absorb(self, work, frame, begin(frame.context, work.at, frame.state, allowance(self)))
 
 export const stepFrame = (self: Self, work: Work, frame: Frame, happenings: Happening[]): void => {
   if (self.frames.get(frame.prefix) !== frame) return
   // Whoever was told to stop hears of nothing more: an effect that fails because it was stopped is no failure.
   if (self.cancel && happenings.some(({ kind }) => kind !== 'cancel')) return
-  absorb(self, work, frame, advance(frame.context, frame.state, happenings, work.at))
+  // In the order in which it would be recorded if nobody ever had to wait for a turn.
+  if (frame.unfinished) frame.unfinished.meanwhile.push(happenings)
+  else absorb(self, work, frame, advance(frame.context, frame.state, happenings, work.at, allowance(self)))
+}
+
+/** Goes on with a pass that waited for its turn, then with what happened meanwhile. */
+const continueFrame = (self: Self, work: Work, frame: Frame): void => {
+  const { unfinished } = frame
+  if (!unfinished) return
+  const step = goOn(unfinished.pass, allowance(self))
+  if (!step.unfinished) {
+    delete frame.unfinished
+    work.unfinished.delete(frame)
+  }
+  absorb(self, work, frame, step)
+  if (step.unfinished) return
+  for (const happenings of unfinished.meanwhile) stepFrame(self, work, frame, happenings)
+}
+
+/** One slice: goes on with what waits until the workspace has used up what it may compute in this turn of the event loop. */
+export const continueFrames = (self: Self, work: Work): void => {
+  for (const frame of work.unfinished) {
+    if (self.frames.get(frame.prefix) === frame) continueFrame(self, work, frame)
+    else work.unfinished.delete(frame)
+    if (allowance(self).left <= 0) return
+  }
 }

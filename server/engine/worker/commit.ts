@@ -20,11 +20,25 @@ export const carryOut = (self: Self, commands: Work['commands']): void => {
 /** Results too large for the row go to the blob store first; the journal names them. */
 const offloadResults = async (self: Self, work: Work): Promise<void> => {
   if (work.move?.results === undefined) return
-  const blob = await self.deps.offloadResults(self.live, work.move.results)
+  const blob = await self.deps.offload(self.live, work.move.results)
   const last = work.facts.findLast((fact) => fact.type === 'execution.succeeded')
   if (!blob || !last) return
   work.move.resultsBlob = blob
   last.data = { ...last.data, blob }
+}
+
+/** Outputs too large for an event likewise, one after the other: at no time are two of them text in memory. */
+const offloadOutputs = async (self: Self, work: Work): Promise<void> => {
+  for (const { frame, node } of work.large) {
+    const state = frame.state.nodes[node]
+    if (state?.output === undefined || state.blob) continue
+    const blob = await self.deps.offload(self.live, state.output)
+    if (!blob) continue
+    frame.state.nodes[node] = { ...state, blob }
+    if (frame.item) continue
+    const fact = work.facts.findLast(({ type, data }) => type === 'node.succeeded' && data.node_id === node)
+    if (fact) fact.data = { ...fact.data, blob }
+  }
 }
 
 const accept = (self: Self, work: Work, accepted: Accepted, isStart: boolean): boolean => {
@@ -65,6 +79,7 @@ export const commit = async (self: Self, work: Work, start?: StartRow): Promise<
     ...(start && { start }),
   }
   try {
+    if (work.large.length > 0) await offloadOutputs(self, work)
     if (work.move?.results !== undefined) await offloadResults(self, work)
     const accepted = await deps.journal.append(append)
     self.committing = false

@@ -1,4 +1,6 @@
 import type { JsonObject } from '#model/definition'
+import type { Happening } from '../interpreter/advance.ts'
+import type { Pass } from '../interpreter/pass.ts'
 import type { Context } from '../interpreter/scope.ts'
 import type { GraphState } from '../interpreter/state.ts'
 
@@ -14,6 +16,8 @@ export type Frame = {
   written: boolean
   /** Inside a map: what models counted for the item so far. */
   usage?: JsonObject
+  /** A pass that waits for its turn to compute, and what happened to the graph since: taken in when the pass is over. */
+  unfinished?: { pass: Pass; meanwhile: Happening[][] }
 }
 
 /** `orders[3].check` is node `check` in the frame `orders[3].`. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#model/definition'
 import type { Logger } from '#platform/log'
-import type { Happening, Step } from '../interpreter/advance.ts'
+import type { Happening, Resumed } from '../interpreter/advance.ts'
 import type { Command } from '../interpreter/commands.ts'
 import type { Fact } from '../interpreter/state.ts'
 import type { ItemRow, Move, StartRow } from '../journal/batch.ts'
@@ -9,6 +9,7 @@ import type { BlobRef, Signal } from '../ports.ts'
 import type { Abortable } from './abort.ts'
 import type { Frame } from './frame.ts'
 import type { Owned } from './owned.ts'
+import type { Turns } from './turns.ts'
 
 export type InboxMessage = { n: number; payload: Signal }
 
@@ -27,7 +28,8 @@ export type LiveDeps = {
   cleared(live: Live): void
   /** The journal cannot be written by this worker any more. */
   lost(error: Error): void
-  offloadResults(live: Live, results: unknown): Promise<BlobRef | undefined>
+  offload(live: Live, value: unknown): Promise<BlobRef | undefined>
+  turns: Turns
   appended(executionId: string): void
 }
 
@@ -38,6 +40,12 @@ export type Work = {
   items: Map<string, ItemRow>
   commands: { frame: Frame; command: Command }[]
   done: ((durable: boolean) => void)[]
+  /** Frames whose passes wait for their turn to compute. */
+  unfinished: Set<Frame>
+  /** Outputs that go to the blob store before any of this is journalled. */
+  large: { frame: Frame; node: string }[]
+  /** Items of maps begun with it. */
+  begun: number
   move?: Move
 }
 
@@ -55,7 +63,9 @@ export type Live = {
   /** The same for whoever need not know when it is durable. */
   inform(frame: Frame, happening: Happening): void
   step(work: Work, frame: Frame, happenings: Happening[]): void
-  open(work: Work, frame: Frame, step?: Step): void
+  open(work: Work, frame: Frame): void
+  /** What an item read back was doing, computed in turn with everybody else. */
+  resume(frame: Frame): Promise<Resumed[]>
   /** Counts what is under way; `then` follows when it is no longer. */
   busy(delta: 1 | -1, then?: () => void): void
   begin(start?: StartRow): Promise<{ started: boolean }>

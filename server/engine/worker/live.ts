@@ -1,11 +1,11 @@
 import { emptyState } from '../interpreter/state.ts'
-import { absorb, stepFrame } from './absorb.ts'
+import { openFrame, stepFrame } from './absorb.ts'
 import type { Frame } from './frame.ts'
 import { finishCancel, lookAtInbox, readInbox } from './inbox.ts'
 import type { Leaving, Live, LiveDeps, Self } from './live-types.ts'
 import { inform, post } from './mailbox.ts'
 import type { Owned } from './owned.ts'
-import { beginLive, pump } from './pump.ts'
+import { beginLive, pump, resumeFrame } from './pump.ts'
 
 // One execution in memory. Whatever happens to it goes through its mailbox; `pump` takes what is there, lets the
 // interpreter advance, and hands everything that follows to the journal as one append. There is one append under way at a
@@ -77,7 +77,8 @@ const liveOf = (self: Self): Live => ({
   tell: (frame, happening) => post(self, (work) => stepFrame(self, work, frame, [happening])),
   inform: (frame, happening) => inform(self, (work) => stepFrame(self, work, frame, [happening])),
   step: (work, frame, happenings) => stepFrame(self, work, frame, happenings),
-  open: (work, frame, step) => absorb(self, work, frame, step),
+  open: (work, frame) => openFrame(self, work, frame),
+  resume: (frame) => resumeFrame(self, frame),
   busy: (delta, then) => {
     self.inFlight += delta
     then?.()

@@ -1,9 +1,11 @@
-import type { ExecutionError, Json } from '#model/definition'
-import { begin, resume } from '../interpreter/advance.ts'
+import type { Json } from '#model/definition'
+import { jsonSize, MAX_VALUE_SIZE } from '#model/size'
+import type { Failure, Resumed } from '../interpreter/advance.ts'
 import type { Command } from '../interpreter/commands.ts'
 import { errorOf } from '../interpreter/failing.ts'
 import { scopeAt } from '../interpreter/scope.ts'
 import { emptyState, type GraphState } from '../interpreter/state.ts'
+import { NodeFailure } from '../node.ts'
 import { checkedText, hydrate, offload } from '../outputs.ts'
 import type { EffectDeps, StoredItem } from './effects.ts'
 import type { Frame } from './frame.ts'
@@ -16,6 +18,11 @@ import { outcomeUnknown } from './signals.ts'
 /** Items begun in one append: bodies that need no worker settle at once, and an append must stay small. */
 const BURST = 200
 const PAGE = 5_000
+
+const TOO_LARGE = {
+  code: 'result_too_large',
+  message: 'the outputs of the items are larger than 8 MiB together; write them to a dataset, or use a job',
+}
 
 type MapCommand = Command & { do: 'map' }
 
@@ -33,7 +40,7 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
   let active = 0
   let next = 0
   let complete = true
-  let failed: ExecutionError | undefined
+  let written = 0
   let over = false
   const mine = new Set<Frame>()
   const outer = scopeAt(frame.context, frame.state, frame.state.nodes[node]?.ready ?? 0).nodes
@@ -89,6 +96,18 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
     return { from, to }
   }
 
+  /** False where the outputs are larger together than the map may give: it ends with the item that made them so. */
+  const keep = (index: number, output: Json): boolean => {
+    outputs[index] = output
+    written += jsonSize(output, MAX_VALUE_SIZE)
+    return written <= MAX_VALUE_SIZE
+  }
+
+  const end = (work: Work, error: Failure, retryable: boolean): void => {
+    live.step(work, frame, [{ kind: 'error', node, attempt, error, retryable }])
+    stop()
+  }
+
   /** What ended items mean for the map; called again until nothing more follows within this append. */
   const drain = (work: Work) => {
     while (pending.length > 0 && !over) {
@@ -98,25 +117,12 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
       active -= 1
       markSettled(index)
       const { status, results, error } = ended.state
-      if (status === 'succeeded') outputs[index] = results ?? null
-      else if (onItemError === 'collect') outputs[index] = { error: (error ?? null) as Json }
-      else {
-        failed = {
-          code: error?.code ?? 'failed',
-          message: error?.message ?? 'an item failed',
-          details: { index, error: (error ?? null) as Json },
-        }
-        const { code, message, details } = failed
-        live.step(work, frame, [
-          {
-            kind: 'error',
-            node,
-            attempt,
-            error: { code, message, ...(details !== undefined && { details }) },
-            retryable: true,
-          },
-        ])
-        return stop()
+      if (status !== 'succeeded' && onItemError === 'fail') {
+        const { code, message } = error ?? { code: 'failed', message: 'an item failed' }
+        return end(work, { code, message, details: { index, error: (error ?? null) as Json } }, true)
+      }
+      if (!keep(index, status === 'succeeded' ? (results ?? null) : { error: (error ?? null) as Json })) {
+        return end(work, TOO_LARGE, false)
       }
       const chunk = count < total ? chunkDone(index) : undefined
       if (chunk) live.step(work, frame, [{ kind: 'chunk', node, ...chunk, data: { done: count, total } }])
@@ -130,10 +136,9 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
       stop()
       return false
     }
-    let begun = 0
     const drained = pending.length > 0
     drain(work)
-    while (!over && active < concurrency && next < total && begun < BURST) {
+    while (!over && active < concurrency && next < total && work.begun < BURST) {
       const index = next
       next += 1
       if (settled[index] || live.frames.has(`${path}[${index}].`)) continue
@@ -141,14 +146,14 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
       live.frames.set(item.prefix, item)
       mine.add(item)
       active += 1
-      begun += 1
-      live.open(work, item, begin(item.context, work.at, item.state))
+      work.begun += 1
+      live.open(work, item)
       drain(work)
     }
     if (!over && count === total) {
       over = true
       void gather()
-    } else if (begun === BURST) void live.post(() => undefined)
+    } else if (!over && next < total && work.begun >= BURST) void live.post(() => undefined)
     return drained
   }
 
@@ -160,7 +165,8 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
       const blob = await offload(deps.ports.blobs, live.owned, text)
       live.inform(frame, { kind: 'done', node, attempt, output: value, ...(blob && { blob }) })
     } catch (error) {
-      live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable: true })
+      const retryable = !(error instanceof NodeFailure) || error.retryable
+      live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable })
     } finally {
       live.busy(-1)
       finish()
@@ -173,7 +179,8 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
       for (const row of rows) {
         // What ended here is known; its row may still be on the way, and would say that the item is running.
         if (row.index in outputs) continue
-        outputs[row.index] = row.status === 'succeeded' ? (row.output ?? null) : { error: (row.error ?? null) as Json }
+        const output = row.status === 'succeeded' ? (row.output ?? null) : { error: (row.error ?? null) as Json }
+        if (!keep(row.index, output)) throw new NodeFailure(TOO_LARGE.code, TOO_LARGE.message, { retryable: false })
       }
       if (rows.length < PAGE) return
       after = rows.at(-1)?.index ?? after
@@ -203,14 +210,15 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
     }
   }
 
-  const install = (work: Work, found: Frame[]): void => {
-    for (const item of found) {
+  const install = (work: Work, found: { item: Frame; resumed: Resumed[] }[]): void => {
+    for (const { item, resumed } of found) {
       live.frames.set(item.prefix, item)
       mine.add(item)
       active += 1
-      for (const again of resume(item.context, item.state)) {
+      for (const again of resumed) {
         const interrupted = again.do === 'run' && item.context.effectOf(again.type) === 'at_most_once'
-        if (interrupted) live.step(work, item, [outcomeUnknown(again)])
+        if (again.do === 'tell') live.step(work, item, [again.happening])
+        else if (interrupted) live.step(work, item, [outcomeUnknown(again)])
         else work.commands.push({ frame: item, command: again })
         if (again.do === 'map') live.restoring(1)
       }
@@ -219,7 +227,8 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
     launch(work)
   }
 
-  const found = command.again ? await restore() : []
+  const found: { item: Frame; resumed: Resumed[] }[] = []
+  for (const item of command.again ? await restore() : []) found.push({ item, resumed: await live.resume(item) })
   live.maps.add(launch)
   await live.post((work) => install(work, found))
   if (command.again) live.restoring(-1)

@@ -1,16 +1,25 @@
-import { begin, resume } from '../interpreter/advance.ts'
-import type { Command } from '../interpreter/commands.ts'
-import { emptyState } from '../interpreter/state.ts'
+import { type Resumed, resume } from '../interpreter/advance.ts'
+import { emptyState, hasActive, hasEnded } from '../interpreter/state.ts'
 import type { StartRow } from '../journal/batch.ts'
-import { absorb, journalFact, stepFrame } from './absorb.ts'
+import { continueFrames, journalFact, openFrame, stepFrame } from './absorb.ts'
 import { carryOut, commit } from './commit.ts'
+import type { Frame } from './frame.ts'
 import { deliver, deliverHeld } from './inbox.ts'
 import type { Self, Work } from './live-types.ts'
-import { setTimer } from './mailbox.ts'
+import { inform, setTimer } from './mailbox.ts'
 import { moveAfter } from './moves.ts'
 import { keptFact, outcomeUnknown } from './signals.ts'
 
-const newWork = (self: Self): Work => ({ at: self.now(), facts: [], items: new Map(), commands: [], done: [] })
+const newWork = (self: Self): Work => ({
+  at: self.now(),
+  facts: [],
+  items: new Map(),
+  commands: [],
+  done: [],
+  unfinished: new Set(),
+  large: [],
+  begun: 0,
+})
 
 /** An item that failed can end an item of the map around it, so it takes a round per level. */
 const lookAtMaps = ({ maps }: Self, work: Work): void => {
@@ -35,6 +44,37 @@ const clearOfSuspicion = (self: Self, work: Work): void => {
   self.deps.cleared(self.live)
 }
 
+/** Others have their turn before this goes on. False where the execution has left this worker meanwhile. */
+const letOthers = async (self: Self): Promise<boolean> => {
+  await self.deps.turns.next(self.owned.workspaceId)
+  return !self.gone
+}
+
+/**
+ * Goes on with passes that have used up their allowance, slice by slice, then with what else was in the mailbox. Nothing is
+ * journalled before all of it is done: where it was cut cannot be seen. False where the execution has left this worker.
+ */
+const spread = async (self: Self, work: Work, thunks: ((work: Work) => void)[]): Promise<boolean> => {
+  self.committing = true
+  for (let at = 0; work.unfinished.size > 0 || at < thunks.length; ) {
+    if (!(await letOthers(self))) {
+      for (const done of work.done) done(false)
+      return false
+    }
+    continueFrames(self, work)
+    while (work.unfinished.size === 0 && at < thunks.length && hasTurn(self)) {
+      thunks[at]?.(work)
+      at += 1
+    }
+    if (work.unfinished.size === 0 && at === thunks.length) deliverHeld(self, work)
+    if (!self.cancel) lookAtMaps(self, work)
+  }
+  self.committing = false
+  return true
+}
+
+const hasTurn = ({ deps, owned }: Self): boolean => deps.turns.now(owned.workspaceId).left > 0
+
 /** Takes what is in the mailbox, lets the interpreter advance, and hands everything that follows to the journal. */
 export const pump = (self: Self): void => {
   if (self.committing || self.gone) return
@@ -46,9 +86,18 @@ export const pump = (self: Self): void => {
   const seenBefore = self.seen
   if (thunks.length > 0 && self.top.state.parked)
     journalFact(self, work, { type: 'execution.resumed', at: work.at, data: {} })
-  for (const thunk of thunks) thunk(work)
-  deliverHeld(self, work)
+  let taken = 0
+  while (taken < thunks.length && (taken === 0 || hasTurn(self)) && work.unfinished.size === 0) {
+    thunks[taken]?.(work)
+    taken += 1
+  }
+  if (work.unfinished.size === 0 && taken === thunks.length) deliverHeld(self, work)
   if (!self.cancel) lookAtMaps(self, work)
+  if (work.unfinished.size === 0 && taken === thunks.length) conclude(self, work, seenBefore)
+  else void spread(self, work, thunks.slice(taken)).then((isHere) => isHere && conclude(self, work, seenBefore))
+}
+
+const conclude = (self: Self, work: Work, seenBefore: number): void => {
   decideMove(self, work, seenBefore)
   clearOfSuspicion(self, work)
   if (work.facts.length > 0 || work.items.size > 0 || work.move) void commit(self, work)
@@ -56,43 +105,84 @@ export const pump = (self: Self): void => {
     for (const done of work.done) done(true)
     carryOut(self, work.commands)
     setTimer(self)
+    // What came while slices were computed.
+    if (self.mailbox.length > 0) self.schedule()
   }
 }
 
 /** The first facts of a journal: the start, and what is kept of the execution that is being retried. */
 const openJournal = (self: Self, work: Work): void => {
   const { top, owned } = self
-  const kept = Object.entries(top.state.nodes)
   top.state = emptyState()
   const data = { trigger: { kind: owned.trigger.kind, id: owned.trigger.id } }
   journalFact(self, work, { type: 'execution.started', at: work.at, data })
-  for (const [id, node] of kept) journalFact(self, work, keptFact(id, node, work.at))
-  absorb(self, work, top, begin(top.context, work.at, top.state))
+  for (const [id, node] of Object.entries(owned.state?.nodes ?? {}))
+    journalFact(self, work, keptFact(id, node, work.at))
+}
+
+/**
+ * Begins an execution. Whoever starts one with much to compute or to write down does not wait for that: its journal begins
+ * with the start alone, and the nodes follow, from the first one on.
+ */
+const openExecution = (self: Self): Work => {
+  const { top } = self
+  const work = newWork(self)
+  openJournal(self, work)
+  openFrame(self, work, top)
+  if (work.unfinished.size === 0 && work.large.length === 0) return work
+  delete top.unfinished
+  const alone = newWork(self)
+  openJournal(self, alone)
+  inform(self, (later) => openFrame(self, later, top))
+  return alone
+}
+
+/** What a frame read back from the journal was doing, computed in turn with everybody else. */
+export const resumeFrame = async (self: Self, { context, state }: Frame): Promise<Resumed[]> => {
+  const found: Resumed[] = []
+  const charged = { left: 0 }
+  for (const resumed of resume(context, state, charged)) {
+    found.push(resumed)
+    const allowance = self.deps.turns.now(self.owned.workspaceId)
+    allowance.left += charged.left
+    charged.left = 0
+    if (allowance.left <= 0 && !(await letOthers(self))) return []
+  }
+  return found
 }
 
 /** Goes on from a journal: what was under way is done again, except what may happen at most once. */
-const goOn = (self: Self, work: Work): void => {
+const takeUp = async (self: Self, work: Work): Promise<void> => {
   const { top } = self
   if (top.state.parked) journalFact(self, work, { type: 'execution.resumed', at: work.at, data: {} })
-  const commands = resume(top.context, top.state)
-  const mayNotBeRepeated = (command: Command): boolean =>
+  const resumed = await resumeFrame(self, top)
+  const mayNotBeRepeated = (command: Resumed): boolean =>
     command.do === 'run' && top.context.effectOf(command.type) === 'at_most_once'
-  for (const command of commands) if (!mayNotBeRepeated(command)) work.commands.push({ frame: top, command })
-  for (const command of commands) if (mayNotBeRepeated(command)) stepFrame(self, work, top, [outcomeUnknown(command)])
-  stepFrame(self, work, top, [{ kind: 'time' }])
+  for (const one of resumed)
+    if (one.do !== 'tell' && !mayNotBeRepeated(one)) work.commands.push({ frame: top, command: one })
+  for (const one of resumed) {
+    if (one.do === 'tell') stepFrame(self, work, top, [one.happening])
+    else if (mayNotBeRepeated(one)) stepFrame(self, work, top, [outcomeUnknown(one)])
+  }
+  // It was started and got no further: a graph that has not ended waits for something or runs.
+  if (!hasEnded(top.state) && !hasActive(top.state)) openFrame(self, work, top)
+  else stepFrame(self, work, top, [{ kind: 'time' }])
 }
 
 export const beginLive = async (self: Self, start?: StartRow): Promise<{ started: boolean }> => {
   const { owned, top } = self
-  const work = newWork(self)
-  if (owned.begun) goOn(self, work)
-  else openJournal(self, work)
+  // Nothing else is taken in before this is journalled.
+  self.committing = true
+  const work = owned.begun ? newWork(self) : openExecution(self)
+  if (owned.begun) await takeUp(self, work)
   self.restoring = work.commands.filter(({ command }) => command.do === 'map' && command.again).length
   if (self.restoring === 0) {
     self.read = owned.inbox.at(-1)?.n ?? self.seen
     for (const message of owned.inbox) deliver(self, work, message)
   }
   if (owned.deadline !== null && owned.deadline <= work.at) stepFrame(self, work, top, [{ kind: 'timeout' }])
+  if (self.gone || (work.unfinished.size > 0 && !(await spread(self, work, [])))) return { started: false }
+  self.committing = false
   decideMove(self, work, owned.seen)
   return { started: await commit(self, work, start) }
 }

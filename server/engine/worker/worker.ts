@@ -8,7 +8,8 @@ import type { DatabaseClock } from '../clock.ts'
 import { childEnd } from '../ends.ts'
 import type { Hints } from '../hints.ts'
 import type { StartRow } from '../journal/batch.ts'
-import type { Journal } from '../journal/journal.ts'
+import { type Journal, Refused } from '../journal/journal.ts'
+import { NodeFailure } from '../node.ts'
 import { nudge } from '../nudges.ts'
 import { checkedText, offload } from '../outputs.ts'
 import type { EnginePorts } from '../ports.ts'
@@ -23,6 +24,7 @@ import { type Owned, ownedFromStart } from './owned.ts'
 import { makeReader } from './owned-row.ts'
 import type { Store } from './store.ts'
 import { startTicking, TICK } from './tick.ts'
+import { makeTurns } from './turns.ts'
 
 export type WorkerLimits = {
   /** Executions in memory at once. */
@@ -41,6 +43,7 @@ const DRAIN = 8 * SECOND
 /** Silent for longer, a worker is not ready: others have declared it dead by then. */
 const SILENT = 5 * SECOND
 const PARKED = 10_000
+const TAKE_UP = SECOND / 4
 /** So many crashes make an execution suspect; two of that kind never run at once, so that only one is blamed. */
 const SUSPECT = 2
 
@@ -83,9 +86,22 @@ export type Worker = {
   stop(): Promise<void>
 }
 
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref())
+
+/** What an execution gave itself and cannot be stored is refused as the database would refuse it. */
+const storableText = (value: unknown): string => {
+  try {
+    return checkedText(value).text
+  } catch (error) {
+    if (error instanceof NodeFailure) throw new Refused(error.message)
+    throw error
+  }
+}
+
 export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   const { db, store, ports, hints, clock, log, limits } = deps
   const lives = new Map<string, Live>()
+  const turns = makeTurns()
   const perWorkspace = new Map<string, number>()
   /** The workspaces of executions that were parked here: claimed by name, they go on sooner. */
   const parked = makeLru<string>(PARKED)
@@ -172,7 +188,8 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
           log.warn({ err: error }, 'the worker lost its say and begins anew')
           if (of === identities.current()) identities.renew()
         },
-        offloadResults: async ({ owned: about }, results) => offload(ports.blobs, about, checkedText(results).text),
+        offload: async ({ owned: about }, value) => offload(ports.blobs, about, storableText(value)),
+        turns,
         appended: hints.appended,
       },
       owned,
@@ -181,6 +198,17 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     perWorkspace.set(owned.workspaceId, (perWorkspace.get(owned.workspaceId) ?? 0) + 1)
     if (owned.crashes >= SUSPECT) suspects += 1
     return live
+  }
+
+  /** What is claimed next does not wait for one that has much to compute before it goes on. */
+  const takeUp = async (live: Live): Promise<void> => {
+    const begun = live.begin()
+    const isLate = await Promise.race([begun.then(() => false), pause(TAKE_UP).then(() => true)])
+    if (!isLate) return
+    begun.catch((error: Error) => {
+      log.error({ err: error, execution_id: live.owned.executionId }, 'an execution could not be taken up')
+      live.abandon()
+    })
   }
 
   const claims = makeClaims({
@@ -199,7 +227,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
       understanding,
       isOld: async () => (await store.newestRelease()) > deps.release,
     }),
-    takeUp: (owned, of) => adopt(owned, of).begin(),
+    takeUp: (owned, of) => takeUp(adopt(owned, of)),
   })
   const ticking = await startTicking({
     store,

@@ -56,12 +56,19 @@ describe('requests beyond what is worked on at once', () => {
     expect(begun.slice(64)).toEqual(['loud', 'quiet', 'loud'])
   })
 
-  test('are refused where a tenant has too many of them, and only to that tenant', async () => {
-    ask('loud', 64 + 257)
-    ask('quiet')
+  test('may all be of one tenant; beyond that they are refused, and only to that tenant', async () => {
+    ask('loud', 64 + 512)
+    await settle()
+    expect(refused).toEqual([])
+    ask('loud')
     await settle()
     expect(refused).toEqual(['loud'])
-    expect(admission.figures()).toEqual({ atWork: 64, waiting: 257 })
+    ask('quiet', 3)
+    await settle()
+    expect(refused).toEqual(['loud', 'loud', 'loud', 'loud'])
+    expect(admission.figures()).toEqual({ atWork: 64, waiting: 512 })
+    await leave(2)
+    expect(begun.slice(64)).toEqual(['loud', 'quiet'])
   })
 
   test('take the place of whoever waits most often when there is no room at all', async () => {

@@ -13,7 +13,6 @@ type Waiting = { begin(turn: Turn): void; refuse(error: Error): void }
 
 export function makeAdmission(mostAtWork: number, patience: Patience) {
   const mostWaiting = 8 * mostAtWork
-  const mostWaitingOfOne = 4 * mostAtWork
   const atWork = new Map<Turn, number>()
   const waiting = new Map<string, Waiting[]>()
   let waitingCount = 0
@@ -65,11 +64,9 @@ export function makeAdmission(mostAtWork: number, patience: Patience) {
 
   const longest = (): Waiting[] => [...waiting.values()].reduce((a, b) => (b.length > a.length ? b : a))
 
-  /** Where all places are taken, only whoever waits more often than the asker makes room. */
-  const hasNoRoomFor = (tenant: string): boolean => {
-    const own = waiting.get(tenant)?.length ?? 0
-    return own >= mostWaitingOfOne || (waitingCount >= mostWaiting && longest().length <= own + 1)
-  }
+  /** A tenant alone may take all places. Where they are taken, only whoever waits more often than the asker makes room. */
+  const hasNoRoomFor = (tenant: string): boolean =>
+    waitingCount >= mostWaiting && longest().length <= (waiting.get(tenant)?.length ?? 0) + 1
 
   return {
     hasNoRoomFor,

@@ -10,6 +10,13 @@ export type Answer = { status: number; headers: Record<string, string>; body: Bu
 export const listsEtag = (ifMatch: string, etag: string): boolean =>
   ifMatch.split(',').some((one) => one.trim() === etag)
 
+/** Whether an If-None-Match names it: any of a list, weak or not, or `*` (RFC 9110, 13.1.2). */
+export const isNoneMatch = (ifNoneMatch: string, etag: string): boolean =>
+  ifNoneMatch.split(',').some((one) => {
+    const tag = one.trim()
+    return tag === '*' || (tag.startsWith('W/') ? tag.slice(2) : tag) === etag
+  })
+
 export const etagOf = (body: Buffer): string => `"${createHash('sha1').update(body).digest('base64url')}"`
 
 export function problemAnswer(error: Problem, requestId: string): Answer {

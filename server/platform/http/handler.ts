@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { checkAccess } from '../access/check.ts'
 import type { Tx } from '../db/pool.ts'
 import { isProblem, type Problem, problem, readOnly } from '../errors.ts'
-import { type Answer, etagOf, listsEtag, sendAnswer } from './answer.ts'
+import { type Answer, etagOf, isNoneMatch, listsEtag, sendAnswer } from './answer.ts'
 import { identify } from './caller.ts'
 import { type Context, makeContext, scopeOf } from './context.ts'
 import { holderOf, type Idempotency, type Replay, replayOf } from './idempotency.ts'
@@ -143,13 +143,10 @@ export function makeHandler(
     const answer = await retrying(isOneTransaction(route) ? inOneTransaction : inItsOwnTransactions, again)
     for (const work of afterCommit) work()
     if (answer === null) return reply
-    if (
-      route.method === 'GET' &&
-      answer.headers.etag !== undefined &&
-      request.headers['if-none-match'] === answer.headers.etag
-    ) {
-      return reply.code(304).header('etag', answer.headers.etag).send()
-    }
+    const { etag } = answer.headers
+    const known = request.headers['if-none-match']
+    if (route.method === 'GET' && etag !== undefined && known !== undefined && isNoneMatch(known, etag))
+      return reply.code(304).header('etag', etag).send()
     return sendAnswer(reply, answer)
   }
 }

@@ -1,8 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { problem } from '../errors.ts'
-import { problemAnswer, sendAnswer } from './answer.ts'
+import { sendUnknown } from './unknown.ts'
 
 // The console: files with a hash in their name, kept for ever, and one page for every address a browser may open. The files
 // are read once: a server goes on with what it began with, whatever is built meanwhile.
@@ -50,10 +49,7 @@ export function addPages(app: FastifyInstance, directory: string): void {
     const found = path === '/index.html' ? undefined : pages.get(path)
     if (found) return send(reply, request, found)
     if (!RESERVED.test(path) && (path === '/' || isNavigation(request, path))) return send(reply, request, index)
-    return sendAnswer(
-      reply,
-      problemAnswer(problem('route_not_found', 'Look the address up in /openapi.json.'), request.id),
-    )
+    return sendUnknown(app, request, reply)
   })
 }
 

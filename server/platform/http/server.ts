@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import cookie from '@fastify/cookie'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fastify, LogController } from 'fastify'
-import { problem } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Turn } from './admission.ts'
 import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
@@ -9,6 +8,8 @@ import type { Identity } from './context.ts'
 import type { Kernel } from './kernel.ts'
 import { prepareDoors } from './listen.ts'
 import { secureHeaders, transportHeaders } from './security.ts'
+import { learnMethods, sendUnknown } from './unknown.ts'
+import { refuseAddress, refuseUnreadable } from './unreadable.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -53,8 +54,11 @@ export function makeHttp(kernel: Kernel): FastifyInstance {
     // What still comes in is answered like anything else; a 503 of the framework's would say nothing of when to come again.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
+    clientErrorHandler: refuseUnreadable,
+    frameworkErrors: refuseAddress,
   })
   prepareDoors(app)
+  learnMethods(app)
   app.decorateRequest('identity', null)
   app.decorateRequest('rawBody')
   app.decorateRequest('startedAt', 0)
@@ -86,8 +90,6 @@ export function makeHttp(kernel: Kernel): FastifyInstance {
     if (refusal.code === 'internal') request.log.error({ err: error, request_id: request.id }, 'a request failed')
     return sendAnswer(reply, problemAnswer(refusal, request.id))
   })
-  app.setNotFoundHandler((request, reply) =>
-    sendAnswer(reply, problemAnswer(problem('route_not_found', 'Look the address up in /openapi.json.'), request.id)),
-  )
+  app.setNotFoundHandler((request, reply) => sendUnknown(app, request, reply))
   return app
 }

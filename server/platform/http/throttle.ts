@@ -5,7 +5,9 @@ import { limits, type RateLimiter, type Verdict } from './limits.ts'
 import type { AnyRoute } from './route.ts'
 
 /** Whoever has an IPv6 address has 2^64 of them; they count as one. */
-export function callerAddress(ip: string): string {
+export function callerAddress(ip: string | undefined): string {
+  // A connection that is gone has no address any more.
+  if (ip === undefined) return 'gone'
   if (!ip.includes(':') || ip.toLowerCase().startsWith('::ffff:')) return ip
   const [before = '', after] = ip.split('%')[0]!.toLowerCase().split('::')
   const groups = before.split(':').filter((group) => group !== '')
@@ -17,7 +19,7 @@ export function callerAddress(ip: string): string {
 /** A caller whom nothing identifies counts against their address, or guessing at credentials would cost nothing. */
 export function countRefused(
   limiter: RateLimiter,
-  request: Pick<FastifyRequest, 'ip'>,
+  request: { ip: string | undefined },
   reply: Pick<FastifyReply, 'headers'>,
 ): void {
   const verdict = limiter.take(limits.address, callerAddress(request.ip))

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest'
+import type { Definition, Json, Node } from '#model/definition'
+import { advance, begin, goOn, type Happening, type Step } from './advance.ts'
+import type { Context } from './scope.ts'
+
+// A pass that may compute only a little at a time: how often it stops, and that nobody can see where.
+
+const contextOf = (graph: Definition, input: Json = {}): Context => ({
+  graph,
+  input,
+  execution: {},
+  seed: 'seed',
+  effectOf: () => 'pure',
+})
+
+const list = '[0,1,2,3,4,5,6,7,8,9]'
+/** Some 30,000 steps. */
+const HEAVY = `${list}.all(a, ${list}.all(b, ${list}.all(c, ${list}.all(d, a + b + c + d >= 0))))`
+
+/** Goes on with at least one expression in each slice. */
+const inSlices = (first: Step, allowed: number): Step & { slices: number } => {
+  const facts = [...first.facts]
+  const large = [...first.large]
+  let step = first
+  let slices = 1
+  while (step.unfinished) {
+    expect(step.commands).toEqual([])
+    step = goOn(step.unfinished, { left: allowed })
+    facts.push(...step.facts)
+    large.push(...step.large)
+    slices += 1
+  }
+  return { ...step, facts, large, slices }
+}
+
+const row = (length: number, node: (n: number) => Partial<Node>): Definition => ({
+  nodes: Array.from({ length }, (_, n) => ({ id: `n${n}`, type: 'set', args: { values: {} }, ...node(n) })),
+  edges: Array.from({ length: length - 1 }, (_, n) => ({ from: { node: `n${n}` }, to: `n${n + 1}` })),
+})
+
+const graphs: Record<string, Definition> = {
+  'sets in a row': row(40, () => ({ args: { values: { v: { $cel: HEAVY } } } })),
+  'a branch of heavy cases': {
+    nodes: [
+      {
+        id: 'b',
+        type: 'branch',
+        args: { cases: Array.from({ length: 30 }, (_, n) => ({ port: `p${n}`, when: { $cel: `!${HEAVY}` } })) },
+      },
+      { id: 'd', type: 'set', args: { values: { v: 1 } } },
+    ],
+    edges: [{ from: { node: 'b', port: 'default' }, to: 'd' }],
+    output: { $ref: 'nodes.d.output.v' },
+  },
+  'edges with heavy conditions into one node': {
+    nodes: [
+      ...Array.from({ length: 12 }, (_, n) => ({ id: `s${n}`, type: 'set', args: { values: { n } } })),
+      { id: 'join', type: 'echo', args: { value: { $ref: 'nodes.s3.output.n' } } },
+    ],
+    edges: Array.from({ length: 12 }, (_, n) => ({ from: { node: `s${n}` }, to: 'join', when: { $cel: HEAVY } })),
+  },
+  'nodes side by side that somebody else runs': {
+    nodes: Array.from({ length: 20 }, (_, n) => ({ id: `r${n}`, type: 'echo', args: { value: { $cel: HEAVY } } })),
+    edges: [],
+  },
+  'one of them fails in the middle': {
+    nodes: [
+      ...row(6, () => ({ args: { values: { v: { $cel: HEAVY } } } })).nodes,
+      { id: 'beside', type: 'echo', args: { value: 1 } },
+      { id: 'stop', type: 'fail', args: { message: { $cel: `${HEAVY} ? 'no' : 'yes'` } } },
+    ],
+    edges: row(6, () => ({})).edges ?? [],
+  },
+}
+
+describe.each(Object.entries(graphs))('%s', (_name, graph) => {
+  test('are recorded as if they had been computed in one go', () => {
+    const context = contextOf(graph)
+    const whole = begin(context, 1)
+    const { slices, ...sliced } = inSlices(begin(context, 1, undefined, { left: 1 }), 1)
+    expect(whole.unfinished).toBeUndefined()
+    expect(slices).toBeGreaterThan(5)
+    expect(sliced.facts).toEqual(whole.facts)
+    expect(sliced.commands).toEqual(whole.commands)
+    expect(sliced.state).toEqual(whole.state)
+  })
+})
+
+test('nodes that are tried again are begun in slices, in their order', () => {
+  const nodes = Array.from({ length: 8 }, (_, n) => ({
+    id: `r${n}`,
+    type: 'echo',
+    args: { value: { $cel: HEAVY } },
+    retry: { max_attempts: 3, backoff_s: 1 },
+  }))
+  const context = contextOf({ nodes, edges: [] })
+  const failed = nodes.map(
+    ({ id }): Happening => ({
+      kind: 'error',
+      node: id,
+      attempt: 1,
+      error: { code: 'no', message: 'no' },
+      retryable: true,
+    }),
+  )
+  const { state } = advance(context, begin(context, 1).state, failed, 2)
+  const whole = advance(context, state, [{ kind: 'time' }], 1_000_000)
+  const sliced = inSlices(advance(context, state, [{ kind: 'time' }], 1_000_000, { left: 1 }), 1)
+  expect(whole.facts.map(({ data }) => data.node_id)).toEqual(nodes.map(({ id }) => id))
+  expect(sliced.facts).toEqual(whole.facts)
+  expect(sliced.slices).toBe(8)
+})
+
+test('a pass has one budget for all its expressions', () => {
+  const graph = row(450, () => ({ args: { values: { v: { $cel: HEAVY } } } }))
+  const { state } = begin(contextOf(graph), 1)
+  expect(state).toMatchObject({ status: 'failed', error: { code: 'expression_too_costly' } })
+  const settled = Object.values(state.nodes).filter(({ status }) => status === 'succeeded').length
+  expect(settled).toBeGreaterThan(50)
+})
+
+describe('values that multiply', () => {
+  const copies = (count: number, $ref: string) => ({
+    values: Object.fromEntries(Array.from({ length: count }, (_, n) => [`v${n}`, { $ref }])),
+  })
+
+  test('400 references to a megabyte fail before any of it is written', () => {
+    const graph = { nodes: [{ id: 'wide', type: 'set', args: copies(400, 'input.big') }], edges: [] }
+    const { state, facts } = begin(contextOf(graph, { big: 'x'.repeat(1_000_000) }), 1)
+    expect(state.error).toMatchObject({ code: 'result_too_large', node_id: 'wide' })
+    expect(JSON.stringify(facts).length).toBeLessThan(2_000)
+  })
+
+  test('thirty nodes that double what came before stop at 8 MiB, though in memory nothing grows', () => {
+    const graph = row(30, (n) => ({ args: copies(2, n === 0 ? 'input.small' : `nodes.n${n - 1}.output`) }))
+    const { state } = begin(contextOf(graph, { small: 'x'.repeat(1_000) }), 1)
+    expect(state.error).toMatchObject({ code: 'result_too_large', node_id: 'n13' })
+  })
+
+  test.each([
+    ['the output of the definition', { nodes: [], edges: [], output: copies(9, 'input.big').values }, undefined],
+    [
+      'the input of a sub-workflow',
+      { type: 'subworkflow', args: { workflow_id: 'wf', input: copies(9, 'input.big') } },
+      'n',
+    ],
+    ['a gate', { type: 'approval', args: { title: 't', policy: {}, payload: copies(2, 'input.big') } }, 'n'],
+    ['a question', { type: 'clarification', args: { question: { $cel: "'q'" }, schema: copies(2, 'input.big') } }, 'n'],
+    ['the items of a map', { type: 'map', args: { items: copies(9, 'input.big'), body: { nodes: [] } } }, 'n'],
+  ])('%s likewise', (_name, given, node) => {
+    const graph = 'nodes' in given ? given : { nodes: [{ id: 'n', ...given } as Node], edges: [] }
+    const { state } = begin(contextOf(graph as Definition, { big: 'x'.repeat(1_000_000) }), 1)
+    expect(state.error).toMatchObject({ code: 'result_too_large', ...(node && { node_id: node }) })
+  })
+
+  test('all outputs together have a limit; what several nodes pass on counts once', () => {
+    const big = { big: 'x'.repeat(1_000_000) }
+    const nine = { nodes: row(10, () => ({ args: copies(7, 'input.big') })).nodes, edges: [] }
+    expect(begin(contextOf(nine, big), 1).state.error).toMatchObject({ code: 'result_too_large' })
+    const passed = row(20, (n) =>
+      n === 0
+        ? { args: copies(7, 'input.big') }
+        : { type: 'branch', args: { cases: [{ port: 'out', when: { $cel: 'true' } }] } },
+    )
+    const { state, large } = begin(contextOf(passed, big), 1)
+    expect(state.status).toBe('succeeded')
+    expect(large).toHaveLength(20)
+  })
+})

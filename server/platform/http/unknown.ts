@@ -1,0 +1,47 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { problem } from '../errors.ts'
+import { problemAnswer, sendAnswer } from './answer.ts'
+
+// Addresses that are not there, and those that are there for other methods (RFC 9110, 15.5.6).
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The methods of whatever is at this path; empty where nothing is. */
+    methodsAt(path: string): string[]
+  }
+}
+
+type Known = { pattern: RegExp; methods: Set<string> }
+
+/** Before any route is added. Pages are at every address and say nothing about the service's own. */
+export function learnMethods(app: FastifyInstance): void {
+  const known = new Map<string, Known>()
+  app.addHook('onRoute', ({ url, method }) => {
+    if (url.includes('*')) return
+    const entry = known.get(url) ?? { pattern: patternOf(url), methods: new Set() }
+    for (const one of [method].flat()) entry.methods.add(one)
+    known.set(url, entry)
+  })
+  app.decorate('methodsAt', (path: string) => {
+    const methods = new Set<string>()
+    for (const one of known.values()) if (one.pattern.test(path)) for (const method of one.methods) methods.add(method)
+    return [...methods].sort()
+  })
+}
+
+const patternOf = (url: string): RegExp =>
+  new RegExp(`^${url.replace(/[.+?^$()|[\]{}\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')}$`)
+
+export function sendUnknown(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const methods = app.methodsAt(request.url.split('?', 1)[0]!)
+  if (methods.length === 0 || methods.includes(request.method)) {
+    const refusal = problem('route_not_found', 'Look the address up in /openapi.json.')
+    return sendAnswer(reply, problemAnswer(refusal, request.id))
+  }
+  const allowed = methods.join(', ')
+  reply.header('allow', allowed)
+  return sendAnswer(
+    reply,
+    problemAnswer(problem('method_not_allowed', `Use one of ${allowed} at this address.`), request.id),
+  )
+}
