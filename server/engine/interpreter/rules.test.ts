@@ -277,9 +277,14 @@ describe('what happens outside', () => {
       ['approval.opened'],
     ],
     [
-      'a gate that opens anew',
-      { kind: 'opened', node: 'gate', people: 'approval', data: {}, dueAt: null },
+      'a gate that opens anew, as another request',
+      { kind: 'opened', node: 'gate', people: 'approval', data: { request_id: 'apr_2' }, dueAt: null },
       ['approval.opened'],
+    ],
+    [
+      'a gate that was opened before and is the same request',
+      { kind: 'opened', node: 'gate', people: 'approval', data: {}, dueAt: null },
+      [],
     ],
     [
       'a question that is asked',
@@ -331,6 +336,18 @@ describe('what happens outside', () => {
     ['the timeout', { kind: 'timeout' }],
   ])('%s changes nothing in an execution that has ended', (_what, happening) => {
     expect(facts(happening, { ...waiting(), status: 'failed' })).toEqual([])
+  })
+
+  test.each([
+    ['gate', ['open gate']],
+    ['question', ['open question']],
+    ['child', ['child child']],
+    ['pause', []],
+    ['run', []],
+    ['ghost', []],
+  ])('a check of %s does again what its wait is for', (id, expected) => {
+    const step = advance(contextOf(graph), waiting(), [{ kind: 'check', node: id }], 1_000)
+    expect([types(step), commands(step)]).toEqual([[], expected])
   })
 
   test('a second step of the same name is not recorded', () => {
