@@ -33,9 +33,13 @@ type Row = {
   parent_node: string | null
 }
 
+const PORTION = 100
+const AGAIN_AFTER = 5 * SECOND
+
 const TAKE = `select workspace_id, execution_id, workflow_id, version_id, system_slug, status, input, results, results_blob,
     error, trigger_kind, trigger_id, started_by, initiated_by, principal_id, finished_at, parent_execution_id, parent_node
-  from executions where tell_end and finished_at is not null order by finished_at limit 100`
+  from executions where tell_end and finished_at is not null and execution_id <> all ($1::uuid[])
+  order by finished_at limit ${PORTION}`
 
 // Parents that were told are looked at once more: by then they no longer wait for the child.
 const DONE = `with told as (
@@ -69,6 +73,8 @@ export const makeEnds = (deps: { db: Database; store: Store; ports: EnginePorts;
   let again = false
   let retry: NodeJS.Timeout | undefined
   let stopped = false
+  /** Ends that could not be told, and when they are tried again: they keep no others from being told. */
+  const later = new Map<string, number>()
 
   const tellFamily = async (row: Row): Promise<void> => {
     if (row.parent_execution_id && row.parent_node) {
@@ -122,9 +128,16 @@ export const makeEnds = (deps: { db: Database; store: Store; ports: EnginePorts;
 
   /** Without a lock: what is told may itself look at the row. Two processes telling the same end is allowed for. */
   const tellSome = async (): Promise<{ found: number; told: number }> => {
-    const rows = await db.engine((tx) => tx.rows<Row>(TAKE))
+    const now = performance.now()
+    for (const [id, at] of later) if (at <= now) later.delete(id)
+    const rows = await db.engine((tx) => tx.rows<Row>(TAKE, [[...later.keys()]]))
     const told: Row[] = []
-    await Promise.all(rows.map(async (row) => void ((await tellOne(row)) && told.push(row))))
+    await Promise.all(
+      rows.map(async (row) => {
+        if (await tellOne(row)) told.push(row)
+        else later.set(row.execution_id, now + AGAIN_AFTER)
+      }),
+    )
     if (told.length > 0) {
       const ids = [told.map((row) => row.workspace_id), told.map((row) => row.execution_id)]
       await db.engine((tx) => tx.count(DONE, ids))
@@ -136,7 +149,7 @@ export const makeEnds = (deps: { db: Database; store: Store; ports: EnginePorts;
     retry ??= setTimeout(() => {
       retry = undefined
       tell()
-    }, 5 * SECOND)
+    }, AGAIN_AFTER)
   }
 
   const tell = (): void => {
@@ -150,7 +163,7 @@ export const makeEnds = (deps: { db: Database; store: Store; ports: EnginePorts;
         for (let more = true; more; ) {
           again = false
           const { found, told } = await tellSome()
-          more = told > 0 && (found === 100 || again)
+          more = found === PORTION || again
           if (found > told) tellLater()
         }
       } catch (error) {

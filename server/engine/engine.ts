@@ -28,6 +28,7 @@ import { readEvents, readExecution, readState } from './read.ts'
 import { seedFor } from './retry.ts'
 import { defaultQueueLimits, type InnerStart, makeStarter, type QueueLimits } from './start.ts'
 import { hasBadText } from './text.ts'
+import type { Pauses } from './worker/patience.ts'
 import { makeStore } from './worker/store.ts'
 import { defaultLimits, makeWorker, type WorkerLimits } from './worker/worker.ts'
 
@@ -45,6 +46,8 @@ export type EngineOptions = {
   tickMs?: number
   /** Milliseconds between two looks at the waits of executions. */
   checkMs?: number
+  /** Between two tries of what met trouble of the service; shorter ones only in tests. */
+  pauses?: Pauses
 }
 
 const ENDED = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
@@ -73,6 +76,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
           release,
           tickMs: options.tickMs,
           checkMs: options.checkMs,
+          pauses: options.pauses,
           limits: { ...defaultLimits, ...options.limits },
           startChild: (child) => starter.start(child, Number.POSITIVE_INFINITY),
           tell: ends.tell,
@@ -213,7 +217,10 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     onAppended: hints.on,
     health: () => readHealth(db),
     figures: () => db.engine(readFigures),
-    counts: () => ({ mended: worker?.mended() ?? 0 }),
+    counts: () => ({
+      mended: worker?.mended() ?? 0,
+      platform_errors: worker?.platformErrors() ?? { database: 0, storage: 0, load: 0 },
+    }),
     ready: () => worker?.ready() ?? true,
     retire,
     stop: async () => {

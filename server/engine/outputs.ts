@@ -5,6 +5,7 @@ import type { Blobs } from '#providers/blobs/index'
 import type { GraphState } from './interpreter/state.ts'
 import { MAX_INLINE_SIZE } from './interpreter/succeed.ts'
 import { NodeFailure } from './node.ts'
+import { platformFault, StorageTrouble } from './platform-fault.ts'
 import type { BlobRef } from './ports.ts'
 import { hasBadText } from './text.ts'
 
@@ -41,24 +42,37 @@ export const blobsOf = (owner: { workspaceId: string; executionId: string }): st
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
+/** Whether a value is kept in the blob store rather than in the journal. */
+export const isLarge = (text: string): boolean => text.length > MAX_INLINE_SIZE
+
+/** Whatever goes wrong there is the store's: no tenant's text can be at fault. */
+const askStore = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (platformFault(error, 'engine')?.kind === 'storage') throw error
+    throw new StorageTrouble('the blob store does not answer', { cause: error })
+  }
+}
+
 /** Puts a large value into the blob store and names it; a small one needs no name. */
 export const offload = async (
   blobs: Blobs,
   owner: { workspaceId: string; executionId: string },
   text: string,
 ): Promise<BlobRef | undefined> => {
-  if (text.length <= MAX_INLINE_SIZE) return undefined
+  if (!isLarge(text)) return undefined
   if (text.length > LONG_TEXT) await nextTurn()
   const bytes = Buffer.from(text)
   if (text.length > LONG_TEXT) await nextTurn()
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   const key = `${blobsOf(owner)}${sha256}`
-  await blobs.put(key, bytes)
+  await askStore(() => blobs.put(key, bytes))
   return { key, sha256, bytes: bytes.length }
 }
 
 export const readBlob = async (blobs: Blobs, ref: BlobRef): Promise<Json> => {
-  const bytes = await blobs.get(ref.key)
+  const bytes = await askStore(() => blobs.get(ref.key))
   if (!bytes) throw new Error(`the blob ${ref.key} is missing`)
   const value = JSON.parse(bytes.toString()) as Json
   rememberSize(value, bytes.length)

@@ -65,7 +65,7 @@ export type Start = StartTarget & {
 export type Started = { executionId: string; status: ExecutionStatus; replayed: boolean }
 
 export type WaitingFor = {
-  kind: 'clarification' | 'approval' | 'timer' | 'slot' | 'execution'
+  kind: 'clarification' | 'approval' | 'timer' | 'slot' | 'execution' | 'platform'
   node_id?: string
   since: string
   until?: string
@@ -176,6 +176,8 @@ export type EngineHealth = EngineFigures & {
 export type EngineCounts = {
   /** Disagreements between executions and what they wait for that were mended. */
   mended: number
+  /** Errors of the service itself (its database, its storage, its load) that executions met and that were tried again. */
+  platform_errors: { database: number; storage: number; load: number }
 }
 
 /** What the engine offers. */

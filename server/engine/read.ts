@@ -74,7 +74,7 @@ const notBegun = (definition: Definition | undefined, { finished_at }: Row, stat
     }))
 
 const ROW = `select execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input, results, results_blob,
-    error, waiting_for, trigger_kind, trigger_id, started_by, initiated_by,
+    error, engine.shown_waits(workspace_id, execution_id, status, epoch, waiting_for) as waiting_for, trigger_kind, trigger_id, started_by, initiated_by,
     coalesce(principal_id, principal_of_version(workspace_id, version_id)) as principal_id, retry_of, parent_execution_id, created_at, started_at,
     finished_at, snapshot, snapshot_seq
   from executions where workspace_id = $1 and execution_id = $2`

@@ -7,8 +7,11 @@ export const Status = z.enum(['queued', 'running', 'waiting', 'succeeded', 'fail
 const ExecutionError = z.looseObject({ code: z.string(), message: z.string() })
 const WaitingFor = z.looseObject({
   kind: z
-    .enum(['clarification', 'approval', 'timer', 'slot', 'execution'])
-    .describe('`execution`: the end of the one that a `subworkflow` started'),
+    .enum(['clarification', 'approval', 'timer', 'slot', 'execution', 'platform'])
+    .describe(
+      '`execution`: the end of the one that a `subworkflow` started. `platform`: the service itself is in trouble (its database, its storage, its load) and tries again by itself; also shown while the execution is `running`',
+    ),
+  error: z.string().optional().describe('With the kind `platform`: what is wrong, in words'),
   execution_id: z.string().optional().describe('With the kind `execution`: which one'),
   since: z.string(),
   until: z.string().optional(),

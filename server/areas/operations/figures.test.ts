@@ -28,7 +28,12 @@ test('the engine is asked once in ten seconds, and what is not known is left out
     if (!answers) throw new Error('the database is away')
     return figures
   }
-  addEngineFigures(registry, { figures: ask, counts: () => ({ mended: 4 }) }, pino({ level: 'silent' }), () => at)
+  addEngineFigures(
+    registry,
+    { figures: ask, counts: () => ({ mended: 4, platform_errors: { database: 1, storage: 2, load: 0 } }) },
+    pino({ level: 'silent' }),
+    () => at,
+  )
   const samples = async () => (await registry.metrics()).split('\n').filter((line) => /^heddle/.test(line))
   const whole = [
     'heddle_engine_queued 3',
@@ -38,19 +43,24 @@ test('the engine is asked once in ten seconds, and what is not known is left out
     'heddle_engine_poison 0',
     'heddle_engine_workers 1',
   ]
-  const counted = 'heddle_engine_mended_total 4'
+  const counted = [
+    'heddle_engine_mended_total 4',
+    'heddle_engine_platform_errors_total{kind="database"} 1',
+    'heddle_engine_platform_errors_total{kind="storage"} 2',
+    'heddle_engine_platform_errors_total{kind="load"} 0',
+  ]
   expect(await Promise.all([samples(), samples()])).toEqual([
-    [...whole, counted],
-    [...whole, counted],
+    [...whole, ...counted],
+    [...whole, ...counted],
   ])
   at = 9 * SECOND
-  expect(await samples()).toEqual([...whole, counted])
+  expect(await samples()).toEqual([...whole, ...counted])
   expect(asked).toBe(1)
   answers = false
   at = 10 * SECOND
-  expect(await samples()).toEqual([counted])
+  expect(await samples()).toEqual(counted)
   expect(asked).toBe(2)
   answers = true
   at = 20 * SECOND
-  expect(await samples()).toEqual([...whole, counted])
+  expect(await samples()).toEqual([...whole, ...counted])
 })

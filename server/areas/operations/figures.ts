@@ -60,4 +60,14 @@ export function addEngineFigures(
         this.inc(of(engine.counts()))
       },
     })
+  new Counter({
+    name: 'heddle_engine_platform_errors_total',
+    help: 'Errors of the service itself that executions met in this process; each is tried again',
+    labelNames: ['kind'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [kind, count] of Object.entries(engine.counts().platform_errors)) this.inc({ kind }, count)
+    },
+  })
 }

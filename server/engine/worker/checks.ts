@@ -73,6 +73,7 @@ export const startChecks = (deps: {
     try {
       while (!stopped && (await lookOnce()) === PORTION);
       mended += await store.releaseOrphans()
+      await store.forgetOldPlatformWaits()
     } catch (error) {
       log.warn({ err: error }, 'waits could not be compared')
     }

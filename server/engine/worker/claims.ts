@@ -1,6 +1,7 @@
 import { makeLru } from '#model/lru'
 import { isConnectionLost } from '#platform/db/unavailable'
 import type { Logger } from '#platform/log'
+import { type PlatformFault, platformFault } from '../platform-fault.ts'
 import { ForNewerRelease } from '../release.ts'
 import type { Identities, Identity } from './identity.ts'
 import type { Owned } from './owned.ts'
@@ -27,6 +28,8 @@ const NOWHERE = '00000000-0000-0000-0000-000000000000'
 export const makeClaims = (deps: {
   store: Store
   log: Logger
+  /** An execution met trouble of the service itself. */
+  count(kind: PlatformFault['kind']): void
   identities: Identities
   limits: { perWorkspace: number; claimPerWorkspace: number }
   /** How many more may be in memory. */
@@ -41,7 +44,7 @@ export const makeClaims = (deps: {
   const { store, log, identities, limits } = deps
   const arriving = new Set<string>()
   /** For how long those that did not load here were put back the last time. */
-  const pauses = makeLru<number>(10_000)
+  const pauses = makeLru<{ seconds: number; since: Date }>(10_000)
   let after = NOWHERE
   let alone = false
   let queueKnown = false
@@ -65,10 +68,14 @@ export const makeClaims = (deps: {
     return { ...claimed, rows }
   }
 
-  const putBack = (row: ExecutionRow, of: Identity): Promise<unknown> => {
-    const seconds = Math.min((pauses.get(row.execution_id) ?? 1) * 2, LONGEST_PAUSE_S)
-    pauses.set(row.execution_id, seconds)
-    return store.putBack(row, of.workerId, seconds)
+  const putBack = (row: ExecutionRow, of: Identity, error: unknown): Promise<unknown> => {
+    const before = pauses.get(row.execution_id)
+    const seconds = Math.min((before?.seconds ?? 1) * 2, LONGEST_PAUSE_S)
+    const since = before?.since ?? new Date()
+    pauses.set(row.execution_id, { seconds, since })
+    const fault = platformFault(error, 'engine')
+    if (fault) deps.count(fault.kind)
+    return store.putBack(row, of.workerId, { seconds, since, words: fault?.words ?? null })
   }
 
   const takeUp = async (row: ExecutionRow, of: Identity, events: Journals, inbox: Inboxes): Promise<void> => {
@@ -82,7 +89,7 @@ export const makeClaims = (deps: {
       const newer = error instanceof ForNewerRelease
       if (newer) log.info({ execution_id: row.execution_id }, 'an execution is left to a newer release')
       else log.error({ err: error, execution_id: row.execution_id }, 'an execution could not be taken up')
-      await (newer ? store.leaveToNewer(row, of.workerId) : putBack(row, of)).catch((failure: Error) =>
+      await (newer ? store.leaveToNewer(row, of.workerId) : putBack(row, of, error)).catch((failure: Error) =>
         log.warn({ err: failure }, 'an execution could not be put back'),
       )
     }

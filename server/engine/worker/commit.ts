@@ -1,9 +1,11 @@
 import type { GraphState } from '../interpreter/state.ts'
 import type { Append, StartRow } from '../journal/batch.ts'
 import { type Accepted, Fenced, Unknown } from '../journal/journal.ts'
+import type { BlobRef } from '../ports.ts'
 import { lookAtInbox } from './inbox.ts'
 import type { Self, Work } from './live-types.ts'
 import { setTimer } from './mailbox.ts'
+import { GivenUp } from './patience.ts'
 
 // Hands what follows from the mailbox to the journal as one append. What the interpreter commanded is carried out only when
 // that append is durable.
@@ -17,10 +19,23 @@ export const carryOut = (self: Self, commands: Work['commands']): void => {
   }
 }
 
+/**
+ * A store that does not take it is asked until it does, except for what is only being started: its caller is told. What is
+ * given back to the queue meanwhile takes the value along in its journal.
+ */
+const offloaded = async (self: Self, value: unknown, node: string, isStart: boolean): Promise<BlobRef | undefined> => {
+  try {
+    return await self.deps.offload(self.live, value, isStart ? undefined : node)
+  } catch (error) {
+    if (error instanceof GivenUp) return undefined
+    throw error
+  }
+}
+
 /** Results too large for the row go to the blob store first; the journal names them. */
-const offloadResults = async (self: Self, work: Work): Promise<void> => {
+const offloadResults = async (self: Self, work: Work, isStart: boolean): Promise<void> => {
   if (work.move?.results === undefined) return
-  const blob = await self.deps.offload(self.live, work.move.results)
+  const blob = await offloaded(self, work.move.results, '', isStart)
   const last = work.facts.findLast((fact) => fact.type === 'execution.succeeded')
   if (!blob || !last) return
   work.move.resultsBlob = blob
@@ -28,11 +43,11 @@ const offloadResults = async (self: Self, work: Work): Promise<void> => {
 }
 
 /** Outputs too large for an event likewise, one after the other: at no time are two of them text in memory. */
-const offloadOutputs = async (self: Self, work: Work): Promise<void> => {
+const offloadOutputs = async (self: Self, work: Work, isStart: boolean): Promise<void> => {
   for (const { frame, node } of work.large) {
     const state = frame.state.nodes[node]
     if (state?.output === undefined || state.blob) continue
-    const blob = await self.deps.offload(self.live, state.output)
+    const blob = await offloaded(self, state.output, frame.prefix + node, isStart)
     if (!blob) continue
     frame.state.nodes[node] = { ...state, blob }
     if (frame.item) continue
@@ -79,8 +94,12 @@ export const commit = async (self: Self, work: Work, start?: StartRow): Promise<
     ...(start && { start }),
   }
   try {
-    if (work.large.length > 0) await offloadOutputs(self, work)
-    if (work.move?.results !== undefined) await offloadResults(self, work)
+    if (work.large.length > 0) await offloadOutputs(self, work, start !== undefined)
+    if (work.move?.results !== undefined) await offloadResults(self, work, start !== undefined)
+    if (self.gone) {
+      for (const done of work.done) done(false)
+      return false
+    }
     const accepted = await deps.journal.append(append)
     self.committing = false
     return self.gone ? false : accept(self, work, accepted, start !== undefined)

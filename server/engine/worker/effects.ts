@@ -9,14 +9,16 @@ import type { Command } from '../interpreter/commands.ts'
 import { errorOf } from '../interpreter/failing.ts'
 import { compile } from '../interpreter/graph.ts'
 import type { ItemRow } from '../journal/batch.ts'
-import { type NodeCall, NodeFailure } from '../node.ts'
-import { checkedText, offload } from '../outputs.ts'
-import type { ChildEnd, EnginePorts, PeopleWait, Settled, Start, Started } from '../ports.ts'
+import { type NodeCall, NodeFailure, type NodeResult } from '../node.ts'
+import { checkedText, isLarge, offload } from '../outputs.ts'
+import { platformFault } from '../platform-fault.ts'
+import type { BlobRef, ChildEnd, EnginePorts, PeopleWait, Settled, Start, Started } from '../ports.ts'
 import { type Abortable, lazyAbort } from './abort.ts'
 import { childId } from './child-id.ts'
 import { type Frame, splitPath } from './frame.ts'
 import type { Live } from './live-types.ts'
 import { runMap } from './maps.ts'
+import { GivenUp, type Patience } from './patience.ts'
 import { happeningOf } from './signals.ts'
 
 // Carries out what the interpreter commanded, once that is durable. What comes of it goes back as a happening.
@@ -24,6 +26,7 @@ import { happeningOf } from './signals.ts'
 export type EffectDeps = {
   ports: EnginePorts
   log: Logger
+  patience: Patience
   /** Milliseconds of the database's clock. */
   clock(): number
   readItems(live: Live, path: string, after: number): Promise<StoredItem[]>
@@ -40,7 +43,9 @@ export type StoredItem = ItemRow
 
 const MAX_DEPTH = 16
 const PROGRESS_EVERY = 250
-const OPEN_TRIES = 6
+const DUE_LATER = 60 * SECOND
+const TROUBLE_MEANWHILE =
+  'the service was in trouble while this node ran; whether it took effect is not known, so it was not done again'
 
 const namedCredentials = (graph: Graph, node: string): ReadonlySet<string> =>
   new Set([...credentialIdsIn(compile(graph).nodes.get(node)?.args)].map(({ id }) => id))
@@ -55,7 +60,7 @@ const failure = (command: Command & { attempt: number }, error: unknown): Happen
 })
 
 export const makeEffects = (deps: EffectDeps) => {
-  const { ports, log } = deps
+  const { ports, log, patience } = deps
 
   /** Keeps the execution from parking while something of ours is under way. */
   const during = (live: Live, work: () => Promise<(() => void) | undefined>): void => {
@@ -64,7 +69,8 @@ export const makeEffects = (deps: EffectDeps) => {
       // No longer busy when what came of it is told: an execution that then only waits parks in the same append.
       (tell) => live.busy(-1, tell),
       (error: Error) => {
-        log.error({ err: error, execution_id: live.owned.executionId }, 'an effect went wrong')
+        if (!(error instanceof GivenUp))
+          log.error({ err: error, execution_id: live.owned.executionId }, 'an effect went wrong')
         live.busy(-1)
       },
     )
@@ -122,13 +128,12 @@ export const makeEffects = (deps: EffectDeps) => {
     }
   }
 
-  const run = async (live: Live, frame: Frame, command: Command & { do: 'run' }): Promise<() => void> => {
+  const runOnce = async (live: Live, frame: Frame, command: Command & { do: 'run' }): Promise<NodeResult> => {
     const path = frame.prefix + command.node
     const kind = Object.hasOwn(ports.nodes, command.type) ? ports.nodes[command.type] : undefined
     const controller = lazyAbort()
     live.effects.set(path, controller)
     let timer: NodeJS.Timeout | undefined
-    let happening: Happening
     try {
       if (!kind)
         throw new NodeFailure('unknown_node_type', `there is no node type "${command.type}"`, { retryable: false })
@@ -136,32 +141,55 @@ export const makeEffects = (deps: EffectDeps) => {
       if (missing) throw new NodeFailure('provider_not_configured', missing, { retryable: false })
       const running = kind.run(callOf(live, frame, command, path, controller))
       const { timeoutS } = command
-      const result = await (timeoutS === undefined
-        ? running
-        : Promise.race([
-            running,
-            new Promise<never>((_resolve, reject) => {
-              timer = setTimeout(() => {
-                reject(new NodeFailure('timeout', `the node took longer than its ${timeoutS} s`))
-                controller.abort()
-              }, timeoutS * SECOND)
-            }),
-          ]))
+      if (timeoutS === undefined) return await running
+      const late = new Promise<never>((_resolve, reject) => {
+        timer = setTimeout(() => {
+          reject(new NodeFailure('timeout', `the node took longer than its ${timeoutS} s`))
+          controller.abort()
+        }, timeoutS * SECOND)
+      })
+      return await Promise.race([running, late])
+    } catch (error) {
+      // What may happen at most once is not tried again, whoever is to blame.
+      if (kind?.descriptor.effect !== 'at_most_once' || !platformFault(error, 'node')) throw error
+      throw new NodeFailure('outcome_unknown', TROUBLE_MEANWHILE, { retryable: false })
+    } finally {
+      clearTimeout(timer)
+      if (live.effects.get(path) === controller) live.effects.delete(path)
+    }
+  }
+
+  /**
+   * The call has succeeded and is not repeated: its output is kept until it is stored. One that is given back before that
+   * takes it along in its journal.
+   */
+  const store = async (live: Live, frame: Frame, node: string, text: string): Promise<BlobRef | undefined> => {
+    if (!isLarge(text)) return undefined
+    try {
+      return await patience(live, { frame, node }, () => offload(ports.blobs, live.owned, text))
+    } catch (error) {
+      if (error instanceof GivenUp && live.isReleasing()) return undefined
+      throw error
+    }
+  }
+
+  const run = async (live: Live, frame: Frame, command: Command & { do: 'run' }): Promise<() => void> => {
+    const { node, attempt } = command
+    try {
+      const result = await patience(live, { frame, node, origin: 'node' }, () => runOnce(live, frame, command))
       const { value, text } = checkedText(result.output)
-      const blob = await offload(ports.blobs, live.owned, text)
-      const { node, attempt } = command
-      happening = { kind: 'done', node, attempt, output: value }
+      const blob = await store(live, frame, node, text)
+      const happening: Happening = { kind: 'done', node, attempt, output: value }
       if (blob) happening.blob = blob
       if (result.port !== undefined) happening.port = result.port
       if (result.usage) happening.usage = result.usage
+      return () => live.inform(frame, happening)
     } catch (error) {
+      if (error instanceof GivenUp) throw error
       if (!(error instanceof NodeFailure))
-        log.warn({ err: error, execution_id: live.owned.executionId, node: path }, 'a node threw')
-      happening = failure(command, error)
+        log.warn({ err: error, execution_id: live.owned.executionId, node: frame.prefix + node }, 'a node threw')
+      return () => live.inform(frame, failure(command, error))
     }
-    clearTimeout(timer)
-    if (live.effects.get(path) === controller) live.effects.delete(path)
-    return () => live.inform(frame, happening)
   }
 
   const waitOf = (live: Live, frame: Frame, node: string, args: JsonObject): PeopleWait => {
@@ -184,11 +212,14 @@ export const makeEffects = (deps: EffectDeps) => {
     }
   }
 
-  const close = async (live: Live, path: string): Promise<undefined> => {
+  const close = async (live: Live, frame: Frame, node: string): Promise<undefined> => {
     const { workspaceId, executionId } = live.owned
+    const path = frame.prefix + node
     try {
-      await ports.overtaken({ workspaceId, executionId, path })
+      // Of a frame that is over as well: that is why it is closed.
+      await patience(live, { frame: live.top, node: path }, () => ports.overtaken({ workspaceId, executionId, path }))
     } catch (error) {
+      if (error instanceof GivenUp) throw error
       log.warn({ err: error, execution_id: executionId }, 'a gate or question is closed only when its execution ends')
     }
   }
@@ -207,7 +238,7 @@ export const makeEffects = (deps: EffectDeps) => {
   const goOnWith = async (live: Live, frame: Frame, opened: Happening, settled: Settled): Promise<() => void> => {
     const { node } = splitPath(settled.nodePath)
     await live.tell(frame, opened)
-    await live.readInbox()
+    await patience(live, { frame, node }, () => live.readInbox())
     const outcome = happeningOf(settled, node, frame.state.nodes[node]?.attempt ?? 1)
     return () => outcome && live.inform(frame, outcome)
   }
@@ -219,21 +250,21 @@ export const makeEffects = (deps: EffectDeps) => {
   ): Promise<(() => void) | undefined> => {
     const { node, people } = command
     const wait = waitOf(live, frame, node, command.args)
-    for (let tries = 1; ; tries += 1) {
-      try {
-        const opened = await (people === 'approval' ? ports.openGate(wait) : ports.askQuestion(wait))
-        // Its item or its map ended meanwhile.
-        if (live.frames.get(frame.prefix) !== frame) return await close(live, wait.nodePath)
-        const dueAt = opened.dueAt?.getTime() ?? null
-        const happening: Happening = { kind: 'opened', node, people, data: opened.data, dueAt }
-        return opened.settled
-          ? await goOnWith(live, frame, happening, opened.settled)
-          : () => live.inform(frame, happening)
-      } catch (error) {
-        if (error instanceof NodeFailure || tries === OPEN_TRIES) return () => refuse(live, frame, node, error)
-        log.warn({ err: error, execution_id: live.owned.executionId }, 'a gate or question could not be opened yet')
-        await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** tries))
-      }
+    try {
+      const opened = await patience(live, { frame, node }, () =>
+        people === 'approval' ? ports.openGate(wait) : ports.askQuestion(wait),
+      )
+      // Its item or its map ended meanwhile.
+      if (live.frames.get(frame.prefix) !== frame) return await close(live, frame, node)
+      const dueAt = opened.dueAt?.getTime() ?? null
+      const happening: Happening = { kind: 'opened', node, people, data: opened.data, dueAt }
+      const { settled } = opened
+      return settled ? await goOnWith(live, frame, happening, settled) : () => live.inform(frame, happening)
+    } catch (error) {
+      if (error instanceof GivenUp) throw error
+      if (!(error instanceof NodeFailure))
+        log.error({ err: error, execution_id: live.owned.executionId }, 'a gate or question could not be opened')
+      return () => refuse(live, frame, node, error)
     }
   }
 
@@ -245,18 +276,21 @@ export const makeEffects = (deps: EffectDeps) => {
     const { workspaceId, executionId } = live.owned
     let dueAt: number | null
     try {
-      dueAt = (await ports.due({ workspaceId, executionId, nodePath: path, kind: people })).dueAt?.getTime() ?? null
+      const ask = () => ports.due({ workspaceId, executionId, nodePath: path, kind: people })
+      dueAt = (await patience(live, { frame, node }, ask)).dueAt?.getTime() ?? null
     } catch (error) {
-      log.warn({ err: error, execution_id: executionId }, 'a due gate or question could not be settled yet')
-      dueAt = deps.clock() + 5 * SECOND
+      if (error instanceof GivenUp) throw error
+      log.error({ err: error, execution_id: executionId }, 'a due gate or question could not be settled yet')
+      dueAt = deps.clock() + DUE_LATER
+    } finally {
+      live.effects.delete(`due:${path}`)
     }
-    live.effects.delete(`due:${path}`)
     // What the area decided has come as a message to this execution.
     live.lookAtInbox()
     return () => live.inform(frame, { kind: 'postponed', node, people, dueAt })
   }
 
-  const startChild = async (
+  const startOnce = async (
     live: Live,
     frame: Frame,
     command: Command & { do: 'child' },
@@ -266,57 +300,69 @@ export const makeEffects = (deps: EffectDeps) => {
     const path = frame.prefix + node
     const executionId = childId(owned.executionId, frame, node, attempt)
     const tell = (end: ChildEnd) => () => live.inform(frame, { kind: 'child', node, attempt, ...end })
-    try {
-      // Its end may have come as a message in the same moment.
-      const self = frame.state.nodes[node]
-      if (self?.wait?.kind !== 'execution' || self.attempt !== attempt) return undefined
-      // What was started is not resolved again: its workflow may be gone by now, and the child is not.
-      const before = command.again && (await deps.findChild(owned.workspaceId, executionId))
-      if (before) return before.ended ? tell(before.ended) : undefined
-      if (owned.depth >= MAX_DEPTH) {
-        throw new NodeFailure('too_deep', `workflows may start each other ${MAX_DEPTH} deep`, { retryable: false })
-      }
-      const wanted = {
-        workflow_id: String(args.workflow_id),
-        input: args.input ?? {},
-        executionId: owned.executionId,
-        ...(typeof args.version_id === 'string' && { version_id: args.version_id }),
-      }
-      const target = await ports.resolveWorkflow(owned.workspaceId, wanted)
-      // What is part of the program acts for whoever calls it.
-      const principalId = target.principalId ?? owned.principalId
-      const started = await deps.startChild({
-        ...target,
-        executionId,
-        workspaceId: owned.workspaceId,
-        input: wanted.input,
-        trigger: { kind: 'workflow', id: toWire('exe', owned.executionId) },
-        startedBy: owned.startedBy,
+    // Its end may have come as a message in the same moment.
+    const self = frame.state.nodes[node]
+    if (self?.wait?.kind !== 'execution' || self.attempt !== attempt) return undefined
+    // What was started is not resolved again: its workflow may be gone by now, and the child is not.
+    const before = command.again && (await deps.findChild(owned.workspaceId, executionId))
+    if (before) return before.ended ? tell(before.ended) : undefined
+    if (owned.depth >= MAX_DEPTH) {
+      throw new NodeFailure('too_deep', `workflows may start each other ${MAX_DEPTH} deep`, { retryable: false })
+    }
+    const wanted = {
+      workflow_id: String(args.workflow_id),
+      input: args.input ?? {},
+      executionId: owned.executionId,
+      ...(typeof args.version_id === 'string' && { version_id: args.version_id }),
+    }
+    const target = await ports.resolveWorkflow(owned.workspaceId, wanted)
+    // What is part of the program acts for whoever calls it.
+    const principalId = target.principalId ?? owned.principalId
+    const started = await deps.startChild({
+      ...target,
+      executionId,
+      workspaceId: owned.workspaceId,
+      input: wanted.input,
+      trigger: { kind: 'workflow', id: toWire('exe', owned.executionId) },
+      startedBy: owned.startedBy,
+      principalId,
+      initiatedBy: initiatorsOfFollower(
+        {
+          kind: 'execution',
+          executionId: owned.executionId,
+          principalId: owned.principalId,
+          chain: owned.initiatedBy,
+        },
         principalId,
-        initiatedBy: initiatorsOfFollower(
-          {
-            kind: 'execution',
-            executionId: owned.executionId,
-            principalId: owned.principalId,
-            chain: owned.initiatedBy,
-          },
-          principalId,
-        ),
-        tellEnd: true,
-        parent: { executionId: owned.executionId, node: path },
-        depth: owned.depth + 1,
-      })
-      // Started before, by a try whose fate was unknown, and perhaps over since.
-      const found = started.replayed ? await deps.findChild(owned.workspaceId, executionId) : undefined
-      return found?.ended ? tell(found.ended) : undefined
+      ),
+      tellEnd: true,
+      parent: { executionId: owned.executionId, node: path },
+      depth: owned.depth + 1,
+    })
+    // Started before, by a try whose fate was unknown, and perhaps over since.
+    const found = started.replayed ? await deps.findChild(owned.workspaceId, executionId) : undefined
+    return found?.ended ? tell(found.ended) : undefined
+  }
+
+  const startChild = async (
+    live: Live,
+    frame: Frame,
+    command: Command & { do: 'child' },
+  ): Promise<(() => void) | undefined> => {
+    const { node, attempt } = command
+    try {
+      return await patience(live, { frame, node }, () => startOnce(live, frame, command))
     } catch (error) {
-      return tell({ results: null, error: errorOf(error) })
+      if (error instanceof GivenUp) throw error
+      return () => live.inform(frame, { kind: 'child', node, attempt, results: null, error: errorOf(error) })
     }
   }
 
   const forsake = async (live: Live, frame: Frame, command: Command & { do: 'forsake' }): Promise<undefined> => {
     const { workspaceId, executionId } = live.owned
-    await deps.cancelChild(workspaceId, childId(executionId, frame, command.node, command.attempt))
+    const child = childId(executionId, frame, command.node, command.attempt)
+    const node = frame.prefix + command.node
+    await patience(live, { frame: live.top, node }, () => deps.cancelChild(workspaceId, child))
   }
 
   return (live: Live, frame: Frame, command: Command) => {
@@ -327,7 +373,8 @@ export const makeEffects = (deps: EffectDeps) => {
         return during(live, () => inTurn(live, frame.prefix + command.node, () => openForPeople(live, frame, command)))
       case 'close': {
         const path = frame.prefix + command.node
-        return live.owned.metPeople ? during(live, () => inTurn(live, path, () => close(live, path))) : undefined
+        if (!live.owned.metPeople) return undefined
+        return during(live, () => inTurn(live, path, () => close(live, frame, command.node)))
       }
       case 'due':
         return during(live, () => due(live, frame, command))

@@ -4,7 +4,7 @@ import { stepFrame } from './absorb.ts'
 import { childId } from './child-id.ts'
 import { splitPath } from './frame.ts'
 import type { InboxMessage, Self, Work } from './live-types.ts'
-import { inform, post } from './mailbox.ts'
+import { endPauses, inform, post } from './mailbox.ts'
 import { happeningOf } from './signals.ts'
 
 // Messages to an execution, in their order. A cancel stops what is under way and ends it, at the latest after a grace.
@@ -21,6 +21,7 @@ const beginCancel = (self: Self, n: number, data: JsonObject): void => {
   if (self.cancel) return
   self.cancel = { n, data, timer: setTimeout(() => finishCancel(self), GRACE) }
   for (const controller of self.effects.values()) controller.abort()
+  endPauses(self)
   if (self.inFlight === 0) finishCancel(self)
 }
 

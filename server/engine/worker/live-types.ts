@@ -28,7 +28,8 @@ export type LiveDeps = {
   cleared(live: Live): void
   /** The journal cannot be written by this worker any more. */
   lost(error: Error): void
-  offload(live: Live, value: unknown): Promise<BlobRef | undefined>
+  /** For as long as it takes where the node is given whose value it is (empty: the execution's own). */
+  offload(live: Live, value: unknown, node: string | undefined): Promise<BlobRef | undefined>
   turns: Turns
   appended(executionId: string): void
 }
@@ -74,6 +75,13 @@ export type Live = {
   readInbox(): Promise<void>
   /** While item frames are being read back, messages to them must wait. */
   restoring(delta: 1 | -1): void
+  /**
+   * Waits. False where the execution has left this worker, is to be given back or (unless that is no matter) to be stopped;
+   * then at once.
+   */
+  pause(ms: number, evenWhenStopped: boolean): Promise<boolean>
+  /** It is to go back to the queue. */
+  isReleasing(): boolean
   /** Writes nothing more and is forgotten; the journal has all there is. */
   abandon(): void
   /** Goes back to the queue as soon as nothing runs. */
@@ -105,6 +113,8 @@ export type Self = {
   timer: NodeJS.Timeout | undefined
   cancel: { n: number; data: JsonObject; timer: NodeJS.Timeout } | undefined
   releasing: boolean
+  /** Ends each pause under way, so that whoever pauses looks whether it is still wanted. */
+  readonly pauses: Set<() => void>
   now(): number
   /** Lets the mailbox be looked at, unless that is already on its way. */
   schedule(): void

@@ -3,7 +3,7 @@ import { openFrame, stepFrame } from './absorb.ts'
 import type { Frame } from './frame.ts'
 import { finishCancel, lookAtInbox, readInbox } from './inbox.ts'
 import type { Leaving, Live, LiveDeps, Self } from './live-types.ts'
-import { inform, post } from './mailbox.ts'
+import { endPauses, inform, pause, post } from './mailbox.ts'
 import type { Owned } from './owned.ts'
 import { beginLive, pump, resumeFrame } from './pump.ts'
 
@@ -40,6 +40,7 @@ const makeSelf = (deps: LiveDeps, owned: Owned): Self => {
     timer: undefined,
     cancel: undefined,
     releasing: false,
+    pauses: new Set(),
     now: () => {
       lastAt = Math.max(lastAt, deps.clock())
       return lastAt
@@ -63,6 +64,7 @@ const leave = (self: Self, how: Leaving): void => {
   clearTimeout(self.cancel?.timer)
   for (const controller of self.effects.values()) controller.abort()
   self.effects.clear()
+  endPauses(self)
   for (const wake of self.waiters.splice(0)) wake(false)
   self.deps.left(self.live, how)
 }
@@ -93,9 +95,12 @@ const liveOf = (self: Self): Live => ({
     self.restoring += delta
     if (self.restoring === 0) lookAtInbox(self)
   },
+  pause: (ms, evenWhenStopped) => pause(self, ms, evenWhenStopped),
+  isReleasing: () => self.releasing && !self.gone,
   abandon: () => self.leave('abandoned'),
   release: () => {
     self.releasing = true
+    endPauses(self)
     self.schedule()
   },
 })

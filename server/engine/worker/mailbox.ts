@@ -21,6 +21,23 @@ export const inform = (self: Self, thunk: (work: Work) => void): void => {
   self.schedule()
 }
 
+/** Resolves after that time, or as soon as it may no longer be worth waiting for; says whether it is. */
+export const pause = (self: Self, ms: number, evenWhenStopped: boolean): Promise<boolean> =>
+  new Promise((resolve) => {
+    const isWanted = (): boolean => !self.gone && !self.releasing && (evenWhenStopped || !self.cancel)
+    const end = (): void => {
+      clearTimeout(timer)
+      self.pauses.delete(end)
+      resolve(isWanted())
+    }
+    const timer = setTimeout(end, isWanted() ? ms : 0)
+    self.pauses.add(end)
+  })
+
+export const endPauses = (self: Self): void => {
+  for (const end of [...self.pauses]) end()
+}
+
 const timePasses =
   (self: Self) =>
   (work: Work): void => {

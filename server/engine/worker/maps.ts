@@ -6,10 +6,11 @@ import { errorOf } from '../interpreter/failing.ts'
 import { scopeAt } from '../interpreter/scope.ts'
 import { emptyState, type GraphState } from '../interpreter/state.ts'
 import { NodeFailure } from '../node.ts'
-import { checkedText, hydrate, offload } from '../outputs.ts'
+import { checkedText, hydrate, isLarge, offload } from '../outputs.ts'
 import type { EffectDeps, StoredItem } from './effects.ts'
 import type { Frame } from './frame.ts'
 import type { Live, Work } from './live-types.ts'
+import { GivenUp } from './patience.ts'
 import { outcomeUnknown } from './signals.ts'
 
 // A map executes its body once per item, each in a frame of its own whose state is a row. The surrounding state holds only
@@ -160,11 +161,15 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
   const gather = async (): Promise<void> => {
     live.busy(1)
     try {
-      if (!complete) await readOutputs()
+      if (!complete) await deps.patience(live, { frame, node }, readOutputs)
       const { value, text } = checkedText(Array.from({ length: total }, (_, index) => outputs[index] ?? null))
-      const blob = await offload(deps.ports.blobs, live.owned, text)
+      const blob = isLarge(text)
+        ? await deps.patience(live, { frame, node }, () => offload(deps.ports.blobs, live.owned, text))
+        : undefined
       live.inform(frame, { kind: 'done', node, attempt, output: value, ...(blob && { blob }) })
     } catch (error) {
+      // Its items are in their rows: whoever goes on with it gathers them again.
+      if (error instanceof GivenUp) return
       const retryable = !(error instanceof NodeFailure) || error.retryable
       live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable })
     } finally {
@@ -190,6 +195,8 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
   /** After a crash or a wait: settled items are counted, begun ones go on from their rows. */
   const restore = async (): Promise<Frame[]> => {
     const found: Frame[] = []
+    const hydrated = (state: GraphState): Promise<GraphState> =>
+      deps.patience(live, { frame, node }, () => hydrate(deps.ports.blobs, state))
     for (const [from, to] of frame.state.nodes[node]?.map?.done ?? []) {
       for (let index = from; index < to; index += 1) markSettled(index)
       complete = false
@@ -197,14 +204,14 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
     let after = -1
     while (after + 1 < total && settled[after + 1]) after += 1
     for (;;) {
-      const rows = await deps.readItems(live, path, after)
+      const rows = await deps.patience(live, { frame, node }, () => deps.readItems(live, path, after))
       for (const row of rows) {
         after = row.index
         if (row.index >= total || settled[row.index]) continue
         if (row.status === 'succeeded' || row.status === 'failed') {
           complete = false
           markSettled(row.index)
-        } else if (row.state) found.push(frameOf(row.index, await hydrate(deps.ports.blobs, row.state), row))
+        } else if (row.state) found.push(frameOf(row.index, await hydrated(row.state), row))
       }
       if (rows.length < PAGE) return found
     }

@@ -5,6 +5,7 @@ import type { Fact, GraphState } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import type { BlobRef, EndedExecution, Initiator, Signal, TriggerKind } from '../ports.ts'
 import type { InboxMessage } from './live-types.ts'
+import type { PlatformWait } from './patience.ts'
 
 // The worker's statements besides the journal's. Each is prepared once per connection and runs in a transaction of its own.
 
@@ -252,15 +253,39 @@ export const makeStore = (db: Database) => {
         [row.workspace_id, row.execution_id, workerId],
       ),
     /** It cannot be taken up now (its definition or a blob did not load): it waits a little. No crash: that is for `bury`. */
-    putBack: (row: Pick<ExecutionRow, 'workspace_id' | 'execution_id'>, workerId: string, seconds: number) =>
+    putBack: (
+      row: Pick<ExecutionRow, 'workspace_id' | 'execution_id'>,
+      workerId: string,
+      { seconds, since, words }: { seconds: number; since: Date; words: string | null },
+    ) =>
       query(
         'put-back',
         `update executions set worker_id = null, status = 'waiting', epoch = epoch + 1, due_at = now() + interval '1 second' * $4,
-            waiting_for = jsonb_build_array(jsonb_build_object('kind', 'timer', 'reason', 'not_loaded', 'since', now(),
-              'until', now() + interval '1 second' * $4))
+            waiting_for = jsonb_build_array(jsonb_strip_nulls(jsonb_build_object(
+              'kind', case when $6::text is null then 'timer' else 'platform' end, 'reason', 'not_loaded', 'since', $5::timestamptz,
+              'until', now() + interval '1 second' * $4, 'error', $6::text)))
           where workspace_id = $1 and execution_id = $2 and worker_id = $3`,
-        [row.workspace_id, row.execution_id, workerId, seconds],
+        [row.workspace_id, row.execution_id, workerId, seconds, since, words],
       ),
+    /** What an execution that runs waits for because the service itself is in trouble, for people to see. */
+    notePlatformWait: (wait: PlatformWait) =>
+      query(
+        'note-platform',
+        `insert into platform_waits (workspace_id, execution_id, node_path, epoch, since, until, error)
+         values ($1, $2, $3, $4, to_timestamp($5 / 1000.0), to_timestamp($6 / 1000.0), $7)
+         on conflict (workspace_id, execution_id, node_path) do update set epoch = excluded.epoch, since = excluded.since,
+           until = excluded.until, error = excluded.error`,
+        [wait.workspaceId, wait.executionId, wait.nodePath, wait.epoch, wait.since, wait.until, wait.error],
+      ),
+    forgetPlatformWait: (wait: Pick<PlatformWait, 'workspaceId' | 'executionId' | 'nodePath'>) =>
+      query(
+        'forget-platform',
+        'delete from platform_waits where workspace_id = $1 and execution_id = $2 and node_path = $3',
+        [wait.workspaceId, wait.executionId, wait.nodePath],
+      ),
+    /** Whoever wrote them is gone; whoever goes on with the execution writes its own. */
+    forgetOldPlatformWaits: () =>
+      query('forget-platforms', `delete from platform_waits where until < now() - interval '10 minutes'`, []),
     inboxAfter: async (executionId: string, seen: number): Promise<InboxMessage[]> =>
       query<InboxMessage>('inbox', 'select n, payload from inbox where execution_id = $1 and n > $2 order by n', [
         executionId,

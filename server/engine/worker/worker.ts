@@ -11,8 +11,9 @@ import type { StartRow } from '../journal/batch.ts'
 import { type Journal, Refused } from '../journal/journal.ts'
 import { NodeFailure } from '../node.ts'
 import { nudge } from '../nudges.ts'
-import { checkedText, offload } from '../outputs.ts'
-import type { EnginePorts } from '../ports.ts'
+import { checkedText, isLarge, offload } from '../outputs.ts'
+import type { PlatformFault } from '../platform-fault.ts'
+import type { EngineCounts, EnginePorts } from '../ports.ts'
 import { makeUnderstanding } from '../release.ts'
 import { startChecks } from './checks.ts'
 import { makeClaims } from './claims.ts'
@@ -22,6 +23,7 @@ import { makeLive } from './live.ts'
 import type { Leaving, Live } from './live-types.ts'
 import { type Owned, ownedFromStart } from './owned.ts'
 import { makeReader } from './owned-row.ts'
+import { makePatience, PAUSES, type Pauses } from './patience.ts'
 import type { Store } from './store.ts'
 import { startTicking, TICK } from './tick.ts'
 import { makeTurns } from './turns.ts'
@@ -62,6 +64,8 @@ export type WorkerDeps = {
   tickMs?: number | undefined
   /** Milliseconds between two looks at the waits of executions. */
   checkMs?: number | undefined
+  /** Between two tries of what met trouble of the service; shorter ones only in tests. */
+  pauses?: Pauses | undefined
   /** Executions that ended and whose end somebody wants to know. */
   tell(): void
 }
@@ -81,6 +85,8 @@ export type Worker = {
   running(): number
   /** Disagreements between executions and what they wait for that this process has mended. */
   mended(): number
+  /** Errors of the service itself that executions met here. */
+  platformErrors(): EngineCounts['platform_errors']
   /** Whether it beats. */
   ready(): boolean
   stop(): Promise<void>
@@ -112,9 +118,23 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   const effectOf = (type: string): Effect => ports.nodes[type]?.descriptor.effect ?? 'pure'
   const { loadDefinition } = ports
   const understanding = makeUnderstanding(ports.nodes)
+  const platformErrors = { database: 0, storage: 0, load: 0 }
+  const count = (kind: PlatformFault['kind']): void => {
+    platformErrors[kind] += 1
+  }
+  const { notePlatformWait, forgetPlatformWait } = store
+  const patience = makePatience({
+    log,
+    clock: clock.now,
+    notePlatformWait,
+    forgetPlatformWait,
+    count,
+    pauses: deps.pauses ?? PAUSES,
+  })
   const carryOut = makeEffects({
     ports,
     log,
+    patience,
     clock: clock.now,
     readItems: (live, path, from) => store.items(live.owned.executionId, path, from),
     startChild: deps.startChild,
@@ -188,7 +208,12 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
           log.warn({ err: error }, 'the worker lost its say and begins anew')
           if (of === identities.current()) identities.renew()
         },
-        offload: async ({ owned: about }, value) => offload(ports.blobs, about, storableText(value)),
+        offload: async (of, value, node) => {
+          const text = storableText(value)
+          const put = () => offload(ports.blobs, of.owned, text)
+          if (node === undefined || !isLarge(text)) return put()
+          return patience(of, { frame: of.top, node, evenWhenStopped: true }, put)
+        },
         turns,
         appended: hints.appended,
       },
@@ -214,6 +239,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   const claims = makeClaims({
     store,
     log,
+    count,
     identities,
     limits,
     room: () => limits.capacity - lives.size,
@@ -281,6 +307,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     },
     running: () => lives.size,
     mended: checks.mended,
+    platformErrors: () => ({ ...platformErrors }),
     ready: () => !stopping && performance.now() - ticking.beatAt() < SILENT,
     stop: async () => {
       stopping = true

@@ -57,6 +57,12 @@ function OneWait({ wait, execution, nameOf }: { wait: Wait; execution: Execution
           )}
         </Notice>
       )
+    case 'platform':
+      return (
+        <Notice icon={<Hourglass aria-hidden className="size-5" />}>
+          {wait.error ?? 'The service is in trouble.'} {step} is tried again by itself; nothing is lost.
+        </Notice>
+      )
     case 'slot':
       return (
         <Notice icon={<Hourglass aria-hidden className="size-5" />}>

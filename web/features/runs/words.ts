@@ -8,6 +8,7 @@ const words: Record<Waiting['kind'], string> = {
   timer: 'Timer',
   slot: 'Free slot',
   execution: 'Another run',
+  platform: 'The service',
 }
 
 /** In a word, what a waiting execution waits for. */

@@ -1,0 +1,91 @@
+import { ExpressionFailure } from '#model/expressions'
+import { DatabaseSilent, isConnectionLost, isDatabaseUnavailable } from '#platform/db/unavailable'
+import { isProblem, type Problem } from '#platform/errors'
+import { Fenced, Full, Unknown } from './journal/journal.ts'
+import { NodeFailure } from './node.ts'
+
+// One place says which errors are trouble of the service itself: its database, its blob store, more load than it can carry.
+// Such an error is held against no tenant: what met it is tried again for as long as it takes. Everything else is either the
+// node's own failure or a mistake in our code; repeating those for ever would help nobody.
+
+export type PlatformFault = {
+  kind: 'database' | 'storage' | 'load'
+  /** For people: what is wrong, without addresses, statements or names of ours. */
+  words: string
+}
+
+/**
+ * Where the error comes from: what a node called (its own servers may refuse connections, and that is not our network), or
+ * the engine's own calls.
+ */
+export type Origin = 'node' | 'engine'
+
+/** The blob store did not do what it was asked, and gives no reason that is known here. */
+export class StorageTrouble extends Error {}
+
+const fault = (kind: PlatformFault['kind'], words: string): PlatformFault => ({ kind, words })
+
+const storage: Record<string, string> = {
+  ENOSPC: 'The storage of the service is full.',
+  EDQUOT: 'The storage of the service is full.',
+  EROFS: 'The storage of the service cannot be written to.',
+  EIO: 'The storage of the service does not work.',
+  EMFILE: 'The service has too many files open.',
+  ENFILE: 'The service has too many files open.',
+}
+/** Files of the service that it may not touch; a node may name such a file in its own right. */
+const engineStorage: Record<string, string> = {
+  EACCES: 'The storage of the service cannot be written to.',
+  EPERM: 'The storage of the service cannot be written to.',
+}
+
+const problems = new Map<string, PlatformFault['kind']>([
+  ['unavailable', 'database'],
+  ['storage_full', 'storage'],
+  ['overloaded', 'load'],
+  ['queue_full', 'load'],
+])
+
+const database = (code: string): PlatformFault => {
+  if (code === '53100') return fault('storage', 'The disk of the database is full.')
+  if (code === '25006') return fault('database', 'The database takes no writes.')
+  if (code === '55P03' || code === '57014') return fault('database', 'The database took too long.')
+  if (code.startsWith('40')) return fault('database', 'Others changed the same at the same time.')
+  return fault('database', 'The database does not answer.')
+}
+
+const ofProblem = (problem: Problem): PlatformFault | undefined => {
+  const kind = problems.get(problem.code)
+  // The first sentence says what is wrong, the others what a caller of the API should do.
+  return kind && fault(kind, /^.*?[.](?=\s|$)/.exec(problem.message)?.[0] ?? problem.message)
+}
+
+const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code)
+
+const ofOne = (error: Error, origin: Origin): PlatformFault | undefined => {
+  if (isProblem(error)) return ofProblem(error)
+  if (error instanceof StorageTrouble) return fault('storage', 'The storage of the service does not answer.')
+  if (error instanceof Full) return database('53100')
+  if (error instanceof Fenced || error instanceof Unknown) return database('')
+  const code = String((error as Error & { code?: unknown }).code ?? '')
+  const words = storage[code] ?? (origin === 'engine' ? engineStorage[code] : undefined)
+  if (words !== undefined) return fault('storage', words)
+  if (origin === 'engine' || isSqlState(code) || error instanceof DatabaseSilent)
+    return isDatabaseUnavailable(error) ? database(code) : undefined
+  // Without a code only the words of our own pool are left.
+  return code === '' && isConnectionLost(error) ? database('') : undefined
+}
+
+const DEEPEST_CAUSE = 5
+
+/** Undefined for whatever is no trouble of the service. */
+export const platformFault = (error: unknown, origin: Origin): PlatformFault | undefined => {
+  let at = error
+  for (let depth = 0; at instanceof Error && depth < DEEPEST_CAUSE; depth += 1) {
+    if (at instanceof NodeFailure || at instanceof ExpressionFailure) return undefined
+    const found = ofOne(at, origin)
+    if (found) return found
+    at = at.cause
+  }
+  return undefined
+}

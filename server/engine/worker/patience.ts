@@ -1,0 +1,91 @@
+import { SECOND } from '#platform/clock'
+import type { Logger } from '#platform/log'
+import { type Origin, type PlatformFault, platformFault } from '../platform-fault.ts'
+import type { Frame } from './frame.ts'
+import type { Live } from './live-types.ts'
+
+// Trouble of the service itself ends no execution and uses up no attempt: what met it is tried again with growing pauses for
+// as long as it takes. People see it in `waiting_for` from the second time on; most of it is over by then.
+
+export type Pauses = { first: number; longest: number }
+export const PAUSES: Pauses = { first: SECOND / 4, longest: 30 * SECOND }
+const SHOWN_FROM = 2
+
+/** Nobody wants the outcome any more: the execution ended, was stopped, or goes back to the queue. */
+export class GivenUp extends Error {}
+
+/** Spread by a quarter either way: those that met the same trouble do not come back together. */
+export const pauseAfter = ({ first, longest }: Pauses, tries: number, random: number): number =>
+  Math.min(longest, first * 2 ** (tries - 1)) * (0.75 + random / 2)
+
+export type PlatformWait = {
+  workspaceId: string
+  executionId: string
+  epoch: number
+  nodePath: string
+  since: number
+  until: number
+  error: string
+}
+
+export type PatienceDeps = {
+  log: Logger
+  /** Milliseconds of the database's clock. */
+  clock(): number
+  notePlatformWait(wait: PlatformWait): Promise<unknown>
+  forgetPlatformWait(wait: Pick<PlatformWait, 'workspaceId' | 'executionId' | 'nodePath'>): Promise<unknown>
+  count(kind: PlatformFault['kind']): void
+  pauses: Pauses
+}
+
+export type Patience = <T>(
+  live: Live,
+  about: {
+    /** The node's; of the whole execution where absent. */
+    frame: Frame
+    node: string
+    origin?: Origin
+    /** It is wanted although the execution is being stopped. */
+    evenWhenStopped?: boolean
+  },
+  work: () => Promise<T>,
+) => Promise<T>
+
+export const makePatience = (deps: PatienceDeps): Patience => {
+  const { log } = deps
+  const lost = (error: Error): void => log.debug({ err: error }, 'what an execution waits for could not be shown')
+
+  return async (live, { frame, node, origin = 'engine', evenWhenStopped = false }, work) => {
+    const { workspaceId, executionId, epoch } = live.owned
+    const at = { workspaceId, executionId, nodePath: frame.prefix + node }
+    let since: number | undefined
+    // One after the other: what is forgotten last stays forgotten.
+    let writing: Promise<unknown> | undefined
+    try {
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await work()
+        } catch (error) {
+          const fault = platformFault(error, origin)
+          if (!fault) throw error
+          deps.count(fault.kind)
+          const pause = pauseAfter(deps.pauses, tries, Math.random())
+          log.warn(
+            { err: error, execution_id: executionId, node: at.nodePath, tries },
+            'the service is in trouble; tried again',
+          )
+          const now = deps.clock()
+          since ??= now
+          if (tries >= SHOWN_FROM) {
+            const wait = { ...at, epoch, since, until: now + pause, error: fault.words }
+            writing = (writing ?? Promise.resolve()).then(() => deps.notePlatformWait(wait)).catch(lost)
+          }
+          const isWanted = await live.pause(pause, evenWhenStopped)
+          if (!isWanted || live.frames.get(frame.prefix) !== frame) throw new GivenUp('nobody waits for it any more')
+        }
+      }
+    } finally {
+      writing?.then(() => deps.forgetPlatformWait(at)).catch(lost)
+    }
+  }
+}
