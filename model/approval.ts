@@ -13,6 +13,8 @@ export type Approver = {
   name?: string
   instructions?: string
   model?: string
+  /** Of an agent: the credential of its language model. */
+  credential_id?: string
 }
 export type Quorum = 'any' | 'all' | { n_of: number } | { $cel: string }
 export type OnDue = 'reject' | 'approve' | 'escalate'

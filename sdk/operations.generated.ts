@@ -61,6 +61,7 @@ import type {
   NewEnrichmentJob,
   NewSource,
   NewSuite,
+  NewWorkspaceModel,
   Notification,
   OddsOfDay,
   OidcProviders,
@@ -112,6 +113,7 @@ import type {
   WorkflowWidgetConfig,
   Workspace,
   WorkspaceMember,
+  WorkspaceModel,
 } from './types.generated.ts'
 
 export type Operations = {
@@ -492,15 +494,15 @@ export type Operations = {
   /** The report of a run, record by record; with `compare`, how it differs from another run */
   getSuiteRun: { input: { suite_id: string; run_id: string; limit?: number; cursor?: string; compare?: string; outcome?: "passed" | "failed" | "error" | "unjudged" }; answer: SuiteReport; required: true }
   /** Values for several requirements out of a message */
-  extractRequirements: { input: { message: string; requirements?: Array<string | { name: string; description?: string; schema?: Record<string, unknown>; required?: boolean }>; workflow_id?: string; known?: Record<string, unknown>; time_zone?: string }; answer: ExtractedRequirements; required: true }
+  extractRequirements: { input: { message: string; requirements?: Array<string | { name: string; description?: string; schema?: Record<string, unknown>; required?: boolean }>; workflow_id?: string; known?: Record<string, unknown>; time_zone?: string; credential_id?: string; model?: string }; answer: ExtractedRequirements; required: true }
   /** Chat templates of the workspace */
   listTemplates: { input: { limit?: number; cursor?: string }; answer: { items: Array<Template>; next_cursor: string | null }; required: false }
   /** Create a chat template */
-  createTemplate: { input: { name: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string>; model?: string | null; voice?: string | null; theme?: Record<string, unknown>; features?: { speech?: boolean; transcribe?: boolean; names?: boolean }; allowed_origins?: Array<string>; retention_days?: number | null }; answer: Template; required: true }
+  createTemplate: { input: { name: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string>; model?: string | null; llm?: { credential_id: string; fallback_credential_id?: string } | null; voice?: string | null; theme?: Record<string, unknown>; features?: { speech?: boolean; transcribe?: boolean; names?: boolean }; allowed_origins?: Array<string>; retention_days?: number | null }; answer: Template; required: true }
   /** One chat template */
   getTemplate: { input: { template_id: string }; answer: Template; required: true }
   /** Change a chat template */
-  updateTemplate: { input: { template_id: string } & { name?: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string> | null; model?: string | null; voice?: string | null; theme?: Record<string, unknown> | null; features?: { speech?: boolean; transcribe?: boolean; names?: boolean } | null; allowed_origins?: Array<string> | null; retention_days?: number | null }; answer: Template; required: true }
+  updateTemplate: { input: { template_id: string } & { name?: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string> | null; model?: string | null; llm?: { credential_id: string; fallback_credential_id?: string } | null; voice?: string | null; theme?: Record<string, unknown> | null; features?: { speech?: boolean; transcribe?: boolean; names?: boolean } | null; allowed_origins?: Array<string> | null; retention_days?: number | null }; answer: Template; required: true }
   /** Delete a chat template and its embed tokens */
   deleteTemplate: { input: { template_id: string }; answer: undefined; required: true }
   /** Embed tokens of a template */
@@ -607,6 +609,10 @@ export type Operations = {
   authorizeCredential: { input: { credential_id: string }; answer: CredentialAuthorization; required: true }
   /** Where a service sends the browser back after the consent to an OAuth2 credential */
   finishAuthorization: { input: { state?: string; code?: string; error?: string }; answer: Blob; required: false }
+  /** Which language model answers in the workspace where none is named */
+  getWorkspaceModel: { input: { workspace_id: string }; answer: WorkspaceModel; required: true }
+  /** Choose the language model of the workspace, and one for when it is away */
+  chooseWorkspaceModel: { input: { workspace_id: string } & NewWorkspaceModel; answer: WorkspaceModel; required: true }
   /** The kinds of credentials and the known services, as forms for an editor */
   listCredentialKinds: { input: Record<string, never>; answer: CredentialKinds; required: false }
 }
@@ -861,5 +867,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getCredentialUsage: ["GET", "/api/credentials/{credential_id}/usage"],
   authorizeCredential: ["POST", "/api/credentials/{credential_id}/authorize"],
   finishAuthorization: ["GET", "/oauth/callback", ["state","code","error"]],
+  getWorkspaceModel: ["GET", "/api/workspaces/{workspace_id}/language-model"],
+  chooseWorkspaceModel: ["PUT", "/api/workspaces/{workspace_id}/language-model"],
   listCredentialKinds: ["GET", "/api/credential-kinds"],
 }

@@ -188,7 +188,7 @@ export type SuiteOutcome = { position: number; outcome: "passed" | "failed" | "e
 
 export type ExtractedRequirements = { values: Record<string, unknown>; missing: Array<string>; confidence: Record<string, number>; extracted_by: string }
 
-export type Template = { template_id: string; name: string; owner_id: string; greeting: string | null; instructions: string | null; workflow_ids: Array<string>; model: string | null; voice: string | null; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean; names: boolean }; allowed_origins: Array<string>; retention_days: number | null; created_at: string; updated_at: string }
+export type Template = { template_id: string; name: string; owner_id: string; greeting: string | null; instructions: string | null; workflow_ids: Array<string>; model: string | null; llm: { credential_id?: string; fallback_credential_id?: string } | null; voice: string | null; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean; names: boolean }; allowed_origins: Array<string>; retention_days: number | null; created_at: string; updated_at: string }
 
 export type WidgetConfig = { template_id: string; name: string; greeting: string; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean; names: boolean }; voice: string | null; suggestions: Array<string>; visitor_token: string }
 
@@ -243,5 +243,9 @@ export type CredentialTestRequest = { url?: string }
 export type CredentialUsage = { workflows: Array<{ workflow_id: string; name: string; versions: Array<{ version_id: string; number: number; active: boolean }> }>; jobs: Array<{ job_id: string; name: string }>; templates: Array<{ template_id: string; name: string }> }
 
 export type CredentialAuthorization = { url: string }
+
+export type WorkspaceModel = { credential_id: string | null; fallback_credential_id: string | null; source: "workspace" | "installation" | "none" }
+
+export type NewWorkspaceModel = { credential_id: string | null; fallback_credential_id?: string | null }
 
 export type CredentialKinds = { kinds: Array<{ kind: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service"; title: string; description: string; config_schema: Record<string, unknown>; secret_schema: Record<string, unknown> }>; services: Array<{ service: string; title: string; kind: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service"; hosts: Array<string>; config: Record<string, unknown>; secret_schema: Record<string, unknown>; help: string | null }> }

@@ -85,6 +85,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     log,
     outgoing: providers.outgoing,
     jobs: links.credentialHooks,
+    installation: providers.llm,
   })
   const data = wireData({ config, db, vault, log, jobs: links.hooks })
   const identity = wireIdentity({
@@ -103,6 +104,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     retentionDays: config.HEDDLE_RETENTION_DAYS,
     orgOf: identifier.orgOf,
     baseUrl: options.baseUrl,
+    credentials,
     workflows: () => workflows,
   })
   const threads = wireThreads({ db, vault, log, providers, identity, conversations: conversations.conversations })
@@ -111,7 +113,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     db,
     log,
     providers,
-    openCredential: credentials.openCredential,
+    credentials,
     quotas: payments.quotas,
     orgOf: identifier.orgOf,
     kinds: [...data.kinds, ...threads.kinds, ...(options.kinds ?? [])],

@@ -1,4 +1,5 @@
 import type { OutgoingCredential } from '#platform/outgoing/credential'
+import type { LanguageModel } from '#providers/llm/index'
 import { type NodeCall, NodeFailure } from './node.ts'
 
 /** What the area of credentials does for nodes: opens one for whoever the execution acts for. Throws NodeFailure. */
@@ -23,14 +24,49 @@ export const credentialField = (title = 'Credential') => ({
  * never wrote: only those that stand in the definition itself are opened.
  */
 export async function openNamed(
-  open: OpenCredential,
+  open: OpenCredential | undefined,
   { workspaceId, executionId, credentialIds }: Pick<NodeCall, 'workspaceId' | 'executionId' | 'credentialIds'>,
   named: unknown,
 ): Promise<OutgoingCredential | undefined> {
   if (named === undefined || named === null) return undefined
-  if (typeof named !== 'string' || !credentialIds.has(named))
+  if (open === undefined || typeof named !== 'string' || !credentialIds.has(named))
     throw new NodeFailure('credential_not_allowed', 'a credential is named in the definition, never computed', {
       retryable: false,
     })
   return open({ workspaceId, executionId, credentialId: named })
+}
+
+/** Which language model answers. Ids as they stand in the definition. */
+export type ChooseModel = (wanted: {
+  workspaceId: string
+  principal: { executionId: string } | { userId: string | null }
+  credentialId?: string | undefined
+  fallbackCredentialId?: string | undefined
+}) => Promise<LanguageModel>
+
+/** The fields of a node that asks a language model. */
+export const modelCredentialFields = {
+  credential_id: credentialField('Language model'),
+  fallback_credential_id: {
+    ...credentialField('Second language model'),
+    description: 'Asked where the first one is away',
+  },
+}
+
+/** The model of a node: what it names, else that of the workspace, else the installation's. */
+export async function modelFor(choose: ChooseModel, call: NodeCall): Promise<LanguageModel> {
+  const { args, workspaceId, executionId, credentialIds } = call
+  const named = (value: unknown): string | undefined => {
+    if (value === undefined || value === null) return undefined
+    if (typeof value === 'string' && credentialIds.has(value)) return value
+    throw new NodeFailure('credential_not_allowed', 'a credential is named in the definition, never computed', {
+      retryable: false,
+    })
+  }
+  return choose({
+    workspaceId,
+    principal: { executionId },
+    credentialId: named(args.credential_id),
+    fallbackCredentialId: named(args.fallback_credential_id),
+  })
 }

@@ -61,4 +61,6 @@ export type NodeKind = {
   run(call: NodeCall): Promise<NodeResult>
   /** Why it cannot be used in this installation (a provider not configured), or null. */
   unavailable?(): string | null
+  /** Why it cannot be used by workspaces that bring nothing of their own; shown by the registry. */
+  unavailableByDefault?(): string | null
 }

@@ -197,6 +197,11 @@ export const settings = {
   LLM_PROVIDER: optional(oneOf('openai', 'anthropic', 'google', 'openai-compatible'), 'Language model vendor'),
   LLM_MODEL: optional(text, 'Name of the language model'),
   LLM_API_KEY: optional(text, 'Key of the language model vendor'),
+  LLM_FOR_TENANTS: setting(
+    oneOf('open', 'closed'),
+    'open',
+    '`closed`: workspaces use language models of their own (credentials of kind `llm`) or none',
+  ),
   LLM_BASE_URL: optional(webAddress, 'Base address of the language model, with `/v1`'),
   SPEECH_BASE_URL: optional(webAddress, 'OpenAI-compatible speech and transcription, with `/v1`', 'none: local models'),
   SPEECH_API_KEY: optional(text, 'Key for it'),

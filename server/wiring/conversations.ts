@@ -14,6 +14,7 @@ import { templateRoutes } from '#areas/templates/routes'
 import { makeTemplates, standingInTemplate } from '#areas/templates/service'
 import { systemWorkflows } from '#areas/workflows/system'
 import { makeEmbedTokens } from '#areas/workflows/tokens'
+import type { ChooseModel } from '#engine/credentials'
 import type { Standings } from '#platform/access/check'
 import type { Database } from '#platform/db/pool'
 import type { Org } from '#platform/http/context'
@@ -33,6 +34,7 @@ export type ConversationWiringOptions = {
   quotas: Quotas
   orgOf(host: string): Promise<Org>
   baseUrl(): string
+  credentials: { chooseModel: ChooseModel; mayThink(): boolean }
   /** How long conversations with people outside are kept where nobody says otherwise. */
   retentionDays: number
   /** The engine asks and ends as soon as it is started, and conversations hear of it: they are made first. */
@@ -45,7 +47,8 @@ export function wireConversations(options: ConversationWiringOptions) {
   const conversations = makeConversations({
     db,
     log,
-    llm: providers.llm,
+    chooseModel: options.credentials.chooseModel,
+    mayThink: options.credentials.mayThink,
     questions: () => workflows().questions,
     checkQuota: (tx, workspaceId) => quotas.check(tx, workspaceId, 'runs_per_month', 1),
     countStarted: (workspaceId, count) =>
@@ -69,7 +72,10 @@ export function wireConversations(options: ConversationWiringOptions) {
   const { speech, transcription } = providers
   const templateWidget = makeTemplateWidget({ conversations, templates, visiting, visitors, speech, transcription })
   const workflowWidget = makeWorkflowWidget({ conversations, visiting, visitors })
-  const requirements = makeRequirements({ extract: makeExtract({ llm: providers.llm, log }), system: systemWorkflows })
+  const requirements = makeRequirements({
+    extract: makeExtract({ chooseModel: options.credentials.chooseModel, log }),
+    system: systemWorkflows,
+  })
   const standings: Standings = { template: standingInTemplate }
   const routes: AnyRoute[] = [
     ...requirementRoutes(requirements),

@@ -1,8 +1,9 @@
-import { makeOpenCredential } from '#areas/credentials/node'
+import { type ModelParts, makeChooseModel } from '#areas/credentials/models'
+import { makeNodeModel, makeOpenCredential } from '#areas/credentials/node'
 import { mayUseNamed, standingInCredential, standingInOwnedCredential } from '#areas/credentials/rights'
 import { credentialRoutes } from '#areas/credentials/routes'
 import type { CredentialJobHooks } from '#areas/credentials/service'
-import type { ResolveParts } from '#areas/credentials/use'
+import { watchModels } from '#areas/credentials/thinking'
 import { makeUseNotes } from '#areas/credentials/used'
 import type { ReferenceCheck } from '#areas/workflows/definition-check'
 import { findPrincipal } from '#areas/workflows/rights'
@@ -10,6 +11,7 @@ import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { Vault } from '#platform/secrets'
+import type { LanguageModel } from '#providers/llm/index'
 
 export type CredentialOptions = {
   db: Database
@@ -17,17 +19,36 @@ export type CredentialOptions = {
   log: Logger
   outgoing: Outgoing
   jobs: CredentialJobHooks
+  /** The installation's language model, as far as tenants may use it. */
+  installation: LanguageModel
 }
 
 /** The vault: stored secrets, and the one way to use them. */
-export function wireCredentials({ db, vault, log, outgoing, jobs }: CredentialOptions) {
+export function wireCredentials({ db, vault, log, outgoing, jobs, installation }: CredentialOptions) {
   const notes = makeUseNotes({ db, log })
-  const parts: ResolveParts = { db, vault, notes, outgoing, jobs, findPrincipal, underWay: new Map() }
+  const parts: ModelParts = {
+    installation,
+    db,
+    vault,
+    notes,
+    outgoing,
+    jobs,
+    findPrincipal,
+    underWay: new Map(),
+  }
+  const chooseModel = makeChooseModel(parts)
+  const thinking = watchModels({ db, log, installation })
   return {
     openCredential: makeOpenCredential(parts),
+    chooseModel,
+    chooseModelForNode: makeNodeModel(chooseModel),
+    mayThink: thinking.mayThink,
     routes: credentialRoutes(parts),
     standings: { credential: standingInCredential, owned_credential: standingInOwnedCredential },
     references: new Map<string, ReferenceCheck>([['cred', mayUseNamed]]),
-    stop: notes.stop,
+    async stop(): Promise<void> {
+      thinking.stop()
+      await notes.stop()
+    },
   }
 }

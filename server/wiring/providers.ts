@@ -7,7 +7,7 @@ import { makeSandbox } from '#platform/sandbox/sandbox'
 import { makeDiskBlobs } from '#providers/blobs/disk'
 import { makeS3Blobs } from '#providers/blobs/s3'
 import { makeChannels } from '#providers/channels/channels'
-import { makeLanguageModel } from '#providers/llm/configured'
+import { makeLanguageModel, modelForTenants } from '#providers/llm/configured'
 import { insertIntoOutbox, makeOutboxMail } from '#providers/mail/outbox'
 import { makeSmtpMail } from '#providers/mail/smtp'
 import { makeTheOddsApi } from '#providers/odds/the-odds-api'
@@ -42,7 +42,7 @@ export function wireProviders({ config, db, log, cpuSecondsPerMinute }: Provider
         })
       : makeSmtpMail({ url: config.SMTP_URL, from: config.SMTP_FROM })
   const odds = makeTheOddsApi({ key: config.ODDS_API_KEY, base: config.ODDS_API_BASE })
-  const llm = makeLanguageModel(config)
+  const llm = modelForTenants(makeLanguageModel(config), config.LLM_FOR_TENANTS === 'open')
   const blobs =
     config.S3_BUCKET === null
       ? makeDiskBlobs(blobDirectory(config))

@@ -4,6 +4,7 @@ import { makeQuestions } from '#areas/approvals/questions'
 import { makeReviews, type Review } from '#areas/approvals/reviews'
 import { approvalRoutes } from '#areas/approvals/routes'
 import { makeApprovals, makeStandingInGate } from '#areas/approvals/service'
+import { makeReview } from '#areas/credentials/review'
 import { executionFeed } from '#areas/executions/feed'
 import { executionRoutes } from '#areas/executions/routes'
 import { type AdhocStanding, makeExecutions, makeStandingInExecution } from '#areas/executions/service'
@@ -25,8 +26,7 @@ import { makeStandingInWorkflow, makeWorkflows, type WorkflowDependencies } from
 import { systemWorkflows } from '#areas/workflows/system'
 import { makeEmbedTokens } from '#areas/workflows/tokens'
 import { makeUsageNode } from '#areas/workflows/usage-node'
-import { reviewByAgent } from '#engine/agents/review'
-import type { OpenCredential } from '#engine/credentials'
+import type { ChooseModel, OpenCredential } from '#engine/credentials'
 import { startEngine } from '#engine/engine'
 import { makeMaintenance } from '#engine/maintenance'
 import type { AnyKind } from '#engine/nodes/kind'
@@ -46,7 +46,7 @@ export type WorkflowWiringOptions = {
   db: Database
   log: Logger
   providers: Providers
-  openCredential: OpenCredential
+  credentials: { openCredential: OpenCredential; chooseModelForNode: ChooseModel; chooseModel: ChooseModel }
   quotas: Quotas
   orgOf(host: string): Promise<Org>
   /** What other areas bring along. */
@@ -67,12 +67,19 @@ export type WorkflowWiringOptions = {
 /** The engine, and everything that stands directly on it: workflows, executions, webhooks, approvals. */
 export async function wireWorkflows(options: WorkflowWiringOptions) {
   const { config, db, log, providers } = options
+  const { openCredential, chooseModelForNode, chooseModel } = options.credentials
   const system = systemWorkflows
-  const nodes: NodeTable = makeNodes(
-    { ...providers, openCredential: options.openCredential, notify: makeNotifier(db) },
-    [makeUsageNode(db), ...makeLanguageNodes({ ...providers, kindOf: (type) => nodes.get(type) }), ...options.kinds],
-  )
-  const review: Review = options.review ?? ((request) => reviewByAgent({ llm: providers.llm, ...request }))
+  const nodes: NodeTable = makeNodes({ ...providers, openCredential, notify: makeNotifier(db) }, [
+    makeUsageNode(db),
+    ...makeLanguageNodes({
+      ...providers,
+      openCredential,
+      chooseModel: chooseModelForNode,
+      kindOf: (type) => nodes.get(type),
+    }),
+    ...options.kinds,
+  ])
+  const review: Review = options.review ?? makeReview(chooseModel)
 
   // The gates tell the engine, and the engine opens gates: whichever is made second is looked up when it is needed.
   const engineLater = (): Engine => engine

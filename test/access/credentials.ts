@@ -53,5 +53,13 @@ export const credentialCases: Cases = {
     },
   },
   finishAuthorization: { expect: everybody(401) },
+  getWorkspaceModel: {
+    expect: rows.workspaceRead,
+    prepare: async ({ workspace }) => ({ params: { workspace_id: workspace.id } }),
+  },
+  chooseWorkspaceModel: {
+    expect: rows.workspaceOwnerOnly,
+    prepare: async ({ workspace }) => ({ params: { workspace_id: workspace.id }, body: { credential_id: null } }),
+  },
   listCredentialKinds: { expect: rows.signedIn },
 }

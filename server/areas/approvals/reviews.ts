@@ -1,3 +1,4 @@
+import type { Policy } from '#model/approval'
 import type { Json } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
@@ -20,6 +21,10 @@ const LEASE_S = 120
 const MOST_ATTEMPTS = 3
 
 export type Review = (request: {
+  workspaceId: string
+  executionId: string
+  /** The credential of the model that its approver names. */
+  credentialId: string | undefined
   agent: { id: string; name: string; instructions: string | null; model: string | null }
   title: string
   payload: Json
@@ -29,6 +34,9 @@ export type Review = (request: {
 }) => Promise<Omit<AgentVote, 'agent' | 'name'>>
 
 type Owed = { workspace_id: string; request_id: string; agent: string }
+
+const credentialOf = ({ approvers, escalate_to }: Policy, agent: string): string | undefined =>
+  [...approvers, ...escalate_to].find(({ kind, id }) => kind === 'agent' && id === agent)?.credential_id
 
 export function makeReviews(options: {
   db: Database
@@ -71,6 +79,9 @@ export function makeReviews(options: {
     let vote: Omit<AgentVote, 'agent' | 'name'>
     try {
       vote = await options.review({
+        workspaceId: owed.workspace_id,
+        executionId: taken.gate.execution_id,
+        credentialId: credentialOf(taken.gate.policy, owed.agent),
         agent: { id: owed.agent, name, instructions: taken.agent.instructions, model: taken.agent.model },
         title: taken.gate.title,
         payload: taken.gate.payload,

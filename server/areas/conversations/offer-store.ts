@@ -21,6 +21,8 @@ export type Voice = {
   greeting: string | null
   instructions: string | null
   model: string | null
+  owner_id: string | null
+  llm: { credential_id?: string | null; fallback_credential_id?: string | null } | null
   /** Visitors learn the names of colleagues who talk with them. */
   names: boolean
 }
@@ -52,7 +54,7 @@ export const offersOfWorkflow = (tx: Tx, workspaceId: string, workflowId: string
 export type Surroundings = { voice: Voice | undefined; offers: Offer[]; form: FormRow | null }
 
 const around = (template: string, workflow: string): string =>
-  `(select row_to_json(s) from (select p.name, p.greeting, p.instructions, p.model,
+  `(select row_to_json(s) from (select p.name, p.greeting, p.instructions, p.model, p.owner_id, p.llm,
         coalesce((p.features ->> 'names')::boolean, false) as names from templates p
       where p.workspace_id = $1 and p.template_id = ${template}) s) as voice,
    (select json_agg(o order by o.position, o.workflow_id) from (

@@ -1,10 +1,8 @@
-import { withModel } from '#areas/requirements/extract'
+import { type ExtractDependencies, wishedModel } from '#areas/requirements/extract'
 import { isObject } from '#model/json'
-import type { Logger } from '#platform/log'
 import { makeFence } from '#providers/llm/fence'
-import type { LanguageModel } from '#providers/llm/index'
 import { ModelProblem } from '#providers/llm/problem'
-import type { PickWish, Situation } from './think.ts'
+import { type PickWish, type Situation, wishOf } from './think.ts'
 
 // A language model reads what is wished for. It chooses among the workflows of the template and nothing else: what it
 // answers beyond that is text for the person who wrote.
@@ -12,12 +10,13 @@ import type { PickWish, Situation } from './think.ts'
 const LONGEST_REPLY = 2000
 
 export const makePick =
-  ({ llm, log }: { llm: LanguageModel; log: Logger }): PickWish =>
+  (dependencies: ExtractDependencies): PickWish =>
   async (situation, text, signal) => {
-    if (llm.available() !== null) return undefined
+    const llm = await wishedModel(dependencies, wishOf(situation.held, situation.voice))
+    if (llm === undefined) return undefined
     const ids = situation.offers.map(({ workflow_id }) => workflow_id)
     try {
-      const { value } = await withModel(llm, situation.voice?.model ?? undefined).generateObject({
+      const { value } = await llm.generateObject({
         system: instructionsOf(situation),
         messages: [{ role: 'user', text: promptOf(situation, text) }],
         schema: {
@@ -43,7 +42,7 @@ export const makePick =
       }
     } catch (error) {
       if (!(error instanceof ModelProblem)) throw error
-      log.warn({ code: error.code }, 'a wish was read by rules: the language model did not answer')
+      dependencies.log.warn({ code: error.code }, 'a wish was read by rules: the language model did not answer')
       return undefined
     }
   }

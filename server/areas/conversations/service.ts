@@ -1,9 +1,8 @@
-import { makeExtract } from '#areas/requirements/extract'
+import { extractByRulesAlone, makeExtract } from '#areas/requirements/extract'
+import type { ChooseModel } from '#engine/credentials'
 import type { Database, Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import type { Logger } from '#platform/log'
-import { absentModel } from '#providers/llm/configured'
-import type { LanguageModel } from '#providers/llm/index'
 import { type CarryOutDependencies, type Deed, makeCarryOut } from './carry-out.ts'
 import { openForm } from './form-store.ts'
 import { lastSaid, listMessages, saveTurn, seqOf } from './message-store.ts'
@@ -21,28 +20,29 @@ import type { NewThread, Thread, Turn } from './types.ts'
 export type ConversationDependencies = CarryOutDependencies & {
   db: Database
   log: Logger
-  llm: LanguageModel
+  chooseModel: ChooseModel
+  /** False where no model can answer anywhere: then messages are read by rules at once. */
+  mayThink(): boolean
   /** Counts executions that were started. */
   countStarted(workspaceId: string, count: number): void
 }
 
 export function makeConversations(dependencies: ConversationDependencies) {
-  const { db, log, llm } = dependencies
+  const { db, log, chooseModel, mayThink } = dependencies
   const carrying = makeCarryOut(dependencies)
   const news = makeNews({
     db,
     carrying,
     stillOpen: (tx, workspaceId, ids) => dependencies.questions().stillOpen(tx, workspaceId, ids),
   })
-  const noModel = absentModel('')
   const turns = makeTurns({
     db,
     carrying,
     news,
-    tools: { extract: makeExtract({ llm, log }), pick: makePick({ llm, log }) },
-    rules: { extract: makeExtract({ llm: noModel, log }), pick: async () => undefined },
+    tools: { extract: makeExtract({ chooseModel, log }), pick: makePick({ chooseModel, log }) },
+    rules: { extract: extractByRulesAlone, pick: async () => undefined },
     isForPerson: (...asked) => dependencies.questions().isForPerson(...asked),
-    thinksSlowly: () => llm.available() === null,
+    thinksSlowly: mayThink,
     afterCommit({ held, started }: Deed): void {
       if (started > 0) dependencies.countStarted(held.workspace_id, started)
     },
@@ -71,7 +71,7 @@ export function makeConversations(dependencies: ConversationDependencies) {
     ...takeover,
     findColleague,
     /** True where a turn needs no model, and can be part of a request's transaction. */
-    answersAtOnce: (): boolean => llm.available() !== null,
+    answersAtOnce: (): boolean => !mayThink(),
     listMessages: (tx: Tx, workspaceId: string, threadId: string, page: { after: number; limit: number }) =>
       listMessages(tx, workspaceId, threadId, page.after, page.limit),
     openForm,

@@ -1,4 +1,4 @@
-import { defaultsOf, type ExtractValues, requirementsOf } from '#areas/requirements/extract'
+import { defaultsOf, type ExtractValues, type ModelWish, requirementsOf } from '#areas/requirements/extract'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject, own } from '#model/json'
 import { validateJson } from '#model/json-schema'
@@ -44,6 +44,15 @@ export type PickWish = (
 export type Tools = { extract: ExtractValues; pick: PickWish }
 export type Said = { text: string; timeZone: string; now: Date; signal?: AbortSignal }
 
+/** A template acts for its owner; what it does not say is the workspace's. */
+export const wishOf = ({ workspace_id }: Held, voice: Voice | undefined): ModelWish => ({
+  workspaceId: workspace_id,
+  userId: voice?.owner_id ?? null,
+  credentialId: voice?.llm?.credential_id ?? undefined,
+  fallbackCredentialId: voice?.llm?.fallback_credential_id ?? undefined,
+  model: voice?.model ?? undefined,
+})
+
 export async function think(situation: Situation, said: Said, tools: Tools): Promise<Decision> {
   const { held, offers, voice } = situation
   const { state } = held
@@ -71,7 +80,7 @@ export async function think(situation: Situation, said: Said, tools: Tools): Pro
       if (ready) return { kind: 'gather', offer, values, asked: null, texts: [texts.NOT_STARTED] }
       return nextStep(offer, {}, [texts.CANCELLED], false)
     }
-    return collect(offer, { values, asked }, said, voice, tools, !ready || isGo(said.text))
+    return collect(offer, { values, asked }, said, wishOf(held, voice), tools, !ready || isGo(said.text))
   }
   if (held.kind === 'gather') return { kind: 'say', texts: [statusText(situation) ?? texts.COMPLETE] }
   return findWish(situation, said, tools)
@@ -89,7 +98,7 @@ async function findWish(situation: Situation, said: Said, tools: Tools): Promise
     // "2", or the name alone, is a choice and holds no value.
     const bare = onlyNames(said.text, offer)
     const heard = bare ? { ...said, text: '' } : said
-    return collect(offer, { values: {}, asked: null }, heard, voice, tools, !isNoWish(said.text))
+    return collect(offer, { values: {}, asked: null }, heard, wishOf(held, voice), tools, !isNoWish(said.text))
   }
   if (picked?.reply) return { kind: 'say', texts: [picked.reply] }
   if (intent.kind === 'several') {
@@ -148,7 +157,7 @@ async function collect(
   offer: Offer,
   before: { values: JsonObject; asked: string | null },
   said: Said,
-  voice: Voice | undefined,
+  wish: ModelWish,
   { extract }: Tools,
   mayStart: boolean,
 ): Promise<Decision> {
@@ -165,7 +174,7 @@ async function collect(
           ...(before.asked !== null && { asked: before.asked }),
           timeZone: said.timeZone,
           now: said.now,
-          ...(voice?.model && { model: voice.model }),
+          wish,
           ...(said.signal && { signal: said.signal }),
         })
   const learnt = JSON.stringify(values) !== JSON.stringify(known)
@@ -210,7 +219,7 @@ const isOneOfSome = (schema: Json): boolean => isObject(schema) && own(schema, '
 
 async function answerQuestion(
   question: OpenQuestion,
-  { voice, offers }: Situation,
+  { held, voice, offers }: Situation,
   said: Said,
   { extract }: Tools,
 ): Promise<Decision> {
@@ -242,7 +251,7 @@ async function answerQuestion(
     asked: question.asked ?? requirements[0]!.name,
     timeZone: said.timeZone,
     now: said.now,
-    ...(voice?.model && { model: voice.model }),
+    wish: wishOf(held, voice),
     ...(said.signal && { signal: said.signal }),
   })
   const response = whole ? values : own(values, 'answer')

@@ -1,7 +1,12 @@
-import type { OpenCredential } from '#engine/credentials'
+import type { ChooseModel, OpenCredential } from '#engine/credentials'
 import { NodeFailure } from '#engine/node'
 import { fromWire, NOWHERE } from '#platform/ids'
 import { CredentialRefused, type ResolveParts, resolveCredential } from './use.ts'
+
+const asNodeFailure = (error: unknown): unknown =>
+  error instanceof CredentialRefused
+    ? new NodeFailure(error.code, error.message, { retryable: error.retryable })
+    : error
 
 /** A credential for a node: opened for whoever its execution acts for. */
 export const makeOpenCredential =
@@ -15,8 +20,14 @@ export const makeOpenCredential =
       })
       return credential
     } catch (error) {
-      if (error instanceof CredentialRefused)
-        throw new NodeFailure(error.code, error.message, { retryable: error.retryable })
-      throw error
+      throw asNodeFailure(error)
     }
   }
+
+/** The language model of a node. */
+export const makeNodeModel =
+  (choose: ChooseModel): ChooseModel =>
+  (wanted) =>
+    choose(wanted).catch((error: unknown) => {
+      throw asNodeFailure(error)
+    })

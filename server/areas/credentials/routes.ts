@@ -1,9 +1,10 @@
 import type { z } from 'zod'
-import { anyone, member, owner, signedIn, viewer } from '#platform/access/words'
+import { anyone, member, owner, signedIn, viewer, workspaceOwner } from '#platform/access/words'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { authorizeCredential, finishAuthorization } from './authorize.ts'
+import type { ModelParts } from './models.ts'
 import type {
   NewCredential as NewCredentialInput,
   CredentialPatch as Patch,
@@ -19,8 +20,10 @@ import {
   CredentialUsage,
   credentialQuery,
   NewCredential,
+  NewWorkspaceModel,
   ReturnedQuery,
   TestRequest,
+  WorkspaceModel,
 } from './schema.ts'
 import {
   type ById,
@@ -34,9 +37,9 @@ import {
 } from './service.ts'
 import { testCredential } from './test-call.ts'
 import { getCredentialUsage } from './usage.ts'
-import type { ResolveParts } from './use.ts'
+import { chooseWorkspaceModel, getWorkspaceModel } from './workspace-model.ts'
 
-export const credentialRoutes = (parts: ResolveParts): AnyRoute[] =>
+export const credentialRoutes = (parts: ModelParts): AnyRoute[] =>
   routes(
     'Credentials',
     {
@@ -50,6 +53,8 @@ export const credentialRoutes = (parts: ResolveParts): AnyRoute[] =>
       getCredentialUsage: ['GET', '/api/credentials/:credential_id/usage', viewer('owned_credential')],
       authorizeCredential: ['POST', '/api/credentials/:credential_id/authorize', member('credential')],
       finishAuthorization: ['GET', '/oauth/callback', anyone],
+      getWorkspaceModel: ['GET', '/api/workspaces/:workspace_id/language-model', viewer('workspace')],
+      chooseWorkspaceModel: ['PUT', '/api/workspaces/:workspace_id/language-model', workspaceOwner],
       listCredentialKinds: ['GET', '/api/credential-kinds', signedIn],
     },
     {
@@ -135,6 +140,23 @@ export const credentialRoutes = (parts: ResolveParts): AnyRoute[] =>
         transaction: false,
         run: (ctx: Context, input: z.output<typeof ReturnedQuery>, exchange: Exchange) =>
           finishAuthorization(parts, ctx, input, exchange),
+      },
+      getWorkspaceModel: {
+        summary: 'Which language model answers in the workspace where none is named',
+        extension: true,
+        answer: WorkspaceModel,
+        run: (ctx: Context, input: { workspace_id: string }) => getWorkspaceModel(parts.installation, ctx, input),
+      },
+      chooseWorkspaceModel: {
+        summary: 'Choose the language model of the workspace, and one for when it is away',
+        description:
+          'Choosing a credential lends it to everything that runs in the workspace. Null: the installation’s own.',
+        extension: true,
+        body: NewWorkspaceModel,
+        answer: WorkspaceModel,
+        examples: { body: { credential_id: null } },
+        run: (ctx: Context, input: { workspace_id: string } & z.output<typeof NewWorkspaceModel>) =>
+          chooseWorkspaceModel(parts.installation, ctx, input),
       },
       listCredentialKinds: {
         summary: 'The kinds of credentials and the known services, as forms for an editor',

@@ -165,3 +165,18 @@ export const ReturnedQuery = z.looseObject({
   code: z.string().max(8_000).optional(),
   error: z.string().max(500).optional(),
 })
+
+export const WorkspaceModel = z
+  .object({
+    credential_id: id('cred').nullable(),
+    fallback_credential_id: id('cred').nullable(),
+    source: z.enum(['workspace', 'installation', 'none']).describe('Whose model answers where none is named'),
+  })
+  .meta({ id: 'WorkspaceModel' })
+
+export const NewWorkspaceModel = z
+  .strictObject({
+    credential_id: reference('cred').nullable(),
+    fallback_credential_id: reference('cred').nullish(),
+  })
+  .meta({ id: 'NewWorkspaceModel' })

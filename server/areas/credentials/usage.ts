@@ -25,5 +25,9 @@ export async function getCredentialUsage(ctx: Context, { credential_id }: ById):
      order by j.name, j.job_id`,
     [workspace_id, named, ctx.person.user_id],
   )
-  return { workflows, jobs, templates: [] }
+  const templates = await ctx.tx.rows<CredentialUsage['templates'][number]>(
+    `select template_id, name from templates where workspace_id = $1 and strpos(llm::text, $2) > 0 order by name, template_id`,
+    [workspace_id, named],
+  )
+  return { workflows, jobs, templates }
 }

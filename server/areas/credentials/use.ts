@@ -36,8 +36,10 @@ export class CredentialRefused extends Error {
   }
 }
 
-/** On whose behalf: a person, or whoever an execution acts for. */
-export type Principal = { userId: string | null } | { executionId: string }
+/**
+ * On whose behalf: a person, whoever an execution acts for, or the workspace for what its owners chose for all of it.
+ */
+export type Principal = { userId: string | null } | { executionId: string } | 'workspace'
 
 export type Resolved = { row: store.Usable; credential: OutgoingCredential; secrets: Secrets }
 
@@ -94,12 +96,14 @@ export async function findFor(parts: ResolveParts, wanted: Wanted): Promise<stor
   const { workspaceId, credentialId, principal } = wanted
   const row = await parts.db.tenant({ workspaceId, userId: null }, async (tx) => {
     const userId =
-      'userId' in principal
-        ? principal.userId
-        : ((await parts.findPrincipal(tx, workspaceId, principal.executionId))?.user_id ?? null)
+      principal === 'workspace'
+        ? null
+        : 'userId' in principal
+          ? principal.userId
+          : ((await parts.findPrincipal(tx, workspaceId, principal.executionId))?.user_id ?? null)
     return store.findUsable(tx, workspaceId, credentialId, userId)
   })
-  if (row === undefined || !mayUse(row.role)) throw notAllowed()
+  if (row === undefined || (principal !== 'workspace' && !mayUse(row.role))) throw notAllowed()
   refuseUnusable(row)
   return row
 }

@@ -1,3 +1,5 @@
+import { CredentialRefused } from '#areas/credentials/use'
+import type { ChooseModel } from '#engine/credentials'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject, own } from '#model/json'
 import { resolvePointer } from '#model/json-schema-check'
@@ -13,27 +15,56 @@ import { ModelProblem } from '#providers/llm/problem'
 /** How long a person waits for a model before the rules answer instead. */
 const MODEL_TIME = 20_000
 
+/** Whose model: of the workspace, or one that is named, for a person. */
+export type ModelWish = {
+  workspaceId: string
+  userId: string | null
+  credentialId?: string | undefined
+  fallbackCredentialId?: string | undefined
+  model?: string | undefined
+}
+
 export type ExtractValues = (
-  request: ExtractionRequest & { model?: string; signal?: AbortSignal },
+  request: ExtractionRequest & { wish: ModelWish; signal?: AbortSignal },
 ) => Promise<Extraction>
 
+export type ExtractDependencies = { chooseModel: ChooseModel; log: Logger }
+
+/** The model that was wished for; undefined where there is none, or it may not be used: then rules answer. */
+export async function wishedModel(
+  { chooseModel, log }: ExtractDependencies,
+  { workspaceId, userId, credentialId, fallbackCredentialId, model }: ModelWish,
+): Promise<LanguageModel | undefined> {
+  try {
+    const chosen = await chooseModel({ workspaceId, principal: { userId }, credentialId, fallbackCredentialId })
+    return chosen.available() === null ? withModel(chosen, model) : undefined
+  } catch (error) {
+    if (!(error instanceof CredentialRefused)) throw error
+    log.warn({ code: error.code }, 'a message was read by rules: the credential of its language model cannot be used')
+    return undefined
+  }
+}
+
+export const extractByRulesAlone: ExtractValues = async ({ wish: _wish, signal: _signal, ...request }) =>
+  extractByRules(request)
+
 export const makeExtract =
-  ({ llm, log }: { llm: LanguageModel; log: Logger }): ExtractValues =>
-  async ({ model, signal, ...request }) => {
-    if (llm.available() !== null || request.message.trim() === '') return extractByRules(request)
-    const chosen = withModel(llm, model)
+  (dependencies: ExtractDependencies): ExtractValues =>
+  async ({ wish, signal, ...request }) => {
+    const chosen = request.message.trim() === '' ? undefined : await wishedModel(dependencies, wish)
+    if (chosen === undefined) return extractByRules(request)
     try {
       const { usage: _usage, ...extraction } = await extractByModel(chosen, { ...request, ...(signal && { signal }) })
       return extraction
     } catch (error) {
       if (!(error instanceof ModelProblem)) throw error
-      log.warn({ code: error.code }, 'a message was read by rules: the language model did not answer')
+      dependencies.log.warn({ code: error.code }, 'a message was read by rules: the language model did not answer')
       return extractByRules(request)
     }
   }
 
 /** The same provider with another of its models, and little patience. */
-export const withModel = (llm: LanguageModel, model: string | undefined): LanguageModel => {
+const withModel = (llm: LanguageModel, model: string | undefined): LanguageModel => {
   const more = { timeoutMs: MODEL_TIME, ...(model !== undefined && { model }) }
   return {
     ...llm,

@@ -35,6 +35,12 @@ export const ExtractRequirements = z.strictObject({
   workflow_id: z.string().max(200).optional().describe('Instead of requirements: the inputs of this workflow'),
   known: jsonObject().optional().describe('Values from earlier in the conversation'),
   time_zone: timeZone.optional(),
+  credential_id: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('A credential of kind llm; the workspace’s model where absent'),
+  model: z.string().min(1).max(128).optional().describe('Another model of the same provider'),
 })
 export type ExtractRequirements = z.output<typeof ExtractRequirements>
 

@@ -1,3 +1,4 @@
+import { mayUseNamed } from '#areas/credentials/rights'
 import { findTarget } from '#areas/executions/start'
 import type { SystemWorkflow } from '#areas/workflows/system'
 import type { Json, JsonObject } from '#model/definition'
@@ -53,6 +54,7 @@ export function makeRequirements(options: { extract: ExtractValues; system: Read
   return {
     async extractRequirements(ctx: Context, body: ExtractRequirements): Promise<Extraction> {
       const requirements = await wantedBy(ctx, body)
+      await requireUsable(ctx, body.credential_id)
       const known = (body.known ?? {}) as JsonObject
       refuse(
         requirements.flatMap(({ name, schema }) => {
@@ -68,10 +70,23 @@ export function makeRequirements(options: { extract: ExtractValues; system: Read
         known,
         timeZone: body.time_zone ?? 'UTC',
         now: systemClock.now(),
+        wish: {
+          workspaceId: ctx.workspace.workspace_id,
+          userId: ctx.person.user_id,
+          credentialId: body.credential_id,
+          model: body.model,
+        },
         signal: ctx.signal,
       })
     },
   }
+}
+
+async function requireUsable(ctx: Context, named: string | undefined): Promise<void> {
+  if (named === undefined) return
+  const { workspace_id } = ctx.workspace
+  const usable = await ctx.db.tenant(scopeOf(ctx), (tx) => mayUseNamed(tx, workspace_id, named, ctx.person.user_id))
+  if (!usable) throw unknownReference('/credential_id')
 }
 
 function refuse(errors: { path: string; message: string }[]): void {

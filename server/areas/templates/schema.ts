@@ -25,6 +25,10 @@ export const Template = z
     instructions: z.string().nullable(),
     workflow_ids: z.array(id('wf')),
     model: z.string().nullable(),
+    llm: z
+      .object({ credential_id: z.string().optional(), fallback_credential_id: z.string().optional() })
+      .nullable()
+      .describe('Credentials of kind llm; the workspace’s model where null'),
     voice: z.string().nullable(),
     theme: jsonObject(),
     features: Features,
@@ -75,12 +79,18 @@ const model = z
 
 const retentionDays = z.int().min(1).max(36_500).nullable().optional()
 
+const llm = z
+  .strictObject({ credential_id: z.string().max(200), fallback_credential_id: z.string().max(200).optional() })
+  .nullable()
+  .optional()
+
 export const NewTemplate = z.strictObject({
   name: name(),
   greeting: text(2000).nullable().optional(),
   instructions: text(20_000).nullable().optional(),
   workflow_ids: z.array(reference('wf')).max(50).optional(),
   model: model.nullable().optional(),
+  llm,
   voice: text(100).nullable().optional(),
   theme: theme.optional(),
   features: features.optional(),
@@ -95,6 +105,7 @@ export const TemplatePatch = z.strictObject({
   instructions: text(20_000).nullable().optional(),
   workflow_ids: z.array(reference('wf')).max(50).nullable().optional(),
   model: model.nullable().optional(),
+  llm,
   voice: text(100).nullable().optional(),
   theme: theme.nullable().optional(),
   features: features.nullable().optional(),

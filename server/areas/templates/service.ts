@@ -1,3 +1,4 @@
+import { mayUseNamed } from '#areas/credentials/rights'
 import type { StandingIn } from '#platform/access/check'
 import { recordAudit } from '#platform/audit'
 import { invalid, problem, unknownReference } from '#platform/errors'
@@ -46,6 +47,13 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
       )
   }
 
+  async function checkModels(ctx: Context, llm: NewTemplate['llm'], ownerId = ctx.person.user_id): Promise<void> {
+    for (const [field, named] of Object.entries(llm ?? {})) {
+      const may = async (userId: string) => mayUseNamed(ctx.tx, ctx.workspace.workspace_id, named, userId)
+      if (!(await may(ctx.person.user_id)) || !(await may(ownerId))) throw unknownReference(`/llm/${field}`)
+    }
+  }
+
   return {
     getTemplate,
 
@@ -58,6 +66,7 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
       const { workspace_id } = ctx.workspace
       const workflowIds = input.workflow_ids ?? []
       await checkWorkflows(ctx, workflowIds)
+      await checkModels(ctx, input.llm)
       const template_id = newId()
       await store.insertTemplate(ctx.tx, workspace_id, {
         template_id,
@@ -66,6 +75,7 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
         greeting: input.greeting ?? null,
         instructions: input.instructions ?? null,
         model: input.model ?? null,
+        llm: input.llm ?? null,
         voice: input.voice ?? null,
         theme: input.theme ?? {},
         features: input.features ?? {},
@@ -85,6 +95,8 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
         await checkWorkflows(ctx, wanted, before.workflow_ids)
         await store.replaceWorkflows(ctx.tx, workspace_id, template_id, wanted, ctx.person.user_id)
       }
+      // The owner lends it: what they may not use, nobody can put in for them.
+      await checkModels(ctx, patch.llm, before.owner_id)
       const or = <T>(given: T | null | undefined, present: T, cleared: T): T =>
         given === undefined ? present : (given ?? cleared)
       await store.updateTemplate(ctx.tx, workspace_id, template_id, {
@@ -92,6 +104,7 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
         greeting: or(patch.greeting, before.greeting, null),
         instructions: or(patch.instructions, before.instructions, null),
         model: or(patch.model, before.model, null),
+        llm: or(patch.llm, before.llm, null),
         voice: or(patch.voice, before.voice, null),
         theme: or(patch.theme, before.theme, {}),
         features: patch.features === null ? {} : { ...before.features, ...patch.features },

@@ -9,6 +9,7 @@ export type Row = {
   instructions: string | null
   workflow_ids: string[]
   model: string | null
+  llm: { credential_id?: string; fallback_credential_id?: string } | null
   voice: string | null
   theme: Record<string, unknown>
   features: Partial<Features>
@@ -21,7 +22,7 @@ export type Row = {
 const columns = `t.template_id, t.name, t.owner_id, t.greeting, t.instructions, array(select w.workflow_id from template_workflows w
     join workflows f on f.workspace_id = w.workspace_id and f.workflow_id = w.workflow_id and f.deleted_at is null
     where w.workspace_id = t.workspace_id and w.template_id = t.template_id order by w.position) as workflow_ids,
-  t.model, t.voice, t.theme, t.features, t.allowed_origins, t.retention_days, t.created_at, t.updated_at`
+  t.model, t.llm, t.voice, t.theme, t.features, t.allowed_origins, t.retention_days, t.created_at, t.updated_at`
 
 export const findTemplate = (tx: Tx, workspaceId: string, templateId: string): Promise<Row | undefined> =>
   tx.maybe<Row>(`select ${columns} from templates t where t.workspace_id = $1 and t.template_id = $2`, [
@@ -44,15 +45,15 @@ export const insertTemplate = (
   template: Settable & { template_id: string; owner_id: string },
 ): Promise<number> =>
   tx.count(
-    `insert into templates (workspace_id, template_id, owner_id, name, greeting, instructions, model, voice, theme, features, allowed_origins, retention_days)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    `insert into templates (workspace_id, template_id, owner_id, name, greeting, instructions, model, voice, theme, features, allowed_origins, retention_days, llm)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     [workspaceId, template.template_id, template.owner_id, ...settable(template)],
   )
 
 export const updateTemplate = (tx: Tx, workspaceId: string, templateId: string, template: Settable): Promise<number> =>
   tx.count(
     `update templates set name = $3, greeting = $4, instructions = $5, model = $6, voice = $7, theme = $8, features = $9,
-       allowed_origins = $10, retention_days = $11, updated_at = now() where workspace_id = $1 and template_id = $2`,
+       allowed_origins = $10, retention_days = $11, llm = $12, updated_at = now() where workspace_id = $1 and template_id = $2`,
     [workspaceId, templateId, ...settable(template)],
   )
 
@@ -66,6 +67,7 @@ const settable = (template: Settable): unknown[] => [
   template.features,
   template.allowed_origins,
   template.retention_days,
+  template.llm,
 ]
 
 export const deleteTemplate = (tx: Tx, workspaceId: string, templateId: string): Promise<number> =>

@@ -13,6 +13,7 @@ export type AgentGoal = {
   goal: string
   instructions?: string
   model?: string
+  temperature?: number
   maxSteps: number
   /** Of all turns together, input and output. */
   maxTokens: number
@@ -63,6 +64,7 @@ export const runAgent = async (
           maxTokens: Math.min(left, LONGEST_ANSWER_TOKENS),
           signal: call.signal,
           ...(goal.model !== undefined && { model: goal.model }),
+          ...(goal.temperature !== undefined && { temperature: goal.temperature }),
         }),
       )
     const answer = await call

@@ -9,7 +9,7 @@ import { readAnswer } from './mcp-answers.ts'
 // A session with a tool server over MCP's streamable HTTP. Its address is the tenant's, so every request goes through the
 // guarded client. Only what a call needs is spoken: initialize, tools/list, tools/call, and the end of the session.
 
-export type McpServer = { url: string; headers?: Record<string, string> }
+export type McpServer = { url: string; headers?: Record<string, string>; credentialId?: string }
 export type McpTool = { name: string; description: string; schema: JsonObject }
 
 export type McpSession = {

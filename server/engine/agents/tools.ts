@@ -1,3 +1,4 @@
+import { type OpenCredential, openNamed } from '#engine/credentials'
 import { type NodeCall, NodeFailure, type NodeKind } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
@@ -62,10 +63,10 @@ export const toolsOfServer = async (
   grant: McpGrant,
   index: number,
   call: NodeCall,
-  outgoing: Pick<Outgoing, 'fetch'>,
+  deps: McpDeps,
 ): Promise<AgentTool[]> => {
   const listed = (await call.step(`mcp:${index}:tools`, () =>
-    withSession(grant, call.signal, outgoing, async (session) => {
+    withSession(deps, grant, call, async (session) => {
       const all = await session.listTools()
       const wanted = grant.tools === undefined ? all : all.filter(({ name }) => grant.tools?.includes(name))
       return bounded(wanted) as unknown as Json
@@ -81,8 +82,8 @@ export const toolsOfServer = async (
       effect: 'at_most_once',
       // A schema in a dialect that is not ours is the server's to check.
       check: (args) => (usable ? problemsOf(tool.schema, args) : []),
-      run: ({ args, effectKey, signal }) =>
-        withSession(grant, signal, outgoing, (session) => session.callTool(tool.name, args, effectKey)),
+      run: (asked) =>
+        withSession(deps, grant, asked, (session) => session.callTool(tool.name, asked.args, asked.effectKey)),
     }
   })
 }
@@ -98,13 +99,22 @@ const bounded = (tools: McpTool[]): McpTool[] => {
   })
 }
 
+export type McpDeps = { outgoing: Pick<Outgoing, 'fetch' | 'fetchWith'>; openCredential?: OpenCredential }
+
+/** A session with a tool server; its credential, where one is named, is put in where the requests leave. */
+export const openServer = async (deps: McpDeps, server: McpServer, call: NodeCall) => {
+  const credential = await openNamed(deps.openCredential, call, server.credentialId)
+  const fetch = credential ? deps.outgoing.fetchWith(credential) : deps.outgoing.fetch
+  return openMcpSession({ fetch }, server, call.signal)
+}
+
 const withSession = async <T>(
+  deps: McpDeps,
   server: McpServer,
-  signal: AbortSignal,
-  outgoing: Pick<Outgoing, 'fetch'>,
+  call: NodeCall,
   work: (session: Awaited<ReturnType<typeof openMcpSession>>) => Promise<T>,
 ): Promise<T> => {
-  const session = await openMcpSession(outgoing, server, signal)
+  const session = await openServer(deps, server, call)
   try {
     return await work(session)
   } finally {

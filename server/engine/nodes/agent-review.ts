@@ -1,12 +1,12 @@
 import { reviewByAgent } from '#engine/agents/review'
-import type { NodeKind } from '#engine/node'
+import { modelCredentialFields } from '#engine/credentials'
+import { NodeFailure, type NodeKind } from '#engine/node'
 import type { JsonObject } from '#model/definition'
-import type { LanguageModel } from '#providers/llm/index'
 import { checked, fields } from './kind.ts'
-import { modelField, usageSchema } from './language-fields.ts'
+import { type LanguageDeps, modelField, modelOf, usageSchema } from './language-fields.ts'
 
 /** The same judgement as in a gate, as a step of its own: it votes nowhere. */
-export const makeAgentReview = ({ llm }: { llm: LanguageModel }): NodeKind =>
+export const makeAgentReview = (deps: LanguageDeps): NodeKind =>
   checked({
     descriptor: {
       type: 'agent.review',
@@ -25,6 +25,7 @@ export const makeAgentReview = ({ llm }: { llm: LanguageModel }): NodeKind =>
           instructions: { type: 'string', title: 'Policy', minLength: 1, maxLength: 32_000, 'x-editor': 'text' },
           name: { type: 'string', title: 'Agent name', maxLength: 200 },
           model: modelField,
+          ...modelCredentialFields,
         },
         ['payload', 'instructions'],
       ),
@@ -43,11 +44,15 @@ export const makeAgentReview = ({ llm }: { llm: LanguageModel }): NodeKind =>
       metered: true,
       defaults: { payload: {}, instructions: '' },
     },
-    unavailable: () => llm.available(),
-    async run({ args, signal, nodePath }) {
+    unavailableByDefault: () => deps.llm.available(),
+    async run(call) {
+      const { args, signal, nodePath } = call
+      const model = await modelOf(deps, call)
+      const absent = model.available()
+      if (absent !== null) throw new NodeFailure('provider_not_configured', absent, { retryable: false })
       const name = typeof args.name === 'string' ? args.name : nodePath
       const review = await reviewByAgent({
-        llm,
+        llm: model,
         agent: {
           id: nodePath,
           name,

@@ -1,14 +1,20 @@
 import { asNode } from '#engine/agents/failures'
 import { runAgent } from '#engine/agents/loop'
 import { type KindLookup, type McpGrant, toolsOfKinds, toolsOfServer, withDistinctNames } from '#engine/agents/tools'
+import { credentialField, modelCredentialFields } from '#engine/credentials'
 import type { NodeKind } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
-import type { Outgoing } from '#platform/outgoing/outgoing'
-import type { LanguageModel } from '#providers/llm/index'
 import { checked, fields } from './kind.ts'
-import { maxTokensField, modelField, usageSchema } from './language-fields.ts'
-import { serverOf } from './mcp-call.ts'
+import {
+  type LanguageDeps,
+  maxTokensField,
+  modelField,
+  modelOf,
+  temperatureField,
+  usageSchema,
+} from './language-fields.ts'
+import { type McpDeps, serverOf } from './mcp-call.ts'
 
 const USUAL_STEPS = 10
 const USUAL_TOKENS = 50_000
@@ -16,15 +22,16 @@ const USUAL_TOKENS = 50_000
 const serverGrant: JsonObject = fields(
   {
     url: { type: 'string', title: 'URL', minLength: 1, maxLength: 8_000 },
+    credential_id: credentialField(),
     headers: { type: 'object', title: 'Headers', maxProperties: 50, additionalProperties: { type: 'string' } },
     tools: { type: 'array', title: 'Allowed tools', items: { type: 'string' }, maxItems: 64 },
   },
   ['url'],
 )
 
-export type AgentRunDeps = { llm: LanguageModel; outgoing: Pick<Outgoing, 'fetch'>; kindOf: KindLookup }
+export type AgentRunDeps = LanguageDeps & McpDeps & { kindOf: KindLookup }
 
-export const makeAgentRun = ({ llm, outgoing, kindOf }: AgentRunDeps): NodeKind =>
+export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
   checked({
     descriptor: {
       type: 'agent.run',
@@ -59,6 +66,8 @@ export const makeAgentRun = ({ llm, outgoing, kindOf }: AgentRunDeps): NodeKind 
             description: 'Input and output tokens of all steps together',
           },
           model: modelField,
+          ...modelCredentialFields,
+          temperature: temperatureField,
         },
         ['goal'],
       ),
@@ -92,20 +101,22 @@ export const makeAgentRun = ({ llm, outgoing, kindOf }: AgentRunDeps): NodeKind 
       metered: true,
       defaults: { goal: '', tools: [], max_steps: USUAL_STEPS, max_tokens: USUAL_TOKENS },
     },
-    unavailable: () => llm.available(),
+    unavailableByDefault: () => deps.llm.available(),
     run: (call) =>
       asNode(call.signal, async () => {
         const { args } = call
+        const model = await modelOf(deps, call)
         const types = (Array.isArray(args.tools) ? args.tools : []).map(String)
-        const tools = toolsOfKinds(types, kindOf)
+        const tools = toolsOfKinds(types, deps.kindOf)
         for (const [index, grant] of grantsOf(args.mcp).entries())
-          tools.push(...(await toolsOfServer(grant, index, call, outgoing)))
-        const { answer, steps, usage } = await runAgent(call, llm, withDistinctNames(tools), {
+          tools.push(...(await toolsOfServer(grant, index, call, deps)))
+        const { answer, steps, usage } = await runAgent(call, model, withDistinctNames(tools), {
           goal: String(args.goal),
           maxSteps: Number(args.max_steps ?? USUAL_STEPS),
           maxTokens: Number(args.max_tokens ?? USUAL_TOKENS),
           ...(typeof args.instructions === 'string' && { instructions: args.instructions }),
           ...(typeof args.model === 'string' && { model: args.model }),
+          ...(typeof args.temperature === 'number' && { temperature: args.temperature }),
         })
         return { output: { answer, steps: steps as unknown as Json[], usage }, usage }
       }),

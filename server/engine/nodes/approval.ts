@@ -1,3 +1,4 @@
+import { credentialField } from '#engine/credentials'
 import { control, fields } from './kind.ts'
 
 // Written out by the author: whoever starts an execution must not bring a policy along, nor instructions for an agent. Only
@@ -12,6 +13,7 @@ const approver = fields(
     name: { type: 'string', maxLength: 200, ...written },
     instructions: { type: 'string', maxLength: 20_000, 'x-editor': 'text', ...written },
     model: { type: 'string', maxLength: 200, ...written },
+    credential_id: credentialField('Language model'),
   },
   ['kind', 'id'],
   {

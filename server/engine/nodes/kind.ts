@@ -4,7 +4,12 @@ import { validateJson } from '#model/json-schema'
 import type { NodeDescriptor } from '#model/node'
 
 /** A kind that the interpreter itself carries out; it has a description and nothing to run. */
-export type ControlKind = { descriptor: NodeDescriptor; control: true; unavailable?(): string | null }
+export type ControlKind = {
+  descriptor: NodeDescriptor
+  control: true
+  unavailable?(): string | null
+  unavailableByDefault?(): string | null
+}
 
 export type AnyKind = NodeKind | ControlKind
 

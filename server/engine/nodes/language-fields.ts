@@ -1,4 +1,8 @@
-import type { JsonObject } from '#model/definition'
+import { type ChooseModel, modelFor } from '#engine/credentials'
+import type { NodeCall } from '#engine/node'
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import type { Image, LanguageModel } from '#providers/llm/index'
 
 // Fields that the nodes with a language model share.
 
@@ -21,4 +25,43 @@ export const usageSchema: JsonObject = {
     estimated: { type: 'boolean', description: 'The provider reported no usage; this is an estimate' },
   },
   required: ['input_tokens', 'output_tokens'],
+}
+
+/** `llm` is the installation's; `chooseModel` gives the one that answers, which is the installation's where it is absent. */
+export type LanguageDeps = { llm: LanguageModel; chooseModel?: ChooseModel }
+
+export const modelOf = ({ llm, chooseModel = async () => llm }: LanguageDeps, call: NodeCall): Promise<LanguageModel> =>
+  modelFor(chooseModel, call)
+
+export const temperatureField: JsonObject = {
+  type: 'number',
+  title: 'Temperature',
+  description: 'For models that take one: 0 answers alike each time, higher values vary more',
+  minimum: 0,
+  maximum: 2,
+}
+
+export const imagesField: JsonObject = {
+  type: 'array',
+  title: 'Images',
+  description: 'For models that take them: base64 and media type, as http.request gives them',
+  maxItems: 10,
+  items: {
+    type: 'object',
+    properties: {
+      base64: { type: 'string', minLength: 1, maxLength: 7_000_000 },
+      content_type: { type: 'string', pattern: '^image/[a-z0-9.+-]+$', maxLength: 100 },
+    },
+    required: ['base64', 'content_type'],
+    additionalProperties: false,
+  },
+}
+
+export const imagesOf = (value: Json | undefined): { images?: Image[] } => {
+  if (!Array.isArray(value) || value.length === 0) return {}
+  return {
+    images: value
+      .filter(isObject)
+      .map(({ base64, content_type }) => ({ base64: String(base64), media_type: String(content_type) })),
+  }
 }

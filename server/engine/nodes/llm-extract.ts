@@ -1,13 +1,20 @@
 import { asNode } from '#engine/agents/failures'
+import { modelCredentialFields } from '#engine/credentials'
 import { NodeFailure, type NodeKind } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import { checkSchema } from '#model/json-schema-check'
 import { extractObject } from '#providers/llm/extract'
-import type { LanguageModel } from '#providers/llm/index'
 import { checked, fields } from './kind.ts'
-import { maxTokensField, modelField, usageSchema } from './language-fields.ts'
+import {
+  type LanguageDeps,
+  maxTokensField,
+  modelField,
+  modelOf,
+  temperatureField,
+  usageSchema,
+} from './language-fields.ts'
 
-export const makeLlmExtract = ({ llm }: { llm: LanguageModel }): NodeKind =>
+export const makeLlmExtract = (deps: LanguageDeps): NodeKind =>
   checked({
     descriptor: {
       type: 'llm.extract',
@@ -25,6 +32,8 @@ export const makeLlmExtract = ({ llm }: { llm: LanguageModel }): NodeKind =>
           schema: { type: 'object', title: 'Fields', description: 'A JSON Schema of an object', 'x-editor': 'schema' },
           instructions: { type: 'string', title: 'Instructions', maxLength: 100_000, 'x-editor': 'text' },
           model: modelField,
+          ...modelCredentialFields,
+          temperature: temperatureField,
           max_tokens: { ...maxTokensField, description: 'Maximum number of tokens in the answer' },
         },
         ['text', 'schema'],
@@ -49,15 +58,18 @@ export const makeLlmExtract = ({ llm }: { llm: LanguageModel }): NodeKind =>
         schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
       },
     },
-    unavailable: () => llm.available(),
-    run: ({ args, signal }) =>
-      asNode(signal, async () => {
-        const { value, missing, usage } = await extractObject(llm, {
+    unavailableByDefault: () => deps.llm.available(),
+    run: (call) =>
+      asNode(call.signal, async () => {
+        const { args, signal } = call
+        const model = await modelOf(deps, call)
+        const { value, missing, usage } = await extractObject(model, {
           text: String(args.text),
           schema: usableSchema(args.schema as JsonObject),
           signal,
           ...(typeof args.instructions === 'string' && { instructions: args.instructions }),
           ...(typeof args.model === 'string' && { model: args.model }),
+          ...(typeof args.temperature === 'number' && { temperature: args.temperature }),
           ...(typeof args.max_tokens === 'number' && { maxTokens: args.max_tokens }),
         })
         return { output: { value, missing, usage }, usage }

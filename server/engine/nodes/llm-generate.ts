@@ -1,12 +1,21 @@
 import { asNode } from '#engine/agents/failures'
+import { modelCredentialFields } from '#engine/credentials'
 import type { NodeKind } from '#engine/node'
-import type { LanguageModel } from '#providers/llm/index'
 import { checked, fields } from './kind.ts'
-import { maxTokensField, modelField, usageSchema } from './language-fields.ts'
+import {
+  imagesField,
+  imagesOf,
+  type LanguageDeps,
+  maxTokensField,
+  modelField,
+  modelOf,
+  temperatureField,
+  usageSchema,
+} from './language-fields.ts'
 
 const USUAL_TOKENS = 4_096
 
-export const makeLlmGenerate = ({ llm }: { llm: LanguageModel }): NodeKind =>
+export const makeLlmGenerate = (deps: LanguageDeps): NodeKind =>
   checked({
     descriptor: {
       type: 'llm.generate',
@@ -22,6 +31,9 @@ export const makeLlmGenerate = ({ llm }: { llm: LanguageModel }): NodeKind =>
           prompt: { type: 'string', title: 'Prompt', minLength: 1, maxLength: 1_000_000, 'x-editor': 'text' },
           system: { type: 'string', title: 'Instructions', maxLength: 100_000, 'x-editor': 'text' },
           model: modelField,
+          ...modelCredentialFields,
+          images: imagesField,
+          temperature: temperatureField,
           max_tokens: {
             ...maxTokensField,
             default: USUAL_TOKENS,
@@ -43,15 +55,18 @@ export const makeLlmGenerate = ({ llm }: { llm: LanguageModel }): NodeKind =>
       metered: true,
       defaults: { prompt: '' },
     },
-    unavailable: () => llm.available(),
-    run: ({ args, signal }) =>
-      asNode(signal, async () => {
-        const { text, finish, usage } = await llm.generate({
-          messages: [{ role: 'user', text: String(args.prompt) }],
+    unavailableByDefault: () => deps.llm.available(),
+    run: (call) =>
+      asNode(call.signal, async () => {
+        const { args, signal } = call
+        const model = await modelOf(deps, call)
+        const { text, finish, usage } = await model.generate({
+          messages: [{ role: 'user', text: String(args.prompt), ...imagesOf(args.images) }],
           maxTokens: Number(args.max_tokens ?? USUAL_TOKENS),
           signal,
           ...(typeof args.system === 'string' && args.system !== '' && { system: args.system }),
           ...(typeof args.model === 'string' && { model: args.model }),
+          ...(typeof args.temperature === 'number' && { temperature: args.temperature }),
         })
         return { output: { text, truncated: finish === 'length', usage }, usage }
       }),

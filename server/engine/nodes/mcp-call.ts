@@ -1,9 +1,10 @@
 import { asNode } from '#engine/agents/failures'
-import { type McpServer, openMcpSession } from '#engine/agents/mcp-client'
+import type { McpServer } from '#engine/agents/mcp-client'
+import { type McpDeps, openServer } from '#engine/agents/tools'
+import { credentialField } from '#engine/credentials'
 import { NodeFailure, type NodeKind } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
-import type { Outgoing } from '#platform/outgoing/outgoing'
 import { checked, fields } from './kind.ts'
 
 const address: JsonObject = { type: 'string', title: 'URL', minLength: 1, maxLength: 8_000 }
@@ -17,14 +18,20 @@ const headers: JsonObject = {
 export const serverField: JsonObject = {
   title: 'MCP server',
   description: 'The URL of an MCP server (streamable HTTP) and its headers',
-  anyOf: [fields({ url: address, headers }, ['url']), address],
+  anyOf: [fields({ url: address, credential_id: credentialField(), headers }, ['url']), address],
 }
 
 export const serverOf = (value: Json): McpServer => {
   if (!isObject(value)) return { url: String(value) }
   const given = isObject(value.headers) ? value.headers : undefined
-  return { url: String(value.url), ...(given && { headers: given as Record<string, string> }) }
+  return {
+    url: String(value.url),
+    ...(given && { headers: given as Record<string, string> }),
+    ...(typeof value.credential_id === 'string' && { credentialId: value.credential_id }),
+  }
 }
+
+export type { McpDeps }
 
 /** The tool was not called yet. */
 const beforeTheCall = (error: unknown): never => {
@@ -33,7 +40,7 @@ const beforeTheCall = (error: unknown): never => {
   throw new NodeFailure(code, message, { details, retryable, nothingDone: true })
 }
 
-export const makeMcpCall = ({ outgoing }: { outgoing: Pick<Outgoing, 'fetch'> }): NodeKind =>
+export const makeMcpCall = (deps: McpDeps): NodeKind =>
   checked({
     descriptor: {
       type: 'mcp.call',
@@ -62,9 +69,10 @@ export const makeMcpCall = ({ outgoing }: { outgoing: Pick<Outgoing, 'fetch'> })
       effect: 'at_most_once',
       defaults: { server: { url: 'https://example.com/mcp' }, tool: '', arguments: {} },
     },
-    run: ({ args, effectKey, signal }) =>
-      asNode(signal, async () => {
-        const session = await openMcpSession(outgoing, serverOf(args.server as Json), signal).catch(beforeTheCall)
+    run: (call) =>
+      asNode(call.signal, async () => {
+        const { args, effectKey } = call
+        const session = await openServer(deps, serverOf(args.server as Json), call).catch(beforeTheCall)
         try {
           const given = isObject(args.arguments) ? args.arguments : {}
           return { output: await session.callTool(String(args.tool), given, effectKey) }

@@ -54,7 +54,7 @@ export function describePalette(nodes: NodeTable): Palette {
 
 function toEntry(kind: AnyKind): RegistryEntry {
   const { type, title, description, args_schema, output_schema, ports } = kind.descriptor
-  const reason = kind.unavailable?.() ?? null
+  const reason = kind.unavailable?.() ?? kind.unavailableByDefault?.() ?? null
   return {
     type,
     title,

@@ -31,7 +31,7 @@ export type Outgoing = {
   /** For libraries that want a `fetch`: the same guard, redirects and limits; the body is streamed. */
   fetch: typeof globalThis.fetch
   /** A `fetch` that sends the credential along and masks what comes back. */
-  fetchWith(credential: OutgoingCredential): typeof globalThis.fetch
+  fetchWith(credential: OutgoingCredential | undefined, options?: { timeoutMs: number }): typeof globalThis.fetch
   /** Throws OutgoingFailure `target_refused` or `target_unresolved`; answers with the addresses that may be dialled. */
   resolveTarget: Guard['resolveTarget']
   /** A `lookup` for `net.connect` that refuses what is not public, save for this host and port where exempt. */
@@ -100,7 +100,10 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
     return { ...(await open(first, signal, timeoutMs, renewed)), mask: bothMasks(credential.mask, renewed.mask) }
   }
 
-  const fetchWith = (credential?: OutgoingCredential): typeof globalThis.fetch => {
+  const fetchWith = (
+    credential?: OutgoingCredential,
+    { timeoutMs } = { timeoutMs: DEFAULT_TIMEOUT_MS },
+  ): typeof globalThis.fetch => {
     return async (input, init) => {
       const request = new Request(input, init)
       const body = request.body === null ? null : Buffer.from(await request.arrayBuffer())
@@ -108,7 +111,7 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
       const signal = withTimeout(10 * DEFAULT_TIMEOUT_MS, request.signal)
       try {
         const first = firstHop({ method: request.method, url: request.url, headers, body })
-        const { hop, answer, mask } = await exchange(first, signal, DEFAULT_TIMEOUT_MS, credential)
+        const { hop, answer, mask } = await exchange(first, signal, timeoutMs, credential)
         return toResponse(answer, hop, mask)
       } catch (error) {
         request.signal.throwIfAborted()

@@ -15,7 +15,7 @@ export const makeLanguageModel = (config: LlmConfig, limits: Partial<CallLimits>
 }
 
 /** The libraries are loaded with the first call (0.3 s and 10 MB): most processes never make one. */
-const lazyModel = (settings: VendorSettings, limits: Partial<CallLimits>): LanguageModel => {
+export const lazyModel = (settings: VendorSettings, limits: Partial<CallLimits>): LanguageModel => {
   let loading: Promise<LanguageModel> | undefined
   const load = (): Promise<LanguageModel> => {
     loading ??= import('./sdk.ts').then(({ makeSdkModel }) => makeSdkModel(settings, limits))
@@ -46,3 +46,9 @@ export const absentModel = (reason: string): LanguageModel => {
   }
   return { name: 'none', available: () => reason, generate: refuse, generateObject: refuse, turn: refuse }
 }
+
+/** The installation's own model, unless the operator keeps it from tenants. */
+export const modelForTenants = (model: LanguageModel, open: boolean): LanguageModel =>
+  open
+    ? model
+    : absentModel('No language model is set. Store a credential of kind llm and choose it for the workspace.')

@@ -14,6 +14,7 @@ export type ExtractRequest = {
   schema: JsonSchema
   instructions?: string
   model?: string
+  temperature?: number
   maxTokens?: number
   signal?: AbortSignal
 }
@@ -36,6 +37,7 @@ export const extractObject = async (llm: LanguageModel, request: ExtractRequest)
     schemaName: 'values',
     maxTokens: request.maxTokens ?? USUAL_TOKENS,
     ...(model !== undefined && { model }),
+    ...(request.temperature !== undefined && { temperature: request.temperature }),
     ...(signal !== undefined && { signal }),
   })
   const value = withoutNulls(schema, isObject(answer) ? answer : {})

@@ -23,8 +23,11 @@ export type ToolCall = {
   signature?: string
 }
 
+/** A picture for a model that takes them. */
+export type Image = { base64: string; media_type: string }
+
 export type Message =
-  | { role: 'user'; text: string }
+  | { role: 'user'; text: string; images?: Image[] }
   | { role: 'assistant'; text: string; tool_calls?: ToolCall[] }
   | { role: 'tool'; call_id: string; name: string; text: string; failed?: boolean }
 

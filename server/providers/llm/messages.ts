@@ -1,7 +1,15 @@
-import { type AssistantContent, type JSONValue, jsonSchema, type ModelMessage, type ToolSet, tool } from 'ai'
+import {
+  type AssistantContent,
+  type JSONValue,
+  jsonSchema,
+  type ModelMessage,
+  type ToolSet,
+  tool,
+  type UserContent,
+} from 'ai'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
-import type { Message, Tool, ToolCall } from './index.ts'
+import type { Image, Message, Tool, ToolCall } from './index.ts'
 import { readStorable, storable } from './storable.ts'
 
 // Our messages and tools in the words of the library, and its tool calls in ours.
@@ -11,7 +19,7 @@ export const toSdkMessages = (messages: Message[]): ModelMessage[] => messages.m
 const toSdkMessage = (message: Message): ModelMessage => {
   switch (message.role) {
     case 'user':
-      return { role: 'user', content: message.text }
+      return { role: 'user', content: userContent(message.text, message.images ?? []) }
     case 'assistant':
       return { role: 'assistant', content: assistantContent(message.text, message.tool_calls ?? []) }
     case 'tool': {
@@ -21,6 +29,14 @@ const toSdkMessage = (message: Message): ModelMessage => {
     }
   }
 }
+
+const userContent = (text: string, images: Image[]): UserContent =>
+  images.length === 0
+    ? text
+    : [
+        { type: 'text', text },
+        ...images.map(({ base64, media_type }) => ({ type: 'image' as const, image: base64, mediaType: media_type })),
+      ]
 
 const assistantContent = (text: string, calls: ToolCall[]): AssistantContent => [
   ...(text === '' ? [] : [{ type: 'text' as const, text }]),

@@ -13,6 +13,8 @@ export type VendorSettings = {
   baseUrl: string | null
   /** Which of OpenAI's two protocols; `responses` at OpenAI itself, `chat` at every other address. */
   protocol?: 'responses' | 'chat'
+  /** How requests leave; the operator's own address where absent. */
+  fetch?: typeof globalThis.fetch
 }
 
 const USUAL_ADDRESS: Record<VendorName, string> = {
@@ -34,7 +36,11 @@ export const modelName = ({ provider, model }: VendorSettings): string => `${pro
 export const openVendor = (settings: VendorSettings): ((model: string) => Promise<SdkModel>) => {
   const { provider, apiKey, baseUrl } = settings
   // Both are always given, because the libraries would otherwise look for them in the environment.
-  const common = { fetch: guardedAnswer, apiKey: apiKey ?? 'none', baseURL: baseUrl ?? USUAL_ADDRESS[provider] }
+  const common = {
+    fetch: settings.fetch ?? guardedAnswer,
+    apiKey: apiKey ?? 'none',
+    baseURL: baseUrl ?? USUAL_ADDRESS[provider],
+  }
   let opened: Promise<(model: string) => SdkModel> | undefined
 
   const open = async (): Promise<(model: string) => SdkModel> => {
@@ -51,7 +57,7 @@ export const openVendor = (settings: VendorSettings): ((model: string) => Promis
       case 'openai-compatible': {
         const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
         return createOpenAICompatible({
-          fetch: guardedAnswer,
+          fetch: common.fetch,
           name: 'compatible',
           baseURL: common.baseURL,
           ...(apiKey !== null && { apiKey }),
@@ -63,6 +69,11 @@ export const openVendor = (settings: VendorSettings): ((model: string) => Promis
   }
 
   return async (model) => {
+    if (model === '')
+      throw new ModelProblem(
+        'model_name_invalid',
+        'no model is named; name one, or give the credential a default_model',
+      )
     if (!isModelName(model)) throw new ModelProblem('model_name_invalid', 'the name of the model is not a valid one')
     opened ??= open()
     return (await opened)(model)

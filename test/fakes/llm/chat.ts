@@ -84,7 +84,11 @@ const contentOf = (content: unknown, where: string): string => {
   if (content === null || content === undefined) return ''
   if (typeof content === 'string') return content
   return listOf(content, `${where}.content`)
-    .map((part) => textOf(fieldsOf(part, where).text, `${where}.content.text`))
+    .map((part) => {
+      const { type, text, image_url } = fieldsOf(part, where)
+      if (type !== 'image_url') return textOf(text, `${where}.content.text`)
+      return textOf(fieldsOf(image_url, `${where}.content.image_url`).url, `${where}.content.image_url.url`)
+    })
     .join('')
 }
 

@@ -1,0 +1,59 @@
+import type { ChooseModel } from '#engine/credentials'
+import { MINUTE } from '#platform/clock'
+import { fromWire, NOWHERE } from '#platform/ids'
+import type { Outgoing } from '#platform/outgoing/outgoing'
+import { lazyModel } from '#providers/llm/configured'
+import { withFallback } from '#providers/llm/fallback'
+import type { LanguageModel } from '#providers/llm/index'
+import type { VendorSettings } from '#providers/llm/vendors'
+import { addressOfModel, type LlmProvider } from './kinds.ts'
+import { findWorkspaceModel } from './model-store.ts'
+import { CredentialRefused, type Principal, type ResolveParts, resolveCredential } from './use.ts'
+
+// Which language model answers: the one that is named, else that of the workspace, else the installation's.
+
+export type ModelParts = ResolveParts & {
+  outgoing: Pick<Outgoing, 'request' | 'fetchWith'>
+  installation: LanguageModel
+}
+
+/** Models take their time before the first byte. */
+const ANSWER_WITHIN = 2 * MINUTE
+
+async function openModel(
+  parts: ModelParts,
+  workspaceId: string,
+  credentialId: string,
+  principal: Principal,
+): Promise<LanguageModel> {
+  const { row, credential } = await resolveCredential(parts, { workspaceId, credentialId, principal })
+  if (row.kind !== 'llm')
+    throw new CredentialRefused('credential_not_allowed', `"${row.name}" is not a credential of a language model`)
+  const settings: VendorSettings = {
+    provider: row.config.provider as LlmProvider,
+    model: typeof row.config.default_model === 'string' ? row.config.default_model : '',
+    // The key is put in where the request leaves.
+    apiKey: 'none',
+    baseUrl: addressOfModel(row.config),
+    fetch: parts.outgoing.fetchWith(credential, { timeoutMs: ANSWER_WITHIN }),
+  }
+  return lazyModel(settings, {})
+}
+
+export const makeChooseModel =
+  (parts: ModelParts): ChooseModel =>
+  async ({ workspaceId, principal, credentialId, fallbackCredentialId }) => {
+    const uuidOf = (named: string): string => fromWire('cred', named) ?? NOWHERE
+    if (credentialId !== undefined) {
+      const first = await openModel(parts, workspaceId, uuidOf(credentialId), principal)
+      if (fallbackCredentialId === undefined) return first
+      return withFallback(first, () => openModel(parts, workspaceId, uuidOf(fallbackCredentialId), principal))
+    }
+    const usual = await parts.db.tenant({ workspaceId, userId: null }, (tx) => findWorkspaceModel(tx, workspaceId))
+    if (!usual?.credential_id) return parts.installation
+    const first = await openModel(parts, workspaceId, usual.credential_id, 'workspace')
+    const { fallback_credential_id: second } = usual
+    if (fallbackCredentialId !== undefined)
+      return withFallback(first, () => openModel(parts, workspaceId, uuidOf(fallbackCredentialId), principal))
+    return second === null ? first : withFallback(first, () => openModel(parts, workspaceId, second, 'workspace'))
+  }

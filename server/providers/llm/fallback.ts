@@ -1,0 +1,28 @@
+import type { LanguageModel, Prompt } from './index.ts'
+import { ModelProblem } from './problem.ts'
+
+/** What says that the provider is away, and not that the request is wrong. */
+const OUTAGES: ReadonlySet<string> = new Set(['provider_unavailable', 'provider_busy', 'model_timeout'])
+
+/** Asks the second where the first is away. The name of a model is the first's: the second answers with its own. */
+export function withFallback(first: LanguageModel, second: () => Promise<LanguageModel>): LanguageModel {
+  const either = async <P extends Prompt, T>(
+    prompt: P,
+    ask: (model: LanguageModel, prompt: P) => Promise<T>,
+  ): Promise<T> => {
+    try {
+      return await ask(first, prompt)
+    } catch (error) {
+      if (!(error instanceof ModelProblem) || !OUTAGES.has(error.code) || prompt.signal?.aborted) throw error
+      const { model: _named, ...rest } = prompt
+      return ask(await second(), rest as P)
+    }
+  }
+  return {
+    name: first.name,
+    available: () => first.available(),
+    generate: (prompt) => either(prompt, (model, same) => model.generate(same)),
+    generateObject: (prompt) => either(prompt, (model, same) => model.generateObject(same)),
+    turn: (prompt) => either(prompt, (model, same) => model.turn(same)),
+  }
+}
