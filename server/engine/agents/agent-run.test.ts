@@ -248,7 +248,7 @@ describe('agent.run', () => {
 
   test('says why it cannot be used without a provider', () => {
     const without = makeAgentRun({ llm: absentModel('set LLM_PROVIDER'), outgoing, kindOf })
-    expect(without.unavailable?.()).toBe('set LLM_PROVIDER')
+    expect(without.unavailableByDefault?.()).toBe('set LLM_PROVIDER')
   })
 
   test('stops when the execution is cancelled', async () => {

@@ -60,7 +60,7 @@ describe('nodes with a language model', () => {
   })
 
   test('say that no provider is configured, where none is; a tool server needs none', () => {
-    const reasons = [...without.values()].map((kind) => [kind.descriptor.type, kind.unavailable?.() ?? null])
+    const reasons = [...without.values()].map((kind) => [kind.descriptor.type, kind.unavailableByDefault?.() ?? null])
     const reason = 'No language model is configured; set LLM_PROVIDER, LLM_MODEL and LLM_API_KEY.'
     expect(reasons).toEqual([
       ['llm.generate', reason],
@@ -69,7 +69,7 @@ describe('nodes with a language model', () => {
       ['agent.review', reason],
       ['mcp.call', null],
     ])
-    expect([...nodes.values()].every((kind) => (kind.unavailable?.() ?? null) === null)).toBe(true)
+    expect([...nodes.values()].every((kind) => (kind.unavailableByDefault?.() ?? null) === null)).toBe(true)
   })
 
   const troubles: [string, FakeAnswer, string][] = [
