@@ -2,11 +2,13 @@ import { rehearseCuts } from './chaos/cuts.ts'
 import { rehearseDatabases } from './chaos/databases.ts'
 import { rehearse } from './chaos/rehearsal.ts'
 import { rehearseReleases } from './chaos/releases.ts'
+import { asTable, faults, rehearseFaults } from './chaos/table.ts'
 
 // `npm run chaos`: workers, server and database are killed and stopped under load; sockets are cut; the database alone is
 // killed again and again; one release takes the place of another. Exits with 1 if anything that was promised does not hold.
 // `SEED=n` repeats the choices of an earlier rehearsal; `-- load`, `-- cuts`, `-- databases` (`KILLS=12 MINUTES=2` is
-// shorter) and `-- releases` rehearse one of them.
+// shorter), `-- releases` and `-- faults` rehearse one of them. The last is a table of faults (`FAULT_S=10` each), of which
+// one can be named alone: `-- worker-frozen`.
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const say = (line: string): void => console.error(line)
@@ -49,14 +51,28 @@ const killDatabases = () =>
 const replaceReleases = () => rehearseReleases({ seed, callers: 4, perStep: Number(process.env.PER_STEP ?? 200), say })
 
 const [only] = process.argv.slice(2)
+
+const tableOfFaults = async () => {
+  const { verdicts, violations } = await rehearseFaults({
+    seed,
+    secondsEach: Number(process.env.FAULT_S ?? 10),
+    say,
+    ...(only !== undefined && Object.hasOwn(faults, only) && { only }),
+  })
+  say(asTable(verdicts))
+  return { seed, verdicts, violations }
+}
+
 let violations = 0
 for (const [name, rehearsal] of [
   ['load', underLoad],
   ['cuts', cutSockets],
   ['databases', killDatabases],
   ['releases', replaceReleases],
+  ['faults', tableOfFaults],
 ] as const) {
-  if (only !== undefined && only !== name) continue
+  const isOne = name === 'faults' && only !== undefined && Object.hasOwn(faults, only)
+  if (only !== undefined && only !== name && !isOne) continue
   const outcome = await rehearsal()
   console.log(JSON.stringify(outcome, null, 2))
   violations += outcome.violations.length

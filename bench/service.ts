@@ -60,7 +60,7 @@ process.on('message', (message) => {
 })
 process.on('disconnect', () => process.exit(0))
 process.once('SIGTERM', async () => {
-  await app.stop()
+  await app.stop({ drainMs: Number(process.env.HEDDLE_DRAIN_S ?? 0) * 1000 })
   await db.close()
   process.exit(0)
 })

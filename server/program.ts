@@ -6,7 +6,9 @@ import { type Config, readConfig, refuseSetting, SettingRefused } from '#platfor
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/db/embedded'
 import { migrate } from '#platform/db/migrate'
 import { openDatabase } from '#platform/db/pool'
+import { poolingOf, refusePooler, throughPooler } from '#platform/db/pooler'
 import { StartRefused } from '#platform/db/refused'
+import { warnOfReplication } from '#platform/db/replication'
 import { bootstrapRoles, isSetUp } from '#platform/db/roles'
 import { listen, webAddressOf } from '#platform/http/listen'
 import { checkSecretKey, findSecretKey, makeSecretKey } from '#platform/key'
@@ -37,14 +39,19 @@ async function start(config: Config): Promise<void> {
   const pages = config.role === 'worker' || config.resetPassword !== null ? undefined : buildConsole(log)
   const embedded = config.DATABASE_URL === null ? await startOwnDatabase(config, log) : undefined
   const place = {
-    ownerUrl: embedded?.ownerUrl ?? config.DATABASE_URL!,
+    ownerUrl: embedded?.ownerUrl ?? config.DATABASE_SESSION_URL ?? config.DATABASE_URL!,
     ...(embedded && { createDatabase: 'heddle' }),
   }
+  const pooling = embedded ? 'none' : await poolingOf(config.DATABASE_URL!)
+  if (pooling === 'transaction' && config.DATABASE_SESSION_URL === null) throw refusePooler()
   const vault = makeVault(key ?? (await makeSecretKey(config, () => isSetUp(place))))
-  const urls = await bootstrapRoles({
+  const direct = await bootstrapRoles({
     ...place,
+    settingsInRoles: pooling !== 'none',
     passwordFor: (role) => vault.derive(`database:${role}`).toString('hex'),
   })
+  const urls = pooling === 'none' ? direct : await throughPooler(direct, config.DATABASE_URL!, pooling)
+  if (!embedded) await warnOfReplication(urls.owner, log)
   await migrate({ ownerUrl: urls.owner, directory: join(import.meta.dirname, '..', 'migrations'), log })
   const db = openDatabase({ urls, log })
   started.unshift(() => db.close())

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { DatabaseUrls } from '#platform/db/pool'
 import type { BenchDatabase } from '../database.ts'
 
 // The service as its processes: one that answers requests, and workers. Each can be killed, stopped and continued.
@@ -9,7 +10,8 @@ export type Role = 'api' | 'worker'
 export type Member = { role: Role; base: string; child: ChildProcess; pid: number }
 
 export type Fleet = {
-  start(role: Role, env?: Record<string, string>): Promise<Member>
+  /** `urls`: another way to the database than the others have. */
+  start(role: Role, env?: Record<string, string>, urls?: DatabaseUrls): Promise<Member>
   api(): Member
   apis(): Member[]
   workers(): Member[]
@@ -22,13 +24,17 @@ export type Fleet = {
   stop(): Promise<void>
 }
 
-export function makeFleet(options: { database: BenchDatabase; env: Record<string, string> }): Fleet {
+export function makeFleet(options: { database: Pick<BenchDatabase, 'urls'>; env: Record<string, string> }): Fleet {
   const members = new Set<Member>()
   const fallen: string[] = []
 
-  const start = (role: Role, env: Record<string, string> = {}): Promise<Member> => {
+  const start = (
+    role: Role,
+    env: Record<string, string> = {},
+    urls: DatabaseUrls = options.database.urls,
+  ): Promise<Member> => {
     const program = join(import.meta.dirname, '..', 'service.ts')
-    const child = fork(program, [JSON.stringify(options.database.urls), role], {
+    const child = fork(program, [JSON.stringify(urls), role], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       // Starting takes half the time with what an earlier start has compiled.
       env: { NODE_COMPILE_CACHE: join(tmpdir(), 'heddle-compiled'), ...process.env, ...options.env, ...env },

@@ -132,6 +132,11 @@ export const settings = {
     'An external PostgreSQL 16 or newer; its user may create roles. Several hosts separated by commas: the one that takes writes is used, and followed when another is promoted',
     'none: the program runs its own PostgreSQL',
   ),
+  DATABASE_SESSION_URL: optional(
+    databaseAddress,
+    'The same database without the pooler that `DATABASE_URL` leads to, for what needs a session: roles, migrations and LISTEN',
+    'DATABASE_URL',
+  ),
   HEDDLE_DATA_DIR: setting(text, './data', 'Embedded database, blobs and the generated key'),
   HEDDLE_SECRET_KEY: optional(
     key32,

@@ -36,6 +36,8 @@ export type NetworkProxy = {
   leadTo(target: Target): void
   /** Resolves when the fault has happened as often as wanted. */
   aim(aim: Aim): Promise<void>
+  /** What has not struck yet no longer will. */
+  forgetAims(): void
   connections(): number
   stop(): Promise<void>
 }
@@ -235,6 +237,9 @@ export async function startProxy(target: Target): Promise<NetworkProxy> {
       new Promise((resolve) => {
         aims.push({ fault: 'cut', times: 1, ...aim, hit: resolve })
       }),
+    forgetAims: () => {
+      aims.length = 0
+    },
     connections: () => links.size,
     stop: async () => {
       for (const link of links) link.cut()

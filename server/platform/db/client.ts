@@ -54,6 +54,17 @@ export class ServerClient extends pg.Client {
   }
 }
 
+/** For a pooler that knows no statement by its name: each is parsed anew. */
+export class UnnamedClient extends ServerClient {
+  // biome-ignore lint/suspicious/noExplicitAny: the overloads of the class it extends
+  override query(config: any, ...rest: any[]): any {
+    if (typeof config !== 'object' || config === null || config.name === undefined)
+      return super.query(config as never, ...(rest as never[]))
+    const { name: _name, ...unnamed } = config
+    return super.query(unnamed as never, ...(rest as never[]))
+  }
+}
+
 /** One connection, for what is done once: it ends with the work. */
 export async function withClient<T>(
   config: pg.ClientConfig & { connectionString: string },

@@ -29,8 +29,10 @@ export type DatabaseUrls = {
   app: string
   engine: string
   operator: string
-  /** As heddle_app at the server itself, where the others go through a pooler that keeps no session. */
+  /** As heddle_app with a session of its own, where the others go through a pooler. */
   session?: string
+  /** A pooler in between, and whether it knows statements by name. */
+  pooler?: 'named' | 'unnamed'
 }
 
 export type Database = {
@@ -164,7 +166,7 @@ export function openDatabase(options: {
   lockTimeoutMs?: number
 }): Database {
   const { urls, log, poolSize = 16, lockTimeoutMs = LOCK_TIMEOUT } = options
-  const pools = makePools({ log, pooled: urls.session !== undefined, onSilent: () => hints.reconnect() })
+  const pools = makePools({ log, pooler: urls.pooler ?? 'none', onSilent: () => hints.reconnect() })
   const lockTimeout = { lock_timeout: String(lockTimeoutMs) }
   // A few stay open on an idle system: the first use of a statement on a connection was seen to take 11 to 12 ms, later ones 1.
   const appPool = pools.open('app', urls.app, { max: poolSize, min: KEPT, settings: lockTimeout })

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Logger } from '../log.ts'
-import { CONNECT_WITHIN, ServerClient } from './client.ts'
+import { CONNECT_WITHIN, ServerClient, UnnamedClient } from './client.ts'
 import { type Kind, optionsFor, STATEMENT_TIMEOUT } from './session.ts'
 import { type Silence, watchForSilence } from './silence.ts'
 import { connectionOf } from './socket.ts'
@@ -47,10 +47,11 @@ function withOptions(address: string, options: string): string {
 export function makePools(options: {
   log: Logger
   /** A pooler hands each transaction to any session: the settings of the roles say what it may do. */
-  pooled: boolean
+  pooler: 'none' | 'named' | 'unnamed'
   onSilent(): void
 }) {
-  const { log, pooled, onSilent } = options
+  const { log, pooler, onSilent } = options
+  const pooled = pooler !== 'none'
   const pools: pg.Pool[] = []
   const watches = new Map<string, Silence>()
   let closing = false
@@ -69,7 +70,7 @@ export function makePools(options: {
       { max, min = 0, settings = {} }: { max: number; min?: number; settings?: Record<string, string> },
     ): pg.Pool {
       const pool = new pg.Pool({
-        Client: ServerClient as never,
+        Client: (pooler === 'unnamed' ? UnnamedClient : ServerClient) as never,
         connectionString: pooled ? address : withOptions(address, optionsFor(kind, settings)),
         max,
         min,

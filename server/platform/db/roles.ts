@@ -3,6 +3,7 @@ import pg from 'pg'
 import { withClient } from './client.ts'
 import type { DatabaseUrls } from './pool.ts'
 import { StartRefused } from './refused.ts'
+import { sessionSettings } from './session.ts'
 
 // Rights and policies name four roles that cannot sign in: heddle_owner, heddle_app, heddle_engine, heddle_operator. Roles are
 // shared by all databases of a server, so each database has sign-in roles of its own (heddle_app_<oid of the database>) that
@@ -31,9 +32,16 @@ export type RoleOptions = {
   passwordFor: (role: string) => string
   /** Database to create for the service; without it, the one of the address is used. */
   createDatabase?: string
+  /** Behind a pooler a connection cannot say what its session may do: then its role says so. */
+  settingsInRoles?: boolean
 }
 
-export async function bootstrapRoles({ ownerUrl, passwordFor, createDatabase }: RoleOptions): Promise<DatabaseUrls> {
+export async function bootstrapRoles({
+  ownerUrl,
+  passwordFor,
+  createDatabase,
+  settingsInRoles = false,
+}: RoleOptions): Promise<DatabaseUrls> {
   const mayCreate = await signedIn(ownerUrl, async (admin) => {
     await checkVersion(admin)
     await admin.query('select pg_advisory_lock($1)', [LOCK])
@@ -53,6 +61,7 @@ export async function bootstrapRoles({ ownerUrl, passwordFor, createDatabase }: 
     const { oid, name } = rows[0] as { oid: number; name: string }
     await makeSignIns(admin, oid, passwordFor)
     await setRights(admin, oid, name)
+    if (settingsInRoles) await setSessionSettings(admin, oid)
     return oid
   })
   const urls = urlsFor((kind) => {
@@ -171,6 +180,25 @@ async function makeSignIns(admin: pg.Client, oid: number, passwordFor: (role: st
         `alter role ${role} set timezone = 'UTC'`,
         'commit',
       ],
+      lending(admin.user ?? 'USER'),
+    )
+  }
+}
+
+/** Only what is not so yet: servers that start together must not write the same rows of the catalogue again and again. */
+async function setSessionSettings(admin: pg.Client, oid: number): Promise<void> {
+  for (const kind of ['app', 'engine', 'operator'] as const) {
+    const role = signIn(kind, oid)
+    const { rows } = await admin.query<{ config: string[] | null }>(
+      'select rolconfig as config from pg_roles where rolname = $1',
+      [role],
+    )
+    const present = new Set(rows[0]?.config ?? [])
+    const missing = Object.entries(sessionSettings[kind]).filter(([name, value]) => !present.has(`${name}=${value}`))
+    if (missing.length === 0) continue
+    await explained(
+      admin,
+      missing.map(([name, value]) => `alter role ${role} set ${name} = '${value}'`),
       lending(admin.user ?? 'USER'),
     )
   }

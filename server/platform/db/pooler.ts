@@ -1,0 +1,97 @@
+import type pg from 'pg'
+import { SECOND } from '../clock.ts'
+import { ServerClient } from './client.ts'
+import type { DatabaseUrls } from './pool.ts'
+import { StartRefused } from './refused.ts'
+
+// A pooler between the program and the server may hand each transaction to another session: what a session was told, listens
+// to, has locked or prepared is then gone. What the connection can do is tried at the start, before anything relies on it.
+
+/** `transaction`: a session ends with each transaction. `session`: a pooler that keeps it. */
+export type Pooling = 'none' | 'session' | 'transaction'
+
+const ROUNDS = 5
+const PROBE = { connectionTimeoutMillis: 10 * SECOND, query_timeout: 10 * SECOND }
+
+const backendOf = async (client: pg.Client): Promise<number> =>
+  (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid
+
+async function withTwo<T>(address: string, work: (one: pg.Client, other: pg.Client) => Promise<T>): Promise<T> {
+  const two = [1, 2].map(() => new ServerClient({ connectionString: address, ...PROBE }))
+  try {
+    for (const client of two) await client.connect()
+    return await work(two[0]!, two[1]!)
+  } finally {
+    await Promise.all(two.map((client) => client.end().catch(() => {})))
+  }
+}
+
+/**
+ * A pooler signs clients in with a number of its own instead of the backend's. Where one that keeps no session lends a
+ * backend, the next who begins a transaction gets the same, or the first gets another afterwards.
+ */
+export const poolingOf = (address: string): Promise<Pooling> =>
+  withTwo(address, async (one, other) => {
+    const told = (one as unknown as { processID: number }).processID
+    let before = await backendOf(one)
+    if (told === before) return 'none'
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await other.query('begin')
+      const meanwhile = await backendOf(other)
+      await other.query('rollback')
+      const after = await backendOf(one)
+      if (meanwhile === before || after !== before) return 'transaction'
+      before = after
+    }
+    return 'session'
+  })
+
+/** Whether a statement that was prepared by name is known after another client had the backend. */
+export const keepsPrepared = (address: string): Promise<boolean> =>
+  withTwo(address, async (one, other) => {
+    const named = { name: 'heddle_probe', text: 'select 1 as n' }
+    await one.query(named)
+    await other.query('begin')
+    await other.query('select 1')
+    try {
+      await one.query(named)
+      return true
+    } catch (error) {
+      // Unknown here, or known already from another client of the pooler's.
+      if (['26000', '42P05'].includes((error as { code?: string }).code ?? '')) return false
+      throw error
+    } finally {
+      await other.query('rollback').catch(() => {})
+    }
+  })
+
+export const refusePooler = (): StartRefused =>
+  new StartRefused(
+    'DATABASE_URL leads to a pooler that keeps no session between transactions (PgBouncer with pool_mode = transaction or statement). ' +
+      'Set DATABASE_SESSION_URL to the address of the server itself, for migrations and LISTEN; or use pool_mode = session.',
+  )
+
+/** What goes through the pooler: everything but the owner's work and what listens. */
+export async function throughPooler(urls: DatabaseUrls, pooler: string, pooling: Pooling): Promise<DatabaseUrls> {
+  const at = (url: string): string => {
+    const [signIn, address] = [new URL(url), new URL(pooler)]
+    if (signIn.searchParams.has('options'))
+      throw new StartRefused(
+        'Behind a pooler the user of DATABASE_SESSION_URL must be allowed to create roles: the settings of sessions are kept in them.',
+      )
+    address.username = signIn.username
+    address.password = signIn.password
+    return address.href
+  }
+  const through = { ...urls, app: at(urls.app), engine: at(urls.engine), operator: at(urls.operator) }
+  let prepared: boolean
+  try {
+    prepared = await keepsPrepared(through.app)
+  } catch (error) {
+    throw new StartRefused(
+      `The pooler of DATABASE_URL does not let heddle's own roles in: ${(error as Error).message}. They are made at the start (${new URL(urls.app).username} and others): let the pooler look users up (auth_query), see docs/operating.md.`,
+      { cause: error },
+    )
+  }
+  return { ...through, session: pooling === 'session' ? through.app : urls.app, pooler: prepared ? 'named' : 'unnamed' }
+}
