@@ -6,6 +6,7 @@ import { heavySchemas, manyConditions, manyExpressions, mappedExpressions } from
 import { largeVersions, parallelReads } from './hostile/lists.ts'
 import { peakMemory, watchNeighbour } from './hostile/neighbour.ts'
 import { chainedValues, manyValues, mappedValues, wideValues } from './hostile/values.ts'
+import { duckdbMemory, endlessWarehouse } from './hostile/warehouse.ts'
 import { startBenchService } from './world.ts'
 
 // One tenant does its worst; another one asks. `npm run bench hostile`, or `node bench/hostile.ts NAME…` for some attacks.
@@ -32,6 +33,8 @@ const attacks: Attack[] = [
   largeVersions,
   parallelReads,
   endlessCode,
+  endlessWarehouse,
+  duckdbMemory,
 ]
 
 const MAX_P99_MS = 100

@@ -163,12 +163,12 @@ export const settings = {
   HEDDLE_WAREHOUSE_PROCESSES: setting(
     integer(1, 256),
     8,
-    'Processes that talk to data warehouses at once, one connection each; half of them at most work for one workspace',
+    'Processes that talk to data warehouses at once, one connection each; at most a quarter of them works for one workspace',
   ),
   HEDDLE_DUCKDB_PROCESSES: setting(
     integer(1, 256),
     3,
-    'Processes in which DuckDB runs at once, with up to 832 MB each; half of them at most work for one workspace',
+    'Processes in which DuckDB runs at once, with up to 832 MB each; at most a quarter of them, and one at least, works for one workspace',
   ),
   HEDDLE_ALLOW_TARGETS: setting(targets, [], 'Private addresses that requests chosen by tenants may reach'),
   HEDDLE_TRUSTED_PROXIES: setting(proxies, [], 'Proxies whose `X-Forwarded-*` headers are believed'),

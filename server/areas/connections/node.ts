@@ -7,6 +7,7 @@ import { WarehouseFailure } from '#providers/warehouse/index'
 import { type ConnectionUse, steps } from './using.ts'
 
 const MOST_ROW_BYTES = 8 << 20
+const MARGIN = 1 << 20
 
 /** One statement of a `warehouse.query` node: bounded in rows, bytes and time. */
 export const makeQueryWarehouse =
@@ -17,7 +18,7 @@ export const makeQueryWarehouse =
         text: query,
         limit,
         // Beyond what a node may give, so that the refusal below says what to do.
-        maxBytes: 2 * MOST_ROW_BYTES,
+        maxBytes: MOST_ROW_BYTES + MARGIN,
         timeoutMs: 5 * MINUTE,
         signal,
         ...(params !== undefined && { params }),

@@ -1,14 +1,20 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import * as oidc from 'openid-client'
+import { SECOND } from '#platform/clock'
 import type { OidcProvider } from '#platform/config'
 import { problem } from '#platform/errors'
 import { email as emailIn } from '#platform/http/schema'
 import type { Logger } from '#platform/log'
+import { makeBoundedFetch } from '#platform/outgoing/bounded'
 
 // What is said to a provider. Its address stands in the settings and may be private; certificates, signatures, issuer,
 // audience, nonce and expiry are checked by the library.
 
 const ANSWER_WITHIN_S = 10
+const MAX_ANSWER = 1024 * 1024
+
+/** The library waits for headers no longer than its timeout; a body that never ends is stopped here. */
+const boundedFetch = makeBoundedFetch({ maxBytes: MAX_ANSWER, timeoutMs: ANSWER_WITHIN_S * SECOND })
 
 export type Profile = { issuer: string; subject: string; email: string | null; emailVerified: boolean; name: string }
 
@@ -36,6 +42,7 @@ export function makeOidcClient(options: { providers: readonly OidcProvider[]; ke
       const issuer = new URL(provider.issuer)
       found = oidc.discovery(issuer, provider.client_id, provider.client_secret, undefined, {
         timeout: ANSWER_WITHIN_S,
+        [oidc.customFetch]: boundedFetch as oidc.CustomFetch,
         execute: issuer.protocol === 'http:' ? [oidc.allowInsecureRequests] : [],
       })
       known.set(provider.id, found)

@@ -38,9 +38,9 @@ const MAX_WAITING_PER_WORKSPACE = 200
 
 export function makeChildPool<C extends PooledChild>(options: PoolOptions<C>): ChildPool<C> {
   const { size, start, idleMs = IDLE_MS, usesPerChild = USES_PER_CHILD } = options
-  // What is queued for is the right to have one child at work; half of them at most are one workspace's.
+  // What is queued for is the right to have one child at work; a quarter of them at most is one workspace's.
   const places = makeFairQueue<number>({
-    perKey: Math.max(1, Math.floor(size / 2)),
+    perKey: Math.max(1, Math.floor(size / 4)),
     waiting: MAX_WAITING,
     waitingPerKey: MAX_WAITING_PER_WORKSPACE,
   })

@@ -220,6 +220,8 @@ function decoded(answer: Answer, method: string): Readable {
   const decoder = makeDecoder(encoding)
   if (!decoder) throw new OutgoingFailure('response_unreadable', `the answer is encoded as "${encoding.slice(0, 40)}"`)
   answer.body.on('error', (error) => decoder.destroy(error))
+  // A decoder that is given up does not end what feeds it.
+  decoder.on('close', () => answer.body.destroy())
   return answer.body.pipe(decoder)
 }
 

@@ -1,10 +1,14 @@
 import { SECOND } from '#platform/clock'
+import { makeBoundedFetch } from '#platform/outgoing/bounded'
 import { ChannelFailure } from './index.ts'
 
 // One request to a vendor's API. What it says in words is not passed on: it may quote the token.
 
 const TIMEOUT = 15 * SECOND
 const LARGEST_ANSWER = 256 * 1024
+
+/** A token goes to the vendor's host alone: redirects are not followed. */
+const send = makeBoundedFetch({ maxBytes: LARGEST_ANSWER, timeoutMs: TIMEOUT })
 
 export type VendorAnswer = { status: number; body: Record<string, unknown> }
 
@@ -16,18 +20,16 @@ export async function callVendor(request: {
   signal: AbortSignal | undefined
 }): Promise<VendorAnswer> {
   const { vendor } = request
-  const timeout = AbortSignal.timeout(TIMEOUT)
   let response: Response
   let text: string
   try {
-    response = await fetch(request.url, {
+    response = await send(request.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...request.headers },
       body: JSON.stringify(request.body),
-      redirect: 'error', // a token goes to the vendor's host alone
-      signal: request.signal ? AbortSignal.any([request.signal, timeout]) : timeout,
+      signal: request.signal ?? null,
     })
-    text = await readAtMost(response)
+    text = await response.text()
   } catch (cause) {
     request.signal?.throwIfAborted()
     throw new ChannelFailure('unavailable', `${vendor} cannot be reached`, { cause: nameOf(cause) })
@@ -59,15 +61,4 @@ function parse(text: string): Record<string, unknown> {
   } catch {
     return {}
   }
-}
-
-async function readAtMost(response: Response): Promise<string> {
-  const parts: Uint8Array[] = []
-  let length = 0
-  for await (const part of response.body ?? []) {
-    parts.push(part)
-    length += part.length
-    if (length > LARGEST_ANSWER) throw new Error('the answer is too large')
-  }
-  return Buffer.concat(parts).toString()
 }

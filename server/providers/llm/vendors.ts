@@ -1,4 +1,6 @@
 import type { LanguageModel as SdkModel } from 'ai'
+import { MINUTE } from '#platform/clock'
+import { makeBoundedFetch } from '#platform/outgoing/bounded'
 import { ModelProblem } from './problem.ts'
 
 // The vendors, each loaded when it is first used.
@@ -93,20 +95,8 @@ const refusals = {
 const refusalIn = (body: unknown): unknown =>
   (body as { choices?: { message?: { refusal?: unknown } }[] } | null)?.choices?.[0]?.message?.refusal
 
+/** Beyond the time limit of a call, which is told in its own words. */
+const ANSWER_WITHIN = 10 * MINUTE
+
 /** The address is the operator's and may be private; but the key goes to no other host, and no answer fills the memory. */
-const guardedAnswer: typeof globalThis.fetch = async (input, init) => {
-  const response = await globalThis.fetch(input, { ...init, redirect: 'error' })
-  if (response.body === null) return response
-  let bytes = 0
-  const counted = response.body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        bytes += chunk.byteLength
-        if (bytes > LARGEST_ANSWER) controller.error(new Error('the answer is too large'))
-        else controller.enqueue(chunk)
-      },
-    }),
-  )
-  const { status, statusText, headers } = response
-  return new Response(counted, { status, statusText, headers })
-}
+const guardedAnswer = makeBoundedFetch({ maxBytes: LARGEST_ANSWER, timeoutMs: ANSWER_WITHIN })

@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto'
+import { connect, type Socket } from 'node:net'
 import { createTransport } from 'nodemailer'
 import { checkMessage, type Mail, MailFailure } from './index.ts'
 
 export type SmtpOptions = { url: string; from: string; timeoutMs?: number }
+
+const MAX_RESPONSE = 64 * 1024
+/** One mail, in time limits of a single step. */
+const SEND_WITHIN = 3
 
 /** Sends by SMTP. The address of the server is the operator's own and may be private. */
 export function makeSmtpMail({ url, from, timeoutMs = 20_000 }: SmtpOptions): Mail {
@@ -14,16 +19,39 @@ export function makeSmtpMail({ url, from, timeoutMs = 20_000 }: SmtpOptions): Ma
       connectionTimeout: timeoutMs,
       greetingTimeout: timeoutMs,
       socketTimeout: timeoutMs,
+      maxResponseSize: MAX_RESPONSE,
     },
     { from, disableFileAccess: true, disableUrlAccess: true },
   )
+  const sockets = new Set<Socket>()
+  transport.getSocket = (server, callback) => {
+    const socket = dial(server, timeoutMs)
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    const failed = (error: Error): void => callback(Object.assign(error, { command: 'CONN' }))
+    socket.once('error', failed)
+    socket.once('connect', () => {
+      socket.off('error', failed)
+      socket.setTimeout(0)
+      callback(null, { connection: socket })
+    })
+  }
+  /** The library's own limits are for silence: a server that says one letter a second would never meet them. */
+  const inTime = async <T>(work: Promise<T>): Promise<T> => {
+    const { promise, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => {
+      reject(new Error('the mail took too long'))
+      for (const socket of sockets) socket.destroy()
+    }, SEND_WITHIN * timeoutMs)
+    return Promise.race([work, promise]).finally(() => clearTimeout(timer))
+  }
   return {
     provider: 'smtp',
     async send(unchecked) {
       const message = checkMessage(unchecked)
       const id = createHash('sha256').update(message.key).digest('hex').slice(0, 40)
       try {
-        const sent = await transport.sendMail({
+        const sending = transport.sendMail({
           to: message.to,
           subject: message.subject,
           text: message.text,
@@ -37,6 +65,7 @@ export function makeSmtpMail({ url, from, timeoutMs = 20_000 }: SmtpOptions): Ma
           }),
           messageId: `<${id}@heddle>`,
         })
+        const sent = await inTime(sending)
         return {
           mail_id: sent.messageId,
           provider: 'smtp',
@@ -49,6 +78,11 @@ export function makeSmtpMail({ url, from, timeoutMs = 20_000 }: SmtpOptions): Ma
     },
     close: async () => transport.close(),
   }
+}
+
+function dial({ host, port, secure }: { host?: string; port?: number; secure?: boolean }, timeoutMs: number): Socket {
+  const socket = connect({ host: host || 'localhost', port: Number(port) || (secure ? 465 : 587) })
+  return socket.setTimeout(timeoutMs, () => socket.destroy(new Error('the connection took too long')))
 }
 
 const addressOf = (entry: string | { address: string }): string => (typeof entry === 'string' ? entry : entry.address)

@@ -1,9 +1,10 @@
 // The Odds API, version 4: https://the-odds-api.com/liveapi/guides/v4/
 
-import { request as send } from 'undici'
 import { z } from 'zod'
 import { type Clock, MINUTE, SECOND, systemClock } from '#platform/clock'
 import { invalid, isProblem, type Problem, problem } from '#platform/errors'
+import { makeBoundedFetch } from '#platform/outgoing/bounded'
+import { OutgoingFailure } from '#platform/outgoing/failure'
 import {
   DEFAULT_MARKETS,
   DEFAULT_REGIONS,
@@ -166,16 +167,15 @@ const unavailable = (detail: string, retryAfterS = 60): Problem =>
 /** Errors never carry the address: the key stands in it. */
 async function ask(url: URL, timeoutMs: number): Promise<unknown> {
   try {
-    const answer = await send(url, { signal: AbortSignal.timeout(timeoutMs), headers: { accept: 'application/json' } })
-    if (Number(answer.headers['content-length'] ?? 0) > MAX_BYTES) {
-      answer.body.on('error', () => {}).destroy()
-      throw unavailable('The odds provider answered with too much.')
-    }
-    const text = await answer.body.text()
-    if (answer.statusCode === 200) return JSON.parse(text)
-    throw refusal(answer.statusCode, errorCode(text), Number(answer.headers['retry-after'] ?? 0))
+    const send = makeBoundedFetch({ maxBytes: MAX_BYTES, timeoutMs })
+    const answer = await send(url, { headers: { accept: 'application/json' } })
+    const text = await answer.text()
+    if (answer.status === 200) return JSON.parse(text)
+    throw refusal(answer.status, errorCode(text), Number(answer.headers.get('retry-after') ?? 0))
   } catch (error) {
     if (isProblem(error)) throw error
+    if (error instanceof OutgoingFailure && error.code === 'response_too_large')
+      throw unavailable('The odds provider answered with too much.')
     throw unavailable('The odds provider did not answer as expected.')
   }
 }

@@ -1,4 +1,6 @@
 import { Buffer } from 'node:buffer'
+import { makeBoundedFetch } from '#platform/outgoing/bounded'
+import { asOutgoingFailure, type OutgoingCode } from '#platform/outgoing/failure'
 import { ProviderProblem } from './problem.ts'
 
 // One request to an OpenAI-compatible audio endpoint of the operator's choosing. Its words are not passed on to callers:
@@ -31,37 +33,28 @@ const refusal = (status: number): ProviderProblem => {
 }
 
 export const callOpenAi = async (endpoint: OpenAiEndpoint, call: OpenAiCall): Promise<Buffer> => {
-  const timeout = AbortSignal.timeout(endpoint.timeout ?? USUAL_TIMEOUT)
-  const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout
+  const send = makeBoundedFetch({ maxBytes: call.largestAnswer, timeoutMs: endpoint.timeout ?? USUAL_TIMEOUT })
   try {
-    const response = await fetch(`${endpoint.baseUrl.replace(/\/+$/, '')}${call.path}`, {
+    // A key goes to the configured host alone: redirects are not followed.
+    const response = await send(`${endpoint.baseUrl.replace(/\/+$/, '')}${call.path}`, {
       method: 'POST',
       headers: { ...call.headers, ...(endpoint.apiKey ? { authorization: `Bearer ${endpoint.apiKey}` } : {}) },
       body: call.body,
-      redirect: 'error', // a key goes to the configured host alone
-      signal,
+      signal: call.signal ?? null,
     })
     if (!response.ok) {
       await response.body?.cancel()
       throw refusal(response.status)
     }
-    return await readAtMost(response, call.largestAnswer)
+    return Buffer.from(await response.arrayBuffer())
   } catch (cause) {
     if (cause instanceof ProviderProblem) throw cause
     call.signal?.throwIfAborted()
-    throw unavailable(
-      timeout.aborted ? 'The speech provider did not answer in time.' : 'The speech provider cannot be reached.',
-    )
+    throw unavailable(said[asOutgoingFailure(cause).code] ?? 'The speech provider cannot be reached.')
   }
 }
 
-const readAtMost = async (response: Response, limit: number): Promise<Buffer> => {
-  const parts: Uint8Array[] = []
-  let length = 0
-  for await (const part of response.body ?? []) {
-    parts.push(part)
-    length += part.length
-    if (length > limit) throw unavailable('The speech provider answered with more than was asked for.')
-  }
-  return Buffer.concat(parts)
+const said: Partial<Record<OutgoingCode, string>> = {
+  timeout: 'The speech provider did not answer in time.',
+  response_too_large: 'The speech provider answered with more than was asked for.',
 }

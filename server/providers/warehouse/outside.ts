@@ -14,7 +14,7 @@ export type Setup = Pick<ChildTask, 'allowTargets' | 'directory'>
 const MAX_BYTES = 1024 * 1024 * 1024
 const MAX_PROBE_BYTES = 4 * 1024 * 1024
 /** What protocols add to the values themselves, and values that are shorter as JSON. */
-const receivedFor = (maxBytes: number): number => 16 * 1024 * 1024 + 4 * maxBytes
+const receivedFor = (maxBytes: number): number => 4 * 1024 * 1024 + 2 * maxBytes
 
 const mib = (bytes: number): string => `${Math.round(bytes / (1024 * 1024))} MiB`
 

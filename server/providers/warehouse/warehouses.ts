@@ -25,7 +25,8 @@ export type WarehousesOptions = {
 
 const PROCESSES = 8
 const DUCKDB_PROCESSES = 3
-const DUCKDB_NICENESS = 10
+/** The service itself comes first, whatever a driver makes of what a server sends. */
+const NICENESS = 10
 
 /** Every probe and query runs in a process of its own; here are only their descriptions. */
 export function makeWarehouses(options: WarehousesOptions) {
@@ -33,11 +34,11 @@ export function makeWarehouses(options: WarehousesOptions) {
   const directory = duckdbDirectory(options.dataDir)
   const pool = makeChildPool({
     size: options.processes ?? PROCESSES,
-    start: () => startWarehouseChild({ addons: false, niceness: 0 }),
+    start: () => startWarehouseChild({ addons: false, niceness: NICENESS }),
   })
   const duckdbPool = makeChildPool({
     size: options.duckdbProcesses ?? DUCKDB_PROCESSES,
-    start: () => startWarehouseChild({ addons: true, niceness: DUCKDB_NICENESS }),
+    start: () => startWarehouseChild({ addons: true, niceness: NICENESS }),
   })
   const outside = (warehouse: Warehouse): Warehouse =>
     discreet(runOutside(warehouse, warehouse.kind === 'duckdb' ? duckdbPool : pool, { allowTargets, directory }))

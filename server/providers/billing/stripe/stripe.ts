@@ -3,6 +3,7 @@ import Stripe from 'stripe'
 import { SECOND } from '#platform/clock'
 import { problem } from '#platform/errors'
 import { toWire } from '#platform/ids'
+import { makeBoundedFetch } from '#platform/outgoing/bounded'
 import type { BillingProvider, Customer, Order, Snapshot } from '../index.ts'
 import { ensurePrice } from './prices.ts'
 import { inOurWords, isKeyConflict, isMissing } from './refusals.ts'
@@ -10,6 +11,9 @@ import { defaultMethodOf, invoiceOf, methodOf, subscriptionOf } from './snapshot
 
 /** The shapes this file reads are those of this version; an upgrade of the SDK must be a decision. */
 const API_VERSION = '2026-10-28.endive'
+
+/** A hundred invoices with all their lines are well below. */
+const MAX_ANSWER = 16 * 1024 * 1024
 
 export type StripeOptions = {
   secretKey: string
@@ -24,6 +28,7 @@ export function connectStripe({ secretKey, apiBase, timeoutMs = 10 * SECOND, ret
   return new Stripe(secretKey, {
     apiVersion: API_VERSION,
     timeout: timeoutMs,
+    httpClient: Stripe.createFetchHttpClient(makeBoundedFetch({ maxBytes: MAX_ANSWER, timeoutMs })),
     maxNetworkRetries: retries,
     telemetry: false,
     ...(base && {

@@ -1,0 +1,130 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeTemporaryDirectory } from '#test/harness/temporary'
+import { until } from '#test/harness/until'
+import type { Query, Target } from './index.ts'
+import { type Flood, startHostilePostgres } from './testing/hostile-postgres.ts'
+import { makeWarehouses } from './warehouses.ts'
+
+// Servers and statements that want more than their share: they cost the process that meets them, and nobody else anything.
+
+const floods: Flood[] = ['rows', 'one value', 'notices']
+const servers = new Map<Flood, Awaited<ReturnType<typeof startHostilePostgres>>>()
+const PASSWORD = 'a-password-that-is-nowhere-else'
+let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>
+let all: ReturnType<typeof makeWarehouses>
+
+beforeAll(async () => {
+  for (const flood of floods) servers.set(flood, await startHostilePostgres(flood))
+  directory = await makeTemporaryDirectory()
+  all = makeWarehouses({
+    allowTargets: [...servers.values()].map(({ port }) => `127.0.0.1:${port}`),
+    dataDir: directory.path,
+    processes: 2,
+    duckdbProcesses: 2,
+  })
+})
+afterAll(async () => {
+  await all.close()
+  for (const server of servers.values()) await server.stop()
+  await directory.remove()
+})
+
+const signal = new AbortController().signal
+const query = (more: Partial<Query> = {}): Query => ({
+  text: 'select 1',
+  limit: 10,
+  timeoutMs: 60_000,
+  signal,
+  ...more,
+})
+const remote = (flood: Flood): Target => ({
+  workspaceId: 'w1',
+  config: { host: '127.0.0.1', port: servers.get(flood)!.port, database: 'd', user: 'u' },
+  secrets: { password: PASSWORD },
+})
+const duckdb = (workspaceId: string): Target => ({ workspaceId, config: {}, secrets: {} })
+
+async function drain(kind: 'postgres' | 'duckdb', target: Target, wanted: Query): Promise<number> {
+  const { pages } = await all.warehouses[kind].query(target, wanted)
+  let rows = 0
+  for await (const page of pages) rows += page.length
+  return rows
+}
+
+describe('a server that sends without end', () => {
+  test.each(floods)(
+    '%s: fails the query, and its connection is gone',
+    async (flood) => {
+      const before = process.memoryUsage().rss
+      await expect(drain('postgres', remote(flood), query({ maxBytes: 8 << 20 }))).rejects.toMatchObject({
+        step: 'read',
+      })
+      await expect.poll(() => servers.get(flood)!.open(), { timeout: 20_000 }).toBe(0)
+      expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024)
+    },
+    90_000,
+  )
+
+  test('meets a process that holds the secret in its memory alone', async () => {
+    const running = drain('postgres', remote('notices'), query({ maxBytes: 16 << 20 })).catch(() => 'failed')
+    const seen = await until(async () => {
+      const children = childrenOf(process.pid)
+      return children.length > 0 && servers.get('notices')!.open() > 0 ? children : undefined
+    }, 'the process of a query')
+    for (const child of seen) {
+      expect(child.arguments).not.toContain(PASSWORD)
+      expect(child.environment).not.toContain(PASSWORD)
+    }
+    expect(await running).toBe('failed')
+  }, 90_000)
+})
+
+describe('DuckDB', () => {
+  test('has no more memory than it may', async () => {
+    const greedy = query({ text: "select length(repeat('x', 3000000000)) as n" })
+    await expect(drain('duckdb', duckdb('w1'), greedy)).rejects.toMatchObject({
+      step: 'read',
+      message: expect.stringMatching(/memory/i),
+    })
+  }, 60_000)
+
+  test('never has more processes than were set, and serves all who wait', async () => {
+    let most = 0
+    const watch = setInterval(() => {
+      most = Math.max(most, all.live().duckdb)
+    }, 1)
+    const text = 'select count(*) as n from range(1000)'
+    const rows = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => drain('duckdb', duckdb(`w${n % 2}`), query({ text }))),
+    )
+    clearInterval(watch)
+    expect(rows).toEqual(Array(8).fill(1))
+    expect(most).toBeLessThanOrEqual(3)
+    expect(all.live().duckdb).toBeLessThanOrEqual(2)
+  }, 60_000)
+
+  test('ends a statement that never does when its time is over, and the process with it', async () => {
+    const endless = query({ text: 'select count(*) from range(100000000000) a, range(100000000) b', timeoutMs: 1_500 })
+    await expect(drain('duckdb', duckdb('w9'), endless)).rejects.toMatchObject({
+      message: expect.stringMatching(/within/),
+    })
+    expect(await drain('duckdb', duckdb('w9'), query())).toBe(1)
+  }, 60_000)
+})
+
+/** Linux tells everybody the arguments of a process, and its owner the environment. */
+function childrenOf(parent: number): { arguments: string; environment: string }[] {
+  if (process.platform !== 'linux') return [{ arguments: '', environment: '' }]
+  const read = (pid: string, what: string): string => {
+    try {
+      return readFileSync(`/proc/${pid}/${what}`, 'utf8')
+    } catch {
+      return ''
+    }
+  }
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid) && read(pid, 'stat').split(') ')[1]?.split(' ')[1] === String(parent))
+    .map((pid) => ({ arguments: read(pid, 'cmdline'), environment: read(pid, 'environ') }))
+    .filter((child) => child.arguments.includes('child-main'))
+}
