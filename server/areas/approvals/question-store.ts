@@ -1,6 +1,7 @@
 import type { PeopleWait } from '#engine/ports'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
+import { pageRows } from '#platform/http/page'
 import { newId } from '#platform/ids'
 import { isFor, type Named, namedIn } from './answerers.ts'
 import type { Question } from './schema.ts'
@@ -182,7 +183,8 @@ export const listInbox = (
   after: readonly [dueAt: string | null, id: string] | null,
   limit: number,
 ): Promise<Question[]> =>
-  tx.rows<Question>(
+  pageRows<Question>(
+    tx,
     `select q.clarification_id, q.execution_id, q.workflow_id, q.node_id, q.node_path, q.question, q.schema, q.status, q.asked_at, q.due_at from questions q
      where q.workspace_id = $1 and q.status = 'open'
        and ${isFor('$2::uuid')}

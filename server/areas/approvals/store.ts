@@ -2,6 +2,7 @@ import type { Initiator } from '#engine/ports'
 import type { Policy } from '#model/approval'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
+import { pageRows } from '#platform/http/page'
 
 export type Gate = {
   workspace_id: string
@@ -79,7 +80,8 @@ export const listGatesOfExecution = (
   after: string | null,
   limit: number,
 ): Promise<Gate[]> =>
-  tx.rows<Gate>(
+  pageRows<Gate>(
+    tx,
     `select ${columns} from approval_requests where workspace_id = $1 and execution_id = $2 and ($3::uuid is null or request_id > $3)
      order by request_id limit $4`,
     [workspaceId, executionId, after, limit + 1],
@@ -124,7 +126,8 @@ export const listInbox = (
   after: readonly [string | null, string] | null,
   limit: number,
 ): Promise<Gate[]> =>
-  tx.rows<Gate>(
+  pageRows<Gate>(
+    tx,
     `select ${columns} from approval_requests g
      where g.workspace_id = $1 and g.status = 'open'
        and (coalesce(g.due_at, 'infinity'), g.request_id) > (coalesce($3::timestamptz, case when $4::uuid is null then '-infinity' else 'infinity' end::timestamptz), coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))

@@ -1,4 +1,5 @@
 import type { Tx } from '#platform/db/pool'
+import { pageRows } from '#platform/http/page'
 import type { Company } from './schema.ts'
 
 const columns = 'company_id, name, owner_id, metadata, created_at, updated_at'
@@ -8,7 +9,8 @@ export const findCompany = (tx: Tx, companyId: string): Promise<Company | undefi
   tx.maybe<Company>(`select ${columns} from companies where company_id = $1`, [companyId])
 
 export const listOwnCompanies = (tx: Tx, userId: string, before: string | null, limit: number): Promise<Company[]> =>
-  tx.rows<Company>(
+  pageRows<Company>(
+    tx,
     `select ${columns} from companies
      where company_id in (
          select company_id from companies where owner_id = $1
@@ -19,7 +21,8 @@ export const listOwnCompanies = (tx: Tx, userId: string, before: string | null, 
   )
 
 export const listAllCompanies = (tx: Tx, before: string | null, limit: number): Promise<Company[]> =>
-  tx.rows<Company>(
+  pageRows<Company>(
+    tx,
     `select ${columns} from companies where $1::uuid is null or company_id < $1 order by company_id desc limit $2`,
     [before, limit + 1],
   )

@@ -1,4 +1,5 @@
 import type { Tx } from '#platform/db/pool'
+import { pageRows } from '#platform/http/page'
 import type { LastRun, LedgerItem } from './schema.ts'
 import { countsOf } from './store.ts'
 
@@ -32,7 +33,8 @@ export const listRecords = (
   after: number,
   limit: number,
 ): Promise<LedgerItem[]> =>
-  tx.rows<LedgerItem>(
+  pageRows<LedgerItem>(
+    tx,
     `select r.position, encode(r.record_sha256, 'hex') as record_sha256, $3::text as status, r.attempt, r.error, r.execution_id,
        r.duration_ms, r.usage, r.due_at, r.finished_at
      from ledger_records r join ledger_runs u on u.workspace_id = r.workspace_id and u.run_id = r.run_id

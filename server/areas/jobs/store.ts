@@ -1,5 +1,6 @@
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
+import { pageRows } from '#platform/http/page'
 import type { Job, LastRun, Role } from './schema.ts'
 
 /** `a.pending` and the like: what has no row yet is pending too. */
@@ -54,7 +55,8 @@ export const listJobs = async (
   before: string | null,
   limit: number,
 ): Promise<Job[]> => {
-  const rows = await tx.rows<Job>(
+  const rows = await pageRows<Job>(
+    tx,
     `select ${columns} from ${tables}
      left join workflows f on f.workspace_id = j.workspace_id and f.workflow_id = j.workflow_id and f.deleted_at is null
      where j.workspace_id = $1 and ($3::uuid is null or j.job_id < $3)

@@ -1,5 +1,6 @@
 import type { Tx } from '#platform/db/pool'
 import { FEED_HINTS } from '#platform/events'
+import { pageRows } from '#platform/http/page'
 import type { Notification } from './schema.ts'
 
 // A person's own, from all their workspaces; those of a workspace they have left are no longer shown. Row security narrows
@@ -23,7 +24,8 @@ export const listNotifications = (
   userId: string,
   { unread, before, limit }: NotificationPage,
 ): Promise<Notification[]> =>
-  tx.rows<Notification>(
+  pageRows<Notification>(
+    tx,
     `select ${columns} from notifications
      where ${own} and ($2::uuid is null or notification_id < $2) ${unread ? 'and read_at is null' : ''}
      order by notification_id desc limit $3`,
@@ -31,7 +33,8 @@ export const listNotifications = (
   )
 
 export const listAllNotifications = (tx: Tx, { unread, before, limit }: NotificationPage): Promise<Notification[]> =>
-  tx.rows<Notification>(
+  pageRows<Notification>(
+    tx,
     `select ${columns} from notifications
      where ($1::uuid is null or notification_id < $1) ${unread ? 'and read_at is null' : ''}
      order by notification_id desc limit $2`,

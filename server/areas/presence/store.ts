@@ -1,4 +1,5 @@
 import type { Tx } from '#platform/db/pool'
+import { pageRows } from '#platform/http/page'
 import type { Colleague, Presence } from './schema.ts'
 
 /** A sign of life counts for this long. The database's clock decides, so that all servers agree. */
@@ -27,7 +28,8 @@ export const findPresence = (tx: Tx, userId: string, presenceId: string): Promis
   tx.maybe<Presence>(`select ${columns} from presence where user_id = $1 and presence_id = $2`, [userId, presenceId])
 
 export const listPresence = (tx: Tx, userId: string, before: string | null, limit: number): Promise<Presence[]> =>
-  tx.rows<Presence>(
+  pageRows<Presence>(
+    tx,
     `select ${columns} from presence
      where user_id = $1 and ($2::uuid is null or presence_id < $2)
      order by presence_id desc limit $3`,
@@ -35,7 +37,8 @@ export const listPresence = (tx: Tx, userId: string, before: string | null, limi
   )
 
 export const listAllPresence = (tx: Tx, before: string | null, limit: number): Promise<Presence[]> =>
-  tx.rows<Presence>(
+  pageRows<Presence>(
+    tx,
     `select ${columns} from presence where $1::uuid is null or presence_id < $1 order by presence_id desc limit $2`,
     [before, limit + 1],
   )
@@ -46,7 +49,8 @@ export const listColleagues = (
   before: string | null,
   limit: number,
 ): Promise<Colleague[]> =>
-  tx.rows<Colleague>(
+  pageRows<Colleague>(
+    tx,
     `select ${columns}, u.name from presence join users u using (user_id)
      where workspace_id = $1 and ($2::uuid is null or presence_id < $2) order by presence_id desc limit $3`,
     [workspaceId, before, limit + 1],

@@ -1,5 +1,6 @@
 import type { Tx } from '#platform/db/pool'
 import type { WorkspaceRole } from '#platform/http/context'
+import { pageRows } from '#platform/http/page'
 import type { Subscription } from './schema.ts'
 
 // Found in all the caller's workspaces. Row security narrows that to one for a key that is bound to one.
@@ -27,7 +28,8 @@ export const listSubscriptions = (
   before: string | null,
   limit: number,
 ): Promise<Subscription[]> =>
-  tx.rows<Subscription>(
+  pageRows<Subscription>(
+    tx,
     `select s.* from memberships m cross join lateral (
        select ${columns} from subscriptions s
        where s.workspace_id = m.workspace_id and ($2::uuid is null or s.subscription_id < $2)
@@ -38,7 +40,8 @@ export const listSubscriptions = (
   )
 
 export const listAllSubscriptions = (tx: Tx, before: string | null, limit: number): Promise<Subscription[]> =>
-  tx.rows<Subscription>(
+  pageRows<Subscription>(
+    tx,
     `select ${columns} from subscriptions where $1::uuid is null or subscription_id < $1
      order by subscription_id desc limit $2`,
     [before, limit + 1],

@@ -1,5 +1,6 @@
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
+import { pageRows } from '#platform/http/page'
 import type { Suite, SuiteItem, SuiteReport, SuiteRun } from './schema.ts'
 
 const columns =
@@ -15,7 +16,8 @@ export const listSuites = (
   before: string | null,
   limit: number,
 ): Promise<Suite[]> =>
-  tx.rows<Suite>(
+  pageRows<Suite>(
+    tx,
     `select ${columns} from suites where workspace_id = $1 and workflow_id = $2 and ($3::uuid is null or suite_id < $3)
      order by suite_id desc limit $4`,
     [workspaceId, workflowId, before, limit + 1],
@@ -94,7 +96,8 @@ export const listRuns = (
   before: string | null,
   limit: number,
 ): Promise<SuiteRun[]> =>
-  tx.rows<SuiteRun>(
+  pageRows<SuiteRun>(
+    tx,
     `select ${runColumns} from ${runTables} where r.workspace_id = $1 and r.suite_id = $2 and ($3::uuid is null or r.run_id < $3)
      order by r.run_id desc limit $4`,
     [workspaceId, suiteId, before, limit + 1],
@@ -108,7 +111,8 @@ export const listOutcomes = (
   after: number,
   limit: number,
 ): Promise<SuiteItem[]> =>
-  tx.rows<SuiteItem>(
+  pageRows<SuiteItem>(
+    tx,
     `select o.position, o.outcome, l.execution_id, o.actual, o.checks from suite_outcomes o
      left join ledger_records l on l.workspace_id = o.workspace_id and l.run_id = o.run_id and l.position = o.position
      where o.workspace_id = $1 and o.run_id = $2 and o.position > $4 and ($3::text is null or o.outcome = $3)

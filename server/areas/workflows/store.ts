@@ -1,6 +1,7 @@
 import { nudge } from '#engine/nudges'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
+import { pageRows } from '#platform/http/page'
 import type { Version, Workflow } from './schema.ts'
 
 export type WorkflowSettings = {
@@ -160,7 +161,8 @@ export const listVersions = (
   before: number | null,
   limit: number,
 ): Promise<Version[]> =>
-  tx.rows<Version>(
+  pageRows<Version>(
+    tx,
     `select ${versionColumns} from workflow_versions
      where workspace_id = $1 and workflow_id = $2 and ($3::integer is null or number < $3) order by number desc limit $4`,
     [workspaceId, workflowId, before, limit + 1],

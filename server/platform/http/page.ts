@@ -1,3 +1,5 @@
+import { jsonSize } from '#model/size'
+import type { Tx, Values } from '../db/pool.ts'
 import { invalid } from '../errors.ts'
 
 // Cursors hold the sort key of the last row seen, so that a page is stable under inserts.
@@ -63,13 +65,50 @@ export function decodeDueCursor(cursor: string | undefined): readonly [dueAt: st
   throw notACursor()
 }
 
+/** A page ends with the row that takes it past this many bytes, however many rows were asked for. */
+export const MAX_PAGE_BYTES = 2 * 1024 * 1024
+
+/** Pages that the database has cut: rows follow although fewer than asked for came. */
+const cut = new WeakSet<object>()
+
+type Counted = { page_bytes: string; page_at: string; page_rows: string }
+
+/**
+ * Rows of a list, asked for with `limit + 1` in their order. What would take the page past its bytes is left in the database:
+ * two hundred rows of a megabyte each are neither read nor parsed.
+ */
+export async function pageRows<Row>(tx: Pick<Tx, 'rows'>, sql: string, values: Values): Promise<Row[]> {
+  const counted = await tx.rows<Row & Counted>(
+    `with page as materialized (${sql}),
+     counted as (select page.*, sum(octet_length(page::text)) over (rows unbounded preceding) as page_bytes,
+       row_number() over () as page_at, count(*) over () as page_rows from page)
+     select * from counted where page_at = 1 or page_bytes <= ${MAX_PAGE_BYTES} order by page_at`,
+    values,
+  )
+  const found = Number(counted[0]?.page_rows ?? 0)
+  const rows = counted.map(({ page_bytes: _bytes, page_at: _at, page_rows: _rows, ...row }) => row as Row)
+  if (rows.length < found) cut.add(rows)
+  return rows
+}
+
+/** How many of the rows a page holds: as many as asked for, unless they are large. */
+function rowsWithin(rows: unknown[], limit: number): number {
+  let size = 0
+  for (let at = 0; at < Math.min(limit, rows.length); at += 1) {
+    size += jsonSize(rows[at], MAX_PAGE_BYTES)
+    if (size > MAX_PAGE_BYTES) return Math.max(1, at)
+  }
+  return limit
+}
+
 /** Makes a page of rows that were asked for with `limit + 1`. */
 export function toPage<Row>(
   rows: Row[],
   limit: number,
   keyOf: (row: Row) => Cursor,
 ): { items: Row[]; next_cursor: string | null } {
-  if (rows.length <= limit) return { items: rows, next_cursor: null }
-  const items = rows.slice(0, limit)
-  return { items, next_cursor: encodeCursor(keyOf(items[limit - 1]!)) }
+  const most = rowsWithin(rows, limit)
+  if (rows.length <= most && !cut.has(rows)) return { items: rows, next_cursor: null }
+  const items = rows.slice(0, most)
+  return { items, next_cursor: encodeCursor(keyOf(items.at(-1)!)) }
 }
