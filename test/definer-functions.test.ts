@@ -81,6 +81,7 @@ const reasons: [reason: string, names: string[]][] = [
       'forget_history',
       'forget_old',
       'forget_some',
+      'open_week',
       'prune_feeds',
       'prune_sign_ups',
       'prune_tickets',

@@ -7,6 +7,7 @@ import { newId } from '#platform/ids'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { until } from '#test/harness/until'
 import { partitionOf } from './outputs.ts'
+import { chain, startTestEngine } from './testing.ts'
 import { forgetWeeks, listWeeks } from './weeks.ts'
 
 const WEEK = 7 * DAY
@@ -232,6 +233,39 @@ describe('with sixty weeks', () => {
     expect(await tablesNamed(`executions_${gone.week}`)).toBe(0)
     expect(removed).toContain(`runs/${gone.week}/`)
   })
+
+  test.each(['all', 'api'] as const)(
+    'an execution with an id of a sealed week opens it again, started by a process with the role %s',
+    async (role) => {
+      const { week } = await add(role === 'all' ? 250 : 260, 'succeeded')
+      await forget()
+      const isSealed = async () =>
+        (
+          await owner.query(`select from pg_constraint where conrelid = $1::regclass and conname = 'all_ended'`, [
+            `executions_${week}`,
+          ])
+        ).rowCount === 1
+      expect(await isSealed()).toBe(true)
+      const starter = await startTestEngine(database.urls, { engine: { role } })
+      const worker =
+        role === 'all' ? starter : await startTestEngine(database.urls, { workspaceId: starter.workspaceId })
+      const ref = worker.define(chain(2))
+      if (worker !== starter) starter.define(chain(2))
+      try {
+        const executionId = idAt(Date.now() - (role === 'all' ? 250 : 260) * DAY)
+        await starter.run(ref, { value: 7 }, { executionId })
+        expect(await worker.engine.waitFor(starter.workspaceId, executionId, 20_000)).toMatchObject({
+          status: 'succeeded',
+        })
+        expect(await isSealed()).toBe(false)
+        await forget()
+        expect(await isSealed()).toBe(true)
+      } finally {
+        await starter.stop()
+        if (worker !== starter) await worker.stop()
+      }
+    },
+  )
 
   test('there are partitions for the weeks ahead', async () => {
     const ages = (await listWeeks(db)).map(({ age }) => age)

@@ -2,37 +2,21 @@ import { DAY } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Blobs } from '#providers/blobs/index'
 import { blobsOf } from './outputs.ts'
+import { whenFree } from './when-free.ts'
 
 // Executions and their journal stand in partitions by week. A week in which everything has ended is sealed, so that looking for
 // live executions does not open it; a week that is old enough is dropped. Both need a lock that every statement on executions
 // waits behind, so they give up after a tenth of a second and are tried again (docs/decisions/weekly-executions.md).
 
 const WEEK = 7 * DAY
-const TRIES = 20
 const AT_ONCE = 500
-/** Copied while the tables are locked: 200 executions with their journals took 8 to 15 ms. */
+/** Copied while the tables are locked. With a week of 100,000 executions and 200 kept, no read took longer than before. */
 const MAX_KEPT = 200
 
 const nameOf = (week: Date): string => week.toISOString().slice(0, 10).replaceAll('-', '')
 
 /** Where the blobs of all executions of a week are. */
 export const blobsOfWeek = (week: Date): string => `runs/${nameOf(week)}/`
-
-const LOCKED = new Set(['55P03', '40P01'])
-const isLocked = (error: unknown): boolean => LOCKED.has((error as { code?: string }).code ?? '')
-
-/** Undefined where somebody held the tables all the time: the next turn tries again. */
-async function whenFree<T>(work: () => Promise<T>): Promise<T | undefined> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isLocked(error)) throw error
-      if (tries === TRIES) return undefined
-      await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 200))
-    }
-  }
-}
 
 type Week = { startAt: Date; age: number }
 

@@ -1,6 +1,7 @@
 import type { TriggerKind } from '#engine/ports'
 import { HOUR } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
+import { FIRST_ID, firstIdAt, LAST_ID, readNewest } from './newest.ts'
 import type { ExecutionSummary } from './schema.ts'
 import { summaryColumns } from './store.ts'
 
@@ -18,17 +19,8 @@ export type Filter = {
   trigger: TriggerKind[] | null
 }
 
-const FIRST = '00000000-0000-0000-0000-000000000000'
-const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-
 /** An id is made a little before its row, perhaps by another clock: ids narrow the search by time, `created_at` decides. */
 const SLACK = HOUR
-
-/** The smallest id of a moment: a UUIDv7 begins with its time. */
-const firstIdAt = (ms: number): string => {
-  const time = Math.max(0, ms).toString(16).padStart(12, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}${FIRST.slice(13)}`
-}
 
 const lower = (a: string, b: string): string => (a < b ? a : b)
 
@@ -84,7 +76,7 @@ const textFor = (statuses: readonly (string | null)[], triggers: readonly Trigge
     select distinct f.execution_id from (${statuses.flatMap((status) => foundWith(status, triggers)).join('\n  union all')}) as f
     order by f.execution_id desc limit $9)
   select ${summaryColumns} from executions
-  where workspace_id = $1 and execution_id = any (array(select execution_id from found))
+  where workspace_id = $1 and execution_id = any (array(select execution_id from found)) and execution_id >= $3 and execution_id < $4
   order by execution_id desc limit $9`
 
 export const searchExecutions = (
@@ -95,15 +87,23 @@ export const searchExecutions = (
   before: string | null,
   limit: number,
 ): Promise<ExecutionSummary[]> =>
-  tx.rows<ExecutionSummary>(textFor(filter.status ? [...new Set(filter.status)].sort() : [null], filter.trigger), [
-    workspaceId,
-    userId,
-    filter.from ? firstIdAt(filter.from.getTime() - SLACK) : FIRST,
-    lower(before ?? LAST, filter.to ? firstIdAt(filter.to.getTime() + SLACK) : LAST),
-    filter.from ?? '-infinity',
-    filter.to ?? 'infinity',
-    filter.workflowId,
-    filter.systemSlug,
-    limit + 1,
-    filter.trigger,
-  ])
+  readNewest(
+    {
+      from: filter.from ? firstIdAt(filter.from.getTime() - SLACK) : FIRST_ID,
+      to: lower(before ?? LAST_ID, filter.to ? firstIdAt(filter.to.getTime() + SLACK) : LAST_ID),
+      wanted: limit + 1,
+    },
+    (from, to, wanted) =>
+      tx.rows<ExecutionSummary>(textFor(filter.status ? [...new Set(filter.status)].sort() : [null], filter.trigger), [
+        workspaceId,
+        userId,
+        from,
+        to,
+        filter.from ?? '-infinity',
+        filter.to ?? 'infinity',
+        filter.workflowId,
+        filter.systemSlug,
+        wanted,
+        filter.trigger,
+      ]),
+  )

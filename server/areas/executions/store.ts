@@ -1,4 +1,5 @@
 import type { Tx } from '#platform/db/pool'
+import { FIRST_ID, LAST_ID, readNewest } from './newest.ts'
 import type { ExecutionSummary } from './schema.ts'
 
 /** A row as lists show it. */
@@ -8,9 +9,6 @@ export const summaryColumns = `execution_id, coalesce(workflow_id::text, system_
 
 // A page begins in the index where the one before ended, however far down that is. Bounds on both sides make the planner
 // expect few rows and go by the workflow's index; with one it walked the whole workspace past a workflow that had been quiet.
-const FIRST = '00000000-0000-0000-0000-000000000000'
-const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-
 export const listByWorkflow = (
   tx: Tx,
   workspaceId: string,
@@ -18,11 +16,13 @@ export const listByWorkflow = (
   before: string | null,
   limit: number,
 ): Promise<ExecutionSummary[]> =>
-  tx.rows<ExecutionSummary>(
-    `select ${summaryColumns} from executions where workspace_id = $1 and workflow_id = $2
-       and execution_id >= $3 and execution_id < $4
-     order by execution_id desc limit $5`,
-    [workspaceId, workflowId, FIRST, before ?? LAST, limit + 1],
+  readNewest({ from: FIRST_ID, to: before ?? LAST_ID, wanted: limit + 1 }, (from, to, wanted) =>
+    tx.rows<ExecutionSummary>(
+      `select ${summaryColumns} from executions where workspace_id = $1 and workflow_id = $2
+         and execution_id >= $3 and execution_id < $4
+       order by execution_id desc limit $5`,
+      [workspaceId, workflowId, from, to, wanted],
+    ),
   )
 
 export const listBySystem = (
@@ -33,11 +33,13 @@ export const listBySystem = (
   before: string | null,
   limit: number,
 ): Promise<ExecutionSummary[]> =>
-  tx.rows<ExecutionSummary>(
-    `select ${summaryColumns} from executions where workspace_id = $1 and system_slug = $2 and started_by = $3
-       and execution_id >= $4 and execution_id < $5
-     order by execution_id desc limit $6`,
-    [workspaceId, slug, userId, FIRST, before ?? LAST, limit + 1],
+  readNewest({ from: FIRST_ID, to: before ?? LAST_ID, wanted: limit + 1 }, (from, to, wanted) =>
+    tx.rows<ExecutionSummary>(
+      `select ${summaryColumns} from executions where workspace_id = $1 and system_slug = $2 and started_by = $3
+         and execution_id >= $4 and execution_id < $5
+       order by execution_id desc limit $6`,
+      [workspaceId, slug, userId, from, to, wanted],
+    ),
   )
 
 export type Whose = {

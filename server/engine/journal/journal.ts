@@ -4,6 +4,7 @@ import { isConnectionLost } from '#platform/db/unavailable'
 import type { Logger } from '#platform/log'
 import { type Append, COMMIT, COMMIT_WITH_STARTS, type Encoded } from './batch.ts'
 import { encode, valuesOf } from './encode.ts'
+import { isSealed, openWeek } from './sealed.ts'
 import { takeBatch } from './take.ts'
 
 // Group commit. Appends that come while statements are under way leave together in the next one. Each statement is one
@@ -98,6 +99,10 @@ export const makeJournal = (deps: { pool: pg.Pool; workerId: string; log: Logger
       answer = await send(client, batch)
     } catch (error) {
       if (isConnectionLost(error)) throw error
+      if (isSealed(error)) {
+        await openWeek(client, error)
+        return commit(client, batch, tries + 1)
+      }
       if (isPassing(error)) {
         if (tries === 0) log.warn({ err: error }, 'a batch was not accepted and is sent again')
         const kept = isFull(error) ? beFull(batch, error) : batch

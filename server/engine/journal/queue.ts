@@ -4,6 +4,7 @@ import type { Logger } from '#platform/log'
 import { ENQUEUE, type StartRow } from './batch.ts'
 import { queuedText } from './encode.ts'
 import { Full, isFull, isPassing, Refused, Unknown } from './journal.ts'
+import { isSealed, openWeek } from './sealed.ts'
 import { takeBatch } from './take.ts'
 
 // Starts that no worker of this process can take: rows for whoever claims them. Those that come while a statement is under
@@ -46,6 +47,10 @@ export const makeStartQueue = (deps: { pool: pg.Pool; log: Logger }): StartQueue
     } catch (error) {
       if (isConnectionLost(error)) return refuse(batch, new Unknown('the connection broke', { cause: error }))
       if (isFull(error)) return refuse(batch, new Full('the disk of the database is full', { cause: error }))
+      if (isSealed(error) && tries < TRIES) {
+        await openWeek(pool, error).catch(() => {})
+        return send(batch, tries + 1)
+      }
       if (isPassing(error) && tries < TRIES) return send(batch, tries + 1)
       if (batch.length === 1) {
         log.error({ err: error, execution_id: batch[0]?.executionId }, 'a start was refused')
