@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { SystemWorkflow } from '#areas/workflows/system'
 import type { Engine, ExecutionView, Initiator, Start, Started, StartTarget, TriggerKind } from '#engine/ports'
+import { makeTurns, type Turns } from '#engine/worker/turns'
 import type { Json, JsonObject } from '#model/definition'
 import { validateJson } from '#model/json-schema'
+import { jsonSize } from '#model/size'
 import { SECOND } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { invalid, isProblem, type Problem, problem, unknownReference } from '#platform/errors'
@@ -83,6 +85,20 @@ export function checkInput(inputs: Json, input: JsonObject, path = '/input'): vo
   }
 }
 
+/** Sizes of schema and value multiplied: below that a check takes a millisecond or two. */
+const LIGHT_CHECK = 4_000_000
+
+/** A heavy check waits for its workspace's turn, so that a flood of them leaves the others room in between. */
+export async function checkInputInTurn(
+  turns: Pick<Turns, 'next'>,
+  workspaceId: string,
+  { inputs, input, path }: { inputs: Json; input: JsonObject; path?: string | undefined },
+): Promise<void> {
+  const size = jsonSize(inputs, LIGHT_CHECK) * jsonSize(input, LIGHT_CHECK)
+  if (size > LIGHT_CHECK) await turns.next(workspaceId)
+  checkInput(inputs, input, path)
+}
+
 const finished = new Set<ExecutionView['status']>(['succeeded', 'failed', 'cancelled', 'timed_out'])
 export const hasFinished = ({ status }: Pick<ExecutionView, 'status'>): boolean => finished.has(status)
 
@@ -137,11 +153,11 @@ export const makeCounted =
   async (
     workspaceId: string,
     idempotency: Start['idempotency'],
-    check: () => void,
+    check: () => unknown,
     start: () => Promise<Started>,
   ): Promise<Started> => {
     try {
-      check()
+      await check()
       await quota.take(workspaceId)
     } catch (refusal) {
       const before = idempotency && (await engine.startedBefore(workspaceId, idempotency))
@@ -161,6 +177,7 @@ export const makeCounted =
 export function makeStarter(options: { engine: Engine; quota: Quota }) {
   const { engine } = options
   const counted = makeCounted(options)
+  const turns = makeTurns()
   return async function startTarget(
     workspaceId: string,
     target: Target,
@@ -178,7 +195,7 @@ export function makeStarter(options: { engine: Engine; quota: Quota }) {
     return counted(
       workspaceId,
       by.idempotency,
-      () => checkInput(inputs, input, by.inputPath),
+      () => checkInputInTurn(turns, workspaceId, { inputs, input, path: by.inputPath }),
       () =>
         engine.start({
           ...start,
