@@ -116,7 +116,7 @@ export type Invoice = { invoice_id: string; number: string | null; status: "draf
 
 export type PaymentMethod = { payment_method_id: string; brand: string; last4: string; exp_month: number; exp_year: number; default: boolean; created_at: string }
 
-export type Plan = { plan_id: string; name: string; amount: number; currency: string; interval: "month" | "year"; quotas: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; cpu_s_per_minute?: number | null }; features: Array<string>; trial_days: number; created_at: string; updated_at: string }
+export type Plan = { plan_id: string; name: string; amount: number; currency: string; interval: "month" | "year"; quotas: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features: Array<string>; trial_days: number; created_at: string; updated_at: string }
 
 export type SetupIntent = { setup_intent_id: string; client_secret: string; customer_id: string; provider: "builtin" | "stripe" }
 
@@ -133,6 +133,8 @@ export type WebhookReceipt = { received: true }
 export type EngineHealth = { queued: number; running: number; waiting: number; poison: number; poisoned: Array<{ execution_id: string; workspace_id: string; since: string }>; oldest_queued_s: number; workers: Array<{ worker_id: string; alive: boolean; running: number; started_at: string }>; unaccounted: Array<{ execution_id: string; workspace_id: string; status: string; why: string }> }
 
 export type ReleasedExecution = { execution_id: string; workspace_id: string }
+
+export type WorkspaceTrust = { workspace_id: string; trusted: boolean }
 
 export type KeptMail = { mail_id: string; workspace_id: string | null; recipient: Array<string>; subject: string; body_text: string | null; created_at: string }
 

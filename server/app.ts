@@ -77,7 +77,13 @@ export async function makeApp(options: AppOptions): Promise<App> {
   const identifier = makeIdentifier({ db, operators: config.HEDDLE_OPERATORS })
 
   const payments = wirePayments({ config, db, vault, log })
-  const providers = wireProviders({ config, db, log, cpuSecondsPerMinute: payments.quotas.cpuSecondsPerMinute })
+  const providers = wireProviders({
+    config,
+    db,
+    log,
+    cpuSecondsPerMinute: payments.quotas.cpuSecondsPerMinute,
+    allowances: payments.allowances,
+  })
   const links = jobLinks(db)
   const credentials = wireCredentials({
     db,
@@ -101,13 +107,22 @@ export async function makeApp(options: AppOptions): Promise<App> {
     log,
     providers,
     quotas: payments.quotas,
+    allowances: payments.allowances,
     retentionDays: config.HEDDLE_RETENTION_DAYS,
     orgOf: identifier.orgOf,
     baseUrl: options.baseUrl,
     credentials,
     workflows: () => workflows,
   })
-  const threads = wireThreads({ db, vault, log, providers, identity, conversations: conversations.conversations })
+  const threads = wireThreads({
+    db,
+    vault,
+    log,
+    providers,
+    identity,
+    conversations: conversations.conversations,
+    allowances: payments.allowances,
+  })
   const workflows: Awaited<ReturnType<typeof wireWorkflows>> = await wireWorkflows({
     config,
     db,
@@ -115,6 +130,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     providers,
     credentials,
     quotas: payments.quotas,
+    allowances: payments.allowances,
     orgOf: identifier.orgOf,
     kinds: [...data.kinds, ...threads.kinds, ...(options.kinds ?? [])],
     ...(options.release !== undefined && { release: options.release }),

@@ -85,6 +85,7 @@ const reasons: [reason: string, names: string[]][] = [
       'prune_feeds',
       'prune_sign_ups',
       'prune_tickets',
+      'prune_usage',
       'remove_before',
       'remove_week',
       'seal_week',
@@ -113,7 +114,7 @@ const reasons: [reason: string, names: string[]][] = [
   ],
   [
     'Counts or notes a use and shows nothing of any tenant but to the verb that checked its caller.',
-    ['add_usage', 'touch_key', 'touch_session', 'touch_tokens', 'workspace_quotas'],
+    ['add_usage', 'mail_standing', 'usage_of', 'touch_key', 'touch_session', 'touch_tokens', 'workspace_quotas'],
   ],
   ['Plans are public; who subscribes is not told.', ['hold_plan', 'plan_has_subscribers']],
 ]

@@ -201,6 +201,7 @@ export const settings = {
   HEDDLE_MAX_JSON_DEPTH: setting(integer(4, 1000), 64, 'Deepest nesting of JSON'),
   LLM_PROVIDER: optional(oneOf('openai', 'anthropic', 'google', 'openai-compatible'), 'Language model vendor'),
   LLM_MODEL: optional(text, 'Name of the language model'),
+  LLM_MODELS: setting(list, [], 'Models that workflows may name besides `LLM_MODEL`; `*` allows every one'),
   LLM_API_KEY: optional(text, 'Key of the language model vendor'),
   LLM_FOR_TENANTS: setting(
     oneOf('open', 'closed'),

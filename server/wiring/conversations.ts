@@ -6,6 +6,7 @@ import { makeTemplateWidget } from '#areas/embed/template-widget'
 import { makeVisiting } from '#areas/embed/visiting'
 import { makeVisitors } from '#areas/embed/visitors'
 import { makeWorkflowWidget } from '#areas/embed/workflow-widget'
+import type { Allowances } from '#areas/payments/allowances'
 import type { Quotas } from '#areas/payments/quotas'
 import { makeExtract } from '#areas/requirements/extract'
 import { requirementRoutes } from '#areas/requirements/routes'
@@ -32,6 +33,7 @@ export type ConversationWiringOptions = {
   log: Logger
   providers: Providers
   quotas: Quotas
+  allowances: Allowances
   orgOf(host: string): Promise<Org>
   baseUrl(): string
   credentials: { chooseModel: ChooseModel; mayThink(): boolean }
@@ -70,7 +72,15 @@ export function wireConversations(options: ConversationWiringOptions) {
     views: () => workflows().views,
   })
   const { speech, transcription } = providers
-  const templateWidget = makeTemplateWidget({ conversations, templates, visiting, visitors, speech, transcription })
+  const templateWidget = makeTemplateWidget({
+    conversations,
+    templates,
+    visiting,
+    visitors,
+    speech,
+    transcription,
+    allowances: options.allowances,
+  })
   const workflowWidget = makeWorkflowWidget({ conversations, visiting, visitors })
   const requirements = makeRequirements({
     extract: makeExtract({ chooseModel: options.credentials.chooseModel, log }),

@@ -1,3 +1,4 @@
+import type { Allowances } from '#areas/payments/allowances'
 import { makePayments, type PaymentsOptions } from '#areas/payments/payments'
 import type { Quotas } from '#areas/payments/quotas'
 import { paymentRoutes } from '#areas/payments/routes'
@@ -9,6 +10,8 @@ export type PaymentsWiring = {
   standings: Standings
   /** For every area that makes something a plan limits. */
   quotas: Quotas
+  /** For every area that spends the operator's means. */
+  allowances: Allowances
   stop(): Promise<void>
 }
 
@@ -20,8 +23,10 @@ export function wirePayments(options: PaymentsOptions): PaymentsWiring {
     routes: paymentRoutes(payments),
     standings: payments.standings,
     quotas: payments.quotas,
+    allowances: payments.allowances,
     async stop() {
       await stopClock?.()
+      await payments.allowances.stop()
       await payments.quotas.stop()
     },
   }

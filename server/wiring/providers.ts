@@ -1,3 +1,5 @@
+import type { Allowances } from '#areas/payments/allowances'
+import { meterMail } from '#areas/payments/means'
 import { SECOND } from '#platform/clock'
 import { blobDirectory, type Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
@@ -24,10 +26,12 @@ export type ProvidersOptions = {
   log?: Logger
   /** What the plan of a workspace gives to code; undefined where it does not say. */
   cpuSecondsPerMinute?(workspaceId: string): Promise<number | null | undefined>
+  /** What mails of workspaces are held against. */
+  allowances?: Allowances
 }
 
 /** Picks the vendors: what is configured, else what works offline. */
-export function wireProviders({ config, db, log, cpuSecondsPerMinute }: ProvidersOptions) {
+export function wireProviders({ config, db, log, cpuSecondsPerMinute, allowances }: ProvidersOptions) {
   const outgoing = makeOutgoing({ allowTargets: config.HEDDLE_ALLOW_TARGETS })
   const sandbox = makeSandbox({
     async budgetOf(workspaceId) {
@@ -35,12 +39,13 @@ export function wireProviders({ config, db, log, cpuSecondsPerMinute }: Provider
       return seconds === null ? null : (seconds ?? config.HEDDLE_CPU_S_PER_MINUTE) * SECOND
     },
   })
-  const mail =
+  const plainMail =
     config.SMTP_URL === null
       ? makeOutboxMail({
           store: (row) => db.tenant({ workspaceId: row.workspace_id, userId: null }, (tx) => insertIntoOutbox(tx, row)),
         })
       : makeSmtpMail({ url: config.SMTP_URL, from: config.SMTP_FROM })
+  const mail = allowances ? meterMail({ mail: plainMail, db, allowances, config }) : plainMail
   const odds = makeTheOddsApi({ key: config.ODDS_API_KEY, base: config.ODDS_API_BASE })
   const llm = modelForTenants(makeLanguageModel(config), config.LLM_FOR_TENANTS === 'open')
   const blobs =

@@ -9,6 +9,7 @@ import { CHANNEL_HINTS } from '#areas/gateway/outbox-store'
 import { gatewayRoutes } from '#areas/gateway/routes'
 import { makeGateway, standingInChannel } from '#areas/gateway/service'
 import { makeTryOut } from '#areas/gateway/try-out'
+import type { Allowances } from '#areas/payments/allowances'
 import { makeClips } from '#areas/threads/clips'
 import { makeThreadMembers, passThreadsOn, takeIntoThread } from '#areas/threads/members'
 import { makePlayback } from '#areas/threads/playback'
@@ -34,6 +35,7 @@ export type ThreadWiringOptions = {
   providers: Providers
   identity: Pick<ReturnType<typeof wireIdentity>, 'invitations' | 'onAccepted' | 'onRemoved'>
   conversations: Conversations
+  allowances: Allowances
 }
 
 /** Threads of people, and the channels through which people outside write. */
@@ -44,7 +46,7 @@ export function wireThreads(options: ThreadWiringOptions) {
   const speaking = makeSpeaking(providers)
   const playback = makePlayback({ key: vault.derive('audio-playback') })
   const clips = makeClips({ db, blobs: providers.blobs, speaking, playback })
-  const threads = makeThreads({ conversations, speaking, clips, playback })
+  const threads = makeThreads({ conversations, speaking, clips, playback, allowances: options.allowances })
   identity.onAccepted.thread = takeIntoThread
   identity.onRemoved.push(passThreadsOn)
 

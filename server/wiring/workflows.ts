@@ -11,6 +11,8 @@ import { type AdhocStanding, makeExecutions, makeStandingInExecution } from '#ar
 import { makeStarter, type Quota } from '#areas/executions/start'
 import { makeViews } from '#areas/executions/view'
 import { oddsRoutes } from '#areas/odds/routes'
+import type { Allowances } from '#areas/payments/allowances'
+import { meterNodes } from '#areas/payments/means'
 import type { Quotas } from '#areas/payments/quotas'
 import { makeWebhookIdentifier } from '#areas/webhooks/identify'
 import { webhookRoutes } from '#areas/webhooks/routes'
@@ -48,6 +50,7 @@ export type WorkflowWiringOptions = {
   providers: Providers
   credentials: { openCredential: OpenCredential; chooseModelForNode: ChooseModel; chooseModel: ChooseModel }
   quotas: Quotas
+  allowances: Allowances
   orgOf(host: string): Promise<Org>
   /** What other areas bring along. */
   kinds: AnyKind[]
@@ -69,16 +72,19 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const { config, db, log, providers } = options
   const { openCredential, chooseModelForNode, chooseModel } = options.credentials
   const system = systemWorkflows
-  const nodes: NodeTable = makeNodes({ ...providers, openCredential, notify: makeNotifier(db) }, [
-    makeUsageNode(db),
-    ...makeLanguageNodes({
-      ...providers,
-      openCredential,
-      chooseModel: chooseModelForNode,
-      kindOf: (type) => nodes.get(type),
-    }),
-    ...options.kinds,
-  ])
+  const nodes: NodeTable = meterNodes(
+    makeNodes({ ...providers, openCredential, notify: makeNotifier(db) }, [
+      makeUsageNode(db),
+      ...makeLanguageNodes({
+        ...providers,
+        openCredential,
+        chooseModel: chooseModelForNode,
+        kindOf: (type) => nodes.get(type),
+      }),
+      ...options.kinds,
+    ]),
+    options.allowances,
+  )
   const review: Review = options.review ?? makeReview(chooseModel)
 
   // The gates tell the engine, and the engine opens gates: whichever is made second is looked up when it is needed.

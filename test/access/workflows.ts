@@ -156,6 +156,11 @@ const execution = { viewers: rows.hiddenAnyMember, members: rows.hiddenOwnerOrMe
 
 export const workflowCases: Cases = {
   getEngineHealth: { expect: rows.operators },
+  trustWorkspace: {
+    expect: rows.operators,
+    prepare: async ({ workspace }) => ({ params: { workspace_id: workspace.id }, body: { trusted: true } }),
+    plainParameters: ['workspace_id'],
+  },
   releaseExecution: { expect: rows.operators, prepare: poison, plainParameters: ['execution_id'] },
   listOutbox: { expect: rows.operators },
   listWorkflows: { expect: rows.selectedRead },

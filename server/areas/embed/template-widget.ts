@@ -3,6 +3,7 @@ import { readAudio, toAudioProblem } from '#areas/conversations/audio'
 import type { ConversationService } from '#areas/conversations/service'
 import { A_COLLEAGUE, GREETING } from '#areas/conversations/texts'
 import type { Message, Turn } from '#areas/conversations/types'
+import { type Allowances, countListening } from '#areas/payments/allowances'
 import { type Features, featuresOf } from '#areas/templates/schema'
 import type { Templates } from '#areas/templates/service'
 import type { JsonObject } from '#model/definition'
@@ -31,8 +32,9 @@ export function makeTemplateWidget(options: {
   visitors: Visitors
   speech: Speech
   transcription: Transcription
+  allowances: Allowances
 }) {
-  const { conversations, templates, visiting, visitors, speech, transcription } = options
+  const { conversations, templates, visiting, visitors, speech, transcription, allowances } = options
 
   const offered = (stored: Partial<Features>): Features => {
     const features = featuresOf(stored)
@@ -153,6 +155,7 @@ export function makeTemplateWidget(options: {
       // The template's own voice may be one of another provider than the present one.
       const usual = speech.voices().some(({ id }) => id === template.voice) ? template.voice : null
       const chosen = voice ?? usual
+      await allowances.spend(ctx.workspace.workspace_id, 'speech_characters_per_minute', text.length)
       const spoken = await speech
         .synthesize({ text, format: 'mp3', signal: ctx.signal, ...(chosen !== null && { voice: chosen }) })
         .catch((error: unknown) => {
@@ -165,9 +168,11 @@ export function makeTemplateWidget(options: {
     async transcribe(ctx: Context, { body, ...of }: OfTemplate & { body: Buffer }, { request }: Exchange) {
       await requireFeature(ctx, of, 'transcribe')
       const bytes = await readAudio(body, request.headers['content-type'])
-      return transcription.transcribe({ bytes, signal: ctx.signal }).catch((error: unknown) => {
-        throw toAudioProblem(error)
-      })
+      return countListening(allowances, ctx.workspace.workspace_id, () =>
+        transcription.transcribe({ bytes, signal: ctx.signal }).catch((error: unknown) => {
+          throw toAudioProblem(error)
+        }),
+      )
     },
   }
 }

@@ -10,6 +10,7 @@ import type { Vault } from '#platform/secrets'
 import { makeBuiltin } from '#providers/billing/builtin/builtin'
 import { connectStripe, makeStripe } from '#providers/billing/stripe/stripe'
 import { makeWebhookReader } from '#providers/billing/stripe/webhook'
+import { makeAllowances } from './allowances.ts'
 import { makeCache } from './cache.ts'
 import { makeBillingClock } from './clock.ts'
 import { changing, inTransaction } from './customers.ts'
@@ -35,6 +36,7 @@ export function makePayments({ config, db, vault, log, clock = systemClock }: Pa
   const cache = makeCache({ db, provider, log })
   const parts = { provider, cache, leases: makeLeases(db, provider.name) }
   const quotas = makeQuotas({ db, provider: provider.name })
+  const allowances = makeAllowances({ db, log, quotasOf: quotas.quotasOf })
 
   return {
     invoices: makeInvoices({ ...parts, vault }),
@@ -42,6 +44,7 @@ export function makePayments({ config, db, vault, log, clock = systemClock }: Pa
     plans: makePlans(),
     subscriptions: makeSubscriptions({ ...parts, quotas }),
     quotas,
+    allowances,
     webhooks: makeWebhooks({
       db,
       cache,

@@ -156,6 +156,11 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
       pending.set(key, here + count)
     },
 
+    /** The quotas of the plan that holds for the workspace. */
+    async quotasOf(workspaceId: string): Promise<PlanQuotas> {
+      return (await learn(workspaceId, askAlone)).quotas
+    },
+
     /** Processor seconds a minute for code: null without a limit, undefined where the plan does not say. */
     async cpuSecondsPerMinute(workspaceId: string): Promise<number | null | undefined> {
       return (await learn(workspaceId, askAlone)).quotas.cpu_s_per_minute

@@ -12,12 +12,32 @@ const currency = () =>
 export const quotaNames = ['runs_per_month', 'members', 'storage_bytes', 'records'] as const
 export type QuotaName = (typeof quotaNames)[number]
 
+/** What a workspace uses of the operator's means; absent is the installation's own limit, null is unlimited. */
+export const meansQuotas = [
+  'mails_per_minute',
+  'outside_recipients_per_day',
+  'model_tokens_per_minute',
+  'model_tokens_per_month',
+  'speech_characters_per_minute',
+  'transcription_s_per_minute',
+  'outgoing_requests_per_minute',
+] as const
+export type MeansQuota = (typeof meansQuotas)[number]
+const meansCount = (description: string) => count().nullable().optional().meta({ description })
+
 /** A quota that is absent or null is unlimited; `cpu_s_per_minute` that is absent is the installation's own. */
 const Quotas = z.strictObject({
   runs_per_month: count().nullable().optional(),
   members: count().nullable().optional(),
   storage_bytes: count().nullable().optional(),
   records: count().nullable().optional(),
+  mails_per_minute: meansCount('Recipients of mails a minute'),
+  outside_recipients_per_day: meansCount('Recipients outside the workspace a day, until an operator trusts it'),
+  model_tokens_per_minute: meansCount("Tokens of the installation's language model a minute"),
+  model_tokens_per_month: meansCount("Tokens of the installation's language model a month"),
+  speech_characters_per_minute: meansCount('Characters turned into speech a minute'),
+  transcription_s_per_minute: meansCount('Seconds of audio transcribed a minute'),
+  outgoing_requests_per_minute: meansCount('Requests of nodes to addresses outside a minute'),
   cpu_s_per_minute: z.number().min(0).max(86_400).nullable().optional().meta({
     description:
       'Processor seconds that code and JSONata expressions of a workspace may use in a minute, in each process of the service',

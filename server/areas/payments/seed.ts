@@ -1,20 +1,20 @@
 import type { Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 
-// Plans of a new org. They are generous on purpose: whoever runs the service for themselves should never meet a quota, and
-// whoever sells it sets their own plans.
+// Plans of a new org: enough for a busy team on one machine, and bounded where a stranger could do harm. Operators change them
+// (PATCH /api/payments/plans/{plan_id}). What they do not say about the operator's means is in allowances.ts.
 
-const TEBIBYTE = 2 ** 40
+const GIBIBYTE = 2 ** 30
 
 const plans = [
   {
     name: 'Free',
     amount: 0,
     quotas: {
-      runs_per_month: 10_000_000,
-      members: 1_000,
-      storage_bytes: TEBIBYTE,
-      records: 100_000_000,
+      runs_per_month: 1_000_000,
+      members: 100,
+      storage_bytes: 20 * GIBIBYTE,
+      records: 10_000_000,
       cpu_s_per_minute: 60,
     },
     features: ['Every node and every area', 'Community support'],
@@ -23,10 +23,10 @@ const plans = [
     name: 'Team',
     amount: 4_900,
     quotas: {
-      runs_per_month: 100_000_000,
-      members: 10_000,
-      storage_bytes: 10 * TEBIBYTE,
-      records: 1_000_000_000,
+      runs_per_month: 10_000_000,
+      members: 1_000,
+      storage_bytes: 200 * GIBIBYTE,
+      records: 100_000_000,
       cpu_s_per_minute: 240,
     },
     features: ['Everything in Free', 'E-mail support'],

@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import { readAudio } from '#areas/conversations/audio'
 import type { Author, Conversations, Message, Origin, Turn } from '#areas/conversations/types'
 import { orgBaseUrl } from '#areas/identity/links'
+import { type Allowances, countListening } from '#areas/payments/allowances'
 import { isObject } from '#model/json'
 import type { StandingIn } from '#platform/access/check'
 import { invalid, problem, unknownReference } from '#platform/errors'
@@ -42,10 +43,11 @@ export const standingInThread: StandingIn = async (ctx, threadId) => {
 export function makeThreads(options: {
   conversations: Conversations
   speaking: Speaking
+  allowances: Allowances
   clips: Clips
   playback: Playback
 }) {
-  const { conversations, speaking, clips, playback } = options
+  const { conversations, speaking, clips, playback, allowances } = options
 
   const getThread = async (ctx: Context, { thread_id }: ById): Promise<Thread> => {
     const thread = await store.findThread(ctx.tx, ctx.workspace.workspace_id, readerOf(ctx), thread_id)
@@ -98,7 +100,7 @@ export function makeThreads(options: {
       if (await isOutside(ctx, thread_id)) return speakUp(ctx, thread_id, said, body)
       const audioId = audio && (await clips.keep(ctx, thread_id, audio))
       try {
-        const text = said.text || (audio ? await heard(audio, ctx.signal) : '')
+        const text = said.text || (audio ? await heard(ctx, audio) : '')
         const turn = await conversations.takeMessage({
           ...incoming(ctx, thread_id, body),
           text,
@@ -147,6 +149,7 @@ export function makeThreads(options: {
 
     async speak(ctx: Context, input: ById & z.output<typeof SpeechRequest>, { reply }: Exchange): Promise<void> {
       const { text, voice, format } = input
+      await allowances.spend(ctx.workspace.workspace_id, 'speech_characters_per_minute', text.length)
       const spoken = await speaking.speak({ text, format, signal: ctx.signal, ...(voice !== undefined && { voice }) })
       reply
         .headers({
@@ -159,7 +162,7 @@ export function makeThreads(options: {
 
     async transcribe(ctx: Context, { body }: ById & { body: Buffer }, { request }: Exchange) {
       const bytes = await readAudio(body, request.headers['content-type'])
-      return speaking.listen({ bytes, signal: ctx.signal })
+      return listen(ctx, bytes)
     },
   }
 
@@ -182,10 +185,15 @@ export function makeThreads(options: {
     return { ...shown(message), answers: [], form: null }
   }
 
+  function listen(ctx: Context, bytes: Buffer) {
+    const { workspace_id } = ctx.workspace
+    return countListening(allowances, workspace_id, () => speaking.listen({ bytes, signal: ctx.signal }))
+  }
+
   /** Silence is a message without words. */
-  async function heard(bytes: Buffer, signal: AbortSignal): Promise<string> {
+  async function heard(ctx: Context, bytes: Buffer): Promise<string> {
     try {
-      return (await speaking.listen({ bytes, signal })).text
+      return (await listen(ctx, bytes)).text
     } catch (error) {
       if ((error as { code?: string }).code === 'audio_silent') return ''
       throw error

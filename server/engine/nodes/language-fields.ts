@@ -9,7 +9,7 @@ import type { Image, LanguageModel } from '#providers/llm/index'
 export const modelField: JsonObject = {
   type: 'string',
   title: 'Model',
-  description: 'Overrides the configured model of the provider',
+  description: 'Overrides the configured model of the provider, where the operator allows it (LLM_MODELS)',
   minLength: 1,
   maxLength: 128,
 }

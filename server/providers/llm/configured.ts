@@ -1,17 +1,35 @@
 import type { Config } from '#platform/config'
 import type { CallLimits } from './calls.ts'
-import type { LanguageModel } from './index.ts'
+import type { LanguageModel, Prompt } from './index.ts'
 import { ModelProblem } from './problem.ts'
 import { isModelName, modelName, type VendorSettings } from './vendors.ts'
 
-type LlmConfig = Pick<Config, 'LLM_PROVIDER' | 'LLM_MODEL' | 'LLM_API_KEY' | 'LLM_BASE_URL'>
+type LlmConfig = Pick<Config, 'LLM_PROVIDER' | 'LLM_MODEL' | 'LLM_API_KEY' | 'LLM_BASE_URL'> &
+  Partial<Pick<Config, 'LLM_MODELS'>>
 
 /** The language model of this installation, or one that says why there is none. */
 export const makeLanguageModel = (config: LlmConfig, limits: Partial<CallLimits> = {}): LanguageModel => {
   const { LLM_PROVIDER: provider, LLM_MODEL: model, LLM_API_KEY: apiKey, LLM_BASE_URL: baseUrl } = config
   const reason = whyNot(config)
   if (reason !== null || provider === null || model === null) return absentModel(reason ?? '')
-  return lazyModel({ provider, model, apiKey, baseUrl }, limits)
+  return onlyAllowed(lazyModel({ provider, model, apiKey, baseUrl }, limits), [model, ...(config.LLM_MODELS ?? ['*'])])
+}
+
+/** Models are the operator's to pay: a tenant names none that the operator does not allow. */
+function onlyAllowed(llm: LanguageModel, allowed: readonly string[]): LanguageModel {
+  if (allowed.includes('*')) return llm
+  const allow = <P extends Prompt>(prompt: P): P => {
+    const { model } = prompt
+    if (model !== undefined && isModelName(model) && !allowed.includes(model))
+      throw new ModelProblem('model_not_allowed', `The operator does not allow the model ${model.slice(0, 100)}.`)
+    return prompt
+  }
+  return {
+    ...llm,
+    generate: async (prompt) => llm.generate(allow(prompt)),
+    generateObject: async (prompt) => llm.generateObject(allow(prompt)),
+    turn: async (prompt) => llm.turn(allow(prompt)),
+  }
 }
 
 /** The libraries are loaded with the first call (0.3 s and 10 MB): most processes never make one. */

@@ -24,9 +24,9 @@ export type Mail = {
   close(): Promise<void>
 }
 
-/** `mail_invalid`: correct the message. `mail_refused`: the server will not take it. `mail_unavailable`: try again later. */
+/** `mail_invalid`: correct the message. `mail_refused`: the server will not take it. `mail_unavailable`: try again later. `quota_exceeded`: the workspace may send no more. */
 export class MailFailure extends Error {
-  readonly code: 'mail_invalid' | 'mail_refused' | 'mail_unavailable'
+  readonly code: 'mail_invalid' | 'mail_refused' | 'mail_unavailable' | 'quota_exceeded'
   /** It is certain that the mail did not leave. */
   readonly nothingSent: boolean
 

@@ -1,0 +1,171 @@
+import { MINUTE, SECOND } from '#platform/clock'
+import type { Database } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import type { Logger } from '#platform/log'
+import type { MeansQuota, Quotas as PlanQuotas } from './schema.ts'
+
+// What a workspace may use of the operator's means within a minute, a day or a month. Counted in memory and written once a second,
+// many workspaces in one statement, so that no row is hot. Over several processes a quota can be passed by what they spend
+// within two seconds, and a language model by the calls that are under way.
+
+const BELIEVED_FOR = 1 * SECOND
+const FLUSH_EVERY = 1 * SECOND
+const PRUNE_EVERY = 10 * MINUTE
+const MAX_KNOWN = 10_000
+
+/** Where a plan says nothing: enough for a busy workspace, too little to do harm with. A plan's null is unlimited. */
+export const usualMeans: Record<MeansQuota, number | null> = {
+  mails_per_minute: 60,
+  outside_recipients_per_day: 100,
+  model_tokens_per_minute: 500_000,
+  model_tokens_per_month: null,
+  speech_characters_per_minute: 20_000,
+  transcription_s_per_minute: 1_800,
+  outgoing_requests_per_minute: 6_000,
+}
+
+export const meansTitles: Record<MeansQuota, string> = {
+  mails_per_minute: 'mails a minute',
+  outside_recipients_per_day: 'recipients outside the workspace a day until an operator trusts it',
+  model_tokens_per_minute: 'tokens of the language model a minute',
+  model_tokens_per_month: 'tokens of the language model a month',
+  speech_characters_per_minute: 'spoken characters a minute',
+  transcription_s_per_minute: 'seconds of transcribed audio a minute',
+  outgoing_requests_per_minute: 'outgoing requests a minute',
+}
+
+const periodLength = (quota: MeansQuota): number =>
+  quota.endsWith('_minute')
+    ? 'YYYY-MM-DDTHH:MM'.length
+    : quota.endsWith('_day')
+      ? 'YYYY-MM-DD'.length
+      : 'YYYY-MM'.length
+export const periodOf = (quota: MeansQuota, now: number): string =>
+  new Date(now).toISOString().slice(0, periodLength(quota))
+
+export const meansExceeded = (quota: MeansQuota, limit: number) =>
+  problem(
+    'quota_exceeded',
+    `The quota ${quota} is used up: the plan allows ${limit} ${meansTitles[quota]}. Wait, or ask for another plan.`,
+  )
+
+type Known = { at: number; used: Map<string, number> }
+
+export type AllowanceOptions = {
+  db: Database
+  log: Logger
+  quotasOf(workspaceId: string): Promise<PlanQuotas>
+  now?: () => number
+}
+
+export function makeAllowances({ db, log, quotasOf, now = Date.now }: AllowanceOptions) {
+  const known = new Map<string, Known>()
+  /** `workspace|quota|period` → spent here since the last flush. */
+  let pending = new Map<string, number>()
+  let pruned = performance.now()
+
+  async function learn(workspaceId: string): Promise<Known> {
+    const believed = known.get(workspaceId)
+    if (believed && performance.now() - believed.at < BELIEVED_FOR) return believed
+    const at = new Date(now()).toISOString()
+    const periods = [at.slice(0, 16), at.slice(0, 10), at.slice(0, 7)]
+    const { rows } = await db.appPool.query<{ quota: string; used: number }>({
+      name: 'usage_of',
+      text: 'select quota, used from usage_of($1, $2)',
+      values: [workspaceId, periods],
+    })
+    const learnt = { at: performance.now(), used: new Map(rows.map(({ quota, used }) => [quota, used])) }
+    known.delete(workspaceId)
+    known.set(workspaceId, learnt)
+    if (known.size > MAX_KNOWN) known.delete(known.keys().next().value!)
+    return learnt
+  }
+
+  const keyOf = (workspaceId: string, quota: MeansQuota): string => `${workspaceId}|${quota}|${periodOf(quota, now())}`
+
+  const usedNow = async (workspaceId: string, quota: MeansQuota): Promise<number> =>
+    ((await learn(workspaceId)).used.get(quota) ?? 0) + (pending.get(keyOf(workspaceId, quota)) ?? 0)
+
+  const limitOf = async (workspaceId: string, quota: MeansQuota): Promise<number | null> => {
+    const limit = (await quotasOf(workspaceId))[quota]
+    return limit === undefined ? usualMeans[quota] : limit
+  }
+
+  const add = (workspaceId: string, quota: MeansQuota, amount: number): void => {
+    if (amount <= 0) return
+    const key = keyOf(workspaceId, quota)
+    pending.set(key, (pending.get(key) ?? 0) + Math.ceil(amount))
+  }
+
+  async function flush(): Promise<void> {
+    if (pending.size === 0) return
+    const sent = pending
+    pending = new Map()
+    const entries = [...sent].map(([key, amount]) => ({ parts: key.split('|'), amount }))
+    // Until they are read again, the believed counters include what is being written.
+    for (const { parts, amount } of entries) {
+      const used = known.get(parts[0]!)?.used
+      used?.set(parts[1]!, (used.get(parts[1]!) ?? 0) + amount)
+    }
+    try {
+      await db.appPool.query('select add_usage($1, $2, $3, $4)', [
+        entries.map(({ parts }) => parts[0]),
+        entries.map(({ parts }) => parts[1]),
+        entries.map(({ parts }) => parts[2]),
+        entries.map(({ amount }) => amount),
+      ])
+    } catch (error) {
+      log.debug({ err: error }, 'usage was not written; it is tried again')
+      for (const [key, amount] of sent) pending.set(key, (pending.get(key) ?? 0) + amount)
+      for (const { parts } of entries) known.delete(parts[0]!)
+    }
+  }
+
+  const tick = async (): Promise<void> => {
+    await flush()
+    if (performance.now() - pruned < PRUNE_EVERY) return
+    pruned = performance.now()
+    await db.appPool.query('select prune_usage()').catch((error: unknown) => log.debug({ err: error }, 'not pruned'))
+  }
+  const timer = setInterval(() => void tick(), FLUSH_EVERY)
+  timer.unref()
+
+  return {
+    limitOf,
+    usedNow,
+    add,
+
+    /** Refuses where `amount` more would pass the quota, and counts it otherwise. Not inside a transaction. */
+    async spend(workspaceId: string, quota: MeansQuota, amount = 1): Promise<void> {
+      const limit = await limitOf(workspaceId, quota)
+      if (limit !== null && (await usedNow(workspaceId, quota)) + amount > limit) throw meansExceeded(quota, limit)
+      add(workspaceId, quota, amount)
+    },
+
+    /** Refuses where nothing is left: for what is known only afterwards. */
+    async check(workspaceId: string, quota: MeansQuota): Promise<void> {
+      const limit = await limitOf(workspaceId, quota)
+      if (limit !== null && (await usedNow(workspaceId, quota)) >= limit) throw meansExceeded(quota, limit)
+    },
+
+    flush,
+    async stop(): Promise<void> {
+      clearInterval(timer)
+      await flush()
+    },
+  }
+}
+
+export type Allowances = ReturnType<typeof makeAllowances>
+
+/** The length of a clip is known once it was heard. */
+export async function countListening<T extends { duration_s: number }>(
+  allowances: Allowances,
+  workspaceId: string,
+  listen: () => Promise<T>,
+): Promise<T> {
+  await allowances.check(workspaceId, 'transcription_s_per_minute')
+  const heard = await listen()
+  allowances.add(workspaceId, 'transcription_s_per_minute', heard.duration_s)
+  return heard
+}
