@@ -211,8 +211,10 @@ export type Operations = {
   listInvitations: { input: { workspace_id: string; limit?: number; cursor?: string }; answer: { items: Array<PendingInvitation>; next_cursor: string | null }; required: true }
   /** Take an invitation back; its link stops working */
   revokeInvitation: { input: { workspace_id: string; invitation_id: string }; answer: undefined; required: true }
-  /** Changes of rights, credentials and operator access in the selected workspace (operators: all) */
-  listAuditLog: { input: { limit?: number; cursor?: string; action?: string }; answer: { items: Array<AuditEntry>; next_cursor: string | null }; required: false }
+  /** What was made, changed, exported and deleted in the selected workspace, newest first (operators: all) */
+  listAuditLog: { input: { limit?: number; cursor?: string; action?: string; actor_id?: string; subject?: string; from?: string; to?: string }; answer: { items: Array<AuditEntry>; next_cursor: string | null }; required: false }
+  /** The audit log as JSON Lines, newest first, with the same filters */
+  exportAuditLog: { input: { action?: string; actor_id?: string; subject?: string; from?: string; to?: string; format?: "jsonl" }; answer: Blob; required: false }
   /** Companies reached through the caller's workspaces, and those the caller owns (operators: all) */
   listCompanies: { input: { limit?: number; cursor?: string }; answer: { items: Array<Company>; next_cursor: string | null }; required: false }
   /** Create a company in the caller's own org */
@@ -668,7 +670,8 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   removeWorkspaceMember: ["DELETE", "/api/workspaces/{workspace_id}/members/{user_id}"],
   listInvitations: ["GET", "/api/workspaces/{workspace_id}/invitations", ["limit","cursor"]],
   revokeInvitation: ["DELETE", "/api/workspaces/{workspace_id}/invitations/{invitation_id}"],
-  listAuditLog: ["GET", "/api/audit-log", ["limit","cursor","action"]],
+  listAuditLog: ["GET", "/api/audit-log", ["limit","cursor","action","actor_id","subject","from","to"]],
+  exportAuditLog: ["GET", "/api/audit-log/export", ["action","actor_id","subject","from","to","format"]],
   listCompanies: ["GET", "/api/companies", ["limit","cursor"]],
   createCompany: ["POST", "/api/companies"],
   getCompany: ["GET", "/api/companies/{company_id}"],

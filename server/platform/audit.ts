@@ -2,6 +2,14 @@ import type { Tx } from './db/pool.ts'
 import type { Context } from './http/context.ts'
 import { newId } from './ids.ts'
 
+/** The request an entry belongs to, where whoever writes it acts for somebody else than its caller. */
+type Writer = Pick<Context, 'maybePerson' | 'maybeWorkspace' | 'address'> & { request?: object }
+
+const written = new WeakSet<object>()
+
+/** Whether this request has left an entry already. */
+export const wasAudited = (request: object): boolean => written.has(request)
+
 export type AuditEntry = {
   action: string
   /** What it was done to, as a wire id or an address. */
@@ -10,12 +18,9 @@ export type AuditEntry = {
   data?: Record<string, unknown>
 }
 
-/** Every change of rights or credentials, and every operator's look at another tenant, leaves an entry in the same transaction. */
-export async function recordAudit(
-  ctx: Pick<Context, 'maybePerson' | 'maybeWorkspace' | 'address'>,
-  tx: Tx,
-  entry: AuditEntry,
-): Promise<void> {
+/** An entry in the transaction of what it tells of. Never a secret, and no value that a tenant typed but names and addresses. */
+export async function recordAudit(ctx: Writer, tx: Tx, entry: AuditEntry): Promise<void> {
+  written.add(ctx.request ?? ctx)
   await tx.count(
     `insert into audit_log (entry_id, workspace_id, actor_id, actor_kind, action, subject, data, address)
      values ($1, $2, $3, $4, $5, $6, $7, $8)`,

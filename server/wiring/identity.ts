@@ -8,7 +8,6 @@ import { makePeople } from '#areas/identity/people'
 import { identityRoutes } from '#areas/identity/routes'
 import { makeSessions } from '#areas/identity/sessions'
 import { makeRequireVerified } from '#areas/identity/verification'
-import { makeAuditLog } from '#areas/workspaces/audit-log'
 import { makeMembers, type OnMemberRemoved } from '#areas/workspaces/members'
 import { workspaceRoutes } from '#areas/workspaces/routes'
 import { makeWorkspaces, standingInWorkspace } from '#areas/workspaces/service'
@@ -56,7 +55,6 @@ export function wireIdentity(options: {
       ...workspaceRoutes({
         workspaces: makeWorkspaces(),
         members: makeMembers({ invitations, onRemoved, checkMembers }),
-        auditLog: makeAuditLog(),
       }),
     ],
   }

@@ -70,4 +70,5 @@ export const workspaceCases: Cases = {
     plainParameters: ['invitation_id'],
   },
   listAuditLog: { expect: rows.selectedOwnerOnly },
+  exportAuditLog: { expect: rows.selectedOwnerOnly },
 }

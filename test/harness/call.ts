@@ -28,7 +28,7 @@ export async function callAt(base: string, method: string, path: string, options
     ...(body !== undefined && { body: body as BodyInit }),
   })
   const text = await response.text()
-  const isJson = /json/.test(response.headers.get('content-type') ?? '')
+  const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '')
   return {
     status: response.status,
     headers: response.headers,

@@ -84,7 +84,7 @@ export function makeOidc(options: { config: Config; client: OidcClient; people: 
       if (isUniqueViolation(error)) throw problem('already_exists', 'This identity belongs to another account.')
       throw error
     }
-    await recordAudit({ maybePerson: person, maybeWorkspace: null, address: ctx.address }, tx, {
+    await recordAudit({ maybePerson: person, maybeWorkspace: null, address: ctx.address, request: ctx }, tx, {
       action: 'oidc.linked',
       subject: toWire('usr', person.user_id),
       data: { issuer },

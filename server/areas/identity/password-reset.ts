@@ -99,7 +99,7 @@ export async function resetPassword(
       await deleteAllFactors(tx, userId)
     }
     await accountStore.setVerified(tx, userId)
-    await recordAudit({ maybePerson: null, maybeWorkspace: null, address: ctx.address }, tx, {
+    await recordAudit({ maybePerson: null, maybeWorkspace: null, address: ctx.address, request: ctx }, tx, {
       action: 'password.reset',
       subject: toWire('usr', userId),
       data: { ended, by: 'mail', keys_deleted: keys },

@@ -21,6 +21,7 @@ export const actingAs = (ctx: Context, person: Person, workspaceId: string | nul
   maybePerson: person,
   maybeWorkspace: workspaceId === null ? null : { workspace_id: workspaceId, role: 'owner' as const },
   address: ctx.address,
+  request: ctx,
 })
 
 /**

@@ -63,7 +63,7 @@ export async function confirmEmail(
   await ctx.db.tenant({ workspaceId: null, userId }, async (tx) => {
     if ((await accountStore.spendAccountToken(tx, tokenHash, 'verify_email')) === 0) throw linkSpent()
     await accountStore.setVerified(tx, userId)
-    await recordAudit({ maybePerson: null, maybeWorkspace: null, address: ctx.address }, tx, {
+    await recordAudit({ maybePerson: null, maybeWorkspace: null, address: ctx.address, request: ctx }, tx, {
       action: 'email.verified',
       subject: toWire('usr', userId),
     })

@@ -44,7 +44,7 @@ describe('the plans on offer', () => {
     expect(await namesAt({ host: 'heddle.example' })).toEqual(['Free', 'Team', 'Business'])
     expect(await namesAt({ host: 'OTHER.example:443' })).toEqual(['Elsewhere'])
     const { items } = (await billing.service.call('GET', PLANS)).body
-    expect(items[0]).toMatchObject({ amount: 0, currency: 'eur', interval: 'month', quotas: { members: 1000 } })
+    expect(items[0]).toMatchObject({ amount: 0, currency: 'eur', interval: 'month', quotas: { members: 100 } })
     expect(items[2].quotas.members).toBeNull()
   })
 

@@ -1,22 +1,57 @@
+import { Readable } from 'node:stream'
 import type { z } from 'zod'
-import type { Context } from '#platform/http/context'
+import type { Tx } from '#platform/db/pool'
+import { type Context, scopeOf } from '#platform/http/context'
 import { decodeIdCursor, toPage } from '#platform/http/page'
+import type { Exchange } from '#platform/http/route'
+import { toWire } from '#platform/ids'
 import { listAsOperator } from '#platform/operator'
-import type { auditQuery } from './schema.ts'
+import type { AuditEntry, auditExportQuery, auditQuery } from './schema.ts'
 import * as store from './store.ts'
 
-export function makeAuditLog() {
-  return {
-    /** Owners read their workspace's; an operator reads all, and that look is an entry itself. */
-    async listAuditLog(ctx: Context, { cursor, limit, ...filter }: z.output<typeof auditQuery>) {
-      const before = decodeIdCursor(cursor)
-      const action = filter.action ?? null
-      const rows = ctx.person.operator
-        ? await listAsOperator(ctx, 'audit_log', (tx) => store.listAllAudit(tx, action, before, limit))
-        : await store.listAudit(ctx.tx, ctx.workspace.workspace_id, action, before, limit)
-      return toPage(rows, limit, (row) => [row.entry_id])
-    },
+/** Rows of one read of an export: some megabytes at most. */
+const EXPORT_PAGE = 1_000
+
+/** Owners read their workspace's; an operator reads all, and that look is an entry itself. */
+const readAs = <T>(ctx: Context, read: (tx: Tx, workspaceId: string | null) => Promise<T>): Promise<T> =>
+  ctx.person.operator
+    ? listAsOperator(ctx, 'audit_log', (tx) => read(tx, null))
+    : ctx.db.tenant(scopeOf(ctx), (tx) => read(tx, ctx.workspace.workspace_id))
+
+export async function listAuditLog(ctx: Context, { cursor, limit, ...filter }: z.output<typeof auditQuery>) {
+  const before = decodeIdCursor(cursor)
+  const rows = await readAs(ctx, (tx, workspaceId) => store.listAudit(tx, workspaceId, filter, before, limit + 1))
+  return toPage(rows, limit, (row) => [row.entry_id])
+}
+
+const line = (entry: AuditEntry): string =>
+  `${JSON.stringify({
+    ...entry,
+    entry_id: toWire('aul', entry.entry_id),
+    workspace_id: entry.workspace_id && toWire('ws', entry.workspace_id),
+    actor_id: entry.actor_id && toWire('usr', entry.actor_id),
+  })}\n`
+
+async function* linesOf(ctx: Context, filter: store.AuditFilter): AsyncGenerator<string> {
+  for (let before: string | null = null; ; ) {
+    const rows: AuditEntry[] = await readAs(ctx, (tx, workspaceId) =>
+      store.listAudit(tx, workspaceId, filter, before, EXPORT_PAGE),
+    )
+    if (rows.length > 0) yield rows.map(line).join('')
+    if (rows.length < EXPORT_PAGE || ctx.signal.aborted) return
+    before = rows.at(-1)!.entry_id
   }
 }
 
-export type AuditLog = ReturnType<typeof makeAuditLog>
+/** JSON Lines, newest first, page by page: no export is held in memory. */
+export async function exportAuditLog(
+  ctx: Context,
+  { format: _format, ...filter }: z.output<typeof auditExportQuery>,
+  { reply }: Exchange,
+): Promise<void> {
+  reply
+    .header('content-type', 'application/x-ndjson; charset=utf-8')
+    .header('content-disposition', 'attachment; filename="audit-log.jsonl"')
+    .header('cache-control', 'no-store')
+  await reply.send(Readable.from(linesOf(ctx, filter)))
+}

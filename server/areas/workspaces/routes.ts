@@ -1,10 +1,11 @@
 import { orOneself, orOperator, owner, sees, signedIn, viewer, workspaceOwner } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page } from '#platform/http/schema'
-import type { AuditLog } from './audit-log.ts'
+import { exportAuditLog, listAuditLog } from './audit-log.ts'
 import type { Members } from './members.ts'
 import {
   AuditEntry,
+  auditExportQuery,
   auditQuery,
   Invitation,
   MemberPatch,
@@ -17,11 +18,11 @@ import {
 } from './schema.ts'
 import type { Workspaces } from './service.ts'
 
-type Services = { workspaces: Workspaces; members: Members; auditLog: AuditLog }
+type Services = { workspaces: Workspaces; members: Members }
 
 const extension = true
 
-export const workspaceRoutes = ({ workspaces, members, auditLog }: Services): AnyRoute[] =>
+export const workspaceRoutes = ({ workspaces, members }: Services): AnyRoute[] =>
   routes(
     'Workspaces',
     {
@@ -42,6 +43,7 @@ export const workspaceRoutes = ({ workspaces, members, auditLog }: Services): An
       listInvitations: ['GET', '/api/workspaces/:workspace_id/invitations', owner('workspace')],
       revokeInvitation: ['DELETE', '/api/workspaces/:workspace_id/invitations/:invitation_id', owner('workspace')],
       listAuditLog: ['GET', '/api/audit-log', orOperator(workspaceOwner)],
+      exportAuditLog: ['GET', '/api/audit-log/export', orOperator(workspaceOwner)],
     },
     {
       listWorkspaces: {
@@ -131,11 +133,21 @@ export const workspaceRoutes = ({ workspaces, members, auditLog }: Services): An
         run: members.revokeInvitation,
       },
       listAuditLog: {
-        summary: 'Changes of rights, credentials and operator access in the selected workspace (operators: all)',
+        summary:
+          'What was made, changed, exported and deleted in the selected workspace, newest first (operators: all)',
         extension,
         query: auditQuery,
         answer: page(AuditEntry),
-        run: auditLog.listAuditLog,
+        transaction: false,
+        run: listAuditLog,
+      },
+      exportAuditLog: {
+        summary: 'The audit log as JSON Lines, newest first, with the same filters',
+        extension,
+        query: auditExportQuery,
+        produces: ['application/x-ndjson'],
+        transaction: false,
+        run: exportAuditLog,
       },
     },
   )

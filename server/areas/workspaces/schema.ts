@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { email, id, jsonObject, listQuery, name, reference, timestamp } from '#platform/http/schema'
+import { email, id, jsonObject, listQuery, name, reference, timestamp, timestampIn } from '#platform/http/schema'
 
 export const WorkspaceRole = z.enum(['owner', 'member', 'viewer', 'guest'])
 
@@ -89,6 +89,12 @@ export const AuditEntry = z
   .meta({ id: 'AuditEntry' })
 export type AuditEntry = z.input<typeof AuditEntry>
 
-export const auditQuery = listQuery.extend({
-  action: z.string().max(100).optional().describe('Only entries of this action'),
-})
+const auditFilter = {
+  action: z.string().max(100).optional().describe('Only entries of this action; `workflow.*` for all that begin so'),
+  actor_id: reference('usr').optional().describe('Only what this person did'),
+  subject: z.string().max(320).optional().describe('Only entries about this id or address'),
+  from: timestampIn().optional().describe('Not before this time'),
+  to: timestampIn().optional().describe('Before this time'),
+}
+export const auditQuery = listQuery.extend(auditFilter)
+export const auditExportQuery = z.strictObject({ ...auditFilter, format: z.enum(['jsonl']).default('jsonl') })

@@ -82,28 +82,34 @@ export const worksSomewhere = async (tx: Tx, userId: string): Promise<boolean> =
 
 const auditColumns = 'entry_id, workspace_id, actor_id, actor_kind, action, subject, data, address, at'
 
+export type AuditFilter = {
+  action?: string | undefined
+  actor_id?: string | undefined
+  subject?: string | undefined
+  from?: Date | undefined
+  to?: Date | undefined
+}
+
+const auditWhere = `($1::uuid is null or workspace_id = $1) and ($2::uuid is null or entry_id < $2)
+  and ($4::text is null or action = $4 or (right($4, 2) = '.*' and starts_with(action, left($4, -1))))
+  and ($5::uuid is null or actor_id = $5) and ($6::text is null or subject = $6)
+  and ($7::timestamptz is null or at >= $7) and ($8::timestamptz is null or at < $8)`
+
+/** Newest first; of every workspace where none is named. */
 export const listAudit = (
   tx: Tx,
-  workspaceId: string,
-  action: string | null,
+  workspaceId: string | null,
+  filter: AuditFilter,
   before: string | null,
   limit: number,
 ): Promise<AuditEntry[]> =>
-  tx.rows<AuditEntry>(
-    `select ${auditColumns} from audit_log
-     where workspace_id = $1 and ($2::text is null or action = $2) and ($3::uuid is null or entry_id < $3)
-     order by entry_id desc limit $4`,
-    [workspaceId, action, before, limit + 1],
-  )
-
-export const listAllAudit = (
-  tx: Tx,
-  action: string | null,
-  before: string | null,
-  limit: number,
-): Promise<AuditEntry[]> =>
-  tx.rows<AuditEntry>(
-    `select ${auditColumns} from audit_log
-     where ($1::text is null or action = $1) and ($2::uuid is null or entry_id < $2) order by entry_id desc limit $3`,
-    [action, before, limit + 1],
-  )
+  tx.rows<AuditEntry>(`select ${auditColumns} from audit_log where ${auditWhere} order by entry_id desc limit $3`, [
+    workspaceId,
+    before,
+    limit,
+    filter.action ?? null,
+    filter.actor_id ?? null,
+    filter.subject ?? null,
+    filter.from ?? null,
+    filter.to ?? null,
+  ])

@@ -5,6 +5,7 @@ import { checkAccess } from '../access/check.ts'
 import type { Tx } from '../db/pool.ts'
 import { isProblem, type Problem, problem, readOnly } from '../errors.ts'
 import { type Answer, etagOf, isNoneMatch, listsEtag, sendAnswer } from './answer.ts'
+import { auditCall, isAudited } from './auditing.ts'
 import { identify } from './caller.ts'
 import { type Context, makeContext, scopeOf } from './context.ts'
 import { holderOf, type Idempotency, type Replay, replayOf } from './idempotency.ts'
@@ -29,6 +30,7 @@ export function makeHandler(
   const encode = route.answer && compileEncoder(route.answer)
   const rendering = { encode, tagged, check: kernel.checkAnswers }
   const bodyFields = fieldsOf(route.body)
+  const audited = isAudited(route)
   const changes = route.method !== 'GET' && route.method !== 'POST'
   const serverOwned = new Set([...fieldsOf(route.answer)].filter((field) => !bodyFields.has(field)))
 
@@ -46,8 +48,10 @@ export function makeHandler(
     // What is never shown alone has no ETag to be meant.
     else if (changes && (request.headers['if-match'] ?? '*') !== '*') throw changed()
     const result = await route.run(ctx, input.value as never, { request, reply, ahead })
-    if (reply.sent || reply.raw.headersSent || route.produces) return null
-    return render(route, rendering, result, chosen, request.url.split('?', 1)[0]!)
+    const isSent = reply.sent || reply.raw.headersSent || route.produces !== undefined
+    const answer = isSent ? null : render(route, rendering, result, chosen, request.url.split('?', 1)[0]!)
+    if (audited) await auditCall(ctx, route, request, input.value, answer)
+    return answer
   }
 
   /** Whoever may not do it, or names what is not there, hears that before anything about the input. */

@@ -1,0 +1,121 @@
+import type { FastifyRequest } from 'fastify'
+import { recordAudit, wasAudited } from '../audit.ts'
+import type { Tx } from '../db/pool.ts'
+import type { Answer } from './answer.ts'
+import { type Context, scopeOf } from './context.ts'
+import type { AnyRoute } from './route.ts'
+
+// Every operation that changes something leaves an entry in the audit log: the verb's own, which knows more, or else this one. What
+// is left out stands here with the reason. Nothing of a body is written but the names of its fields.
+
+const reasons: [reason: string, operations: string[]][] = [
+  [
+    'Executions and their journals say who began, answered and ended what; an entry for each would double the hottest writes.',
+    ['runWorkflow', 'runSystemWorkflow', 'triggerWebhook', 'respondToExecution', 'castVote', 'runSuite', 'runJobNow'],
+  ],
+  [
+    'Visitors and channels of other companies are no people of the workspace; their messages are kept with the conversation.',
+    [
+      'actOnWidgetForm',
+      'chatWithWidget',
+      'gatherInputs',
+      'receiveFromChannel',
+      'respondThroughWidget',
+      'respondToEmbedded',
+      'speakThroughWidget',
+      'transcribeThroughWidget',
+    ],
+  ],
+  ['Conversation: the thread itself says who wrote what.', ['postThreadMessage', 'actOnThreadForm']],
+  [
+    'Changes nothing: reads, tries out or computes, or gives a ticket for a socket that ends in seconds.',
+    [
+      'createBatchTicket',
+      'createNotificationTicket',
+      'createWorkflowTicket',
+      'describeSecondFactor',
+      'extractRequirements',
+      'fetchOdds',
+      'speakInThread',
+      'transcribeInThread',
+    ],
+  ],
+  [
+    "A person's own screen: presence, read marks, the workspace a session shows.",
+    ['deletePresence', 'recordPresence', 'deleteNotification', 'updateNotification', 'selectWorkspace'],
+  ],
+  [
+    'Names an address or a provider that nobody has proven yet; what comes of it is an entry.',
+    ['forgotPassword', 'beginTotp', 'beginPasskey', 'linkOidc'],
+  ],
+  ['The provider of payments keeps its own log, and what it changes is read again.', ['receiveStripeWebhook']],
+]
+
+/** Operations that leave no entry, with the reason. */
+export const notAudited: ReadonlyMap<string, string> = new Map(
+  reasons.flatMap(([reason, operations]) => operations.map((operation) => [operation, reason] as const)),
+)
+
+/** Reads that take data out of the service as a whole. */
+export const auditedReads: ReadonlySet<string> = new Set(['exportDataset', 'exportAuditLog', 'exportWorkflow'])
+
+export const isAudited = ({ method, operation, access }: AnyRoute): boolean =>
+  (method === 'GET' ? auditedReads.has(operation) : !notAudited.has(operation)) && access.word !== 'token'
+
+const irregular: Record<string, string> = {
+  set: 'set',
+  put: 'set',
+  run: 'run',
+  begin: 'begun',
+  take: 'taken',
+  cancel: 'cancelled',
+  try: 'tried',
+}
+const past = (verb: string): string =>
+  irregular[verb] ?? (verb.endsWith('e') ? `${verb}d` : verb.endsWith('y') ? `${verb.slice(0, -1)}ied` : `${verb}ed`)
+
+/** `createWebhookToken` → `webhook_token.created`. */
+export function actionOf(operation: string): string {
+  const [verb = '', ...noun] = operation.split(/(?=[A-Z])/).map((word) => word.toLowerCase())
+  return `${noun.join('_') || 'service'}.${past(verb)}`
+}
+
+const TYPE_ID = /^[a-z]{2,6}_[0-9a-hjkmnp-tv-z]{26}$/
+/** Things that colleagues outside may not know of: the entry says that something happened, not to which. */
+const HIDDEN = new Set(['Jobs', 'Threads'])
+const MAX_FIELDS = 50
+
+function subjectOf(route: AnyRoute, request: FastifyRequest, answer: Answer | null): string | undefined {
+  if (HIDDEN.has(route.area)) return undefined
+  const made = answer?.status === 201 ? (answer.headers.location?.split('/').at(-1) ?? '') : ''
+  const named = Object.values(request.params as Record<string, string>)
+  return [made, ...named.reverse()].find((text) => TYPE_ID.test(text))
+}
+
+const fieldsOf = (route: AnyRoute, input: unknown): string[] =>
+  typeof input === 'object' && input !== null && (route.method === 'PATCH' || route.method === 'PUT')
+    ? Object.keys(input)
+        .filter((field) => !route.path.includes(`:${field}`))
+        .slice(0, MAX_FIELDS)
+    : []
+
+/** After the verb, in its transaction where it has one; does nothing where the verb has written an entry itself. */
+export async function auditCall(
+  ctx: Context,
+  route: AnyRoute,
+  request: FastifyRequest,
+  input: unknown,
+  answer: Answer | null,
+): Promise<void> {
+  if (wasAudited(ctx)) return
+  const subject = subjectOf(route, request, answer)
+  const fields = fieldsOf(route, input)
+  const write = (tx: Tx): Promise<void> =>
+    recordAudit(ctx, tx, {
+      action: actionOf(route.operation),
+      ...(subject !== undefined && { subject }),
+      ...(fields.length > 0 && { data: { fields } }),
+    })
+  if (ctx.maybeTx) await write(ctx.maybeTx)
+  else await ctx.db.tenant(scopeOf(ctx), write)
+}
