@@ -114,6 +114,7 @@ import type {
   Workspace,
   WorkspaceMember,
   WorkspaceModel,
+  WorkspaceTrust,
 } from './types.generated.ts'
 
 export type Operations = {
@@ -380,11 +381,11 @@ export type Operations = {
   /** Billing plans of the org of the request host, cheapest first */
   listPlans: { input: { limit?: number; cursor?: string }; answer: { items: Array<Plan>; next_cursor: string | null }; required: false }
   /** Make a plan in the org of the request host */
-  createPlan: { input: { name: string; amount: number; currency: string; interval: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
+  createPlan: { input: { name: string; amount: number; currency: string; interval: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
   /** One billing plan */
   getPlan: { input: { plan_id: string }; answer: Plan; required: true }
   /** Change a plan */
-  updatePlan: { input: { plan_id: string } & { name?: string; amount?: number; currency?: string; interval?: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
+  updatePlan: { input: { plan_id: string } & { name?: string; amount?: number; currency?: string; interval?: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
   /** Take a plan off the list; refused while somebody is subscribed to it */
   deletePlan: { input: { plan_id: string }; answer: undefined; required: true }
   /** Create or reuse the billing customer of the workspace, then return the client_secret of a setup intent */
@@ -409,6 +410,8 @@ export type Operations = {
   getEngineHealth: { input: Record<string, never>; answer: EngineHealth; required: false }
   /** Let an execution run again that is parked after five crashes */
   releaseExecution: { input: { execution_id: string }; answer: ReleasedExecution; required: true }
+  /** Let a workspace mail people outside without the daily limit, or no longer */
+  trustWorkspace: { input: { workspace_id: string } & { trusted: boolean }; answer: WorkspaceTrust; required: true }
   /** Mails kept because no mail server is configured */
   listOutbox: { input: { limit?: number; cursor?: string }; answer: { items: Array<KeptMail>; next_cursor: string | null }; required: false }
   /** Workspace datasets, summaries only (no records) */
@@ -769,6 +772,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   receiveStripeWebhook: ["POST", "/api/payments/webhooks/stripe", [], true],
   getEngineHealth: ["GET", "/api/operations/engine"],
   releaseExecution: ["POST", "/api/operations/executions/{execution_id}/release"],
+  trustWorkspace: ["PUT", "/api/operations/workspaces/{workspace_id}/trust"],
   listOutbox: ["GET", "/api/operations/outbox", ["limit","cursor"]],
   listDatasets: ["GET", "/api/datasets", ["limit","cursor"]],
   createDataset: ["POST", "/api/datasets"],

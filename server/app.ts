@@ -92,6 +92,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     outgoing: providers.outgoing,
     jobs: links.credentialHooks,
     installation: providers.llm,
+    allowances: payments.allowances,
   })
   const data = wireData({ config, db, vault, log, jobs: links.hooks })
   const identity = wireIdentity({

@@ -25,6 +25,7 @@ const reasons: [reason: string, names: string[]][] = [
   [
     'Called before it is known who calls: answers for the hash of a secret, an account that is signing in, or a random id.',
     [
+      'authority_of_webhook',
       'billing_workspace_of',
       'credentials_of',
       'embed_origins',
@@ -43,6 +44,7 @@ const reasons: [reason: string, names: string[]][] = [
       'identify_webhook_token',
       'is_invited',
       'redeem_ticket',
+      'take_credential_authorization',
       'use_operator_claim',
       'use_sign_up',
     ],
@@ -50,9 +52,12 @@ const reasons: [reason: string, names: string[]][] = [
   [
     'Work for all workspaces in turn: answers ids of what is due, and each is then read in the scope of its workspace.',
     [
+      'accept_clock',
+      'any_model_stored',
       'audio_left_over',
       'billing_due',
       'billing_stale',
+      'clock_was_put_back',
       'due_agent_reviews',
       'due_channel_deliveries',
       'due_channel_sends',
@@ -61,6 +66,9 @@ const reasons: [reason: string, names: string[]][] = [
       'free_runs',
       'next_ledger_work_at',
       'next_schedule_at',
+      'planned_jobs',
+      'planned_schedules',
+      'unaccounted',
       'workflow_retentions',
       'workspaces_among',
       'workspaces_to_recheck',
@@ -110,11 +118,21 @@ const reasons: [reason: string, names: string[]][] = [
       'signal',
       'start',
       'told_recently',
+      'voters_of_gates',
     ],
   ],
   [
     'Counts or notes a use and shows nothing of any tenant but to the verb that checked its caller.',
-    ['add_usage', 'mail_standing', 'usage_of', 'touch_key', 'touch_session', 'touch_tokens', 'workspace_quotas'],
+    [
+      'add_usage',
+      'mail_standing',
+      'note_credentials_used',
+      'usage_of',
+      'touch_key',
+      'touch_session',
+      'touch_tokens',
+      'workspace_quotas',
+    ],
   ],
   ['Plans are public; who subscribes is not told.', ['hold_plan', 'plan_has_subscribers']],
 ]

@@ -5,8 +5,11 @@ import { credentialRoutes } from '#areas/credentials/routes'
 import type { CredentialJobHooks } from '#areas/credentials/service'
 import { watchModels } from '#areas/credentials/thinking'
 import { makeUseNotes } from '#areas/credentials/used'
+import type { Allowances } from '#areas/payments/allowances'
+import { meterModel } from '#areas/payments/means'
 import type { ReferenceCheck } from '#areas/workflows/definition-check'
 import { findPrincipal } from '#areas/workflows/rights'
+import type { ChooseModel } from '#engine/credentials'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import type { Outgoing } from '#platform/outgoing/outgoing'
@@ -21,10 +24,11 @@ export type CredentialOptions = {
   jobs: CredentialJobHooks
   /** The installation's language model, as far as tenants may use it. */
   installation: LanguageModel
+  allowances: Allowances
 }
 
 /** The vault: stored secrets, and the one way to use them. */
-export function wireCredentials({ db, vault, log, outgoing, jobs, installation }: CredentialOptions) {
+export function wireCredentials({ db, vault, log, outgoing, jobs, installation, allowances }: CredentialOptions) {
   const notes = makeUseNotes({ db, log })
   const parts: ModelParts = {
     installation,
@@ -36,7 +40,11 @@ export function wireCredentials({ db, vault, log, outgoing, jobs, installation }
     findPrincipal,
     underWay: new Map(),
   }
-  const chooseModel = makeChooseModel(parts)
+  const chooseAny = makeChooseModel(parts)
+  const chooseModel: ChooseModel = async (wanted) => {
+    const llm = await chooseAny(wanted)
+    return llm === installation ? meterModel(llm, wanted.workspaceId, allowances) : llm
+  }
   const thinking = watchModels({ db, log, installation })
   return {
     openCredential: makeOpenCredential(parts),

@@ -1,9 +1,11 @@
-import { NodeFailure, type NodeKind } from '#engine/node'
+import { NodeFailure } from '#engine/node'
 import { type AnyKind, isControl } from '#engine/nodes/kind'
 import type { NodeTable } from '#engine/nodes/table'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
+import type { LanguageModel, Usage } from '#providers/llm/index'
+import { ModelProblem } from '#providers/llm/problem'
 import { type Mail, MailFailure, type MailMessage } from '#providers/mail/index'
 import { type Allowances, meansExceeded } from './allowances.ts'
 import type { MeansQuota } from './schema.ts'
@@ -49,35 +51,43 @@ export function meterMail(deps: {
 /** Kinds of nodes that call addresses of the tenant's choice. */
 const CALLS_OUT = new Set(['http.request', 'mcp.call', 'service.call'])
 
-type Call = Parameters<NodeKind['run']>[0]
-
 const refusedAsNode = async (work: Promise<void>): Promise<void> =>
   work.catch((error: unknown) => {
     if (!isProblem(error, 'quota_exceeded')) throw error
     throw new NodeFailure('quota_exceeded', error.message, { retryable: false, nothingDone: true })
   })
 
-/** A model of the tenant's own is theirs to pay. */
-const usesOperatorsModel = ({ descriptor }: NodeKind, { args }: Call): boolean =>
-  descriptor.metered === true && typeof args.credential_id !== 'string'
-
 const TOKENS: MeansQuota[] = ['model_tokens_per_minute', 'model_tokens_per_month']
+
+/** The installation's model as one workspace uses it. A model of the tenant's own is theirs to pay and is not counted. */
+export function meterModel(llm: LanguageModel, workspaceId: string, allowances: Allowances): LanguageModel {
+  const counted = async <T extends { usage: Usage }>(ask: () => Promise<T>): Promise<T> => {
+    for (const quota of TOKENS)
+      await allowances.check(workspaceId, quota).catch((error: unknown) => {
+        if (!isProblem(error, 'quota_exceeded')) throw error
+        throw new ModelProblem('quota_exceeded', error.message)
+      })
+    const answer = await ask()
+    for (const quota of TOKENS)
+      allowances.add(workspaceId, quota, answer.usage.input_tokens + answer.usage.output_tokens)
+    return answer
+  }
+  return {
+    ...llm,
+    generate: (prompt) => counted(() => llm.generate(prompt)),
+    generateObject: (prompt) => counted(() => llm.generateObject(prompt)),
+    turn: (prompt) => counted(() => llm.turn(prompt)),
+  }
+}
 
 function meter(kind: AnyKind, allowances: Allowances): AnyKind {
   if (isControl(kind)) return kind
-  const callsOut = CALLS_OUT.has(kind.descriptor.type)
-  if (!callsOut && kind.descriptor.metered !== true) return kind
+  if (!CALLS_OUT.has(kind.descriptor.type)) return kind
   return {
     ...kind,
     async run(call) {
-      const { workspaceId } = call
-      if (callsOut) await refusedAsNode(allowances.spend(workspaceId, 'outgoing_requests_per_minute'))
-      if (!usesOperatorsModel(kind, call)) return kind.run(call)
-      for (const quota of TOKENS) await refusedAsNode(allowances.check(workspaceId, quota))
-      const result = await kind.run(call)
-      const tokens = Number(result.usage?.input_tokens ?? 0) + Number(result.usage?.output_tokens ?? 0)
-      for (const quota of TOKENS) allowances.add(workspaceId, quota, tokens)
-      return result
+      await refusedAsNode(allowances.spend(call.workspaceId, 'outgoing_requests_per_minute'))
+      return kind.run(call)
     },
   }
 }

@@ -11,6 +11,7 @@ export const modelProblemCodes = [
   'model_output_invalid', // empty, cut off, or not what the schema asks for
   'tool_choice_ignored', // it called a tool where none could be called
   'model_name_invalid',
+  'quota_exceeded', // the workspace has used its tokens
   'model_not_allowed', // the operator does not pay for it
 ] as const
 
