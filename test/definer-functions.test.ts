@@ -113,6 +113,7 @@ const reasons: [reason: string, names: string[]][] = [
       'cancel',
       'definition_of_version',
       'deliver_event',
+      'principal_of_version',
       'release',
       'roles_in_jobs',
       'signal',
