@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
@@ -446,4 +446,16 @@ describe('DuckDB', () => {
     expect(refused.status).toBe(422)
     expect((await world.viewer.call('GET', '/healthz')).status).toBe(200)
   })
+})
+
+// Last: it changes every connection of this database.
+test('a connection stored without a word about encryption says `prefer` since, and still opens its secret', async () => {
+  const { connection_id } = (await connect({ name: 'Old' })).body
+  const migration = join(import.meta.dirname, '../../../migrations/0750_stored_encryption.sql')
+  await warehouse.query(readFileSync(migration, 'utf8'))
+  const { items } = (await world.member.call('GET', '/api/connections')).body
+  const old = items.find((one: { connection_id: string }) => one.connection_id === connection_id)
+  expect(old.config).toEqual({ ...config(), ssl: 'prefer' })
+  const verified = await world.member.call('POST', `/api/connections/${connection_id}/verify`)
+  expect(verified.body).toMatchObject({ status: 'active' })
 })

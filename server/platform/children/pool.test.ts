@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { makeChildPool, type PooledChild } from './pool.ts'
+
+type Fake = PooledChild & { name: number; ended: boolean }
+
+let started: Fake[] = []
+const start = (): Fake => {
+  const listeners: (() => void)[] = []
+  const child: Fake = {
+    name: started.length,
+    ended: false,
+    get usable() {
+      return !child.ended
+    },
+    end() {
+      child.ended = true
+      for (const listener of listeners.splice(0)) listener()
+    },
+    onEnd: (listener) => void (child.ended ? listener() : listeners.push(listener)),
+  }
+  started.push(child)
+  return child
+}
+const { signal } = new AbortController()
+
+beforeEach(() => {
+  started = []
+  vi.useFakeTimers()
+})
+afterEach(() => void vi.useRealTimers())
+
+describe('a pool of child processes', () => {
+  it('gives a child again to the same key alone, and only where it was left clean', async () => {
+    const pool = makeChildPool({ size: 4, start })
+    const use = async (workspace: string, key: string, clean = true): Promise<number> => {
+      const lease = (await pool.lease(workspace, key, signal))!
+      lease.giveBack({ clean })
+      return lease.child.name
+    }
+    expect([await use('a', 'one'), await use('a', 'one')]).toEqual([0, 0])
+    expect(await use('a', 'two')).toBe(1)
+    expect(await use('a', 'one', false)).toBe(0)
+    expect(await use('a', 'one')).toBe(2)
+    started[2]!.end()
+    expect(await use('a', 'one')).toBe(3)
+  })
+
+  it('ends a child that rested too long, and one that was used often enough', async () => {
+    const pool = makeChildPool({ size: 4, start, idleMs: 1_000, usesPerChild: 2 })
+    for (let n = 0; n < 2; n++) (await pool.lease('a', 'one', signal))!.giveBack({ clean: true })
+    expect(started.map(({ ended }) => ended)).toEqual([true])
+    ;(await pool.lease('a', 'one', signal))!.giveBack({ clean: true })
+    await vi.advanceTimersByTimeAsync(999)
+    expect(pool.live).toBe(1)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(pool.live).toBe(0)
+  })
+
+  it('never has more than its size: one that rests makes room', async () => {
+    const pool = makeChildPool({ size: 2, start })
+    for (const workspace of ['a', 'b', 'c', 'd'])
+      (await pool.lease(workspace, workspace, signal))!.giveBack({ clean: true })
+    expect(started.map(({ ended }) => ended)).toEqual([true, true, false, false])
+    expect(pool.live).toBe(2)
+  })
+
+  it('keeps places free of one workspace for the others', async () => {
+    const pool = makeChildPool({ size: 8, start })
+    const served: string[] = []
+    const leases = ['a', 'a', 'a', 'b'].map(async (workspace, n) => {
+      const lease = await pool.lease(workspace, `${n}`, signal)
+      served.push(workspace)
+      return lease!
+    })
+    await vi.advanceTimersByTimeAsync(0)
+    expect(served).toEqual(['a', 'a', 'b'])
+    ;(await leases[0]!).giveBack({ clean: true })
+    await vi.advanceTimersByTimeAsync(0)
+    expect(served).toEqual(['a', 'a', 'b', 'a'])
+  })
+
+  it('gives a place up once, and nothing after it was closed', async () => {
+    const pool = makeChildPool({ size: 1, start })
+    const lease = (await pool.lease('a', 'one', signal))!
+    const stop = new AbortController()
+    const waiting = pool.lease('b', 'two', stop.signal)
+    stop.abort(new Error('gone'))
+    await expect(waiting).rejects.toThrow('gone')
+    lease.giveBack({ clean: true })
+    lease.giveBack({ clean: false })
+    expect(started[0]!.ended).toBe(false)
+    await pool.close()
+    expect(started[0]!.ended).toBe(true)
+    expect(await pool.lease('a', 'one', signal)).toBeUndefined()
+  })
+})
