@@ -125,6 +125,7 @@ function checkNode(node: Node, path: string, visible: Visible, outer: Surroundin
     else if (node.type === 'approval' && key === 'policy') checkPolicy(value, where, visible, errors)
     else checkValue(value, where, visible, errors)
   }
+  checkBounds(args, kind, `${path}/args`, errors)
   if (node.on_error === 'continue') checkGoesOn(node, kind, path, errors)
   if (node.type === 'branch') checkCases(args, `${path}/args`, errors)
   if (node.type === 'clarification' || node.type === 'llm.extract')
@@ -136,6 +137,18 @@ function checkNode(node: Node, path: string, visible: Visible, outer: Surroundin
 /** Where a schema says `x-value: "literal"`, no expression may stand: code must not be computed from data. */
 const standsForValue = (value: Json, schema: JsonObject): boolean =>
   schema['x-value'] === undefined ? isExpression(value) : schema['x-value'] === 'graph'
+
+/** Where a schema says `x-one-of: "list"`, an expression may stand only beside that list, which says what it may give. */
+function checkBounds(args: JsonObject, { args_schema }: NodeDescriptor, path: string, errors: Issue[]): void {
+  const fields = isObject(args_schema.properties) ? args_schema.properties : {}
+  for (const [key, schema] of Object.entries(fields)) {
+    const list = isObject(schema) ? schema['x-one-of'] : undefined
+    const value = args[key]
+    if (typeof list !== 'string' || value === undefined || !isExpression(value) || Array.isArray(args[list])) continue
+    const message = `must be written out, or come with "${list}", which lists what it may be`
+    errors.push({ path: at(path, key), message })
+  }
+}
 
 function checkBody(
   body: Json,

@@ -108,6 +108,7 @@ import type {
   WidgetHistory,
   WidgetTranscript,
   Workflow,
+  WorkflowTransfer,
   WorkflowVersion,
   WorkflowVersionDiff,
   WorkflowWidgetConfig,
@@ -277,15 +278,15 @@ export type Operations = {
   /** Workflows the caller owns or is a member of, the system ones first */
   listWorkflows: { input: { limit?: number; cursor?: string; scope?: "own" | "workspace" }; answer: { items: Array<Workflow>; next_cursor: string | null }; required: false }
   /** Create a workflow; a definition becomes version 1, active */
-  createWorkflow: { input: { name: string; description?: string | null; definition?: unknown; members?: Array<{ user_id: string; role?: "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string } }; answer: Workflow; required: true }
+  createWorkflow: { input: { name: string; description?: string | null; definition?: unknown; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string } }; answer: Workflow; required: true }
   /** Tools, capabilities and agents for the nodes of a workflow */
   getRegistry: { input: Record<string, never>; answer: Registry; required: false }
   /** The same, grouped for an editor */
   getPalette: { input: Record<string, never>; answer: Palette; required: false }
   /** One workflow */
   getWorkflow: { input: { workflow_id: string }; answer: Workflow; required: true }
-  /** Change name, description, members, settings or owner */
-  updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "member" | "viewer" }> | null; settings?: { timeout_s?: number | null; max_concurrency?: number | null; retention_days?: number | null; error_workflow_id?: string | null } | null; owner_id?: string }; answer: Workflow; required: true }
+  /** Change name, description, settings; the owner also members */
+  updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }> | null; settings?: { timeout_s?: number | null; max_concurrency?: number | null; retention_days?: number | null; error_workflow_id?: string | null } | null; owner_id?: string }; answer: Workflow; required: true }
   /** Delete a workflow */
   deleteWorkflow: { input: { workflow_id: string; cancel_runs?: "true" | "false" }; answer: undefined; required: true }
   /** Versions, newest first */
@@ -298,6 +299,18 @@ export type Operations = {
   activateVersion: { input: { workflow_id: string; version_id: string }; answer: WorkflowVersion; required: true }
   /** What changed between two versions */
   diffVersions: { input: { workflow_id: string; version_a: string; version_b: string }; answer: WorkflowVersionDiff; required: true }
+  /** Workflows that are offered to the caller */
+  listTransfers: { input: { limit?: number; cursor?: string }; answer: { items: Array<WorkflowTransfer>; next_cursor: string | null }; required: false }
+  /** Offer the workflow to somebody; they own it once they accept */
+  offerWorkflow: { input: { workflow_id: string } & { user_id: string }; answer: WorkflowTransfer; required: true }
+  /** The offer, for its sender and its receiver */
+  getTransfer: { input: { workflow_id: string }; answer: WorkflowTransfer; required: true }
+  /** Take the offer back */
+  withdrawTransfer: { input: { workflow_id: string }; answer: undefined; required: true }
+  /** Become the owner of a workflow that one was offered */
+  acceptTransfer: { input: { workflow_id: string }; answer: WorkflowTransfer; required: true }
+  /** Decline a workflow that one was offered */
+  declineTransfer: { input: { workflow_id: string }; answer: WorkflowTransfer; required: true }
   /** Webhook tokens, without their secrets */
   listWebhookTokens: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<WebhookToken>; next_cursor: string | null }; required: true }
   /** Create a webhook token; `token` is shown this once */
@@ -716,6 +729,12 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getVersion: ["GET", "/api/workflows/{workflow_id}/versions/{version_id}"],
   activateVersion: ["POST", "/api/workflows/{workflow_id}/versions/{version_id}/activate"],
   diffVersions: ["GET", "/api/workflows/{workflow_id}/versions/{version_a}/diff/{version_b}"],
+  listTransfers: ["GET", "/api/workflow-transfers", ["limit","cursor"]],
+  offerWorkflow: ["POST", "/api/workflows/{workflow_id}/transfer"],
+  getTransfer: ["GET", "/api/workflows/{workflow_id}/transfer"],
+  withdrawTransfer: ["DELETE", "/api/workflows/{workflow_id}/transfer"],
+  acceptTransfer: ["POST", "/api/workflows/{workflow_id}/transfer/accept"],
+  declineTransfer: ["POST", "/api/workflows/{workflow_id}/transfer/decline"],
   listWebhookTokens: ["GET", "/api/workflows/{workflow_id}/tokens", ["limit","cursor"]],
   createWebhookToken: ["POST", "/api/workflows/{workflow_id}/tokens"],
   getWebhookToken: ["GET", "/api/workflows/{workflow_id}/tokens/{token_id}"],

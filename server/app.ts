@@ -14,7 +14,6 @@ import { makeSubscriptions, standingInSubscription } from '#areas/subscriptions/
 import { teamRoutes } from '#areas/teams/routes'
 import { leaveTeams, makeTeams, standingInTeam } from '#areas/teams/service'
 import { addWidget } from '#areas/widget/routes'
-import { passWorkflowsOn } from '#areas/workflows/passing-on'
 import type { AnyKind } from '#engine/nodes/kind'
 import { descriptorsOf } from '#engine/nodes/table'
 import type { NodeDescriptor } from '#model/node'
@@ -148,7 +147,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     changedDatasets: data.datasetUse.changedDatasets,
   })
 
-  identity.onRemoved.push(passWorkflowsOn, passCredentialsOn, passCompanyOn, leaveTeams)
+  identity.onRemoved.push(workflows.passOn, passCredentialsOn, passCompanyOn, leaveTeams)
 
   const jobs = await wireJobs({
     config,

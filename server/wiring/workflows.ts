@@ -17,9 +17,11 @@ import type { Quotas } from '#areas/payments/quotas'
 import { makeWebhookIdentifier } from '#areas/webhooks/identify'
 import { webhookRoutes } from '#areas/webhooks/routes'
 import { makeWebhooks } from '#areas/webhooks/service'
+import { guardNodes } from '#areas/workflows/authority'
 import type { ReferenceCheck } from '#areas/workflows/definition-check'
 import { type LoadAdhoc, makeWorkflowPorts } from '#areas/workflows/engine-ports'
 import { makeNotifier } from '#areas/workflows/notify'
+import { makePassWorkflowsOn } from '#areas/workflows/passing-on'
 import { listRetentions } from '#areas/workflows/retention'
 import { workflowRoutes } from '#areas/workflows/routes'
 import { makeScheduler } from '#areas/workflows/scheduler'
@@ -72,19 +74,17 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const { config, db, log, providers } = options
   const { openCredential, chooseModelForNode, chooseModel } = options.credentials
   const system = systemWorkflows
-  const nodes: NodeTable = meterNodes(
-    makeNodes({ ...providers, openCredential, notify: makeNotifier(db) }, [
-      makeUsageNode(db),
-      ...makeLanguageNodes({
-        ...providers,
-        openCredential,
-        chooseModel: chooseModelForNode,
-        kindOf: (type) => nodes.get(type),
-      }),
-      ...options.kinds,
-    ]),
-    options.allowances,
-  )
+  const made = makeNodes({ ...providers, openCredential, notify: makeNotifier(db) }, [
+    makeUsageNode(db),
+    ...makeLanguageNodes({
+      ...providers,
+      openCredential,
+      chooseModel: chooseModelForNode,
+      kindOf: (type) => nodes.get(type),
+    }),
+    ...options.kinds,
+  ])
+  const nodes: NodeTable = guardNodes(meterNodes(made, options.allowances), db)
   const review: Review = options.review ?? makeReview(chooseModel)
 
   // The gates tell the engine, and the engine opens gates: whichever is made second is looked up when it is needed.
@@ -168,6 +168,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     approvals,
     views,
     startExecution,
+    passOn: makePassWorkflowsOn({ kinds: () => descriptorsOf(nodes), system }),
     maintain: makeMaintenance({
       db: forMaintenance(db),
       blobs: providers.blobs,

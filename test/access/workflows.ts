@@ -73,6 +73,15 @@ const token =
     return { params: { ...params, token_id: body.token_id }, ...more }
   }
 
+/** Offered by the author to a member of the workflow. */
+async function offered(cast: Cast): Promise<Prepared> {
+  const { params } = await workflow(cast)
+  await cast.author.call('POST', `/api/workflows/${params!.workflow_id}/transfer`, {
+    body: { user_id: cast.resourceMember.id },
+  })
+  return { params: params! }
+}
+
 const schedule = { cron: '0 9 * * *', timezone: 'UTC' }
 async function scheduled(cast: Cast): Promise<Prepared> {
   const { params } = await workflow(cast)
@@ -181,6 +190,22 @@ export const workflowCases: Cases = {
   getVersion: { expect: withChanges(rows.anyMember, unseen), prepare: version },
   activateVersion: { expect: withChanges(rows.ownerOnly, unseen), prepare: version },
   diffVersions: { expect: withChanges(rows.anyMember, unseen), prepare: diff },
+  listTransfers: { expect: rows.selectedRead },
+  offerWorkflow: {
+    expect: withChanges(rows.ownerOnly, unseen),
+    prepare: async (cast) => ({ ...(await workflow(cast)), body: { user_id: cast.resourceMember.id } }),
+  },
+  // Only for whom it is between; to all others there is no offer.
+  getTransfer: { expect: withChanges(rows.hiddenOwnerOrMember, { resourceViewer: 404 }), prepare: offered },
+  withdrawTransfer: { expect: withChanges(rows.ownerOnly, unseen), prepare: offered },
+  acceptTransfer: {
+    expect: withChanges(rows.hiddenOwnerOrMember, { author: 404, resourceViewer: 404 }),
+    prepare: offered,
+  },
+  declineTransfer: {
+    expect: withChanges(rows.hiddenOwnerOrMember, { author: 404, resourceViewer: 404 }),
+    prepare: offered,
+  },
   listWebhookTokens: { expect: withChanges(rows.ownerOrMember, unseen), prepare: workflow },
   createWebhookToken: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody({}) },
   getWebhookToken: { expect: withChanges(rows.ownerOrMember, unseen), prepare: token('tokens') },

@@ -2,7 +2,7 @@ import { useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import type { Palette, Workflow } from '#sdk/types.generated'
 import { useApi } from '#web/api.ts'
-import { roleIn } from '#web/features/workflows/role.ts'
+import { mayChange, mayUse, roleIn } from '#web/features/workflows/role.ts'
 import { useWorkflowId } from '#web/features/workflows/workflow-page.tsx'
 import { useMe, useRole } from '#web/session.tsx'
 import { useTitle } from '#web/ui/page.tsx'
@@ -39,7 +39,7 @@ function Opening({ workflow, palette }: { workflow: Workflow; palette: Palette }
   const workspaceId = useMe().workspace!.workspace_id
   const { execution } = useSearch({ strict: false }) as { execution?: string }
   const role = roleIn(workflow, userId)
-  const readOnly = role !== 'owner'
+  const readOnly = !mayChange(role)
   const [opened, setOpened] = useState<Opened | null>(null)
   const [error, setError] = useState<unknown>(null)
   const { workflow_id: workflowId } = workflow
@@ -63,7 +63,7 @@ function Opening({ workflow, palette }: { workflow: Workflow; palette: Palette }
       workflow={workflow}
       opened={opened}
       readOnly={readOnly}
-      mayRun={role === 'owner' || role === 'member'}
+      mayRun={mayUse(role)}
       userId={userId}
       executionId={execution}
     />

@@ -57,7 +57,7 @@ export const findWhose = (tx: Tx, workspaceId: string, executionId: string): Pro
     [workspaceId, executionId],
   )
 
-export type WhoseFor = Whose & { owner_id: string | null; role: 'member' | 'viewer' | null }
+export type WhoseFor = Whose & { owner_id: string | null; role: 'editor' | 'member' | 'viewer' | null }
 
 /** Likewise, with the rights of a person in its workflow: every operation on an execution asks for both. */
 export const findWhoseFor = (

@@ -101,6 +101,7 @@ describe('a job over a workflow that was never shared', () => {
       await makeJob(member, { workflow_id: workflow }),
     ]
     await owner.call('PATCH', `/api/workflows/${workflow}`, { body: { members: [], owner_id: colleague.id } })
+    await colleague.call('POST', `/api/workflows/${workflow}/transfer/accept`)
     expect(await statusOf(member, 'GET', `/api/enrichment-jobs/${first}`)).toBe(404)
     expect(await statusOf(owner, 'GET', `/api/enrichment-jobs/${second}`)).toBe(404)
     expect(await statusOf(member, 'DELETE', `/api/enrichment-jobs/${first}`)).toBe(204)

@@ -76,7 +76,7 @@ export function makeChange({ workflows, datasets }: ChangeOptions) {
       const mine = target?.owner_id === ctx.person.user_id
       if (!target || (ctx.workspace.role === 'guest' && target.role === null && !mine))
         throw unknownReference('/workflow_id')
-      if (!mine && target.role !== 'member')
+      if (!mine && target.role !== 'member' && target.role !== 'editor')
         throw problem('forbidden', 'Only the owner or a member of the workflow may let a job run it.')
       return { workflow_id: given.workflow_id, definition_id: null, inputs: target.inputs ?? true }
     }

@@ -36,7 +36,7 @@ export const findDefinition = (
 /** What a pinned job executes: the active version of its workflow. */
 export type PinnedTo = {
   owner_id: string
-  role: 'member' | 'viewer' | null
+  role: 'editor' | 'member' | 'viewer' | null
   version_id: string | null
   inputs: Json
   activation_required: boolean

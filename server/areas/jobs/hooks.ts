@@ -117,7 +117,20 @@ export const passOnJobs: OnMemberRemoved = async (tx, { workspaceId, userId, byU
      from job_members m where m.workspace_id = $1 and m.user_id = $2 and m.role = 'owner'`,
     [workspaceId, userId],
   )
-  if (jobs.length === 0) return
+  if (jobs.length > 0) await passJobs(tx, { workspaceId, userId, byUserId }, jobs)
+  // What the person wrote acts for the owner of its job from now on.
+  await tx.count(
+    `update job_definitions d set created_by = j.owner_id from enrichment_jobs j
+     where d.workspace_id = $1 and d.created_by = $2 and j.workspace_id = d.workspace_id and j.job_id = d.job_id`,
+    [workspaceId, userId],
+  )
+}
+
+async function passJobs(
+  tx: Tx,
+  { workspaceId, userId, byUserId }: Parameters<OnMemberRemoved>[1],
+  jobs: { job_id: string; alone: boolean }[],
+): Promise<void> {
   const { user_id: heir } = await tx.row<{ user_id: string }>(
     `select user_id from memberships where workspace_id = $1 and user_id <> $2 order by role = 'owner' desc, user_id = $3 desc, user_id limit 1`,
     [workspaceId, userId, byUserId],

@@ -1,5 +1,6 @@
 import { mayUseNamed } from '#areas/credentials/rights'
 import type { StandingIn } from '#platform/access/check'
+import { reaches } from '#platform/access/words'
 import { recordAudit } from '#platform/audit'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
@@ -38,7 +39,7 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
     const unknown = standings.flatMap((standing, at) => (standing === undefined ? [`/workflow_ids/${at}`] : []))
     if (unknown.length > 0) throw unknownReference(...unknown)
     const barred = workflowIds.filter(
-      (workflowId, at) => !present.includes(workflowId) && standings[at] !== 'owner' && standings[at] !== 'member',
+      (workflowId, at) => !present.includes(workflowId) && !reaches(standings[at] ?? 'visible', 'member'),
     )
     if (barred.length > 0)
       throw problem(

@@ -10,13 +10,22 @@ import type { WorkspaceRole } from '#platform/http/context'
 /** Things of the workspace that guests do not see. */
 export const HIDDEN_FROM_GUESTS: ReadonlySet<string> = new Set(['ds', 'src', 'conn', 'chan', 'team', 'cred'])
 
-/** Who may do by hand what the node does: anybody but guests reads datasets, the rest is for members. */
-function leastRole({ args_schema, effect }: NodeDescriptor): 'guest' | 'viewer' | 'member' {
+type LeastRole = 'guest' | 'viewer' | 'member'
+const RANKS: Record<WorkspaceRole, number> = { guest: 0, viewer: 1, member: 2, owner: 3 }
+export const reachesRole = (role: WorkspaceRole, least: LeastRole): boolean => RANKS[role] >= RANKS[least]
+
+/** Which kinds of things its arguments name. */
+export function idPrefixes({ args_schema }: NodeDescriptor): string[] {
   const fields = isObject(args_schema.properties) ? Object.values(args_schema.properties) : []
-  const prefixes = fields.map((field) => (isObject(field) ? field['x-id'] : undefined))
+  return fields.flatMap((field) => (isObject(field) && typeof field['x-id'] === 'string' ? [field['x-id']] : []))
+}
+
+/** Who may do by hand what the node does: anybody but guests reads datasets, the rest is for members. */
+export function leastRole(descriptor: NodeDescriptor): LeastRole {
+  const prefixes = idPrefixes(descriptor)
   if (prefixes.includes('conn') || prefixes.includes('chan')) return 'member'
   if (!prefixes.includes('ds')) return 'guest'
-  return effect === 'pure' ? 'viewer' : 'member'
+  return descriptor.effect === 'pure' ? 'viewer' : 'member'
 }
 
 /** The types of all nodes, and of the tools that agents are granted; null stands for a list that only the run knows. */
@@ -36,7 +45,7 @@ export function requireRights(role: WorkspaceRole, definition: Definition, kinds
   for (const type of typesIn(definition)) {
     const kind = type === null ? undefined : kinds.get(type)
     const least = type === null ? 'member' : kind ? leastRole(kind) : 'guest'
-    if (least === 'guest' || least === role) continue
+    if (reachesRole(role, least)) continue
     const what = type === null ? 'tools that are not named' : `"${type}"`
     throw problem('forbidden', `A ${role} of the workspace may not use ${what} in a definition. Ask a member to do it.`)
   }

@@ -93,7 +93,7 @@ export function makeWorkflowPorts(options: {
     if (!(await mayStart(workspaceId, wanted.executionId, row.workflow_id)))
       throw new NodeFailure(
         'workflow_not_allowed',
-        `whoever owns what names workflow "${row.name}" is neither its owner nor a member of it; its owner can add them`,
+        `this run acts for somebody who may not run "${row.name}"; its owner can add them as a member`,
         { retryable: false },
       )
     if (row.activation_required)

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '#model/definition'
 import type { Database } from '#platform/db/pool'
 import { deliverEvent } from '#platform/events'
 import { newId, toWire } from '#platform/ids'
-import { mayRun } from './rights.ts'
+import { findPrincipal, mayRun } from './rights.ts'
 
 export type TargetRow = {
   workflow_id: string
@@ -87,14 +87,15 @@ export function makeFailures(options: {
       return outcome === 'accepted'
     })
 
-  const reasonAgainstHandler = async (workspaceId: string, failed: TargetRow, handler: TargetRow) => {
+  const reasonAgainstHandler = async ({ workspaceId, executionId }: EndedExecution, handler: TargetRow) => {
     if (handler.activation_required) return ACTIVATION_REQUIRED
-    const allowed = await db.tenant({ workspaceId, userId: null }, (tx) =>
-      mayRun(tx, workspaceId, handler.workflow_id, failed.owner_id),
-    )
+    const allowed = await db.tenant({ workspaceId, userId: null }, async (tx) => {
+      const principal = await findPrincipal(tx, workspaceId, executionId)
+      return principal !== undefined && mayRun(tx, workspaceId, handler.workflow_id, principal.user_id)
+    })
     return allowed
       ? reasonAgainst(quota, workspaceId)
-      : `You are neither the owner nor a member of "${handler.name}" any more.`
+      : `The execution acted for somebody who may not run "${handler.name}".`
   }
 
   return async (execution: EndedExecution): Promise<void> => {
@@ -118,8 +119,7 @@ export function makeFailures(options: {
     // One that itself handles a failure is not followed by another.
     const follows = errorWorkflow?.version_id && execution.trigger.kind !== 'workflow'
     const handler = follows ? targetOf(errorWorkflow as TargetRow & { version_id: string }) : undefined
-    const refusal =
-      handler && errorWorkflow ? await reasonAgainstHandler(execution.workspaceId, row, errorWorkflow) : null
+    const refusal = handler && errorWorkflow ? await reasonAgainstHandler(execution, errorWorkflow) : null
     let started = false
     try {
       started = await tellFailure(execution, row, report, refusal === null ? handler : undefined, refusal)

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
 import { makeDataset, makeJob, runJob } from '#test/harness/jobs'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
@@ -21,8 +22,8 @@ const secret = {
   output: { $ref: 'nodes.a.output.value' },
 }
 const failing = { nodes: [{ id: 'f', type: 'fail', args: { message: 'broken' } }], edges: [] }
-const running = (workflow_id: unknown) => ({
-  nodes: [{ id: 'sub', type: 'subworkflow', args: { workflow_id, input: {} } }],
+const running = (workflow_id: unknown, more: object = {}) => ({
+  nodes: [{ id: 'sub', type: 'subworkflow', args: { workflow_id, input: {}, ...more } }],
   edges: [],
   output: { $ref: 'nodes.sub.output' },
 })
@@ -72,17 +73,88 @@ describe('a workflow that names another', () => {
     expect((await run(colleague, await make(colleague, running('echo')))).body.status).toBe('succeeded')
   })
 
-  test('runs it in the name of its own owner, whoever started it and wherever the id came from', async () => {
+  test('takes an id from data only where the author listed which it may be', async () => {
     const id = await make(world.owner, secret)
+    const other = await make(world.owner, secret)
     const named = { $ref: 'input.id' }
-    const theirs = await make(colleague, running(named), { members: [{ user_id: world.owner.id, role: 'member' }] })
-    for (const starter of [colleague, world.owner]) {
-      const { body } = await run(starter, theirs, { id })
-      expect(body).toMatchObject({ status: 'failed', error: { code: 'workflow_not_allowed', node_id: 'sub' } })
-    }
-    expect(await runsOf(id)).toEqual([])
-    const ours = await make(world.owner, running(named), { members: [{ user_id: colleague.id, role: 'member' }] })
+    const open = await save(colleague, running(named))
+    expect([open.status, open.body.errors]).toEqual([
+      422,
+      [
+        {
+          path: '/definition/nodes/0/args/workflow_id',
+          message: 'must be written out, or come with "workflow_ids", which lists what it may be',
+        },
+      ],
+    ])
+    for (const workflow_ids of [[], [named], named, 'wf', [id, 7]])
+      expect((await save(world.owner, running(named, { workflow_ids }))).status).toBe(422)
+    const foreign = await save(colleague, running(named, { workflow_ids: ['echo', id] }))
+    expect([foreign.status, foreign.body.code, foreign.body.errors[0].path]).toEqual([
+      422,
+      'unknown_reference',
+      '/definition/nodes/0/args/workflow_ids/1',
+    ])
+    const ours = await make(world.owner, running(named, { workflow_ids: [id] }), {
+      members: [{ user_id: colleague.id, role: 'member' }],
+    })
     expect((await run(colleague, ours, { id })).body).toMatchObject({ status: 'succeeded', results: 'secret' })
+    for (const unlisted of [other, 'echo', 'wf_01kf3v6h2he3wtpk1fw5c0wz9d', ''])
+      expect((await run(colleague, ours, { id: unlisted })).body).toMatchObject({
+        status: 'failed',
+        error: { code: 'unknown_reference', node_id: 'sub' },
+      })
+    expect(await runsOf(other)).toEqual([])
+  })
+
+  test('that was saved before that rule fails and says what to do; its job can be sent back as it is', async () => {
+    const id = await make(world.owner, secret)
+    const old = await make(world.owner, running('echo'))
+    const before = JSON.stringify(running({ $ref: 'input.id' }))
+    await service().sql('update workflow_versions set definition = $2 where workflow_id = $1', [
+      fromWire('wf', old),
+      before,
+    ])
+    const { body } = await run(world.owner, old, { id })
+    expect(body).toMatchObject({ status: 'failed', error: { code: 'unknown_reference' } })
+    expect(body.error.message).toContain('workflow_ids')
+    expect(await runsOf(id)).toEqual([])
+    const job = await makeJob(world.owner, { definition: running('echo') })
+    await service().sql('update job_definitions set definition = $2 where job_id = $1', [fromWire('job', job), before])
+    const present = (await world.owner.call('GET', `/api/enrichment-jobs/${job}`)).body
+    const sent = await world.owner.call('PUT', `/api/enrichment-jobs/${job}`, {
+      body: { name: 'Renamed', definition: present.definition },
+    })
+    expect([sent.status, sent.body.name]).toEqual([200, 'Renamed'])
+  })
+
+  test('runs it in the name of whoever activated the version, whoever started it', async () => {
+    const id = await make(world.owner, secret, { members: [{ user_id: colleague.id, role: 'member' }] })
+    const theirs = await make(colleague, running(id), { members: [{ user_id: world.owner.id, role: 'member' }] })
+    await share(id, [])
+    for (const starter of [colleague, world.owner])
+      expect((await run(starter, theirs)).body).toMatchObject({
+        status: 'failed',
+        principal_id: colleague.id,
+        error: { code: 'workflow_not_allowed', node_id: 'sub' },
+      })
+    expect(await runsOf(id)).toEqual([])
+  })
+
+  test('a guest of a job reaches no workflow through it', async () => {
+    const id = await make(world.owner, secret)
+    const computed = { $cel: `"${id}"` }
+    const dataset_id = await makeDataset(world.owner, [{ n: 1 }])
+    const job = await makeJob(world.owner, { definition: running('echo'), dataset_id })
+    await world.owner.call('POST', `/api/enrichment-jobs/${job}/members/invite`, {
+      body: { email: world.guest.email, role: 'member' },
+    })
+    for (const definition of [running(id), running(computed), running(computed, { workflow_ids: [id] })]) {
+      const put = await world.guest.call('PUT', `/api/enrichment-jobs/${job}`, { body: { definition } })
+      expect(put.status, put.text).toBe(422)
+    }
+    await runJob(world.guest, job, { full: true })
+    expect(await runsOf(id)).toEqual([])
   })
 
   test('runs it no more once its owner is a member no longer; nor does a job', async () => {

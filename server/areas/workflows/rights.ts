@@ -1,20 +1,12 @@
 import type { Tx } from '#platform/db/pool'
-import type { Context, WorkspaceRole } from '#platform/http/context'
-import { fromWire } from '#platform/ids'
+import type { WorkspaceRole } from '#platform/http/context'
 import * as store from './store.ts'
 
 // Who may run a stored workflow: its owner and its members, whether they ask for it or let another workflow do so.
 
 export async function mayRun(tx: Tx, workspaceId: string, workflowId: string, userId: string): Promise<boolean> {
   const rights = await store.findRights(tx, workspaceId, workflowId, userId)
-  return rights !== undefined && (rights.owner_id === userId || rights.role === 'member')
-}
-
-/** Nobody runs through a workflow of their own what they may not run themselves. */
-export async function mayRunNamed(ctx: Context, system: ReadonlyMap<string, unknown>, named: string): Promise<boolean> {
-  if (system.has(named)) return true
-  const workflowId = fromWire('wf', named)
-  return workflowId !== undefined && mayRun(ctx.tx, ctx.workspace.workspace_id, workflowId, ctx.person.user_id)
+  return rights !== undefined && (rights.owner_id === userId || rights.role === 'member' || rights.role === 'editor')
 }
 
 export type Principal = { user_id: string; role: WorkspaceRole }

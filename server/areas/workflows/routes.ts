@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { member, owner, sees, viewer } from '#platform/access/words'
+import { editor, member, owner, sees, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page } from '#platform/http/schema'
 import type { makeSchedules } from './schedules.ts'
@@ -8,6 +8,7 @@ import {
   EmbedTokenMade,
   EmbedTokenPatch,
   NewEmbedToken,
+  NewTransfer,
   NewVersion,
   NewWebhookToken,
   NewWorkflow,
@@ -15,6 +16,7 @@ import {
   Registry,
   Schedule,
   SchedulePut,
+  Transfer,
   Version,
   VersionDiff,
   WebhookToken,
@@ -25,6 +27,7 @@ import {
 } from './schema.ts'
 import type { Workflows } from './service.ts'
 import { type makeEmbedTokens, webhookTokens } from './tokens.ts'
+import * as transfers from './transfers.ts'
 
 export type WorkflowParts = {
   workflows: Workflows
@@ -53,13 +56,19 @@ export const workflowRoutes = ({ workflows, schedules, embedTokens, registry, pa
       getRegistry: ['GET', '/api/workflows/registry', viewer('workspace')],
       getPalette: ['GET', '/api/workflows/palette', viewer('workspace')],
       getWorkflow: ['GET', '/api/workflows/:workflow_id', sees('workflow')],
-      updateWorkflow: ['PATCH', '/api/workflows/:workflow_id', owner('workflow')],
+      updateWorkflow: ['PATCH', '/api/workflows/:workflow_id', editor('workflow')],
       deleteWorkflow: ['DELETE', '/api/workflows/:workflow_id', owner('workflow')],
       listVersions: ['GET', '/api/workflows/:workflow_id/versions', viewer('workflow')],
-      createVersion: ['POST', '/api/workflows/:workflow_id/versions', owner('workflow')],
+      createVersion: ['POST', '/api/workflows/:workflow_id/versions', editor('workflow')],
       getVersion: ['GET', '/api/workflows/:workflow_id/versions/:version_id', viewer('workflow')],
-      activateVersion: ['POST', '/api/workflows/:workflow_id/versions/:version_id/activate', owner('workflow')],
+      activateVersion: ['POST', '/api/workflows/:workflow_id/versions/:version_id/activate', editor('workflow')],
       diffVersions: ['GET', '/api/workflows/:workflow_id/versions/:version_a/diff/:version_b', viewer('workflow')],
+      listTransfers: ['GET', '/api/workflow-transfers', viewer('workspace')],
+      offerWorkflow: ['POST', '/api/workflows/:workflow_id/transfer', owner('workflow')],
+      getTransfer: ['GET', '/api/workflows/:workflow_id/transfer', sees('workflow')],
+      withdrawTransfer: ['DELETE', '/api/workflows/:workflow_id/transfer', owner('workflow')],
+      acceptTransfer: ['POST', '/api/workflows/:workflow_id/transfer/accept', sees('workflow')],
+      declineTransfer: ['POST', '/api/workflows/:workflow_id/transfer/decline', sees('workflow')],
       listWebhookTokens: ['GET', '/api/workflows/:workflow_id/tokens', member('workflow')],
       createWebhookToken: ['POST', '/api/workflows/:workflow_id/tokens', owner('workflow')],
       getWebhookToken: ['GET', '/api/workflows/:workflow_id/tokens/:token_id', member('workflow')],
@@ -99,7 +108,9 @@ export const workflowRoutes = ({ workflows, schedules, embedTokens, registry, pa
       getPalette: { summary: 'The same, grouped for an editor', answer: Palette, run: async () => palette() },
       getWorkflow: { summary: 'One workflow', answer: Workflow, run: workflows.getWorkflow },
       updateWorkflow: {
-        summary: 'Change name, description, members, settings or owner',
+        summary: 'Change name, description, settings; the owner also members',
+        description:
+          'Another `owner_id` only offers the workflow to that person, as `POST …/transfer` does: `owner_id` stays until they accept, and `pending_owner_id` names them.',
         body: WorkflowPatch,
         answer: Workflow,
         current: workflows.getWorkflow,
@@ -145,6 +156,54 @@ export const workflowRoutes = ({ workflows, schedules, embedTokens, registry, pa
         answer: VersionDiff,
         extension: true,
         run: workflows.diffVersions,
+      },
+      listTransfers: {
+        summary: 'Workflows that are offered to the caller',
+        query: listQuery,
+        answer: page(Transfer),
+        extension: true,
+        run: transfers.listTransfers,
+      },
+      offerWorkflow: {
+        summary: 'Offer the workflow to somebody; they own it once they accept',
+        description:
+          'They find it in `GET /api/workflow-transfers` and among their notifications. One offer at a time (409 `conflict`); the same one again answers 200.',
+        body: NewTransfer,
+        answer: Transfer,
+        status: 201,
+        alsoStatus: [200],
+        location: (_transfer, path) => path,
+        extension: true,
+        run: transfers.offerWorkflow,
+      },
+      getTransfer: {
+        summary: 'The offer, for its sender and its receiver',
+        answer: Transfer,
+        extension: true,
+        run: transfers.getTransfer,
+      },
+      withdrawTransfer: {
+        summary: 'Take the offer back',
+        status: 204,
+        extension: true,
+        current: transfers.getTransfer,
+        run: transfers.withdrawTransfer,
+      },
+      acceptTransfer: {
+        summary: 'Become the owner of a workflow that one was offered',
+        description:
+          'It is refused with 409 `activation_required` until the new owner, or an editor, has activated a version: then it runs with their rights.',
+        answer: Transfer,
+        extension: true,
+        allowed: transfers.getOffer,
+        run: transfers.acceptTransfer,
+      },
+      declineTransfer: {
+        summary: 'Decline a workflow that one was offered',
+        answer: Transfer,
+        extension: true,
+        allowed: transfers.getOffer,
+        run: transfers.declineTransfer,
       },
       listWebhookTokens: {
         summary: 'Webhook tokens, without their secrets',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { id, jsonObject, name, reference, timestamp, timestampIn } from '#platform/http/schema'
 
-const Role = z.enum(['member', 'viewer'])
+const Role = z.enum(['editor', 'member', 'viewer'])
 
 /** A workflow's id: a TypeID, or the slug of a system workflow. */
 export const WorkflowId = id('wf')
@@ -34,6 +34,10 @@ export const Workflow = z
     owner_id: id('usr').nullable(),
     members: z.array(z.object({ user_id: id('usr'), role: Role })),
     active_version_id: id('wfv').nullable(),
+    activation_required: z
+      .boolean()
+      .describe('It has a new owner and does not run before its owner or an editor has activated a version'),
+    pending_owner_id: id('usr').nullable().describe('Whom its owner has offered it to'),
     settings: z.object({
       timeout_s: z.number().optional(),
       max_concurrency: z.number().optional(),
@@ -81,10 +85,24 @@ export const Version = z
     sha256: z.string(),
     note: z.string().nullable(),
     created_by: id('usr').nullable(),
+    activated_by: id('usr').nullable().describe('Who activated it last: its runs act for them'),
     created_at: timestamp(),
   })
   .meta({ id: 'WorkflowVersion' })
 export type Version = z.input<typeof Version>
+
+export const Transfer = z
+  .object({
+    workflow_id: id('wf'),
+    workflow_name: z.string(),
+    from_user_id: id('usr'),
+    to_user_id: id('usr'),
+    state: z.enum(['pending', 'accepted', 'declined']),
+    created_at: timestamp(),
+  })
+  .meta({ id: 'WorkflowTransfer' })
+export type Transfer = z.input<typeof Transfer>
+export const NewTransfer = z.strictObject({ user_id: reference('usr') })
 
 export const NewVersion = z.strictObject({
   definition: Definition,

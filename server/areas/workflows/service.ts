@@ -16,6 +16,7 @@ import { mayRun } from './rights.ts'
 import type { NewVersion, NewWorkflow, Version, Workflow, WorkflowPatch } from './schema.ts'
 import * as store from './store.ts'
 import type { SystemWorkflow } from './system.ts'
+import { offerTo } from './transfers.ts'
 
 type ById = { workflow_id: string }
 
@@ -171,29 +172,30 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
       return getWorkflow(ctx, { workflow_id })
     },
 
-    async updateWorkflow(ctx: Context, { workflow_id, members, ...patch }: ById & WorkflowPatch): Promise<Workflow> {
+    async updateWorkflow(
+      ctx: Context,
+      { workflow_id, members, owner_id, ...patch }: ById & WorkflowPatch,
+    ): Promise<Workflow> {
       refuseSystem(workflow_id)
       const workspaceId = ctx.workspace.workspace_id
       const present = await getWorkflow(ctx, { workflow_id })
-      const owner = patch.owner_id ?? present.owner_id!
-      if (
-        patch.owner_id !== undefined &&
-        (await store.findUnknownPeople(ctx.tx, workspaceId, [patch.owner_id])).length > 0
-      )
-        throw unknownReference('/owner_id')
+      const owner = present.owner_id!
       const wanted = members === undefined ? undefined : (members ?? []).filter(({ user_id }) => user_id !== owner)
+      if (owner !== ctx.person.user_id && (wanted !== undefined || (owner_id !== undefined && owner_id !== owner)))
+        throw problem('forbidden', 'Only the owner says who may use the workflow, and who owns it.')
       await checkPeople(ctx, wanted)
       await checkSettings(ctx, patch.settings, present)
       await store.updateWorkflow(ctx.tx, workspaceId, workflow_id, patch)
-      const kept =
-        wanted ?? (owner === present.owner_id ? undefined : present.members.filter(({ user_id }) => user_id !== owner))
-      if (kept) await store.replaceMembers(ctx.tx, workspaceId, workflow_id, kept)
-      if (kept || patch.owner_id)
+      if (owner_id !== undefined && owner_id !== owner)
+        await offerTo(ctx, { workflow_id, user_id: owner_id }, '/owner_id')
+      if (wanted) {
+        await store.replaceMembers(ctx.tx, workspaceId, workflow_id, wanted)
         await recordAudit(ctx, ctx.tx, {
           action: 'workflow.members_changed',
           subject: toWire('wf', workflow_id),
           data: { owner_id: toWire('usr', owner) },
         })
+      }
       return getWorkflow(ctx, { workflow_id })
     },
 
@@ -241,7 +243,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
       const version = await addVersion(ctx, workflow_id, checked, note ?? null)
       if (version.number > 1 && !activate) return version
       await makeActive(ctx, workflow_id, version)
-      return { ...version, active: true }
+      return { ...version, active: true, activated_by: ctx.person.user_id }
     },
 
     getVersion,
@@ -251,7 +253,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
       await store.lockWorkflow(ctx.tx, ctx.workspace.workspace_id, workflow_id)
       const version = await getVersion(ctx, { workflow_id, version_id })
       await makeActive(ctx, workflow_id, version)
-      return { ...version, active: true }
+      return { ...version, active: true, activated_by: ctx.person.user_id }
     },
 
     async diffVersions(
@@ -275,6 +277,8 @@ const systemView = (workflow: SystemWorkflow): Workflow => ({
   owner_id: null,
   members: [],
   active_version_id: null,
+  activation_required: false,
+  pending_owner_id: null,
   settings: {},
   created_at: null,
   updated_at: null,

@@ -16,7 +16,9 @@ export type SettingsPatch = { [name in keyof WorkflowSettings]?: WorkflowSetting
 const columns = `w.workflow_id, 'user' as kind, w.name, w.description, w.owner_id, w.settings, w.created_at, w.updated_at,
   coalesce((select json_agg(json_build_object('user_id', m.user_id, 'role', m.role) order by m.user_id) from workflow_members m
     where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id), '[]') as members,
-  (select v.version_id from workflow_versions v where v.workspace_id = w.workspace_id and v.workflow_id = w.workflow_id and v.active) as active_version_id`
+  (select v.version_id from workflow_versions v where v.workspace_id = w.workspace_id and v.workflow_id = w.workflow_id and v.active) as active_version_id,
+  w.activation_required, (select t.to_user from workflow_transfers t
+    where t.workspace_id = w.workspace_id and t.workflow_id = w.workflow_id) as pending_owner_id`
 
 export const findWorkflow = (tx: Tx, workspaceId: string, workflowId: string): Promise<Workflow | undefined> =>
   tx.maybe<Workflow>(
@@ -24,7 +26,7 @@ export const findWorkflow = (tx: Tx, workspaceId: string, workflowId: string): P
     [workspaceId, workflowId],
   )
 
-export type Rights = { owner_id: string; role: 'member' | 'viewer' | null }
+export type Rights = { owner_id: string; role: 'editor' | 'member' | 'viewer' | null }
 
 export const findRights = (
   tx: Tx,
@@ -80,12 +82,11 @@ export const updateWorkflow = (
     name?: string | undefined
     description?: string | null | undefined
     settings?: SettingsPatch | null | undefined
-    owner_id?: string | undefined
   },
 ): Promise<number> =>
   tx.count(
     `update workflows set name = coalesce($3, name), description = case when $4::boolean then $5 else description end,
-       settings = case when $6::boolean then coalesce(jsonb_strip_nulls(settings || $7::jsonb), '{}') else settings end, owner_id = coalesce($8, owner_id), updated_at = now()
+       settings = case when $6::boolean then coalesce(jsonb_strip_nulls(settings || $7::jsonb), '{}') else settings end, updated_at = now()
      where workspace_id = $1 and workflow_id = $2 and deleted_at is null`,
     [
       workspaceId,
@@ -95,7 +96,6 @@ export const updateWorkflow = (
       patch.description ?? null,
       patch.settings !== undefined,
       patch.settings ?? null,
-      patch.owner_id ?? null,
     ],
   )
 
@@ -126,6 +126,7 @@ export const markDeleted = (tx: Tx, workspaceId: string, workflowId: string): Pr
   tx.count(
     `with gone as (update workflows set deleted_at = now() where workspace_id = $1 and workflow_id = $2 and deleted_at is null returning workflow_id),
        unscheduled as (delete from schedules where workspace_id = $1 and workflow_id = $2),
+       offers as (delete from workflow_transfers where workspace_id = $1 and workflow_id = $2),
        hooks as (delete from webhook_tokens where workspace_id = $1 and workflow_id = $2),
        embeds as (delete from embed_tokens where workspace_id = $1 and workflow_id = $2)
      select from gone`,
@@ -152,7 +153,8 @@ export async function cancelLiveExecutions(tx: Tx, workspaceId: string, workflow
   for (const { execution_id } of cancelled) nudge(tx, execution_id)
 }
 
-const versionColumns = 'version_id, workflow_id, number, active, definition, sha256, note, created_by, created_at'
+const versionColumns =
+  'version_id, workflow_id, number, active, definition, sha256, note, created_by, activated_by, created_at'
 
 export const listVersions = (
   tx: Tx,

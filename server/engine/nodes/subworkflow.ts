@@ -1,4 +1,27 @@
+import { NodeFailure } from '#engine/node'
+import type { JsonObject } from '#model/definition'
 import { control, fields } from './kind.ts'
+
+/**
+ * The workflow that a node names, given its arguments as written and as resolved. Data chooses only among those that the
+ * author listed. A definition saved before that rule may have no list.
+ */
+export function workflowNamed(written: JsonObject, resolved: JsonObject): string {
+  const id = String(resolved.workflow_id)
+  if (typeof written.workflow_id === 'string') return id
+  const { workflow_ids: listed } = written
+  if (!Array.isArray(listed))
+    throw new NodeFailure(
+      'unknown_reference',
+      'workflow_id comes from data, and the node has no workflow_ids; list there which workflows it may run, and save it again',
+      { retryable: false },
+    )
+  if (!listed.includes(id))
+    throw new NodeFailure('unknown_reference', `workflow_id is ${id.slice(0, 100)}, which workflow_ids does not list`, {
+      retryable: false,
+    })
+  return id
+}
 
 export const subworkflow = control({
   type: 'subworkflow',
@@ -11,7 +34,23 @@ export const subworkflow = control({
   keywords: ['child', 'call', 'reuse', 'nested', 'sub-workflow'],
   args_schema: fields(
     {
-      workflow_id: { type: 'string', title: 'Workflow', minLength: 1, 'x-id': 'wf' },
+      workflow_id: {
+        type: 'string',
+        title: 'Workflow',
+        description: 'An id. If it comes from data, workflow_ids lists the workflows it may be',
+        minLength: 1,
+        'x-id': 'wf',
+        'x-one-of': 'workflow_ids',
+      },
+      workflow_ids: {
+        type: 'array',
+        title: 'Allowed workflows',
+        description: 'Required if workflow_id comes from data',
+        minItems: 1,
+        maxItems: 100,
+        items: { type: 'string', minLength: 1, 'x-id': 'wf', 'x-value': 'literal' },
+        'x-value': 'literal',
+      },
       version_id: { type: 'string', title: 'Version', description: 'Default: the active version', 'x-id': 'wfv' },
       input: { title: 'Input' },
     },

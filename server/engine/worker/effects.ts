@@ -10,6 +10,7 @@ import { errorOf } from '../interpreter/failing.ts'
 import { compile } from '../interpreter/graph.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import { type NodeCall, NodeFailure, type NodeResult } from '../node.ts'
+import { workflowNamed } from '../nodes/subworkflow.ts'
 import { checkedText, isLarge, offload } from '../outputs.ts'
 import { platformFault } from '../platform-fault.ts'
 import type { BlobRef, ChildEnd, EnginePorts, PeopleWait, Settled, Start, Started } from '../ports.ts'
@@ -58,6 +59,9 @@ const failure = (command: Command & { attempt: number }, error: unknown): Happen
   retryable: !(error instanceof NodeFailure) || error.retryable,
   ...(error instanceof NodeFailure && error.nothingDone && { nothingDone: true }),
 })
+
+const writtenArgs = (frame: Frame, node: string): JsonObject =>
+  frame.context.graph.nodes.find(({ id }) => id === node)?.args ?? {}
 
 export const makeEffects = (deps: EffectDeps) => {
   const { ports, log, patience } = deps
@@ -310,7 +314,7 @@ export const makeEffects = (deps: EffectDeps) => {
       throw new NodeFailure('too_deep', `workflows may start each other ${MAX_DEPTH} deep`, { retryable: false })
     }
     const wanted = {
-      workflow_id: String(args.workflow_id),
+      workflow_id: workflowNamed(writtenArgs(frame, node), args),
       input: args.input ?? {},
       executionId: owned.executionId,
       ...(typeof args.version_id === 'string' && { version_id: args.version_id }),

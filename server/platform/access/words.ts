@@ -1,6 +1,7 @@
 // The words that may stand in a route table, and nothing else decides who may call an operation.
 
-export type Role = 'owner' | 'member' | 'viewer'
+/** `editor`: changes what it holds without owning it; workflows have them. */
+export type Role = 'owner' | 'editor' | 'member' | 'viewer'
 /** `visible`: the caller may know that it exists but holds no role in it (403, not 404). */
 export type Standing = Role | 'visible'
 
@@ -50,6 +51,7 @@ export const operator: Access = { word: 'operator' }
 export const sees = (of: ResourceKind): RoleAccess => ({ word: 'role', least: 'visible', of })
 export const viewer = (of: ResourceKind): RoleAccess => ({ word: 'role', least: 'viewer', of })
 export const member = (of: ResourceKind): RoleAccess => ({ word: 'role', least: 'member', of })
+export const editor = (of: ResourceKind): RoleAccess => ({ word: 'role', least: 'editor', of })
 export const owner = (of: ResourceKind): RoleAccess => ({ word: 'role', least: 'owner', of })
 export const workspaceOwner: RoleAccess = owner('workspace')
 export const token = (scope: TokenScope): Access => ({ word: 'token', scope })
@@ -60,7 +62,7 @@ export const orOperator = (access: RoleAccess): Access => ({ ...access, or: 'ope
 /** Only those among them who are operators. */
 export const andOperator = (access: RoleAccess): Access => ({ ...access, and: 'operator' })
 
-const rank: Record<Standing, number> = { visible: 0, viewer: 1, member: 2, owner: 3 }
+const rank: Record<Standing, number> = { visible: 0, viewer: 1, member: 2, editor: 3, owner: 4 }
 export const reaches = (standing: Standing, least: Least): boolean => rank[standing] >= rank[least]
 
 export function describeAccess(access: Access): string {
@@ -84,6 +86,7 @@ export const kindText = (kind: ResourceKind): string =>
 
 const standingText: Record<Standing, string> = {
   owner: 'owner',
+  editor: 'owner or editor',
   member: 'owner or member',
   viewer: 'owner, member or viewer',
   visible: 'whoever may see it, with or without a role',

@@ -10,7 +10,7 @@ import { Empty, ErrorState, Loaded, Loading } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { RunTable, useWorkflowNames } from '../runs/run-table.tsx'
 import { NOT_JOBS } from '../runs/triggers.ts'
-import { roleIn } from '../workflows/role.ts'
+import { mayRun } from '../workflows/role.ts'
 import { StarterCards } from '../workflows/starter-cards.tsx'
 import { FailingJobs } from './failing-jobs.tsx'
 
@@ -155,7 +155,7 @@ function FirstWorkflow({ canWrite }: { canWrite: boolean }) {
   if (!workflows.data) return null
   const there = workflows.data.items.filter(({ kind }) => kind === 'user')
   if (there.length > 0) {
-    const mine = there.filter((workflow) => ['owner', 'member'].includes(roleIn(workflow, userId)))
+    const mine = there.filter((workflow) => mayRun(workflow, userId))
     const ready = mine.filter(({ active_version_id }) => active_version_id !== null)
     if (runs.data?.length !== 0 || jobsHaveRun || ready.length === 0) return null
     return (

@@ -6,7 +6,7 @@ import { Field, Form, Input, Select, Switch, Textarea, withPresent } from '#web/
 import { Card, Section } from '#web/ui/page.tsx'
 import { ownTimeZone, ScheduleFields, type ScheduleValue } from '#web/ui/schedule-fields.tsx'
 import { datasetOptions } from '../datasets/options.ts'
-import { roleIn } from '../workflows/role.ts'
+import { mayRun } from '../workflows/role.ts'
 import { givenOf, toGiven } from './mapping.ts'
 import { GivenFields } from './mapping-fields.tsx'
 import { useInputs } from './use-inputs.ts'
@@ -40,9 +40,7 @@ export function JobForm({
   const workflows = useList('listWorkflows', { limit: 200 })
   const datasets = useList('listDatasets', { limit: 200 })
   const connections = useApi('listConnections')
-  const runnable = (workflows.data ?? []).filter(
-    (one) => one.kind === 'user' && ['owner', 'member'].includes(roleIn(one, userId)),
-  )
+  const runnable = (workflows.data ?? []).filter((one) => one.kind === 'user' && mayRun(one, userId))
   const sources = (connections.data?.items ?? []).flatMap((connection) =>
     connection.sources.map((source) => ({ ...source, of: connection.name })),
   )

@@ -16,7 +16,10 @@ export function useJobRole(job: EnrichmentJob | undefined): JobRole {
   const pinned = job?.workflow_id ?? null
   const workflow = useApi('getWorkflow', { workflow_id: pinned ?? '' }, { enabled: pinned !== null })
   if (!job) return 'none'
-  if (pinned !== null) return workflow.data ? roleIn(workflow.data, userId) : 'viewer'
+  if (pinned !== null) {
+    const role = workflow.data ? roleIn(workflow.data, userId) : 'viewer'
+    return role === 'editor' ? 'member' : role
+  }
   if (job.owner_id === userId) return 'owner'
   return job.members.find((member) => member.user_id === userId)?.role ?? 'none'
 }

@@ -13,7 +13,7 @@ import { Card, Page } from '#web/ui/page.tsx'
 import { Loaded, Skeleton } from '#web/ui/states.tsx'
 import { Tabs } from '#web/ui/tabs.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
-import { roleIn } from '../workflows/role.ts'
+import { mayUse, roleIn, type WorkflowRole } from '../workflows/role.ts'
 import { definitionOf, useVersion } from '../workflows/versions-of.ts'
 import { ExecutionData } from './execution-data.tsx'
 import type { NodeLook } from './graph-view.tsx'
@@ -102,9 +102,9 @@ function Run({ execution_id }: { execution_id: string }) {
 }
 
 /** Cancel and retry: the workflow's owner and members; of a built-in one, whoever started the run. */
-const maySteer = (run: Execution, role: string, userId: string): boolean => {
+const maySteer = (run: Execution, role: WorkflowRole, userId: string): boolean => {
   const system = run.workflow_id !== null && !run.workflow_id.startsWith('wf_')
-  return system ? run.started_by === userId : role === 'owner' || role === 'member'
+  return system ? run.started_by === userId : mayUse(role)
 }
 
 /** The graph this run follows, for whoever may read the workflow's versions; a built-in one has a single one of its own. */

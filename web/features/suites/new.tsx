@@ -5,7 +5,7 @@ import { useRole } from '#web/session.tsx'
 import { Field, Select } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
-import { roleIn } from '../workflows/role.ts'
+import { mayRun } from '../workflows/role.ts'
 import { SuiteForm } from './form.tsx'
 
 export function NewSuitePage() {
@@ -21,7 +21,7 @@ export function NewSuitePage() {
     <Page title="New suite" crumbs={[{ label: 'Suites', to: '/suites' }]}>
       <Loaded of={workflows} what="your workflows">
         {(rows) => {
-          const own = rows.filter((one) => one.kind === 'user' && ['owner', 'member'].includes(roleIn(one, userId)))
+          const own = rows.filter((one) => one.kind === 'user' && mayRun(one, userId))
           const workflowId = own.find(({ workflow_id }) => workflow_id === asked)?.workflow_id ?? own[0]?.workflow_id
           if (!workflowId) {
             return (

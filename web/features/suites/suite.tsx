@@ -12,7 +12,7 @@ import { Empty, Loaded, Loading } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { useDatasetName } from '../datasets/use-dataset.ts'
-import { roleIn } from '../workflows/role.ts'
+import { mayRun } from '../workflows/role.ts'
 import { SuiteForm } from './form.tsx'
 import { PassRate } from './pass-rate.tsx'
 
@@ -34,7 +34,7 @@ function Found({ suite }: { suite: Suite }) {
   const workflow = useApi('getWorkflow', { workflow_id })
   const dataset = useDatasetName(suite.dataset_id)
   const versions = useApi('listVersions', { workflow_id, limit: 200 })
-  const mayChange = workflow.data !== undefined && ['owner', 'member'].includes(roleIn(workflow.data, userId))
+  const mayChange = workflow.data !== undefined && mayRun(workflow.data, userId)
   const update = useChange('updateSuite', { stale: ['getSuite', 'listSuites'], done: 'Saved' })
   const remove = useChange('deleteSuite', { stale: ['listSuites'], done: `${suite.name} was deleted` })
   const run = useChange('runSuite', { stale: ['getSuite', 'listSuites', 'listSuiteRuns'] })

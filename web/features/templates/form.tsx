@@ -4,7 +4,7 @@ import { useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Checkbox, Field, Form, Input, Select, Switch, Textarea } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
-import { roleIn } from '../workflows/role.ts'
+import { mayRun } from '../workflows/role.ts'
 
 type Values = {
   name: string
@@ -48,8 +48,7 @@ export function TemplateForm({
   const [ownColour, setOwnColour] = useState(typeof template?.theme.primary === 'string')
   // Only who may start a workflow may lend that right to visitors; what is in it already may stay.
   const offered = (workflows.data ?? []).filter(
-    (one) =>
-      chosen.includes(one.workflow_id) || (one.kind === 'user' && ['owner', 'member'].includes(roleIn(one, userId))),
+    (one) => chosen.includes(one.workflow_id) || (one.kind === 'user' && mayRun(one, userId)),
   )
   return (
     <div className="max-w-2xl">

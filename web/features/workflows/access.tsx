@@ -2,7 +2,7 @@ import type { Workflow } from '#sdk/types.generated'
 import { Empty } from '#web/ui/states.tsx'
 import { EmbedTokens } from './embed-tokens.tsx'
 import { Members } from './members.tsx'
-import type { WorkflowRole } from './role.ts'
+import { mayUse, type WorkflowRole } from './role.ts'
 import { WebhookTokens } from './webhook-tokens.tsx'
 import { WorkflowPage } from './workflow-page.tsx'
 
@@ -22,7 +22,7 @@ function Access({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) 
   return (
     <>
       <Members workflow={workflow} role={role} />
-      {(role === 'owner' || role === 'member') && (
+      {mayUse(role) && (
         <>
           <WebhookTokens workflow={workflow} role={role} />
           <EmbedTokens workflow={workflow} role={role} />

@@ -9,6 +9,7 @@ import { Card, Section } from '#web/ui/page.tsx'
 import type { WorkflowRole } from './role.ts'
 
 const roles = [
+  { value: 'editor', label: 'Editor: also changes and activates it' },
   { value: 'member', label: 'Member: sees, runs, cancels, retries' },
   { value: 'viewer', label: 'Viewer: sees' },
 ]
@@ -61,7 +62,7 @@ export function Members({ workflow, role }: { workflow: Workflow; role: Workflow
                 </Button>
               </span>
             ) : (
-              <span className="text-ink-2">{member.role === 'member' ? 'Member' : 'Viewer'}</span>
+              <span className="text-ink-2 first-letter:uppercase">{member.role}</span>
             )}
           </div>
         ))}

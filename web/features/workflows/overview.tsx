@@ -10,7 +10,7 @@ import { Card, FactRow, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded, Skeleton } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { RunTable } from '../runs/run-table.tsx'
-import type { WorkflowRole } from './role.ts'
+import { mayChange, type WorkflowRole } from './role.ts'
 import { definitionOf, useVersion } from './versions-of.ts'
 import { WorkflowPage } from './workflow-page.tsx'
 
@@ -102,7 +102,7 @@ function NoGraph({ workflow, role }: { workflow: Workflow; role: WorkflowRole })
       className="h-full border-none"
       title="No version yet"
       action={
-        role === 'owner' && (
+        mayChange(role) && (
           <ButtonLink to={`/workflows/${workflow.workflow_id}/editor`} look="primary">
             Open the editor
           </ButtonLink>

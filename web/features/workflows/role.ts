@@ -1,10 +1,15 @@
 import type { Workflow } from '#sdk/types.generated'
 
-export type WorkflowRole = 'owner' | 'member' | 'viewer' | 'none'
+export type WorkflowRole = 'owner' | 'editor' | 'member' | 'viewer' | 'none'
 
-/** As owner or member; what is built in is another matter. */
-export const mayRun = (workflow: Workflow, userId: string): boolean =>
-  ['owner', 'member'].includes(roleIn(workflow, userId))
+/** Who makes versions and activates them. */
+export const mayChange = (role: WorkflowRole): boolean => role === 'owner' || role === 'editor'
+
+/** Who runs it and steers its runs. */
+export const mayUse = (role: WorkflowRole): boolean => mayChange(role) || role === 'member'
+
+/** What is built in is another matter. */
+export const mayRun = (workflow: Workflow, userId: string): boolean => mayUse(roleIn(workflow, userId))
 
 export function roleIn(workflow: Workflow, userId: string): WorkflowRole {
   if (workflow.owner_id === userId) return 'owner'

@@ -3,31 +3,31 @@ import { useState } from 'react'
 import { HeddleProblem } from '#sdk/client'
 import type { Workflow } from '#sdk/types.generated'
 import { useAll, useChange } from '#web/api.ts'
-import { usePeople } from '#web/people.tsx'
 import { useRole } from '#web/session.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Checkbox, Field, Form, Input, Select, Textarea, withPresent } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
-import { mayRun } from './role.ts'
+import { mayChange, mayRun } from './role.ts'
 import { ScheduleSection } from './schedule.tsx'
+import { HandOver } from './transfer.tsx'
 import { WorkflowPage } from './workflow-page.tsx'
 
 export const SettingsPage = () => (
   <WorkflowPage section="Settings">
     {(workflow, role) =>
-      role === 'owner' ? (
+      mayChange(role) ? (
         <>
           <General workflow={workflow} />
-          <ScheduleSection workflow={workflow} />
+          {role === 'owner' && <ScheduleSection workflow={workflow} />}
           <Limits workflow={workflow} />
           <WhenItFails workflow={workflow} />
-          <HandOver workflow={workflow} />
-          <Remove workflow={workflow} />
+          {role === 'owner' && <HandOver workflow={workflow} />}
+          {role === 'owner' && <Remove workflow={workflow} />}
         </>
       ) : (
-        <Empty title={workflow.kind === 'system' ? 'No settings' : 'Only the owner can change the settings'}>
+        <Empty title={workflow.kind === 'system' ? 'No settings' : 'Only the owner and editors can change the settings'}>
           {workflow.kind === 'system' ? 'Built-in workflows have no settings.' : 'Ask the owner if you need a change.'}
         </Empty>
       )
@@ -137,44 +137,6 @@ function WhenItFails({ workflow }: { workflow: Workflow }) {
           </Field>
         </Form>
       </Card>
-    </Section>
-  )
-}
-
-function HandOver({ workflow }: { workflow: Workflow }) {
-  const { list, nameOf } = usePeople()
-  const update = useUpdate()
-  const [to, setTo] = useState('')
-  const [asking, setAsking] = useState(false)
-  const others = list.filter(
-    ({ user_id, role }) => user_id !== workflow.owner_id && (role === 'owner' || role === 'member'),
-  )
-  if (others.length === 0) return null
-  return (
-    <Section title="Hand over" description="The new owner manages versions, tokens, members and settings.">
-      <Card className="flex max-w-xl items-end gap-2">
-        <Field label="New owner" className="flex-1">
-          <Select
-            value={to}
-            onChange={(event) => setTo(event.target.value)}
-            options={[
-              { value: '', label: 'Choose a colleague' },
-              ...others.map(({ user_id, name }) => ({ value: user_id, label: name })),
-            ]}
-          />
-        </Field>
-        <Button disabled={to === ''} onClick={() => setAsking(true)}>
-          Hand over
-        </Button>
-      </Card>
-      <ConfirmDialog
-        open={asking}
-        onClose={() => setAsking(false)}
-        title={`Transfer ${workflow.name} to ${nameOf(to)}?`}
-        consequence="You lose owner rights. Only the new owner can transfer it back."
-        action="Hand over"
-        onConfirm={() => update.mutateAsync({ workflow_id: workflow.workflow_id, owner_id: to })}
-      />
     </Section>
   )
 }

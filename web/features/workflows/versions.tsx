@@ -9,7 +9,7 @@ import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
-import type { WorkflowRole } from './role.ts'
+import { mayChange, mayUse, type WorkflowRole } from './role.ts'
 import { RunDialog } from './run-dialog.tsx'
 import { WorkflowPage } from './workflow-page.tsx'
 
@@ -38,7 +38,7 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
               <Empty
                 title="No versions yet"
                 action={
-                  role === 'owner' && <ButtonLink to={`/workflows/${workflow_id}/editor`}>Open the editor</ButtonLink>
+                  mayChange(role) && <ButtonLink to={`/workflows/${workflow_id}/editor`}>Open the editor</ButtonLink>
                 }
               >
                 Save a version in the editor. Versions never change.
@@ -79,12 +79,12 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
                         Compare
                       </ButtonLink>
                     )}
-                    {(role === 'owner' || role === 'member') && (
+                    {mayUse(role) && (
                       <Button size="small" look="quiet" icon={Play} onClick={() => setRunning(row)}>
                         Run
                       </Button>
                     )}
-                    {role === 'owner' && !row.active && (
+                    {mayChange(role) && (!row.active || workflow.activation_required) && (
                       <Button size="small" icon={row === newest ? undefined : Undo2} onClick={() => setActivating(row)}>
                         {row === newest ? 'Activate' : 'Roll back'}
                       </Button>
@@ -102,7 +102,7 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
             onClose={() => setActivating(null)}
             look="primary"
             title={`Activate version ${activating?.number ?? ''}?`}
-            consequence="New runs use it. Runs in progress keep their version."
+            consequence="New runs use it and act with your rights. Runs in progress keep their version."
             action="Activate"
             onConfirm={async () =>
               activating && activate.mutateAsync({ workflow_id, version_id: activating.version_id })

@@ -8,8 +8,9 @@ import { Button, ButtonLink } from '#web/ui/button.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { TabLinks } from '#web/ui/tabs.tsx'
-import { roleIn, type WorkflowRole } from './role.ts'
+import { mayChange, mayUse, roleIn, type WorkflowRole } from './role.ts'
 import { RunDialog } from './run-dialog.tsx'
+import { TransferNotice } from './transfer.tsx'
 
 export const useWorkflowId = (): string => useParams({ strict: false }).workflow_id as unknown as string
 
@@ -56,6 +57,7 @@ export function WorkflowPage({
                 ]}
               />
             )}
+            <TransferNotice workflow={found} role={role} />
             {children(found, role)}
           </>
         )}
@@ -77,7 +79,7 @@ function Actions({ workflow, role }: { workflow: Workflow; role: WorkflowRole })
   }
   return (
     <>
-      {role === 'owner' && (
+      {mayChange(role) && (
         <ButtonLink to={`${base}/editor`} icon={SquarePen}>
           Edit
         </ButtonLink>
@@ -93,4 +95,4 @@ function Actions({ workflow, role }: { workflow: Workflow; role: WorkflowRole })
 }
 
 const mayRun = (workflow: Workflow, role: WorkflowRole, canWrite: boolean): boolean =>
-  workflow.kind === 'system' ? canWrite : workflow.active_version_id !== null && (role === 'owner' || role === 'member')
+  workflow.kind === 'system' ? canWrite : workflow.active_version_id !== null && mayUse(role)
