@@ -27,7 +27,9 @@ export const SettingsPage = () => (
           {role === 'owner' && <Remove workflow={workflow} />}
         </>
       ) : (
-        <Empty title={workflow.kind === 'system' ? 'No settings' : 'Only the owner and editors can change the settings'}>
+        <Empty
+          title={workflow.kind === 'system' ? 'No settings' : 'Only the owner and editors can change the settings'}
+        >
           {workflow.kind === 'system' ? 'Built-in workflows have no settings.' : 'Ask the owner if you need a change.'}
         </Empty>
       )
