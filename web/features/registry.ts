@@ -5,6 +5,7 @@ import { billing } from './billing/feature.ts'
 import { channels } from './channels/feature.ts'
 import { companies } from './companies/feature.ts'
 import { connections } from './connections/feature.ts'
+import { credentials } from './credentials/feature.ts'
 import { datasets } from './datasets/feature.ts'
 import type { Feature } from './feature.ts'
 import { home } from './home/feature.ts'
@@ -29,6 +30,7 @@ export const features: Feature[] = [
   notifications,
   datasets,
   connections,
+  credentials,
   jobs,
   suites,
   threads,

@@ -1,8 +1,10 @@
-import { useId } from 'react'
+import { useId, useState } from 'react'
 import { useAll, useApi } from '#web/api.ts'
+import { CreateHere } from '#web/features/credentials/create-here.tsx'
 import { mayRun } from '#web/features/workflows/role.ts'
 import { useWorkflowId } from '#web/features/workflows/workflow-page.tsx'
 import { useMe, useRole } from '#web/session.tsx'
+import { AddButton } from './add-button.tsx'
 import { SelectInput, TextInput } from './inputs.tsx'
 import { useFieldScope } from './scope.tsx'
 
@@ -19,6 +21,8 @@ export function IdField({ prefix, ...props }: PickProps & { prefix: string }) {
       return <DatasetPick {...props} />
     case 'conn':
       return <ConnectionPick {...props} />
+    case 'cred':
+      return <CredentialPick {...props} />
     case 'chan':
       return <ChannelPick {...props} />
     case 'usr':
@@ -97,6 +101,31 @@ function ConnectionPick(props: PickProps) {
       nothing="No connections yet"
       choices={data?.items.map(({ connection_id, name }) => ({ id: connection_id, name }))}
     />
+  )
+}
+
+function CredentialPick(props: PickProps) {
+  const { readOnly } = useFieldScope()
+  const [creating, setCreating] = useState(false)
+  const forModel = /model/i.test(props.label)
+  const { data } = useAll('listCredentials', { limit: 200, usable: 'true', ...(forModel && { kind: 'llm' }) })
+  return (
+    <div className="flex flex-col gap-1">
+      <Pick
+        {...props}
+        nothing="No credentials yet"
+        choices={data
+          ?.filter(({ kind }) => forModel || kind !== 'llm')
+          .map(({ credential_id, name, hosts }) => ({ id: credential_id, name: `${name} (${hosts.join(', ')})` }))}
+      />
+      {!readOnly && <AddButton onClick={() => setCreating(true)}>Create one here</AddButton>}
+      <CreateHere
+        open={creating}
+        onClose={() => setCreating(false)}
+        kind={forModel ? 'llm' : 'bearer'}
+        onCreated={({ credential_id }) => props.onChange(credential_id)}
+      />
+    </div>
   )
 }
 

@@ -14,6 +14,7 @@ import { useProblems } from '../use-problems.ts'
 import { ConnectionsList } from './connections-list.tsx'
 import { NodeDataTab } from './node-data.tsx'
 import { RunningForm } from './running-form.tsx'
+import { SecretHeaders } from './secret-headers.tsx'
 import { useFormScope } from './use-field-scope.ts'
 
 export function NodeForm({ node }: { node: Node }) {
@@ -41,6 +42,7 @@ export function NodeForm({ node }: { node: Node }) {
     <div className="flex flex-col gap-5">
       {kind && <p className="text-ink-2">{kind.description}</p>}
       <LooseProblems id={node.id} schema={kind?.args_schema} />
+      {!scope.readOnly && <SecretHeaders node={node} onChange={(args) => change((before) => ({ ...before, args }))} />}
       {kind ? (
         <FieldsField
           bare

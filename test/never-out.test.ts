@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { startVendor, type Vendor } from './fakes/vendor.ts'
+import { makeBrowser, signUp } from './harness/browser.ts'
+import { type Program, startProgram } from './harness/program.ts'
+import { makeTemporaryDirectory } from './harness/temporary.ts'
+import { until } from './harness/until.ts'
+
+// Invariant: the secret of a credential goes to its hosts and appears nowhere else. The real program, at its most talkative,
+// calls a service that repeats whatever it was sent in every usual spelling, in its headers, its body, its errors and its
+// redirects; then everything that can be read afterwards is searched for it.
+
+const name = `never_out_${randomBytes(4).toString('hex')}`
+const SECRET = `sk/live+${randomBytes(9).toString('base64')}&"q"`
+const PASSWORD = `pässword ${randomBytes(6).toString('hex')}`
+let admin: pg.Client
+let database: pg.Client
+let program: Program
+let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>
+let vendor: Vendor
+let elsewhere: Vendor
+let base: string
+
+/** Every spelling in which somebody could find it again. */
+const spellings = (secret: string): string[] => [
+  secret,
+  encodeURIComponent(secret),
+  JSON.stringify(secret).slice(1, -1),
+  Buffer.from(secret).toString('hex'),
+  ...[0, 1, 2].map((offset) =>
+    Buffer.from('u'.repeat(offset) + secret)
+      .toString('base64')
+      .slice(offset === 0 ? 0 : offset + 1, -4),
+  ),
+]
+const all = [...spellings(SECRET), ...spellings(PASSWORD)]
+const foundIn = (text: string): string[] => all.filter((spelling) => text.includes(spelling))
+
+const echo: Vendor['answer'] = (request, response) => {
+  const sent = `${request.headers.authorization ?? ''} ${request.headers['x-api-key'] ?? ''} ${request.path}`
+  const value = SECRET
+  const body = {
+    sent,
+    value,
+    basic: request.headers.authorization,
+    encoded: encodeURIComponent(value),
+    base64: [0, 1, 2].map((offset) => Buffer.from('u'.repeat(offset) + value).toString('base64')),
+    hex: Buffer.from(value).toString('hex'),
+    password: PASSWORD,
+    [value]: 'as a key',
+  }
+  const headers = {
+    'content-type': 'application/json',
+    'x-echo': Buffer.from(value).toString('base64'),
+    'set-cookie': `session=${encodeURIComponent(value)}`,
+  }
+  if (request.path.startsWith('/redirect'))
+    return void response.writeHead(307, { location: `${elsewhere.url}/caught?k=${encodeURIComponent(value)}` }).end()
+  if (request.path.startsWith('/broken')) return void response.destroy()
+  response.writeHead(request.path.startsWith('/refuse') ? 400 : 200, headers).end(JSON.stringify(body))
+}
+
+beforeAll(async () => {
+  vendor = await startVendor()
+  elsewhere = await startVendor()
+  vendor.answer = echo
+  const { superuserUrl } = inject('postgres')
+  admin = new pg.Client(superuserUrl)
+  await admin.connect()
+  await admin.query(`create database ${name}`)
+  const DATABASE_URL = Object.assign(new URL(superuserUrl), { pathname: `/${name}` }).href
+  directory = await makeTemporaryDirectory()
+  program = startProgram({
+    DATABASE_URL,
+    HEDDLE_DATA_DIR: directory.path,
+    HEDDLE_LOG_LEVEL: 'trace',
+    HEDDLE_DEMO: 'off',
+    HEDDLE_ALLOW_TARGETS: `${vendor.host},${elsewhere.host}`,
+  })
+  base = await program.ready
+  database = new pg.Client(DATABASE_URL)
+  await database.connect()
+}, 120_000)
+afterAll(async () => {
+  await program?.stop()
+  await database?.end()
+  await admin?.query(`drop database if exists ${name} with (force)`)
+  await admin?.end()
+  await directory?.remove()
+  await vendor?.stop()
+  await elsewhere?.stop()
+})
+
+/** Every value of every column, as text. */
+async function dump(): Promise<string> {
+  const { rows: tables } = await database.query<{ name: string }>(
+    `select c.oid::regclass::text as name from pg_class c
+     where c.relnamespace in ('public'::regnamespace, 'engine'::regnamespace) and c.relkind = 'r'`,
+  )
+  const parts: string[] = []
+  for (const table of tables) {
+    const { rows } = await database.query<{ text: string }>(`select t::text as text from ${table.name} t`)
+    parts.push(...rows.map(({ text }) => text))
+  }
+  return parts.join('\n')
+}
+
+test('a secret that its service repeats in every spelling is found nowhere', async () => {
+  const { browser } = await signUp(base)
+  const read: string[] = []
+  const call = async (method: string, path: string, body?: unknown) => {
+    const answer = await browser.call(method, path, body === undefined ? {} : { body })
+    read.push(answer.text, JSON.stringify([...answer.headers]))
+    return answer
+  }
+  const store = async (more: object): Promise<string> => {
+    const made = await call('POST', '/api/credentials', { name: 'C', hosts: [vendor.host], ...more })
+    expect(made.status, made.text).toBe(201)
+    return made.body.credential_id
+  }
+  const bearer = await store({ kind: 'bearer', secrets: { token: SECRET } })
+  const credentials = [
+    bearer,
+    await store({ kind: 'header', config: { name: 'X-Api-Key' }, secrets: { value: SECRET } }),
+    await store({ kind: 'query', config: { name: 'key' }, secrets: { value: SECRET } }),
+    await store({ kind: 'basic', config: { username: 'ann' }, secrets: { password: PASSWORD } }),
+  ]
+  // Each kind sees only its own secret repeated: what it does not know it cannot mask.
+  for (const [at, credential_id] of credentials.entries()) {
+    vendor.answer = (request, response) =>
+      at === 3
+        ? void response
+            .writeHead(200, { 'content-type': 'text/plain' })
+            .end(`${request.headers.authorization} ${PASSWORD}`)
+        : echo(request, response)
+    for (const path of at === 3 ? ['/ok'] : ['/ok', '/refuse', '/redirect', '/broken']) {
+      const definition = {
+        nodes: [
+          {
+            id: 'call',
+            type: 'http.request',
+            args: { url: `${vendor.url}${path}`, credential_id },
+            retry: { max_attempts: 2, backoff_s: 1 },
+          },
+          { id: 'copy', type: 'set', args: { values: { all: { $ref: 'nodes.call.output' } } } },
+        ],
+        edges: [{ from: { node: 'call' }, to: 'copy' }],
+        output: { $ref: 'nodes.copy.output' },
+      }
+      if (at !== 3) vendor.answer = maskable
+      const made = await call('POST', '/api/workflows', { name: `W${path}`, definition })
+      expect(made.status, made.text).toBe(201)
+      const { workflow_id } = made.body
+      const ran = await call('POST', `/api/workflows/${workflow_id}/run?wait_s=20`, { input: {} })
+      const { execution_id } = ran.body
+      const ended = await until(async () => {
+        const answer = await call('GET', `/api/workflows/executions/${execution_id}`)
+        return answer.body.finished_at !== null && answer.body
+      }, 'the end')
+      expect([path, ended.status]).toEqual([path, path === '/ok' || path === '/redirect' ? 'succeeded' : 'failed'])
+      await call('GET', `/api/workflows/executions/${execution_id}/events?limit=200`)
+      await call('GET', `/api/workflows/${workflow_id}/versions`)
+      await call('POST', `/api/workflows/executions/${execution_id}/retry`, {})
+    }
+    await call('POST', `/api/credentials/${credential_id}/test`, { url: `${vendor.url}/refuse` })
+    await call('GET', `/api/credentials/${credential_id}/usage`)
+  }
+  expect(vendor.seen.some(({ headers }) => headers.authorization === `Bearer ${SECRET}`)).toBe(true)
+  for (const path of ['/api/credentials', '/api/notifications', '/api/audit-log', '/metrics', '/api/credential-kinds'])
+    await call('GET', path)
+  await makeBrowser(base).call('GET', '/openapi.json')
+  expect(foundIn(read.join('\n'))).toEqual([])
+  expect(foundIn(JSON.stringify(elsewhere.seen))).toEqual([])
+  expect(elsewhere.seen.length).toBeGreaterThan(0)
+  const stored = await dump()
+  expect(stored).toContain('•••')
+  expect(foundIn(stored)).toEqual([])
+  await program.stop()
+  const { errors } = await program.ended
+  expect(errors.length).toBeGreaterThan(100)
+  expect(foundIn(errors + program.output())).toEqual([])
+}, 120_000)
+
+/** The same without the password, which the other credentials do not know. */
+const maskable: Vendor['answer'] = (request, response) => {
+  const write = response.end.bind(response)
+  response.end = ((body?: string) => write(body?.replaceAll(JSON.stringify(PASSWORD).slice(1, -1), ''))) as never
+  echo(request, response)
+}

@@ -1,0 +1,67 @@
+import { useSearch } from '@tanstack/react-router'
+import { KeySquare, Plus } from 'lucide-react'
+import { useList } from '#web/api.ts'
+import { useRole } from '#web/session.tsx'
+import { StatusBadge } from '#web/ui/badge.tsx'
+import { ButtonLink } from '#web/ui/button.tsx'
+import { Page } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { stateLabels } from './forms.ts'
+
+export function CredentialsPage() {
+  const { canWrite } = useRole()
+  const { failed } = useSearch({ strict: false }) as { failed?: string }
+  const credentials = useList('listCredentials', { limit: 50 })
+  const add = canWrite && (
+    <ButtonLink to="/credentials/new" look="primary" icon={Plus}>
+      New credential
+    </ButtonLink>
+  )
+  return (
+    <Page
+      title="Credentials"
+      description="Secrets for outside services. They go only to their hosts, and no one can read them back."
+      actions={add}
+    >
+      {failed && (
+        <p role="alert" className="mb-6 rounded-lg bg-danger-soft px-4 py-3 text-danger">
+          {failed}
+        </p>
+      )}
+      <Loaded of={credentials} what="the credentials">
+        {(items) => (
+          <Table
+            label="Credentials"
+            rows={items}
+            rowKey={(row) => row.credential_id}
+            rowTo={(row) => `/credentials/${row.credential_id}`}
+            more={credentials.more}
+            empty={
+              <Empty icon={KeySquare} title="No credentials yet" action={add}>
+                Store a token, a password or a key once, and name it in workflows instead of writing it into them.
+              </Empty>
+            }
+            columns={[
+              { header: 'Name', link: true, cell: (row) => row.name },
+              { header: 'Hosts', cell: (row) => row.hosts.join(', '), secondary: true },
+              { header: 'Kind', cell: (row) => row.service ?? row.kind, width: '9rem', secondary: true },
+              {
+                header: 'State',
+                cell: (row) => <StatusBadge status={row.state} label={stateLabels[row.state] ?? row.state} />,
+                width: '9rem',
+              },
+              {
+                header: 'Last used',
+                cell: (row) => (row.last_used_at ? <RelativeTime at={row.last_used_at} /> : 'never'),
+                width: '9rem',
+                secondary: true,
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Page>
+  )
+}

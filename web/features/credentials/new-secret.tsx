@@ -1,0 +1,37 @@
+import type { Credential } from '#sdk/types.generated'
+import { api, invalidate, useApi } from '#web/api.ts'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { SchemaForm } from '#web/ui/schema-form.tsx'
+import { Loaded } from '#web/ui/states.tsx'
+import { toast } from '#web/ui/toast.tsx'
+import { formOf, readFilled, secretSchema } from './forms.ts'
+
+/** Rotation in place: the id stays, and with it every workflow. */
+export function NewSecret({ open, onClose, credential }: { open: boolean; onClose(): void; credential: Credential }) {
+  const kinds = useApi('listCredentialKinds', {}, { enabled: open })
+  const send = async (value: unknown): Promise<void> => {
+    const { secrets } = readFilled(value)
+    await api.rotateSecret({ credential_id: credential.credential_id, secrets })
+    await invalidate('getCredential', 'listCredentials', 'listJobs')
+    toast.done('The new secret is stored')
+    onClose()
+  }
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      size="medium"
+      title={`New secret for ${credential.name}`}
+      description="It replaces the stored one at once, everywhere the credential is named."
+    >
+      {open && (
+        <Loaded of={kinds} what="the form">
+          {(all) => {
+            const form = formOf(all, { kind: credential.kind, service: credential.service ?? undefined })
+            return form ? <SchemaForm schema={secretSchema(form)} onSubmit={send} submit="Save secret" /> : null
+          }}
+        </Loaded>
+      )}
+    </Dialog>
+  )
+}
