@@ -6,6 +6,7 @@ import { type NodeCall, NodeFailure } from './node.ts'
 export type OpenCredential = (wanted: {
   workspaceId: string
   executionId: string
+  principalId: string | null
   /** As it stands in the definition. */
   credentialId: string
 }) => Promise<OutgoingCredential>
@@ -25,21 +26,22 @@ export const credentialField = (title = 'Credential') => ({
  */
 export async function openNamed(
   open: OpenCredential | undefined,
-  { workspaceId, executionId, credentialIds }: Pick<NodeCall, 'workspaceId' | 'executionId' | 'credentialIds'>,
+  call: Pick<NodeCall, 'workspaceId' | 'executionId' | 'principalId' | 'credentialIds'>,
   named: unknown,
 ): Promise<OutgoingCredential | undefined> {
   if (named === undefined || named === null) return undefined
+  const { workspaceId, executionId, principalId, credentialIds } = call
   if (open === undefined || typeof named !== 'string' || !credentialIds.has(named))
     throw new NodeFailure('credential_not_allowed', 'a credential is named in the definition, never computed', {
       retryable: false,
     })
-  return open({ workspaceId, executionId, credentialId: named })
+  return open({ workspaceId, executionId, principalId, credentialId: named })
 }
 
 /** Which language model answers. Ids as they stand in the definition. */
 export type ChooseModel = (wanted: {
   workspaceId: string
-  principal: { executionId: string } | { userId: string | null }
+  principal: { executionId: string; principalId?: string | null } | { userId: string | null }
   credentialId?: string | undefined
   fallbackCredentialId?: string | undefined
 }) => Promise<LanguageModel>
@@ -55,7 +57,7 @@ export const modelCredentialFields = {
 
 /** The model of a node: what it names, else that of the workspace, else the installation's. */
 export async function modelFor(choose: ChooseModel, call: NodeCall): Promise<LanguageModel> {
-  const { args, workspaceId, executionId, credentialIds } = call
+  const { args, workspaceId, executionId, principalId, credentialIds } = call
   const named = (value: unknown): string | undefined => {
     if (value === undefined || value === null) return undefined
     if (typeof value === 'string' && credentialIds.has(value)) return value
@@ -65,7 +67,7 @@ export async function modelFor(choose: ChooseModel, call: NodeCall): Promise<Lan
   }
   return choose({
     workspaceId,
-    principal: { executionId },
+    principal: { executionId, principalId },
     credentialId: named(args.credential_id),
     fallbackCredentialId: named(args.fallback_credential_id),
   })

@@ -13,6 +13,8 @@ export type NodeCall = {
   args: JsonObject
   /** `execution:node path:item`, the same on every attempt; passed on to providers as their idempotency key. */
   effectKey: string
+  /** Whom the execution acts for, as stored when it started; they may have left since. */
+  principalId: string | null
   /** The credentials that the node names in the definition itself: no expression can add one. */
   readonly credentialIds: ReadonlySet<string>
   /** The person who started the execution, if a person did. */

@@ -1,5 +1,6 @@
 import { type ModelParts, makeChooseModel } from '#areas/credentials/models'
 import { makeNodeModel, makeOpenCredential } from '#areas/credentials/node'
+import { makeRecent } from '#areas/credentials/recent'
 import { mayUseNamed, standingInCredential, standingInOwnedCredential } from '#areas/credentials/rights'
 import { credentialRoutes } from '#areas/credentials/routes'
 import type { CredentialJobHooks } from '#areas/credentials/service'
@@ -30,7 +31,9 @@ export type CredentialOptions = {
 /** The vault: stored secrets, and the one way to use them. */
 export function wireCredentials({ db, vault, log, outgoing, jobs, installation, allowances }: CredentialOptions) {
   const notes = makeUseNotes({ db, log })
+  const recent = makeRecent(db)
   const parts: ModelParts = {
+    recent,
     installation,
     db,
     vault,
@@ -56,6 +59,7 @@ export function wireCredentials({ db, vault, log, outgoing, jobs, installation, 
     references: new Map<string, ReferenceCheck>([['cred', mayUseNamed]]),
     async stop(): Promise<void> {
       thinking.stop()
+      await recent.stop()
       await notes.stop()
     },
   }

@@ -20,6 +20,7 @@ export const makeNodeCall = (
     attempt: 1,
     args: {},
     effectKey: 'exe_1:agent',
+    principalId: null,
     credentialIds: new Set(),
     startedBy: null,
     signal: new AbortController().signal,

@@ -11,12 +11,12 @@ const asNodeFailure = (error: unknown): unknown =>
 /** A credential for a node: opened for whoever its execution acts for. */
 export const makeOpenCredential =
   (parts: ResolveParts): OpenCredential =>
-  async ({ workspaceId, executionId, credentialId }) => {
+  async ({ workspaceId, executionId, principalId, credentialId }) => {
     try {
       const { credential } = await resolveCredential(parts, {
         workspaceId,
         credentialId: fromWire('cred', credentialId) ?? NOWHERE,
-        principal: { executionId },
+        principal: { executionId, principalId },
       })
       return credential
     } catch (error) {

@@ -3,6 +3,7 @@ import type { StandingIn } from '#platform/access/check'
 import type { Standing } from '#platform/access/words'
 import type { Tx } from '#platform/db/pool'
 import { fromWire } from '#platform/ids'
+import { CHANGED } from './recent.ts'
 import { findRole, type Role } from './store.ts'
 
 // Who may do what with a credential. Its owner decides; `edit` may change it, `use` may name it in workflows. An owner of
@@ -49,4 +50,5 @@ export const passCredentialsOn: OnMemberRemoved = async (tx, { workspaceId, user
      where workspace_id = $1 and owner_id = $2`,
     [workspaceId, userId, byUserId],
   )
+  tx.hint(CHANGED, '')
 }

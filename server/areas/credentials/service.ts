@@ -10,6 +10,7 @@ import { opensFor, type Secrets, sealSecrets } from './box.ts'
 import { checkConfig, checkSecrets, checkShares, completeDraft, type Draft, secretSchemaOf } from './check.ts'
 import { type CredentialKind, kindForms } from './kinds.ts'
 import { presets } from './presets.ts'
+import { CHANGED } from './recent.ts'
 import type {
   Credential,
   CredentialPatch,
@@ -204,5 +205,8 @@ async function requireOwner(ctx: Context, credentialId: string): Promise<void> {
   if (role !== 'owner') throw problem('forbidden', 'Only the owner of a credential shares it or passes it on.')
 }
 
-const audit = (ctx: Context, credentialId: string, action: string, data: Record<string, unknown> = {}): Promise<void> =>
-  recordAudit(ctx, ctx.tx, { action, subject: toWire('cred', credentialId), data })
+/** In the transaction of every change: every process forgets what it found before. */
+function audit(ctx: Context, credentialId: string, action: string, data: Record<string, unknown> = {}): Promise<void> {
+  ctx.tx.hint(CHANGED, credentialId)
+  return recordAudit(ctx, ctx.tx, { action, subject: toWire('cred', credentialId), data })
+}

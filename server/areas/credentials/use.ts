@@ -6,6 +6,7 @@ import type { Vault } from '#platform/secrets'
 import { makeOutgoingCredential } from './apply.ts'
 import { openSecrets, type Secrets } from './box.ts'
 import { isOAuth } from './kinds.ts'
+import type { Recent } from './recent.ts'
 import { type RefreshParts, refreshTokens } from './refresh.ts'
 import { mayUse } from './rights.ts'
 import type { CredentialJobHooks } from './service.ts'
@@ -39,7 +40,7 @@ export class CredentialRefused extends Error {
 /**
  * On whose behalf: a person, whoever an execution acts for, or the workspace for what its owners chose for all of it.
  */
-export type Principal = { userId: string | null } | { executionId: string } | 'workspace'
+export type Principal = { userId: string | null } | { executionId: string; principalId?: string | null } | 'workspace'
 
 export type Resolved = { row: store.Usable; credential: OutgoingCredential; secrets: Secrets }
 
@@ -50,6 +51,7 @@ export type ResolveParts = {
   outgoing: Pick<Outgoing, 'request'>
   jobs: CredentialJobHooks
   underWay: RefreshParts['underWay']
+  recent: Recent
   /** Whom an execution acts for. */
   findPrincipal(tx: Tx, workspaceId: string, executionId: string): Promise<{ user_id: string } | undefined>
 }
@@ -93,18 +95,28 @@ function outgoingOf(parts: ResolveParts, row: store.Usable): OutgoingCredential 
 }
 
 export async function findFor(parts: ResolveParts, wanted: Wanted): Promise<store.Usable> {
-  const { workspaceId, credentialId, principal } = wanted
-  const row = await parts.db.tenant({ workspaceId, userId: null }, async (tx) => {
-    const userId =
-      principal === 'workspace'
-        ? null
-        : 'userId' in principal
-          ? principal.userId
-          : ((await parts.findPrincipal(tx, workspaceId, principal.executionId))?.user_id ?? null)
-    return store.findUsable(tx, workspaceId, credentialId, userId)
-  })
-  if (row === undefined || (principal !== 'workspace' && !mayUse(row.role))) throw notAllowed()
+  const row = parts.recent.find(wanted) ?? (await look(parts, wanted))
+  if (row === undefined || (wanted.principal !== 'workspace' && !mayUse(row.role))) throw notAllowed()
   refuseUnusable(row)
+  return row
+}
+
+type Found = store.Usable & { role: store.Role | null }
+
+async function look(parts: ResolveParts, wanted: Wanted): Promise<Found | undefined> {
+  const { workspaceId, credentialId, principal } = wanted
+  const since = parts.recent.begin()
+  const row = await parts.db.tenant({ workspaceId, userId: null }, async (tx) => {
+    const as = (userId: string | null): Promise<Found | undefined> =>
+      store.findUsable(tx, workspaceId, credentialId, userId)
+    if (principal === 'workspace') return as(null)
+    if ('userId' in principal) return as(principal.userId)
+    // Who is stored with the execution has no role once they have left; then somebody else stands in for them.
+    const stored = principal.principalId ? await as(principal.principalId) : undefined
+    if (stored?.role) return stored
+    return as((await parts.findPrincipal(tx, workspaceId, principal.executionId))?.user_id ?? null)
+  })
+  if (row) parts.recent.keep(wanted, row, since)
   return row
 }
 

@@ -93,6 +93,7 @@ const run = async (type: string, args: JsonObject, over: Partial<NodeCall> = {})
     attempt: 1,
     args,
     effectKey: 'e:n:0',
+    principalId: null,
     credentialIds: new Set(),
     startedBy: person,
     signal: new AbortController().signal,

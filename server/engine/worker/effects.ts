@@ -100,6 +100,7 @@ export const makeEffects = (deps: EffectDeps) => {
         // A map that is tried again gives its items the paths of that attempt; what they do outside is the same as before.
         return `${toWire('exe', owned.executionId)}:${path.replaceAll(/#\d+(?=\[)/g, '')}`
       },
+      principalId: owned.principalId,
       get credentialIds() {
         return namedCredentials(frame.context.graph, command.node)
       },
