@@ -143,7 +143,7 @@ describe('teams', () => {
     const actions = body.items
       .filter(({ subject }: { subject: string }) => subject === team.team_id)
       .map(({ action }: { action: string }) => action)
-    expect(actions).toEqual(['team.user_removed', 'team.left', 'team.users_added'])
+    expect(actions).toEqual(['team.user_removed', 'team.left', 'team.users_added', 'team.created'])
     expect((await world.member.call('DELETE', `${path}/members/${world.member.id}`)).status).toBe(204)
     expect((await world.member.call('PATCH', path, { body: { description: 'Empty' } })).status).toBe(200)
   })

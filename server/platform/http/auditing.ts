@@ -81,15 +81,14 @@ export function actionOf(operation: string): string {
 }
 
 const TYPE_ID = /^[a-z]{2,6}_[0-9a-hjkmnp-tv-z]{26}$/
-/** Things that colleagues outside may not know of: the entry says that something happened, not to which. */
-const HIDDEN = new Set(['Jobs', 'Threads'])
+/** Jobs, threads, runs and gates, which the owners of a workspace may not know of: the entry says what happened, not to which. */
+const HIDDEN = /^(job|thr|msg|exe|apr|run)_/
 const MAX_FIELDS = 50
 
-function subjectOf(route: AnyRoute, request: FastifyRequest, answer: Answer | null): string | undefined {
-  if (HIDDEN.has(route.area)) return undefined
+function subjectOf(request: FastifyRequest, answer: Answer | null): string | undefined {
   const made = answer?.status === 201 ? (answer.headers.location?.split('/').at(-1) ?? '') : ''
   const named = Object.values(request.params as Record<string, string>)
-  return [made, ...named.reverse()].find((text) => TYPE_ID.test(text))
+  return [made, ...named.reverse()].find((text) => TYPE_ID.test(text) && !HIDDEN.test(text))
 }
 
 const fieldsOf = (route: AnyRoute, input: unknown): string[] =>
@@ -108,7 +107,7 @@ export async function auditCall(
   answer: Answer | null,
 ): Promise<void> {
   if (wasAudited(ctx)) return
-  const subject = subjectOf(route, request, answer)
+  const subject = subjectOf(request, answer)
   const fields = fieldsOf(route, input)
   const write = (tx: Tx): Promise<void> =>
     recordAudit(ctx, tx, {
