@@ -1,14 +1,17 @@
 import { rehearseCuts } from './chaos/cuts.ts'
 import { rehearseDatabases } from './chaos/databases.ts'
+import { rehearsePooler } from './chaos/pooler.ts'
 import { rehearse } from './chaos/rehearsal.ts'
 import { rehearseReleases } from './chaos/releases.ts'
+import { rehearseStandby } from './chaos/standby.ts'
 import { asTable, faults, rehearseFaults } from './chaos/table.ts'
 
 // `npm run chaos`: workers, server and database are killed and stopped under load; sockets are cut; the database alone is
 // killed again and again; one release takes the place of another. Exits with 1 if anything that was promised does not hold.
 // `SEED=n` repeats the choices of an earlier rehearsal; `-- load`, `-- cuts`, `-- databases` (`KILLS=12 MINUTES=2` is
 // shorter), `-- releases` and `-- faults` rehearse one of them. The last is a table of faults (`FAULT_S=10` each), of which
-// one can be named alone: `-- worker-frozen`.
+// one can be named alone: `-- worker-frozen`. `-- standby` kills a primary and promotes its standby (`SYNCHRONOUS=off` shows what
+// that costs), and restores a backup; `-- pooler` goes through PgBouncer, where it is installed.
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const say = (line: string): void => console.error(line)
@@ -52,6 +55,16 @@ const replaceReleases = () => rehearseReleases({ seed, callers: 4, perStep: Numb
 
 const [only] = process.argv.slice(2)
 
+const promoteStandby = () =>
+  rehearseStandby({
+    seed,
+    seconds: Number(process.env.FAULT_S ?? 10),
+    synchronous: process.env.SYNCHRONOUS !== 'off',
+    say,
+  })
+
+const throughPgBouncer = () => rehearsePooler({ seed, seconds: Number(process.env.FAULT_S ?? 10), say })
+
 const tableOfFaults = async () => {
   const { verdicts, violations } = await rehearseFaults({
     seed,
@@ -70,6 +83,8 @@ for (const [name, rehearsal] of [
   ['databases', killDatabases],
   ['releases', replaceReleases],
   ['faults', tableOfFaults],
+  ['standby', promoteStandby],
+  ['pooler', throughPgBouncer],
 ] as const) {
   const isOne = name === 'faults' && only !== undefined && Object.hasOwn(faults, only)
   if (only !== undefined && only !== name && !isOne) continue

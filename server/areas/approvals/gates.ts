@@ -9,6 +9,7 @@ import type { Database, Tx } from '#platform/db/pool'
 import { deliverEvent } from '#platform/events'
 import { newId, toWire } from '#platform/ids'
 import { reasonToExclude } from './excluded.ts'
+import { openedOnce } from './opened-once.ts'
 import { given, readPolicy, toRows } from './policy.ts'
 import * as store from './store.ts'
 import {
@@ -113,36 +114,39 @@ export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened
     const policy = readPolicy(wait.args.policy)
     const payload = wait.args.payload ?? null
     const sha256 = payloadSha256(payload)
-    const result = await db.tenant(scope(wait.workspaceId), async (tx) => {
-      const present = await store.lockLatestGate(tx, wait.workspaceId, wait.executionId, wait.nodePath)
-      // Perhaps resolved before the journal knew that it was opened, and opened again after a crash: it is the same gate.
-      if (present && present.payload_sha256 === sha256 && present.version_id === wait.versionId)
-        return present.outcome === null
-          ? opened(present)
-          : { ...opened(present), settled: await outcomeOf(tx, present) }
-      if (present?.status === 'open') await store.closeGate(tx, wait.workspaceId, present.request_id, 'cancelled', null)
-      const inserted = await store.insertGate(tx, {
-        workspace_id: wait.workspaceId,
-        request_id: newId(),
-        execution_id: wait.executionId,
-        workflow_id: wait.workflowId,
-        version_id: wait.versionId,
-        node_path: wait.nodePath,
-        node_id: wait.nodeId,
-        title: String(wait.args.title ?? wait.nodeId),
-        payload,
-        payload_sha256: sha256,
-        policy,
-        started_by: wait.startedBy,
-        initiators: wait.initiatedBy,
+    const open = () =>
+      db.tenant(scope(wait.workspaceId), async (tx) => {
+        const present = await store.lockLatestGate(tx, wait.workspaceId, wait.executionId, wait.nodePath)
+        // Perhaps resolved before the journal knew that it was opened, and opened again after a crash: it is the same gate.
+        if (present && present.payload_sha256 === sha256 && present.version_id === wait.versionId)
+          return present.outcome === null
+            ? opened(present)
+            : { ...opened(present), settled: await outcomeOf(tx, present) }
+        if (present?.status === 'open')
+          await store.closeGate(tx, wait.workspaceId, present.request_id, 'cancelled', null)
+        const inserted = await store.insertGate(tx, {
+          workspace_id: wait.workspaceId,
+          request_id: newId(),
+          execution_id: wait.executionId,
+          workflow_id: wait.workflowId,
+          version_id: wait.versionId,
+          node_path: wait.nodePath,
+          node_id: wait.nodeId,
+          title: String(wait.args.title ?? wait.nodeId),
+          payload,
+          payload_sha256: sha256,
+          policy,
+          started_by: wait.startedBy,
+          initiators: wait.initiatedBy,
+        })
+        await addApprovers(tx, inserted, policy.approvers)
+        const gate = await escalateIfExcluded(tx, inserted)
+        await tellVoters(tx, gate, 'approval.requested', `Your vote is needed: ${gate.title}`)
+        await reportIfStuck(tx, await readStanding(tx, gate))
+        await onOpened?.(tx, gate)
+        return opened(gate)
       })
-      await addApprovers(tx, inserted, policy.approvers)
-      const gate = await escalateIfExcluded(tx, inserted)
-      await tellVoters(tx, gate, 'approval.requested', `Your vote is needed: ${gate.title}`)
-      await reportIfStuck(tx, await readStanding(tx, gate))
-      await onOpened?.(tx, gate)
-      return opened(gate)
-    })
+    const result = await openedOnce('approval_requests_one_open', open)
     if (policy.approvers.some(({ kind }) => kind === 'agent')) onAgentsAsked()
     return result
   }

@@ -12,6 +12,7 @@ import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import { decodeDueCursor, toPage } from '#platform/http/page'
 import { toWire } from '#platform/ids'
+import { openedOnce } from './opened-once.ts'
 import { given } from './policy.ts'
 import type { Asked, Row } from './question-store.ts'
 import * as store from './question-store.ts'
@@ -58,18 +59,20 @@ export function makeQuestions({
       throw new NodeFailure('args_invalid', `Ask a question: schema${wrong.path} ${wrong.message}`, {
         retryable: false,
       })
-    return db.tenant(scope(wait.workspaceId), async (tx) => {
-      // Perhaps answered before the journal knew that it was asked, and asked again after a crash: it is the same question.
-      const present = await store.lockLatest(tx, wait)
-      if (present)
-        return present.status === 'open' ? opened(present) : { ...opened(present), settled: outcomeOf(present) }
-      const row = await store.insertQuestion(tx, wait)
-      // Nobody it names is here: it goes to the owners of the workspace rather than waiting for ever.
-      if (row.who !== null && (await store.listAnswerers(tx, row)).length === 0) await store.markEscalated(tx, row)
-      await tell(tx, row, 'clarification.asked', `A question for you: ${row.question}`)
-      await onAsked?.(tx, row)
-      return opened(row)
-    })
+    const ask = () =>
+      db.tenant(scope(wait.workspaceId), async (tx) => {
+        // Perhaps answered before the journal knew that it was asked, and asked again after a crash: it is the same question.
+        const present = await store.lockLatest(tx, wait)
+        if (present)
+          return present.status === 'open' ? opened(present) : { ...opened(present), settled: outcomeOf(present) }
+        const row = await store.insertQuestion(tx, wait)
+        // Nobody it names is here: it goes to the owners of the workspace rather than waiting for ever.
+        if (row.who !== null && (await store.listAnswerers(tx, row)).length === 0) await store.markEscalated(tx, row)
+        await tell(tx, row, 'clarification.asked', `A question for you: ${row.question}`)
+        await onAsked?.(tx, row)
+        return opened(row)
+      })
+    return openedOnce('questions_one_open', ask)
   }
 
   async function tell(tx: Tx, row: Row, kind: string, title: string): Promise<void> {
