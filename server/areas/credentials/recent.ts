@@ -16,10 +16,13 @@ type Found = Usable & { role: Role | null }
 export function makeRecent(db: Pick<Database, 'listen'>, now: () => number = () => performance.now()) {
   const kept = new Map<string, { row: Found; until: number }>()
   let changes = 0
-  const listening = db.listen(CHANGED, () => {
-    changes += 1
-    kept.clear()
-  })
+  // Where it cannot listen, a change counts within a second all the same.
+  const listening = db
+    .listen(CHANGED, () => {
+      changes += 1
+      kept.clear()
+    })
+    .catch(() => async () => {})
 
   /** By the person who is stored with the execution: each execution would be a key of its own. */
   const keyOf = ({ workspaceId, credentialId, principal }: Wanted): string | undefined => {
