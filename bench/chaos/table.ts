@@ -10,18 +10,19 @@ import { judge, type Verdict } from './verdict.ts'
 
 // The table of faults: each happens again and again under a load with people in it, on a network that can fail.
 
-type Fault = (network: Network) => Promise<string[]>
+/** Gives what was wrong with it; undefined where it did not come to happen. */
+type Fault = (network: Network) => Promise<string[] | undefined>
 
 const cut =
   (role: Role, transaction: RegExp, at: Aim['at']): Fault =>
   async (network) => {
     // Whichever of the two does it next.
-    await Promise.race([
-      ...network.of(role).map(({ proxy }) => proxy.aim({ transaction, at })),
-      delay(5 * SECOND, undefined, { ref: false }),
+    const struck = await Promise.race([
+      ...network.of(role).map(({ proxy }) => proxy.aim({ transaction, at }).then(() => true)),
+      delay(5 * SECOND, false, { ref: false }),
     ])
     for (const { proxy } of network.of(role)) proxy.forgetAims()
-    return []
+    return struck ? [] : undefined
   }
 
 const frozen =
@@ -141,6 +142,8 @@ export const faults: Record<string, Fault> = {
   latency: late,
 }
 
+const NEVER = 60 * SECOND
+
 export async function rehearseFaults(plan: {
   seed: number
   /** How long each is repeated, at least. */
@@ -168,8 +171,13 @@ export async function rehearseFaults(plan: {
       let times = 0
       while (times === 0 || performance.now() - begunAt < plan.secondsEach * SECOND) {
         await delay(network.random() * 300)
-        more.push(...(await fault(network)))
-        times += 1
+        const complaints = await fault(network)
+        if (complaints) times += 1
+        more.push(...(complaints ?? []))
+        if (times === 0 && performance.now() - begunAt > NEVER) {
+          more.push('the fault never came to happen')
+          break
+        }
       }
       const verdict = await judge({ fault: name, begunAt, since, times, load, ledger: network.ledger, more })
       plan.say?.(JSON.stringify(verdict))
