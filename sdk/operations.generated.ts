@@ -108,9 +108,11 @@ import type {
   WidgetHistory,
   WidgetTranscript,
   Workflow,
+  WorkflowMade,
   WorkflowTransfer,
   WorkflowVersion,
   WorkflowVersionDiff,
+  WorkflowVersionMade,
   WorkflowWidgetConfig,
   Workspace,
   WorkspaceMember,
@@ -278,7 +280,7 @@ export type Operations = {
   /** Workflows the caller owns or is a member of, the system ones first */
   listWorkflows: { input: { limit?: number; cursor?: string; scope?: "own" | "workspace" }; answer: { items: Array<Workflow>; next_cursor: string | null }; required: false }
   /** Create a workflow; a definition becomes version 1, active */
-  createWorkflow: { input: { name: string; description?: string | null; definition?: unknown; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string } }; answer: Workflow; required: true }
+  createWorkflow: { input: { name: string; description?: string | null; definition?: unknown; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string } }; answer: WorkflowMade; required: true }
   /** Tools, capabilities and agents for the nodes of a workflow */
   getRegistry: { input: Record<string, never>; answer: Registry; required: false }
   /** The same, grouped for an editor */
@@ -292,7 +294,7 @@ export type Operations = {
   /** Versions, newest first */
   listVersions: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<WorkflowVersion>; next_cursor: string | null }; required: true }
   /** Create a version; the first is active at once, a later one with `activate` */
-  createVersion: { input: { workflow_id: string } & { definition: unknown; note?: string | null; activate?: boolean }; answer: WorkflowVersion; required: true }
+  createVersion: { input: { workflow_id: string } & { definition: unknown; note?: string | null; activate?: boolean }; answer: WorkflowVersionMade; required: true }
   /** One version */
   getVersion: { input: { workflow_id: string; version_id: string }; answer: WorkflowVersion; required: true }
   /** Make this version the active one */

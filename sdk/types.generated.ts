@@ -70,11 +70,15 @@ export type PresentColleague = { presence_id: string; workspace_id: string; user
 
 export type Workflow = { workflow_id: string; kind: "user" | "system"; name: string; description: string | null; owner_id: string | null; members: Array<{ user_id: string; role: "editor" | "member" | "viewer" }>; active_version_id: string | null; activation_required: boolean; pending_owner_id: string | null; settings: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string }; definition?: Record<string, unknown>; created_at: string | null; updated_at: string | null }
 
+export type WorkflowMade = { workflow_id: string; kind: "user" | "system"; name: string; description: string | null; owner_id: string | null; members: Array<{ user_id: string; role: "editor" | "member" | "viewer" }>; active_version_id: string | null; activation_required: boolean; pending_owner_id: string | null; settings: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string }; definition?: Record<string, unknown>; created_at: string | null; updated_at: string | null; warnings?: Array<{ path: string; message: string }> }
+
 export type Registry = { tools: Array<{ type: string; title: string; description: string; args_schema: Record<string, unknown>; output_schema: Record<string, unknown>; ports: Array<string>; available: boolean; unavailable_reason: string | null }>; capabilities: Array<{ type: string; title: string; description: string; args_schema: Record<string, unknown>; output_schema: Record<string, unknown>; ports: Array<string>; available: boolean; unavailable_reason: string | null }>; agents: Array<{ type: string; title: string; description: string; args_schema: Record<string, unknown>; output_schema: Record<string, unknown>; ports: Array<string>; available: boolean; unavailable_reason: string | null }> }
 
 export type Palette = { groups: Array<{ title: string; nodes: Array<{ type: string; title: string; description: string; args_schema: Record<string, unknown>; output_schema: Record<string, unknown>; ports: Array<string>; available: boolean; unavailable_reason: string | null }> }> }
 
 export type WorkflowVersion = { version_id: string; workflow_id: string; number: number; active: boolean; definition: Record<string, unknown>; sha256: string; note: string | null; created_by: string | null; activated_by: string | null; created_at: string }
+
+export type WorkflowVersionMade = { version_id: string; workflow_id: string; number: number; active: boolean; definition: Record<string, unknown>; sha256: string; note: string | null; created_by: string | null; activated_by: string | null; created_at: string; warnings?: Array<{ path: string; message: string }> }
 
 export type WorkflowVersionDiff = { from: string; to: string }
 

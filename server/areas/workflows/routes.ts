@@ -19,10 +19,12 @@ import {
   Transfer,
   Version,
   VersionDiff,
+  VersionMade,
   WebhookToken,
   WebhookTokenMade,
   WebhookTokenPatch,
   Workflow,
+  WorkflowMade,
   WorkflowPatch,
 } from './schema.ts'
 import type { Workflows } from './service.ts'
@@ -94,7 +96,7 @@ export const workflowRoutes = ({ workflows, schedules, embedTokens, registry, pa
       createWorkflow: {
         summary: 'Create a workflow; a definition becomes version 1, active',
         body: NewWorkflow,
-        answer: Workflow,
+        answer: WorkflowMade,
         status: 201,
         location: ({ workflow_id }) => `/api/workflows/${workflow_id}`,
         examples: { body: example },
@@ -138,7 +140,7 @@ export const workflowRoutes = ({ workflows, schedules, embedTokens, registry, pa
       createVersion: {
         summary: 'Create a version; the first is active at once, a later one with `activate`',
         body: NewVersion,
-        answer: Version,
+        answer: VersionMade,
         status: 201,
         location: ({ version_id }, path) => `${path}/${version_id}`,
         examples: { body: { definition: example.definition, note: 'First draft', activate: true } },

@@ -75,6 +75,11 @@ export const WorkflowPatch = z.strictObject({
 })
 export type WorkflowPatch = z.output<typeof WorkflowPatch>
 
+const warnings = z
+  .array(z.object({ path: z.string(), message: z.string() }))
+  .optional()
+  .describe('What was saved and would not work as it stands; absent where nothing was found')
+
 export const Version = z
   .object({
     version_id: id('wfv'),
@@ -90,6 +95,12 @@ export const Version = z
   })
   .meta({ id: 'WorkflowVersion' })
 export type Version = z.input<typeof Version>
+
+/** The answers that save a definition. */
+export const WorkflowMade = Workflow.extend({ warnings }).meta({ id: 'WorkflowMade' })
+export const VersionMade = Version.extend({ warnings }).meta({ id: 'WorkflowVersionMade' })
+export type WorkflowMade = z.input<typeof WorkflowMade>
+export type VersionMade = z.input<typeof VersionMade>
 
 export const Transfer = z
   .object({

@@ -12,8 +12,9 @@ import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { newId, toWire } from '#platform/ids'
 import { type DefinitionCheckDependencies, makeDefinitionCheck } from './definition-check.ts'
+import { type DefinitionWarning, warnOfUnopenableGates } from './gate-warnings.ts'
 import { mayRun } from './rights.ts'
-import type { NewVersion, NewWorkflow, Version, Workflow, WorkflowPatch } from './schema.ts'
+import type { NewVersion, NewWorkflow, Version, VersionMade, Workflow, WorkflowMade, WorkflowPatch } from './schema.ts'
 import * as store from './store.ts'
 import type { SystemWorkflow } from './system.ts'
 import { offerTo } from './transfers.ts'
@@ -147,7 +148,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
       return toPage([...from.system.map(systemView), ...stored], limit, (row) => [row.workflow_id])
     },
 
-    async createWorkflow(ctx: Context, input: NewWorkflow): Promise<Workflow> {
+    async createWorkflow(ctx: Context, input: NewWorkflow): Promise<WorkflowMade> {
       const workspaceId = ctx.workspace.workspace_id
       const definition =
         input.definition === undefined || input.definition === null
@@ -169,7 +170,8 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
         const version = await addVersion(ctx, workflow_id, definition, null)
         await makeActive(ctx, workflow_id, version)
       }
-      return getWorkflow(ctx, { workflow_id })
+      const workflow = await getWorkflow(ctx, { workflow_id })
+      return { ...workflow, ...(definition && warningsOf(workflow, definition)) }
     },
 
     async updateWorkflow(
@@ -235,15 +237,16 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
     async createVersion(
       ctx: Context,
       { workflow_id, definition, note, activate }: ById & NewVersion,
-    ): Promise<Version> {
+    ): Promise<VersionMade> {
       refuseSystem(workflow_id)
       const workspaceId = ctx.workspace.workspace_id
       const checked = await checkDefinition(ctx, definition)
       await store.lockWorkflow(ctx.tx, workspaceId, workflow_id)
+      const warnings = warningsOf(await getWorkflow(ctx, { workflow_id }), checked)
       const version = await addVersion(ctx, workflow_id, checked, note ?? null)
-      if (version.number > 1 && !activate) return version
+      if (version.number > 1 && !activate) return { ...version, ...warnings }
       await makeActive(ctx, workflow_id, version)
-      return { ...version, active: true, activated_by: ctx.person.user_id }
+      return { ...version, active: true, activated_by: ctx.person.user_id, ...warnings }
     },
 
     getVersion,
@@ -267,6 +270,14 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
 
     checkDefinition,
   }
+}
+
+/** Viewers see a workflow and cannot start it. */
+function warningsOf({ owner_id, members }: Workflow, definition: Definition): { warnings?: DefinitionWarning[] } {
+  const starters = [owner_id, ...members.filter(({ role }) => role !== 'viewer').map(({ user_id }) => user_id)]
+  const wire = starters.flatMap((userId) => (userId ? [toWire('usr', userId)] : []))
+  const warnings = warnOfUnopenableGates(definition, wire)
+  return warnings.length > 0 ? { warnings } : {}
 }
 
 const systemView = (workflow: SystemWorkflow): Workflow => ({

@@ -6,14 +6,23 @@ import { type Query, type QueryResult, WarehouseFailure } from './index.ts'
 // One DuckDB statement: no files but the one database, no network, no spilling to disk, a fixed amount of memory.
 
 const settings = {
-  enable_external_access: 'false',
   autoinstall_known_extensions: 'false',
   autoload_known_extensions: 'false',
   allow_community_extensions: 'false',
   memory_limit: '256MB',
-  max_temp_directory_size: '0B',
   threads: '1',
-  lock_configuration: 'true',
+}
+
+/**
+ * In this order, before any text of a tenant: without external access the directory cannot be changed, and a size of `0B` for
+ * it was seen to spill all the same.
+ */
+const LOCKS = ["set temp_directory = ''", 'set enable_external_access = false', 'set lock_configuration = true']
+
+async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
+  const connection = await instance.connect()
+  for (const lock of LOCKS) await connection.run(lock)
+  return connection
 }
 
 async function open(file: string | null): Promise<DuckDBInstance> {
@@ -55,7 +64,7 @@ export async function runDuckdb(file: string | null, query: Query): Promise<Quer
     throw told('connect', error)
   })
   try {
-    const connection = await instance.connect()
+    const connection = await connect(instance)
     const result = await start(connection, query)
     const types = result.columnTypes().map(String)
     const names = uniqueNames(result.columnNames())

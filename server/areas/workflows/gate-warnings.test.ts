@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest'
+import type { Definition, JsonObject } from '#model/definition'
+import { warnOfUnopenableGates } from './gate-warnings.ts'
+
+const ada = { kind: 'user', id: 'usr_ada' }
+const bob = { kind: 'user', id: 'usr_bob' }
+const team = { kind: 'team', id: 'team_1' }
+const agent = { kind: 'agent', id: 'checker' }
+const gate = (policy: JsonObject): Definition => ({
+  nodes: [
+    { id: 'set', type: 'set' },
+    { id: 'gate', type: 'approval', args: { title: 't', policy } },
+  ],
+  edges: [],
+})
+
+describe('a gate that nobody could open', () => {
+  test.each<[string, JsonObject, string[], number]>([
+    ['the only approver is the only starter', { approvers: [ada] }, ['usr_ada'], 1],
+    ['an agent beside them does not help', { approvers: [ada, agent] }, ['usr_ada'], 1],
+    ['they are named twice', { approvers: [ada, ada] }, ['usr_ada', 'usr_ada'], 1],
+    ['they may approve their own', { approvers: [ada], allow_self: true }, ['usr_ada'], 0],
+    ['somebody else can start it', { approvers: [ada] }, ['usr_ada', 'usr_bob'], 0],
+    ['somebody else can approve', { approvers: [ada, bob] }, ['usr_ada'], 0],
+    ['another person approves', { approvers: [bob] }, ['usr_ada'], 0],
+    ['a team may have others', { approvers: [ada, team] }, ['usr_ada'], 0],
+    ['agents alone', { approvers: [agent] }, ['usr_ada'], 0],
+  ])('%s', (_what, policy, starters, warnings) => {
+    expect(warnOfUnopenableGates(gate(policy), starters)).toHaveLength(warnings)
+  })
+
+  test('is named by its path, in the body of a map too', () => {
+    const inner = gate({ approvers: [ada] })
+    const each: Definition = { nodes: [{ id: 'm', type: 'map', args: { items: [], body: inner as never } }], edges: [] }
+    expect(warnOfUnopenableGates(inner, ['usr_ada'])[0]?.path).toBe('/definition/nodes/1/args/policy/approvers')
+    expect(warnOfUnopenableGates(each, ['usr_ada'])[0]?.path).toBe(
+      '/definition/nodes/0/args/body/nodes/1/args/policy/approvers',
+    )
+  })
+})
