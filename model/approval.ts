@@ -56,7 +56,7 @@ const tallyOf = (votes: readonly Ballot[], outstanding: readonly Voter[]): Tally
 })
 
 /** More completions than this are not looked through (10 ms); the gate then waits for the last voter. */
-const MOST_COMPLETIONS = 1000
+const MAX_COMPLETIONS = 1000
 
 /**
  * `approved`, `rejected`, or still `open`. At least one human must approve: agents alone never open a gate, unless its author
@@ -179,7 +179,7 @@ function completionsOf(tally: Tally): Tally[] | undefined {
     return found
   }
   const size = (total: number): number => ((total + 1) * (total + 2) * (total + 3)) / 6
-  if (size(tally.outstanding.human) * size(tally.outstanding.agent) > MOST_COMPLETIONS) return undefined
+  if (size(tally.outstanding.human) * size(tally.outstanding.agent) > MAX_COMPLETIONS) return undefined
   const add = (to: Count, human: number, agent: number): Count => ({
     human: to.human + human,
     agent: to.agent + agent,

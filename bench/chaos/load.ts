@@ -15,7 +15,7 @@ export type Load = {
 }
 
 const AGAIN_MS = 50
-const MOST_UNFINISHED = 200
+const MAX_UNFINISHED = 200
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -90,7 +90,7 @@ export function startLoad(options: {
   /** Without it a killed worker would find a queue that says more about the load than about the takeover. */
   const watch = async (): Promise<void> => {
     while (!over) {
-      crowded = (await options.unfinished()) > MOST_UNFINISHED
+      crowded = (await options.unfinished()) > MAX_UNFINISHED
       await pause(AGAIN_MS)
     }
   }

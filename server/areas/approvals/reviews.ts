@@ -18,7 +18,7 @@ const AT_ONCE = 16
 const AT_ONCE_OF_ONE_WORKSPACE = 4
 /** How long a review may take before another worker may try it. */
 const LEASE_S = 120
-const MOST_ATTEMPTS = 3
+const MAX_ATTEMPTS = 3
 
 export type Review = (request: {
   workspaceId: string
@@ -68,7 +68,7 @@ export function makeReviews(options: {
         (one) => one.agent === owed.agent,
       )
       if (gate?.status !== 'open' || !agent) return undefined
-      return { gate, agent, last: taken.attempts >= MOST_ATTEMPTS }
+      return { gate, agent, last: taken.attempts >= MAX_ATTEMPTS }
     })
   }
 

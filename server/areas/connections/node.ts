@@ -6,7 +6,7 @@ import { isProblem } from '#platform/errors'
 import { WarehouseFailure } from '#providers/warehouse/index'
 import { type ConnectionUse, steps } from './using.ts'
 
-const MOST_ROW_BYTES = 8 << 20
+const MAX_ROW_BYTES = 8 << 20
 const MARGIN = 1 << 20
 
 /** One statement of a `warehouse.query` node: bounded in rows, bytes and time. */
@@ -18,7 +18,7 @@ export const makeQueryWarehouse =
         text: query,
         limit,
         // Beyond what a node may give, so that the refusal below says what to do.
-        maxBytes: MOST_ROW_BYTES + MARGIN,
+        maxBytes: MAX_ROW_BYTES + MARGIN,
         timeoutMs: 5 * MINUTE,
         signal,
         ...(params !== undefined && { params }),
@@ -29,7 +29,7 @@ export const makeQueryWarehouse =
       for await (const page of result.pages) {
         for (const row of page) {
           bytes += JSON.stringify(row).length
-          if (bytes > MOST_ROW_BYTES)
+          if (bytes > MAX_ROW_BYTES)
             throw new NodeFailure('result_too_large', 'The rows are too large for one node. Ask for fewer.', final)
           rows.push(row)
         }

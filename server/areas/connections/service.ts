@@ -41,7 +41,7 @@ export type JobHooks = {
 
 /** How long a source may take to be captured. */
 const CAPTURE_WITHIN = 15 * MINUTE
-const MOST_CAPTURED = 1_000_000
+const MAX_CAPTURED = 1_000_000
 
 export type ConnectionsOptions = { use: ConnectionUse; warehouses: Warehouses; jobs: JobHooks }
 
@@ -196,7 +196,7 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
       const { workspace_id } = ctx.workspace
       try {
         // One more than a dataset holds: more than that is refused, never cut off without a word.
-        const limit = options.limit ?? MOST_CAPTURED + 1
+        const limit = options.limit ?? MAX_CAPTURED + 1
         const read = { limit, timeoutMs: CAPTURE_WITHIN, signal: options.signal }
         const result = await use.querySource(workspace_id, sourceId, read)
         if (!result) throw unknownReference('/source_id')

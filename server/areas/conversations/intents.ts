@@ -18,7 +18,7 @@ const IN_TOPICS = 0.5
 const WHOLE_NAME = 6
 const ENOUGH = 2
 const AHEAD = 1.4
-const LONGEST_DESCRIPTION = 1000
+const MAX_DESCRIPTION = 1000
 
 const generic = new Set(
   'start run begin go help workflow request make new open show get do please hello hi hey'.split(' '),
@@ -46,7 +46,7 @@ function score(heard: Heard, choice: Choice): { score: number; whole: boolean } 
   const named = telling.filter((stem) => meet(heard, stem)).length
   const whole = name.length > 0 && name.every((stem) => meet(heard, stem))
   const described = new Set(
-    contentStems(choice.description?.slice(0, LONGEST_DESCRIPTION) ?? '').filter(
+    contentStems(choice.description?.slice(0, MAX_DESCRIPTION) ?? '').filter(
       (stem) => !generic.has(stem) && !name.includes(stem),
     ),
   )

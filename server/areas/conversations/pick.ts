@@ -7,7 +7,7 @@ import { type PickWish, type Situation, wishOf } from './think.ts'
 // A language model reads what is wished for. It chooses among the workflows of the template and nothing else: what it
 // answers beyond that is text for the person who wrote.
 
-const LONGEST_REPLY = 2000
+const MAX_REPLY = 2000
 
 export const makePick =
   (dependencies: ExtractDependencies): PickWish =>
@@ -37,7 +37,7 @@ export const makePick =
       return {
         workflowId: ids[at] ?? null,
         reply: String(value.reply ?? '')
-          .slice(0, LONGEST_REPLY)
+          .slice(0, MAX_REPLY)
           .toWellFormed(),
       }
     } catch (error) {

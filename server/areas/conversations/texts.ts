@@ -6,7 +6,7 @@ import { nameWords } from '#providers/extraction/text'
 // What the assistant says without a language model. Plain text: whoever shows it must not read markup into it.
 
 const LONGEST = 4000
-const MOST_OPTIONS = 12
+const MAX_OPTIONS = 12
 
 /** What comes out of a workflow may hold characters that cannot be stored. */
 const clip = (text: string, longest = LONGEST): string =>
@@ -46,9 +46,9 @@ export function hintOf(schema: Json): string {
   const options = own(schema, 'enum')
   if (Array.isArray(options) && options.length > 0) {
     const shown = options
-      .slice(0, MOST_OPTIONS)
+      .slice(0, MAX_OPTIONS)
       .map((option) => (typeof option === 'string' ? option : JSON.stringify(option)))
-    return `Choose ${listed(options.length > MOST_OPTIONS ? [...shown, '…'] : shown)}.`
+    return `Choose ${listed(options.length > MAX_OPTIONS ? [...shown, '…'] : shown)}.`
   }
   if (typesOf(schema).includes('boolean')) return 'Yes or no?'
   switch (own(schema, 'format')) {

@@ -32,7 +32,7 @@ import type { FirstMessage, FormAction, Incoming, Message, Respond, Turn } from 
 // happen one after the other and a killed server leaves either all of a turn or nothing.
 
 /** After so many others were faster, the message is read by rules while the thread is held. */
-const MOST_ATTEMPTS = 4
+const MAX_ATTEMPTS = 4
 const RECENT = 12
 
 const scope = (workspaceId: string) => ({ workspaceId, userId: null })
@@ -141,7 +141,7 @@ export function makeTurns(options: {
     const { workspaceId, threadId } = incoming
     const said = saidBy(incoming)
     for (let attempt = 1; ; attempt++) {
-      const slow = incoming.within === undefined && options.thinksSlowly() && attempt <= MOST_ATTEMPTS
+      const slow = incoming.within === undefined && options.thinksSlowly() && attempt <= MAX_ATTEMPTS
       const seen = slow ? await lookAhead(incoming) : undefined
       const thought = seen && (await think(seen, said, options.tools))
       const turn = await doing(incoming, async (tx, deeds) => {

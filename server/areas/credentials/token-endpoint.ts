@@ -12,7 +12,7 @@ import type { Secrets } from './box.ts'
 
 const ANSWER_WITHIN = 20 * SECOND
 /** Where the service does not say how long a token lives. */
-const USUAL_LIFETIME_S = 3_600
+const DEFAULT_LIFETIME_S = 3_600
 const MAX_LIFETIME_S = 10 * 365 * 86_400
 
 export type Tokens = { secrets: Secrets; lifetimeS: number }
@@ -98,7 +98,7 @@ function secretsOf({ access_token, refresh_token }: Record<string, unknown>): Se
 
 const lifetimeOf = (told: unknown): number => {
   const seconds = Number(told)
-  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, MAX_LIFETIME_S) : USUAL_LIFETIME_S
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, MAX_LIFETIME_S) : DEFAULT_LIFETIME_S
 }
 
 /** JSON, or a form: some services answer so whatever they are asked for. */

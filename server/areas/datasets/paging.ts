@@ -7,7 +7,7 @@ import { changedFrom, parseRecord, readVersion } from './reading.ts'
 import type * as store from './store.ts'
 
 /** A page of records is cut short when it grows beyond this. */
-const MOST_PAGE_BYTES = 4 << 20
+const MAX_PAGE_BYTES = 4 << 20
 
 export async function readPage(
   db: Database,
@@ -20,7 +20,7 @@ export async function readPage(
   let bytes = 0
   pages: for await (const { texts } of readVersion(db, dataset.workspace_id, dataset.version_id, { from, to })) {
     for (const text of texts) {
-      if (items.length > 0 && bytes + text.length > MOST_PAGE_BYTES) break pages
+      if (items.length > 0 && bytes + text.length > MAX_PAGE_BYTES) break pages
       items.push(parseRecord(text))
       bytes += text.length
     }

@@ -9,10 +9,10 @@ import type { DatasetUse } from './use.ts'
 
 // What stands in each column, from one look at every record. Memory is bounded by columns and distinct values, not records.
 
-const MOST_COLUMNS = 200
-const MOST_DISTINCT = 1_000
-const MOST_COMMON = 5
-const LONGEST_VALUE = 100
+const MAX_COLUMNS = 200
+const MAX_DISTINCT = 1_000
+const MAX_COMMON = 5
+const MAX_VALUE_LENGTH = 100
 const TURN_MS = 8
 
 type Column = {
@@ -51,13 +51,13 @@ function note(column: Column, value: Json): void {
   const text = JSON.stringify(value)
   const times = column.seen.get(text)
   if (times !== undefined) column.seen.set(text, times + 1)
-  else if (column.seen.size < MOST_DISTINCT && text.length <= LONGEST_VALUE) column.seen.set(text, 1)
+  else if (column.seen.size < MAX_DISTINCT && text.length <= MAX_VALUE_LENGTH) column.seen.set(text, 1)
   else column.more = true
 }
 
 function told(name: string, column: Column, recordCount: number): JsonObject {
   const { numbers, texts } = column
-  const common = [...column.seen].sort((a, b) => b[1] - a[1]).slice(0, MOST_COMMON)
+  const common = [...column.seen].sort((a, b) => b[1] - a[1]).slice(0, MAX_COMMON)
   return {
     name,
     types: [...column.types].sort(),
@@ -83,7 +83,7 @@ export const makeProfiling =
       for await (const { texts } of use.readVersion(workspaceId, dataset.version_id, { from: 0, to: record_count })) {
         for (const text of texts) {
           for (const [field, value] of Object.entries(JSON.parse(text) as JsonObject)) {
-            if (!columns.has(field) && columns.size < MOST_COLUMNS) columns.set(field, newColumn())
+            if (!columns.has(field) && columns.size < MAX_COLUMNS) columns.set(field, newColumn())
             const column = columns.get(field)
             if (column) note(column, value)
           }

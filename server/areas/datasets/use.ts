@@ -18,9 +18,9 @@ import { type Draft, type Instead, packRecords, type Records, withDraft } from '
 // What executions, jobs and suites do with datasets. The HTTP surface is in service.ts.
 
 /** What one node may hold of a dataset. */
-const MOST_READ_BYTES = 8 << 20
+const MAX_READ_BYTES = 8 << 20
 /** Each failed one is another process's success. */
-const MOST_TRIES = 50
+const MAX_TRIES = 50
 const BACK_OFF = 20
 
 export function makeDatasetUse({ db }: { db: Database }) {
@@ -88,7 +88,7 @@ export function makeDatasetUse({ db }: { db: Database }) {
         })
       })
       if (written) return answerOf(written.done)
-      if (tries === MOST_TRIES)
+      if (tries === MAX_TRIES)
         throw new NodeFailure('dataset_busy', 'Others kept changing the dataset at the same time.')
       await pause(Math.random() * Math.min(tries * BACK_OFF, SECOND))
     }
@@ -200,7 +200,7 @@ export function makeDatasetUse({ db }: { db: Database }) {
             )
               continue
             bytes += text.length
-            if (bytes > MOST_READ_BYTES) throw tooLarge()
+            if (bytes > MAX_READ_BYTES) throw tooLarge()
             records.push(record)
             if (records.length === limit) return { records, sha256: dataset.sha256 }
           }

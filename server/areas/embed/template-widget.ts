@@ -23,7 +23,7 @@ import type { Visitors } from './visitors.ts'
 
 type OfTemplate = { template_id: string }
 type OfThread = OfTemplate & { thread_id: string }
-const MOST_SUGGESTIONS = 6
+const MAX_SUGGESTIONS = 6
 
 export function makeTemplateWidget(options: {
   conversations: ConversationService
@@ -73,7 +73,7 @@ export function makeTemplateWidget(options: {
         theme: template.theme,
         features: offered(template.features),
         voice: template.voice,
-        suggestions: offers.slice(0, MOST_SUGGESTIONS).map(({ name }) => name),
+        suggestions: offers.slice(0, MAX_SUGGESTIONS).map(({ name }) => name),
         // Whoever is known stays who they are, for another day.
         visitor_token: visitors.mint(ownerOf(credential), credential.visitor_id ?? newId()),
       }

@@ -3,7 +3,7 @@ import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
-import { LONGEST_TEXT, wasCut } from '#providers/channels/text'
+import { MAX_TEXT_LENGTH, wasCut } from '#providers/channels/text'
 import * as inboxStore from './inbox-store.ts'
 import type { Outbox } from './outbox.ts'
 import * as store from './store.ts'
@@ -13,10 +13,10 @@ import * as store from './store.ts'
 
 /** A program that dies in the middle of a turn keeps the person waiting no longer than this. */
 const LEASE_S = 15
-const MOST_ATTEMPTS = 5
+const MAX_ATTEMPTS = 5
 
 const ONLY_TEXT = 'I can only read text. Please write it to me.'
-const TOO_LONG = `Your message was very long: I have read its first ${LONGEST_TEXT.toLocaleString('en')} characters. Please send the rest as another one.`
+const TOO_LONG = `Your message was very long: I have read its first ${MAX_TEXT_LENGTH.toLocaleString('en')} characters. Please send the rest as another one.`
 const SORRY = 'Sorry, something went wrong and I could not read your last message. Please try again later.'
 
 export function makeInbox(options: { db: Database; log: Logger; conversations: Conversations; outbox: Outbox }) {
@@ -98,7 +98,7 @@ export function makeInbox(options: { db: Database; log: Logger; conversations: C
         await inScope((tx) => inboxStore.releaseDelivery(tx, workspaceId, receipt_id))
         return false
       }
-      const last = delivery.attempts >= MOST_ATTEMPTS
+      const last = delivery.attempts >= MAX_ATTEMPTS
       log.warn({ err: error, config_id: config.config_id, last }, 'a message of a channel could not be answered')
       await inScope(async (tx) => {
         if (!last) return inboxStore.delayDelivery(tx, workspaceId, receipt_id, 2 ** delivery.attempts)

@@ -15,9 +15,9 @@ import * as store from './store.ts'
 // dies between the vendor's answer and its own note sends again. Conversations keep their order.
 
 const LEASE_S = 30
-const MOST_ATTEMPTS = 10
+const MAX_ATTEMPTS = 10
 const LOOKS_AGAIN_S = 10 * 60
-const LONGEST_WAIT_S = 15 * 60
+const MAX_WAIT_S = 15 * 60
 
 export type Queued = {
   workspaceId: string
@@ -116,16 +116,10 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
       if (!failure.retryable || send.old) await park(failure.message)
       else if (failure.code === 'rate_limited')
         await inScope((tx) => outboxStore.slowDown(tx, workspace_id, send, failure.retryAfterS ?? 1))
-      else if (send.attempts >= MOST_ATTEMPTS) await park(failure.message)
+      else if (send.attempts >= MAX_ATTEMPTS) await park(failure.message)
       else
         await inScope((tx) =>
-          outboxStore.delaySend(
-            tx,
-            workspace_id,
-            send_id,
-            Math.min(2 ** send.attempts, LONGEST_WAIT_S),
-            failure.message,
-          ),
+          outboxStore.delaySend(tx, workspace_id, send_id, Math.min(2 ** send.attempts, MAX_WAIT_S), failure.message),
         )
     }
     return true

@@ -14,7 +14,7 @@ import type { endSessionsQuery, Session, SignedIn } from './schema.ts'
 import * as store from './store.ts'
 
 const LIFETIME_S = (30 * DAY) / SECOND
-const MOST_PER_PERSON = 100
+const MAX_PER_PERSON = 100
 
 /** Whose action it is, for the audit log, where the request came in without a person. */
 export const actingAs = (ctx: Context, person: Person, workspaceId: string | null) => ({
@@ -50,7 +50,7 @@ export async function startSession(
     address: ctx.address,
     lifetime_s: LIFETIME_S,
   })
-  await store.trimSessions(tx, person.user_id, MOST_PER_PERSON)
+  await store.trimSessions(tx, person.user_id, MAX_PER_PERSON)
   return {
     session: { ...session, current: true },
     cookie: sessionCookie(token, { config: ctx.config, request, maxAgeS: LIFETIME_S }),

@@ -5,7 +5,7 @@ import type { Database } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 
 /** One more than a dataset holds: more than that is refused, never cut off without a word. */
-const MOST_READ = 1_000_001
+const MAX_READ = 1_000_001
 const WITHIN = 15 * MINUTE
 
 /** The rows of a source as they are now. */
@@ -22,7 +22,7 @@ export const makeReadSource =
     if (!source) throw gone()
     const result = await connections.queryConnection(workspaceId, source.connection_id, {
       ...(source.query !== null ? { text: source.query } : { table: source.table! }),
-      limit: MOST_READ,
+      limit: MAX_READ,
       timeoutMs: WITHIN,
       signal,
     })

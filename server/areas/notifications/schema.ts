@@ -18,7 +18,7 @@ export const Notification = z
   .meta({ id: 'Notification' })
 export type Notification = z.input<typeof Notification>
 
-const LONGEST_TITLE = 200
+const MAX_TITLE_LENGTH = 200
 
 const kind = z
   .string()
@@ -37,7 +37,7 @@ const link = z
 export const NewNotification = z
   .strictObject({
     kind: kind.default('note'),
-    title: z.string().trim().min(1).max(LONGEST_TITLE).optional(),
+    title: z.string().trim().min(1).max(MAX_TITLE_LENGTH).optional(),
     body: z.string().max(10_000).nullable().optional(),
     data: jsonObject().optional(),
     link: link.nullable().optional(),
@@ -50,7 +50,7 @@ export const NewNotification = z
   })
 
 /** What is shown where only a body was given: its first line. */
-export const titleFrom = (body: string): string => body.trim().split(/\r?\n/, 1)[0]!.slice(0, LONGEST_TITLE).trim()
+export const titleFrom = (body: string): string => body.trim().split(/\r?\n/, 1)[0]!.slice(0, MAX_TITLE_LENGTH).trim()
 
 export const NotificationPatch = z.strictObject({ read: z.boolean().optional() })
 

@@ -83,13 +83,13 @@ export async function appendToFeed(tx: Tx, userId: string, type: string, notific
 export type FeedState = { seq: number; unread: number; items: Notification[] | null }
 
 /** A bell shows no more than that; counting 50,000 took 120 ms. */
-const MOST_COUNTED = 1000
+const MAX_COUNTED = 1000
 
 /** Where the feed stands and what the bell shows, in one statement: nothing can come between the two. */
 export const readFeedState = (tx: Tx, userId: string, newest: number): Promise<FeedState> =>
   tx.row<FeedState>(
     `select coalesce((select last_seq from feed_counters where user_id = $1), 0) as seq,
-       (select count(*)::int from (select from notifications where ${own} and read_at is null limit ${MOST_COUNTED}) n) as unread,
+       (select count(*)::int from (select from notifications where ${own} and read_at is null limit ${MAX_COUNTED}) n) as unread,
        (select json_agg(n) from (
          select ${columns} from notifications where ${own} order by notification_id desc limit $2) n) as items`,
     [userId, newest],

@@ -10,7 +10,7 @@ import { type Plan, type Quotas as PlanQuotas, type QuotaName, quotaNames } from
 /** How long a server believes what it last read of a workspace's plan and counters. */
 const BELIEVED_FOR = 1 * SECOND
 const FLUSH_EVERY = 1 * SECOND
-const MOST_KNOWN = 10_000
+const MAX_KNOWN = 10_000
 
 /** What is counted in `usage_counters`; members are counted where they stand. */
 export type CountedQuota = Exclude<QuotaName, 'members'>
@@ -58,7 +58,7 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
     }
     known.delete(workspaceId)
     known.set(workspaceId, learnt)
-    if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!)
+    if (known.size > MAX_KNOWN) known.delete(known.keys().next().value!)
     return learnt
   }
   const askIn =

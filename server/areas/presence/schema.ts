@@ -3,10 +3,10 @@ import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
 
 const status = z.enum(['online', 'away', 'busy', 'offline'])
 
-const MOST_CONTEXT = 4096
+const MAX_CONTEXT = 4096
 const context = z
   .union([z.string(), jsonObject()])
-  .refine((value) => JSON.stringify(value).length <= MOST_CONTEXT, `must be at most ${MOST_CONTEXT} characters of JSON`)
+  .refine((value) => JSON.stringify(value).length <= MAX_CONTEXT, `must be at most ${MAX_CONTEXT} characters of JSON`)
 
 export const Presence = z
   .object({

@@ -23,10 +23,10 @@ export type Team = z.input<typeof Team>
 export const TeamSummary = Team.omit({ members: true }).meta({ id: 'TeamSummary' })
 export type TeamSummary = z.input<typeof TeamSummary>
 
-export const LONGEST_SLUG = 63
+export const MAX_SLUG_LENGTH = 63
 const slug = z
   .string()
-  .max(LONGEST_SLUG)
+  .max(MAX_SLUG_LENGTH)
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower-case letters and digits, in words joined by hyphens')
 const description = z.string().max(2000).nullable()
 

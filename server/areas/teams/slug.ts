@@ -1,4 +1,4 @@
-import { LONGEST_SLUG } from './schema.ts'
+import { MAX_SLUG_LENGTH } from './schema.ts'
 
 /** Letters of other scripts have no place in a slug; a name made of nothing else is simply called "team". */
 export function slugOf(name: string): string {
@@ -7,7 +7,7 @@ export function slugOf(name: string): string {
     .replaceAll(/\p{Mark}/gu, '')
     .toLowerCase()
     .split(/[^a-z0-9]+/)
-  return words.filter(Boolean).join('-').slice(0, LONGEST_SLUG).replace(/-$/, '') || 'team'
+  return words.filter(Boolean).join('-').slice(0, MAX_SLUG_LENGTH).replace(/-$/, '') || 'team'
 }
 
 /** The slug itself, or with the lowest number from 2 that is not taken. */
@@ -18,4 +18,4 @@ export function freeSlug(slug: string, taken: ReadonlySet<string>): string {
 }
 
 const numbered = (slug: string, suffix: string): string =>
-  slug.slice(0, LONGEST_SLUG - suffix.length).replace(/-$/, '') + suffix
+  slug.slice(0, MAX_SLUG_LENGTH - suffix.length).replace(/-$/, '') + suffix

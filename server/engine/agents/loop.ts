@@ -26,8 +26,8 @@ export type AgentStep = {
 }
 export type AgentAnswer = { answer: string; steps: AgentStep[]; usage: Usage }
 
-const LONGEST_ANSWER_TOKENS = 16_384
-const MOST_CALLS_A_TURN = 16
+const MAX_ANSWER_TOKENS = 16_384
+const MAX_CALLS_PER_TURN = 16
 const SHOWN_RESULT = 2_000
 
 export const runAgent = async (
@@ -61,7 +61,7 @@ export const runAgent = async (
           messages,
           tools: tools.map(({ name, description, schema }) => ({ name, description, schema })),
           toolChoice: last ? 'none' : 'auto',
-          maxTokens: Math.min(left, LONGEST_ANSWER_TOKENS),
+          maxTokens: Math.min(left, MAX_ANSWER_TOKENS),
           signal: call.signal,
           ...(goal.model !== undefined && { model: goal.model }),
           ...(goal.temperature !== undefined && { temperature: goal.temperature }),
@@ -84,7 +84,7 @@ export const runAgent = async (
     messages.push({ role: 'assistant', text: answer.text, tool_calls: answer.tool_calls })
     for (const [index, wanted] of answer.tool_calls.entries()) {
       const tool = tools.find(({ name }) => name === wanted.name)
-      const outcome = index < MOST_CALLS_A_TURN ? await runTool(call, `tool:${turn}.${index}`, wanted, tool) : tooMany
+      const outcome = index < MAX_CALLS_PER_TURN ? await runTool(call, `tool:${turn}.${index}`, wanted, tool) : tooMany
       messages.push({ role: 'tool', call_id: wanted.id, name: wanted.name, text: outcome.text, failed: !outcome.ok })
       const result = outcome.text.slice(0, SHOWN_RESULT).toWellFormed()
       step.calls.push({ tool: tool?.title ?? wanted.name, arguments: wanted.arguments, ok: outcome.ok, result })
@@ -96,7 +96,7 @@ export const runAgent = async (
 const tooMany: ToolOutcome = {
   ok: false,
   code: 'too_many_calls',
-  text: `at most ${MOST_CALLS_A_TURN} tools can be called at once; this call was not done`,
+  text: `at most ${MAX_CALLS_PER_TURN} tools can be called at once; this call was not done`,
 }
 
 /** A turn that leads nowhere is not journalled, so that a retry of the node asks again. */

@@ -23,8 +23,8 @@ const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
 const TIMEOUT = 120 * SECOND
 /** For the end of a session, which is said also when the call was stopped. */
 const FAREWELL = 3 * SECOND
-const MOST_PAGES = 20
-const MOST_TOOLS = 200
+const MAX_PAGES = 20
+const MAX_TOOLS = 200
 
 const broken = (message: string): NodeFailure => new NodeFailure('mcp_protocol', message, { retryable: false })
 
@@ -106,7 +106,7 @@ export const openMcpSession = async (
     listTools: async () => {
       const tools: McpTool[] = []
       let cursor: Json | undefined
-      for (let page = 0; page < MOST_PAGES && tools.length < MOST_TOOLS; page += 1) {
+      for (let page = 0; page < MAX_PAGES && tools.length < MAX_TOOLS; page += 1) {
         const answer = await ask('tools/list', typeof cursor === 'string' ? { cursor } : {})
         const listed = own(answer, 'tools')
         if (!Array.isArray(listed)) throw broken('the tool server gave no list of tools')
@@ -114,7 +114,7 @@ export const openMcpSession = async (
         cursor = own(answer, 'nextCursor')
         if (typeof cursor !== 'string') break
       }
-      return tools.slice(0, MOST_TOOLS)
+      return tools.slice(0, MAX_TOOLS)
     },
     callTool: async (name, args, idempotencyKey) => {
       const _meta = { 'heddle/idempotency-key': idempotencyKey }

@@ -33,9 +33,9 @@ export type AgentReview = {
 const TIMEOUT = 90 * SECOND
 /** Models that think count their thoughts too. */
 const ANSWER_TOKENS = 8_192
-const LONGEST_RATIONALE = 4_000
-const LONGEST_EVIDENCE = 500
-const MOST_EVIDENCE = 10
+const MAX_RATIONALE_LENGTH = 4_000
+const MAX_QUOTE_LENGTH = 500
+const MAX_QUOTES = 10
 
 /** Throws only when `signal` was aborted for another reason than a time limit: then somebody will ask again. */
 export const reviewByAgent = async (request: ReviewRequest): Promise<AgentReview> => {
@@ -72,11 +72,11 @@ const judge = (
 ): AgentReview => {
   const answer: JsonObject = isObject(value) ? value : {}
   const { decision, confidence } = answer
-  const rationale = plainText(answer.rationale, LONGEST_RATIONALE)
+  const rationale = plainText(answer.rationale, MAX_RATIONALE_LENGTH)
   const evidence = (Array.isArray(answer.evidence) ? answer.evidence : [])
-    .map((quote) => plainText(quote, LONGEST_EVIDENCE))
+    .map((quote) => plainText(quote, MAX_QUOTE_LENGTH))
     .filter((quote) => quote !== '' && flat(prompt.payload).includes(flat(quote)))
-    .slice(0, MOST_EVIDENCE)
+    .slice(0, MAX_QUOTES)
   const sure = typeof confidence === 'number' && confidence >= 0 && confidence <= 1 ? confidence : null
   const without = (why: string) => ({ ...abstain(why), usage })
   if (decision !== 'approve' && decision !== 'reject' && decision !== 'abstain')

@@ -10,9 +10,9 @@ import type { AgentTool } from './tools.ts'
 
 export type ToolOutcome = { ok: true; text: string } | { ok: false; code: string; text: string }
 
-const LONGEST_RESULT = 16_000
+const MAX_RESULT = 16_000
 
-const failed = (code: string, text: string): ToolOutcome => ({ ok: false, code, text: clip(text, LONGEST_RESULT).text })
+const failed = (code: string, text: string): ToolOutcome => ({ ok: false, code, text: clip(text, MAX_RESULT).text })
 
 /** `key` names the step (`tool:2.0`): the same on every attempt, and part of the effect key of what the tool does. */
 export const runTool = async (
@@ -40,7 +40,7 @@ export const runTool = async (
         effectKey: `${call.effectKey}:${key}`,
         step: (name, work) => call.step(`${key}/${name}`, work),
       })
-      return { ok: true, text: clip(asText(output), LONGEST_RESULT).text }
+      return { ok: true, text: clip(asText(output), MAX_RESULT).text }
     } catch (error) {
       if (call.signal.aborted) throw error
       if (error instanceof NodeFailure) return failed(error.code, `${error.code}: ${error.message}${detailsOf(error)}`)

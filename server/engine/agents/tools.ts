@@ -88,14 +88,14 @@ export const toolsOfServer = async (
   })
 }
 
-const MOST_TOOLS = 64
-const MOST_CHARACTERS = 200_000
+const MAX_TOOLS = 64
+const MAX_CHARACTERS = 200_000
 
 const bounded = (tools: McpTool[]): McpTool[] => {
   let size = 0
-  return tools.slice(0, MOST_TOOLS).filter((tool) => {
+  return tools.slice(0, MAX_TOOLS).filter((tool) => {
     size += JSON.stringify(tool).length
-    return size <= MOST_CHARACTERS
+    return size <= MAX_CHARACTERS
   })
 }
 

@@ -16,8 +16,8 @@ import {
 } from './language-fields.ts'
 import { type McpDeps, serverOf } from './mcp-call.ts'
 
-const USUAL_STEPS = 10
-const USUAL_TOKENS = 50_000
+const DEFAULT_STEPS = 10
+const DEFAULT_TOKENS = 50_000
 
 const serverGrant: JsonObject = fields(
   {
@@ -59,10 +59,10 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
             title: 'MCP servers',
             anyOf: [{ type: 'array', items: serverGrant, maxItems: 8 }, serverGrant],
           },
-          max_steps: { type: 'integer', title: 'Max steps', minimum: 1, maximum: 100, default: USUAL_STEPS },
+          max_steps: { type: 'integer', title: 'Max steps', minimum: 1, maximum: 100, default: DEFAULT_STEPS },
           max_tokens: {
             ...maxTokensField,
-            default: USUAL_TOKENS,
+            default: DEFAULT_TOKENS,
             description: 'Input and output tokens of all steps together',
           },
           model: modelField,
@@ -99,7 +99,7 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
       // What repeating it would do is decided step by step, by the journal and by the tools' own effects.
       effect: 'idempotent',
       metered: true,
-      defaults: { goal: '', tools: [], max_steps: USUAL_STEPS, max_tokens: USUAL_TOKENS },
+      defaults: { goal: '', tools: [], max_steps: DEFAULT_STEPS, max_tokens: DEFAULT_TOKENS },
     },
     unavailableByDefault: () => deps.llm.available(),
     run: (call) =>
@@ -112,8 +112,8 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
           tools.push(...(await toolsOfServer(grant, index, call, deps)))
         const { answer, steps, usage } = await runAgent(call, model, withDistinctNames(tools), {
           goal: String(args.goal),
-          maxSteps: Number(args.max_steps ?? USUAL_STEPS),
-          maxTokens: Number(args.max_tokens ?? USUAL_TOKENS),
+          maxSteps: Number(args.max_steps ?? DEFAULT_STEPS),
+          maxTokens: Number(args.max_tokens ?? DEFAULT_TOKENS),
           ...(typeof args.instructions === 'string' && { instructions: args.instructions }),
           ...(typeof args.model === 'string' && { model: args.model }),
           ...(typeof args.temperature === 'number' && { temperature: args.temperature }),

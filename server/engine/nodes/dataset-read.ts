@@ -17,8 +17,8 @@ export type ReadDataset = (wanted: {
   signal: AbortSignal
 }) => Promise<{ records: JsonObject[]; sha256: string }>
 
-const MOST_RECORDS = 10_000
-const USUAL_RECORDS = 1_000
+const MAX_RECORDS = 10_000
+const DEFAULT_RECORDS = 1_000
 
 export const makeDatasetRead = ({ readDataset }: { readDataset: ReadDataset }): NodeKind =>
   checked({
@@ -35,7 +35,7 @@ export const makeDatasetRead = ({ readDataset }: { readDataset: ReadDataset }): 
         {
           dataset_id: { type: 'string', title: 'Dataset', minLength: 1, 'x-id': 'ds' },
           where: { type: 'object', title: 'Where', description: 'Fields and the values they must have' },
-          limit: { type: 'integer', title: 'Limit', minimum: 1, maximum: MOST_RECORDS, default: USUAL_RECORDS },
+          limit: { type: 'integer', title: 'Limit', minimum: 1, maximum: MAX_RECORDS, default: DEFAULT_RECORDS },
         },
         ['dataset_id'],
       ),
@@ -53,7 +53,7 @@ export const makeDatasetRead = ({ readDataset }: { readDataset: ReadDataset }): 
         executionId,
         datasetId: fromWire('ds', String(args.dataset_id)) ?? NOWHERE,
         where: (args.where ?? {}) as JsonObject,
-        limit: Number(args.limit ?? USUAL_RECORDS),
+        limit: Number(args.limit ?? DEFAULT_RECORDS),
         signal,
       })
       return { output: { records, sha256 } }

@@ -13,7 +13,7 @@ import {
   usageSchema,
 } from './language-fields.ts'
 
-const USUAL_TOKENS = 4_096
+const DEFAULT_TOKENS = 4_096
 
 export const makeLlmGenerate = (deps: LanguageDeps): NodeKind =>
   checked({
@@ -36,7 +36,7 @@ export const makeLlmGenerate = (deps: LanguageDeps): NodeKind =>
           temperature: temperatureField,
           max_tokens: {
             ...maxTokensField,
-            default: USUAL_TOKENS,
+            default: DEFAULT_TOKENS,
             description: 'Maximum number of tokens in the answer',
           },
         },
@@ -62,7 +62,7 @@ export const makeLlmGenerate = (deps: LanguageDeps): NodeKind =>
         const model = await modelOf(deps, call)
         const { text, finish, usage } = await model.generate({
           messages: [{ role: 'user', text: String(args.prompt), ...imagesOf(args.images) }],
-          maxTokens: Number(args.max_tokens ?? USUAL_TOKENS),
+          maxTokens: Number(args.max_tokens ?? DEFAULT_TOKENS),
           signal,
           ...(typeof args.system === 'string' && args.system !== '' && { system: args.system }),
           ...(typeof args.model === 'string' && { model: args.model }),

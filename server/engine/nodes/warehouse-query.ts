@@ -13,8 +13,8 @@ export type QueryWarehouse = (wanted: {
   signal: AbortSignal
 }) => Promise<{ rows: JsonObject[]; columns: { name: string; type: string }[] }>
 
-const MOST_ROWS = 10_000
-const USUAL_ROWS = 1_000
+const MAX_ROWS = 10_000
+const DEFAULT_ROWS = 1_000
 
 export const makeWarehouseQuery = ({ queryWarehouse }: { queryWarehouse: QueryWarehouse }): NodeKind =>
   checked({
@@ -46,7 +46,7 @@ export const makeWarehouseQuery = ({ queryWarehouse }: { queryWarehouse: QueryWa
             title: 'Parameters',
             description: 'A list for $1, $2 …, or names and values, as the warehouse expects',
           },
-          limit: { type: 'integer', title: 'Limit', minimum: 1, maximum: MOST_ROWS, default: USUAL_ROWS },
+          limit: { type: 'integer', title: 'Limit', minimum: 1, maximum: MAX_ROWS, default: DEFAULT_ROWS },
         },
         ['connection_id', 'query'],
       ),
@@ -68,7 +68,7 @@ export const makeWarehouseQuery = ({ queryWarehouse }: { queryWarehouse: QueryWa
         connectionId: fromWire('conn', String(args.connection_id)) ?? NOWHERE,
         query: String(args.query),
         ...(typeof params === 'object' && params !== null && { params: params as Json[] | JsonObject }),
-        limit: Number(args.limit ?? USUAL_ROWS),
+        limit: Number(args.limit ?? DEFAULT_ROWS),
         signal,
       })
       return { output: { rows, columns } }

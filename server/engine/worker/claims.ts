@@ -22,7 +22,7 @@ export type Claims = {
 }
 
 const CLAIM = 128
-const LONGEST_PAUSE_S = 60
+const MAX_PAUSE_S = 60
 const NOWHERE = '00000000-0000-0000-0000-000000000000'
 
 export const makeClaims = (deps: {
@@ -70,7 +70,7 @@ export const makeClaims = (deps: {
 
   const putBack = (row: ExecutionRow, of: Identity, error: unknown): Promise<unknown> => {
     const before = pauses.get(row.execution_id)
-    const seconds = Math.min((before?.seconds ?? 1) * 2, LONGEST_PAUSE_S)
+    const seconds = Math.min((before?.seconds ?? 1) * 2, MAX_PAUSE_S)
     const since = before?.since ?? new Date()
     pauses.set(row.execution_id, { seconds, since })
     const fault = platformFault(error, 'engine')

@@ -3,7 +3,7 @@ import { SECOND } from '#platform/clock'
 /** A worker whose counter has stood still for this long, by the observer's monotonic clock, is dead. */
 const DEAD_AFTER = 3 * SECOND
 /** An observer that was itself stopped saw nothing meanwhile: one look never counts for more than this. */
-const LONGEST_LOOK = 1 * SECOND
+const MAX_LOOK = 1 * SECOND
 
 /** Watches heartbeats and names the workers that have died. Compares no clocks of different machines. */
 export const makeReaper = (now: () => number = () => performance.now()) => {
@@ -12,7 +12,7 @@ export const makeReaper = (now: () => number = () => performance.now()) => {
   return {
     look: (beats: readonly [workerId: string, beat: number][], self: string): string[] => {
       const at = now()
-      const passed = lookedAt === undefined ? 0 : Math.min(LONGEST_LOOK, at - lookedAt)
+      const passed = lookedAt === undefined ? 0 : Math.min(MAX_LOOK, at - lookedAt)
       lookedAt = at
       const dead: string[] = []
       const present = new Set<string>()

@@ -7,13 +7,13 @@ import { problem } from '../errors.ts'
 
 // One core is left to answer everybody else: fifty sign-ins at once on two cores made other requests wait for 5 s.
 const AT_ONCE = Math.max(1, availableParallelism() - 1)
-const MOST_WAITING = 200
+const MAX_WAITING = 200
 let working = 0
 const waiting: (() => void)[] = []
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (working >= AT_ONCE) {
-    if (waiting.length >= MOST_WAITING) throw problem('overloaded', 'Too many people sign in at once. Try again.')
+    if (waiting.length >= MAX_WAITING) throw problem('overloaded', 'Too many people sign in at once. Try again.')
     await new Promise<void>((resolve) => waiting.push(resolve))
   } else working += 1
   try {

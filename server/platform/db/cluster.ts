@@ -70,7 +70,7 @@ const fixed = {
 }
 
 /** What the kernel takes as the path of a socket, less the name that PostgreSQL gives it. */
-const LONGEST_SOCKET_DIRECTORY = 103 - '/.s.PGSQL.65535'.length
+const MAX_SOCKET_DIRECTORY = 103 - '/.s.PGSQL.65535'.length
 
 const fast = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' }
 
@@ -88,7 +88,7 @@ export function makeCluster(options: { home: Home; binaries: Binaries; durable: 
   const logFile = join(home.directory, 'postgres.log')
   const pidFile = join(directory, 'postmaster.pid')
 
-  const socketDirectory = Buffer.byteLength(home.directory) <= LONGEST_SOCKET_DIRECTORY ? home.directory : ''
+  const socketDirectory = Buffer.byteLength(home.directory) <= MAX_SOCKET_DIRECTORY ? home.directory : ''
 
   // A statement over the Unix socket costs us three quarters of the processor time that it costs over TCP.
   const url = (postmaster: Postmaster): string => {

@@ -18,7 +18,7 @@ const NOTIFY = 'select pg_notify(channel, payload) from unnest($1::text[], $2::t
 const NOTIFY_QUICKLY = NOTIFY.replace('select', "select set_config('synchronous_commit', 'off', true),")
 
 /** More of one channel leave as a single hint without a payload: anything may have happened. */
-const MOST_OF_A_CHANNEL = 150
+const MAX_PER_CHANNEL = 150
 const SENDER_LENGTH = newId().length
 
 export type Hints = ReturnType<typeof makeHints>
@@ -42,7 +42,7 @@ export function makeHints(options: { pool: pg.Pool; url: string; log: Logger }) 
 
   const valuesOf = (hints: Iterable<Hint>): [channels: string[], payloads: string[]] => {
     const leaving = [...Map.groupBy(hints, ([channel]) => channel)].flatMap(([channel, of]) =>
-      of.length > MOST_OF_A_CHANNEL ? [[channel, ''] as const] : of,
+      of.length > MAX_PER_CHANNEL ? [[channel, ''] as const] : of,
     )
     return [leaving.map(([channel]) => channel), leaving.map(([, payload]) => `${self}:${payload}`)]
   }

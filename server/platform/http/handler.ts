@@ -172,12 +172,13 @@ function idempotencyKeyOf(request: FastifyRequest): string | null {
   }
   const { credential } = request.identity!
   // Whoever has no visitor token yet is told from the others of the same page by the key alone.
-  if (credential.kind === 'embed' && credential.visitor_id === null && key.length < LEAST_OF_A_STRANGER) return null
+  if (credential.kind === 'embed' && credential.visitor_id === null && key.length < MIN_ANONYMOUS_KEY_LENGTH)
+    return null
   return key
 }
 
-/** From so many characters on only whoever made the key up knows it. */
-const LEAST_OF_A_STRANGER = 16
+/** Shorter keys of anonymous visitors can be guessed. */
+const MIN_ANONYMOUS_KEY_LENGTH = 16
 
 /** Made only for verbs that look at it; most never do. */
 function makeHungUp(reply: FastifyReply): () => AbortSignal {

@@ -6,7 +6,7 @@ import { invalid, problem } from '../errors.ts'
 import { parseJson } from './body.ts'
 import type { AnyRoute } from './route.ts'
 
-const MOST_ISSUES = 50
+const MAX_ISSUES = 50
 
 /** What a verb gets, and the server-owned fields that the caller sent back. */
 export type ReadInput = { value: Record<string, unknown>; echoed: [field: string, value: unknown][] }
@@ -59,10 +59,10 @@ function inWords(issue: z.core.$ZodRawIssue): string | undefined {
 export function parse(schema: z.ZodType, value: unknown): Record<string, unknown> {
   const result = schema.safeParse(value, { error: inWords })
   if (result.success) return result.data as Record<string, unknown>
-  const found = result.error.issues.slice(0, MOST_ISSUES).flatMap((issue) => {
+  const found = result.error.issues.slice(0, MAX_ISSUES).flatMap((issue) => {
     const place = issue.path.map(String).reduce(at, '')
     if (issue.code !== 'unrecognized_keys') return [{ path: place, message: issue.message }]
-    return issue.keys.slice(0, MOST_ISSUES).map((key) => ({ path: at(place, key), message: 'is not a known field' }))
+    return issue.keys.slice(0, MAX_ISSUES).map((key) => ({ path: at(place, key), message: 'is not a known field' }))
   })
-  throw invalid(found.slice(0, MOST_ISSUES))
+  throw invalid(found.slice(0, MAX_ISSUES))
 }

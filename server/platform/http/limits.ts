@@ -7,7 +7,7 @@ export type Verdict = { allowed: boolean; limit: Limit; remaining: number; retry
 export type Held = { verdict: Verdict; settle(counts: boolean): void }
 
 type Bucket = { tokens: number; at: number }
-const MOST_BUCKETS = 100_000
+const MAX_BUCKETS = 100_000
 
 export const limits = {
   general: { name: 'general', burst: 200, perSecond: 100 },
@@ -41,7 +41,7 @@ export function makeRateLimiter(now: () => number = () => performance.now()): Ra
     // Re-inserted, so that the map keeps the order of last use and the oldest can be dropped.
     buckets.delete(id)
     buckets.set(id, bucket)
-    if (buckets.size > MOST_BUCKETS) buckets.delete(buckets.keys().next().value!)
+    if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value!)
     return bucket
   }
 

@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify'
 
 const DOORS = 4
 /** Connections that come in one instant; beyond Node's 511 the kernel drops them, and the client tries again after a second. */
-const MOST_UNACCEPTED = 4096
+const MAX_UNACCEPTED = 4096
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -54,7 +54,7 @@ export const webAddressOf = (host: string, port: number | string): string =>
 export async function listen(app: FastifyInstance, at: { host: string; port: number }): Promise<string> {
   const manyDoors = platform === 'linux'
   if (manyDoors && at.port !== 0) await refuseTakenPort(at)
-  const shared = { backlog: MOST_UNACCEPTED, reusePort: manyDoors }
+  const shared = { backlog: MAX_UNACCEPTED, reusePort: manyDoors }
   const address = await app.listen({ ...at, ...shared })
   if (!manyDoors) return address
   for (const { address: host, port } of app.addresses() as AddressInfo[])

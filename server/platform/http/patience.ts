@@ -4,7 +4,7 @@ import { SECOND } from '../clock.ts'
 // the work.
 
 const REFUSALS_PER_SECOND = 500
-const LONGEST_S = 30
+const MAX_RETRY_AFTER_S = 30
 
 export type Patience = {
   /** Counts a refusal, and says in how many seconds to come back. */
@@ -15,7 +15,7 @@ export function makePatience(now: () => number = () => performance.now()): Patie
   let second = 0
   let refused = 0
   let before = 0
-  const secondsFor = (count: number): number => Math.min(LONGEST_S, Math.ceil(count / REFUSALS_PER_SECOND))
+  const secondsFor = (count: number): number => Math.min(MAX_RETRY_AFTER_S, Math.ceil(count / REFUSALS_PER_SECOND))
   return {
     retryAfterS() {
       const current = Math.floor(now() / SECOND)

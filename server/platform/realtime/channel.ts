@@ -7,10 +7,10 @@ import type { Feed, Frame } from './feed.ts'
 // a thousand hints that come during a query cost one more query. A socket is read for from its own position, which only
 // the reader moves: nothing is lost or repeated however hints, commits and connects interleave.
 
-export const MOST_FRAMES = 200
-const MOST_REQUESTS = 2000
+export const MAX_FRAMES = 200
+const MAX_REQUESTS = 2000
 /** In one read for all: an entry holds up to 32 kB, and after a restart everybody comes back at once. */
-export const MOST_FRAMES_OF_ALL = 4000
+export const MAX_FRAMES_TOGETHER = 4000
 const RETRY_AFTER = 250
 
 export type Channel = ReturnType<typeof makeChannel>
@@ -32,7 +32,7 @@ export function makeChannel(options: { feed: Feed; log: Logger; mostBuffered: nu
   function takeRequests(): Map<string, { resource: string; after: number; connections: Connection[] }> {
     const requests: ReturnType<typeof takeRequests> = new Map()
     for (const resource of marked) {
-      if (requests.size >= MOST_REQUESTS) break
+      if (requests.size >= MAX_REQUESTS) break
       marked.delete(resource)
       for (const connection of byResource.get(resource) ?? []) {
         if (connection.fullSince !== null) continue
@@ -52,7 +52,7 @@ export function makeChannel(options: { feed: Feed; log: Logger; mostBuffered: nu
     while (marked.size > 0 && !stopped) {
       const requests = [...takeRequests().values()]
       if (requests.length === 0) continue
-      const most = Math.max(1, Math.min(MOST_FRAMES, Math.floor(MOST_FRAMES_OF_ALL / requests.length)))
+      const most = Math.max(1, Math.min(MAX_FRAMES, Math.floor(MAX_FRAMES_TOGETHER / requests.length)))
       try {
         const answers = await feed.read(requests, most)
         for (const [at, { resource, connections }] of requests.entries()) {

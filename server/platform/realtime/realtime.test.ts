@@ -8,7 +8,7 @@ import { makeLogger } from '#platform/log'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { openSocket, type TestSocket } from '#test/harness/socket'
 import { type Database, openDatabase } from '../db/pool.ts'
-import { MOST_FRAMES_OF_ALL } from './channel.ts'
+import { MAX_FRAMES_TOGETHER } from './channel.ts'
 import { type Feed, type Frame, type ReadRequest, type Verdict, withGaps } from './feed.ts'
 import { makeRealtime, type Realtime, type RealtimeOptions } from './realtime.ts'
 
@@ -154,7 +154,7 @@ describe('sockets', () => {
     await Promise.all(lives.map((live) => live.frame(({ seq }) => seq === 300)))
     for (const { frames } of lives)
       expect(frames.map(({ seq }) => seq)).toEqual(Array.from({ length: 300 }, (_, n) => n + 1))
-    expect(Math.max(...asked)).toBeLessThanOrEqual(MOST_FRAMES_OF_ALL)
+    expect(Math.max(...asked)).toBeLessThanOrEqual(MAX_FRAMES_TOGETHER)
   })
 
   test('an entry whose hint was lost is found by the next look', async () => {

@@ -26,11 +26,11 @@ const defaults: Timing = {
   slowAfter: 10 * SECOND,
 }
 
-const MOST_PONGS_BYTES = 16 * 1024
+const MAX_PONGS_BYTES = 16 * 1024
 
 /** A client that pings and does not read would fill the memory with answers. */
 function answerPing(this: WebSocket, data: Buffer): void {
-  if (this.bufferedAmount < MOST_PONGS_BYTES) this.pong(data)
+  if (this.bufferedAmount < MAX_PONGS_BYTES) this.pong(data)
 }
 
 export type RealtimeOptions = {

@@ -1,7 +1,7 @@
 // Read in the sandbox processes too, which can read nothing but this folder.
 
-const MOST_KEYS = 20_000
-const MOST_WIDE_KEYS = 100_000
+const MAX_KEYS = 20_000
+const MAX_WIDE_KEYS = 100_000
 /** Narrow objects, as records are, have the same names again and again and cost next to nothing. */
 const WIDE = 50
 
@@ -18,13 +18,13 @@ export function hasTooManyKeys(text: string): boolean {
     if (letter === '"') index = endOfString(text, index)
     else if (letter === ':') {
       keys += 1
-      if (keys > MOST_KEYS) return true
+      if (keys > MAX_KEYS) return true
     } else if (letter === '{') {
       open.push(keys)
       keys = 0
     } else if (letter === '}') {
       if (keys > WIDE) wide += keys
-      if (wide > MOST_WIDE_KEYS) return true
+      if (wide > MAX_WIDE_KEYS) return true
       keys = open.pop() ?? 0
     }
   }

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { type Mail, MailFailure } from '#providers/mail/index'
 import { type Channel, ChannelFailure, InboundMalformed, type InboundMessage, json, SignatureRefused } from './index.ts'
 import { same, secretOf } from './signature.ts'
-import { MOST_READ, readJson, storable } from './text.ts'
+import { MAX_READ, readJson, storable } from './text.ts'
 
 // A mail server hands incoming mail over as it is (message/rfc822), or as JSON, with the inbound secret. Answers go out
 // through the installation's mail provider. The external id is the address that people write to.
@@ -17,8 +17,8 @@ const Json = z.object({
   headers: z.record(z.string(), z.string()).optional(),
 })
 
-const MOST_BYTES = 256 * 1024
-const MOST_LINES = 3000
+const MAX_BYTES = 256 * 1024
+const MAX_LINES = 3000
 
 type Read = {
   from: { address: string; name: string }
@@ -97,12 +97,12 @@ function readBody(body: Buffer): Read {
  */
 function beginningOf(body: Buffer): Buffer {
   let end = 0
-  for (let lines = 0; lines < MOST_LINES; lines += 1) {
+  for (let lines = 0; lines < MAX_LINES; lines += 1) {
     const found = body.indexOf(10, end)
-    if (found === -1) return body.subarray(0, MOST_BYTES)
+    if (found === -1) return body.subarray(0, MAX_BYTES)
     end = found + 1
   }
-  return body.subarray(0, Math.min(end, MOST_BYTES))
+  return body.subarray(0, Math.min(end, MAX_BYTES))
 }
 
 async function readMime(body: Buffer): Promise<Read> {
@@ -134,7 +134,7 @@ function messageOf(read: Read, ours: string): InboundMessage | undefined {
     /^(mailer-daemon|postmaster|no-?reply)@/.test(from)
   const forged = /\bdmarc=fail\b/i.test(read.header('authentication-results'))
   if (automatic || forged) return undefined
-  const text = storable(withoutQuotes(read.text.slice(0, MOST_READ)))
+  const text = storable(withoutQuotes(read.text.slice(0, MAX_READ)))
   return {
     // Without an id nothing tells a repetition from a second "yes", and saying it twice is better than losing it.
     deliveryId: read.messageId === '' ? randomUUID() : read.messageId.slice(0, 500),
@@ -169,7 +169,7 @@ function withoutQuotes(text: string): string {
 function plainOf(html: string): string {
   let text = ''
   let from = 0
-  while (text.length < MOST_READ) {
+  while (text.length < MAX_READ) {
     const opens = html.indexOf('<', from)
     const closes = opens === -1 ? -1 : html.indexOf('>', opens)
     if (closes === -1) {

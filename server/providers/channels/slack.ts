@@ -11,7 +11,7 @@ import {
   SignatureRefused,
 } from './index.ts'
 import { headerOf, hmac, requireFresh, same, secretOf } from './signature.ts'
-import { MOST_READ, readJson, storable } from './text.ts'
+import { MAX_READ, readJson, storable } from './text.ts'
 
 const Event = z.object({
   type: z.string(),
@@ -139,7 +139,7 @@ function messageOf(event: Event['event']): InboundMessage | undefined {
 const readText = (text: string): string =>
   storable(
     text
-      .slice(0, MOST_READ)
+      .slice(0, MAX_READ)
       .replace(/^\s*<@[A-Z0-9]+(?:\|[^>]*)?>[:,]?\s*/, '')
       .replaceAll(/<([^<>]+)>/g, shownOf)
       .replaceAll('&lt;', '<')

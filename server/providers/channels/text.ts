@@ -13,18 +13,18 @@ export function readJson<Schema extends z.ZodType>(body: Buffer, schema: Schema)
   return read.success ? read.data : undefined
 }
 
-export const LONGEST_TEXT = 8000
+export const MAX_TEXT_LENGTH = 8000
 /** So much of a message is looked through for its text: what stands around it, as quotes and links, counts too. */
-export const MOST_READ = 8 * LONGEST_TEXT
+export const MAX_READ = 8 * MAX_TEXT_LENGTH
 const CUT = '…'
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. What is too long ends with a sign that it was cut. */
-export const storable = (text: string, most = LONGEST_TEXT): string => {
+export const storable = (text: string, most = MAX_TEXT_LENGTH): string => {
   const whole = text.toWellFormed().replaceAll('\u0000', '').trim()
   return whole.length <= most ? whole : whole.slice(0, most - 1).toWellFormed() + CUT
 }
 
-export const wasCut = (text: string): boolean => text.length === LONGEST_TEXT && text.endsWith(CUT)
+export const wasCut = (text: string): boolean => text.length === MAX_TEXT_LENGTH && text.endsWith(CUT)
 
 const BREAKS = ['\n\n', '\n', ' ']
 

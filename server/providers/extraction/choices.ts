@@ -32,7 +32,7 @@ const everyday = new Set([
 ])
 const MANY_WORDS = 100
 /** Whoever names as many has chosen none. */
-const MOST_SAID = 200
+const MAX_SAID = 200
 const COMPARISON = 4
 const KEPT_FOR_WORDS = 2000
 const ordinals = 'first second third fourth fifth sixth'.split(' ')
@@ -126,13 +126,13 @@ export const findChoices = (message: string, spoken: Spoken, want: Want, effort:
   const forms = formsOf(spoken)
   const exact = new Map(want.options.map((option) => [option, matchOption(message, spoken, option, want)]))
   const phrases = [...exact.values()].flat()
-  if (phrases.length > MOST_SAID) return []
+  if (phrases.length > MAX_SAID) return []
   const guessed = want.options
     .filter((option) => exact.get(option)!.length === 0)
     .flatMap((option) => [...byTellingWord(spoken, option, want), ...bySlip(forms, option, effort)])
     .filter((guess) => !phrases.some((phrase) => isWithin(guess, phrase)))
   const said = [...phrases, ...guessed]
-  if (said.length > MOST_SAID || !spend(effort, said.length * 5)) return []
+  if (said.length > MAX_SAID || !spend(effort, said.length * 5)) return []
   const found = said.filter(({ from }) => !isNegated(message, from))
   // "extra large" is not also "large": the longest reading of the same words stands.
   const longest = found.filter((a) => !found.some((b) => isWithin(a, b)))

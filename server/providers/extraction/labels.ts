@@ -14,8 +14,8 @@ export type Labelled = Span & {
 }
 
 // A message that repeats a name a thousand times would otherwise be read a thousand times.
-const MOST_MENTIONS = 8
-const MOST_LABELS = 200
+const MAX_MENTIONS = 8
+const MAX_LABELS = 200
 
 type Mention = Span & { want: Want; exact: boolean }
 
@@ -125,9 +125,9 @@ const endOf = (message: string, { from, link, want }: Omit<Labelled, 'to'>, next
 
 export const findLabelled = (message: string, spoken: Spoken, wants: Want[], effort: Effort): Labelled[] => {
   const mentions = wants
-    .flatMap((want) => mentionsOf(want, spoken, wants, effort).slice(0, MOST_MENTIONS))
+    .flatMap((want) => mentionsOf(want, spoken, wants, effort).slice(0, MAX_MENTIONS))
     .sort((a, b) => a.from - b.from || b.to - a.to)
-    .slice(0, MOST_LABELS)
+    .slice(0, MAX_LABELS)
   const foreign = matches(message, otherLabel).map((match) => match.index)
   const linked = mentions.flatMap((mention): Omit<Labelled, 'to'>[] => {
     const after = message.slice(mention.to, mention.to + 60)

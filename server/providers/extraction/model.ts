@@ -9,7 +9,7 @@ import type { Extraction, ExtractionRequest, Requirement } from './index.ts'
 // Values out of a message by a language model. It never invents: for each value the model must quote the words it read it
 // from, a value whose words do not stand in the message is dropped, and so is one that does not fit its schema.
 
-const LONGEST_MESSAGE = 10_000
+const MAX_MESSAGE_LENGTH = 10_000
 const ANSWER_TOKENS = 8_192
 /** The value itself stands in its quotation, or was made of it (a date out of "tomorrow"). */
 const LITERAL = 0.95
@@ -25,7 +25,7 @@ export const extractByModel = async (
   const requirements = request.requirements.map(
     (each): Requirement => (typeof each === 'string' ? { name: each } : each),
   )
-  const message = request.message.slice(0, LONGEST_MESSAGE).normalize('NFC').toWellFormed()
+  const message = request.message.slice(0, MAX_MESSAGE_LENGTH).normalize('NFC').toWellFormed()
   const { value: answer, usage } = await llm.generateObject({
     system: instructionsOf(request, requirements),
     messages: [{ role: 'user', text: promptOf(request, message) }],

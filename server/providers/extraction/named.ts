@@ -100,7 +100,7 @@ const readValue = (text: string, link: Labelled['link'], want: Want, place: Plac
   }
 }
 
-const LONGEST_VALUE = 1000
+const MAX_VALUE_LENGTH = 1000
 
 /** How far from its label a value may start. */
 const reach = { sign: 30, verb: 40, bare: 14 } as const
@@ -108,7 +108,7 @@ const leading =
   /^\s*(?:(?:of|for|to|about|on|by|at|around|from|with|until|the|a|an|no later than|my|like|roughly|approximately|will|be|it['’]s|as|in|under|number|no\.?|#)\s*)*$/i
 
 export const readLabelled = ({ message, numbers }: Scan, label: Labelled, place: Place): Candidate | undefined => {
-  const text = message.slice(label.from, Math.min(label.to, label.from + LONGEST_VALUE))
+  const text = message.slice(label.from, Math.min(label.to, label.from + MAX_VALUE_LENGTH))
   if (/^\s*(?:is|are|was)?\s*(?:not|isn['’]t|n['’]t)\b/i.test(text) && label.want.kind !== 'boolean') return undefined
   // In "two adults, three children" the words are what is counted, not labels of what follows.
   const counted = numbers.some(({ to }) => to <= label.labelFrom && label.labelFrom - to <= 2)

@@ -126,13 +126,13 @@ const findNumerals = (text: string): FoundNumber[] =>
       (number) => number.currency !== undefined || !/(?<![\p{L}\p{N}])\p{Lu}{2,4}\s?$/u.test(before(text, number.from)),
     )
 
-const MOST_WRITTEN = 60
+const MAX_WRITTEN = 60
 
 const findWritten = (text: string): FoundNumber[] => {
   const found: FoundNumber[] = []
   const words = wordsOf(text.replace(/-/g, ' '))
   let i = 0
-  while (i < words.length && found.length < MOST_WRITTEN) {
+  while (i < words.length && found.length < MAX_WRITTEN) {
     const read = readWords(words.slice(i, i + 12).map((word) => word.text.toLowerCase()))
     const first = words[i] as Span
     if (!read) {

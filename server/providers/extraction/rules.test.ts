@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import type { Json } from '#model/definition'
 import { cases } from './messages/all.ts'
-import { type Case, SAID_AT, USUAL_ZONE } from './messages/case.ts'
+import { type Case, DEFAULT_ZONE, SAID_AT } from './messages/case.ts'
 import { harderCases } from './messages/harder.ts'
 import { laterCases } from './messages/later.ts'
 import { splitList } from './readers.ts'
 import { extractByRules } from './rules.ts'
 
-const extract = ({ message, wants, known, asked, timeZone = USUAL_ZONE }: Case) =>
+const extract = ({ message, wants, known, asked, timeZone = DEFAULT_ZONE }: Case) =>
   extractByRules({
     message,
     requirements: wants,
@@ -42,7 +42,7 @@ test.each([
   expect(overconfident).toEqual([])
 })
 
-const at = { timeZone: USUAL_ZONE, now: SAID_AT }
+const at = { timeZone: DEFAULT_ZONE, now: SAID_AT }
 const date = { type: 'string', format: 'date' }
 
 test('what is missing are the required names without a value; each value has its confidence; the extractor says its name', () => {

@@ -11,8 +11,8 @@ import { type Want, wantOf } from './wants.ts'
 // Values out of a message by rules alone. It never invents: what could be two things, or belong to two requirements, is
 // missing, and the same words serve two requirements only where the message names both.
 
-const LONGEST_MESSAGE = 4000
-const MOST_WANTS = 100
+const MAX_MESSAGE_LENGTH = 4000
+const MAX_WANTS = 100
 const DOUBT = 0.08
 const LEAST = 0.5
 
@@ -21,12 +21,12 @@ type Claim = Candidate & { want: Want }
 const same = (a: Json, b: Json): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 /** Whoever says this many things of one kind has not said which is meant. */
-const MOST_VALUES = 8
+const MAX_VALUES = 8
 
 const distinct = (candidates: Candidate[]): Candidate[] => {
-  if (candidates.length <= MOST_VALUES) return candidates
+  if (candidates.length <= MAX_VALUES) return candidates
   const values = new Map(candidates.toReversed().map((each) => [JSON.stringify(each.value), each]))
-  return values.size <= MOST_VALUES ? [...values.values()].reverse() : []
+  return values.size <= MAX_VALUES ? [...values.values()].reverse() : []
 }
 
 const claimsOf = (message: string, wants: Want[], known: JsonObject, place: Place): Claim[] => {
@@ -136,11 +136,11 @@ const bareAnswer = (message: string, want: Want, place: Place): Candidate | unde
 
 export const extractByRules = (request: ExtractionRequest): Extraction => {
   const { timeZone, now, known = {}, asked } = request
-  const message = request.message.slice(0, LONGEST_MESSAGE).normalize('NFC')
+  const message = request.message.slice(0, MAX_MESSAGE_LENGTH).normalize('NFC')
   const place = { timeZone, now, effort: newEffort() }
   const requirements = request.requirements.map((each) => (typeof each === 'string' ? { name: each } : each))
   const wants = requirements
-    .filter(({ name }, at) => at < MOST_WANTS || name === asked)
+    .filter(({ name }, at) => at < MAX_WANTS || name === asked)
     .map((each) => wantOf(each, place.effort))
   const written = readJson(message, wants)
   const settled = written ?? assign(withoutCorrected(message, claimsOf(message, wants, known, place)), asked)

@@ -133,17 +133,17 @@ export const isNegated = (message: string, at: number): boolean => {
   return allBut.test(earlier) || (negated !== null && !reversal.test(negated[0]))
 }
 
-const LONGEST_SENTENCE = 400
+const MAX_SENTENCE_LENGTH = 400
 
 /** The sentence around a place, with its closing mark. */
 export const sentenceAt = (message: string, at: number): string => {
-  const from = Math.max(0, at - LONGEST_SENTENCE)
+  const from = Math.max(0, at - MAX_SENTENCE_LENGTH)
   const earlier = message.slice(from, at)
   const starts = ['. ', '? ', '! ', '\n'].map((mark) => {
     const found = earlier.lastIndexOf(mark)
     return found < 0 ? from : from + found + mark.length
   })
-  const later = message.slice(at, at + LONGEST_SENTENCE)
+  const later = message.slice(at, at + MAX_SENTENCE_LENGTH)
   const end = /[.!?](?=\s|$)|\n/.exec(later)
   return message.slice(Math.max(...starts), at + (end ? end.index + 1 : later.length))
 }

@@ -46,9 +46,9 @@ export type Want = {
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-const LONGEST_NAME = 200
+const MAX_NAME_LENGTH = 200
 const KEPT_FOR_READING = 6000
-const LONGEST_TEXT = 500
+const MAX_TEXT_LENGTH = 500
 
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
@@ -77,7 +77,7 @@ const namedOptions = (schema: JsonObject): { value: Json; names: string[] }[] =>
 
 /** Nobody says an option of a page; of very many only the first are known by their words. */
 const isSpoken = (names: string[], effort: Effort): boolean =>
-  names.every((name) => name.length <= LONGEST_NAME) && spend(effort, 2 * names.length, KEPT_FOR_READING)
+  names.every((name) => name.length <= MAX_NAME_LENGTH) && spend(effort, 2 * names.length, KEPT_FOR_READING)
 
 const optionsOf = (schema: JsonObject, effort: Effort): Option[] => {
   const spoken = namedOptions(schema).filter(({ names }) => isSpoken(names, effort))
@@ -183,10 +183,10 @@ const unitIn = (words: string[]): Unit | undefined => {
 export const wantOf = (requirement: Requirement, effort: Effort): Want => {
   const schema = requirement.schema ?? {}
   const options = optionsOf(schema, effort)
-  const title = textOf(schema.title).slice(0, LONGEST_NAME)
+  const title = textOf(schema.title).slice(0, MAX_NAME_LENGTH)
   const told = [requirement.description ?? '', textOf(schema.description)]
-  const description = told.map((text) => text.slice(0, LONGEST_TEXT)).join(' ')
-  const name = requirement.name.slice(0, LONGEST_NAME)
+  const description = told.map((text) => text.slice(0, MAX_TEXT_LENGTH)).join(' ')
+  const name = requirement.name.slice(0, MAX_NAME_LENGTH)
   const words = nameWords(name)
   const about = new Set([...contentStems(name), ...contentStems(title), ...contentStems(description)])
   const kind = kindOf(words.join(' '), schema, options, about)

@@ -6,7 +6,7 @@ import { ModelProblem } from './problem.ts'
 
 export type CallLimits = { timeoutMs: number; tries: number; backoffMs: number }
 
-export const USUAL_LIMITS: CallLimits = { timeoutMs: 120 * SECOND, tries: 3, backoffMs: 500 }
+export const DEFAULT_LIMITS: CallLimits = { timeoutMs: 120 * SECOND, tries: 3, backoffMs: 500 }
 
 const WORTH_ANOTHER_TRY: ReadonlySet<string> = new Set(['provider_unavailable', 'provider_busy'])
 

@@ -21,7 +21,7 @@ export type ExtractRequest = {
 
 export type Extracted = { value: JsonObject; missing: string[]; usage: Usage }
 
-const USUAL_TOKENS = 8_192
+const DEFAULT_TOKENS = 8_192
 
 export const extractObject = async (llm: LanguageModel, request: ExtractRequest): Promise<Extracted> => {
   const { text, schema, instructions, model, signal } = request
@@ -35,7 +35,7 @@ export const extractObject = async (llm: LanguageModel, request: ExtractRequest)
     messages: [{ role: 'user', text: fence.around(text) }],
     schema: nullable(schema),
     schemaName: 'values',
-    maxTokens: request.maxTokens ?? USUAL_TOKENS,
+    maxTokens: request.maxTokens ?? DEFAULT_TOKENS,
     ...(model !== undefined && { model }),
     ...(request.temperature !== undefined && { temperature: request.temperature }),
     ...(signal !== undefined && { signal }),

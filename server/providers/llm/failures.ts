@@ -2,7 +2,7 @@ import { APICallError, ToolChoiceViolationError } from 'ai'
 import { SECOND } from '#platform/clock'
 import { ModelProblem } from './problem.ts'
 
-const LONGEST_WAIT = 20 * SECOND
+const MAX_WAIT = 20 * SECOND
 
 /** What the library threw, in our words. `told` is what may be said of the provider's own: a short code, never a sentence. */
 export const modelProblemOf = (error: unknown, secret: string | null): ModelProblem => {
@@ -58,5 +58,5 @@ const toldBy = (call: APICallError, secret: string | null): string | undefined =
 const retryAfterOf = (call: APICallError): number | undefined => {
   const { 'retry-after-ms': ms, 'retry-after': s } = call.responseHeaders ?? {}
   const wanted = ms !== undefined ? Number(ms) : Number(s ?? Number.NaN) * SECOND
-  return Number.isFinite(wanted) && wanted >= 0 ? Math.min(wanted, LONGEST_WAIT) : undefined
+  return Number.isFinite(wanted) && wanted >= 0 ? Math.min(wanted, MAX_WAIT) : undefined
 }

@@ -1,6 +1,6 @@
 import { generateText, type LanguageModelUsage, type Output, type LanguageModel as SdkModel } from 'ai'
 import type { JsonSchema } from '#model/node'
-import { type CallLimits, callModel, USUAL_LIMITS } from './calls.ts'
+import { type CallLimits, callModel, DEFAULT_LIMITS } from './calls.ts'
 import type { Finish, LanguageModel, Prompt, Tool, Turn, Usage } from './index.ts'
 import { fromSdkToolCall, type ProviderOptions, toSdkMessages, toSdkTools } from './messages.ts'
 import { ModelProblem } from './problem.ts'
@@ -24,7 +24,7 @@ type Wanted = {
 export const makeSdkModel = (settings: VendorSettings, usual: Partial<CallLimits> = {}): LanguageModel => {
   const open = openVendor(settings)
   const secret = settings.apiKey
-  const limits: CallLimits = { ...USUAL_LIMITS, ...usual }
+  const limits: CallLimits = { ...DEFAULT_LIMITS, ...usual }
 
   const ask = async (prompt: Prompt, wanted: Wanted): Promise<Turn> => {
     const { signal, timeoutMs } = prompt

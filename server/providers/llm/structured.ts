@@ -27,7 +27,7 @@ export const objectFrom = async (
     if (read !== undefined && wrong.length === 0) return { value: read.value, usage }
     if (round >= repairs)
       throw new ModelProblem('model_output_invalid', `the answer does not fit the schema: ${wrong[0]}`)
-    messages.push({ role: 'assistant', text: answer.text.slice(0, LONGEST_ECHO) || '(nothing)' })
+    messages.push({ role: 'assistant', text: answer.text.slice(0, MAX_ECHO) || '(nothing)' })
     messages.push({
       role: 'user',
       text: `That answer cannot be used:\n${wrong.map((line) => `- ${line}`).join('\n')}\nAnswer again with the corrected JSON alone.`,
@@ -35,12 +35,12 @@ export const objectFrom = async (
   }
 }
 
-const LONGEST_ECHO = 20_000
-const MOST_PROBLEMS = 8
+const MAX_ECHO = 20_000
+const MAX_PROBLEMS = 8
 
 const problemsOf = (schema: Json, value: Json): string[] =>
   validateJson(schema, value)
-    .slice(0, MOST_PROBLEMS)
+    .slice(0, MAX_PROBLEMS)
     .map(({ path, message }) => `${path === '' ? 'it' : path} ${message}`)
 
 /** The one JSON value of an answer, with or without a code fence around it. */

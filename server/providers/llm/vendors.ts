@@ -19,7 +19,7 @@ export type VendorSettings = {
   fetch?: typeof globalThis.fetch
 }
 
-const USUAL_ADDRESS: Record<VendorName, string> = {
+const DEFAULT_ADDRESS: Record<VendorName, string> = {
   openai: 'https://api.openai.com/v1',
   anthropic: 'https://api.anthropic.com/v1',
   google: 'https://generativelanguage.googleapis.com/v1beta',
@@ -41,7 +41,7 @@ export const openVendor = (settings: VendorSettings): ((model: string) => Promis
   const common = {
     fetch: settings.fetch ?? guardedAnswer,
     apiKey: apiKey ?? 'none',
-    baseURL: baseUrl ?? USUAL_ADDRESS[provider],
+    baseURL: baseUrl ?? DEFAULT_ADDRESS[provider],
   }
   let opened: Promise<(model: string) => SdkModel> | undefined
 

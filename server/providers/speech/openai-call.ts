@@ -21,7 +21,7 @@ export type OpenAiCall = {
   largestAnswer: number
 }
 
-const USUAL_TIMEOUT = 60_000
+const DEFAULT_TIMEOUT = 60_000
 
 const unavailable = (message: string) => new ProviderProblem('provider_unavailable', message)
 
@@ -33,7 +33,7 @@ const refusal = (status: number): ProviderProblem => {
 }
 
 export const callOpenAi = async (endpoint: OpenAiEndpoint, call: OpenAiCall): Promise<Buffer> => {
-  const send = makeBoundedFetch({ maxBytes: call.largestAnswer, timeoutMs: endpoint.timeout ?? USUAL_TIMEOUT })
+  const send = makeBoundedFetch({ maxBytes: call.largestAnswer, timeoutMs: endpoint.timeout ?? DEFAULT_TIMEOUT })
   try {
     // A key goes to the configured host alone: redirects are not followed.
     const response = await send(`${endpoint.baseUrl.replace(/\/+$/, '')}${call.path}`, {

@@ -1,8 +1,8 @@
 // The voice says plain English letters. What it would drop in silence is written as words here, and long text is cut into
 // sentences so that one request never holds the audio process for long and an abandoned one stops at the next sentence.
 
-const LONGEST_PIECE = 300
-const LONGEST_WORD = 60
+const MAX_PIECE = 300
+const MAX_WORD = 60
 
 const spoken: [RegExp, string][] = [
   [/[\u2018\u2019\u201b]/g, "'"],
@@ -35,15 +35,15 @@ const plainText = (text: string): string => {
   )
 }
 
-const cutLongWords = (piece: string) => piece.replace(new RegExp(`\\S{${LONGEST_WORD}}(?=\\S)`, 'g'), '$& ')
+const cutLongWords = (piece: string) => piece.replace(new RegExp(`\\S{${MAX_WORD}}(?=\\S)`, 'g'), '$& ')
 
 const cutAtSpaces = (piece: string): string[] => {
   const parts: string[] = []
   let rest = piece
-  while (rest.length > LONGEST_PIECE) {
-    const head = rest.slice(0, LONGEST_PIECE)
+  while (rest.length > MAX_PIECE) {
+    const head = rest.slice(0, MAX_PIECE)
     const comma = Math.max(head.lastIndexOf(', '), head.lastIndexOf('; '))
-    const cut = comma > LONGEST_PIECE / 3 ? comma + 1 : Math.max(head.lastIndexOf(' '), 1)
+    const cut = comma > MAX_PIECE / 3 ? comma + 1 : Math.max(head.lastIndexOf(' '), 1)
     parts.push(rest.slice(0, cut).trim())
     rest = rest.slice(cut).trim()
   }

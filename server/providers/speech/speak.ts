@@ -5,7 +5,7 @@ import type { Frame } from './frames.ts'
 import { ProviderProblem } from './problem.ts'
 
 // A spelled-out word of 4,096 letters would speak for a quarter of an hour.
-const LONGEST_S = 600
+const MAX_AUDIO_S = 600
 
 /** The audio process's half of local speech. */
 export const speak = async (
@@ -22,7 +22,7 @@ export const speak = async (
     sampleRate = spoken.sampleRate
     parts.push(spoken.samples)
     length += spoken.samples.length
-    if (length > LONGEST_S * sampleRate)
+    if (length > MAX_AUDIO_S * sampleRate)
       throw new ProviderProblem('text_too_long', 'Saying this text takes more than ten minutes.')
     await pause()
   }

@@ -5,7 +5,7 @@ import { decodeAudio, refuseSilence, SAMPLE_RATE } from './audio/decode.ts'
 import { type Listener, loadMoonshine } from './moonshine.ts'
 import { cutInTwo, cutWindows } from './windows.ts'
 
-const SHORTEST_RETRY_S = 2
+const MIN_RETRY_S = 2
 
 let loading: Promise<Listener> | undefined
 
@@ -13,7 +13,7 @@ let loading: Promise<Listener> | undefined
 const hear = async (window: Float32Array, listen: Listener, pause: () => Promise<void>): Promise<string> => {
   const text = await listen(window)
   await pause()
-  if (text !== '' || window.length < SHORTEST_RETRY_S * SAMPLE_RATE) return text
+  if (text !== '' || window.length < MIN_RETRY_S * SAMPLE_RATE) return text
   const texts: string[] = []
   for (const part of cutInTwo(window)) texts.push(await hear(part, listen, pause))
   return texts.filter(Boolean).join(' ')

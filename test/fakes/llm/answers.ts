@@ -34,4 +34,4 @@ export const cut = (): FakeAnswer => ({ kind: 'cut' })
 export const hang = (): FakeAnswer => ({ kind: 'hang' })
 export const redirect = (location: string): FakeAnswer => ({ kind: 'redirect', location })
 
-export const USUAL_USAGE: FakeUsage = { input: 20, output: 10 }
+export const DEFAULT_USAGE: FakeUsage = { input: 20, output: 10 }

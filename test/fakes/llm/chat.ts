@@ -1,4 +1,4 @@
-import { type FakeAnswer, USUAL_USAGE } from './answers.ts'
+import { DEFAULT_USAGE, type FakeAnswer } from './answers.ts'
 import { checkFunction, type Fields, fieldsOf, listOf, makePairing, need, only, textOf } from './strict.ts'
 
 // POST /v1/chat/completions: what is asked, checked, and what is answered.
@@ -118,7 +118,7 @@ export const isStrict = (schema: unknown): boolean => {
 
 export const writeChat = (answer: FakeAnswer, number: number): Fields => {
   const { message, finish } = chatMessage(answer, number)
-  const usage = 'usage' in answer && answer.usage !== undefined ? answer.usage : USUAL_USAGE
+  const usage = 'usage' in answer && answer.usage !== undefined ? answer.usage : DEFAULT_USAGE
   return {
     id: `chatcmpl-${number}`,
     object: 'chat.completion',

@@ -1,4 +1,4 @@
-import { type FakeAnswer, USUAL_USAGE } from './answers.ts'
+import { DEFAULT_USAGE, type FakeAnswer } from './answers.ts'
 import { type Asked, isStrict } from './chat.ts'
 import { checkFunction, type Fields, fieldsOf, listOf, makePairing, need, only, textOf } from './strict.ts'
 
@@ -72,7 +72,7 @@ const readItem = (
 }
 
 export const writeResponses = (answer: FakeAnswer, number: number): Fields => {
-  const usage = ('usage' in answer ? answer.usage : undefined) ?? USUAL_USAGE
+  const usage = ('usage' in answer ? answer.usage : undefined) ?? DEFAULT_USAGE
   const cutOff = answer.kind === 'text' && answer.finish !== undefined && answer.finish !== 'stop'
   return {
     id: `resp_${number}`,

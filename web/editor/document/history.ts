@@ -8,7 +8,7 @@ export type History<Doc> = {
   last: { about: string; at: number } | null
 }
 
-const MOST_STEPS = 200
+const MAX_STEPS = 200
 const TOGETHER_MS = 1_000
 
 export const startHistory = <Doc>(present: Doc): History<Doc> => ({ past: [], present, future: [], last: null })
@@ -18,7 +18,7 @@ export function record<Doc>(history: History<Doc>, next: Doc, at: number, about?
   if (next === history.present) return history
   const { last } = history
   const together = about !== undefined && last?.about === about && at - last.at < TOGETHER_MS
-  const past = together ? history.past : [...history.past, history.present].slice(-MOST_STEPS)
+  const past = together ? history.past : [...history.past, history.present].slice(-MAX_STEPS)
   return { past, present: next, future: [], last: about === undefined ? null : { about, at } }
 }
 

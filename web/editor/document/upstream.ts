@@ -128,7 +128,7 @@ function follow(reference: string, last: Execution): Json | undefined {
 
 export type Branch = { key: string | number; schema: JsonObject | undefined; sample: Json | undefined }
 
-const MOST_ITEMS = 20
+const MAX_ITEMS = 20
 
 /** One level down: what the sample has, and what the schema says there could be. */
 export function branchesOf({ schema, sample }: { schema: JsonObject | undefined; sample: Json | undefined }): Branch[] {
@@ -139,7 +139,7 @@ export function branchesOf({ schema, sample }: { schema: JsonObject | undefined;
   }
   if (Array.isArray(sample)) {
     const items = isObject(schema?.items) ? schema.items : undefined
-    return sample.slice(0, MOST_ITEMS).map((item, key) => ({ key, schema: items, sample: item }))
+    return sample.slice(0, MAX_ITEMS).map((item, key) => ({ key, schema: items, sample: item }))
   }
   const keys = new Set([...Object.keys(isObject(sample) ? sample : {}), ...Object.keys(properties)])
   return [...keys].map((key) => ({

@@ -13,7 +13,7 @@ export type Row = {
   expanded: boolean
 }
 
-const MOST_ROWS = 400
+const MAX_ROWS = 400
 
 /** Without a search the opened part of the tree; with one, every place whose name or path has the words. */
 export function rowsOf(
@@ -26,7 +26,7 @@ export function rowsOf(
   const matches = (row: Row): boolean =>
     words.every((word) => `${row.reference} ${row.name}`.toLowerCase().includes(word))
   const visit = (branch: Pick<Branch, 'schema' | 'sample'>, row: Omit<Row, 'expandable' | 'expanded'>): void => {
-    if (rows.length >= MOST_ROWS) return
+    if (rows.length >= MAX_ROWS) return
     const children = row.depth < 8 ? branchesOf(branch) : []
     const expanded = children.length > 0 && (words.length > 0 ? row.depth < 4 : isOpen(row.reference, row.depth))
     const whole: Row = { ...row, expandable: children.length > 0, expanded }

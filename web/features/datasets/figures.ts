@@ -10,7 +10,7 @@ export type Figures =
 
 const BINS = 12
 const TOP = 8
-const LONGEST_LABEL = 28
+const MAX_LABEL_LENGTH = 28
 
 const isPresent = (value: unknown): boolean => value !== null && value !== undefined
 
@@ -82,7 +82,7 @@ function ofTexts(values: string[]): Figures {
 }
 
 const shortText = (text: string): string =>
-  text === '' ? '(empty)' : text.length > LONGEST_LABEL ? `${text.slice(0, LONGEST_LABEL)}…` : text
+  text === '' ? '(empty)' : text.length > MAX_LABEL_LENGTH ? `${text.slice(0, MAX_LABEL_LENGTH)}…` : text
 const plain = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
 const large = new Intl.NumberFormat('en', { maximumSignificantDigits: 4, notation: 'compact' })
 /** 2,668 and 618.5 as they are; only millions are shortened. */

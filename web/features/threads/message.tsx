@@ -9,7 +9,7 @@ import { cx } from '#web/ui/cx.ts'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { toast } from '#web/ui/toast.tsx'
 
-const LONGEST_SPOKEN = 4096
+const MAX_SPOKEN = 4096
 
 export function Message({ message, threadId }: { message: ThreadMessage; threadId: string }) {
   const { userId } = useRole()
@@ -87,7 +87,7 @@ function ReadAloud({ threadId, text }: { threadId: string; text: string }) {
   useEffect(() => () => void (source && URL.revokeObjectURL(source)), [source])
   const speak = async (): Promise<void> => {
     try {
-      const audio = await api.speakInThread({ thread_id: threadId, text: text.slice(0, LONGEST_SPOKEN), format: 'mp3' })
+      const audio = await api.speakInThread({ thread_id: threadId, text: text.slice(0, MAX_SPOKEN), format: 'mp3' })
       setSource(URL.createObjectURL(audio))
     } catch (error) {
       toast.failed('Could not read the message aloud', error)

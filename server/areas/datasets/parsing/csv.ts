@@ -1,7 +1,7 @@
 import { type CsvError, parse } from 'csv-parse'
 import type { Json } from '#model/definition'
 import { byUnits, writeKey } from '../records/canonical.ts'
-import { MOST_KEYS, MOST_RECORD_BYTES } from '../records/limits.ts'
+import { MAX_KEYS, MAX_RECORD_BYTES } from '../records/limits.ts'
 import { located, refuse } from '../records/refused.ts'
 import type { Sink } from './json.ts'
 import { makeTextGate } from './text.ts'
@@ -43,7 +43,7 @@ function makeRowWriter(header: string[], infer: boolean, { packer, profiler }: S
 }
 
 function checkHeader(header: string[]): void {
-  if (header.length > MOST_KEYS) throw refuse('record', `has more than ${MOST_KEYS} columns`)
+  if (header.length > MAX_KEYS) throw refuse('record', `has more than ${MAX_KEYS} columns`)
   const seen = new Set<string>()
   for (const [index, name] of header.entries()) {
     if (name.trim() === '') throw refuse('record', `column ${index + 1} of the header has no name`)
@@ -56,7 +56,7 @@ const reasons: Record<string, string> = {
   CSV_QUOTE_NOT_CLOSED: 'a quote is never closed',
   CSV_INVALID_CLOSING_QUOTE: 'something follows after a closing quote',
   INVALID_OPENING_QUOTE: 'a quote stands inside a cell that is not quoted',
-  CSV_MAX_RECORD_SIZE: `the row is larger than ${MOST_RECORD_BYTES >> 20} MiB`,
+  CSV_MAX_RECORD_SIZE: `the row is larger than ${MAX_RECORD_BYTES >> 20} MiB`,
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
@@ -76,7 +76,7 @@ export function makeCsvReader({ delimiter, infer }: CsvOptions, sink: Sink) {
     record_delimiter: ['\r\n', '\n', '\r'],
     bom: true,
     skip_empty_lines: true,
-    max_record_size: MOST_RECORD_BYTES,
+    max_record_size: MAX_RECORD_BYTES,
   })
   /** Where the last row ended, and what the parser had counted by then. */
   let ended = { line: 0, lines: 0, empty: 0 }
@@ -132,7 +132,7 @@ export function makeCsvReader({ delimiter, infer }: CsvOptions, sink: Sink) {
       const text = gate.push(block)
       const end = Math.max(text.lastIndexOf(10), text.lastIndexOf(13)) + 1
       unfinishedBytes += end === 0 ? text.length : 0
-      if (unfinishedBytes > MOST_RECORD_BYTES)
+      if (unfinishedBytes > MAX_RECORD_BYTES)
         throw refuse('large', reasons.CSV_MAX_RECORD_SIZE!, { line: isInRow() ? rowBegan() : lineNow() })
       if (end === 0) {
         unfinished.push(text)

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { Json } from '#model/definition'
-import { MOST_DEPTH } from '../records/limits.ts'
+import { MAX_DEPTH } from '../records/limits.ts'
 import { refuse } from '../records/refused.ts'
 
 const QUOTE = 0x22
@@ -17,7 +17,7 @@ export type Cut = { value: Json; colons: number; lines: number; bytes: number }
  * counted on the bytes, before anything recursive or unbounded touches them. Colons outside strings are counted because
  * JSON.parse forgets a key that stands twice: then the value has fewer keys than its text has colons.
  */
-export function makeCutter(mostBytes: number, mostDepth = MOST_DEPTH) {
+export function makeCutter(mostBytes: number, mostDepth = MAX_DEPTH) {
   let parts: Buffer[] = []
   let bytes = 0
   let depth = 0

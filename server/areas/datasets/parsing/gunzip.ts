@@ -3,7 +3,7 @@ import { createGunzip } from 'node:zlib'
 import { RecordsRefused, refuse } from '../records/refused.ts'
 
 /** A bomb reaches 1000:1; real tables, even dull ones, stay far below this. */
-const MOST_RATIO = 200
+const MAX_RATIO = 200
 const RATIO_FROM_BYTES = 16 << 20
 
 /** Unpacks as it is read, and stops at the limit or as soon as the file turns out to be a bomb. */
@@ -28,8 +28,8 @@ export async function* gunzip(blocks: AsyncIterable<Buffer>, mostBytes: number):
     for await (const block of stream as AsyncIterable<Buffer>) {
       unpacked += block.length
       if (unpacked > mostBytes) throw refuse('large', 'The file is larger than the limit once it is unpacked.')
-      if (unpacked > RATIO_FROM_BYTES && unpacked > packed * MOST_RATIO)
-        throw refuse('large', `The file unpacks to more than ${MOST_RATIO} times its size.`)
+      if (unpacked > RATIO_FROM_BYTES && unpacked > packed * MAX_RATIO)
+        throw refuse('large', `The file unpacks to more than ${MAX_RATIO} times its size.`)
       yield block
     }
   } catch (error) {

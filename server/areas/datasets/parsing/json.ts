@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#model/definition'
 import { canonicalRecord } from '../records/canonical.ts'
-import { MOST_RECORD_BYTES } from '../records/limits.ts'
+import { MAX_RECORD_BYTES } from '../records/limits.ts'
 import type { Packer } from '../records/packer.ts'
 import type { Profiler } from '../records/profile.ts'
 import { located, type RecordsRefused, refuse } from '../records/refused.ts'
@@ -9,7 +9,7 @@ import { type Cut, isSpace, makeCutter } from './cutter.ts'
 export type Sink = { packer: Packer; profiler: Profiler }
 
 /** Everything in a body but its records. */
-const MOST_FIELD_BYTES = 1 << 20
+const MAX_FIELD_BYTES = 1 << 20
 
 /** Checks and packs one value that stands where a record should. */
 export function addRecord(sink: Sink, cut: Cut, line: number): void {
@@ -47,7 +47,7 @@ export function makeJsonReader(of: 'array' | 'body', sink: Sink) {
   let fieldBytes = 0
   let opened = false
   let cutting = false
-  const cutter = makeCutter(MOST_RECORD_BYTES)
+  const cutter = makeCutter(MAX_RECORD_BYTES)
 
   const syntax = (message: string): RecordsRefused => refuse('syntax', message, { line })
   const here = (): { record?: number; line: number } =>
@@ -71,7 +71,7 @@ export function makeJsonReader(of: 'array' | 'body', sink: Sink) {
       return
     }
     fieldBytes += cut.bytes
-    if (fieldBytes > MOST_FIELD_BYTES) throw refuse('large', 'The fields beside the records are too large.')
+    if (fieldBytes > MAX_FIELD_BYTES) throw refuse('large', 'The fields beside the records are too large.')
     fields[field] = cut.value
     state = 'after_field'
   }
@@ -182,7 +182,7 @@ export function makeLinesReader(sink: Sink) {
     if (trimmed.length === 0) return
     located(at, () => {
       if (trimmed[0] !== 0x7b) throw refuse('record', 'is not an object')
-      const cutter = makeCutter(MOST_RECORD_BYTES)
+      const cutter = makeCutter(MAX_RECORD_BYTES)
       const done = cutter.feed(trimmed, 0)
       if (done === undefined)
         throw refuse('syntax', 'is not JSON: it ends in the middle; each record stands on one line')
@@ -197,8 +197,8 @@ export function makeLinesReader(sink: Sink) {
       for (;;) {
         const end = block.indexOf(NEWLINE, from)
         const part = block.subarray(from, end === -1 ? block.length : end)
-        if (restBytes + part.length > MOST_RECORD_BYTES)
-          throw refuse('large', `is larger than ${MOST_RECORD_BYTES >> 20} MiB`, {
+        if (restBytes + part.length > MAX_RECORD_BYTES)
+          throw refuse('large', `is larger than ${MAX_RECORD_BYTES >> 20} MiB`, {
             record: sink.packer.count(),
             line: line + 1,
           })

@@ -1,4 +1,4 @@
-import { LONGEST_KEY, MOST_KEYS } from '../records/limits.ts'
+import { MAX_KEY_LENGTH, MAX_KEYS } from '../records/limits.ts'
 import { refuse } from '../records/refused.ts'
 import { isSpace } from './cutter.ts'
 
@@ -41,9 +41,9 @@ function sniffDelimiter(sample: Buffer): string {
   for (const [index, delimiter] of delimiters.entries()) {
     const header = lines[0]?.[index] ?? 0
     if (header === 0) continue
-    if (header >= MOST_KEYS) throw refuse('record', `has more than ${MOST_KEYS} columns`, { line: 1 })
+    if (header >= MAX_KEYS) throw refuse('record', `has more than ${MAX_KEYS} columns`, { line: 1 })
     const agreeing = lines.filter((counts) => counts[index] === header).length
-    const score = (agreeing / lines.length) * 1000 + Math.min(header, LONGEST_KEY)
+    const score = (agreeing / lines.length) * 1000 + Math.min(header, MAX_KEY_LENGTH)
     if (score > bestScore) {
       best = delimiter
       bestScore = score

@@ -8,7 +8,7 @@ import type { FromWorker, ToWorker } from './worker.ts'
 /** Below these sizes a thread costs more than it saves: 1 MiB of JSON takes about 20 ms, 128 KiB of CSV about 8. */
 const INLINE_BYTES = { body: 1 << 20, file: 128 << 10 }
 const BLOCK_BYTES = 256 << 10
-const MOST_BYTES_AHEAD = 1 << 20
+const MAX_BYTES_AHEAD = 1 << 20
 const memory = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 32 }
 
 export type StoreChunk = (chunk: Chunk) => Promise<void>
@@ -127,7 +127,7 @@ async function parseInThread({ task, blocks, store, signal }: ParseOptions): Pro
 
   const feed = async (): Promise<void> => {
     for await (const block of regrouped(blocks)) {
-      while (!over && ahead >= MOST_BYTES_AHEAD) {
+      while (!over && ahead >= MAX_BYTES_AHEAD) {
         await new Promise<void>((resolve) => {
           wake = resolve
         })

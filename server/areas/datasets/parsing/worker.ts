@@ -13,7 +13,7 @@ export type FromWorker =
   | { refused: RecordsRefused['refusal'] }
   | { failed: string }
 
-const MOST_CHUNKS_AHEAD = 4
+const MAX_CHUNKS_AHEAD = 4
 
 const port = parentPort!
 const inbox: Uint8Array[] = []
@@ -32,7 +32,7 @@ const say = (message: FromWorker, transfer: ArrayBuffer[] = []): void => port.po
 
 async function* blocks(): AsyncGenerator<Buffer> {
   for (;;) {
-    if (ahead < MOST_CHUNKS_AHEAD) {
+    if (ahead < MAX_CHUNKS_AHEAD) {
       const block = inbox.shift()
       if (block !== undefined) {
         yield Buffer.from(block.buffer, block.byteOffset, block.length)

@@ -1,5 +1,5 @@
 import { isForbiddenKey, isObject } from '#model/json'
-import { LONGEST_KEY, MOST_DEPTH, MOST_KEYS } from './limits.ts'
+import { MAX_DEPTH, MAX_KEY_LENGTH, MAX_KEYS } from './limits.ts'
 import { refuse } from './refused.ts'
 
 // RFC 8785 and the rules for records in one walk: keys in the order of their UTF-16 units, numbers and strings as
@@ -60,7 +60,7 @@ function writeObject(object: Record<string, unknown>, depth: number): string {
   const prototype = Object.getPrototypeOf(object)
   if (prototype !== Object.prototype && prototype !== null) throw refuse('record', 'holds something that is not JSON')
   const names = Object.keys(object)
-  if (depth === 1 && names.length > MOST_KEYS) throw refuse('record', `has more than ${MOST_KEYS} keys`)
+  if (depth === 1 && names.length > MAX_KEYS) throw refuse('record', `has more than ${MAX_KEYS} keys`)
   keys += names.length
   names.sort(byUnits)
   let text = '{'
@@ -77,12 +77,12 @@ export const byUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1
 
 export function writeKey(name: string): string {
   if (isForbiddenKey(name)) throw refuse('record', `has the key "${name}", which is not accepted`)
-  if (name.length > LONGEST_KEY) throw refuse('record', `has a key of more than ${LONGEST_KEY} characters`)
+  if (name.length > MAX_KEY_LENGTH) throw refuse('record', `has a key of more than ${MAX_KEY_LENGTH} characters`)
   return writeText(name)
 }
 
 function checkDepth(depth: number): void {
-  if (depth > MOST_DEPTH) throw refuse('deep', `is nested more than ${MOST_DEPTH} levels deep`)
+  if (depth > MAX_DEPTH) throw refuse('deep', `is nested more than ${MAX_DEPTH} levels deep`)
 }
 
 function nameOf(value: unknown): string {

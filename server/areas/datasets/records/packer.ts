@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { constants, zstdCompressSync } from 'node:zlib'
-import { CHUNK_BYTES, MOST_RECORDS } from './limits.ts'
+import { CHUNK_BYTES, MAX_RECORDS } from './limits.ts'
 import { refuse } from './refused.ts'
 
 /** A stored piece of a dataset: canonical JSON, one record a line, compressed. */
@@ -47,8 +47,8 @@ export function makePacker(onChunk: (chunk: Chunk) => void, before?: { chunks: n
 
   return {
     add(text: string): void {
-      if (records >= MOST_RECORDS) {
-        throw refuse('large', `A dataset holds at most ${MOST_RECORDS.toLocaleString('en')} records.`)
+      if (records >= MAX_RECORDS) {
+        throw refuse('large', `A dataset holds at most ${MAX_RECORDS.toLocaleString('en')} records.`)
       }
       lines.push(text)
       length += text.length + 1

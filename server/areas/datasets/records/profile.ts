@@ -1,4 +1,4 @@
-import { MOST_COLUMNS } from './limits.ts'
+import { MAX_COLUMNS } from './limits.ts'
 
 export type Column = { name: string; types: string[]; nulls: number }
 export type Profile = { columns: Column[]; complete: boolean }
@@ -21,7 +21,7 @@ export function makeProfiler(before?: { profile: Profile; record_count: number }
   const column = (name: string): Seen | undefined => {
     let found = seen.get(name)
     if (found === undefined) {
-      if (seen.size >= MOST_COLUMNS) {
+      if (seen.size >= MAX_COLUMNS) {
         complete = false
         return undefined
       }

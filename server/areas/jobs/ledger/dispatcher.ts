@@ -15,11 +15,11 @@ const LOOK_AT_LEAST_EVERY = 5 * SECOND
 const LOOK_AT_MOST_EVERY = 20
 const FULL_LOOK_EVERY = SECOND / 4
 const AT_ONCE = 50
-const MOST_RUNS = 64
+const MAX_RUNS = 64
 /** Runs of one workspace in one process: the jobs of others find room. The first of a workspace finds it always. */
-const MOST_OF_ONE = 8
+const MAX_PER_WORKSPACE = 8
 /** Runs of one workspace whose executions only wait take no room, up to this many: each is looked at every second. */
-const MOST_WAITING_OF_ONE = 64
+const MAX_WAITING_PER_WORKSPACE = 64
 
 const PLANS: Plans = {
   name: 'jobs',
@@ -58,13 +58,15 @@ export function makeDispatcher(given: Omit<RunnerOptions, 'onWaiting'> & { db: D
       counts[waits ? 'waiting' : 'busy'] += 1
       all.set(workspaceId, counts)
     }
-    return new Map([...all].map(([id, { busy, waiting }]) => [id, busy + Math.max(0, waiting - MOST_WAITING_OF_ONE)]))
+    return new Map(
+      [...all].map(([id, { busy, waiting }]) => [id, busy + Math.max(0, waiting - MAX_WAITING_PER_WORKSPACE)]),
+    )
   }
 
   function withoutRoom(): string[] {
     const taken = takenBy()
-    const isFull = [...taken.values()].reduce((sum, count) => sum + count, 0) >= MOST_RUNS
-    return [...taken].filter(([, count]) => count >= MOST_OF_ONE || (isFull && count > 0)).map(([id]) => id)
+    const isFull = [...taken.values()].reduce((sum, count) => sum + count, 0) >= MAX_RUNS
+    return [...taken].filter(([, count]) => count >= MAX_PER_WORKSPACE || (isFull && count > 0)).map(([id]) => id)
   }
 
   const hasRoom = (workspaceId: string): boolean => !withoutRoom().includes(workspaceId)

@@ -40,7 +40,7 @@ const PLAN_WITH_CONDITION = 500
  * that were claimed had ended before the next write was over, and the engine stood still.
  */
 const CLAIM_AHEAD = 16
-const MOST_CLAIMED = 2_048
+const MAX_CLAIMED = 2_048
 /** A commit costs the same for one ended record as for hundreds. */
 const WRITE_AT_ONCE = 256
 const WRITE_EVERY = SECOND / 8
@@ -65,7 +65,7 @@ export async function driveRecords(
   const done = { succeeded: run.succeeded, failed: run.failed, skipped: run.skipped }
   const metered = options.isMetered(target.definition)
   const progress = makeProgress(run)
-  const claimAtOnce = Math.min(MOST_CLAIMED, CLAIM_AHEAD * run.concurrency)
+  const claimAtOnce = Math.min(MAX_CLAIMED, CLAIM_AHEAD * run.concurrency)
   const flights = makeFlights(options, run, target)
   const { rest, wake, off } = makeRest(engine, flights.isFlying)
 

@@ -20,14 +20,14 @@ import { end } from './subscriptions.ts'
 const DUNNING = [1 * DAY, 3 * DAY, 7 * DAY]
 
 /** Periods caught up in one go; a ledger that slept for years goes on at the next tick. */
-const MOST_STEPS = 50
+const MAX_STEPS = 50
 
 /**
  * Brings one customer's ledger to `now`. Every step happens at the time it was due, not at the time it is noticed, so that a
  * server that was down for a month writes the same invoices as one that was not.
  */
 export async function bringUpToDate(tx: Tx, customer: LedgerCustomer, now: Date): Promise<number> {
-  for (let steps = 0; steps < MOST_STEPS; steps++) {
+  for (let steps = 0; steps < MAX_STEPS; steps++) {
     const subscription = await findLive(tx, customer.workspace_id)
     if (!subscription) return steps
     const due = subscription.status === 'past_due' ? subscription.next_attempt_at : subscription.current_period_end
@@ -36,7 +36,7 @@ export async function bringUpToDate(tx: Tx, customer: LedgerCustomer, now: Date)
     else if (subscription.cancel_at_period_end) await end(tx, subscription, due)
     else await renew(tx, customer, subscription, due)
   }
-  return MOST_STEPS
+  return MAX_STEPS
 }
 
 async function renew(tx: Tx, customer: LedgerCustomer, subscription: LedgerSubscription, at: Date): Promise<void> {

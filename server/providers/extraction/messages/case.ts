@@ -5,7 +5,7 @@ import type { Requirement } from '../index.ts'
 // unless a zone is given. An expected value that is absent means: ask again rather than guess.
 
 export const SAID_AT = new Date('2025-11-12T09:30:00Z')
-export const USUAL_ZONE = 'Europe/Berlin'
+export const DEFAULT_ZONE = 'Europe/Berlin'
 
 export type Case = {
   message: string

@@ -8,7 +8,7 @@ export type OpusStream = { head: Buffer; packets: Buffer[] }
 const OPUS_RATE = 48_000
 const DECODED_RATE = 16_000 // the decoder resamples by itself
 const PACKETS_TOGETHER = 50
-const LONGEST_PACKET = OPUS_RATE * 0.12
+const MAX_PACKET = OPUS_RATE * 0.12
 const DECODER_INPUT = 3840 // bytes a channel; the decoder throws on more
 const SILENT_CHANNEL = 255
 
@@ -23,7 +23,7 @@ export const packetSamples = (packet: Uint8Array): number => {
     config < 12 ? [10, 20, 40, 60][config & 3] : config < 16 ? [10, 20][config & 1] : [2.5, 5, 10, 20][config & 3]
   const frames = [1, 2, 2, (packet[1] ?? 0) & 0x3f][toc & 3]
   const samples = (frame_ms as number) * (frames as number) * (OPUS_RATE / 1000)
-  return samples <= LONGEST_PACKET ? samples : 0
+  return samples <= MAX_PACKET ? samples : 0
 }
 
 export const measureOpus = (stream: OpusStream): number => {
