@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { type NetworkProxy, startProxy, targetOf } from '#test/harness/proxy'
 import { type Service, startService } from '#test/harness/service'

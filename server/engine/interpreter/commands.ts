@@ -13,7 +13,7 @@ export type Command =
   /** `again`: it may have been started before, and may have ended since. */
   | { do: 'child'; node: string; attempt: number; args: JsonObject; again?: true }
   /** Nobody waits any more for the child that this attempt started. */
-  | { do: 'forsake'; node: string; attempt: number }
+  | { do: 'abandon'; node: string; attempt: number }
   /** `again`: it was under way before; item rows say how far it came. */
   | { do: 'map'; node: string; attempt: number; args: MapArgs; again?: true }
 
@@ -43,7 +43,7 @@ export const mapArgs = (args: JsonObject): MapArgs => {
 /** Voids what a node that ended otherwise may have left: its gate or question, its child, or the gates of the items of its map. */
 export const closingOf = ({ id, type }: Node, attempt: number): Command[] => {
   if (type === 'map') return [{ do: 'close', node: `${id}${attempt > 1 ? `#${attempt}` : ''}[` }]
-  if (type === 'subworkflow') return [{ do: 'forsake', node: id, attempt }]
+  if (type === 'subworkflow') return [{ do: 'abandon', node: id, attempt }]
   return type === 'approval' || type === 'clarification' ? [{ do: 'close', node: id }] : []
 }
 

@@ -47,7 +47,7 @@ const answerTo = (command: Answered, failing: ReadonlySet<string>): Happening =>
       return { kind: 'child', node, attempt: command.attempt, results: node, error: null }
     case 'map':
       return { kind: 'done', node, attempt: command.attempt, output: [] }
-    case 'forsake':
+    case 'abandon':
       return { kind: 'time' }
     case 'due':
       return { kind: 'postponed', node, people: command.people, dueAt: null }

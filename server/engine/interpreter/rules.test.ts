@@ -573,7 +573,7 @@ describe('an execution that was read back', () => {
     [
       'cancels the child of a failed node',
       { child: { status: 'failed', attempt: 2 } },
-      [{ do: 'forsake', node: 'child', attempt: 2 }],
+      [{ do: 'abandon', node: 'child', attempt: 2 }],
     ],
     [
       'closes what the items of a failed map left',

@@ -363,7 +363,7 @@ export const makeEffects = (deps: EffectDeps) => {
     }
   }
 
-  const forsake = async (live: Live, frame: Frame, command: Command & { do: 'forsake' }): Promise<undefined> => {
+  const abandon = async (live: Live, frame: Frame, command: Command & { do: 'abandon' }): Promise<undefined> => {
     const { workspaceId, executionId } = live.owned
     const child = childId(executionId, frame, command.node, command.attempt)
     const node = frame.prefix + command.node
@@ -385,8 +385,8 @@ export const makeEffects = (deps: EffectDeps) => {
         return during(live, () => due(live, frame, command))
       case 'child':
         return during(live, () => startChild(live, frame, command))
-      case 'forsake':
-        return during(live, () => forsake(live, frame, command))
+      case 'abandon':
+        return during(live, () => abandon(live, frame, command))
       case 'map':
         return during(live, () => runMap(deps, live, frame, command))
     }
