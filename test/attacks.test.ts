@@ -322,7 +322,7 @@ describe('other spellings of an address', () => {
 
   test('an address that only reads changes nothing, asked with any other verb', async () => {
     for (const method of ['PUT', 'PATCH', 'DELETE'])
-      expect([method, (await cast.author.call(method, '/api/workflows')).status]).toEqual([method, 404])
+      expect([method, (await cast.author.call(method, '/api/workflows')).status]).toEqual([method, 405])
     const forged = await cast.author.call('GET', `/api/workflows/${ours.wf}`, {
       headers: { 'x-http-method-override': 'DELETE', 'x-method-override': 'DELETE' },
     })

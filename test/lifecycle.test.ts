@@ -182,7 +182,7 @@ describe('the program', () => {
     [{ PORT: 'many' }, [], /PORT is not valid\. Allowed: a whole number/],
     [{ HEDDLE_SIGN_UP: 'maybe' }, [], /HEDDLE_SIGN_UP is not valid\. Allowed: open \| invite/],
     [{ HEDDLE_SECRET_KEY: 'short' }, [], /HEDDLE_SECRET_KEY is not valid\. Allowed: 32 bytes in base64/],
-    [{ DATABASE_URL: 'mysql://x' }, [], /DATABASE_URL is not valid\. Allowed: an address that begins with postgres/],
+    [{ DATABASE_URL: 'mysql://x' }, [], /DATABASE_URL is not valid\. Allowed: postgres:/],
     [{ HOST: 'nowhere.invalid' }, [], /HOST is not valid: nowhere\.invalid/],
     [{ HEDDLE_DATA_DIR: join(import.meta.filename, 'data') }, [], /HEDDLE_DATA_DIR is not valid/],
     [{ HEDDLE_DATA_DIR: import.meta.filename, HEDDLE_SECRET_KEY }, [], /HEDDLE_DATA_DIR is not valid/],

@@ -41,6 +41,7 @@ function callAs(
 /** Changes of what is nowhere shown alone, so that nobody has an ETag of it. */
 const withoutCurrent = {
   endSessions: 'all of them at once',
+  trustWorkspace: 'operators see it nowhere alone',
   unlinkOidc: 'a link has no fields',
 }
 
@@ -69,10 +70,13 @@ describe('If-Match', () => {
 
 describe('what is refused is refused in the order 401, 404 or 403, 422', () => {
   const wrong = { no_such_field: 1 }
+  /** What proves who is calling is in the body, so the body is read first. */
+  const proofInBody = new Set(['confirmEmail', 'confirmSignUp', 'resetPassword'])
 
   test('whoever may not do it is told so, whatever they send', async () => {
     const unlike: unknown[] = []
     for (const route of routes.filter(({ method, access }) => method !== 'GET' && access.word !== 'token')) {
+      if (proofInBody.has(route.operation)) continue
       const one = cases[route.operation]!
       const refused = (Object.keys(cast) as (keyof Cast)[]).filter(
         (kind) => kind !== 'service' && kind !== 'workspace' && [403, 404].includes(one.expect[kind] as number),

@@ -12,6 +12,7 @@ export async function useServiceWithModel(
     env: {
       LLM_PROVIDER: 'openai-compatible',
       LLM_MODEL: name,
+      LLM_MODELS: '*',
       LLM_API_KEY: FAKE_KEY,
       LLM_BASE_URL: model.baseUrl,
     },

@@ -152,6 +152,7 @@ export const credentialRoutes = (parts: ModelParts): AnyRoute[] =>
         description:
           'Choosing a credential lends it to everything that runs in the workspace. Null: the installation’s own.',
         extension: true,
+        current: (ctx: Context, input: { workspace_id: string }) => getWorkspaceModel(parts.installation, ctx, input),
         body: NewWorkspaceModel,
         answer: WorkspaceModel,
         examples: { body: { credential_id: null } },

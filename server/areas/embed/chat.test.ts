@@ -311,7 +311,7 @@ describe('questions of an execution', () => {
   })
 
   test('a gate is said to be waited for', async () => {
-    const policy = { approvers: [{ kind: 'user', id: world.owner.id }], quorum: 'any' }
+    const policy = { approvers: [{ kind: 'user', id: world.member.id }], quorum: 'any' }
     const { guest, thread } = await begin({
       nodes: [{ id: 'gate', type: 'approval', args: { title: 'Really paint it?', payload: {}, policy } }],
       edges: [],

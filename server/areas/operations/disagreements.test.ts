@@ -104,10 +104,10 @@ test('whatever disagrees is listed and mended', async () => {
   expect(await ended(answered)).toMatchObject({ status: 'succeeded', results: 'late' })
   expect(await ended(parent)).toMatchObject({ status: 'succeeded', results: 7 })
   await until(async () => (await unaccounted()).size === 0, 'that all agrees')
-  const opened = await sql(`select status from approval_requests where execution_id = $1 order by request_id`, [
-    uuid(cancelled),
-  ])
-  expect(opened).toEqual([{ status: 'cancelled' }, { status: 'open' }])
+  const gates = () =>
+    sql(`select status from approval_requests where execution_id = $1 order by request_id`, [uuid(cancelled)])
+  await until(async () => (await gates()).length === 2, 'the gate to be opened again')
+  expect(await gates()).toEqual([{ status: 'cancelled' }, { status: 'open' }])
   expect(await sql(`select distinct status from questions where node_path = 'other'`)).toEqual([
     { status: 'cancelled' },
   ])

@@ -319,7 +319,7 @@ describe('the page of an invoice', () => {
     const [other] = await invoicesOf(stranger)
     expect((await fetch(url.href.replace(invoice.invoice_id, other.invoice_id))).status).toBe(404)
     expect((await fetch(changed((copy) => copy.searchParams.set('more', '1')))).status).toBe(422)
-    expect((await fetch(url, { method: 'POST' })).status).toBe(404)
+    expect((await fetch(url, { method: 'POST' })).status).toBe(405)
     expect((await fetch(changed((copy) => copy.searchParams.delete('signature')))).status).toBe(422)
   })
 })

@@ -98,13 +98,17 @@ const fieldsOf = (route: AnyRoute, input: unknown): string[] =>
         .slice(0, MAX_FIELDS)
     : []
 
-/** After the verb, in its transaction where it has one; does nothing where the verb has written an entry itself. */
+/**
+ * After the verb, in its transaction where it has one; does nothing where the verb has written an entry itself. `ahead` of it,
+ * the entry has a transaction of its own.
+ */
 export async function auditCall(
   ctx: Context,
   route: AnyRoute,
   request: FastifyRequest,
   input: unknown,
   answer: Answer | null,
+  { ahead = false }: { ahead?: boolean } = {},
 ): Promise<void> {
   if (wasAudited(ctx)) return
   const subject = subjectOf(request, answer)
@@ -115,6 +119,6 @@ export async function auditCall(
       ...(subject !== undefined && { subject }),
       ...(fields.length > 0 && { data: { fields } }),
     })
-  if (ctx.maybeTx) await write(ctx.maybeTx)
+  if (ctx.maybeTx && !ahead) await write(ctx.maybeTx)
   else await ctx.db.tenant(scopeOf(ctx), write)
 }

@@ -31,6 +31,7 @@ export function makeHandler(
   const rendering = { encode, tagged, check: kernel.checkAnswers }
   const bodyFields = fieldsOf(route.body)
   const audited = isAudited(route)
+  const isRead = route.method === 'GET'
   const changes = route.method !== 'GET' && route.method !== 'POST'
   const serverOwned = new Set([...fieldsOf(route.answer)].filter((field) => !bodyFields.has(field)))
 
@@ -47,10 +48,12 @@ export function makeHandler(
     else if (input.echoed.length > 0) throw readOnly(input.echoed.map(([field]) => field))
     // What is never shown alone has no ETag to be meant.
     else if (changes && (request.headers['if-match'] ?? '*') !== '*') throw changed()
+    // The reader of an export has it before our transaction ends: its entry comes first, in a transaction of its own.
+    if (audited && isRead) await auditCall(ctx, route, request, input.value, null, { ahead: true })
     const result = await route.run(ctx, input.value as never, { request, reply, ahead })
     const isSent = reply.sent || reply.raw.headersSent || route.produces !== undefined
     const answer = isSent ? null : render(route, rendering, result, chosen, request.url.split('?', 1)[0]!)
-    if (audited) await auditCall(ctx, route, request, input.value, answer)
+    if (audited && !isRead) await auditCall(ctx, route, request, input.value, answer)
     return answer
   }
 
