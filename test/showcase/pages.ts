@@ -98,7 +98,7 @@ export const pages = ({ at }: Shown): Shot[] => [
   { name: 'billing-invoices', path: '/billing/invoices', ready: 'Paid' },
   { name: 'billing-records', path: '/billing/records', ready: 'Yarn' },
   { name: 'billing-record', path: at.record!, ready: 'Yarn' },
-  { name: 'audit', path: '/audit', ready: 'Changes of rights' },
+  { name: 'audit', path: '/audit', ready: 'Changes in this workspace' },
   { name: 'account', path: '/account', ready: 'Sessions' },
   { name: 'nowhere', path: '/nowhere', ready: 'Page not found' },
   { name: 'run-unknown', path: '/runs/exe_01kf0000000000000000000000', ready: 'not' },
