@@ -111,7 +111,6 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   const perWorkspace = new Map<string, number>()
   /** The workspaces of executions that were parked here: claimed by name, they go on sooner. */
   const parked = makeLru<string>(PARKED)
-  let suspects = 0
   let stopping = false
   let emptied: (() => void) | undefined
 
@@ -172,15 +171,12 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     const running = (perWorkspace.get(owned.workspaceId) ?? 1) - 1
     if (running === 0) perWorkspace.delete(owned.workspaceId)
     else perWorkspace.set(owned.workspaceId, running)
-    if (owned.crashes >= SUSPECT) suspects -= 1
   }
 
   const cleared = ({ owned }: Live): void => {
     const wasSuspect = owned.crashes >= SUSPECT
     owned.crashes = 0
-    if (!wasSuspect) return
-    suspects -= 1
-    claims.soon()
+    if (wasSuspect) claims.soon()
   }
 
   const left = (live: Live, how: Leaving): void => {
@@ -221,7 +217,6 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     )
     lives.set(owned.executionId, live)
     perWorkspace.set(owned.workspaceId, (perWorkspace.get(owned.workspaceId) ?? 0) + 1)
-    if (owned.crashes >= SUSPECT) suspects += 1
     return live
   }
 
@@ -243,7 +238,8 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     identities,
     limits,
     room: () => limits.capacity - lives.size,
-    hasSuspect: () => suspects > 0,
+    // Counted anew each time: a count that is kept and goes wrong once would keep all of that kind waiting for ever.
+    hasSuspect: () => [...lives.values()].some(({ owned }) => owned.crashes >= SUSPECT),
     someAtLimit: () => [...perWorkspace.values()].some((running) => running >= limits.perWorkspace),
     read: makeReader({
       ports,

@@ -15,6 +15,8 @@ const ANSWER_WITHIN = 2.5 * SECOND
 const LOOK_EVERY = SECOND / 4
 /** This process itself stood still: what it takes for silence may be its own. */
 const STOOD_STILL = 3 * LOOK_EVERY
+/** How often in a row the server must have nothing to do for a silent connection before it is broken off. */
+const DOUBTS = 5
 /** The connection for asking is closed when nothing was late for so long. */
 const KEPT_FOR = 30 * SECOND
 
@@ -108,9 +110,9 @@ export function watchForSilence(options: {
     for (const watched of late) {
       if (watched.waitingSince === undefined || watched.waitingSince > at) continue
       const idle = works !== 'all' && !works.has(processOf(watched.client))
-      // Twice: the first answer may have crossed the one that was waited for.
+      // Several times: the first answer may have crossed the one that was waited for, and on a busy machine bytes are late.
       watched.doubts = idle ? watched.doubts + 1 : 0
-      if (watched.doubts > 1) drop(watched, 'the connection to the database broke without a word')
+      if (watched.doubts >= DOUBTS) drop(watched, 'the connection to the database broke without a word')
       else if (at - watched.waitingSince > longestMs) drop(watched, 'the database took too long')
     }
   }
