@@ -1,5 +1,5 @@
 import { makeLru } from '#model/lru'
-import { isConnectionLost } from '#platform/db/unavailable'
+import { isConnectionLost, isNeverConnected } from '#platform/db/unavailable'
 import type { Logger } from '#platform/log'
 import { type PlatformFault, platformFault } from '../platform-fault.ts'
 import { ForNewerRelease } from '../release.ts'
@@ -115,8 +115,9 @@ export const makeClaims = (deps: {
   }
 
   const claimFailed = (error: unknown, of: Identity): void => {
-    // It may have claimed what this worker knows nothing of.
-    if (isConnectionLost(error) && of === identities.current()) identities.renew()
+    // It may have claimed what this worker knows nothing of, unless nothing was sent: a new name would only cost more connections.
+    const mayHaveClaimed = isConnectionLost(error) && !isNeverConnected(error)
+    if (mayHaveClaimed && of === identities.current()) identities.renew()
     log.warn({ err: error }, 'nothing could be claimed')
   }
 

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
 import { problem } from '../errors.ts'
-import { DatabaseReadOnly, DatabaseSilent, isConnectionLost, isDatabaseUnavailable } from './unavailable.ts'
+import {
+  DatabaseReadOnly,
+  DatabaseSilent,
+  isConnectionLost,
+  isDatabaseUnavailable,
+  isNeverConnected,
+} from './unavailable.ts'
 
 const coded = (code: string): Error => Object.assign(new Error('said by the server'), { code })
 
@@ -34,4 +40,14 @@ const truth: [what: string, error: unknown, lost: boolean, unavailable: boolean]
 test.each(truth)('%s', (_what, error, lost, unavailable) => {
   expect(isConnectionLost(error)).toBe(lost)
   expect(isDatabaseUnavailable(error)).toBe(unavailable)
+})
+
+test.each<[string, Error, boolean]>([
+  ['no connection left', Object.assign(new Error('sorry, too many clients already'), { code: '53300' }), true],
+  ['nobody at the address', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), true],
+  ['none free in time', new Error('timeout exceeded when trying to connect'), true],
+  ['broken in the middle', Object.assign(new Error('read'), { code: 'ECONNRESET' }), false],
+  ['ended by the server', Object.assign(new Error('terminating connection'), { code: '57P01' }), false],
+])('whether anything was sent is known: %s', (_what, error, never) => {
+  expect(isNeverConnected(error)).toBe(never)
 })

@@ -41,6 +41,13 @@ export function isConnectionLost(error: unknown): boolean {
   return lost.test(code) || lostSockets.has(code) || lostWords.test(error.message)
 }
 
+/** There was no connection to send anything on: the server has none left, or nobody answered at its address. */
+export function isNeverConnected(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = codeOf(error)
+  return code === '53300' || code === 'ECONNREFUSED' || /timeout exceeded when trying to connect/.test(error.message)
+}
+
 /** Deadlocks and serialization, lack of memory, disk or connections, lock and statement timeouts, trouble of the system. */
 const passing = /^(40|53|55P03|57014|58)/
 
