@@ -119,6 +119,11 @@ test('a secret that its service repeats in every spelling is found nowhere', asy
     expect(made.status, made.text).toBe(201)
     return made.body.credential_id
   }
+  const end = (execution_id: string) =>
+    until(async () => {
+      const answer = await call('GET', `/api/workflows/executions/${execution_id}`)
+      return answer.body.finished_at !== null && answer.body
+    }, 'the end of the execution')
   const bearer = await store({ kind: 'bearer', secrets: { token: SECRET } })
   const credentials = [
     bearer,
@@ -154,14 +159,13 @@ test('a secret that its service repeats in every spelling is found nowhere', asy
       const { workflow_id } = made.body
       const ran = await call('POST', `/api/workflows/${workflow_id}/run?wait_s=20`, { input: {} })
       const { execution_id } = ran.body
-      const ended = await until(async () => {
-        const answer = await call('GET', `/api/workflows/executions/${execution_id}`)
-        return answer.body.finished_at !== null && answer.body
-      }, 'the end')
+      const ended = await end(execution_id)
       expect([path, ended.status]).toEqual([path, path === '/ok' || path === '/redirect' ? 'succeeded' : 'failed'])
       await call('GET', `/api/workflows/executions/${execution_id}/events?limit=200`)
       await call('GET', `/api/workflows/${workflow_id}/versions`)
-      await call('POST', `/api/workflows/executions/${execution_id}/retry`, {})
+      // Its calls end before the vendor's answer changes: a later answer holds a password that this credential does not know.
+      const retried = await call('POST', `/api/workflows/executions/${execution_id}/retry`, {})
+      if (retried.status < 300) await end(retried.body.execution_id)
     }
     await call('POST', `/api/credentials/${credential_id}/test`, { url: `${vendor.url}/refuse` })
     await call('GET', `/api/credentials/${credential_id}/usage`)
