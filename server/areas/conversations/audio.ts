@@ -3,7 +3,7 @@ import { ProviderProblem } from '#providers/speech/problem'
 
 // Audio of people on its way to and from the providers; nothing of it is stored here.
 
-/** What a voice or an ear refuses, as a refusal of the API. */
+/** The refusals of speech and transcription providers as problems of the API. */
 export function toAudioProblem(error: unknown): unknown {
   if (!(error instanceof ProviderProblem)) return error
   return refusalOf(error)

@@ -13,21 +13,21 @@ import type { Offer } from './offer-store.ts'
 import { askedNow, type OpenQuestion } from './state.ts'
 import * as texts from './texts.ts'
 import { type Decision, wantsForm } from './think.ts'
-import type { Held } from './thread-store.ts'
+import type { LockedThread } from './thread-store.ts'
 import type { Author, Origin } from './types.ts'
 
-// What was decided becomes true: messages, forms, executions and answers, in the transaction that holds the thread.
+// Applies a decision: messages, forms, executions and answers, in the transaction that locks the thread.
 
-export type Deed = {
-  held: Held
-  /** What is said in this turn, written together at its end. */
-  said: NewMessage[]
-  /** What else becomes true with it, in this order, after the thread and what was said. */
+export type PendingTurn = {
+  thread: LockedThread
+  /** Messages of this turn. They are written together at its end. */
+  messages: NewMessage[]
+  /** Other writes of the turn, in this order, after the thread and its messages. */
   writes: ((tx: Tx) => Promise<unknown>)[]
-  /** The form that is open. */
+  /** The open form. */
   form: FormRow | null
   executionId: string | null
-  /** How many executions. */
+  /** Number of executions started in this turn. */
   started: number
 }
 
@@ -35,50 +35,51 @@ export type By = { author: Author; origin: Origin }
 
 export type CarryOutDependencies = {
   questions(): Pick<Questions, 'answer' | 'stillOpen' | 'isForPerson'>
-  /** Refuses with `quota_exceeded`. */
+  /** Throws `quota_exceeded`. */
   checkQuota(tx: Tx, workspaceId: string): Promise<void>
 }
 
-/** Forms are for those who can show them. */
-export const showsForms = ({ kind }: Pick<Held, 'kind'>): boolean => kind === 'embed' || kind === 'thread'
+/** Only the widget and the console can show forms. */
+export const showsForms = ({ kind }: Pick<LockedThread, 'kind'>): boolean => kind === 'embed' || kind === 'thread'
 
 export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
-  const say = (deed: Deed, text: string, executionId: string | null = null): void =>
-    void deed.said.push({ role: 'assistant', text, execution_id: executionId })
+  const say = (pending: PendingTurn, text: string, executionId: string | null = null): void =>
+    void pending.messages.push({ role: 'assistant', text, execution_id: executionId })
 
-  function closeForm(deed: Deed, status: 'submitted' | 'cancelled' | 'replaced'): void {
-    if (!deed.form) return
-    deed.form = null
-    deed.writes.push((tx) => closeForms(tx, deed.held, status))
+  function closeForm(pending: PendingTurn, status: 'submitted' | 'cancelled' | 'replaced'): void {
+    if (!pending.form) return
+    pending.form = null
+    pending.writes.push((tx) => closeForms(tx, pending.thread, status))
   }
 
-  /** The form of a question that is no longer open goes with it. */
-  function closeStale(deed: Deed): void {
-    const asked = deed.form?.clarification_id ?? null
-    const { questions: open } = deed.held.state
-    if (asked !== null && !open.some(({ clarification_id }) => clarification_id === asked)) closeForm(deed, 'cancelled')
+  /** Closes the form of a question that is no longer open. */
+  function closeStale(pending: PendingTurn): void {
+    const asked = pending.form?.clarification_id ?? null
+    const { questions: open } = pending.thread.state
+    if (asked !== null && !open.some(({ clarification_id }) => clarification_id === asked))
+      closeForm(pending, 'cancelled')
   }
 
   function showForm(
-    deed: Deed,
+    pending: PendingTurn,
     form: Pick<FormRow, 'kind' | 'clarification_id' | 'title' | 'schema' | 'values'>,
   ): void {
-    const { held, form: open } = deed
-    if (!showsForms(held)) return
+    const { thread, form: open } = pending
+    if (!showsForms(thread)) return
     if (
       open &&
       open.clarification_id === form.clarification_id &&
       JSON.stringify(open.schema) === JSON.stringify(form.schema)
     ) {
       if (JSON.stringify(open.values) === JSON.stringify(form.values)) return
-      deed.form = { ...open, values: form.values }
-      deed.writes.push((tx) => updateFormValues(tx, held.workspace_id, open.form_id, form.values))
+      pending.form = { ...open, values: form.values }
+      pending.writes.push((tx) => updateFormValues(tx, thread.workspace_id, open.form_id, form.values))
       return
     }
-    closeForm(deed, 'replaced')
+    closeForm(pending, 'replaced')
     const shown = { ...form, form_id: newId(), status: 'open' as const }
-    deed.form = shown
-    deed.writes.push((tx) => insertForm(tx, held, shown))
+    pending.form = shown
+    pending.writes.push((tx) => insertForm(tx, thread, shown))
   }
 
   const refusedFor = async (tx: Tx, workspaceId: string): Promise<boolean> => {
@@ -91,13 +92,13 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
     }
   }
 
-  /** False where it cannot be started now; nothing is lost then, and trying again is all it takes. */
-  async function start(tx: Tx, deed: Deed, offer: Offer, input: JsonObject, by: By): Promise<boolean> {
-    const { held } = deed
+  /** Returns false where it cannot be started now. Nothing is lost then: the person can try again. */
+  async function start(tx: Tx, pending: PendingTurn, offer: Offer, input: JsonObject, by: By): Promise<boolean> {
+    const { thread } = pending
     const executionId = newId()
-    if (await refusedFor(tx, held.workspace_id)) return false
+    if (await refusedFor(tx, thread.workspace_id)) return false
     const outcome = await enqueue(tx, {
-      workspaceId: held.workspace_id,
+      workspaceId: thread.workspace_id,
       executionId,
       input,
       definitionRef: `version:${offer.version_id}`,
@@ -108,84 +109,94 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
       trigger: by.origin,
       startedBy: by.author.kind === 'person' ? by.author.userId : null,
       principalId: offer.principal_id,
-      initiatedBy: await initiatorsOfTurn(tx, held, offer, by),
+      initiatedBy: await initiatorsOfTurn(tx, thread, offer, by),
       tellEnd: true,
     })
     if (outcome !== 'accepted') return false
     const { workflow_id, name: title } = offer
-    deed.writes.push((later) => insertExecution(later, held, { execution_id: executionId, workflow_id, title }))
-    closeForm(deed, 'submitted')
-    held.state = {
-      ...held.state,
+    pending.writes.push((later) => insertExecution(later, thread, { execution_id: executionId, workflow_id, title }))
+    closeForm(pending, 'submitted')
+    thread.state = {
+      ...thread.state,
       gathering: null,
-      running: [...held.state.running, { execution_id: executionId, title }],
+      running: [...thread.state.running, { execution_id: executionId, title }],
       started: { execution_id: executionId, workflow_id, values: input },
     }
-    deed.executionId = executionId
-    deed.started += 1
-    say(deed, texts.startedText(title), executionId)
+    pending.executionId = executionId
+    pending.started += 1
+    say(pending, texts.startedText(title), executionId)
     return true
   }
 
-  /** Gives an answer to whoever asked. Refused by those who keep the questions: closed, unknown, or not fitting. */
+  /**
+   * Passes an answer to the question's execution. The approvals area refuses it where the question is closed or unknown, or
+   * the answer does not fit.
+   */
   async function give(
     tx: Tx,
-    deed: Deed,
+    pending: PendingTurn,
     by: By & { response: Json },
     to: { execution_id: string; clarification_id?: string | undefined },
   ): Promise<{ clarification_id: string }> {
-    const { held } = deed
+    const { thread } = pending
     const answered = await questions().answer(
       tx,
-      held.workspace_id,
+      thread.workspace_id,
       to.execution_id,
       { response: by.response, clarificationId: to.clarification_id },
       answererOf(by),
-      // Somebody of the house answers as by any other door; the others, what is asked of whoever started it.
+      // A person of the workspace answers questions that name them, as in the console. Others answer questions for the
+      // person who started the run.
       by.author.kind === 'person' ? ({ named }) => named : ({ who }) => who === null,
     )
     const { clarification_id } = answered
-    held.state = {
-      ...held.state,
-      questions: held.state.questions.filter((question) => question.clarification_id !== clarification_id),
+    thread.state = {
+      ...thread.state,
+      questions: thread.state.questions.filter((question) => question.clarification_id !== clarification_id),
     }
-    if (deed.form?.clarification_id === clarification_id) closeForm(deed, 'submitted')
+    if (pending.form?.clarification_id === clarification_id) closeForm(pending, 'submitted')
     return { clarification_id }
   }
 
-  /** False where it was answered, or closed, through another door. */
-  async function answer(tx: Tx, deed: Deed, question: OpenQuestion, response: Json, by: By): Promise<boolean> {
-    const { held } = deed
+  /** Returns false where the question was answered or closed elsewhere. */
+  async function answer(
+    tx: Tx,
+    pending: PendingTurn,
+    question: OpenQuestion,
+    response: Json,
+    by: By,
+  ): Promise<boolean> {
+    const { thread } = pending
     try {
-      await give(tx, deed, { ...by, response }, question)
+      await give(tx, pending, { ...by, response }, question)
       return true
     } catch (error) {
       if (!isProblem(error, 'not_waiting') && !isProblem(error, 'unknown_reference')) throw error
       const { clarification_id } = question
-      const left = held.state.questions.filter((one) => one.clarification_id !== clarification_id)
-      held.state = { ...held.state, questions: left }
-      closeStale(deed)
+      const left = thread.state.questions.filter((one) => one.clarification_id !== clarification_id)
+      thread.state = { ...thread.state, questions: left }
+      closeStale(pending)
       return false
     }
   }
 
-  /** What stands open next is asked again: another question, or the inputs that were being gathered. */
-  function remind(deed: Deed, offers: Offer[]): void {
-    const { held } = deed
-    const question = askedNow(held.state)
+  /** Asks again for what is still open: another question, or the inputs that were being collected. */
+  function remind(pending: PendingTurn, offers: Offer[]): void {
+    const { thread } = pending
+    const question = askedNow(thread.state)
     if (question) {
-      say(deed, texts.questionText(question.question, question.schema))
-      showQuestionForm(deed, question)
-    } else if (held.state.gathering) {
-      const { workflow_id, values } = held.state.gathering
+      say(pending, texts.questionText(question.question, question.schema))
+      showQuestionForm(pending, question)
+    } else if (thread.state.gathering) {
+      const { workflow_id, values } = thread.state.gathering
       const offer = offers.find((one) => one.workflow_id === workflow_id)
-      if (offer) showForm(deed, formOf(offer, values))
+      if (offer) showForm(pending, formOf(offer, values))
     }
   }
 
-  function showQuestionForm(deed: Deed, question: OpenQuestion): void {
+  function showQuestionForm(pending: PendingTurn, question: OpenQuestion): void {
     if (!wantsForm(question.schema)) return
-    showForm(deed, {
+    showForm(pending, {
       kind: 'question',
       clarification_id: question.clarification_id,
       title: question.question.slice(0, 300),
@@ -194,61 +205,62 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
     })
   }
 
-  const showInputs = (deed: Deed, offer: Offer, values: JsonObject): void => showForm(deed, formOf(offer, values))
+  const showInputs = (pending: PendingTurn, offer: Offer, values: JsonObject): void =>
+    showForm(pending, formOf(offer, values))
 
-  async function carryOut(tx: Tx, deed: Deed, decision: Decision, by: By, offers: Offer[]): Promise<void> {
-    const { held } = deed
+  async function carryOut(tx: Tx, pending: PendingTurn, decision: Decision, by: By, offers: Offer[]): Promise<void> {
+    const { thread } = pending
     switch (decision.kind) {
       case 'silent':
         return
       case 'say':
         if (decision.drop) {
-          held.state = { ...held.state, gathering: null }
-          closeForm(deed, 'cancelled')
+          thread.state = { ...thread.state, gathering: null }
+          closeForm(pending, 'cancelled')
         }
-        if (decision.offered) held.state = { ...held.state, offered: decision.offered }
-        for (const text of decision.texts) say(deed, text)
+        if (decision.offered) thread.state = { ...thread.state, offered: decision.offered }
+        for (const text of decision.texts) say(pending, text)
         return
       case 'gather': {
         const { offer, values, asked } = decision
-        held.state = { ...held.state, gathering: { workflow_id: offer.workflow_id, values, asked } }
-        for (const text of decision.texts) say(deed, text)
-        showForm(deed, formOf(offer, values))
+        thread.state = { ...thread.state, gathering: { workflow_id: offer.workflow_id, values, asked } }
+        for (const text of decision.texts) say(pending, text)
+        showForm(pending, formOf(offer, values))
         return
       }
       case 'start':
-        if (await start(tx, deed, decision.offer, decision.input, by)) return
-        held.state = {
-          ...held.state,
+        if (await start(tx, pending, decision.offer, decision.input, by)) return
+        thread.state = {
+          ...thread.state,
           gathering: { workflow_id: decision.offer.workflow_id, values: decision.input, asked: null },
         }
-        say(deed, texts.NOT_NOW)
+        say(pending, texts.NOT_NOW)
         return
       case 'answer': {
-        const taken = await answer(tx, deed, decision.question, decision.response, by)
-        say(deed, taken ? texts.ANSWERED : texts.ANSWERED_ELSEWHERE)
-        remind(deed, offers)
+        const taken = await answer(tx, pending, decision.question, decision.response, by)
+        say(pending, taken ? texts.ANSWERED : texts.ANSWERED_ELSEWHERE)
+        remind(pending, offers)
         return
       }
       case 'set_aside': {
         const { question } = decision
-        held.state = { ...held.state, questions: replaced(held, { ...question, aside: true }) }
-        if (deed.form?.clarification_id === question.clarification_id) closeForm(deed, 'cancelled')
-        held.state = { ...held.state, offered: decision.offered }
-        for (const text of decision.texts) say(deed, text)
+        thread.state = { ...thread.state, questions: replaced(thread, { ...question, aside: true }) }
+        if (pending.form?.clarification_id === question.clarification_id) closeForm(pending, 'cancelled')
+        thread.state = { ...thread.state, offered: decision.offered }
+        for (const text of decision.texts) say(pending, text)
         return
       }
       case 'ask_again':
-        held.state = { ...held.state, questions: replaced(held, decision.question) }
-        for (const text of decision.texts) say(deed, text)
-        showQuestionForm(deed, decision.question)
+        thread.state = { ...thread.state, questions: replaced(thread, decision.question) }
+        for (const text of decision.texts) say(pending, text)
+        showQuestionForm(pending, decision.question)
     }
   }
 
   return { carryOut, say, closeForm, closeStale, showInputs, start, give, answer, remind, showQuestionForm }
 }
 
-const replaced = ({ state }: Held, question: OpenQuestion): OpenQuestion[] =>
+const replaced = ({ state }: LockedThread, question: OpenQuestion): OpenQuestion[] =>
   state.questions.map((one) => (one.clarification_id === question.clarification_id ? question : one))
 
 export type CarryOut = ReturnType<typeof makeCarryOut>

@@ -1,17 +1,24 @@
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
-import type { Held } from './thread-store.ts'
+import type { LockedThread } from './thread-store.ts'
 
-// What a conversation started.
+// The executions that a conversation started.
 
 export const insertExecution = (
   tx: Tx,
-  held: Held,
+  thread: LockedThread,
   execution: { execution_id: string; workflow_id: string; title: string },
 ): Promise<number> =>
   tx.count(
     'insert into thread_executions (workspace_id, execution_id, thread_id, workflow_id, title, turn) values ($1, $2, $3, $4, $5, $6)',
-    [held.workspace_id, execution.execution_id, held.thread_id, execution.workflow_id, execution.title, held.turn],
+    [
+      thread.workspace_id,
+      execution.execution_id,
+      thread.thread_id,
+      execution.workflow_id,
+      execution.title,
+      thread.turn,
+    ],
   )
 
 export type OwnExecution = { thread_id: string; execution_id: string; title: string }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
-import type { Held } from './thread-store.ts'
+import type { LockedThread } from './thread-store.ts'
 import type { Form } from './types.ts'
 
 export type FormRow = Form & {
@@ -17,7 +17,7 @@ export const findOpenForm = (tx: Tx, workspaceId: string, threadId: string): Pro
     threadId,
   ])
 
-/** As it is shown: the form of a question that was answered through another door is nobody's to fill in any more. */
+/** A form as it is shown. The form of a question that was answered elsewhere is no longer shown. */
 export async function openForm(tx: Tx, workspaceId: string, threadId: string): Promise<Form | null> {
   const form = await tx.maybe<FormRow>(
     `select ${formColumns} from forms f where workspace_id = $1 and thread_id = $2 and status = 'open'
@@ -39,22 +39,22 @@ export const findForm = (tx: Tx, workspaceId: string, threadId: string, formId: 
 
 export const insertForm = (
   tx: Tx,
-  held: Held,
+  thread: LockedThread,
   form: Pick<FormRow, 'form_id' | 'kind' | 'clarification_id' | 'title'> & { schema: Json; values: JsonObject },
 ): Promise<number> =>
   tx.count(
     `insert into forms (workspace_id, form_id, thread_id, kind, clarification_id, title, schema, "values", turn)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
-      held.workspace_id,
+      thread.workspace_id,
       form.form_id,
-      held.thread_id,
+      thread.thread_id,
       form.kind,
       form.clarification_id,
       form.title,
       JSON.stringify(form.schema),
       JSON.stringify(form.values),
-      held.turn,
+      thread.turn,
     ],
   )
 
@@ -67,10 +67,10 @@ export const updateFormValues = (tx: Tx, workspaceId: string, formId: string, va
 
 export const closeForms = (
   tx: Tx,
-  held: Pick<Held, 'workspace_id' | 'thread_id'>,
+  thread: Pick<LockedThread, 'workspace_id' | 'thread_id'>,
   status: 'submitted' | 'cancelled' | 'replaced',
 ): Promise<number> =>
   tx.count(
     `update forms set status = $3, closed_at = now() where workspace_id = $1 and thread_id = $2 and status = 'open'`,
-    [held.workspace_id, held.thread_id, status],
+    [thread.workspace_id, thread.thread_id, status],
   )

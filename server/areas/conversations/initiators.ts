@@ -3,25 +3,25 @@ import type { Initiator } from '#engine/ports'
 import type { Tx } from '#platform/db/pool'
 import { fromWire, toWire } from '#platform/ids'
 import type { Offer } from './offer-store.ts'
-import type { Held } from './thread-store.ts'
+import type { LockedThread } from './thread-store.ts'
 import type { Author, Origin } from './types.ts'
 
 /**
- * Who and what led to an execution that a conversation starts: the person who talks, or who made the token or the channel
- * through which somebody outside talks; and who added the workflow to the template.
+ * Who and what led to an execution that a conversation starts: the person who writes, or the person who created the token
+ * or channel that a visitor uses; and the person who added the workflow to the template.
  */
 export async function initiatorsOfTurn(
   tx: Tx,
-  held: Held,
+  thread: LockedThread,
   offer: Offer,
   { author, origin }: { author: Author; origin: Origin },
 ): Promise<Initiator[]> {
-  const talking = author.kind === 'person' ? [personInitiator(author.userId)] : await peopleBehind(tx, held, origin)
-  if (offer.added_by === null || held.template_id === null) return talking
-  return [...talking, { kind: 'template', id: toWire('tmpl', held.template_id), user_id: offer.added_by }]
+  const talking = author.kind === 'person' ? [personInitiator(author.userId)] : await peopleBehind(tx, thread, origin)
+  if (offer.added_by === null || thread.template_id === null) return talking
+  return [...talking, { kind: 'template', id: toWire('tmpl', thread.template_id), user_id: offer.added_by }]
 }
 
-async function peopleBehind(tx: Tx, { workspace_id }: Held, { kind, id }: Origin): Promise<Initiator[]> {
+async function peopleBehind(tx: Tx, { workspace_id }: LockedThread, { kind, id }: Origin): Promise<Initiator[]> {
   if (kind === 'embed') {
     const token = await tx.maybe<{ created_by: string | null }>(
       'select created_by from embed_tokens where workspace_id = $1 and token_id = $2',

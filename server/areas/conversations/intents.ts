@@ -2,7 +2,7 @@ import { findAgreement } from '#providers/extraction/choices'
 import { type Effort, newEffort, spend } from '#providers/extraction/effort'
 import { contentStems, isPlainQuestion, nearly, wordsOf } from '#providers/extraction/text'
 
-// Which workflow somebody means, by the words they use: a number of the menu, a name, or what its description speaks of.
+// Which workflow somebody means: a number of the menu, a name, or words of its description.
 
 export type Choice = { workflow_id: string; name: string; description: string | null; topics: string[] }
 
@@ -24,7 +24,7 @@ const generic = new Set(
   'start run begin go help workflow request make new open show get do please hello hi hey'.split(' '),
 )
 
-/** What somebody said: the same words, or slips of them as far as looking for those may go on. */
+/** The words of a message, with tolerance for typing errors while the budget lasts. */
 type Heard = { stems: Set<string>; byLetter: Map<string, string[]>; effort: Effort }
 
 const COMPARISON = 4
@@ -87,13 +87,13 @@ export function findIntent(text: string, choices: Choice[], offered: string[]): 
   return { kind: 'none' }
 }
 
-/** Said when asked whether to start. */
+/** Answers to "Shall I start it?". */
 export const isGo = (text: string): boolean =>
   findAgreement(text)?.value === true || /^\W*(?:please\s+)?(?:start|go|begin|run|do it|try|again)\b/i.test(text)
 
 export const isRefusal = (text: string): boolean => findAgreement(text)?.value === false || isCancel(text)
 
-/** "do not wipe the cache", "what does this do?": it is spoken of, and not asked for. */
+/** "do not wipe the cache", "what does this do?": the message mentions the workflow but does not ask for it. */
 export const isNoWish = (text: string): boolean =>
   /\b(?:not|never|no(?!\.?\s*\d)|without|cannot|\w+n['’]t|dont)\b/i.test(text) || isPlainQuestion(text, 0)
 

@@ -1,6 +1,6 @@
 import type { Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
-import { type Held, insertThread } from './thread-store.ts'
+import { insertThread, type LockedThread } from './thread-store.ts'
 import type { Message, MessageRole } from './types.ts'
 
 const messageColumns = 'message_id, role, author_id, author_name, text, audio_id, execution_id, created_at'
@@ -14,19 +14,24 @@ export type NewMessage = {
   audio_id?: string | null
   execution_id?: string | null
   request_key?: Buffer | null
-  /** What was said before anybody said anything is in no turn. */
+  /** Messages before the first turn have no turn. */
   turn?: 0
 }
 
-/** Something that is told of an execution, once. */
-export type News = { text: string; about: string; execution_id: string }
+/** A notice about an execution. It is posted once. */
+export type Notice = { text: string; about: string; execution_id: string }
 
 /**
- * What it tells of and where the conversation stands now, in one statement; undefined where it was told before. The thread
- * is held.
+ * Posts a notice and saves the state of the conversation in one statement. Returns undefined where it was posted before.
+ * The caller has locked the thread.
  */
-export async function tell(tx: Tx, held: Held, news: News): Promise<Message | undefined> {
-  const message = { message_id: newId(), role: 'assistant' as const, text: news.text, execution_id: news.execution_id }
+export async function tell(tx: Tx, thread: LockedThread, notice: Notice): Promise<Message | undefined> {
+  const message = {
+    message_id: newId(),
+    role: 'assistant' as const,
+    text: notice.text,
+    execution_id: notice.execution_id,
+  }
   const told = await tx.maybe<{ created_at: Date | null }>(
     `with told as (
        insert into messages (workspace_id, thread_id, turn, message_id, seq, role, text, execution_id, about)
@@ -35,19 +40,19 @@ export async function tell(tx: Tx, held: Held, news: News): Promise<Message | un
      update threads set state = $3, turn = $4, last_seq = $5 + (select count(*) from told), updated_at = now()
      where workspace_id = $1 and thread_id = $2 returning (select created_at from told) as created_at`,
     [
-      held.workspace_id,
-      held.thread_id,
-      JSON.stringify(held.state),
-      held.turn,
-      held.last_seq,
+      thread.workspace_id,
+      thread.thread_id,
+      JSON.stringify(thread.state),
+      thread.turn,
+      thread.last_seq,
       message.message_id,
       message.text,
       message.execution_id,
-      news.about,
+      notice.about,
     ],
   )
   if (!told?.created_at) return undefined
-  held.last_seq += 1
+  thread.last_seq += 1
   return { ...message, author_id: null, author_name: null, audio_id: null, created_at: told.created_at }
 }
 
@@ -60,22 +65,27 @@ const saving = `with saved as (
   update threads set state = $4, turn = $5, last_seq = $6, updated_at = now() where workspace_id = $1 and thread_id = $2)
   ${insertion}`
 
-/** A turn as a whole: everything that was said, and where the conversation stands after it. `fresh`: it begins with this. */
-export async function saveTurn(tx: Tx, held: Held, said: NewMessage[], fresh = false): Promise<Message[]> {
-  const rows = said.map((message, at) => ({
+/** Saves a whole turn: its messages and the state of the conversation after it. `fresh`: the thread begins with it. */
+export async function saveTurn(
+  tx: Tx,
+  thread: LockedThread,
+  messages: NewMessage[],
+  fresh = false,
+): Promise<Message[]> {
+  const rows = messages.map((message, at) => ({
     ...message,
-    turn: message.turn ?? held.turn,
+    turn: message.turn ?? thread.turn,
     message_id: newId(),
-    seq: held.last_seq + 1 + at,
+    seq: thread.last_seq + 1 + at,
     request_key: message.request_key?.toString('hex') ?? null,
   }))
-  held.last_seq += rows.length
-  const place = [held.workspace_id, held.thread_id, JSON.stringify(rows)]
+  thread.last_seq += rows.length
+  const place = [thread.workspace_id, thread.thread_id, JSON.stringify(rows)]
   type Saved = { seq: number; created_at: Date }
-  // Sent together: the second does not wait for the first.
+  // Sent together: the second statement does not wait for the first.
   const [, saved] = await (fresh
-    ? Promise.all([insertThread(tx, held), tx.rows<Saved>(insertion, place)])
-    : Promise.all([1, tx.rows<Saved>(saving, [...place, JSON.stringify(held.state), held.turn, held.last_seq])]))
+    ? Promise.all([insertThread(tx, thread), tx.rows<Saved>(insertion, place)])
+    : Promise.all([1, tx.rows<Saved>(saving, [...place, JSON.stringify(thread.state), thread.turn, thread.last_seq])]))
   const times = new Map(saved.map(({ seq, created_at }) => [seq, created_at]))
   return rows.map((row) => ({
     message_id: row.message_id,
@@ -101,7 +111,7 @@ export const listMessages = (
     [workspaceId, threadId, after, limit],
   )
 
-/** Where a message stands in its thread; before all others where it is not there. */
+/** The position of a message in its thread; before all others where it does not exist. */
 export const seqOf = async (
   tx: Tx,
   workspaceId: string,
@@ -129,13 +139,13 @@ export const lastMessages = async (
   return rows.reverse()
 }
 
-export const lastSaid = (tx: Tx, workspaceId: string, threadId: string): Promise<{ text: string } | undefined> =>
+export const lastMessage = (tx: Tx, workspaceId: string, threadId: string): Promise<{ text: string } | undefined> =>
   tx.maybe<{ text: string }>(
     `select text from messages where workspace_id = $1 and thread_id = $2 and role = 'assistant' order by seq desc limit 1`,
     [workspaceId, threadId],
   )
 
-/** What a delivery with this key said and was answered, if it was taken within a day. What is forgotten stands in nobody's way. */
+/** The messages of an earlier delivery with this key, within a day. Older keys may be used again. */
 export const messagesOfRequest = (
   tx: Tx,
   workspaceId: string,

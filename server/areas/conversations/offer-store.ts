@@ -2,7 +2,7 @@ import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { type FormRow, formColumns } from './form-store.ts'
 
-// What a conversation may start, and in whose name it speaks.
+// The workflows that a conversation may start, and the template that it speaks for.
 
 export type Offer = {
   workflow_id: string
@@ -23,7 +23,7 @@ export type Voice = {
   model: string | null
   owner_id: string | null
   llm: { credential_id?: string | null; fallback_credential_id?: string | null } | null
-  /** Visitors learn the names of colleagues who talk with them. */
+  /** Whether visitors see the names of colleagues who write to them. */
   names: boolean
 }
 
@@ -32,7 +32,7 @@ const offerColumns = `w.workflow_id, w.name, w.description, w.settings, v.versio
 const activeVersion =
   'join workflow_versions v on v.workspace_id = w.workspace_id and v.workflow_id = w.workflow_id and v.active'
 
-/** Workflows that exist, have an active version, and that whoever added them may still start. */
+/** Workflows with an active version that the person who added them may still start. */
 const offeredBy = (template: string): string =>
   `select ${offerColumns}, p.added_by, p.position from template_workflows p
    join workflows w on w.workspace_id = p.workspace_id and w.workflow_id = p.workflow_id and w.deleted_at is null
@@ -50,7 +50,7 @@ export const offersOfTemplate = (tx: Tx, workspaceId: string, templateId: string
 export const offersOfWorkflow = (tx: Tx, workspaceId: string, workflowId: string): Promise<Offer[]> =>
   tx.rows<Offer>(offerOf('$2'), [workspaceId, workflowId])
 
-/** What a turn looks at beside its thread. */
+/** What a turn reads besides its thread. */
 export type Surroundings = { voice: Voice | undefined; offers: Offer[]; form: FormRow | null }
 
 const around = (template: string, workflow: string): string =>
@@ -69,8 +69,8 @@ const read = (found: Around | undefined): Surroundings => ({
 })
 
 /**
- * In one statement. A statement of its own after the one that locks the thread: what waits for a lock reads all other
- * tables as they were before it waited.
+ * One statement, run after the one that locks the thread: a statement that waits for a lock reads all other tables as they
+ * were before it waited.
  */
 export const readSurroundings = async (tx: Tx, workspaceId: string, threadId: string): Promise<Surroundings> =>
   read(
@@ -83,7 +83,7 @@ export const readSurroundings = async (tx: Tx, workspaceId: string, threadId: st
     ),
   )
 
-/** For a conversation that begins. */
+/** The same for a new conversation. */
 export const surroundingsOf = async (
   tx: Tx,
   workspaceId: string,

@@ -5,12 +5,12 @@ import type { Surroundings } from './offer-store.ts'
 import { emptyState } from './state.ts'
 import * as texts from './texts.ts'
 import { nextStep } from './think.ts'
-import type { Held } from './thread-store.ts'
+import type { LockedThread } from './thread-store.ts'
 import type { NewThread } from './types.ts'
 
-// How a conversation begins: who it belongs to, and what is said before anybody has said anything.
+// How a conversation begins: its owner and the messages before the first turn.
 
-export const threadOf = (wanted: NewThread): Held => ({
+export const threadOf = (wanted: NewThread): LockedThread => ({
   workspace_id: wanted.workspaceId,
   thread_id: newId(),
   kind: wanted.kind,
@@ -27,23 +27,23 @@ export const threadOf = (wanted: NewThread): Held => ({
   last_seq: 0,
 })
 
-/** In a channel nobody waits for a greeting: they wrote first. */
-export function greet(held: Held, around: Surroundings): NewMessage[] {
-  if (held.kind === 'channel') return []
-  const said = held.kind === 'gather' ? beginGathering(held, around) : greetingOf(held, around)
-  return said.map((text) => ({ role: 'assistant', text, turn: 0 }))
+/** No greeting in a channel: the other side wrote first. */
+export function greet(thread: LockedThread, around: Surroundings): NewMessage[] {
+  if (thread.kind === 'channel') return []
+  const messages = thread.kind === 'gather' ? beginGathering(thread, around) : greetingOf(thread, around)
+  return messages.map((text) => ({ role: 'assistant', text, turn: 0 }))
 }
 
-function greetingOf(held: Held, { voice }: Surroundings): string[] {
-  // Its token is known for a second longer than the template.
-  if (!voice && held.kind === 'embed') throw problem('not_found')
+function greetingOf(thread: LockedThread, { voice }: Surroundings): string[] {
+  // A token stays valid for a second after its template was deleted.
+  if (!voice && thread.kind === 'embed') throw problem('not_found')
   return voice ? [voice.greeting ?? texts.GREETING] : []
 }
 
-function beginGathering(held: Held, { offers: [offer] }: Surroundings): string[] {
+function beginGathering(thread: LockedThread, { offers: [offer] }: Surroundings): string[] {
   if (!offer) throw problem('no_active_version', 'The owner of the workflow must activate a version.')
   const step = nextStep(offer, {}, [], false)
   if (step.kind !== 'gather') return []
-  held.state = { ...held.state, gathering: { workflow_id: offer.workflow_id, values: {}, asked: step.asked } }
+  thread.state = { ...thread.state, gathering: { workflow_id: offer.workflow_id, values: {}, asked: step.asked } }
   return step.texts
 }

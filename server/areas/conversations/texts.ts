@@ -3,12 +3,12 @@ import { isObject, own } from '#model/json'
 import type { Requirement } from '#providers/extraction/index'
 import { nameWords } from '#providers/extraction/text'
 
-// What the assistant says without a language model. Plain text: whoever shows it must not read markup into it.
+// What the assistant says without a language model. It is plain text: a client must not interpret markup in it.
 
 const LONGEST = 4000
 const MAX_OPTIONS = 12
 
-/** What comes out of a workflow may hold characters that cannot be stored. */
+/** Results of workflows may contain characters that cannot be stored. */
 const clip = (text: string, longest = LONGEST): string =>
   (text.length <= longest ? text : `${text.slice(0, longest - 1)}…`).replaceAll('\0', '').toWellFormed()
 
@@ -40,7 +40,7 @@ const listed = (items: string[]): string =>
 
 const typesOf = (schema: JsonObject): Json[] => [own(schema, 'type') ?? null].flat()
 
-/** What kind of answer is wanted, where it is not just any text. */
+/** The kind of answer that is expected, where it is not any text. */
 export function hintOf(schema: Json): string {
   if (!isObject(schema)) return ''
   const options = own(schema, 'enum')
@@ -63,13 +63,13 @@ export function hintOf(schema: Json): string {
   return ''
 }
 
-/** "Your name" asks for itself; "amount" needs a word before it. */
+/** "Your name" is a question by itself; "amount" needs words before it. */
 const withArticle = (label: string): string => {
   const written = /^[A-Z][a-z]/.test(label) ? label[0]!.toLowerCase() + label.slice(1) : label
   return /^(your|the|a|an|my)\b/i.test(written) ? written : `the ${written}`
 }
 
-/** "What is wrong", "How many people will come?": such a label needs nothing before it. */
+/** Labels such as "How many people will come?" need no words before them. */
 const isQuestion = (label: string): boolean =>
   /\?\s*$|^(?:what|which|who|whose|when|where|why|how|is|are|do|does|did|can|may|will|should|shall)\s/i.test(label)
 
@@ -144,7 +144,7 @@ export function endText(end: {
   }
 }
 
-/** How a submitted form reads in the history. */
+/** A submitted form as text in the history. */
 export const submittedText = (values: JsonObject, requirements: Requirement[]): string => {
   const labels = new Map(requirements.map((requirement) => [requirement.name, labelOf(requirement)]))
   return clip(

@@ -9,13 +9,13 @@ import { findIntent, isCancel, isGo, isNoWish, isRefusal, isReturn } from './int
 import type { Offer, Surroundings, Voice } from './offer-store.ts'
 import { askedNow, type OpenQuestion } from './state.ts'
 import * as texts from './texts.ts'
-import type { Held } from './thread-store.ts'
+import type { LockedThread } from './thread-store.ts'
 
-// What to do about a message, from where the conversation stands. Reads and writes nothing: it may be thought over while
-// nobody holds the thread, and thought over again when somebody else was faster.
+// Decides what to do about a message from the state of the conversation. It reads and writes nothing, so it can run before
+// the thread is locked, and again where another turn came first.
 
 export type Situation = Surroundings & {
-  held: Held
+  thread: LockedThread
   standings: Standing[]
   recent: { role: string; text: string }[]
 }
@@ -23,18 +23,18 @@ export type Situation = Surroundings & {
 type Say = { kind: 'say'; texts: string[]; offered?: string[]; drop?: boolean }
 
 export type Decision =
-  /** Nobody is there to answer, or somebody else is: a thread of people alone, a conversation that a colleague has taken over. */
+  /** Nobody answers: a thread of people alone, or a conversation that a colleague has taken over. */
   | { kind: 'silent' }
   | Say
   | { kind: 'gather'; offer: Offer; values: JsonObject; asked: string | null; texts: string[] }
   | { kind: 'start'; offer: Offer; input: JsonObject }
   | { kind: 'answer'; question: OpenQuestion; response: Json }
-  /** The answer is not complete: what is known of it is kept. */
+  /** The answer is incomplete. Its known values are kept. */
   | { kind: 'ask_again'; question: OpenQuestion; texts: string[] }
-  /** It stays open, and something else may be done first. */
+  /** The question stays open and something else may be done first. */
   | { kind: 'set_aside'; question: OpenQuestion; texts: string[]; offered: string[] }
 
-/** A model's choice; undefined where it has none to offer and the rules decide. */
+/** A model's choice; undefined where it made none and the rules decide. */
 export type PickWish = (
   situation: Situation,
   text: string,
@@ -42,10 +42,10 @@ export type PickWish = (
 ) => Promise<{ workflowId: string | null; reply: string } | undefined>
 
 export type Tools = { extract: ExtractValues; pick: PickWish }
-export type Said = { text: string; timeZone: string; now: Date; signal?: AbortSignal }
+export type Statement = { text: string; timeZone: string; now: Date; signal?: AbortSignal }
 
-/** A template acts for its owner; what it does not say is the workspace's. */
-export const wishOf = ({ workspace_id }: Held, voice: Voice | undefined): ModelWish => ({
+/** A template acts for its owner. Its missing settings come from the workspace. */
+export const wishOf = ({ workspace_id }: LockedThread, voice: Voice | undefined): ModelWish => ({
   workspaceId: workspace_id,
   userId: voice?.owner_id ?? null,
   credentialId: voice?.llm?.credential_id ?? undefined,
@@ -53,17 +53,17 @@ export const wishOf = ({ workspace_id }: Held, voice: Voice | undefined): ModelW
   model: voice?.model ?? undefined,
 })
 
-export async function think(situation: Situation, said: Said, tools: Tools): Promise<Decision> {
-  const { held, offers, voice } = situation
-  const { state } = held
-  if (held.taken_over_by !== null) return { kind: 'silent' }
-  if (held.kind !== 'gather' && voice === undefined) return { kind: 'silent' }
-  // A clip without a word is kept, and answers nothing.
-  if (said.text.trim() === '') return { kind: 'silent' }
+export async function think(situation: Situation, statement: Statement, tools: Tools): Promise<Decision> {
+  const { thread, offers, voice } = situation
+  const { state } = thread
+  if (thread.taken_over_by !== null) return { kind: 'silent' }
+  if (thread.kind !== 'gather' && voice === undefined) return { kind: 'silent' }
+  // A clip without words is stored and gets no answer.
+  if (statement.text.trim() === '') return { kind: 'silent' }
   const question = askedNow(state)
-  if (question) return answerQuestion(question, situation, said, tools)
+  if (question) return answerQuestion(question, situation, statement, tools)
   const [waiting] = state.questions
-  if (waiting && isReturn(said.text))
+  if (waiting && isReturn(statement.text))
     return {
       kind: 'ask_again',
       question: { ...waiting, aside: false },
@@ -73,32 +73,32 @@ export async function think(situation: Situation, said: Said, tools: Tools): Pro
     const { workflow_id, values, asked } = state.gathering
     const offer = offers.find((one) => one.workflow_id === workflow_id)
     if (!offer) return goneFrom(offers)
-    // Everything is known, and whether to start was asked.
+    // All inputs are known and the person was asked whether to start.
     const ready = asked === null && missingOf(offer, values).length === 0
-    if (ready ? isRefusal(said.text) : isCancel(said.text)) {
-      if (held.kind !== 'gather') return { ...sayMenu(offers, texts.CANCELLED), drop: true }
+    if (ready ? isRefusal(statement.text) : isCancel(statement.text)) {
+      if (thread.kind !== 'gather') return { ...sayMenu(offers, texts.CANCELLED), drop: true }
       if (ready) return { kind: 'gather', offer, values, asked: null, texts: [texts.NOT_STARTED] }
       return nextStep(offer, {}, [texts.CANCELLED], false)
     }
-    return collect(offer, { values, asked }, said, wishOf(held, voice), tools, !ready || isGo(said.text))
+    return collect(offer, { values, asked }, statement, wishOf(thread, voice), tools, !ready || isGo(statement.text))
   }
-  if (held.kind === 'gather') return { kind: 'say', texts: [statusText(situation) ?? texts.COMPLETE] }
-  return findWish(situation, said, tools)
+  if (thread.kind === 'gather') return { kind: 'say', texts: [statusText(situation) ?? texts.COMPLETE] }
+  return findWish(situation, statement, tools)
 }
 
-async function findWish(situation: Situation, said: Said, tools: Tools): Promise<Decision> {
-  const { held, offers, voice } = situation
-  if (isCancel(said.text)) return sayMenu(offers)
-  const intent = findIntent(said.text, offers.map(choiceOf), held.state.offered)
+async function findWish(situation: Situation, statement: Statement, tools: Tools): Promise<Decision> {
+  const { thread, offers, voice } = situation
+  if (isCancel(statement.text)) return sayMenu(offers)
+  const intent = findIntent(statement.text, offers.map(choiceOf), thread.state.offered)
   const picked =
-    intent.kind === 'chosen' && intent.sure ? undefined : await tools.pick(situation, said.text, said.signal)
+    intent.kind === 'chosen' && intent.sure ? undefined : await tools.pick(situation, statement.text, statement.signal)
   const chosen = picked ? picked.workflowId : intent.kind === 'chosen' ? intent.workflowId : null
   const offer = offers.find(({ workflow_id }) => workflow_id === chosen)
   if (offer) {
-    // "2", or the name alone, is a choice and holds no value.
-    const bare = onlyNames(said.text, offer)
-    const heard = bare ? { ...said, text: '' } : said
-    return collect(offer, { values: {}, asked: null }, heard, wishOf(held, voice), tools, !isNoWish(said.text))
+    // "2", or the name alone, is a choice without values.
+    const bare = onlyNames(statement.text, offer)
+    const heard = bare ? { ...statement, text: '' } : statement
+    return collect(offer, { values: {}, asked: null }, heard, wishOf(thread, voice), tools, !isNoWish(statement.text))
   }
   if (picked?.reply) return { kind: 'say', texts: [picked.reply] }
   if (intent.kind === 'several') {
@@ -107,7 +107,7 @@ async function findWish(situation: Situation, said: Said, tools: Tools): Promise
   }
   const status = statusText(situation)
   if (status !== undefined) return { kind: 'say', texts: [status] }
-  return sayMenu(offers, isHello(said.text) ? (voice?.greeting ?? texts.GREETING) : undefined)
+  return sayMenu(offers, isHello(statement.text) ? (voice?.greeting ?? texts.GREETING) : undefined)
 }
 
 const idOf = ({ workflow_id }: Offer): string => workflow_id
@@ -132,12 +132,12 @@ const sayMenu = (offers: Offer[], lead?: string): Say => ({
   offered: offers.map(idOf),
 })
 
-/** What was being gathered can be started no more. */
+/** The workflow whose inputs were being collected can no longer be started. */
 export const goneFrom = (offers: Offer[]): Decision => ({ ...sayMenu(offers, texts.GONE), drop: true })
 
-/** How what was started stands, where something has not ended. */
-function statusText({ held, standings }: Situation): string | undefined {
-  const last = held.state.running.at(-1)
+/** The status of started executions that have not ended. */
+function statusText({ thread, standings }: Situation): string | undefined {
+  const last = thread.state.running.at(-1)
   if (!last) return undefined
   const gate = standings
     .find(({ execution_id }) => execution_id === last.execution_id)
@@ -156,32 +156,32 @@ export const fitting = (values: JsonObject, requirements: Requirement[]): JsonOb
 async function collect(
   offer: Offer,
   before: { values: JsonObject; asked: string | null },
-  said: Said,
+  statement: Statement,
   wish: ModelWish,
   { extract }: Tools,
   mayStart: boolean,
 ): Promise<Decision> {
   const requirements = requirementsOf(offer.inputs ?? true)
-  // The workflow may have changed since they were given.
+  // The workflow may have changed since the values were given.
   const known = fitting(before.values, requirements)
   const { values } =
     requirements.length === 0
       ? { values: {} }
       : await extract({
-          message: said.text,
+          message: statement.text,
           requirements,
           known,
           ...(before.asked !== null && { asked: before.asked }),
-          timeZone: said.timeZone,
-          now: said.now,
+          timeZone: statement.timeZone,
+          now: statement.now,
           wish,
-          ...(said.signal && { signal: said.signal }),
+          ...(statement.signal && { signal: statement.signal }),
         })
   const learnt = JSON.stringify(values) !== JSON.stringify(known)
   return nextStep(offer, values, before.asked !== null && !learnt ? [texts.NOT_UNDERSTOOD] : [], mayStart)
 }
 
-/** Starts where everything is known, else asks for what is not. */
+/** Starts where all inputs are known, else asks for a missing one. */
 export function nextStep(offer: Offer, values: JsonObject, lead: string[], mayStart: boolean): Decision {
   const requirements = requirementsOf(offer.inputs ?? true)
   const open = missingOf(offer, values)
@@ -205,7 +205,7 @@ export const missingOf = (offer: Offer, values: JsonObject): Requirement[] => {
   )
 }
 
-/** The values, and the author's defaults for required ones that nobody gave. */
+/** The values, with the author's defaults for required inputs that nobody gave. */
 export function inputOf(offer: Offer, values: JsonObject): JsonObject {
   const requirements = requirementsOf(offer.inputs ?? true)
   return { ...defaultsOf(requirements.filter(({ required }) => required)), ...values }
@@ -219,12 +219,12 @@ const isOneOfSome = (schema: Json): boolean => isObject(schema) && own(schema, '
 
 async function answerQuestion(
   question: OpenQuestion,
-  { held, voice, offers }: Situation,
-  said: Said,
+  { thread, voice, offers }: Situation,
+  statement: Statement,
   { extract }: Tools,
 ): Promise<Decision> {
-  // "Cancel" may be one of the answers to choose from; else it is none, and whoever says it wants to leave.
-  const leaves = isCancel(said.text)
+  // "Cancel" may be one of the choices. Otherwise it cancels.
+  const leaves = isCancel(statement.text)
   const aside = {
     kind: 'set_aside' as const,
     question,
@@ -232,7 +232,7 @@ async function answerQuestion(
     offered: offers.map(idOf),
   }
   if (leaves && !isOneOfSome(question.schema)) return aside
-  const plain = plainAnswer(question.schema, said.text)
+  const plain = plainAnswer(question.schema, statement.text)
   if (plain !== undefined) return { kind: 'answer', question, response: plain }
   const whole = wantsForm(question.schema)
   const requirements: Requirement[] = whole
@@ -245,14 +245,14 @@ async function answerQuestion(
         },
       ]
   const { values, missing } = await extract({
-    message: said.text,
+    message: statement.text,
     requirements,
     known: question.values ?? {},
     asked: question.asked ?? requirements[0]!.name,
-    timeZone: said.timeZone,
-    now: said.now,
-    wish: wishOf(held, voice),
-    ...(said.signal && { signal: said.signal }),
+    timeZone: statement.timeZone,
+    now: statement.now,
+    wish: wishOf(thread, voice),
+    ...(statement.signal && { signal: statement.signal }),
   })
   const response = whole ? values : own(values, 'answer')
   if (response !== undefined && validateJson(question.schema, response).length === 0)
@@ -268,7 +268,7 @@ async function answerQuestion(
   }
 }
 
-/** Text where text is wanted, JSON where a program answers; undefined where it takes reading. */
+/** Text where the schema takes text, JSON where a program answers; undefined where the message has to be interpreted. */
 function plainAnswer(schema: Json, text: string): Json | undefined {
   if (!isForObject(schema) && validateJson(schema, text).length === 0) return text
   try {

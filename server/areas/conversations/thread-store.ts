@@ -35,7 +35,7 @@ export const findChannelThread = (
     [workspaceId, configId, externalId],
   )
 
-/** A key counts for a day; what is forgotten stands in nobody's way. */
+/** A key is remembered for a day and may be used again after it. */
 export const findThreadOfRequest = (tx: Tx, workspaceId: string, requestKey: Buffer): Promise<Thread | undefined> =>
   tx.maybe<Thread>(
     `with forgotten as (
@@ -46,17 +46,17 @@ export const findThreadOfRequest = (tx: Tx, workspaceId: string, requestKey: Buf
     [workspaceId, requestKey],
   )
 
-/** The thread as its writer holds it: nobody else writes to it until the transaction ends. */
-export type Held = Thread & {
-  /** The colleague who talks in place of the assistant. */
+/** A thread that its transaction has locked: nobody else writes to it until the end. */
+export type LockedThread = Thread & {
+  /** The colleague who took over from the assistant. */
   taken_over_by: string | null
   state: State
   turn: number
   last_seq: number
 }
 
-/** How many there are then: none where the channel's conversation was opened by somebody else meanwhile. */
-export const insertThread = (tx: Tx, thread: Held): Promise<number> =>
+/** Returns 0 where another request opened the channel's conversation meanwhile. */
+export const insertThread = (tx: Tx, thread: LockedThread): Promise<number> =>
   tx.count(
     `insert into threads (${threadColumns}, state, turn, last_seq)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
@@ -78,11 +78,11 @@ export const insertThread = (tx: Tx, thread: Held): Promise<number> =>
     ],
   )
 
-type Stored = Omit<Held, 'state'> & { state: Partial<State> }
+type Stored = Omit<LockedThread, 'state'> & { state: Partial<State> }
 
 const read = <Row extends Stored>(row: Row | undefined) => row && { ...row, state: readState(row.state) }
 
-export const lockThread = async (tx: Tx, workspaceId: string, threadId: string): Promise<Held | undefined> =>
+export const lockThread = async (tx: Tx, workspaceId: string, threadId: string): Promise<LockedThread | undefined> =>
   read(
     await tx.maybe<Stored>(
       `select ${standing} from threads t where t.workspace_id = $1 and t.thread_id = $2 for update`,
@@ -90,7 +90,7 @@ export const lockThread = async (tx: Tx, workspaceId: string, threadId: string):
     ),
   )
 
-export const readThread = async (tx: Tx, workspaceId: string, threadId: string): Promise<Held | undefined> =>
+export const readThread = async (tx: Tx, workspaceId: string, threadId: string): Promise<LockedThread | undefined> =>
   read(
     await tx.maybe<Stored>(`select ${standing} from threads t where t.workspace_id = $1 and t.thread_id = $2`, [
       workspaceId,
@@ -101,35 +101,35 @@ export const readThread = async (tx: Tx, workspaceId: string, threadId: string):
 const ofExecution = `select ${standing}, e.title as called from thread_executions e
   join threads t on t.workspace_id = e.workspace_id and t.thread_id = e.thread_id where e.workspace_id = $1 and e.execution_id = $2`
 
-/** The conversation that started the execution, and what it calls it. */
+/** The conversation that started the execution, and the title it uses for it. */
 export const readThreadOf = async (
   tx: Tx,
   workspaceId: string,
   executionId: string,
-): Promise<(Held & { called: string }) | undefined> =>
+): Promise<(LockedThread & { called: string }) | undefined> =>
   read(await tx.maybe<Stored & { called: string }>(ofExecution, [workspaceId, executionId]))
 
 export const lockThreadOf = async (
   tx: Tx,
   workspaceId: string,
   executionId: string,
-): Promise<(Held & { called: string }) | undefined> =>
+): Promise<(LockedThread & { called: string }) | undefined> =>
   read(await tx.maybe<Stored & { called: string }>(`${ofExecution} for update of t`, [workspaceId, executionId]))
 
-export const saveThread = (tx: Tx, held: Held): Promise<number> =>
+export const saveThread = (tx: Tx, thread: LockedThread): Promise<number> =>
   tx.count(
     'update threads set state = $3, turn = $4, last_seq = $5, updated_at = now() where workspace_id = $1 and thread_id = $2',
-    [held.workspace_id, held.thread_id, JSON.stringify(held.state), held.turn, held.last_seq],
+    [thread.workspace_id, thread.thread_id, JSON.stringify(thread.state), thread.turn, thread.last_seq],
   )
 
-/** Half a day after the colleague's last word the assistant answers again: a conversation that was forgotten is not left alone. */
-export const setTakenOver = (tx: Tx, held: Held, userId: string | null): Promise<number> =>
+/** The assistant answers again twelve hours after the colleague's last message, so that no conversation is forgotten. */
+export const setTakenOver = (tx: Tx, thread: LockedThread, userId: string | null): Promise<number> =>
   tx.count(
     `update threads set taken_over_by = $3, taken_over_until = now() + interval '12 hours' where workspace_id = $1 and thread_id = $2`,
-    [held.workspace_id, held.thread_id, userId],
+    [thread.workspace_id, thread.thread_id, userId],
   )
 
-/** Who of the house a visitor talks with, and whether they learn the names. */
+/** The colleague a visitor talks with, and whether visitors see names. */
 export const findColleague = (
   tx: Tx,
   workspaceId: string,

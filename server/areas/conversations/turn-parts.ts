@@ -4,13 +4,13 @@ import type { FormRow } from './form-store.ts'
 import type { Offer } from './offer-store.ts'
 import type { OpenQuestion } from './state.ts'
 import { missingOf } from './think.ts'
-import type { Held } from './thread-store.ts'
+import type { LockedThread } from './thread-store.ts'
 import type { Incoming, Turn } from './types.ts'
 
-// What a turn reads out of the conversation and out of what was sent.
+// Helpers of a turn: what it reads from the conversation and from the request.
 
-/** The question that the form asks, where it is still open. */
-export const questionOf = ({ state }: Held, { clarification_id }: FormRow): OpenQuestion | undefined =>
+/** The question that a form asks, where it is still open. */
+export const questionOf = ({ state }: LockedThread, { clarification_id }: FormRow): OpenQuestion | undefined =>
   state.questions.find((question) => question.clarification_id === clarification_id)
 
 export function refuseWrong(
@@ -21,15 +21,15 @@ export function refuseWrong(
   if (issues.length > 0) throw invalid(issues, 'Correct the fields of the form named in errors and submit it again.')
 }
 
-export function gatheredOf(held: Held, offers: Offer[]): Turn['gathered'] {
-  const { gathering, started } = held.state
+export function gatheredOf(thread: LockedThread, offers: Offer[]): Turn['gathered'] {
+  const { gathering, started } = thread.state
   if (!gathering) return { values: started?.values ?? {}, missing: [], complete: started !== null }
   const offer = offers.find(({ workflow_id }) => workflow_id === gathering.workflow_id)
   const missing = offer ? missingOf(offer, gathering.values).map(({ name }) => name) : []
   return { values: gathering.values, missing, complete: false }
 }
 
-/** Who said it, as the message is stored. */
+/** The author of a message, as it is stored. */
 export function byline({
   author,
   requestKey,

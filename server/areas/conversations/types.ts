@@ -1,37 +1,37 @@
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 
-// A conversation, wherever it is held: a widget on somebody's site, a thread of colleagues, a messaging channel, or the
-// guided gathering of a workflow's inputs. One engine answers all of them.
+// A conversation of any kind: a widget on a site, a thread of colleagues, a messaging channel, or the guided collection of
+// a workflow's inputs. One engine answers all of them.
 
 export type ThreadKind = 'thread' | 'embed' | 'channel' | 'gather'
 
-/** Who says something. Whether they may was settled before. */
+/** The author of a message. The caller has checked their rights. */
 export type Author =
   | { kind: 'person'; userId: string; name: string }
   | { kind: 'visitor' }
-  /** Somebody on the other side of a gateway channel. */
+  /** A person on the other side of a gateway channel. */
   | { kind: 'external'; id: string; name: string }
 
-/** What executions that the conversation starts say about their origin. `id` is a wire id (`emb_…`, `chan_…`, `usr_…`). */
+/** The origin of executions that the conversation starts. `id` is a wire id (`emb_…`, `chan_…`, `usr_…`). */
 export type Origin = { kind: 'embed' | 'channel' | 'user'; id: string | null }
 
-/** The transaction that a turn is part of, where it does not open its own; a request's context is one. */
+/** The transaction that the turn is part of, where it does not open its own. A request's context is one. */
 export type Within = { tx: Tx; afterCommit(work: () => void): void }
 
 export type Incoming = {
   workspaceId: string
-  /** Without a model only: nobody holds a transaction while a model thinks. */
+  /** Only without a model: no transaction stays open while a model answers. */
   within?: Within
   threadId: string
-  /** Asked of the thread before anything else; where it says no, there is no such thread. */
+  /** Checked first. Where it returns false the thread does not exist for the caller. */
   isTheirs?(thread: Thread): boolean
   author: Author
   origin: Origin
   text: string
-  /** A persisted clip that belongs to the message. */
+  /** A stored clip that belongs to the message. */
   audioId?: string
-  /** Identifies the delivery; the same key again is answered with the same turn, and nothing happens twice. */
+  /** Identifies the delivery. A repetition with the same key gets the same turn, and nothing happens twice. */
   requestKey?: Buffer
   /** For "tomorrow at nine"; UTC where the author's is unknown. */
   timeZone?: string
@@ -41,7 +41,7 @@ export type Incoming = {
 /** The first message of a conversation that begins with it. */
 export type FirstMessage = Omit<Incoming, 'threadId' | 'isTheirs'> & {
   open: NewThread & { kind: 'embed' | 'gather' }
-  /** Asked of the thread that this very delivery began before its answer was lost. */
+  /** Checked for a repeated delivery that already began this thread. */
   isTheirs(thread: Thread): boolean
 }
 
@@ -51,7 +51,7 @@ export type FormAction = Omit<Incoming, 'text' | 'audioId' | 'timeZone'> & {
   values?: JsonObject
 }
 
-/** An answer to a question of an execution, by its id; the first open one where none is named. */
+/** An answer to a question of an execution, by its id; to the first open one where none is named. */
 export type Respond = Omit<Incoming, 'text' | 'audioId' | 'timeZone' | 'requestKey' | 'signal'> & {
   executionId: string
   clarificationId?: string | undefined
@@ -63,7 +63,7 @@ export type MessageRole = 'assistant' | 'visitor' | 'user' | 'system'
 export type Message = {
   message_id: string
   role: MessageRole
-  /** The person, where one of the workspace wrote it. */
+  /** The person, where a person of the workspace wrote it. */
   author_id: string | null
   author_name: string | null
   text: string
@@ -72,21 +72,21 @@ export type Message = {
   created_at: Date
 }
 
-/** `schema` is a JSON Schema of an object; `values` is what is known already. */
+/** `schema` is a JSON Schema of an object; `values` holds the known values. */
 export type Form = { form_id: string; title: string; schema: Json; values: JsonObject }
 
-/** What came of a message: what was stored of it, what is answered, and what stands open now. */
+/** The result of a message: the stored messages, the answers, and what is open now. */
 export type Turn = {
   thread: Thread
-  /** What was said, as stored; an action on a form reads as a message too. */
+  /** The message as stored. An action on a form reads as a message too. */
   message: Message
   messages: Message[]
   form: Form | null
-  /** What this turn started. */
+  /** The execution that this turn started. */
   execution_id: string | null
-  /** What the conversation started last. */
+  /** The last execution that the conversation started. */
   last_execution_id: string | null
-  /** For `gather`: what is known of the inputs, what is missing, and whether the execution was started. */
+  /** For `gather`: the known inputs, the missing ones, and whether the execution was started. */
   gathered: { values: JsonObject; missing: string[]; complete: boolean }
 }
 
@@ -110,24 +110,24 @@ export type NewThread = { workspaceId: string } & (
   | { kind: 'channel'; templateId: string; configId: string; externalId: string; title?: string }
 )
 
-/** Something the assistant said outside a turn (a question, a gate, a result). In the transaction that makes it true. */
+/** A message of the assistant outside a turn (a question, a gate, a result), in the transaction of its cause. */
 export type Posted = { thread: Thread; message: Message }
 
-/** A colleague takes part in a conversation with somebody outside. */
+/** A colleague takes part in a conversation with a visitor. */
 export type TakeOver = { workspaceId: string; threadId: string; person: { user_id: string; name: string } }
 export type SpeakUp = TakeOver & { text: string; requestKey?: Buffer }
 
-/** What the other areas use. Who may call was settled by them. */
+/** What other areas call. They have checked the caller's rights. */
 export type Conversations = {
   /** A new thread with its greeting; for a channel, the one that exists for (config, external id). */
   openThread(tx: Tx, thread: NewThread): Promise<Thread>
   findThread(tx: Tx, workspaceId: string, threadId: string): Promise<Thread | undefined>
   /**
-   * Stores a message and answers it, both in one transaction: the one it is given, or its own. Turns of one thread happen one
-   * after the other. A thread without a template only stores. Throws `not_found` where the thread is gone.
+   * Stores a message and its answer in one transaction: the given one, or its own. Turns of one thread happen one after the
+   * other. A thread without a template only stores. Throws `not_found` where the thread is gone.
    */
   takeMessage(incoming: Incoming): Promise<Turn>
-  /** True where a turn needs no model, and can be part of its caller's transaction. */
+  /** True where a turn needs no model and can be part of its caller's transaction. */
   answersAtOnce(): boolean
   /** Submits or cancels a form: `form_closed`, `invalid` with paths under `/values`, `unknown_reference` at `/form_id`. */
   takeAction(action: FormAction): Promise<Turn>
@@ -139,11 +139,14 @@ export type Conversations = {
     page: { after: number; limit: number },
   ): Promise<(Message & { seq: number })[]>
   openForm(tx: Tx, workspaceId: string, threadId: string): Promise<Form | null>
-  /** The assistant is silent from now on: a colleague talks. `conflict` where it is no conversation with somebody outside. */
+  /** A colleague takes over and the assistant is silent. Throws `conflict` where the conversation has no visitor. */
   takeOver(tx: Tx, taking: TakeOver): Promise<void>
   handBack(tx: Tx, place: Omit<TakeOver, 'person'>): Promise<void>
-  /** What a colleague says there; it takes over where nobody has. */
-  speakUp(tx: Tx, said: SpeakUp): Promise<Message>
-  /** Gateway channels send what is posted outside a turn: the listener writes its outbox row in the same transaction. */
+  /** A colleague's message. It takes over where nobody has. */
+  speakUp(tx: Tx, message: SpeakUp): Promise<Message>
+  /**
+   * Gateway channels send messages that are posted outside a turn. The listener writes its outbox row in the same
+   * transaction.
+   */
   onPosted(listener: (tx: Tx, posted: Posted) => Promise<void>): void
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { said } from '#areas/conversations/said'
+import { messageText } from '#areas/conversations/message-text'
 import { timeZone } from '#areas/requirements/schema'
 import { Features } from '#areas/templates/schema'
 import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
@@ -53,7 +53,7 @@ export const WorkflowConfig = z
 
 export const Chat = z.strictObject({
   thread_id: z.string().max(200).optional().describe('Absent: a new conversation'),
-  message: said,
+  message: messageText,
   time_zone: timeZone.optional(),
 })
 
@@ -94,7 +94,7 @@ export const Heard = z
 
 export const Gather = z.strictObject({
   conversation_id: z.string().max(200).optional(),
-  message: said.optional(),
+  message: messageText.optional(),
   time_zone: timeZone.optional(),
 })
 export const Gathered = z

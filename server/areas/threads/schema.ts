@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { said, written } from '#areas/conversations/said'
+import { messageText, storableText } from '#areas/conversations/message-text'
 import { timeZone } from '#areas/requirements/schema'
 import { email, id, jsonObject, listQuery, name, page, reference, timestamp } from '#platform/http/schema'
 import { SPEECH_TEXT_LIMIT } from '#providers/speech/index'
@@ -74,7 +74,7 @@ export const ThreadMessage = z
   .meta({ id: 'ThreadMessage' })
 export type ThreadMessage = z.input<typeof ThreadMessage>
 
-/** What somebody said, and what the assistant answered at once. */
+/** A message, and what the assistant answered at once. */
 export const PostedMessage = ThreadMessage.extend({ answers: z.array(ThreadMessage), form: Form.nullable() }).meta({
   id: 'PostedThreadMessage',
 })
@@ -82,8 +82,8 @@ export const PostedMessage = ThreadMessage.extend({ answers: z.array(ThreadMessa
 /** Oldest first; `form` is the one that stands open now. */
 export const ThreadMessages = page(ThreadMessage).extend({ form: Form.nullable() }).meta({ id: 'ThreadMessages' })
 
-export const NewMessage = z.strictObject({ text: said.trim(), time_zone: timeZone.optional() })
-export const NewClipMessage = z.strictObject({ text: written.trim().optional(), time_zone: timeZone.optional() })
+export const NewMessage = z.strictObject({ text: messageText.trim(), time_zone: timeZone.optional() })
+export const NewClipMessage = z.strictObject({ text: storableText.trim().optional(), time_zone: timeZone.optional() })
 
 export const FormAction = z.strictObject({
   action: z.enum(['submit', 'cancel']),

@@ -1,0 +1,179 @@
+import type { Questions } from '#areas/approvals/questions'
+import type { EndedExecution, ExecutionView } from '#engine/ports'
+import type { Json } from '#model/definition'
+import type { Database, Tx } from '#platform/db/pool'
+import type { CarryOut, PendingTurn } from './carry-out.ts'
+import { findAncestor, readStandings, type Standing } from './execution-store.ts'
+import { closeForms, findOpenForm } from './form-store.ts'
+import { tell } from './message-store.ts'
+import { askedNow } from './state.ts'
+import * as texts from './texts.ts'
+import { type LockedThread, lockThread, lockThreadOf, saveThread } from './thread-store.ts'
+import type { Message, Posted } from './types.ts'
+
+// Posts the progress of executions in the conversation that started them, once each: `about` names the event, so that a
+// repetition after a crash adds nothing.
+
+const ended = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
+
+export type AskedQuestion = {
+  workspace_id: string
+  clarification_id: string
+  execution_id: string
+  question: string
+  schema: Json
+  /** Named colleagues, where the question is not for the person who started the run. */
+  who: unknown[] | null
+}
+
+type End = {
+  execution_id: string
+  title: string
+  status: string
+  results: Json
+  large?: boolean
+  error: { message: string } | null
+}
+
+export function makeUpdates({
+  db,
+  carrying,
+  stillOpen,
+}: {
+  db: Database
+  carrying: Pick<CarryOut, 'showQuestionForm' | 'closeStale'>
+  stillOpen: Questions['stillOpen']
+}) {
+  const listeners: ((tx: Tx, posted: Posted) => Promise<void>)[] = []
+
+  async function announce(tx: Tx, thread: LockedThread, message: Message | undefined): Promise<void> {
+    if (message) for (const listener of listeners) await listener(tx, { thread, message })
+  }
+
+  /** Removes questions that were answered elsewhere or closed. */
+  async function dropClosed(tx: Tx, thread: LockedThread): Promise<void> {
+    const { questions } = thread.state
+    if (questions.length === 0) return
+    const ids = questions.map(({ clarification_id }) => clarification_id)
+    const open = await stillOpen(tx, thread.workspace_id, ids)
+    if (open.size === questions.length) return
+    thread.state = {
+      ...thread.state,
+      questions: questions.filter(({ clarification_id }) => open.has(clarification_id)),
+    }
+  }
+
+  /** Posts how an execution ended and forgets its open questions. Returns false where it was posted before. */
+  async function noteEnd(tx: Tx, thread: LockedThread, end: End): Promise<boolean> {
+    const { state } = thread
+    const running = state.running.filter(({ execution_id }) => execution_id !== end.execution_id)
+    const questions = state.questions.filter(({ root_id }) => root_id !== end.execution_id)
+    if (questions.length !== state.questions.length) {
+      const form = await findOpenForm(tx, thread.workspace_id, thread.thread_id)
+      if (form?.kind === 'question') await closeForms(tx, thread, 'cancelled')
+    }
+    thread.state = { ...state, running, questions }
+    const { execution_id } = end
+    const message = await tell(tx, thread, { text: texts.endText(end), about: 'result', execution_id })
+    await announce(tx, thread, message)
+    return message !== undefined
+  }
+
+  return {
+    announce,
+
+    onPosted: (listener: (tx: Tx, posted: Posted) => Promise<void>): void => void listeners.push(listener),
+
+    /** Runs in the transaction that opens the question. */
+    async questionAsked(tx: Tx, asked: AskedQuestion): Promise<void> {
+      const own = await findAncestor(tx, asked.workspace_id, asked.execution_id)
+      const thread = own && (await lockThread(tx, asked.workspace_id, own.thread_id))
+      if (!thread) return
+      await dropClosed(tx, thread)
+      const forUs = asked.who === null
+      const message = await tell(tx, thread, {
+        text: forUs ? texts.questionText(asked.question, asked.schema) : texts.COLLEAGUE,
+        about: `question:${asked.clarification_id}`,
+        execution_id: own.execution_id,
+      })
+      if (message && forUs) {
+        const { clarification_id, execution_id, question, schema } = asked
+        const open = { clarification_id, execution_id, root_id: own.execution_id, question, schema }
+        thread.state = { ...thread.state, questions: [...thread.state.questions, open] }
+        await saveThread(tx, thread)
+        if (askedNow(thread.state) === open && thread.taken_over_by === null) {
+          const form = (await findOpenForm(tx, thread.workspace_id, thread.thread_id)) ?? null
+          const pending: PendingTurn = { thread, messages: [], writes: [], form, executionId: null, started: 0 }
+          carrying.closeStale(pending)
+          carrying.showQuestionForm(pending, open)
+          for (const write of pending.writes) await write(tx)
+        }
+      }
+      await announce(tx, thread, message)
+    },
+
+    /** Runs in the transaction that opens the gate. */
+    async gateOpened(
+      tx: Tx,
+      gate: { workspace_id: string; request_id: string; execution_id: string; title: string },
+    ): Promise<void> {
+      const own = await findAncestor(tx, gate.workspace_id, gate.execution_id)
+      const thread = own && (await lockThread(tx, gate.workspace_id, own.thread_id))
+      if (!thread) return
+      const message = await tell(tx, thread, {
+        text: texts.waitingForApproval(gate.title),
+        about: `gate:${gate.request_id}`,
+        execution_id: own.execution_id,
+      })
+      await announce(tx, thread, message)
+    },
+
+    async executionEnded(
+      execution: Pick<EndedExecution, 'workspaceId' | 'executionId' | 'status' | 'results' | 'error'>,
+    ) {
+      const { workspaceId, executionId: execution_id, status, results, error } = execution
+      await db.tenant({ workspaceId, userId: null }, async (tx) => {
+        const thread = await lockThreadOf(tx, workspaceId, execution_id)
+        if (thread) await noteEnd(tx, thread, { execution_id, title: thread.called, status, results, error })
+      })
+    },
+
+    dropClosed,
+
+    /** Posts the ends that were not posted yet, before anything else; returns the status of the other executions. */
+    async tellEnds(tx: Tx, thread: LockedThread): Promise<{ standings: Standing[]; told: boolean }> {
+      if (thread.state.running.length === 0) return { standings: [], told: false }
+      const ids = thread.state.running.map(({ execution_id }) => execution_id)
+      const standings = await readStandings(tx, thread.workspace_id, ids)
+      const byId = new Map(standings.map((standing) => [standing.execution_id, standing]))
+      let told = false
+      for (const { execution_id, title } of thread.state.running) {
+        const standing = byId.get(execution_id)
+        if (!standing)
+          thread.state = {
+            ...thread.state,
+            running: thread.state.running.filter((one) => one.execution_id !== execution_id),
+          }
+        else if (ended.has(standing.status)) {
+          await noteEnd(tx, thread, { ...standing, title })
+          told = true
+        }
+      }
+      return { standings, told }
+    },
+
+    /** A client that polls sees the result in the history as soon as it sees the end. */
+    async settle(view: Pick<ExecutionView, 'workspace_id' | 'execution_id' | 'status'>): Promise<void> {
+      const { workspace_id, execution_id } = view
+      if (!ended.has(view.status)) return
+      await db.tenant({ workspaceId: workspace_id, userId: null }, async (tx) => {
+        const thread = await lockThreadOf(tx, workspace_id, execution_id)
+        if (!thread?.state.running.some((one) => one.execution_id === execution_id)) return
+        const [standing] = await readStandings(tx, workspace_id, [execution_id])
+        if (standing) await noteEnd(tx, thread, { ...standing, title: thread.called })
+      })
+    },
+  }
+}
+
+export type Updates = ReturnType<typeof makeUpdates>
