@@ -1,0 +1,34 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+
+// Every link between the documents leads to a file and a heading that exist.
+
+const root = join(import.meta.dirname, '..')
+const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: root })
+
+const anchorsOf = (text: string): string[] =>
+  [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_\- ]/gu, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  )
+
+function brokenLinks(document: string): string[] {
+  const text = readFileSync(join(root, document), 'utf8').replace(/^ *```[\s\S]*?^ *```/gm, '')
+  const links = [...text.matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)/g)]
+  return links.flatMap(([link, path, anchor]) => {
+    const target = path === '' ? document : join(dirname(document), path!)
+    if (!existsSync(join(root, target))) return [link]
+    if (anchor === undefined) return []
+    return anchorsOf(readFileSync(join(root, target), 'utf8')).includes(anchor) ? [] : [link]
+  })
+}
+
+test.each(documents)('%s links to what exists', (document) => expect(brokenLinks(document)).toEqual([]))
+
+test('a link to a heading that does not exist is found', () => {
+  expect(anchorsOf('## Who a run acts for\n### `code`, and more')).toEqual(['who-a-run-acts-for', 'code-and-more'])
+})
