@@ -1,6 +1,6 @@
 import type { Graph, Node } from './definition.ts'
+import type { Issue } from './issue.ts'
 import { isObject } from './json.ts'
-import type { Issue } from './json-schema.ts'
 import type { NodeDescriptor } from './node.ts'
 
 /** The ways out of a node: its kind's, those its cases name, and `error` where errors are routed. */

@@ -5,8 +5,8 @@ import { children, memberOf } from './cel-tree.ts'
 import type { Json } from './definition.ts'
 import { ExpressionFailure } from './expression-failure.ts'
 import { isCel, isReference } from './expressions.ts'
+import type { Issue } from './issue.ts'
 import { at, isObject } from './json.ts'
-import type { Issue } from './json-schema.ts'
 import { parseReference } from './reference.ts'
 
 /** What an expression at one place of the graph may name. */

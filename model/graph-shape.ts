@@ -1,6 +1,7 @@
 import type { Edge, Graph, Json, JsonObject, Node } from './definition.ts'
+import type { Issue } from './issue.ts'
 import { at, isForbiddenKey, isObject } from './json.ts'
-import { type Issue, validateJson } from './json-schema.ts'
+import { validateJson } from './json-schema.ts'
 
 /** Names of nodes appear in references and paths, so they hold no dot, bracket or space. */
 const ID = '^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$'

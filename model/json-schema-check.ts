@@ -1,8 +1,8 @@
 // Is a tenant's JSON Schema one we can hold to? Said when it is saved, with the path of the keyword at fault.
 
 import type { Json, JsonObject } from './definition.ts'
+import type { Issue } from './issue.ts'
 import { at, isForbiddenKey, isObject, own } from './json.ts'
-import type { Issue } from './json-schema.ts'
 import { compilePattern } from './pattern.ts'
 
 const MAX_DEPTH = 32

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from './definition.ts'
+import type { Issue } from './issue.ts'
 import { isObject, own } from './json.ts'
-import type { Issue } from './json-schema.ts'
 
 // What a schema says of a single value, without a look at the schemas within it.
 

@@ -2,13 +2,12 @@
 // to JavaScript would turn tenant text into host code; this one only walks data, within a budget.
 
 import type { Json, JsonObject } from './definition.ts'
+import type { Issue } from './issue.ts'
 import { at, isObject, own } from './json.ts'
 import { resolvePointer } from './json-schema-check.ts'
 import { hasFormat } from './json-schema-format.ts'
 import { atLeast, atMost, checkNumber, checkType, codePoints, stableText } from './json-schema-values.ts'
 import { compilePattern } from './pattern.ts'
-
-export type Issue = { path: string; message: string }
 
 export type ValidateOptions = {
   /** A value the schema does not look into, such as an expression standing where its result will be. */

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { violations } from './architecture.ts'
+import { circles } from './circles.ts'
+import { importGraph, readSources } from './imports.ts'
 
 // `npm run check`: everything that can be known without running the program or a database, in seconds.
 
@@ -23,11 +25,17 @@ const program = (name: string, ...args: string[]): Step['run'] => {
     })
 }
 
+const sources = readSources(root)
+
 const steps: Step[] = [
-  { name: 'format and lint', run: program('biome', 'ci', '--colors=off', '--max-diagnostics=20', '.') },
+  {
+    name: 'format and lint',
+    run: program('biome', 'ci', '--colors=off', '--error-on-warnings', '--max-diagnostics=20', '.'),
+  },
   { name: 'types', run: program('tsc', '-p', '.') },
   { name: 'types of the console', run: program('tsc', '-p', 'web') },
-  { name: 'architecture', run: async () => violations(root).join('\n') || undefined },
+  { name: 'architecture', run: async () => violations(sources).join('\n') || undefined },
+  { name: 'no import circles', run: async () => circles(importGraph(sources)).join('\n') || undefined },
 ]
 
 const results = await Promise.all(steps.map(async ({ name, run }) => ({ name, complaint: await run() })))

@@ -1,10 +1,14 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { violations, violationsOf } from '../scripts/architecture.ts'
+import { circles } from '../scripts/circles.ts'
+import { importGraph, readSources } from '../scripts/imports.ts'
+
+const sources = readSources(join(import.meta.dirname, '..'))
 
 describe('the architecture', () => {
   test('holds: every import points down', () => {
-    expect(violations(join(import.meta.dirname, '..'))).toEqual([])
+    expect(violations(sources)).toEqual([])
   })
 
   test.each([
@@ -15,6 +19,7 @@ describe('the architecture', () => {
     ['server/providers/llm/index.ts', `const engine = await import('#engine/worker')`],
     ['server/areas/teams/service.ts', `import { findCompany } from '#areas/companies/store'`],
     ['server/areas/teams/service.ts', `import { findCompany } from '../companies/store.ts'`],
+    ['server/areas/teams/service.ts', `import type { Member } from '#areas/workspaces/members-store'`],
     ['server/areas/teams/service.ts', `import { problem } from '../../platform/errors.ts'`],
     ['web/features/teams/page.tsx', `import { problem } from '#platform/errors'`],
   ])('is broken by %s with %s', (file, source) => {
@@ -28,5 +33,38 @@ describe('the architecture', () => {
     ['server/engine/worker.ts', `import pg from 'pg'\nimport { problem } from '#platform/errors'`],
   ])('allows %s with %s', (file, source) => {
     expect(violationsOf(file, source)).toEqual([])
+  })
+})
+
+describe('import circles', () => {
+  const find = (modules: Record<string, string>): string[] =>
+    circles(importGraph(new Map(Object.entries(modules).map(([name, source]) => [`model/${name}.ts`, source]))))
+
+  test('there are none', () => {
+    expect(circles(importGraph(sources))).toEqual([])
+  })
+
+  test.each([
+    ['of values', { a: `import { b } from './b.ts'`, b: `import { a } from './a.ts'` }],
+    ['of types', { a: `import type { B } from './b.ts'`, b: `import { a } from '#model/a'` }],
+    ['of re-exports', { a: `export { b } from './b.ts'`, b: `export * from './a.ts'` }],
+    ['of a late import', { a: `const b = await import('./b.ts')`, b: `import { a } from './a.ts'` }],
+  ])('a circle %s is found', (_, modules) => {
+    expect(find(modules)).toEqual(['model/a.ts → model/b.ts → model/a.ts'])
+  })
+
+  test('the shortest way round is told', () => {
+    const modules = {
+      a: `import './b.ts'`,
+      b: `import './c.ts'`,
+      c: `import './a.ts'; import './d.ts'`,
+      d: `import './c.ts'`,
+      e: `import './a.ts'`,
+    }
+    expect(find(modules)).toEqual(['model/c.ts → model/d.ts → model/c.ts'])
+  })
+
+  test('two ways to the same module are no circle', () => {
+    expect(find({ a: `import './b.ts'; import './c.ts'`, b: `import './c.ts'`, c: `export const c = 1` })).toEqual([])
   })
 })

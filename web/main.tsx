@@ -7,7 +7,7 @@ import { queryClient } from './api.ts'
 import './app.css'
 import { router } from './router.tsx'
 import { showTheme } from './shell/theme.ts'
-import { ToastHost } from './ui/toast.tsx'
+import { ToastHost } from './ui/toast-host.tsx'
 
 showTheme()
 

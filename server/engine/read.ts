@@ -1,5 +1,5 @@
 import type { Definition, ExecutionError, ExecutionStatus, Json } from '#model/definition'
-import type { Database } from '#platform/db/pool'
+import type { Database, Tx } from '#platform/db/pool'
 import type { LoadDefinition } from './definitions.ts'
 import { initiatorsOfRow } from './initiators.ts'
 import { replay } from './interpreter/apply.ts'
@@ -126,3 +126,13 @@ export const readExecution = async (
     seq: found.state.seq,
   }
 }
+
+/** Executions of one job or suite that are not over. */
+export const listLiveOfJob = async (tx: Tx, workspaceId: string, triggerId: string): Promise<string[]> =>
+  (
+    await tx.rows<{ execution_id: string }>(
+      `select execution_id from executions where workspace_id = $1 and trigger_kind = 'job' and trigger_id = $2
+         and status in ('queued', 'running', 'waiting')`,
+      [workspaceId, triggerId],
+    )
+  ).map(({ execution_id }) => execution_id)

@@ -1,5 +1,5 @@
 import { Dialog } from '#web/ui/dialog.tsx'
-import { places } from './shortcuts.tsx'
+import { places } from './places.ts'
 
 const onPages: [keys: string, what: string][] = [
   ['j / k', 'Next and previous approval'],

@@ -1,15 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
-
-// Two keys lead everywhere: g, then the letter of the place. `?` shows the list.
-
-export const places: Record<string, { label: string; to: string }> = {
-  h: { label: 'Home', to: '/' },
-  w: { label: 'Workflows', to: '/workflows' },
-  r: { label: 'Runs', to: '/runs' },
-  a: { label: 'Approvals', to: '/approvals' },
-  n: { label: 'Notifications', to: '/notifications' },
-}
+import { places } from './places.ts'
 
 const ShortcutsDialog = lazy(() =>
   import('./shortcuts-dialog.tsx').then((module) => ({ default: module.ShortcutsDialog })),

@@ -7,7 +7,7 @@ import { isObject } from '#model/json'
 import { Button, IconButton } from './button.tsx'
 import { inputClass } from './field.tsx'
 import { messageOf } from './messages.ts'
-import type { SchemaFormProps } from './schema-form.tsx'
+import type { SchemaFormProps } from './schema-form-props.ts'
 import { validator } from './schema-validator.ts'
 
 // The form library draws, our own interpreter of JSON Schema judges: the same code as on the server, and no generated code.

@@ -1,6 +1,7 @@
 import { type RJSFSchema, type RJSFValidationError, toErrorSchema, type ValidatorType } from '@rjsf/utils'
 import type { Json, JsonObject } from '#model/definition'
-import { type Issue, validateJson } from '#model/json-schema'
+import type { Issue } from '#model/issue'
+import { validateJson } from '#model/json-schema'
 
 // Form libraries compile schemas to functions, which the content security policy forbids and tenants' schemas must not
 // become. This one asks the interpreter that the server uses.

@@ -1,4 +1,3 @@
-import { lazy, Suspense, useEffect, useState } from 'react'
 import { messageOf } from './messages.ts'
 
 // What is told in a corner. The part that shows it is loaded with the first thing to tell, and gets what waited for it.
@@ -33,21 +32,11 @@ export function connectToaster(next: (told: Told) => void): () => void {
   }
 }
 
-const Toaster = lazy(() => import('./toaster.tsx').then((module) => ({ default: module.Toaster })))
-
-export function ToastHost() {
-  const [needed, setNeeded] = useState(false)
-  useEffect(() => {
-    wake = () => setNeeded(true)
-    if (waiting.length > 0) wake()
-    return () => {
-      wake = () => {}
-    }
-  }, [])
-  if (!needed) return null
-  return (
-    <Suspense>
-      <Toaster />
-    </Suspense>
-  )
+/** Calls `needed` with the first thing to tell. */
+export function whenToastNeeded(needed: () => void): () => void {
+  wake = needed
+  if (waiting.length > 0) wake()
+  return () => {
+    wake = () => {}
+  }
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { OnMemberRemoved } from '#areas/workspaces/members'
+import type { OnMemberRemoved } from '#areas/workspaces/member-removal'
 import type { StandingIn } from '#platform/access/check'
 import { recordAudit } from '#platform/audit'
 import { requireUnbound } from '#platform/auth/scope'

@@ -8,7 +8,8 @@ import type { LanguageModel } from '#providers/llm/index'
 import type { VendorSettings } from '#providers/llm/vendors'
 import { addressOfModel, type LlmProvider } from './kinds.ts'
 import { findWorkspaceModel } from './model-store.ts'
-import { CredentialRefused, type Principal, type ResolveParts, resolveCredential } from './use.ts'
+import { CredentialRefused, type ResolveParts, resolveCredential } from './use.ts'
+import type { Principal } from './wanted.ts'
 
 // Which language model answers: the one that is named, else that of the workspace, else the installation's.
 

@@ -2,7 +2,7 @@ import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { isOAuth } from './kinds.ts'
 import type { Role, Usable } from './store.ts'
-import type { Wanted } from './use.ts'
+import type { Wanted } from './wanted.ts'
 
 // What was found a moment ago, sealed as it is stored: a credential that is used a thousand times a second is read once. A
 // change of the credential is told to every process; a person who lost their role, or a lost hint, counts within a second.

@@ -1,19 +1,22 @@
 import { SECOND } from '#platform/clock'
+import type { Database } from '#platform/db/pool'
 import { deliverEvent } from '#platform/events'
 import { newId, toWire } from '#platform/ids'
 import { OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing } from '#platform/outgoing/outgoing'
+import type { Vault } from '#platform/secrets'
 import { openSecrets, sealSecrets } from './box.ts'
-import type { CredentialJobHooks } from './service.ts'
+import type { CredentialJobHooks } from './job-hooks.ts'
 import * as store from './store.ts'
 import { GrantRefused, requestTokens, type Tokens } from './token-endpoint.ts'
 import * as tokenStore from './token-store.ts'
-import type { ResolveParts } from './use.ts'
 
 // One refresh at a time, over all processes: whoever wins the lease row asks the token endpoint outside any transaction, and
 // the others wait for the row to change. A refresh token that can be used once is therefore never used twice.
 
-export type RefreshParts = Pick<ResolveParts, 'db' | 'vault'> & {
+export type RefreshParts = {
+  db: Database
+  vault: Vault
   outgoing: Pick<Outgoing, 'request'>
   jobs: CredentialJobHooks
   /** Refreshes under way in this process, by credential and version. */

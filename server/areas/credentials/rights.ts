@@ -1,4 +1,4 @@
-import type { OnMemberRemoved } from '#areas/workspaces/members'
+import type { OnMemberRemoved } from '#areas/workspaces/member-removal'
 import type { StandingIn } from '#platform/access/check'
 import type { Standing } from '#platform/access/words'
 import type { Tx } from '#platform/db/pool'

@@ -1,5 +1,4 @@
 import { recordAudit } from '#platform/audit'
-import type { Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { decodeIdCursor, toPage } from '#platform/http/page'
@@ -8,6 +7,7 @@ import { newId, toWire } from '#platform/ids'
 import type { Vault } from '#platform/secrets'
 import { opensFor, type Secrets, sealSecrets } from './box.ts'
 import { checkConfig, checkSecrets, checkShares, completeDraft, type Draft, secretSchemaOf } from './check.ts'
+import type { CredentialJobHooks } from './job-hooks.ts'
 import { type CredentialKind, kindForms } from './kinds.ts'
 import { presets } from './presets.ts'
 import { CHANGED } from './recent.ts'
@@ -24,12 +24,6 @@ import * as store from './store.ts'
 // The verbs of the vault. Secrets come in and never go out.
 
 export type ById = { credential_id: string }
-
-/** What jobs do about a credential, inside the transaction that changed it. */
-export type CredentialJobHooks = {
-  pauseJobsNaming(tx: Tx, workspaceId: string, credentialId: string): Promise<void>
-  resumeJobsNaming(tx: Tx, workspaceId: string): Promise<void>
-}
 
 export type VaultParts = { vault: Vault; jobs: CredentialJobHooks }
 

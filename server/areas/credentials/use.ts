@@ -5,13 +5,14 @@ import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { Vault } from '#platform/secrets'
 import { makeOutgoingCredential } from './apply.ts'
 import { openSecrets, type Secrets } from './box.ts'
+import type { CredentialJobHooks } from './job-hooks.ts'
 import { isOAuth } from './kinds.ts'
 import type { Recent } from './recent.ts'
 import { type RefreshParts, refreshTokens } from './refresh.ts'
 import { mayUse } from './rights.ts'
-import type { CredentialJobHooks } from './service.ts'
 import * as store from './store.ts'
 import type { UseNotes } from './used.ts'
+import type { Wanted } from './wanted.ts'
 
 // The one function that resolves a credential: for whom, in which workspace, which one. Where it may be sent is part of what
 // it gives: the egress asks it for every hop, and refuses every host that was not sealed with the secret.
@@ -37,11 +38,6 @@ export class CredentialRefused extends Error {
   }
 }
 
-/**
- * On whose behalf: a person, whoever an execution acts for, or the workspace for what its owners chose for all of it.
- */
-export type Principal = { userId: string | null } | { executionId: string; principalId?: string | null } | 'workspace'
-
 export type Resolved = { row: store.Usable; credential: OutgoingCredential; secrets: Secrets }
 
 export type ResolveParts = {
@@ -55,8 +51,6 @@ export type ResolveParts = {
   /** Whom an execution acts for. */
   findPrincipal(tx: Tx, workspaceId: string, executionId: string): Promise<{ user_id: string } | undefined>
 }
-
-export type Wanted = { workspaceId: string; credentialId: string; principal: Principal }
 
 const notAllowed = (): CredentialRefused =>
   new CredentialRefused(

@@ -1,6 +1,7 @@
 import type { Tx } from '#platform/db/pool'
 import type { WorkspaceRole } from '#platform/http/context'
-import type { ResourceToShare } from './invitations.ts'
+
+export type ResourceToShare = 'thread' | 'job'
 
 export type Found = {
   invitation_id: string

@@ -6,6 +6,7 @@ import { problem } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import type { Context, WorkspaceRole } from '#platform/http/context'
 import { hashSecret, newId, newSecret, toWire } from '#platform/ids'
+import type { ResourceToShare } from './invitations-store.ts'
 import * as store from './invitations-store.ts'
 import { orgBaseUrl } from './links.ts'
 import type { SendMail } from './mail.ts'
@@ -15,8 +16,6 @@ import type { RequireVerified } from './verification.ts'
 // address has an account: nothing but the workspace's own members is looked at.
 
 const LIFETIME_S = (7 * DAY) / SECOND
-
-export type ResourceToShare = 'thread' | 'job'
 
 /** How an area takes in a person who was invited to one of its things; in the accepting transaction, scoped to the workspace. */
 export type OnAccepted = Partial<

@@ -14,7 +14,6 @@ import type { Vault } from '#platform/secrets'
 import * as factorStore from './factor-store.ts'
 import { orgBaseUrl } from './links.ts'
 import { forgive, noteAttempt } from './lockout.ts'
-import type { People } from './people.ts'
 import { hashRecoveryCode } from './recovery-codes.ts'
 import type { SecondFactor, SecondFactorChallenge, SecondFactorRequired, SignedIn } from './schema.ts'
 import { actingAs, enterAs } from './sessions.ts'
@@ -27,7 +26,10 @@ const LIFETIME_S = (5 * MINUTE) / SECOND
 const MAX_FAILURES = 5
 const nobody = { workspaceId: null, userId: null }
 
-export type FactorDeps = { vault: Vault; people: People }
+/** Whom the second step signs in. */
+type PersonOf = (ctx: Context, user: { user_id: string; email: string; name: string }) => Person
+
+export type FactorDeps = { vault: Vault; people: { personOf: PersonOf } }
 
 /** Where a person's TOTP secret is sealed. */
 export const totpPlace = (userId: string) => ['person', 'totp_factors', userId, 'secret'] as const

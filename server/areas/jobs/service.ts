@@ -3,6 +3,7 @@ import { activationRequired } from '#areas/executions/start'
 import type { Invitations } from '#areas/identity/invitations'
 import { nextRun } from '#areas/workflows/schedules'
 import type { Engine } from '#engine/ports'
+import { listLiveOfJob } from '#engine/read'
 import { recordAudit } from '#platform/audit'
 import { invalid, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
@@ -120,7 +121,7 @@ export function makeJobs({ workflows, datasets, engine, invitations }: JobsOptio
       const job = await locked(ctx, job_id)
       const run = await state.findLiveRun(ctx.tx, workspace_id, job_id)
       if (run?.captured_version_id) await datasets.releaseVersion(ctx.tx, workspace_id, run.captured_version_id)
-      const live = await state.listLiveExecutions(ctx.tx, workspace_id, toWire('job', job_id))
+      const live = await listLiveOfJob(ctx.tx, workspace_id, toWire('job', job_id))
       for (const executionId of live)
         await engine.cancel(ctx.tx, { workspaceId: workspace_id, executionId }, toWire('usr', ctx.person.user_id))
       await invitations.revokeTo(ctx.tx, workspace_id, job_id)

@@ -58,13 +58,3 @@ export const findLiveRun = (
     'select run_id, captured_version_id from ledger_runs where workspace_id = $1 and job_id = $2 and finished_at is null',
     [workspaceId, jobId],
   )
-
-/** Executions that belong to a job and are not over. */
-export const listLiveExecutions = async (tx: Tx, workspaceId: string, triggerId: string): Promise<string[]> =>
-  (
-    await tx.rows<{ execution_id: string }>(
-      `select execution_id from executions where workspace_id = $1 and trigger_kind = 'job' and trigger_id = $2
-         and status in ('queued', 'running', 'waiting')`,
-      [workspaceId, triggerId],
-    )
-  ).map(({ execution_id }) => execution_id)

@@ -3,8 +3,8 @@ import { activationRequired } from '#areas/executions/start'
 import { wakeRunners } from '#areas/jobs/events'
 import { insertRun } from '#areas/jobs/ledger/runs'
 import { checkMapping, recipeHash } from '#areas/jobs/recipe'
-import { listLiveExecutions } from '#areas/jobs/state-store'
 import type { Engine } from '#engine/ports'
+import { listLiveOfJob } from '#engine/read'
 import type { Json, JsonObject } from '#model/definition'
 import { checkExpression } from '#model/expressions'
 import type { StandingIn } from '#platform/access/check'
@@ -120,7 +120,7 @@ export function makeSuites({ datasets, llm, engine }: SuitesOptions) {
 
     async deleteSuite(ctx: Context, { suite_id }: ById): Promise<void> {
       const { workspace_id: workspaceId } = ctx.workspace
-      for (const executionId of await listLiveExecutions(ctx.tx, workspaceId, toWire('suite', suite_id)))
+      for (const executionId of await listLiveOfJob(ctx.tx, workspaceId, toWire('suite', suite_id)))
         await engine.cancel(ctx.tx, { workspaceId, executionId }, toWire('usr', ctx.person.user_id))
       await store.deleteSuite(ctx.tx, workspaceId, suite_id)
     },

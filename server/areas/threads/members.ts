@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Invitations, InviteAnswer, OnAccepted } from '#areas/identity/invitations'
-import type { OnMemberRemoved } from '#areas/workspaces/members'
+import type { OnMemberRemoved } from '#areas/workspaces/member-removal'
 import { recordAudit } from '#platform/audit'
 import { problem } from '#platform/errors'
 import { deliverEvent } from '#platform/events'

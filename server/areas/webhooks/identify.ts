@@ -4,7 +4,7 @@ import type { Database } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { bearerOf } from '#platform/http/caller'
 import type { Identity, Org } from '#platform/http/context'
-import type { TokenIdentifier } from '#platform/http/kernel'
+import type { TokenIdentifier } from '#platform/http/kernel-parts'
 import type { Logger } from '#platform/log'
 
 export type WebhookToken = {

@@ -1,4 +1,4 @@
-import type { OnMemberRemoved } from '#areas/workspaces/members'
+import type { OnMemberRemoved } from '#areas/workspaces/member-removal'
 import type { Definition } from '#model/definition'
 import type { Kinds } from '#model/graph'
 import type { Tx } from '#platform/db/pool'

@@ -2,28 +2,19 @@ import type { z } from 'zod'
 import type { CheckMembers, Invitations } from '#areas/identity/invitations'
 import { recordAudit } from '#platform/audit'
 import { enterWorkspace } from '#platform/auth/scope'
-import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import { decodeIdCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { toWire } from '#platform/ids'
+import type { OnMemberRemoved } from './member-removal.ts'
 import * as store from './members-store.ts'
 import type { Invitation, MemberPatch, NewInvitation, WorkspaceMember } from './schema.ts'
 import { findRole, findWorkspace } from './store.ts'
 
 type InWorkspace = { workspace_id: string }
 type ById = InWorkspace & { user_id: string }
-
-/**
- * Lets an area pass on, or take away, what a person who leaves had in it; runs in the same transaction, before they go, or
- * before they become a guest: guests see only what others let them into.
- */
-export type OnMemberRemoved = (
-  tx: Tx,
-  removed: { workspaceId: string; userId: string; byUserId: string },
-) => Promise<void>
 
 export function makeMembers(options: {
   invitations: Invitations

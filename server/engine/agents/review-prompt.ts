@@ -1,9 +1,10 @@
 import type { Json, JsonObject } from '#model/definition'
 import { clip, makeFence, visible } from '#providers/llm/fence'
-import type { ReviewingAgent } from './review.ts'
 
 // What an agent is asked when it votes. Instructions stand in the system turn and are never cut; everything that an
 // execution brought along (title and payload) stands inside a fence that nobody can close, and may be cut, visibly.
+
+export type ReviewingAgent = { id: string; name: string; instructions?: string | null; model?: string | null }
 
 export const POLICY_LIMIT = 32_000
 const PAYLOAD_LIMIT = 60_000

@@ -3,12 +3,10 @@ import { isObject } from '#model/json'
 import { SECOND } from '#platform/clock'
 import type { LanguageModel, Usage } from '#providers/llm/index'
 import { ModelProblem } from '#providers/llm/problem'
-import { buildReviewPrompt, POLICY_LIMIT, reviewSchema } from './review-prompt.ts'
+import { buildReviewPrompt, POLICY_LIMIT, type ReviewingAgent, reviewSchema } from './review-prompt.ts'
 
 // An agent's vote on a gate. It is blind to the votes of others, the payload reaches it as data, and this code, not the
 // model, decides what counts: anything but a clear decision with a reason is an abstention that says why.
-
-export type ReviewingAgent = { id: string; name: string; instructions?: string | null; model?: string | null }
 
 export type ReviewRequest = {
   llm: LanguageModel

@@ -5,8 +5,8 @@ import { NodeFailure } from '../node.ts'
 import { advance, begin, type Happening, type Step } from './advance.ts'
 import { replay } from './apply.ts'
 import type { Command } from './commands.ts'
+import type { Context } from './context.ts'
 import { errorOf } from './failing.ts'
-import type { Context } from './scope.ts'
 import { activeNodes, emptyState, type Fact, type GraphState, hasEnded, nextDue, onlyWaits } from './state.ts'
 
 test('an error is kept without the letters that cannot be stored', () => {

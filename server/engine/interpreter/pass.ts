@@ -3,8 +3,8 @@ import type { Edge, JsonObject } from '#model/definition'
 import { MAX_VALUE_SIZE } from '#model/size'
 import { apply } from './apply.ts'
 import type { Command } from './commands.ts'
+import type { Context, EdgeState } from './context.ts'
 import type { Compiled } from './graph.ts'
-import type { Context, EdgeState } from './scope.ts'
 import type { Fact, GraphState } from './state.ts'
 
 /**

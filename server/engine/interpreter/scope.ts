@@ -1,24 +1,9 @@
-import type { Edge, Graph, Json, JsonObject } from '#model/definition'
+import type { Edge, Json } from '#model/definition'
 import { evaluateCondition, type Scope } from '#model/expressions'
-import type { Effect } from '#model/node'
+import type { Context, EdgeState } from './context.ts'
 import { portOf } from './graph.ts'
 import { decide, isSpent, type Pass } from './pass.ts'
 import { type GraphState, isSettled } from './state.ts'
-
-/** What stays the same for as long as a graph is executed. */
-export type Context = {
-  graph: Graph
-  input: Json
-  /** What expressions see as `execution`. */
-  execution: JsonObject
-  /** Gives each node's retries their own, repeatable jitter. */
-  seed: string
-  effectOf(type: string): Effect
-  /** Inside a map: the item, its index, and what the surrounding graph's nodes gave. */
-  item?: Json
-  index?: number
-  outer?: Record<string, { output: Json }>
-}
 
 /** What expressions see when everything up to `position` of the journal has happened, and nothing after it. */
 export const scopeAt = (context: Context, state: GraphState, position: number): Scope => {
@@ -33,8 +18,6 @@ export const scopeAt = (context: Context, state: GraphState, position: number): 
     ...(context.index !== undefined && { item: context.item ?? null, index: context.index }),
   }
 }
-
-export type EdgeState = 'open' | 'taken' | 'dead' | { failed: unknown }
 
 /**
  * An edge is decided when its source has settled: by the port it left through, then by the condition. `later`: others have

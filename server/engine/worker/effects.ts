@@ -2,45 +2,26 @@ import { credentialIdsIn } from '#model/credential-ids'
 import type { Graph, Json, JsonObject } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import { toWire } from '#platform/ids'
-import type { Logger } from '#platform/log'
 import { initiatorsOfFollower } from '../initiators.ts'
 import type { Happening } from '../interpreter/advance.ts'
 import type { Command } from '../interpreter/commands.ts'
 import { errorOf } from '../interpreter/failing.ts'
 import { compile } from '../interpreter/graph.ts'
-import type { ItemRow } from '../journal/batch.ts'
 import { type NodeCall, NodeFailure, type NodeResult } from '../node.ts'
 import { workflowNamed } from '../nodes/subworkflow.ts'
 import { checkedText, isLarge, offload } from '../outputs.ts'
 import { platformFault } from '../platform-fault.ts'
-import type { BlobRef, ChildEnd, EnginePorts, PeopleWait, Settled, Start, Started } from '../ports.ts'
+import type { BlobRef, ChildEnd, PeopleWait, Settled } from '../ports.ts'
 import { type Abortable, lazyAbort } from './abort.ts'
 import { childId } from './child-id.ts'
+import type { EffectDeps } from './effect-deps.ts'
 import { type Frame, splitPath } from './frame.ts'
 import type { Live } from './live-types.ts'
 import { runMap } from './maps.ts'
-import { GivenUp, type Patience } from './patience.ts'
+import { GivenUp } from './patience.ts'
 import { happeningOf } from './signals.ts'
 
 // Carries out what the interpreter commanded, once that is durable. What comes of it goes back as a happening.
-
-export type EffectDeps = {
-  ports: EnginePorts
-  log: Logger
-  patience: Patience
-  /** Milliseconds of the database's clock. */
-  clock(): number
-  readItems(live: Live, path: string, after: number): Promise<StoredItem[]>
-  /** Starts a child; the same id twice is one execution. */
-  startChild(
-    child: Start & { executionId: string; parent: { executionId: string; node: string }; depth: number },
-  ): Promise<Started>
-  /** A child that was started before; how it ended, if it has. */
-  findChild(workspaceId: string, executionId: string): Promise<{ ended: ChildEnd | null } | undefined>
-  cancelChild(workspaceId: string, executionId: string): Promise<void>
-}
-
-export type StoredItem = ItemRow
 
 const MAX_DEPTH = 16
 const PROGRESS_EVERY = 250

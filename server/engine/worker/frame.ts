@@ -1,7 +1,7 @@
 import type { JsonObject } from '#model/definition'
 import type { Happening } from '../interpreter/advance.ts'
+import type { Context } from '../interpreter/context.ts'
 import type { Pass } from '../interpreter/pass.ts'
-import type { Context } from '../interpreter/scope.ts'
 import type { GraphState } from '../interpreter/state.ts'
 
 /** A graph being executed: the workflow's own, or the body of a map for one item. */

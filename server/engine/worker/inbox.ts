@@ -3,8 +3,9 @@ import { SECOND } from '#platform/clock'
 import { stepFrame } from './absorb.ts'
 import { childId } from './child-id.ts'
 import { splitPath } from './frame.ts'
-import type { InboxMessage, Self, Work } from './live-types.ts'
+import type { Self, Work } from './live-types.ts'
 import { endPauses, inform, post } from './mailbox.ts'
+import type { InboxMessage } from './owned.ts'
 import { happeningOf } from './signals.ts'
 
 // Messages to an execution, in their order. A cancel stops what is under way and ends it, at the latest after a grace.

@@ -5,13 +5,11 @@ import type { Command } from '../interpreter/commands.ts'
 import type { Fact } from '../interpreter/state.ts'
 import type { ItemRow, Move, StartRow } from '../journal/batch.ts'
 import type { Journal } from '../journal/journal.ts'
-import type { BlobRef, Signal } from '../ports.ts'
+import type { BlobRef } from '../ports.ts'
 import type { Abortable } from './abort.ts'
 import type { Frame } from './frame.ts'
-import type { Owned } from './owned.ts'
+import type { InboxMessage, Owned } from './owned.ts'
 import type { Turns } from './turns.ts'
-
-export type InboxMessage = { n: number; payload: Signal }
 
 export type Leaving = 'ended' | 'parked' | 'released' | 'abandoned'
 

@@ -5,9 +5,10 @@ import type { Command } from '../interpreter/commands.ts'
 import { errorOf } from '../interpreter/failing.ts'
 import { scopeAt } from '../interpreter/scope.ts'
 import { emptyState, type GraphState } from '../interpreter/state.ts'
+import type { ItemRow } from '../journal/batch.ts'
 import { NodeFailure } from '../node.ts'
 import { checkedText, hydrate, isLarge, offload } from '../outputs.ts'
-import type { EffectDeps, StoredItem } from './effects.ts'
+import type { EffectDeps } from './effect-deps.ts'
 import type { Frame } from './frame.ts'
 import type { Live, Work } from './live-types.ts'
 import { GivenUp } from './patience.ts'
@@ -50,7 +51,7 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
     live.maps.delete(launch)
   }
 
-  const frameOf = (index: number, state: GraphState, row?: StoredItem): Frame => {
+  const frameOf = (index: number, state: GraphState, row?: ItemRow): Frame => {
     const prefix = `${path}[${index}].`
     const { input, execution, effectOf, seed } = frame.context
     const item: Frame = {

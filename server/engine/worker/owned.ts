@@ -1,11 +1,12 @@
 import type { Definition, Graph, Json, JsonObject } from '#model/definition'
 import type { Effect } from '#model/node'
 import { toWire } from '#platform/ids'
-import type { Context } from '../interpreter/scope.ts'
+import type { Context } from '../interpreter/context.ts'
 import type { GraphState } from '../interpreter/state.ts'
 import type { StartRow } from '../journal/batch.ts'
-import type { DefinitionRef, Initiator, TriggerKind } from '../ports.ts'
-import type { InboxMessage } from './live-types.ts'
+import type { DefinitionRef, Initiator, Signal, TriggerKind } from '../ports.ts'
+
+export type InboxMessage = { n: number; payload: Signal }
 
 /** What is known of an execution when this worker begins to own it. */
 export type Owned = {

@@ -4,7 +4,7 @@ import { isConnectionLost } from '#platform/db/unavailable'
 import type { Fact, GraphState } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import type { BlobRef, EndedExecution, Initiator, Signal, TriggerKind } from '../ports.ts'
-import type { InboxMessage } from './live-types.ts'
+import type { InboxMessage } from './owned.ts'
 import type { PlatformWait } from './patience.ts'
 
 // The worker's statements besides the journal's. Each is prepared once per connection and runs in a transaction of its own.

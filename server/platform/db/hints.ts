@@ -2,7 +2,6 @@ import type pg from 'pg'
 import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
 import { makeListener } from './listener.ts'
-import type { Tx } from './pool.ts'
 
 // Hints wake whoever waits for something to happen: listeners of this process at once, those of others by NOTIFY. One that
 // is lost with the process costs a delay, nothing else.
@@ -20,6 +19,9 @@ const NOTIFY_QUICKLY = NOTIFY.replace('select', "select set_config('synchronous_
 /** More of one channel leave as a single hint without a payload: anything may have happened. */
 const MAX_PER_CHANNEL = 150
 const SENDER_LENGTH = newId().length
+
+/** The part of a transaction that is needed here. */
+type Sender = { send(sql: string, values: readonly unknown[]): void }
 
 export type Hints = ReturnType<typeof makeHints>
 
@@ -62,7 +64,7 @@ export function makeHints(options: { pool: pg.Pool; url: string; log: Logger }) 
     listen: listener.listen,
     reconnect: listener.reconnect,
     /** As its last statement, unless another transaction does so now. Then `arrived` must be called at its end. */
-    takeAlong(tx: Pick<Tx, 'send'>, hints: readonly Hint[]): boolean {
+    takeAlong(tx: Sender, hints: readonly Hint[]): boolean {
       if (hints.length === 0 || takenAlong || sending) return false
       takenAlong = true
       tx.send(NOTIFY, valuesOf(hints))

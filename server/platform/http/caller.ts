@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { SESSION_COOKIE } from '../auth/identify.ts'
 import { problem } from '../errors.ts'
 import type { Identity } from './context.ts'
-import type { Kernel } from './kernel.ts'
+import type { Kernel } from './kernel-parts.ts'
 import { parametersOf, parseParameters } from './parameters.ts'
 import { type AnyRoute, isOneTransaction } from './route.ts'
 

@@ -1,7 +1,7 @@
 import type { Json } from '#model/definition'
 import { ExpressionFailure, resolveValue, type Scope } from '#model/expressions'
 import { validateDefinition } from '#model/graph'
-import type { Issue } from '#model/json-schema'
+import type { Issue } from '#model/issue'
 import type { KindTable } from '../kinds.ts'
 
 // The service's own check and its expression language, in the browser. A chunk of its own: see load.ts.

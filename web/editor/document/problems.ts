@@ -1,6 +1,6 @@
 import type { Graph } from '#model/definition'
+import type { Issue } from '#model/issue'
 import { isObject } from '#model/json'
-import type { Issue } from '#model/json-schema'
 import type { KindTable } from '../kinds.ts'
 import { type Doc, type DocGraph, type GraphPath, titleOf } from './document.ts'
 

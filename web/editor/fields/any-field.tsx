@@ -8,7 +8,7 @@ import { ListField } from './list-field.tsx'
 import { PairsField } from './pairs-field.tsx'
 import { formFor, typesOf } from './schema.ts'
 import { useFieldScope } from './scope.tsx'
-import type { ValueProps } from './value-field.tsx'
+import type { ValueProps, WithValueField } from './value-props.ts'
 
 type Sort = 'text' | 'number' | 'boolean' | 'object' | 'list' | 'null' | 'json'
 
@@ -47,7 +47,7 @@ const sortOf = (value: Json | undefined): Sort => {
 }
 
 /** A value of any sort, or of one of several. */
-export function AnyField(props: ValueProps & { id: string; required: boolean }) {
+export function AnyField(props: ValueProps & WithValueField & { id: string; required: boolean }) {
   const { schema, value, id, label, onChange } = props
   const { readOnly } = useFieldScope()
   const [raw, setRaw] = useState(false)
@@ -106,7 +106,7 @@ export function AnyField(props: ValueProps & { id: string; required: boolean }) 
   )
 }
 
-function ObjectField(props: ValueProps) {
+function ObjectField(props: ValueProps & WithValueField) {
   const form = formFor(props.schema, props.value)
   const value = isObject(props.value) ? props.value : {}
   if (isObject(form.properties)) return <FieldsField {...props} schema={form} value={value} />

@@ -6,9 +6,10 @@ import { IconButton } from '#web/ui/button.tsx'
 import { unusedName } from '../document/document.ts'
 import { AddButton } from './add-button.tsx'
 import { CelField } from './cel-field.tsx'
+import { FieldProblem } from './field-problem.tsx'
 import { TextInput } from './inputs.tsx'
 import { useFieldScope } from './scope.tsx'
-import { FieldProblem, type ValueProps } from './value-field.tsx'
+import type { ValueProps } from './value-props.ts'
 
 /** The cases of a branch, tried from the top; each is a way out of the node. */
 export function CasesField({ value, pointer, onChange }: ValueProps) {

@@ -7,6 +7,7 @@ import { asCel } from '../document/value.ts'
 import { AddButton } from './add-button.tsx'
 import { ReferencePicker } from './reference-picker.tsx'
 import { useFieldScope } from './scope.tsx'
+import { short } from './short.ts'
 
 type Props = { id: string; cel: string; label: string; onChange(cel: string): void }
 
@@ -77,9 +78,4 @@ export function Outcome({ value }: { value: Json }) {
       )}
     </p>
   )
-}
-
-export const short = (value: unknown, most = 80): string => {
-  const text = JSON.stringify(value) ?? 'nothing'
-  return text.length > most ? `${text.slice(0, most)}…` : text
 }

@@ -6,12 +6,13 @@ import { focusField } from './focus.ts'
 import { PartyId } from './id-field.tsx'
 import { emptyOf, isParty, labelOf } from './schema.ts'
 import { useFieldScope } from './scope.tsx'
-import { ValueField, type ValueProps } from './value-field.tsx'
+import type { ValueProps, WithValueField } from './value-props.ts'
 
-type Props = Pick<ValueProps, 'schema' | 'pointer' | 'onChange' | 'plain'> & { value: JsonObject; bare?: boolean }
+type Props = Pick<ValueProps, 'schema' | 'pointer' | 'onChange' | 'plain'> &
+  WithValueField & { value: JsonObject; bare?: boolean }
 
 /** The fields a schema names: those needed or filled in, and a button for each of the others. */
-export function FieldsField({ schema, value, pointer, onChange, bare = false, plain }: Props) {
+export function FieldsField({ schema, value, pointer, onChange, bare = false, plain, ValueField }: Props) {
   const { readOnly } = useFieldScope()
   const properties = Object.entries(isObject(schema.properties) ? schema.properties : {}).filter(
     (entry): entry is [string, JsonObject] => isObject(entry[1]),

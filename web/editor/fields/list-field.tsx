@@ -4,10 +4,10 @@ import { AddButton } from './add-button.tsx'
 import { focusField } from './focus.ts'
 import { emptyOf, formFor, inner, labelOf } from './schema.ts'
 import { useFieldScope } from './scope.tsx'
-import { ValueField, type ValueProps } from './value-field.tsx'
+import type { ValueProps, WithValueField } from './value-props.ts'
 
 /** A list, one value after the other. */
-export function ListField({ schema, value, pointer, label, onChange, plain }: ValueProps) {
+export function ListField({ schema, value, pointer, label, onChange, plain, ValueField }: ValueProps & WithValueField) {
   const { readOnly } = useFieldScope()
   const list: Json[] = Array.isArray(value) ? value : []
   const items = inner(schema, 'items')

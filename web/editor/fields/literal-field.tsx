@@ -12,12 +12,12 @@ import { wantedBy } from './schema.ts'
 import { SchemaEditor } from './schema-editor.tsx'
 import { useFieldScope } from './scope.tsx'
 import { BodyField, ConditionField, QuorumField, ToolsField } from './special-fields.tsx'
-import type { ValueProps } from './value-field.tsx'
+import type { ValueProps, WithValueField } from './value-props.ts'
 
 const CODE = new Set(['typescript', 'code', 'jsonata', 'cel', 'sql', 'html'])
 
 /** The control for a value that is written down. */
-export function LiteralField(props: ValueProps & { id: string }) {
+export function LiteralField(props: ValueProps & WithValueField & { id: string }) {
   const { schema, value, id, label, required, onChange } = props
   const { readOnly } = useFieldScope()
   switch (wantedBy(schema)) {

@@ -7,7 +7,7 @@ import { AddButton } from './add-button.tsx'
 import { TextInput } from './inputs.tsx'
 import { inner } from './schema.ts'
 import { useFieldScope } from './scope.tsx'
-import { ValueField, type ValueProps } from './value-field.tsx'
+import type { ValueProps, WithValueField } from './value-props.ts'
 
 /** Names and values as the person likes. */
 export function PairsField({
@@ -15,7 +15,8 @@ export function PairsField({
   value,
   pointer,
   onChange,
-}: Pick<ValueProps, 'schema' | 'pointer' | 'onChange'> & { value: JsonObject }) {
+  ValueField,
+}: Pick<ValueProps, 'schema' | 'pointer' | 'onChange'> & WithValueField & { value: JsonObject }) {
   const { readOnly } = useFieldScope()
   const [fresh, setFresh] = useState<string | null>(null)
   const rename = (old: string, next: string): void => {

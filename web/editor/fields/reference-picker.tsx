@@ -3,9 +3,9 @@ import { ChevronDown, ChevronRight } from 'lucide-react'
 import { type KeyboardEvent, type ReactElement, useId, useMemo, useRef, useState } from 'react'
 import { cx } from '#web/ui/cx.ts'
 import { SearchBox } from '../search-box.tsx'
-import { short } from './cel-field.tsx'
 import { type Row, rowsOf } from './reference-rows.ts'
 import { useFieldScope } from './scope.tsx'
+import { short } from './short.ts'
 
 type Props = { open: boolean; onOpenChange(open: boolean): void; onPick(reference: string): void; anchor: ReactElement }
 

@@ -7,7 +7,7 @@ import { Checkbox } from '#web/ui/field.tsx'
 import { CelField } from './cel-field.tsx'
 import { NumberInput, SelectInput } from './inputs.tsx'
 import { useFieldScope } from './scope.tsx'
-import type { ValueProps } from './value-field.tsx'
+import type { ValueProps } from './value-props.ts'
 
 /** The graph inside a map: drawn on a canvas of its own. */
 export function BodyField({ value }: { value: Json | undefined }) {

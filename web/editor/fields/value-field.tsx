@@ -1,32 +1,17 @@
 import { Braces, Link2, SquareFunction, X } from 'lucide-react'
-import { type ReactNode, useId, useState } from 'react'
-import type { Json, JsonObject } from '#model/definition'
+import { useId, useState } from 'react'
+import type { Json } from '#model/definition'
 import { cx } from '#web/ui/cx.ts'
 import { type Form, formOf, isCelValue, isReferenceValue } from '../document/value.ts'
 import { CelField } from './cel-field.tsx'
+import { FieldProblem } from './field-problem.tsx'
 import { focusBeside } from './focus.ts'
 import { LiteralField } from './literal-field.tsx'
 import { ReferenceField } from './reference-field.tsx'
 import { ReferencePicker } from './reference-picker.tsx'
 import { emptyOf, isFixed, wantedBy } from './schema.ts'
 import { useFieldScope } from './scope.tsx'
-
-export type ValueProps = {
-  schema: JsonObject
-  value: Json | undefined
-  /** Where it stands in its node: `/args/url`. */
-  pointer: string
-  label: string
-  required?: boolean
-  /** Nothing takes the field out. */
-  onChange(value: Json | undefined): void
-  /** Whether it can be taken out with a button of its own. */
-  onRemove?: () => void
-  /** Instead of a label, such as the name of a field that can be changed. */
-  heading?: ReactNode
-  /** Inside a policy: written out by its author, so other forms are not offered. */
-  plain?: boolean
-}
+import type { ValueProps } from './value-props.ts'
 
 /** One value: fixed, taken from what ran before, or computed. */
 export function ValueField(props: ValueProps) {
@@ -96,7 +81,7 @@ export function ValueField(props: ValueProps) {
       ) : isCelValue(value) && !isFixed(schema) ? (
         <CelField id={id} cel={value.$cel} label={label} onChange={(cel) => onChange({ $cel: cel })} />
       ) : (
-        <LiteralField {...props} id={id} />
+        <LiteralField {...props} id={id} ValueField={ValueField} />
       )}
       {typeof schema.description === 'string' && form === 'literal' && !SPEAKS_FOR_ITSELF.has(wantedBy(schema)) && (
         <p className="text-xs text-ink-3">{schema.description}</p>
@@ -114,8 +99,6 @@ const celOf = (value: Json | undefined): string =>
     : typeof value === 'string'
       ? `'${value.replace(/[\\']/g, '\\$&').replaceAll('\n', '\\n')}'`
       : JSON.stringify(value)
-
-export const FieldProblem = ({ children }: { children: ReactNode }) => <p className="text-xs text-danger">{children}</p>
 
 const forms: { form: Form; icon: typeof Link2; word: string }[] = [
   { form: 'literal', icon: Braces, word: 'Fixed' },

@@ -3,7 +3,7 @@ import { Badge, type Tone } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import type { Mark } from '../document/compare.ts'
 import { titleOf } from '../document/document.ts'
-import { short } from '../fields/cel-field.tsx'
+import { short } from '../fields/short.ts'
 import { useEditor, useEditorStore } from '../store.ts'
 
 const tones: Record<Mark, Tone> = { added: 'success', removed: 'danger', changed: 'waiting' }

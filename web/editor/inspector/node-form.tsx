@@ -9,6 +9,7 @@ import { problemsOfNode } from '../document/problems.ts'
 import { FieldsField } from '../fields/fields-field.tsx'
 import { TextInput } from '../fields/inputs.tsx'
 import { FieldScopeProvider } from '../fields/scope.tsx'
+import { ValueField } from '../fields/value-field.tsx'
 import { useEditor, useEditorStore } from '../store.ts'
 import { useProblems } from '../use-problems.ts'
 import { ConnectionsList } from './connections-list.tsx'
@@ -45,6 +46,7 @@ export function NodeForm({ node }: { node: Node }) {
       {!scope.readOnly && <SecretHeaders node={node} onChange={(args) => change((before) => ({ ...before, args }))} />}
       {kind ? (
         <FieldsField
+          ValueField={ValueField}
           bare
           schema={kind.args_schema}
           value={node.args ?? {}}

@@ -2,9 +2,9 @@ import { useId, useState } from 'react'
 import type { Join, Node, OnError } from '#model/definition'
 import { Field } from '#web/ui/field.tsx'
 import { refuseId, renameNode } from '../document/commands.ts'
+import { FieldProblem } from '../fields/field-problem.tsx'
 import { NumberInput, SelectInput, TextInput } from '../fields/inputs.tsx'
 import { useFieldScope } from '../fields/scope.tsx'
-import { FieldProblem } from '../fields/value-field.tsx'
 import { useEditor, useEditorStore } from '../store.ts'
 
 type Change = (edit: (node: Node) => Node, about?: string) => void

@@ -1,0 +1,60 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { parseSync } from 'oxc-parser'
+
+// Who imports whom inside the project, types included.
+
+const FOLDERS: Record<string, string> = {
+  model: 'model',
+  platform: 'server/platform',
+  engine: 'server/engine',
+  providers: 'server/providers',
+  areas: 'server/areas',
+  server: 'server',
+  sdk: 'sdk',
+  web: 'web',
+  test: 'test',
+}
+
+const SOURCES = '{model,server,sdk,web,widget,test,bench,scripts}/**/*.{ts,tsx}'
+
+/** Every source file of the project, by its path. */
+export function readSources(root: string): Map<string, string> {
+  const files = globSync(SOURCES, { cwd: root, exclude: (path) => path.includes('node_modules') }).sort()
+  return new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
+}
+
+/** What a module names in its imports and re-exports, as written; `import(…)` of a fixed text included. */
+export function specifiersOf(file: string, source: string): string[] {
+  const { module, errors } = parseSync(file, source)
+  if (errors.length > 0) throw new Error(`${file} cannot be parsed: ${errors[0]!.message}`)
+  const lazy = module.dynamicImports.flatMap(({ moduleRequest: { start, end } }) => {
+    const text = source.slice(start, end)
+    return /^(['"])[^'"]*\1$/.test(text) ? [text.slice(1, -1)] : []
+  })
+  return [
+    ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...module.staticExports.flatMap(({ entries }) =>
+      entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
+    ),
+    ...lazy,
+  ]
+}
+
+/** The path inside the project without a promise that the file exists, or nothing for a package. */
+export function pathOf(file: string, specifier: string): string | undefined {
+  if (specifier.startsWith('.')) return normalize(join(dirname(file), specifier))
+  const [, name = '', rest] = /^#(\w+)\/(.*)$/.exec(specifier) ?? []
+  const folder = FOLDERS[name]
+  return folder === undefined ? undefined : `${folder}/${rest}`
+}
+
+export type ImportGraph = Map<string, string[]>
+
+export function importGraph(sources: Map<string, string>): ImportGraph {
+  const existing = (path: string): string | undefined =>
+    ['', '.ts', '.tsx'].map((ending) => path + ending).find((candidate) => sources.has(candidate))
+  const targetsOf = (file: string, source: string): string[] =>
+    specifiersOf(file, source).flatMap((specifier) => existing(pathOf(file, specifier) ?? '') ?? [])
+  return new Map([...sources].map(([file, source]) => [file, [...new Set(targetsOf(file, source))]]))
+}

@@ -1,0 +1,19 @@
+import type { Graph, Json, JsonObject } from '#model/definition'
+import type { Effect } from '#model/node'
+
+/** What stays the same for as long as a graph is executed. */
+export type Context = {
+  graph: Graph
+  input: Json
+  /** What expressions see as `execution`. */
+  execution: JsonObject
+  /** Gives each node's retries their own, repeatable jitter. */
+  seed: string
+  effectOf(type: string): Effect
+  /** Inside a map: the item, its index, and what the surrounding graph's nodes gave. */
+  item?: Json
+  index?: number
+  outer?: Record<string, { output: Json }>
+}
+
+export type EdgeState = 'open' | 'taken' | 'dead' | { failed: unknown }

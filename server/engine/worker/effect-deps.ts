@@ -1,0 +1,21 @@
+import type { Logger } from '#platform/log'
+import type { ItemRow } from '../journal/batch.ts'
+import type { ChildEnd, EnginePorts, Start, Started } from '../ports.ts'
+import type { Live } from './live-types.ts'
+import type { Patience } from './patience.ts'
+
+export type EffectDeps = {
+  ports: EnginePorts
+  log: Logger
+  patience: Patience
+  /** Milliseconds of the database's clock. */
+  clock(): number
+  readItems(live: Live, path: string, after: number): Promise<ItemRow[]>
+  /** Starts a child; the same id twice is one execution. */
+  startChild(
+    child: Start & { executionId: string; parent: { executionId: string; node: string }; depth: number },
+  ): Promise<Started>
+  /** A child that was started before; how it ended, if it has. */
+  findChild(workspaceId: string, executionId: string): Promise<{ ended: ChildEnd | null } | undefined>
+  cancelChild(workspaceId: string, executionId: string): Promise<void>
+}

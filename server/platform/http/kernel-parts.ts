@@ -1,0 +1,29 @@
+import type { FastifyRequest } from 'fastify'
+import type { Standings } from '../access/check.ts'
+import type { TokenScope } from '../access/words.ts'
+import type { Identifier } from '../auth/identify.ts'
+import type { Config } from '../config.ts'
+import type { Database } from '../db/pool.ts'
+import type { Logger } from '../log.ts'
+import type { Vault } from '../secrets.ts'
+import type { Identity } from './context.ts'
+import type { AnyRoute } from './route.ts'
+
+/** Turns a bearer token of a webhook or a widget into an identity. Each area registers its own. */
+export type TokenIdentifier = (request: FastifyRequest, params: Record<string, string>) => Promise<Identity>
+
+export type Kernel = {
+  config: Config
+  db: Database
+  log: Logger
+  vault: Vault
+  identifier: Identifier
+  standings: Standings
+  tokens: Partial<Record<TokenScope, TokenIdentifier>>
+  /** Where people reach the service; known once it listens. */
+  baseUrl(): string
+  /** Checks every answer against its schema: on in tests, so that the OpenAPI document cannot lie. */
+  checkAnswers: boolean
+  onAnswered?(route: AnyRoute, status: number, seconds: number): void
+  onOverloaded?(): void
+}

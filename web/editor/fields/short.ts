@@ -1,0 +1,5 @@
+/** JSON text for a line of the screen. */
+export const short = (value: unknown, maxLength = 80): string => {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
+}

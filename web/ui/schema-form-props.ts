@@ -1,0 +1,14 @@
+import type { ReactNode } from 'react'
+
+export type SchemaFormProps = {
+  /** JSON Schema as a tenant wrote it; it is interpreted, never compiled. */
+  schema: unknown
+  value?: unknown
+  onSubmit(value: unknown): Promise<unknown>
+  /** For forms that are saved as one types. */
+  onChange?: (value: unknown) => void
+  submit?: ReactNode
+  /** Buttons beside the submit button. */
+  actions?: ReactNode
+  disabled?: boolean
+}
