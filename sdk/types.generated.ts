@@ -84,9 +84,9 @@ export type WorkflowVersionDiff = { from: string; to: string }
 
 export type WorkflowTransfer = { workflow_id: string; workflow_name: string; from_user_id: string; to_user_id: string; state: "pending" | "accepted" | "declined"; created_at: string }
 
-export type WebhookToken = { token_id: string; workflow_id: string; name: string | null; prefix: string; enabled: boolean; expires_at: string | null; last_used_at: string | null; created_at: string }
+export type WebhookToken = { token_id: string; workflow_id: string; name: string | null; prefix: string; enabled: boolean; expires_at: string | null; last_used_at: string | null; created_at: string; auth: { kind: "bearer" | "url" | "basic" | "hmac"; username?: string; preset?: "github" | "stripe" | "slack" | "shopify" | "standard" | "custom"; header?: string; algorithm?: "sha1" | "sha256" | "sha512"; encoding?: "hex" | "base64"; prefix?: string; tolerance_s?: number }; url: string | null; secret_set: boolean; methods: Array<"GET" | "POST" | "PUT" | "PATCH" | "DELETE"> }
 
-export type WebhookTokenMade = { token_id: string; workflow_id: string; name: string | null; prefix: string; enabled: boolean; expires_at: string | null; last_used_at: string | null; created_at: string; token: string }
+export type WebhookTokenMade = { token_id: string; workflow_id: string; name: string | null; prefix: string; enabled: boolean; expires_at: string | null; last_used_at: string | null; created_at: string; auth: { kind: "bearer" | "url" | "basic" | "hmac"; username?: string; preset?: "github" | "stripe" | "slack" | "shopify" | "standard" | "custom"; header?: string; algorithm?: "sha1" | "sha256" | "sha512"; encoding?: "hex" | "base64"; prefix?: string; tolerance_s?: number }; url: string | null; secret_set: boolean; methods: Array<"GET" | "POST" | "PUT" | "PATCH" | "DELETE">; token: string; secret?: string }
 
 export type EmbedToken = { token_id: string; workflow_id: string | null; template_id: string | null; name: string | null; prefix: string; allowed_origins: Array<string>; require_origin: boolean; enabled: boolean; last_used_at: string | null; created_at: string }
 

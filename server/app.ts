@@ -128,6 +128,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     config,
     db,
     log,
+    vault,
     providers,
     credentials,
     quotas: payments.quotas,
@@ -261,7 +262,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       await maintenance?.stop()
       await retired
       await threads.stop()
-      conversations.stop()
+      await conversations.stop()
       await jobs.stop()
       await workflows.stop()
       await credentials.stop()

@@ -36,6 +36,7 @@ const reasons: [reason: string, names: string[]][] = [
       'gateway_channel_of',
       'identify_embed_token',
       'has_second_factor',
+      'identify_inbound_token',
       'identify_key',
       'identify_key_factor',
       'identify_oidc',

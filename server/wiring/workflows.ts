@@ -41,14 +41,17 @@ import type { EndedExecution, Engine } from '#engine/ports'
 import type { Config } from '#platform/config'
 import { type Database, forMaintenance } from '#platform/db/pool'
 import type { Org } from '#platform/http/context'
+import { makeRateLimiter } from '#platform/http/limits'
 import { fromWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
+import type { Vault } from '#platform/secrets'
 import type { Providers } from './providers.ts'
 
 export type WorkflowWiringOptions = {
   config: Config
   db: Database
   log: Logger
+  vault: Vault
   providers: Providers
   credentials: { openCredential: OpenCredential; chooseModelForNode: ChooseModel; chooseModel: ChooseModel }
   quotas: Quotas
@@ -152,7 +155,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     retentionDays: config.HEDDLE_RETENTION_DAYS,
   })
   const executions = makeExecutions({ engine, views, system, startExecution, quota })
-  const webhookTokens = makeWebhookIdentifier({ db, orgOf: options.orgOf, log })
+  const webhookTokens = makeWebhookIdentifier({ db, orgOf: options.orgOf, log, vault: options.vault })
 
   if (config.role !== 'api') {
     scheduler.start()
@@ -176,7 +179,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       retentions: () => listRetentions(db),
     }).run,
     feed: executionFeed({ db, engine, views }),
-    tokens: { webhook: webhookTokens.identify },
+    tokens: { webhook: webhookTokens.identify, inbound: webhookTokens.identifyInbound },
     standings: {
       workflow: standingInWorkflow,
       execution: standingInExecution,
@@ -184,6 +187,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     },
     routes: [
       ...workflowRoutes({
+        vault: options.vault,
         workflows,
         schedules: makeSchedules({ onChanged: scheduler.wake }),
         embedTokens: makeEmbedTokens<{ workflow_id: string }>({ defaultOrigins: async () => [] }),
@@ -191,12 +195,17 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
         palette: () => describePalette(nodes),
       }),
       ...executionRoutes(executions),
-      ...webhookRoutes(makeWebhooks({ engine, views, startExecution, tokens: webhookTokens })),
+      ...webhookRoutes(makeWebhooks({ engine, views, startExecution, tokens: webhookTokens }), {
+        startExecution,
+        tokens: webhookTokens,
+        vault: options.vault,
+        limiter: makeRateLimiter(),
+      }),
       ...approvalRoutes({ approvals, questions }),
       ...oddsRoutes(providers.odds),
     ],
     async stop(): Promise<void> {
-      webhookTokens.stop()
+      await webhookTokens.stop()
       await scheduler.stop()
       await reviews.stop()
       await engine.stop()

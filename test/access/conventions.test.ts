@@ -41,6 +41,9 @@ function callAs(
 /** Changes of what is nowhere shown alone, so that nobody has an ETag of it. */
 const withoutCurrent = {
   endSessions: 'all of them at once',
+  receiveByDelete: 'a call of a webhook, whatever its method, starts a workflow',
+  receiveByPatch: 'likewise',
+  receiveByPut: 'likewise',
   trustWorkspace: 'operators see it nowhere alone',
   unlinkOidc: 'a link has no fields',
 }

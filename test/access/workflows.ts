@@ -148,6 +148,21 @@ async function hook(cast: Cast): Promise<Prepared> {
   const { body } = await cast.author.call('POST', `/api/workflows/${params!.workflow_id}/tokens`, { body: {} })
   return { params: params!, token: body.token, body: {} }
 }
+/** The token is in the address: whoever has that may call. */
+const inbound =
+  (method: string) =>
+  async (cast: Cast): Promise<Prepared> => {
+    const { params } = await workflow(cast)
+    const { body } = await cast.author.call('POST', `/api/workflows/${params!.workflow_id}/tokens`, {
+      body: { auth: 'url', methods: [method] },
+    })
+    return { params: { token_or_id: body.token } }
+  }
+const byAddress = (method: string) => ({
+  expect: rows.anyone,
+  prepare: inbound(method),
+  plainParameters: ['token_or_id'],
+})
 async function hooked(cast: Cast): Promise<Prepared> {
   const prepared = await hook(cast)
   const { body } = await cast.service.call('POST', `/api/webhooks/workflow/${prepared.params!.workflow_id}/trigger`, {
@@ -246,6 +261,11 @@ export const workflowCases: Cases = {
   readExecutionBlob: { expect: execution.viewers, prepare: blob, plainParameters: ['sha256'] },
   triggerWebhook: { expect: rows.byToken, prepare: hook },
   getWebhookExecution: { expect: rows.byToken, prepare: hooked },
+  receiveByGet: byAddress('GET'),
+  receiveByPost: byAddress('POST'),
+  receiveByPut: byAddress('PUT'),
+  receiveByPatch: byAddress('PATCH'),
+  receiveByDelete: byAddress('DELETE'),
   listInbox: { expect: rows.selectedRead },
   listQuestionInbox: { expect: rows.selectedRead },
   listAgreement: { expect: rows.selectedRead },

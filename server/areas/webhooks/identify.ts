@@ -1,4 +1,4 @@
-import type { Json } from '#model/definition'
+import { isBasic } from '#platform/auth/signatures'
 import { makeTokens } from '#platform/auth/tokens'
 import type { Database } from '#platform/db/pool'
 import { problem } from '#platform/errors'
@@ -6,24 +6,19 @@ import { bearerOf } from '#platform/http/caller'
 import type { Identity, Org } from '#platform/http/context'
 import type { TokenIdentifier } from '#platform/http/kernel-parts'
 import type { Logger } from '#platform/log'
+import type { Vault } from '#platform/secrets'
+import { type InboundToken, secretOf, type WebhookToken } from './inbound-token.ts'
 
-export type WebhookToken = {
-  token_id: string
-  org_id: string
-  workspace_id: string
-  workflow_id: string
-  enabled: boolean
-  expired: boolean
-  version_id: string | null
-  inputs: Json | null
-  settings: { timeout_s?: number; max_concurrency?: number }
-  created_by: string | null
-  principal_id: string | null
-  activation_required: boolean
-}
+export const tokenDisabled = () => problem('token_disabled', 'The owner of the workflow can enable it again.')
 
-export function makeWebhookIdentifier(options: { db: Database; orgOf(host: string): Promise<Org>; log: Logger }) {
+export function makeWebhookIdentifier(options: {
+  db: Database
+  orgOf(host: string): Promise<Org>
+  log: Logger
+  vault: Vault
+}) {
   const tokens = makeTokens<WebhookToken>('webhook', options)
+  const inbound = makeTokens<InboundToken>('inbound', options)
 
   const identify: TokenIdentifier = async (request, params): Promise<Identity> => {
     const org = await options.orgOf(request.host)
@@ -31,7 +26,7 @@ export function makeWebhookIdentifier(options: { db: Database; orgOf(host: strin
     const token = secret === undefined ? undefined : await tokens.lookUp(secret)
     if (!token || token.org_id !== org.org_id || token.workflow_id !== params.workflow_id || token.expired)
       throw problem('unauthenticated', 'Send a webhook token of this workflow as Authorization: Bearer.')
-    if (!token.enabled) throw problem('token_disabled', 'The owner of the workflow can enable it again.')
+    if (!token.enabled) throw tokenDisabled()
     tokens.noteUse(token.token_id)
     return {
       org,
@@ -46,16 +41,52 @@ export function makeWebhookIdentifier(options: { db: Database; orgOf(host: strin
     }
   }
 
+  const inboundTokenOf = async (shown: string): Promise<InboundToken> => {
+    const token = await inbound.lookUp(shown)
+    if (!token || token.expired) throw problem('unauthenticated', 'No webhook token has this address.')
+    if (!token.enabled) throw tokenDisabled()
+    return token
+  }
+
+  /**
+   * A signature covers the body, which is not there yet: until it is verified, the caller counts as somebody unknown at their
+   * address, and takes nothing from the limits of the token and its workspace.
+   */
+  const identifyInbound: TokenIdentifier = async (request, params): Promise<Identity> => {
+    const org = await options.orgOf(request.host)
+    const token = await inboundTokenOf(params.token_or_id ?? '')
+    if (token.org_id !== org.org_id) throw problem('unauthenticated', 'No webhook token has this address.')
+    if (token.auth === 'hmac') return { org, person: null, workspace: null, credential: { kind: 'none' } }
+    if (token.auth === 'basic') {
+      const { username = '' } = token.auth_config as { username?: string }
+      if (!isBasic(request.headers.authorization, username, secretOf(options.vault, token)))
+        throw problem('unauthenticated', 'Send the name and the password of the webhook token as Authorization: Basic.')
+    }
+    const { workspace_id, workflow_id, token_id } = token
+    return {
+      org,
+      person: null,
+      workspace: { workspace_id, role: 'guest' },
+      credential: { kind: 'webhook', id: token_id, workspace_id, workflow_id },
+    }
+  }
+
   return {
     identify,
+    identifyInbound,
+    inboundTokenOf,
+    noteInboundUse: inbound.noteUse,
     /** Looked up again once the body is there: whoever sends it slowly may have lost the token meanwhile. */
     tokenOf: async (secret: string): Promise<WebhookToken> => {
       const token = await tokens.lookUp(secret)
       if (!token || token.expired) throw problem('unauthenticated', 'The webhook token has just been deleted.')
-      if (!token.enabled) throw problem('token_disabled', 'The owner of the workflow can enable it again.')
+      if (!token.enabled) throw tokenDisabled()
       return token
     },
-    stop: tokens.stop,
+    async stop(): Promise<void> {
+      await tokens.stop()
+      await inbound.stop()
+    },
   }
 }
 

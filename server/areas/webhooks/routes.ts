@@ -1,15 +1,38 @@
+import { z } from 'zod'
 import { SimpleExecution, waitQuery } from '#areas/executions/schema'
 import { token } from '#platform/access/words'
-import { type AnyRoute, routes } from '#platform/http/route'
+import type { Context } from '#platform/http/context'
+import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
+import { type InboundCall, type InboundParts, receiveWebhook } from './inbound.ts'
 import { TriggeredOrEnded } from './schema.ts'
 import type { Webhooks } from './service.ts'
 
-export const webhookRoutes = (webhooks: Webhooks): AnyRoute[] =>
-  routes(
+/** Senders add parameters of their own; none is refused. */
+const anyQuery = z.looseObject({})
+
+const received = (method: string) => ({
+  summary: `Where a sender calls a webhook token by ${method}`,
+  description:
+    'The last part of the path is the secret of a `url` token, or the id of a `basic` or `hmac` token. A signature is verified over the body as it came. Answers 202 with `{execution_id, status}` once the execution is durable, unless the token says otherwise.',
+  extension: true as const,
+  query: anyQuery,
+  produces: ['application/json', '*/*'],
+  transaction: false as const,
+})
+
+export const webhookRoutes = (webhooks: Webhooks, parts: InboundParts): AnyRoute[] => {
+  const run = (ctx: Context, input: InboundCall, exchange: Exchange) => receiveWebhook(parts, ctx, input, exchange)
+  const withBody = { bodyKind: 'any' as const, idempotency: 'own' as const, status: 202 as const, run }
+  return routes(
     'Webhooks',
     {
       triggerWebhook: ['POST', '/api/webhooks/workflow/:workflow_id/trigger', token('webhook')],
       getWebhookExecution: ['GET', '/api/webhooks/workflow/:workflow_id/executions/:execution_id', token('webhook')],
+      receiveByGet: ['GET', '/api/webhooks/in/:token_or_id', token('inbound')],
+      receiveByPost: ['POST', '/api/webhooks/in/:token_or_id', token('inbound')],
+      receiveByPut: ['PUT', '/api/webhooks/in/:token_or_id', token('inbound')],
+      receiveByPatch: ['PATCH', '/api/webhooks/in/:token_or_id', token('inbound')],
+      receiveByDelete: ['DELETE', '/api/webhooks/in/:token_or_id', token('inbound')],
     },
     {
       triggerWebhook: {
@@ -38,5 +61,11 @@ export const webhookRoutes = (webhooks: Webhooks): AnyRoute[] =>
         transaction: false,
         run: webhooks.status,
       },
+      receiveByGet: { ...received('GET'), status: 202, run },
+      receiveByPost: { ...received('POST'), ...withBody },
+      receiveByPut: { ...received('PUT'), ...withBody },
+      receiveByPatch: { ...received('PATCH'), ...withBody },
+      receiveByDelete: { ...received('DELETE'), ...withBody },
     },
   )
+}

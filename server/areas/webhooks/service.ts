@@ -1,32 +1,14 @@
-import { isUtf8 } from 'node:buffer'
 import { originOf } from '#areas/executions/service'
 import { activationRequired, endedInTime, idempotencyOf, type StartExecution, targetOf } from '#areas/executions/start'
 import type { Views } from '#areas/executions/view'
 import type { Engine } from '#engine/ports'
-import type { JsonObject } from '#model/definition'
-import { invalid, problem } from '#platform/errors'
-import { parseJson } from '#platform/http/body'
+import { problem } from '#platform/errors'
 import { bearerOf } from '#platform/http/caller'
 import { type Context, scopeOf } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
 import { toWire } from '#platform/ids'
 import type { WebhookIdentifier } from './identify.ts'
-
-/** A JSON object is the input; anything else arrives as `{body, content_type}`. Nothing in it selects tenant or workflow. */
-function inputOf(bytes: Buffer, contentType: string | undefined, mostDepth: number): JsonObject {
-  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
-  if (bytes.length === 0) return {}
-  if (type === '' || type === 'application/json' || type.endsWith('+json')) {
-    const value = parseJson(bytes, mostDepth)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
-    if (type !== '') return { body: value as never, content_type: type }
-  }
-  if (!isUtf8(bytes) || bytes.includes(0))
-    throw invalid([{ path: '', message: 'must be text; send files as base64 inside JSON' }])
-  // Without its boundary nobody could take it apart.
-  const content_type = type.startsWith('multipart/') ? contentType!.trim() : type || 'application/octet-stream'
-  return { body: bytes.toString(), content_type }
-}
+import { inputOf } from './input.ts'
 
 export function makeWebhooks(options: {
   engine: Engine

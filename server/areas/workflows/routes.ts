@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { editor, member, owner, sees, viewer } from '#platform/access/words'
+import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page } from '#platform/http/schema'
+import type { Vault } from '#platform/secrets'
 import type { makeSchedules } from './schedules.ts'
 import {
   EmbedToken,
@@ -10,7 +12,6 @@ import {
   NewEmbedToken,
   NewTransfer,
   NewVersion,
-  NewWebhookToken,
   NewWorkflow,
   Palette,
   Registry,
@@ -20,18 +21,25 @@ import {
   Version,
   VersionDiff,
   VersionMade,
-  WebhookToken,
-  WebhookTokenMade,
-  WebhookTokenPatch,
   Workflow,
   WorkflowMade,
   WorkflowPatch,
 } from './schema.ts'
 import type { Workflows } from './service.ts'
-import { type makeEmbedTokens, webhookTokens } from './tokens.ts'
+import type { makeEmbedTokens } from './tokens.ts'
 import * as transfers from './transfers.ts'
+import {
+  type NewWebhookToken as NewToken,
+  NewWebhookToken,
+  type WebhookTokenPatch as TokenPatch,
+  WebhookToken,
+  WebhookTokenMade,
+  WebhookTokenPatch,
+} from './webhook-token-schema.ts'
+import * as webhookTokens from './webhook-tokens.ts'
 
 export type WorkflowParts = {
+  vault: Vault
   workflows: Workflows
   schedules: ReturnType<typeof makeSchedules>
   embedTokens: ReturnType<typeof makeEmbedTokens<{ workflow_id: string }>>
@@ -49,7 +57,14 @@ const example = {
   },
 }
 
-export const workflowRoutes = ({ workflows, schedules, embedTokens, registry, palette }: WorkflowParts): AnyRoute[] =>
+export const workflowRoutes = ({
+  vault,
+  workflows,
+  schedules,
+  embedTokens,
+  registry,
+  palette,
+}: WorkflowParts): AnyRoute[] =>
   routes(
     'Workflows',
     {
@@ -215,11 +230,15 @@ export const workflowRoutes = ({ workflows, schedules, embedTokens, registry, pa
       },
       createWebhookToken: {
         summary: 'Create a webhook token; `token` is shown this once',
+        description:
+          'A `bearer` token starts the workflow at `/api/webhooks/workflow/{workflow_id}/trigger`. With another `auth` it is called at `/api/webhooks/in/{token_or_id}`: `url` has its secret there, `basic` and `hmac` their id, and the caller proves itself by a password or a signature.',
         body: NewWebhookToken,
         answer: WebhookTokenMade,
         status: 201,
         location: ({ token_id }, path) => `${path}/${token_id}`,
-        run: webhookTokens.createWebhookToken,
+        examples: { body: { name: 'GitHub', auth: { kind: 'hmac', preset: 'github' } } },
+        run: (ctx: Context, input: webhookTokens.OfWorkflow & NewToken) =>
+          webhookTokens.createWebhookToken({ vault }, ctx, input),
       },
       getWebhookToken: {
         summary: 'One webhook token, without its secret',
@@ -228,11 +247,12 @@ export const workflowRoutes = ({ workflows, schedules, embedTokens, registry, pa
         run: webhookTokens.getWebhookToken,
       },
       updateWebhookToken: {
-        summary: 'Rename, enable or disable a webhook token',
+        summary: 'Rename, enable or disable a webhook token; change its secret or how it is called',
         body: WebhookTokenPatch,
         answer: WebhookToken,
         current: webhookTokens.getWebhookToken,
-        run: webhookTokens.updateWebhookToken,
+        run: (ctx: Context, input: webhookTokens.OneToken & TokenPatch) =>
+          webhookTokens.updateWebhookToken({ vault }, ctx, input),
       },
       deleteWebhookToken: {
         summary: 'Delete a webhook token',

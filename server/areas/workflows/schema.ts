@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { id, jsonObject, name, reference, timestamp, timestampIn } from '#platform/http/schema'
+import { id, jsonObject, name, reference, timestamp } from '#platform/http/schema'
 
 const Role = z.enum(['editor', 'member', 'viewer'])
 
@@ -125,28 +125,6 @@ export type NewVersion = z.output<typeof NewVersion>
 const Change = z.object({ path: z.string(), before: z.unknown().optional(), after: z.unknown().optional() })
 export const VersionDiff = z.looseObject({ from: id('wfv'), to: id('wfv') }).meta({ id: 'WorkflowVersionDiff' })
 export type Change = z.input<typeof Change>
-
-export const WebhookToken = z
-  .object({
-    token_id: id('whk'),
-    workflow_id: id('wf'),
-    name: z.string().nullable(),
-    prefix: z.string(),
-    enabled: z.boolean(),
-    expires_at: timestamp().nullable(),
-    last_used_at: timestamp().nullable(),
-    created_at: timestamp(),
-  })
-  .meta({ id: 'WebhookToken' })
-export type WebhookToken = z.input<typeof WebhookToken>
-
-/** The secret itself, shown by the answer that creates it and never again. */
-export const WebhookTokenMade = WebhookToken.extend({ token: z.string() }).meta({ id: 'WebhookTokenMade' })
-export const NewWebhookToken = z.strictObject({
-  name: name().nullable().optional(),
-  expires_at: timestampIn().nullable().optional(),
-})
-export const WebhookTokenPatch = z.strictObject({ name: name().nullable().optional(), enabled: z.boolean().optional() })
 
 export const EmbedToken = z
   .object({

@@ -5,6 +5,7 @@ import { diffDefinitions } from '#model/graph-diff'
 import type { StandingIn } from '#platform/access/check'
 import type { Standing } from '#platform/access/words'
 import { recordAudit } from '#platform/audit'
+import { TOKENS_CHANGED } from '#platform/auth/tokens'
 import type { Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
@@ -213,6 +214,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
         )
       }
       await store.markDeleted(ctx.tx, workspaceId, workflow_id)
+      ctx.tx.hint(TOKENS_CHANGED, workflow_id)
       if (live.length > 0)
         await store.cancelLiveExecutions(ctx.tx, workspaceId, workflow_id, toWire('usr', ctx.person.user_id))
       for (const alsoDo of dependencies.onDeleted) await alsoDo(ctx.tx, workspaceId, workflow_id)

@@ -1,105 +1,11 @@
-import type { z } from 'zod'
 import { recordAudit } from '#platform/audit'
-import type { Tx } from '#platform/db/pool'
+import { TOKENS_CHANGED } from '#platform/auth/tokens'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { decodeIdCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { hashSecret, newId, newSecret, secretPrefix, toWire } from '#platform/ids'
-import type {
-  EmbedToken,
-  EmbedTokenPatch,
-  NewEmbedToken,
-  NewWebhookToken,
-  WebhookToken,
-  WebhookTokenPatch,
-} from './schema.ts'
-
-type OfWorkflow = { workflow_id: string }
-type OneToken = OfWorkflow & { token_id: string }
-
-// Webhook tokens: they start a workflow and see what they started.
-
-const webhookColumns = 'token_id, workflow_id, name, prefix, enabled, expires_at, last_used_at, created_at'
-
-const listWebhookRows = (
-  tx: Tx,
-  workspaceId: string,
-  workflowId: string,
-  before: string | null,
-  limit: number,
-): Promise<WebhookToken[]> =>
-  tx.rows<WebhookToken>(
-    `select ${webhookColumns} from webhook_tokens where workspace_id = $1 and workflow_id = $2 and ($3::uuid is null or token_id < $3)
-     order by token_id desc limit $4`,
-    [workspaceId, workflowId, before, limit + 1],
-  )
-
-export const webhookTokens = {
-  async listWebhookTokens(ctx: Context, { workflow_id, cursor, limit }: OfWorkflow & ListQuery) {
-    const rows = await listWebhookRows(ctx.tx, ctx.workspace.workspace_id, workflow_id, decodeIdCursor(cursor), limit)
-    return toPage(rows, limit, (row) => [row.token_id])
-  },
-
-  async createWebhookToken(
-    ctx: Context,
-    { workflow_id, name, expires_at }: OfWorkflow & z.output<typeof NewWebhookToken>,
-  ) {
-    const secret = newSecret('whs')
-    const token = await ctx.tx.row<WebhookToken>(
-      `insert into webhook_tokens (workspace_id, token_id, workflow_id, name, prefix, token_hash, expires_at, created_by)
-       values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${webhookColumns}`,
-      [
-        ctx.workspace.workspace_id,
-        newId(),
-        workflow_id,
-        name ?? null,
-        secretPrefix(secret),
-        hashSecret(secret),
-        expires_at ?? null,
-        ctx.person.user_id,
-      ],
-    )
-    await recordAudit(ctx, ctx.tx, { action: 'webhook_token.created', subject: toWire('whk', token.token_id) })
-    return { ...token, token: secret }
-  },
-
-  async getWebhookToken(ctx: Context, { workflow_id, token_id }: OneToken): Promise<WebhookToken> {
-    const token = await ctx.tx.maybe<WebhookToken>(
-      `select ${webhookColumns} from webhook_tokens where workspace_id = $1 and workflow_id = $2 and token_id = $3`,
-      [ctx.workspace.workspace_id, workflow_id, token_id],
-    )
-    if (!token) throw problem('not_found')
-    return token
-  },
-
-  async updateWebhookToken(
-    ctx: Context,
-    { workflow_id, token_id, name, enabled }: OneToken & z.output<typeof WebhookTokenPatch>,
-  ): Promise<WebhookToken> {
-    const token = await ctx.tx.maybe<WebhookToken>(
-      `update webhook_tokens set name = case when $4::boolean then $5 else name end, enabled = coalesce($6, enabled)
-       where workspace_id = $1 and workflow_id = $2 and token_id = $3 returning ${webhookColumns}`,
-      [ctx.workspace.workspace_id, workflow_id, token_id, name !== undefined, name ?? null, enabled ?? null],
-    )
-    if (!token) throw problem('not_found')
-    if (enabled !== undefined)
-      await recordAudit(ctx, ctx.tx, {
-        action: enabled ? 'webhook_token.enabled' : 'webhook_token.disabled',
-        subject: toWire('whk', token_id),
-      })
-    return token
-  },
-
-  async deleteWebhookToken(ctx: Context, { workflow_id, token_id }: OneToken): Promise<void> {
-    const gone = await ctx.tx.count(
-      'delete from webhook_tokens where workspace_id = $1 and workflow_id = $2 and token_id = $3',
-      [ctx.workspace.workspace_id, workflow_id, token_id],
-    )
-    if (gone === 0) throw problem('not_found')
-    await recordAudit(ctx, ctx.tx, { action: 'webhook_token.deleted', subject: toWire('whk', token_id) })
-  },
-}
+import type { EmbedToken, EmbedTokenPatch, NewEmbedToken } from './schema.ts'
 
 // Embed tokens: they let a page of a listed origin use one workflow, or one chat template.
 
@@ -188,6 +94,7 @@ export function makeEmbedTokens<Owner extends EmbedOwner>(options: {
         ],
       )
       if (!token) throw problem('not_found')
+      ctx.tx.hint(TOKENS_CHANGED, token_id)
       await recordAudit(ctx, ctx.tx, { action: 'embed_token.changed', subject: toWire('emb', token_id) })
       return token
     },
@@ -199,6 +106,7 @@ export function makeEmbedTokens<Owner extends EmbedOwner>(options: {
         [ctx.workspace.workspace_id, id, token_id],
       )
       if (gone === 0) throw problem('not_found')
+      ctx.tx.hint(TOKENS_CHANGED, token_id)
       await recordAudit(ctx, ctx.tx, { action: 'embed_token.deleted', subject: toWire('emb', token_id) })
     },
   }

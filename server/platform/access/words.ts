@@ -31,7 +31,8 @@ export type ResourceKind =
   | 'credential'
   | 'owned_credential'
 
-export type TokenScope = 'webhook' | 'template' | 'workflow'
+/** `inbound`: a webhook token that stands in the address; its own settings say how the caller proves itself. */
+export type TokenScope = 'webhook' | 'inbound' | 'template' | 'workflow'
 
 export type Least = Standing
 
@@ -74,10 +75,16 @@ export function describeAccess(access: Access): string {
     case 'operator':
       return 'an operator'
     case 'token':
-      return access.scope === 'webhook' ? 'a webhook token of the workflow' : `an embed token of the ${access.scope}`
+      return tokenText(access.scope)
     case 'role':
       return `${standingText[access.least]} of the ${kindText(access.of)}${access.or ? alternativeText[access.or] : ''}${access.and ? ' who is an operator' : ''}`
   }
+}
+
+function tokenText(scope: TokenScope): string {
+  if (scope === 'webhook') return 'a webhook token of the workflow'
+  if (scope === 'inbound') return 'a webhook token in the address, and the password or signature that it asks for'
+  return `an embed token of the ${scope}`
 }
 
 /** `owned_…`: seen by what one owns, the thing itself or the workspace, even where its content is hidden. */

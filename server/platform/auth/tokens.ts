@@ -1,33 +1,78 @@
 import { makeLru } from '#model/lru'
 import type { Database } from '../db/pool.ts'
-import { hashSecret, secretLooksValid } from '../ids.ts'
+import { fromWire, hashSecret, secretLooksValid } from '../ids.ts'
 import type { Logger } from '../log.ts'
 
-// Tokens of webhooks and widgets, the hottest paths: one is looked up at most every 800 ms, so that disabling or deleting it
-// works everywhere within a second, and its uses are noted in batches.
+// Tokens of webhooks and widgets, the hottest paths: one is looked up at most every 800 ms, and its uses are noted in batches. A
+// change is told: it counts at once in the process that made it, and in the others within a second even if the hint is lost.
+
+/** Hints about tokens: the id of the token, or of the workflow that was deleted with its tokens. */
+export const TOKENS_CHANGED = 'tokens'
 
 const KEPT_FOR = 800
 const NOTED_EVERY = 5000
 
-const kinds = {
+type Kind = {
+  name: string
+  text: string
+  /** Undefined where the text cannot be a token, which is then not looked up. */
+  values(shown: string): unknown[] | undefined
+  touched(ids: string[]): [webhook: string[], embed: string[]]
+}
+
+const hashed =
+  (prefix: 'whs' | 'ems') =>
+  (secret: string): unknown[] | undefined =>
+    secretLooksValid(prefix, secret) ? [hashSecret(secret)] : undefined
+
+const kinds: Record<'webhook' | 'inbound' | 'embed', Kind> = {
   webhook: {
-    prefix: 'whs',
+    values: hashed('whs'),
     name: 'identify_webhook_token',
     text: `select t.*, a.created_by, a.principal_id, a.activation_required from identify_webhook_token($1) t
       left join lateral authority_of_webhook(t.workspace_id, t.token_id, t.version_id) a on true`,
-    touched: (ids: string[]) => [ids, []],
+    touched: (ids) => [ids, []],
+  },
+  /** By what stands in the address: a secret, or the id of a token that asks for a password or a signature. */
+  inbound: {
+    values: (shown) => {
+      const id = fromWire('whk', shown)
+      return id === undefined ? hashed('whs')(shown)?.concat(null) : [null, id]
+    },
+    name: 'identify_inbound_token',
+    text: 'select * from identify_inbound_token($1, $2)',
+    touched: (ids) => [ids, []],
   },
   embed: {
-    prefix: 'ems',
+    values: hashed('ems'),
     name: 'identify_embed_token',
     text: 'select * from identify_embed_token($1)',
-    touched: (ids: string[]) => [[], ids],
+    touched: (ids) => [[], ids],
   },
-} as const
+}
 
-export function makeTokens<Token>(kind: keyof typeof kinds, { db, log }: { db: Database; log: Logger }) {
-  const { prefix, name, text, touched } = kinds[kind]
+type Found = { token_id: string; workflow_id: string | null }
+
+export function makeTokens<Token extends Found>(kind: keyof typeof kinds, { db, log }: { db: Database; log: Logger }) {
+  const { values, name, text, touched } = kinds[kind]
   const known = makeLru<{ at: number; found: Promise<Token | undefined> }>(10_000)
+  /** When each was changed last; what was looked up before that is looked up again. */
+  const changed = makeLru<number>(10_000)
+  let allChanged = Number.NEGATIVE_INFINITY
+  // Where it cannot listen, a change counts within a second all the same.
+  const listening = db
+    .listen(TOKENS_CHANGED, (id) => {
+      if (id === '') allChanged = performance.now()
+      else changed.set(id, performance.now())
+    })
+    .catch(() => async () => {})
+
+  const isCurrent = (token: Token | undefined, at: number): boolean =>
+    at > allChanged &&
+    (token === undefined ||
+      (at > (changed.get(token.token_id) ?? Number.NEGATIVE_INFINITY) &&
+        at > (changed.get(token.workflow_id ?? '') ?? Number.NEGATIVE_INFINITY)))
+
   const used = new Set<string>()
 
   const noteUses = (): void => {
@@ -44,19 +89,22 @@ export function makeTokens<Token>(kind: keyof typeof kinds, { db, log }: { db: D
   return {
     async lookUp(secret: string): Promise<Token | undefined> {
       const cached = known.get(secret)
-      if (cached && performance.now() - cached.at < KEPT_FOR) return cached.found
-      if (!secretLooksValid(prefix, secret)) return undefined
-      const found = db.appPool
-        .query({ name, text, values: [hashSecret(secret)] })
-        .then(({ rows }) => rows[0] as Token | undefined)
+      if (cached && performance.now() - cached.at < KEPT_FOR) {
+        const token = await cached.found
+        if (isCurrent(token, cached.at)) return token
+      }
+      const given = values(secret)
+      if (given === undefined) return undefined
+      const found = db.appPool.query({ name, text, values: given }).then(({ rows }) => rows[0] as Token | undefined)
       known.set(secret, { at: performance.now(), found })
       found.catch(() => known.set(secret, { at: Number.NEGATIVE_INFINITY, found }))
       return found
     },
     noteUse: (tokenId: string): void => void used.add(tokenId),
-    stop: (): void => {
+    async stop(): Promise<void> {
       clearInterval(timer)
       noteUses()
+      await (await listening)()
     },
   }
 }

@@ -101,7 +101,7 @@ function headerParameters(route: AnyRoute): Schema[] {
   }
   if (route.access.word !== 'anyone' && route.access.word !== 'token')
     header('X-Workspace-Id', 'The workspace to work in; else the selected one')
-  if (route.access.word === 'token' && route.access.scope !== 'webhook')
+  if (route.access.word === 'token' && route.access.scope !== 'webhook' && route.access.scope !== 'inbound')
     header('X-Visitor-Token', 'The token of the visitor')
   if (route.method === 'POST' && route.idempotency !== 'none')
     header('Idempotency-Key', 'Makes a repetition within 24 h answer the same')
@@ -189,6 +189,7 @@ function problems(route: AnyRoute): Schema {
 
 function securityOf(access: Access): Schema[] {
   if (access.word === 'anyone') return []
+  if (access.word === 'token' && access.scope === 'inbound') return []
   if (access.word === 'token') return [access.scope === 'webhook' ? { webhookToken: [] } : { embedToken: [] }]
   return [{ session: [] }, { apiKey: [] }]
 }

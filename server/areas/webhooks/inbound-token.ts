@@ -1,0 +1,35 @@
+import { webhookSecretPlace } from '#areas/workflows/webhook-tokens'
+import type { Json, JsonObject } from '#model/definition'
+import { problem } from '#platform/errors'
+import type { Vault } from '#platform/secrets'
+
+/** A bearer token, as the look-up gives it. */
+export type WebhookToken = {
+  token_id: string
+  org_id: string
+  workspace_id: string
+  workflow_id: string
+  enabled: boolean
+  expired: boolean
+  version_id: string | null
+  inputs: Json | null
+  settings: { timeout_s?: number; max_concurrency?: number }
+  created_by: string | null
+  principal_id: string | null
+  activation_required: boolean
+}
+
+/** A token that is called at an address of its own, as the look-up gives it. */
+export type InboundToken = WebhookToken & {
+  auth: 'url' | 'basic' | 'hmac'
+  auth_config: JsonObject
+  secret: Buffer | null
+  methods: string[]
+}
+
+/** Throws while none is stored: the sender may show it only after it has been given the address. */
+export function secretOf(vault: Vault, { workspace_id, token_id, auth, secret }: InboundToken): string {
+  if (secret === null)
+    throw problem('bad_signature', 'The owner of the workflow must store the secret of this token first.')
+  return vault.open(webhookSecretPlace(workspace_id, token_id, auth), secret)
+}

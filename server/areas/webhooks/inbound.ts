@@ -1,0 +1,86 @@
+import { activationRequired, idempotencyOf, type StartExecution, targetOf } from '#areas/executions/start'
+import type { JsonObject } from '#model/definition'
+import { type HmacSettings, signatureFault } from '#platform/auth/signatures'
+import { problem } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { limits, type RateLimiter } from '#platform/http/limits'
+import type { Exchange } from '#platform/http/route'
+import { rateLimited } from '#platform/http/throttle'
+import { toWire } from '#platform/ids'
+import type { Vault } from '#platform/secrets'
+import type { WebhookIdentifier } from './identify.ts'
+import { type InboundToken, secretOf } from './inbound-token.ts'
+import { inputOf } from './input.ts'
+
+// Calls at the address of a token. Whatever the sender is, nothing of the request is looked into before it has proven itself.
+
+export type InboundParts = {
+  startExecution: StartExecution
+  tokens: WebhookIdentifier
+  vault: Vault
+  limiter: RateLimiter
+}
+
+export type InboundCall = { token_or_id: string; body?: Buffer }
+
+/** Signed calls are counted only once the signature was right: whoever knows no more than the address uses up nothing. */
+function countSigned({ limiter }: InboundParts, ctx: Context, token: InboundToken): void {
+  if (ctx.config.HEDDLE_RATE_LIMITS !== 'on') return
+  for (const verdict of [
+    limiter.take(limits.general, `webhook:${token.token_id}`),
+    limiter.take(limits.workspace, token.workspace_id),
+  ])
+    if (!verdict.allowed) throw rateLimited(verdict.retryAfterS)
+}
+
+function verify(parts: InboundParts, ctx: Context, token: InboundToken, body: Buffer, { request }: Exchange): void {
+  if (token.auth !== 'hmac') return
+  const fault = signatureFault(token.auth_config as HmacSettings, {
+    headers: request.headers,
+    body,
+    secret: secretOf(parts.vault, token),
+    now: Date.now(),
+  })
+  if (fault !== undefined) throw problem('bad_signature', fault)
+  countSigned(parts, ctx, token)
+}
+
+async function start(parts: InboundParts, ctx: Context, token: InboundToken, input: JsonObject, body: Buffer) {
+  const { token_id, workspace_id, workflow_id, version_id } = token
+  if (version_id === null) throw problem('no_active_version', 'The owner of the workflow must activate a version.')
+  if (token.activation_required) throw activationRequired()
+  const caller = {
+    credential: { kind: 'webhook' as const, id: token_id, workspace_id, workflow_id },
+    maybePerson: null,
+    maybeWorkspace: { workspace_id, role: 'guest' as const },
+    idempotencyKey: ctx.idempotencyKey,
+  }
+  return parts.startExecution(workspace_id, targetOf({ ...token, version_id }), input, {
+    trigger: { kind: 'webhook', id: toWire('whk', token_id) },
+    startedBy: null,
+    initiatedBy: [{ kind: 'webhook_token', id: toWire('whk', token_id), user_id: token.created_by }],
+    idempotency: idempotencyOf(caller, body),
+    inputPath: '',
+  })
+}
+
+export async function receiveWebhook(
+  parts: InboundParts,
+  ctx: Context,
+  { token_or_id, body = Buffer.alloc(0) }: InboundCall,
+  exchange: Exchange,
+): Promise<void> {
+  const { request, reply } = exchange
+  // Looked up again once the body is there: the token may have been changed while it was being sent.
+  const token = await parts.tokens.inboundTokenOf(token_or_id)
+  verify(parts, ctx, token, body, exchange)
+  if (!token.methods.includes(request.method))
+    throw problem('method_not_allowed', `This token takes ${token.methods.join(', ')}.`)
+  parts.tokens.noteInboundUse(token.token_id)
+  const input = inputOf(body, request.headers['content-type'], ctx.config.HEDDLE_MAX_JSON_DEPTH)
+  const { executionId } = await start(parts, ctx, token, input, body)
+  reply
+    .code(202)
+    .headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
+    .send(JSON.stringify({ execution_id: toWire('exe', executionId), status: 'queued' }))
+}

@@ -1,0 +1,20 @@
+import { isUtf8 } from 'node:buffer'
+import type { JsonObject } from '#model/definition'
+import { invalid } from '#platform/errors'
+import { parseJson } from '#platform/http/body'
+
+/** A JSON object is the input; anything else arrives as `{body, content_type}`. Nothing in it selects tenant or workflow. */
+export function inputOf(bytes: Buffer, contentType: string | undefined, maxDepth: number): JsonObject {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (bytes.length === 0) return {}
+  if (type === '' || type === 'application/json' || type.endsWith('+json')) {
+    const value = parseJson(bytes, maxDepth)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+    if (type !== '') return { body: value as never, content_type: type }
+  }
+  if (!isUtf8(bytes) || bytes.includes(0))
+    throw invalid([{ path: '', message: 'must be text; send files as base64 inside JSON' }])
+  // Without its boundary nobody could take it apart.
+  const content_type = type.startsWith('multipart/') ? contentType!.trim() : type || 'application/octet-stream'
+  return { body: bytes.toString(), content_type }
+}

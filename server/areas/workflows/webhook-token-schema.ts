@@ -1,0 +1,139 @@
+import { z } from 'zod'
+import { algorithms, encodings, hasTimestamp, presetNames } from '#platform/auth/signatures'
+import { id, name, timestamp, timestampIn, wire } from '#platform/http/schema'
+
+// How a webhook token is called. `bearer` tokens start the workflow at its own address; all others are called at
+// /api/webhooks/in/….
+
+export const authKinds = ['bearer', 'url', 'basic', 'hmac'] as const
+
+const headerName = z
+  .string()
+  .max(100)
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header')
+
+const Hmac = z
+  .strictObject({
+    kind: z.literal('hmac'),
+    preset: z.enum(presetNames).describe('Who signs: a known sender, Standard Webhooks, or what the other fields say'),
+    header: headerName.optional().describe('The header with the signature; `custom` needs it'),
+    algorithm: z.enum(algorithms).optional().describe('Of `custom`; default sha256'),
+    encoding: z.enum(encodings).optional().describe('Of `custom`; default hex'),
+    prefix: z.string().max(50).optional().describe('Of `custom`: what stands before the signature, such as `sha256=`'),
+    tolerance_s: z
+      .number()
+      .int()
+      .min(1)
+      .max(3600)
+      .optional()
+      .describe('How old a signed request may be; default 300. Only stripe, slack and standard sign a time'),
+  })
+  .superRefine((auth, context) => {
+    const refuse = (field: string, message: string): void => {
+      context.addIssue({ code: 'custom', path: [field], message })
+    }
+    if (auth.preset === 'custom' && auth.header === undefined) refuse('header', 'is required with the preset custom')
+    if (auth.preset !== 'custom')
+      for (const field of ['header', 'algorithm', 'encoding', 'prefix'] as const)
+        if (auth[field] !== undefined) refuse(field, 'is set by the preset; only custom takes it')
+    if (auth.tolerance_s !== undefined && !hasTimestamp(auth.preset))
+      refuse('tolerance_s', `does not apply: ${auth.preset} signs no time`)
+  })
+
+const AuthObject = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('bearer') }),
+  z.strictObject({ kind: z.literal('url') }),
+  z.strictObject({
+    kind: z.literal('basic'),
+    username: z
+      .string()
+      .min(1)
+      .max(200)
+      .regex(/^[\x21-\x39\x3b-\x7e]+$/, 'must be printable ASCII without a colon')
+      .default('heddle'),
+  }),
+  Hmac,
+])
+
+const { $schema: _dialect, ...authJsonSchema } = z.toJSONSchema(AuthObject, { io: 'input' })
+/** The kind alone may be written as a text. */
+const AuthIn = z
+  .preprocess((value) => (typeof value === 'string' ? { kind: value } : value), AuthObject)
+  .register(wire, { schema: authJsonSchema as Record<string, unknown> })
+export type WebhookAuth = z.output<typeof AuthObject>
+
+const AuthOut = z.object({
+  kind: z.enum(authKinds),
+  username: z.string().optional(),
+  preset: z.enum(presetNames).optional(),
+  header: z.string().optional(),
+  algorithm: z.enum(algorithms).optional(),
+  encoding: z.enum(encodings).optional(),
+  prefix: z.string().optional(),
+  tolerance_s: z.number().optional(),
+})
+
+export const webhookMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+const Methods = z
+  .array(z.enum(webhookMethods))
+  .min(1)
+  .max(webhookMethods.length)
+  .transform((methods) => webhookMethods.filter((method) => methods.includes(method)))
+
+const Secret = z
+  .string()
+  .min(8)
+  .max(500)
+  .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII')
+
+export const WebhookToken = z
+  .object({
+    token_id: id('whk'),
+    workflow_id: id('wf'),
+    name: z.string().nullable(),
+    prefix: z.string(),
+    enabled: z.boolean(),
+    expires_at: timestamp().nullable(),
+    last_used_at: timestamp().nullable(),
+    created_at: timestamp(),
+    auth: AuthOut.describe('How a caller proves that it may call'),
+    url: z
+      .string()
+      .nullable()
+      .describe('Where it is called; null once the secret of a `url` token, which is part of it, has been shown'),
+    secret_set: z.boolean().describe('Whether a secret is stored; `basic` and `hmac` refuse every call without one'),
+    methods: z.array(z.enum(webhookMethods)),
+  })
+  .meta({ id: 'WebhookToken' })
+export type WebhookToken = z.input<typeof WebhookToken>
+
+/** The secret itself, shown by the answer that creates it and never again. */
+export const WebhookTokenMade = WebhookToken.extend({
+  token: z.string().describe('The secret of `bearer` and `url`; for the others the last part of the address'),
+  secret: z.string().optional().describe('The password or the key for signatures, where the service has made it'),
+}).meta({ id: 'WebhookTokenMade' })
+
+/** What only tokens take that are called at an address of their own. */
+const options = {
+  methods: Methods.optional().describe('Default POST'),
+}
+
+export const NewWebhookToken = z.strictObject({
+  name: name().nullable().optional(),
+  expires_at: timestampIn().nullable().optional(),
+  auth: AuthIn.optional(),
+  secret: Secret.optional().describe(
+    'The password of `basic` or the key for signatures of `hmac`; written only. Made by the service where it is left out, except for stripe, slack and shopify, which make their own',
+  ),
+  ...options,
+})
+export type NewWebhookToken = z.output<typeof NewWebhookToken>
+
+export const WebhookTokenPatch = z.strictObject({
+  name: name().nullable().optional(),
+  enabled: z.boolean().optional(),
+  secret: Secret.optional(),
+  ...options,
+})
+export type WebhookTokenPatch = z.output<typeof WebhookTokenPatch>
+export type WebhookOptions = Pick<WebhookTokenPatch, keyof typeof options>

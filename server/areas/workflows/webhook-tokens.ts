@@ -1,0 +1,189 @@
+import { randomBytes } from 'node:crypto'
+import { recordAudit } from '#platform/audit'
+import { secretFault } from '#platform/auth/signatures'
+import { TOKENS_CHANGED } from '#platform/auth/tokens'
+import type { Tx } from '#platform/db/pool'
+import { type FieldError, invalid, problem } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import { hashSecret, newId, newSecret, secretPrefix, toWire } from '#platform/ids'
+import type { Place, Vault } from '#platform/secrets'
+import type {
+  NewWebhookToken,
+  WebhookAuth,
+  WebhookOptions,
+  WebhookToken,
+  WebhookTokenPatch,
+} from './webhook-token-schema.ts'
+
+// Webhook tokens: they start a workflow and see what they started.
+
+export type OfWorkflow = { workflow_id: string }
+export type OneToken = OfWorkflow & { token_id: string }
+
+const columns = `token_id, workflow_id, name, prefix, enabled, expires_at, last_used_at, created_at,
+  jsonb_build_object('kind', auth) || auth_config as auth, secret is not null as secret_set, methods`
+type Row = Omit<WebhookToken, 'url'>
+
+/** Where a sealed secret belongs: it opens for this token alone, and only as what it was stored for. */
+export const webhookSecretPlace = (workspaceId: string, tokenId: string, kind: string): Place => [
+  workspaceId,
+  'webhook_tokens',
+  tokenId,
+  JSON.stringify(['secret', kind]),
+]
+
+function urlOf(ctx: Context, { auth, workflow_id, token_id }: Row, token?: string): string | null {
+  if (auth.kind === 'bearer') return `${ctx.baseUrl}/api/webhooks/workflow/${toWire('wf', workflow_id)}/trigger`
+  const last = auth.kind === 'url' ? token : toWire('whk', token_id)
+  return last === undefined ? null : `${ctx.baseUrl}/api/webhooks/in/${last}`
+}
+
+const view = (ctx: Context, row: Row): WebhookToken => ({ ...row, url: urlOf(ctx, row) })
+
+/** Refuses what the kind of the token does not take. */
+function checkFields(
+  auth: WebhookAuth,
+  { secret, ...options }: { secret?: string | undefined } & WebhookOptions,
+): void {
+  const errors: FieldError[] = []
+  if (auth.kind === 'bearer')
+    for (const [field, value] of Object.entries(options))
+      if (value !== undefined) errors.push({ path: `/${field}`, message: 'applies to url, basic and hmac tokens only' })
+  if (secret !== undefined) {
+    const fault = auth.kind === 'hmac' ? secretFault(auth.preset, secret) : undefined
+    if (auth.kind === 'bearer' || auth.kind === 'url')
+      errors.push({ path: '/secret', message: 'applies to basic and hmac tokens only; the service makes this one' })
+    else if (fault !== undefined) errors.push({ path: '/secret', message: fault })
+  }
+  if (errors.length > 0) throw invalid(errors)
+}
+
+/** Senders that make the secret themselves show it only once they know the address. */
+function makeSecretFor(auth: WebhookAuth): string | undefined {
+  if (auth.kind === 'basic') return randomBytes(24).toString('base64url')
+  if (auth.kind !== 'hmac') return undefined
+  if (auth.preset === 'standard') return `whsec_${randomBytes(32).toString('base64')}`
+  return auth.preset === 'github' || auth.preset === 'custom' ? randomBytes(32).toString('base64url') : undefined
+}
+
+const listRows = (
+  tx: Tx,
+  workspaceId: string,
+  workflowId: string,
+  before: string | null,
+  limit: number,
+): Promise<Row[]> =>
+  tx.rows<Row>(
+    `select ${columns} from webhook_tokens where workspace_id = $1 and workflow_id = $2 and ($3::uuid is null or token_id < $3)
+     order by token_id desc limit $4`,
+    [workspaceId, workflowId, before, limit + 1],
+  )
+
+export async function listWebhookTokens(ctx: Context, { workflow_id, cursor, limit }: OfWorkflow & ListQuery) {
+  const rows = await listRows(ctx.tx, ctx.workspace.workspace_id, workflow_id, decodeIdCursor(cursor), limit)
+  return toPage(
+    rows.map((row) => view(ctx, row)),
+    limit,
+    (row) => [row.token_id],
+  )
+}
+
+export async function createWebhookToken(
+  parts: { vault: Vault },
+  ctx: Context,
+  { workflow_id, name, expires_at, auth = { kind: 'bearer' }, secret: given, ...options }: OfWorkflow & NewWebhookToken,
+) {
+  checkFields(auth, { secret: given, ...options })
+  const { kind, ...config } = auth
+  const token = newSecret('whs')
+  const tokenId = newId()
+  const { workspace_id } = ctx.workspace
+  const made = given === undefined ? makeSecretFor(auth) : undefined
+  const secret = given ?? made
+  const isShown = kind === 'bearer' || kind === 'url'
+  const row = await ctx.tx.row<Row>(
+    `insert into webhook_tokens (workspace_id, token_id, workflow_id, name, prefix, token_hash, expires_at, created_by, auth,
+       auth_config, secret, methods)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning ${columns}`,
+    [
+      workspace_id,
+      tokenId,
+      workflow_id,
+      name ?? null,
+      isShown ? secretPrefix(token) : toWire('whk', tokenId).slice(0, 10),
+      // Nobody ever sees the token behind it unless it is the secret: the column must be filled.
+      hashSecret(token),
+      expires_at ?? null,
+      ctx.person.user_id,
+      kind,
+      config,
+      secret === undefined ? null : parts.vault.seal(webhookSecretPlace(workspace_id, tokenId, kind), secret),
+      options.methods ?? ['POST'],
+    ],
+  )
+  await recordAudit(ctx, ctx.tx, {
+    action: 'webhook_token.created',
+    subject: toWire('whk', tokenId),
+    data: { auth: kind },
+  })
+  const shown = isShown ? token : toWire('whk', tokenId)
+  return { ...row, url: urlOf(ctx, row, shown), token: shown, ...(made !== undefined && { secret: made }) }
+}
+
+async function findRow(ctx: Context, { workflow_id, token_id }: OneToken): Promise<Row> {
+  const row = await ctx.tx.maybe<Row>(
+    `select ${columns} from webhook_tokens where workspace_id = $1 and workflow_id = $2 and token_id = $3`,
+    [ctx.workspace.workspace_id, workflow_id, token_id],
+  )
+  if (!row) throw problem('not_found')
+  return row
+}
+
+export async function getWebhookToken(ctx: Context, input: OneToken): Promise<WebhookToken> {
+  return view(ctx, await findRow(ctx, input))
+}
+
+export async function updateWebhookToken(
+  parts: { vault: Vault },
+  ctx: Context,
+  { workflow_id, token_id, name, enabled, secret, ...options }: OneToken & WebhookTokenPatch,
+): Promise<WebhookToken> {
+  const { auth } = await findRow(ctx, { workflow_id, token_id })
+  checkFields(auth as WebhookAuth, { secret, ...options })
+  const { workspace_id } = ctx.workspace
+  const sealed = secret && parts.vault.seal(webhookSecretPlace(workspace_id, token_id, auth.kind), secret)
+  const row = await ctx.tx.maybe<Row>(
+    `update webhook_tokens set name = case when $4::boolean then $5 else name end, enabled = coalesce($6, enabled),
+       secret = coalesce($7, secret), methods = coalesce($8, methods)
+     where workspace_id = $1 and workflow_id = $2 and token_id = $3 returning ${columns}`,
+    [
+      workspace_id,
+      workflow_id,
+      token_id,
+      name !== undefined,
+      name ?? null,
+      enabled ?? null,
+      sealed ?? null,
+      options.methods ?? null,
+    ],
+  )
+  if (!row) throw problem('not_found')
+  ctx.tx.hint(TOKENS_CHANGED, token_id)
+  const subject = toWire('whk', token_id)
+  if (enabled !== undefined)
+    await recordAudit(ctx, ctx.tx, { action: enabled ? 'webhook_token.enabled' : 'webhook_token.disabled', subject })
+  if (secret !== undefined) await recordAudit(ctx, ctx.tx, { action: 'webhook_token.secret_changed', subject })
+  return view(ctx, row)
+}
+
+export async function deleteWebhookToken(ctx: Context, { workflow_id, token_id }: OneToken): Promise<void> {
+  const gone = await ctx.tx.count(
+    'delete from webhook_tokens where workspace_id = $1 and workflow_id = $2 and token_id = $3',
+    [ctx.workspace.workspace_id, workflow_id, token_id],
+  )
+  if (gone === 0) throw problem('not_found')
+  ctx.tx.hint(TOKENS_CHANGED, token_id)
+  await recordAudit(ctx, ctx.tx, { action: 'webhook_token.deleted', subject: toWire('whk', token_id) })
+}

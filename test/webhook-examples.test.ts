@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, expect, test } from 'vitest'
+import { useService } from '#test/harness/service'
+import { makeWorld, type World } from '#test/harness/world'
+
+// The examples of docs/webhooks.md, run as they stand: their signatures are made by OpenSSL, none of them by our code.
+
+const service = useService()
+const run = promisify(execFile)
+let world: World
+let workflow: string
+let blocks: { language: string; name: string; text: string }[]
+
+beforeAll(async () => {
+  world = await makeWorld(service())
+  const definition = { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] }
+  workflow = (await world.owner.call('POST', '/api/workflows', { body: { name: 'Hook', definition } })).body.workflow_id
+  const document = await readFile(join(import.meta.dirname, '..', 'docs', 'webhooks.md'), 'utf8')
+  blocks = [...document.matchAll(/^```(json|sh) (\w+)\n([\s\S]*?)^```/gm)].map(([, language, name, text]) => ({
+    language: language!,
+    name: name!,
+    text: text!,
+  }))
+})
+
+const textOf = (language: string, name: string): string =>
+  blocks.find((block) => block.language === language && block.name === name)!.text
+
+test.each(['github', 'stripe', 'slack', 'shopify', 'standard', 'custom', 'basic', 'url'])(
+  'the call of the example %s starts the workflow, and with another secret it does not',
+  async (name) => {
+    const tokens = `/api/workflows/${workflow}/tokens`
+    const made = await world.owner.call('POST', tokens, { body: JSON.parse(textOf('json', name)) })
+    expect(made.status, made.text).toBe(201)
+    let { secret } = made.body
+    if (!made.body.secret_set && name !== 'url') {
+      secret = 'whsec_given by the sender'
+      await world.owner.call('PATCH', `${tokens}/${made.body.token_id}`, { body: { secret } })
+    }
+    const call = async (env: { URL: string; SECRET: string }) => {
+      const { stdout } = await run('sh', ['-c', textOf('sh', name)], { env: { PATH: process.env.PATH, ...env } })
+      return JSON.parse(stdout)
+    }
+    const { url } = made.body
+    expect(await call({ URL: url, SECRET: secret ?? '' })).toEqual({
+      execution_id: expect.stringMatching(/^exe_/),
+      status: 'queued',
+    })
+    const wrong = name === 'url' ? { URL: `${url}x`, SECRET: '' } : { URL: url, SECRET: 'd3Jvbmc=' }
+    expect((await call(wrong)).status).toBe(401)
+  },
+)
