@@ -8,6 +8,9 @@ export const MAX_VALUE_SIZE = 8 * 1024 * 1024
 /** What people are shown (a gate's payload, a question) is read in lists. */
 export const MAX_SHOWN_SIZE = 1024 * 1024
 
+/** What one execution shows people at the same time: all its open gates and questions stand in its row. */
+export const MAX_SHOWN_TOGETHER = 2 * MAX_SHOWN_SIZE
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are the ones that JSON escapes
 const NEEDS_ESCAPE = /["\\\u0000-\u001f]/
 /** Smaller parts are measured as fast as their size is looked up. */

@@ -375,6 +375,8 @@ export type Operations = {
   receiveByPatch: { input: { token_or_id: string } & { body?: unknown }; answer: Blob; required: true }
   /** Where a sender calls a webhook token by DELETE */
   receiveByDelete: { input: { token_or_id: string } & { body?: unknown }; answer: Blob; required: true }
+  /** Results of an execution that this token started, however large */
+  readWebhookResults: { input: { workflow_id: string; execution_id: string }; answer: Blob; required: true }
   /** Open gates waiting on the caller's vote, soonest due first, those without a due time last */
   listInbox: { input: { limit?: number; cursor?: string }; answer: { items: Array<Approval>; next_cursor: string | null }; required: false }
   /** One gate with every vote and the rationale of agents */
@@ -551,6 +553,8 @@ export type Operations = {
   chatWithWidget: { input: { template_id: string } & { thread_id?: string; message: string; time_zone?: string }; answer: ChatAnswer; required: true }
   /** Status of an execution that the visitor started, for polling */
   getWidgetExecution: { input: { template_id: string; execution_id: string }; answer: SimpleExecution; required: true }
+  /** Results of an execution that the visitor started, however large */
+  readWidgetResults: { input: { template_id: string; execution_id: string }; answer: Blob; required: true }
   /** Answer a question of an execution that the visitor started */
   respondThroughWidget: { input: { template_id: string; execution_id: string } & { response: unknown; clarification_id?: string }; answer: ClarificationAnswered; required: true }
   /** Submit or cancel a form */
@@ -567,6 +571,8 @@ export type Operations = {
   gatherInputs: { input: { workflow_id: string } & { conversation_id?: string; message?: string; time_zone?: string }; answer: Gathered; required: true }
   /** Status of an execution that the visitor started, simplified */
   getEmbeddedExecution: { input: { workflow_id: string; execution_id: string }; answer: SimpleExecution; required: true }
+  /** Results of an execution that the visitor started, however large */
+  readEmbeddedResults: { input: { workflow_id: string; execution_id: string }; answer: Blob; required: true }
   /** Answer a question of an execution that the visitor started */
   respondToEmbedded: { input: { workflow_id: string; execution_id: string } & { response: unknown; clarification_id?: string }; answer: ClarificationAnswered; required: true }
   /** Threads of the selected workspace that the caller is in, newest first */
@@ -778,6 +784,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   receiveByPut: ["PUT", "/api/webhooks/in/{token_or_id}", [], true],
   receiveByPatch: ["PATCH", "/api/webhooks/in/{token_or_id}", [], true],
   receiveByDelete: ["DELETE", "/api/webhooks/in/{token_or_id}", [], true],
+  readWebhookResults: ["GET", "/api/webhooks/workflow/{workflow_id}/executions/{execution_id}/results"],
   listInbox: ["GET", "/api/approvals/inbox", ["limit","cursor"]],
   getApproval: ["GET", "/api/approvals/{request_id}"],
   castVote: ["POST", "/api/approvals/{request_id}/votes"],
@@ -866,6 +873,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getWidgetConfig: ["GET", "/api/embed/template/{template_id}/config"],
   chatWithWidget: ["POST", "/api/embed/template/{template_id}/chat"],
   getWidgetExecution: ["GET", "/api/embed/template/{template_id}/execution/{execution_id}/status"],
+  readWidgetResults: ["GET", "/api/embed/template/{template_id}/execution/{execution_id}/results"],
   respondThroughWidget: ["POST", "/api/embed/template/{template_id}/executions/{execution_id}/respond"],
   actOnWidgetForm: ["POST", "/api/embed/template/{template_id}/thread/{thread_id}/action"],
   getWidgetHistory: ["GET", "/api/embed/template/{template_id}/thread/{thread_id}/history", ["limit","cursor","after"]],
@@ -874,6 +882,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getWorkflowWidgetConfig: ["GET", "/api/embed/workflow/{workflow_id}/config"],
   gatherInputs: ["POST", "/api/embed/workflow/{workflow_id}/gather"],
   getEmbeddedExecution: ["GET", "/api/embed/workflow/{workflow_id}/executions/{execution_id}"],
+  readEmbeddedResults: ["GET", "/api/embed/workflow/{workflow_id}/executions/{execution_id}/results"],
   respondToEmbedded: ["POST", "/api/embed/workflow/{workflow_id}/executions/{execution_id}/respond"],
   listThreads: ["GET", "/api/chat-thread", ["limit","cursor","with"]],
   createThread: ["POST", "/api/chat-thread"],

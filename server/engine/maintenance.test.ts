@@ -58,6 +58,7 @@ test('an old week is forgotten, except executions that still live', async () => 
   const blobs = {
     put: async () => {},
     get: async () => undefined,
+    stream: async () => undefined,
     remove: async () => {},
     removeUnder: async (prefix: string) => void removed.push(prefix),
   }
@@ -95,6 +96,7 @@ test('an execution is kept from its end on, however long ago it began, and until
   const blobs = {
     put: async () => {},
     get: async () => undefined,
+    stream: async () => undefined,
     remove: async () => {},
     removeUnder: async (prefix: string) => void removed.push(prefix),
   }
@@ -145,6 +147,7 @@ test('what a deleted workspace left behind is removed with its blobs, and a work
   const blobs = {
     put: async () => {},
     get: async () => undefined,
+    stream: async () => undefined,
     remove: async () => {},
     removeUnder: async (prefix: string) => void removed.push(prefix),
   }
@@ -185,6 +188,7 @@ test('a workflow that keeps its executions for a week forgets older ones, with j
   const blobs = {
     put: async () => {},
     get: async () => undefined,
+    stream: async () => undefined,
     remove: async () => {},
     removeUnder: async (prefix: string) => void removed.push(prefix),
   }

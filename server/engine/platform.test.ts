@@ -54,6 +54,7 @@ const start = (more: { workspaceId?: string } = {}): Promise<Bench> => {
           files.set(key, Buffer.from(bytes))
         },
         get: async (key) => files.get(key),
+        stream: async () => undefined,
         remove: async () => {},
         removeUnder: async () => {},
       },

@@ -1,5 +1,6 @@
 import type { Definition, ExecutionError, ExecutionStatus, Json } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
+import { pageRows } from '#platform/http/page'
 import type { LoadDefinition } from './definitions.ts'
 import { initiatorsOfRow } from './initiators.ts'
 import { replay } from './interpreter/apply.ts'
@@ -84,6 +85,7 @@ const EVENTS = `select seq, type, at, data from events
 
 const ALL = 1_000_000
 
+/** No more than a page holds. */
 export const readEvents = (
   db: Database,
   workspaceId: string,
@@ -91,7 +93,9 @@ export const readEvents = (
   after: number,
   limit: number,
 ): Promise<ExecutionEvent[]> =>
-  db.tenant({ workspaceId, userId: null }, (tx) => tx.rows<EventRow>(EVENTS, [workspaceId, executionId, after, limit]))
+  db.tenant({ workspaceId, userId: null }, (tx) =>
+    pageRows<EventRow>(tx, EVENTS, [workspaceId, executionId, after, limit]),
+  )
 
 /** The row, its state, and the last event included; one transaction, but the row is read first: events only add to it. */
 export const readState = (

@@ -21,6 +21,7 @@ let removed: string[]
 const blobs = {
   put: async () => {},
   get: async () => undefined,
+  stream: async () => undefined,
   remove: async () => {},
   removeUnder: async (prefix: string) => void removed.push(prefix),
 }

@@ -63,6 +63,7 @@ const codes = {
   precondition_failed: [412, 'The resource has changed'],
   // 413
   too_large: [413, 'The request is too large'],
+  answer_too_large: [413, 'The answer would be too large'],
   // 414
   address_too_long: [414, 'The address is too long'],
   // 415

@@ -132,6 +132,7 @@ export const conversationCases: Cases = {
   getWidgetConfig: { expect: rows.byToken, prepare: inWidget() },
   chatWithWidget: { expect: rows.byToken, prepare: inWidget({ body: { message: 'Hello' } }) },
   getWidgetExecution: { expect: rows.byToken, prepare: started },
+  readWidgetResults: { expect: rows.byToken, prepare: started },
   respondThroughWidget: { expect: rows.byToken, prepare: answering(started) },
   actOnWidgetForm: { expect: rows.byToken, prepare: form },
   getWidgetHistory: { expect: rows.byToken, prepare: history },
@@ -143,5 +144,6 @@ export const conversationCases: Cases = {
   getWorkflowWidgetConfig: { expect: rows.byToken, prepare: gathering() },
   gatherInputs: { expect: rows.byToken, prepare: gathering({ body: { message: 'colour: red' } }) },
   getEmbeddedExecution: { expect: rows.byToken, prepare: gathered },
+  readEmbeddedResults: { expect: rows.byToken, prepare: gathered },
   respondToEmbedded: { expect: rows.byToken, prepare: answering(gathered) },
 }

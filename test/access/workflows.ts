@@ -266,6 +266,7 @@ export const workflowCases: Cases = {
   receiveByPut: byAddress('PUT'),
   receiveByPatch: byAddress('PATCH'),
   receiveByDelete: byAddress('DELETE'),
+  readWebhookResults: { expect: rows.byToken, prepare: hooked },
   listInbox: { expect: rows.selectedRead },
   listQuestionInbox: { expect: rows.selectedRead },
   listAgreement: { expect: rows.selectedRead },

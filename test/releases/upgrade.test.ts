@@ -182,6 +182,7 @@ describe.each(releases.map(({ name }) => name))('release %s', (release) => {
       const blobs = {
         put: async () => {},
         get: async () => undefined,
+        stream: async () => undefined,
         remove: async () => {},
         removeUnder: async () => {},
       }

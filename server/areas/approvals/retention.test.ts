@@ -23,7 +23,13 @@ const payment = (approver: string) => ({
   edges: [{ from: { node: 'ask' }, to: 'gate' }],
 })
 
-const noBlobs = { put: async () => {}, get: async () => undefined, remove: async () => {}, removeUnder: async () => {} }
+const noBlobs = {
+  put: async () => {},
+  get: async () => undefined,
+  stream: async () => undefined,
+  remove: async () => {},
+  removeUnder: async () => {},
+}
 
 test('what people were shown and said goes with its execution, and nothing of others', async () => {
   const { owner, member, viewer, workspace } = await makeWorld(service())

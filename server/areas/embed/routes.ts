@@ -4,6 +4,7 @@ import { SimpleExecution } from '#areas/executions/schema'
 import { token } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery } from '#platform/http/schema'
+import { toWire } from '#platform/ids'
 import {
   Action,
   ActionAnswer,
@@ -22,6 +23,8 @@ import type { Visiting } from './visiting.ts'
 import type { WorkflowWidget } from './workflow-widget.ts'
 
 const audioTypes = ['audio/mpeg', 'audio/wav', 'audio/ogg', 'audio/webm']
+type OfTemplate = { template_id: string; execution_id: string }
+type OfWorkflow = { workflow_id: string; execution_id: string }
 type Answered = { execution_id: string } & z.output<typeof Respond>
 
 export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting): AnyRoute[] =>
@@ -31,6 +34,7 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting):
       getWidgetConfig: ['GET', '/api/embed/template/:template_id/config', token('template')],
       chatWithWidget: ['POST', '/api/embed/template/:template_id/chat', token('template')],
       getWidgetExecution: ['GET', '/api/embed/template/:template_id/execution/:execution_id/status', token('template')],
+      readWidgetResults: ['GET', '/api/embed/template/:template_id/execution/:execution_id/results', token('template')],
       respondThroughWidget: [
         'POST',
         '/api/embed/template/:template_id/executions/:execution_id/respond',
@@ -65,7 +69,17 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting):
         answer: SimpleExecution,
         transaction: false,
         rate: 'visitor',
-        run: visiting.status,
+        run: (ctx, input: OfTemplate) =>
+          visiting.status(ctx, input, `/api/embed/template/${toWire('tmpl', input.template_id)}/execution`),
+      },
+      readWidgetResults: {
+        summary: 'Results of an execution that the visitor started, however large',
+        description: 'Where results over 1 MiB are: the status names this address as `$blob`. They are streamed.',
+        produces: ['application/json'],
+        transaction: false,
+        rate: 'visitor',
+        extension: true,
+        run: visiting.results,
       },
       respondThroughWidget: {
         summary: 'Answer a question of an execution that the visitor started',
@@ -127,6 +141,11 @@ export const embedWorkflowRoutes = (widget: WorkflowWidget, visiting: Visiting):
       getWorkflowWidgetConfig: ['GET', '/api/embed/workflow/:workflow_id/config', token('workflow')],
       gatherInputs: ['POST', '/api/embed/workflow/:workflow_id/gather', token('workflow')],
       getEmbeddedExecution: ['GET', '/api/embed/workflow/:workflow_id/executions/:execution_id', token('workflow')],
+      readEmbeddedResults: [
+        'GET',
+        '/api/embed/workflow/:workflow_id/executions/:execution_id/results',
+        token('workflow'),
+      ],
       respondToEmbedded: [
         'POST',
         '/api/embed/workflow/:workflow_id/executions/:execution_id/respond',
@@ -157,7 +176,17 @@ export const embedWorkflowRoutes = (widget: WorkflowWidget, visiting: Visiting):
         answer: SimpleExecution,
         transaction: false,
         rate: 'visitor',
-        run: visiting.status,
+        run: (ctx, input: OfWorkflow) =>
+          visiting.status(ctx, input, `/api/embed/workflow/${toWire('wf', input.workflow_id)}/executions`),
+      },
+      readEmbeddedResults: {
+        summary: 'Results of an execution that the visitor started, however large',
+        description: 'Where results over 1 MiB are: the status names this address as `$blob`. They are streamed.',
+        produces: ['application/json'],
+        transaction: false,
+        rate: 'visitor',
+        extension: true,
+        run: visiting.results,
       },
       respondToEmbedded: {
         summary: 'Answer a question of an execution that the visitor started',

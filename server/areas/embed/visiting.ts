@@ -3,9 +3,10 @@ import type { ConversationService } from '#areas/conversations/service'
 import type { OpenQuestion } from '#areas/conversations/state'
 import type { Thread, Within } from '#areas/conversations/types'
 import type { SimpleExecution } from '#areas/executions/schema'
+import { sendStoredJson } from '#areas/executions/send-json'
 import { idempotencyOf } from '#areas/executions/start'
 import type { Views } from '#areas/executions/view'
-import type { Engine } from '#engine/ports'
+import type { Engine, ExecutionView } from '#engine/ports'
 import type { Json } from '#model/definition'
 import { problem } from '#platform/errors'
 import { type Context, type Credential, scopeOf } from '#platform/http/context'
@@ -83,6 +84,12 @@ export function makeVisiting(options: {
     return found
   }
 
+  async function readView(ctx: Context, executionId: string): Promise<ExecutionView> {
+    const view = await options.engine().readExecution(ctx.workspace.workspace_id, executionId)
+    if (!view) throw problem('not_found')
+    return view
+  }
+
   return {
     ownThread,
 
@@ -121,13 +128,13 @@ export function makeVisiting(options: {
       return { visitor_token: visitors.mint(ownerOf(credential), visitor_id) }
     },
 
-    async status(ctx: Context, { execution_id }: { execution_id: string }): Promise<SimpleExecution> {
+    /** `under`: the address of executions, by which larger results are fetched. */
+    async status(ctx: Context, { execution_id }: { execution_id: string }, under: string): Promise<SimpleExecution> {
       const { question, told } = await ownExecution(ctx, execution_id)
-      const view = await options.engine().readExecution(ctx.workspace.workspace_id, execution_id)
-      if (!view) throw problem('not_found')
+      const view = await readView(ctx, execution_id)
       if (!told) await conversations.settle(view)
       return {
-        ...(await options.views().simple(view)),
+        ...(await options.views().simple(view, `${under}/${toWire('exe', execution_id)}/results`)),
         // Only what the visitor may answer: questions for colleagues are none of their business.
         question: question && {
           clarification_id: toWire('clr', question.clarification_id),
@@ -135,6 +142,11 @@ export function makeVisiting(options: {
           schema: question.schema,
         },
       }
+    },
+
+    async results(ctx: Context, { execution_id }: { execution_id: string }, exchange: Exchange): Promise<void> {
+      await ownExecution(ctx, execution_id)
+      await sendStoredJson(exchange, await options.views().results(await readView(ctx, execution_id)))
     },
 
     mayRespond: (ctx: Context, { execution_id }: { execution_id: string }): Promise<unknown> =>

@@ -14,6 +14,7 @@ import { fromWire, NOWHERE, toWire } from '#platform/ids'
 import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
 import type { Execution, eventsQuery, RetryBody, RunBody } from './schema.ts'
 import { searchExecutions } from './search.ts'
+import { sendStoredJson } from './send-json.ts'
 import {
   checkInput,
   endedInTime,
@@ -258,14 +259,9 @@ export function makeExecutions(options: {
     async readBlob(
       ctx: Context,
       { execution_id, sha256 }: ById & { sha256: string },
-      { reply }: Exchange,
+      exchange: Exchange,
     ): Promise<void> {
-      const bytes = await views.blob(await read(ctx, execution_id), sha256)
-      if (bytes === undefined) throw problem('not_found')
-      reply
-        .header('content-type', 'application/json; charset=utf-8')
-        .header('content-disposition', 'attachment; filename="output.json"')
-      reply.send(bytes)
+      await sendStoredJson(exchange, await views.blob(await read(ctx, execution_id), sha256))
     },
   }
 }

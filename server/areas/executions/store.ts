@@ -4,7 +4,7 @@ import type { ExecutionSummary } from './schema.ts'
 
 /** A row as lists show it. */
 export const summaryColumns = `execution_id, coalesce(workflow_id::text, system_slug) as workflow_id, version_id, status, error,
-  engine.shown_waits(workspace_id, execution_id, status, epoch, waiting_for) as waiting_for,
+  engine.brief_waits(engine.shown_waits(workspace_id, execution_id, status, epoch, waiting_for)) as waiting_for,
   json_build_object('kind', trigger_kind, 'id', trigger_id) as trigger, started_by, retry_of, created_at, started_at, finished_at`
 
 // A page begins in the index where the one before ended, however far down that is. Bounds on both sides make the planner

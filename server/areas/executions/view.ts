@@ -1,29 +1,53 @@
 import { createHash } from 'node:crypto'
-import type { BlobRef, ExecutionView } from '#engine/ports'
-import type { Json } from '#model/definition'
+import type { Readable } from 'node:stream'
+import type { BlobRef, ExecutionView, WaitingFor } from '#engine/ports'
+import type { Json, JsonObject } from '#model/definition'
+import { jsonSize } from '#model/size'
 import { toWire } from '#platform/ids'
 import type { Blobs } from '#providers/blobs/index'
 import type { Execution, SimpleExecution } from './schema.ts'
 
-/** Larger results are fetched by address, so that reading an execution stays cheap. */
-const INLINE_RESULTS_BYTES = 1 << 20
+// An execution may hold 64 MiB of outputs; reading it stays cheap because large parts are addresses.
 
-/** An output over this comes as an address, wherever the engine keeps it. */
-const INLINE_OUTPUT_BYTES = 32 * 1024
+/** Larger inputs and results are fetched by address. */
+const MAX_INLINE_RESULTS = 1 << 20
+/** A larger output is fetched by address, wherever the engine keeps it. */
+const MAX_INLINE_OUTPUT = 32 * 1024
+/** What the outputs of all nodes may take of one answer. The rest are fetched by address, small as they may be. */
+const MAX_INLINE_OUTPUTS = 512 * 1024
+/** What the waits may take of one answer; beyond it they lose their large fields. */
+const MAX_WAITS = 1 << 20
+const MAX_WAIT_FIELD = 2048
 
-const blobAddress = (executionId: string, blob: { sha256: string; bytes: number }): Json => ({
+type Named = { sha256: string; bytes: number }
+
+const blobAddress = (executionId: string, blob: Named): Json => ({
   $blob: `/api/workflows/executions/${toWire('exe', executionId)}/blobs/${blob.sha256}`,
   bytes: blob.bytes,
 })
 
-/** Outputs that the journal holds itself although they are large: what `set` and `map` gave. */
-const largeInline = (output: Json | undefined): { sha256: string; bytes: number; text: string } | undefined => {
-  if (output === undefined || output === null || typeof output === 'number' || typeof output === 'boolean')
-    return undefined
-  const text = JSON.stringify(output)
-  if (text.length <= INLINE_OUTPUT_BYTES) return undefined
+/** A value that stands in the row or journal itself, as something to be fetched. */
+const named = (value: Json): Named & { text: string } => {
+  const text = JSON.stringify(value)
   return { sha256: createHash('sha256').update(text).digest('hex'), bytes: Buffer.byteLength(text), text }
 }
+
+const isLargerThan = (value: Json, limit: number): boolean => jsonSize(value, limit) > limit
+
+/** Questions may ask for a megabyte each, and an execution may ask many. */
+export function briefWaits(waits: WaitingFor[]): WaitingFor[] {
+  if (!isLargerThan(waits as unknown as Json, MAX_WAITS)) return waits
+  return waits.map((wait) => {
+    const fields = Object.entries(wait)
+    const large = fields.filter(([, value]) => isLargerThan(value as Json, MAX_WAIT_FIELD)).map(([field]) => field)
+    if (large.length === 0) return wait
+    const kept = Object.fromEntries(fields.filter(([field]) => !large.includes(field)))
+    return { ...kept, left_out: large } as unknown as WaitingFor
+  })
+}
+
+/** Where what is too large for an answer can be fetched by whoever asks. */
+type Address = (blob: Named) => Json
 
 export function makeViews(blobs: Blobs) {
   const inline = async (blob: BlobRef): Promise<Json> => {
@@ -31,48 +55,72 @@ export function makeViews(blobs: Blobs) {
     return bytes === undefined ? { $blob: null, bytes: blob.bytes, gone: true } : (JSON.parse(bytes.toString()) as Json)
   }
 
-  const resultsOf = async (view: ExecutionView): Promise<Json> => {
+  const resultsOf = async (view: ExecutionView, addressOf: Address): Promise<Json> => {
     if (view.results_blob === null) return view.results
-    return view.results_blob.bytes <= INLINE_RESULTS_BYTES
-      ? inline(view.results_blob)
-      : blobAddress(view.execution_id, view.results_blob)
+    return view.results_blob.bytes <= MAX_INLINE_RESULTS ? inline(view.results_blob) : addressOf(view.results_blob)
+  }
+
+  const inputOf = (view: ExecutionView, addressOf: Address): Json => {
+    if (!isLargerThan(view.input, MAX_INLINE_RESULTS / 4)) return view.input
+    const input = named(view.input)
+    return input.bytes <= MAX_INLINE_RESULTS ? view.input : addressOf(input)
   }
 
   return {
     async whole(view: ExecutionView): Promise<Execution> {
       const { workspace_id: _workspace, system_slug, results_blob: _blob, nodes, ...rest } = view
+      const addressOf: Address = (blob) => blobAddress(view.execution_id, blob)
+      let room = MAX_INLINE_OUTPUTS
       return {
         ...rest,
         workflow_id: view.workflow_id ?? system_slug,
-        results: await resultsOf(view),
+        input: inputOf(view, addressOf),
+        results: await resultsOf(view, addressOf),
+        waiting_for: briefWaits(view.waiting_for),
         nodes: nodes.map(({ blob, ...node }) => {
-          const large = blob ?? largeInline(node.output)
-          return large ? { ...node, output: blobAddress(view.execution_id, large) } : node
+          if (blob) return { ...node, output: addressOf(blob) }
+          if (node.output === undefined) return node
+          const size = jsonSize(node.output, MAX_INLINE_OUTPUT)
+          if (size > MAX_INLINE_OUTPUT || (size > MAX_WAIT_FIELD && size > room))
+            return { ...node, output: addressOf(named(node.output)) }
+          room -= size
+          return node
         }),
       }
     },
 
-    /** What `$blob` names, as text; undefined where this execution refers to no such thing. */
-    async blob(view: ExecutionView, sha256: string): Promise<Buffer | string | undefined> {
+    /** What `$blob` names; undefined where this execution refers to no such thing. */
+    async blob(view: ExecutionView, sha256: string): Promise<Readable | string | undefined> {
       const kept = [view.results_blob, ...view.nodes.map(({ blob }) => blob ?? null)].find(
         (blob) => blob?.sha256 === sha256,
       )
-      if (kept) return blobs.get(kept.key)
-      return view.nodes.map(({ output }) => largeInline(output)).find((large) => large?.sha256 === sha256)?.text
+      if (kept) return blobs.stream(kept.key)
+      for (const value of [view.input, ...view.nodes.map(({ output }) => output)]) {
+        if (value === undefined || !isLargerThan(value, MAX_WAIT_FIELD)) continue
+        const one = named(value)
+        if (one.sha256 === sha256) return one.text
+      }
+      return undefined
     },
 
-    async simple(view: ExecutionView): Promise<SimpleExecution> {
+    /** Results of any size, for whoever sees nothing else of the execution. */
+    async results(view: ExecutionView): Promise<Readable | string | undefined> {
+      return view.results_blob === null ? JSON.stringify(view.results) : blobs.stream(view.results_blob.key)
+    },
+
+    /** `resultsAt`: where larger results can be fetched with the credential of whoever asks. */
+    async simple(view: ExecutionView, resultsAt: string): Promise<SimpleExecution> {
       const asked = view.waiting_for.find(({ kind }) => kind === 'clarification')
       return {
         execution_id: view.execution_id,
         status: view.status,
-        results: view.results_blob === null ? view.results : await inline(view.results_blob),
+        results: await resultsOf(view, ({ bytes }) => ({ $blob: resultsAt, bytes })),
         error: view.error && { code: view.error.code, message: view.error.message },
         question: asked
           ? {
               clarification_id: String(asked.clarification_id ?? ''),
               question: String(asked.question ?? ''),
-              schema: asked.schema ?? {},
+              schema: (asked.schema ?? {}) as JsonObject,
             }
           : null,
         started_at: view.started_at,

@@ -33,6 +33,11 @@ export const webhookRoutes = (webhooks: Webhooks, parts: InboundParts): AnyRoute
       receiveByPut: ['PUT', '/api/webhooks/in/:token_or_id', token('inbound')],
       receiveByPatch: ['PATCH', '/api/webhooks/in/:token_or_id', token('inbound')],
       receiveByDelete: ['DELETE', '/api/webhooks/in/:token_or_id', token('inbound')],
+      readWebhookResults: [
+        'GET',
+        '/api/webhooks/workflow/:workflow_id/executions/:execution_id/results',
+        token('webhook'),
+      ],
     },
     {
       triggerWebhook: {
@@ -66,6 +71,15 @@ export const webhookRoutes = (webhooks: Webhooks, parts: InboundParts): AnyRoute
       receiveByPut: { ...received('PUT'), ...withBody },
       receiveByPatch: { ...received('PATCH'), ...withBody },
       receiveByDelete: { ...received('DELETE'), ...withBody },
+      readWebhookResults: {
+        summary: 'Results of an execution that this token started, however large',
+        description:
+          'Results over 1 MiB stand in the status as `{"$blob": address, "bytes"}` with this address. They are streamed.',
+        produces: ['application/json'],
+        transaction: false,
+        extension: true,
+        run: webhooks.results,
+      },
     },
   )
 }

@@ -1,7 +1,8 @@
+import { sendStoredJson } from '#areas/executions/send-json'
 import { originOf } from '#areas/executions/service'
 import { activationRequired, endedInTime, idempotencyOf, type StartExecution, targetOf } from '#areas/executions/start'
 import type { Views } from '#areas/executions/view'
-import type { Engine } from '#engine/ports'
+import type { Engine, ExecutionView } from '#engine/ports'
 import { problem } from '#platform/errors'
 import { bearerOf } from '#platform/http/caller'
 import { type Context, scopeOf } from '#platform/http/context'
@@ -10,6 +11,12 @@ import { toWire } from '#platform/ids'
 import type { WebhookIdentifier } from './identify.ts'
 import { inputOf } from './input.ts'
 
+const statusUrl = (workflowId: string, executionId: string): string =>
+  `/api/webhooks/workflow/${toWire('wf', workflowId)}/executions/${toWire('exe', executionId)}`
+const resultsUrl = (workflowId: string, executionId: string): string => `${statusUrl(workflowId, executionId)}/results`
+
+type Named = { workflow_id: string; execution_id: string }
+
 export function makeWebhooks(options: {
   engine: Engine
   views: Views
@@ -17,6 +24,24 @@ export function makeWebhooks(options: {
   tokens: WebhookIdentifier
 }) {
   const { engine, views } = options
+
+  /** Only what the presented token started: everything else does not exist for it. */
+  async function readOwn(ctx: Context, { workflow_id, execution_id }: Named): Promise<ExecutionView> {
+    if (ctx.credential.kind !== 'webhook') throw problem('unauthenticated')
+    const { id, workspace_id } = ctx.credential
+    const whose = await ctx.db.tenant(scopeOf(ctx), (tx) => originOf(tx, workspace_id, execution_id))
+    if (
+      !whose ||
+      whose.workflow_id !== workflow_id ||
+      whose.trigger_kind !== 'webhook' ||
+      whose.trigger_id !== toWire('whk', id)
+    )
+      throw problem('not_found')
+    const view = await engine.readExecution(workspace_id, execution_id)
+    if (!view) throw problem('not_found')
+    return view
+  }
+
   return {
     async trigger(
       ctx: Context,
@@ -45,31 +70,20 @@ export function makeWebhooks(options: {
       const view = await endedInTime(engine, token.workspace_id, executionId, wait_s, ctx.signal)
       if (view) {
         ctx.status(200)
-        return views.simple(view)
+        return views.simple(view, resultsUrl(workflow_id, executionId))
       }
       return {
         execution_id: executionId,
         status: 'queued' as const,
-        status_url: `${ctx.baseUrl}/api/webhooks/workflow/${toWire('wf', workflow_id)}/executions/${toWire('exe', executionId)}`,
+        status_url: ctx.baseUrl + statusUrl(workflow_id, executionId),
       }
     },
 
-    /** Only what the presented token started: everything else does not exist for it. */
-    async status(ctx: Context, { workflow_id, execution_id }: { workflow_id: string; execution_id: string }) {
-      if (ctx.credential.kind !== 'webhook') throw problem('unauthenticated')
-      const { id, workspace_id } = ctx.credential
-      const whose = await ctx.db.tenant(scopeOf(ctx), (tx) => originOf(tx, workspace_id, execution_id))
-      if (
-        !whose ||
-        whose.workflow_id !== workflow_id ||
-        whose.trigger_kind !== 'webhook' ||
-        whose.trigger_id !== toWire('whk', id)
-      )
-        throw problem('not_found')
-      const view = await engine.readExecution(workspace_id, execution_id)
-      if (!view) throw problem('not_found')
-      return views.simple(view)
-    },
+    status: async (ctx: Context, named: Named) =>
+      views.simple(await readOwn(ctx, named), resultsUrl(named.workflow_id, named.execution_id)),
+
+    results: async (ctx: Context, named: Named, exchange: Exchange): Promise<void> =>
+      sendStoredJson(exchange, await views.results(await readOwn(ctx, named))),
   }
 }
 

@@ -19,6 +19,7 @@ import { type Frame, splitPath } from './frame.ts'
 import type { Live } from './live-types.ts'
 import { runMap } from './maps.ts'
 import { GivenUp } from './patience.ts'
+import { takeShown } from './shown.ts'
 import { happeningOf } from './signals.ts'
 
 // Carries out what the interpreter commanded, once that is durable. What comes of it goes back as a happening.
@@ -237,6 +238,7 @@ export const makeEffects = (deps: EffectDeps) => {
     const { node, people } = command
     const wait = waitOf(live, frame, node, command.args)
     try {
+      takeShown(live, frame, command)
       const opened = await patience(live, { frame, node }, () =>
         people === 'approval' ? ports.openGate(wait) : ports.askQuestion(wait),
       )

@@ -1,3 +1,4 @@
+import { problem } from '../errors.ts'
 import { type Answer, etagOf } from './answer.ts'
 import { fieldsOf } from './input.ts'
 import type { AnyRoute } from './route.ts'
@@ -13,6 +14,17 @@ export type Rendering = {
   check: boolean
 }
 
+/** No answer in JSON is larger. What can be larger has its parts fetched one by one, or is streamed. */
+export const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+
+function toBytes(value: unknown): Buffer {
+  const text = JSON.stringify(value)
+  const body = text.length > MAX_ANSWER_BYTES ? undefined : Buffer.from(text)
+  if (body === undefined || body.length > MAX_ANSWER_BYTES)
+    throw problem('answer_too_large', 'Ask for less at once: a smaller page, or the parts one by one.')
+  return body
+}
+
 export function render(
   route: AnyRoute,
   { encode, tagged, check }: Rendering,
@@ -23,7 +35,7 @@ export function render(
   if (!route.answer || chosen.status === 204)
     return { status: route.answer ? chosen.status : (route.status ?? 204), headers: chosen.headers, body: null }
   const encoded = encode ? encode(result) : result
-  const body = Buffer.from(JSON.stringify(encoded))
+  const body = toBytes(encoded)
   if (check) checkAnswer(route, body)
   const headers: Record<string, string> = {
     'content-type': 'application/json; charset=utf-8',

@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startFakeS3 } from '#test/fakes/s3/server'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
@@ -33,6 +34,8 @@ describe.each(['disk', 's3'])('blobs on %s', (name) => {
     await blobs.put('runs/1/a', bytes)
     expect((await blobs.get('runs/1/a'))!.equals(bytes)).toBe(true)
     expect(await blobs.get('runs/1/none')).toBeUndefined()
+    expect((await buffer((await blobs.stream('runs/1/a'))!)).equals(bytes)).toBe(true)
+    expect(await blobs.stream('runs/1/none')).toBeUndefined()
     await blobs.put('runs/1/a', Buffer.from('again'))
     expect((await blobs.get('runs/1/a'))!.toString()).toBe('again')
   })

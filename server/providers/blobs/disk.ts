@@ -32,6 +32,14 @@ export const makeDiskBlobs = (folder: string): Blobs => {
         throw error
       }
     },
+    stream: async (key) => {
+      try {
+        return (await open(placeOf(key))).createReadStream()
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+        throw error
+      }
+    },
     remove: async (key) => rm(placeOf(key), { force: true }),
     removeUnder: async (prefix) => rm(placeOf(prefix), { force: true, recursive: true }),
   }

@@ -54,20 +54,27 @@ export const makeS3Blobs = (options: S3Options): Blobs => {
     return opened
   }
 
+  const find = async (Key: string) => {
+    const { client, sdk } = await s3()
+    try {
+      return (await client.send(new sdk.GetObjectCommand({ Bucket, Key }))).Body
+    } catch (error) {
+      if (error instanceof sdk.NoSuchKey || (error as Error).name === 'NoSuchKey') return undefined
+      throw error
+    }
+  }
+
   return {
     async put(Key, bytes) {
       const { client, sdk } = await s3()
       await client.send(new sdk.PutObjectCommand({ Bucket, Key, Body: bytes, ContentLength: bytes.length }))
     },
     async get(Key) {
-      const { client, sdk } = await s3()
-      try {
-        const { Body } = await client.send(new sdk.GetObjectCommand({ Bucket, Key }))
-        return Buffer.from(await Body!.transformToByteArray())
-      } catch (error) {
-        if (error instanceof sdk.NoSuchKey || (error as Error).name === 'NoSuchKey') return undefined
-        throw error
-      }
+      const body = await find(Key)
+      return body && Buffer.from(await body.transformToByteArray())
+    },
+    async stream(Key) {
+      return (await find(Key)) as Readable | undefined
     },
     async remove(Key) {
       const { client, sdk } = await s3()
