@@ -28,11 +28,11 @@ export type Scope = {
   record?: Json
 }
 
-export const ROOTS = ['input', 'nodes', 'execution', 'item', 'index', 'record'] as const
+const ROOTS = ['input', 'nodes', 'execution', 'item', 'index', 'record'] as const
 const ROOT_NAMES: ReadonlySet<string> = new Set(ROOTS)
 
 /** Arguments that the interpreter evaluates later or in another scope; `resolveArgs` leaves them as they are. */
-export const DEFERRED_ARGS: Readonly<Record<string, readonly string[]>> = {
+const DEFERRED_ARGS: Readonly<Record<string, readonly string[]>> = {
   branch: ['/cases'],
   map: ['/body'],
   approval: ['/policy/quorum'],

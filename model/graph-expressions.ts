@@ -21,8 +21,8 @@ export type Visible = {
 /** Expressions seen so far in the definition. Checking them happens on the main thread, a microsecond per character. */
 export type Tally = { expressions: number; celCharacters: number; exceeded: boolean }
 export const newTally = (): Tally => ({ expressions: 0, celCharacters: 0, exceeded: false })
-export const MAX_EXPRESSIONS = 5_000
-export const MAX_CEL_CHARACTERS = 100_000
+const MAX_EXPRESSIONS = 5_000
+const MAX_CEL_CHARACTERS = 100_000
 
 const OUTSIDE_MAP: ReadonlySet<string> = new Set(['input', 'nodes', 'execution'])
 const INSIDE_MAP: ReadonlySet<string> = new Set([...OUTSIDE_MAP, 'item', 'index'])

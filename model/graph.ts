@@ -16,7 +16,7 @@ import type { NodeDescriptor } from './node.ts'
 export type Kinds = ReadonlyMap<string, NodeDescriptor>
 export type Validated = { ok: true; definition: Definition } | { ok: false; errors: Issue[] }
 
-export const LIMITS = { nodes: 500, edges: 2_000, map_depth: 4, json_depth: 64, json_values: 100_000 }
+const LIMITS = { nodes: 500, edges: 2_000, map_depth: 4, json_depth: 64, json_values: 100_000 }
 const MAX_ERRORS = 100
 
 const DEFINITION_FIELDS = new Set(['inputs', 'nodes', 'edges', 'output', 'layout'])

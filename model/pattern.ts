@@ -11,7 +11,7 @@ export type Pattern = {
   cost(text: string): number
 }
 
-export const MAX_PATTERN_LENGTH = 512
+const MAX_PATTERN_LENGTH = 512
 const MAX_PROGRAM = 2_000
 /** Characters × program size. At the slowest measured pace (60 ns each, cold) this is 30 ms. */
 const MAX_WORK = 500_000

@@ -6,7 +6,7 @@ import { isForbiddenKey } from './json.ts'
 export type Segment = string | number
 export type ParsedReference = { ok: true; segments: readonly Segment[] } | { ok: false; message: string }
 
-export const MAX_REFERENCE_LENGTH = 1024
+const MAX_REFERENCE_LENGTH = 1024
 
 const NAME = /[A-Za-z0-9_$-]+/y
 const INDEX = /\[(0|[1-9][0-9]{0,8})\]/y

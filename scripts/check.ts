@@ -34,6 +34,7 @@ const steps: Step[] = [
   },
   { name: 'types', run: program('tsc', '-p', '.') },
   { name: 'types of the console', run: program('tsc', '-p', 'web') },
+  { name: 'nothing unused', run: program('knip', '--no-progress', '--treat-config-hints-as-errors') },
   { name: 'architecture', run: async () => violations(sources).join('\n') || undefined },
   { name: 'no import circles', run: async () => circles(importGraph(sources)).join('\n') || undefined },
 ]

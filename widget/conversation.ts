@@ -240,5 +240,3 @@ function resultText(status: Status): string {
   }
   return status.error ? `The run failed: ${status.error.message}` : `The run ended: ${status.status.replace('_', ' ')}.`
 }
-
-export type Conversation = ReturnType<typeof makeConversation>

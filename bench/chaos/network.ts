@@ -13,7 +13,7 @@ export type Wired = { member: Member; proxy: NetworkProxy }
 
 export type Network = Awaited<ReturnType<typeof setNetwork>>
 
-export const urlsThrough = (proxy: NetworkProxy, { owner, app, engine, operator }: DatabaseUrls): DatabaseUrls => ({
+const urlsThrough = (proxy: NetworkProxy, { owner, app, engine, operator }: DatabaseUrls): DatabaseUrls => ({
   owner: proxy.through(owner),
   app: proxy.through(app),
   engine: proxy.through(engine),

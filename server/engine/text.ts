@@ -5,5 +5,3 @@ const BAD = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89ab][0-9a-f]{2}(?!\\ud[c-f])|d[c-f][0
 
 /** Whether JSON text, as JSON.stringify wrote it, holds characters that cannot be stored. */
 export const hasBadText = (json: string): boolean => json.includes('\\u') && BAD.test(json)
-
-export const isBadString = (text: string): boolean => text.includes('\0') || !text.isWellFormed()

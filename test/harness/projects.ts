@@ -47,7 +47,7 @@ function reachesService(file: string, seen: Set<string>): boolean {
 /** Speech and transcription load models: seconds each, and nothing else of theirs changes on a save. */
 const MODELS = /^server\/providers\/(speech|transcription)\//
 
-export function projectOf(file: string): Project {
+function projectOf(file: string): Project {
   if (MODELS.test(file)) return 'models'
   if (file.startsWith('test/e2e/')) return 'browser'
   return reachesService(file, new Set()) ? 'service' : 'unit'

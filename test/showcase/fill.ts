@@ -44,7 +44,7 @@ async function until<T>(look: () => Promise<T | undefined | false>, what: string
 const countries = ['DE', 'FR', 'GB', 'NL', 'US', 'IT', 'SE']
 const kinds = ['Weavers', 'Textiles', 'Looms', 'Threads', 'Cloth', 'Dye Works', 'Tailors']
 const places = ['Lyon', 'Leeds', 'Krefeld', 'Como', 'Ghent', 'Lowell', 'Borås', 'Paisley', 'Roubaix', 'Prato']
-export const leads = Array.from({ length: 240 }, (_, index) => ({
+const leads = Array.from({ length: 240 }, (_, index) => ({
   company: `${places[index % places.length]} ${kinds[(index * 3) % kinds.length]}`,
   country: countries[(index * 5) % countries.length]!,
   employees: index % 60 === 7 ? 0 : Math.round(8 + ((index * 7919) % 400) * ((index % 7) + 1)),

@@ -33,7 +33,7 @@ export function Notice({
   )
 }
 
-export const NoticeButton = ({ onClick, children }: { onClick(): void; children: ReactNode }) => (
+const NoticeButton = ({ onClick, children }: { onClick(): void; children: ReactNode }) => (
   <button type="button" onClick={onClick} className="rounded px-1.5 py-0.5 font-medium underline underline-offset-2">
     {children}
   </button>

@@ -52,7 +52,7 @@ export function ProblemsPanel() {
 }
 
 /** Goes to the place: opens the body, selects the node, and puts the cursor into the field. */
-export function show(store: EditorStore, { place }: Problem): void {
+function show(store: EditorStore, { place }: Problem): void {
   if (store.get().path.join('/') !== place.path.join('/')) store.open(place.path)
   if (place.kind === 'node') store.select([place.id])
   else if (place.kind === 'edge') store.select([], [place.id])

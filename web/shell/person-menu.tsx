@@ -22,7 +22,7 @@ export const PersonMenu = ({ me }: { me: Person }) => (
   </OnDemand>
 )
 
-export const initials = (name: string): string =>
+const initials = (name: string): string =>
   name
     .split(/\s+/)
     .slice(0, 2)

@@ -33,7 +33,7 @@ export function Page({
   )
 }
 
-export function PageHeader({
+function PageHeader({
   title,
   crumbs = [],
   description,

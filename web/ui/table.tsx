@@ -1,5 +1,5 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
+import { type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
 import { Button } from './button.tsx'
 import { cx } from './cx.ts'
 import { useWindow } from './window.ts'
@@ -149,12 +149,3 @@ function RowLink({ to, text, after }: { to: string; text: ReactNode; after: Reac
     </span>
   )
 }
-
-/** Enter and space on something that is not a button. */
-export const onActivate =
-  (act: () => void) =>
-  (event: KeyboardEvent): void => {
-    if (event.key !== 'Enter' && event.key !== ' ') return
-    event.preventDefault()
-    act()
-  }

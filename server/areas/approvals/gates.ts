@@ -47,8 +47,7 @@ export type GateDependencies = {
 const REMIND_AT = 0.5
 const RECHECKED_AT_ONCE = 50
 
-export const payloadSha256 = (payload: Json): string =>
-  createHash('sha256').update(canonicalText(payload)).digest('hex')
+const payloadSha256 = (payload: Json): string => createHash('sha256').update(canonicalText(payload)).digest('hex')
 
 export function makeGates({ db, engine, changedDatasets, onAgentsAsked, onOpened }: GateDependencies) {
   const scope = (workspaceId: string) => ({ workspaceId, userId: null })

@@ -143,7 +143,7 @@ export const rearmConnection = (
     [workspaceId, connectionId, config, secrets],
   )
 
-export const listSources = (tx: Tx, workspaceId: string, connectionId: string): Promise<Source[]> =>
+const listSources = (tx: Tx, workspaceId: string, connectionId: string): Promise<Source[]> =>
   tx.rows<Source>(
     `select ${sourceColumns} from sources where workspace_id = $1 and connection_id = $2 order by source_id`,
     [workspaceId, connectionId],

@@ -40,7 +40,7 @@ export type CarryOutDependencies = {
 }
 
 /** Only the widget and the console can show forms. */
-export const showsForms = ({ kind }: Pick<LockedThread, 'kind'>): boolean => kind === 'embed' || kind === 'thread'
+const showsForms = ({ kind }: Pick<LockedThread, 'kind'>): boolean => kind === 'embed' || kind === 'thread'
 
 export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
   const say = (pending: PendingTurn, text: string, executionId: string | null = null): void =>

@@ -102,8 +102,6 @@ export function makeTakeover({
   }
 }
 
-export type Takeover = ReturnType<typeof makeTakeover>
-
 /** The next input to ask for, where no question is open. */
 function neededNow({ state }: LockedThread, { offers }: Surroundings): string[] {
   const { gathering } = state

@@ -13,7 +13,7 @@ const clip = (text: string, longest = LONGEST): string =>
   (text.length <= longest ? text : `${text.slice(0, longest - 1)}…`).replaceAll('\0', '').toWellFormed()
 
 export const GREETING = 'Hello! How can I help you?'
-export const NOTHING_TO_OFFER = 'There is nothing I can start for you at the moment.'
+const NOTHING_TO_OFFER = 'There is nothing I can start for you at the moment.'
 export const CANCELLED = 'All right, I have stopped there.'
 export const GONE = 'That is no longer available, so I have stopped there.'
 export const NOT_STARTED = 'All right, I have not started it. Say "start" when you want me to.'
@@ -30,7 +30,7 @@ export const HANDED_BACK = 'The assistant answers again.'
 
 export const joined = (name: string | null): string => `${name ?? A_COLLEAGUE} has joined the conversation.`
 
-export const labelOf = ({ name, schema }: Pick<Requirement, 'name' | 'schema'>): string => {
+const labelOf = ({ name, schema }: Pick<Requirement, 'name' | 'schema'>): string => {
   const title = schema && own(schema, 'title')
   return typeof title === 'string' && title !== '' ? title : nameWords(name).join(' ') || name
 }
@@ -41,7 +41,7 @@ const listed = (items: string[]): string =>
 const typesOf = (schema: JsonObject): Json[] => [own(schema, 'type') ?? null].flat()
 
 /** The kind of answer that is expected, where it is not any text. */
-export function hintOf(schema: Json): string {
+function hintOf(schema: Json): string {
   if (!isObject(schema)) return ''
   const options = own(schema, 'enum')
   if (Array.isArray(options) && options.length > 0) {

@@ -88,7 +88,7 @@ function outgoingOf(parts: ResolveParts, row: store.Usable): OutgoingCredential 
   })
 }
 
-export async function findFor(parts: ResolveParts, wanted: Wanted): Promise<store.Usable> {
+async function findFor(parts: ResolveParts, wanted: Wanted): Promise<store.Usable> {
   const row = parts.recent.find(wanted) ?? (await look(parts, wanted))
   if (row === undefined || (wanted.principal !== 'workspace' && !mayUse(row.role))) throw notAllowed()
   refuseUnusable(row)
@@ -124,7 +124,7 @@ function refuseUnusable({ name, state, problem, expired }: store.Usable): void {
   if (expired) throw refused('credential_expired', 'has expired; store a new secret')
 }
 
-export function openRow(vault: Vault, row: store.Usable): { secrets: Secrets; tokens: Secrets | undefined } {
+function openRow(vault: Vault, row: store.Usable): { secrets: Secrets; tokens: Secrets | undefined } {
   try {
     return {
       secrets: openSecrets(vault, row, row.secrets!),

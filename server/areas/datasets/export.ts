@@ -37,7 +37,7 @@ const rowOf = (record: JsonObject, names: string[]): string =>
 /** What a spreadsheet would run as a formula (or read as one after a tab or return) gets an apostrophe in front. */
 const formula = /^[=+\-@\t\r]/
 
-export function cellOf(value: Json): string {
+function cellOf(value: Json): string {
   if (value === null) return ''
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   const text = typeof value === 'string' ? value : JSON.stringify(value)

@@ -14,7 +14,7 @@ import type { Vault } from '#platform/secrets'
 import { readBody, refusing } from './body.ts'
 import type { ParserThreads } from './parsing/thread.ts'
 import { refusedBody, refusedFile } from './refusals.ts'
-import { type Capture, type Dataset, importFields, newFields } from './schema.ts'
+import { type Capture, type Dataset, newFields, patchFields } from './schema.ts'
 import * as store from './store.ts'
 import { checkLength, readUpload } from './upload.ts'
 import { nameOfFile, recordsMissing, split } from './wire.ts'
@@ -101,7 +101,7 @@ export function makeMaking({ db, vault, threads, readSource }: MakingOptions) {
             }),
           )
           requireStorable(upload.fields)
-          const fields = parse(importFields, upload.fields) as z.output<typeof importFields>
+          const fields = parse(patchFields, upload.fields) as z.output<typeof patchFields>
           const name = fields.name ?? nameOfFile(upload.fileName)
           const { result: parsed } = upload
           // Not the bytes of the body: the boundary between the parts is another one each time.

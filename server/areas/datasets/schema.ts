@@ -48,7 +48,6 @@ export const patchFields = z.strictObject({
   name: name().optional(),
   description: description.nullable().optional(),
 })
-export const importFields = patchFields
 
 export const ImportQuery = z.strictObject({ infer: z.enum(['true', 'false']).default('false') })
 export const RecordsQuery = listQuery

@@ -5,7 +5,7 @@ import { Features } from '#areas/templates/schema'
 import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
 import { SPEECH_TEXT_LIMIT } from '#providers/speech/index'
 
-export const WidgetMessage = z
+const WidgetMessage = z
   .object({
     message_id: id('msg'),
     role: z.enum(['assistant', 'visitor', 'system']),
@@ -15,7 +15,7 @@ export const WidgetMessage = z
   })
   .meta({ id: 'WidgetMessage' })
 
-export const WidgetForm = z
+const WidgetForm = z
   .object({
     form_id: id('form'),
     title: z.string(),

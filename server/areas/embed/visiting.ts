@@ -32,7 +32,7 @@ export const credentialOf = (ctx: Context): EmbedCredential => {
 
 export const ownerOf = ({ template_id, workflow_id }: EmbedCredential): string => (template_id ?? workflow_id)!
 
-export function requireVisitor(ctx: Context): string {
+function requireVisitor(ctx: Context): string {
   const { visitor_id } = credentialOf(ctx)
   if (visitor_id === null)
     throw problem('visitor_token_required', 'Read the config again, and send its visitor_token as X-Visitor-Token.')

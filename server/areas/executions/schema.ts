@@ -53,7 +53,7 @@ const Initiator = z.object({
   user_id: id('usr').nullable().describe('The person behind it: who made the token, owns the job, pressed the button'),
 })
 
-export const ExecutionNode = z.looseObject({
+const ExecutionNode = z.looseObject({
   node_id: z.string(),
   status: z.enum(['pending', 'running', 'waiting', 'succeeded', 'failed', 'skipped']),
   attempt: z.number().int(),

@@ -120,5 +120,3 @@ export function makeInbox(options: { db: Database; log: Logger; conversations: C
     stop: (): void => stopping.abort(),
   }
 }
-
-export type Inbox = ReturnType<typeof makeInbox>

@@ -159,7 +159,7 @@ async function proveFactor(
 }
 
 /** Takes a code of a confirmed authenticator once. */
-export async function spendTotp(vault: Vault, tx: Tx, userId: string, code: string): Promise<boolean> {
+async function spendTotp(vault: Vault, tx: Tx, userId: string, code: string): Promise<boolean> {
   const totp = await factorStore.holdTotp(tx, userId)
   if (!totp?.confirmed) return false
   const secret = Buffer.from(vault.open(totpPlace(userId), totp.secret), 'base64')

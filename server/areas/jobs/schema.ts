@@ -11,7 +11,7 @@ export type JobMember = z.input<typeof JobMember>
 export const RoleChange = z.strictObject({ role: Role })
 export const NewJobInvitation = z.strictObject({ email: email(), role: Role.default('member') })
 
-export const Counts = z
+const Counts = z
   .object({
     pending: z.number().int(),
     running: z.number().int(),
@@ -20,7 +20,6 @@ export const Counts = z
     skipped: z.number().int(),
   })
   .meta({ id: 'LedgerCounts' })
-export type Counts = z.input<typeof Counts>
 
 export const RunError = z.looseObject({ code: z.string(), message: z.string() })
 
@@ -104,7 +103,7 @@ export type JobPut = z.output<typeof JobPut>
 
 export const RunNow = z.strictObject({ full: z.boolean().default(false) })
 
-export const RecordStatus = z.enum(['pending', 'running', 'succeeded', 'failed', 'skipped'])
+const RecordStatus = z.enum(['pending', 'running', 'succeeded', 'failed', 'skipped'])
 export const LedgerQuery = listQuery.extend({ status: RecordStatus.optional() })
 
 export const LedgerItem = z

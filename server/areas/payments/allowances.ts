@@ -14,7 +14,7 @@ const PRUNE_EVERY = 10 * MINUTE
 const MAX_KNOWN = 10_000
 
 /** Where a plan says nothing: enough for a busy workspace, too little to do harm with. A plan's null is unlimited. */
-export const usualMeans: Record<MeansQuota, number | null> = {
+const usualMeans: Record<MeansQuota, number | null> = {
   mails_per_minute: 60,
   outside_recipients_per_day: 100,
   model_tokens_per_minute: 500_000,
@@ -24,7 +24,7 @@ export const usualMeans: Record<MeansQuota, number | null> = {
   outgoing_requests_per_minute: 6_000,
 }
 
-export const meansTitles: Record<MeansQuota, string> = {
+const meansTitles: Record<MeansQuota, string> = {
   mails_per_minute: 'mails a minute',
   outside_recipients_per_day: 'recipients outside the workspace a day until an operator trusts it',
   model_tokens_per_minute: 'tokens of the language model a minute',

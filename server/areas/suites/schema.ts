@@ -52,7 +52,7 @@ export type SuitePatch = z.output<typeof SuitePatch>
 
 export const RunSuite = z.strictObject({ version_id: reference('wfv').optional() })
 
-export const Outcome = z.enum(['passed', 'failed', 'error', 'unjudged'])
+const Outcome = z.enum(['passed', 'failed', 'error', 'unjudged'])
 
 const run = {
   run_id: id('run'),

@@ -5,7 +5,7 @@ import { fromWire, toWire } from '#platform/ids'
 // A signed address is the whole permission to hear one clip, for five minutes, with GET. It is compared as it was made, byte
 // for byte, so that no other spelling of it works.
 
-export const PLAYABLE_FOR = 5 * MINUTE
+const PLAYABLE_FOR = 5 * MINUTE
 
 export type Playback = {
   sign(clip: { workspaceId: string; audioId: string }): { path: string; expires_at: Date }

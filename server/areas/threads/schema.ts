@@ -61,7 +61,7 @@ export const Invitation = z
 
 const Form = z.object({ form_id: id('form'), title: z.string(), schema: z.unknown(), values: jsonObject() })
 
-export const ThreadMessage = z
+const ThreadMessage = z
   .object({
     message_id: id('msg'),
     role: z.enum(['user', 'assistant', 'visitor', 'system']),
@@ -72,7 +72,6 @@ export const ThreadMessage = z
     created_at: timestamp(),
   })
   .meta({ id: 'ThreadMessage' })
-export type ThreadMessage = z.input<typeof ThreadMessage>
 
 /** A message, and what the assistant answered at once. */
 export const PostedMessage = ThreadMessage.extend({ answers: z.array(ThreadMessage), form: Form.nullable() }).meta({

@@ -20,7 +20,7 @@ const PAGE = 500
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
 /** Where a time lies beyond the next one of its pattern, that next one; otherwise undefined. */
-export function earlier({ cron, timezone, next, now }: Planned): Date | undefined {
+function earlier({ cron, timezone, next, now }: Planned): Date | undefined {
   const right = nextRun(cron, timezone, now)
   return right !== null && right < next ? right : undefined
 }

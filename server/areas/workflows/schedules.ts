@@ -46,7 +46,7 @@ export async function firstRun(tx: Tx, cron: string, timezone: string, path = ''
   return next
 }
 
-export const findSchedule = (tx: Tx, workspaceId: string, workflowId: string): Promise<Schedule | undefined> =>
+const findSchedule = (tx: Tx, workspaceId: string, workflowId: string): Promise<Schedule | undefined> =>
   tx.maybe<Schedule>(`select ${columns} from schedules where workspace_id = $1 and workflow_id = $2`, [
     workspaceId,
     workflowId,

@@ -4,7 +4,7 @@ import { id, jsonObject, name, reference, timestamp } from '#platform/http/schem
 const Role = z.enum(['editor', 'member', 'viewer'])
 
 /** A workflow's id: a TypeID, or the slug of a system workflow. */
-export const WorkflowId = id('wf')
+const WorkflowId = id('wf')
 
 const Settings = z.strictObject({
   timeout_s: z

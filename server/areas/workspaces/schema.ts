@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { email, id, jsonObject, listQuery, name, reference, timestamp, timestampIn } from '#platform/http/schema'
 
-export const WorkspaceRole = z.enum(['owner', 'member', 'viewer', 'guest'])
+const WorkspaceRole = z.enum(['owner', 'member', 'viewer', 'guest'])
 
 export const Workspace = z
   .object({

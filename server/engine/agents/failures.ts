@@ -2,7 +2,7 @@ import { NodeFailure } from '#engine/node'
 import { ModelProblem } from '#providers/llm/problem'
 
 /** What a model call threw, as the error of a node. */
-export const asNodeFailure = (error: unknown, signal: AbortSignal): unknown => {
+const asNodeFailure = (error: unknown, signal: AbortSignal): unknown => {
   if (error instanceof ModelProblem) return new NodeFailure(error.code, error.message, { retryable: error.retryable })
   if (error instanceof NodeFailure) return error
   return signal.aborted ? new NodeFailure('aborted', 'this attempt is over') : error

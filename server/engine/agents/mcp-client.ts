@@ -137,7 +137,7 @@ const toolOf = (tool: Json): McpTool[] => {
 }
 
 /** The text parts of a tool's result. */
-export const textOf = (result: JsonObject): string => {
+const textOf = (result: JsonObject): string => {
   const content = own(result, 'content')
   if (!Array.isArray(content)) return ''
   return content

@@ -4,7 +4,7 @@ import type { Append, Encoded, Move } from './batch.ts'
 const hex = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`
 
 /** A snapshot without what the blob store holds. */
-export const withoutBlobs = (state: GraphState): GraphState => {
+const withoutBlobs = (state: GraphState): GraphState => {
   if (!Object.values(state.nodes).some((node) => node.blob)) return state
   const nodes: Record<string, NodeState> = {}
   for (const [id, node] of Object.entries(state.nodes)) {

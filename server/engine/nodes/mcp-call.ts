@@ -15,7 +15,7 @@ const headers: JsonObject = {
   additionalProperties: { type: 'string' },
 }
 
-export const serverField: JsonObject = {
+const serverField: JsonObject = {
   title: 'MCP server',
   description: 'The URL of an MCP server (streamable HTTP) and its headers',
   anyOf: [fields({ url: address, credential_id: credentialField(), headers }, ['url']), address],

@@ -15,7 +15,7 @@ const SHOWN_FROM = 2
 export class GivenUp extends Error {}
 
 /** Spread by a quarter either way: those that met the same trouble do not come back together. */
-export const pauseAfter = ({ first, longest }: Pauses, tries: number, random: number): number =>
+const pauseAfter = ({ first, longest }: Pauses, tries: number, random: number): number =>
   Math.min(longest, first * 2 ** (tries - 1)) * (0.75 + random / 2)
 
 export type PlatformWait = {

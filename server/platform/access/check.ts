@@ -7,7 +7,7 @@ export type StandingIn = (ctx: Context, id: string) => Promise<Standing | undefi
 export type Standings = Partial<Record<ResourceKind, StandingIn>>
 
 /** The path parameter that holds the id of each kind. */
-export const parameterOf: Record<ResourceKind, string> = {
+const parameterOf: Record<ResourceKind, string> = {
   workspace: 'workspace_id',
   company: 'company_id',
   team: 'team_id',

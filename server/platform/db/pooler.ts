@@ -47,7 +47,7 @@ export const poolingOf = (address: string): Promise<Pooling> =>
   })
 
 /** Whether a statement that was prepared by name is known after another client had the backend. */
-export const keepsPrepared = (address: string): Promise<boolean> =>
+const keepsPrepared = (address: string): Promise<boolean> =>
   withTwo(address, async (one, other) => {
     const named = { name: 'heddle_probe', text: 'select 1 as n' }
     await one.query(named)

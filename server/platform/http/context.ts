@@ -68,7 +68,7 @@ export type ContextParts = Omit<Context, 'person' | 'workspace' | 'tx' | 'signal
 }
 
 /** Whoever is in no workspace needs one first; it is not that something they named is missing. */
-export const noWorkspace = (): Problem =>
+const noWorkspace = (): Problem =>
   problem(
     'not_found',
     'You are in no workspace yet. Open one with POST /api/workspaces, or accept an invitation to one.',

@@ -7,7 +7,7 @@ import { sendUnknown } from './unknown.ts'
 // are read once: a server goes on with what it began with, whatever is built meanwhile.
 
 /** No script or style but our own files, nothing from elsewhere, and no text ever becomes markup or code. */
-export const pagePolicy = [
+const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",

@@ -51,7 +51,7 @@ export function checkHeader(name: string, value: string): string {
   return lower
 }
 
-export function parseUrl(text: string | URL, base?: URL): URL {
+function parseUrl(text: string | URL, base?: URL): URL {
   if (String(text).length > MAX_URL || !URL.canParse(String(text), base)) throw wrong('the address is not a valid URL')
   const url = new URL(String(text), base)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')

@@ -4,7 +4,7 @@
 export const MASK = '•••'
 
 /** Shorter values would also be found in texts that have nothing to do with them. */
-export const MIN_MASKED = 4
+const MIN_MASKED = 4
 const MIN_MASKED_ENCODED = 6
 
 export type Mask = {
@@ -61,7 +61,7 @@ const htmlForm = (value: string): string =>
     .replaceAll("'", '&#39;')
 
 /** Every form in which a secret is looked for, the longest first. */
-export function formsOf(secrets: readonly string[]): string[] {
+function formsOf(secrets: readonly string[]): string[] {
   const forms = new Set<string>()
   for (const secret of secrets) {
     if (secret.length < MIN_MASKED) continue

@@ -7,7 +7,7 @@ import type { Feed, Frame } from './feed.ts'
 // a thousand hints that come during a query cost one more query. A socket is read for from its own position, which only
 // the reader moves: nothing is lost or repeated however hints, commits and connects interleave.
 
-export const MAX_FRAMES = 200
+const MAX_FRAMES = 200
 const MAX_REQUESTS = 2000
 /** In one read for all: an entry holds up to 32 kB, and after a restart everybody comes back at once. */
 export const MAX_FRAMES_TOGETHER = 4000

@@ -3,7 +3,7 @@ import { SECOND } from '#platform/clock'
 import { SignatureRefused } from './index.ts'
 
 /** How old, or how far ahead, a signed request may be. */
-export const REPLAY_WINDOW = 300 * SECOND
+const REPLAY_WINDOW = 300 * SECOND
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 

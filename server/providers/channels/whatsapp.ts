@@ -31,7 +31,7 @@ const Notification = z.object({
   entry: z.array(z.object({ changes: z.array(z.object({ field: z.string(), value: z.unknown() })) })),
 })
 
-export const VERSION = 'v23.0'
+const VERSION = 'v23.0'
 
 /** Too many messages, of the app, the business or to this person. */
 const RATE_CODES = new Set([4, 80007, 130429, 131048, 131056])

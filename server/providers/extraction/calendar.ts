@@ -6,7 +6,7 @@ const MS = 86_400_000
 
 const stamp = ({ year, month, day }: Day) => Date.UTC(year, month - 1, day)
 
-export const fromStamp = (ms: number): Day => {
+const fromStamp = (ms: number): Day => {
   const date = new Date(ms)
   return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() }
 }

@@ -62,7 +62,7 @@ const currencyWords: Record<string, string> = {
 }
 const currencyCodes = 'EUR USD GBP CHF JPY INR SEK NOK DKK PLN CZK CAD AUD NZD BRL MXN CNY SGD HKD ZAR'.split(' ')
 
-export const currencyOf = (word: string): string | undefined =>
+const currencyOf = (word: string): string | undefined =>
   currencyWords[word.toLowerCase()] ?? currencyCodes.find((code) => code === word.toUpperCase())
 
 /** The last of two kinds of separators is the decimal one; a single one followed by three digits groups thousands if it is a comma. */

@@ -44,7 +44,7 @@ export const contentStems = (text: string): string[] =>
     .filter((word) => !stop.has(word) && word.length > 1)
     .map(stemOf)
 
-export const editDistance = (a: string, b: string): number => {
+const editDistance = (a: string, b: string): number => {
   let previous = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
     const row = [i]
@@ -136,7 +136,7 @@ export const isNegated = (message: string, at: number): boolean => {
 const MAX_SENTENCE_LENGTH = 400
 
 /** The sentence around a place, with its closing mark. */
-export const sentenceAt = (message: string, at: number): string => {
+const sentenceAt = (message: string, at: number): string => {
   const from = Math.max(0, at - MAX_SENTENCE_LENGTH)
   const earlier = message.slice(from, at)
   const starts = ['. ', '? ', '! ', '\n'].map((mark) => {

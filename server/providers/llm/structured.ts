@@ -44,7 +44,7 @@ const problemsOf = (schema: Json, value: Json): string[] =>
     .map(({ path, message }) => `${path === '' ? 'it' : path} ${message}`)
 
 /** The one JSON value of an answer, with or without a code fence around it. */
-export const readObject = (text: string): { value: Json } | undefined => {
+const readObject = (text: string): { value: Json } | undefined => {
   const trimmed = text.trim()
   const fenced = /^```(?:json)?\s*\n([\s\S]*?)\n?```$/.exec(trimmed)
   try {

@@ -92,7 +92,7 @@ async function* guarded<T>(pages: AsyncIterable<T>, target: Target): AsyncGenera
   }
 }
 
-export function withoutSecrets(error: unknown, { secrets }: Pick<Target, 'secrets'>): WarehouseFailure {
+function withoutSecrets(error: unknown, { secrets }: Pick<Target, 'secrets'>): WarehouseFailure {
   const step = error instanceof WarehouseFailure ? error.step : 'read'
   let message = messageOf(error)
   for (const secret of Object.values(secrets).flatMap(partsOf)) {

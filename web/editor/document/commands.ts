@@ -8,7 +8,6 @@ import {
   type DocGraph,
   findNode,
   type GraphPath,
-  graphAt,
   type KeyedEdge,
   type Point,
   portOf,
@@ -207,5 +206,3 @@ export function freePort(graph: DocGraph, node: Node, kind: Pick<Kind, 'ports'> 
   const taken = new Set(graph.edges.filter((edge: Edge) => edge.from.node === node.id).map(portOf))
   return ports.find((port) => !taken.has(port)) ?? ports[0]
 }
-
-export const graphOf = (doc: Doc, path: GraphPath): DocGraph => graphAt(doc, path) ?? { nodes: [], edges: [] }

@@ -1,13 +1,6 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 
-/** The parts of a JSON Pointer. */
-export const segmentsOf = (pointer: string): string[] =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-
 /** `value` with `next` at the place; nothing there (undefined) takes the field out. */
 export function setAt(
   value: Json | undefined,
@@ -31,13 +24,4 @@ export function setAt(
       ? Object.entries(source).map(([name, old]) => [name, name === key ? item : old])
       : [...Object.entries(source), [key, item]],
   )
-}
-
-export function getAt(value: Json | undefined, segments: readonly string[]): Json | undefined {
-  let current = value
-  for (const key of segments) {
-    if (Array.isArray(current)) current = current[Number(key)]
-    else current = isObject(current) && Object.hasOwn(current, key) ? current[key] : undefined
-  }
-  return current
 }

@@ -105,7 +105,7 @@ export function sourcesFor(
 }
 
 /** What a node gave; a large output is an address, and no sample. */
-export function outputOf(last: Execution | null, id: string): Json | undefined {
+function outputOf(last: Execution | null, id: string): Json | undefined {
   const output = last?.nodes.find((node) => node.node_id === id)?.output as Json | undefined
   return isObject(output) && Object.hasOwn(output, '$blob') ? undefined : output
 }

@@ -145,11 +145,7 @@ function VersionRow({ version, previous, current, comparing, readOnly, onActivat
 const titleFor = (before: WorkflowVersion, after: WorkflowVersion): string =>
   `Version ${before.number} → ${after.number}`
 
-export async function compareVersions(
-  store: EditorStore,
-  before: WorkflowVersion,
-  after: WorkflowVersion,
-): Promise<void> {
+async function compareVersions(store: EditorStore, before: WorkflowVersion, after: WorkflowVersion): Promise<void> {
   const [old, now] = await Promise.all([
     openDoc(before.definition, store.kinds.table),
     openDoc(after.definition, store.kinds.table),

@@ -9,7 +9,7 @@ import { useTitle } from '#web/ui/page.tsx'
 // What sign-in, sign-up and invitations have in common.
 
 /** A path of this console to go back to; anything else would lead to another site. */
-export function useReturnTo(): string {
+function useReturnTo(): string {
   const { return_to } = useSearch({ strict: false }) as { return_to?: string }
   return return_to !== undefined && /^\/(?![/\\])/.test(return_to) ? return_to : '/'
 }

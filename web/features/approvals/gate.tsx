@@ -138,7 +138,7 @@ function VoteRow({ vote, gate }: { vote: ApprovalVote; gate: Approval }) {
 export const waitsFor = (gate: Approval, userId: string): boolean =>
   gate.status === 'open' && gate.outstanding.some(({ kind, id }) => kind === 'human' && id === userId)
 
-export const useCastVote = () =>
+const useCastVote = () =>
   useChange('castVote', {
     stale: ['listInbox', 'getApproval', 'listExecutionApprovals', 'getExecution'],
     done: 'Your vote is recorded',

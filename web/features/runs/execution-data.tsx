@@ -9,7 +9,7 @@ type Blob_ = { $blob: string | null; bytes: number }
 const isBlob = (value: unknown): value is Blob_ =>
   typeof value === 'object' && value !== null && '$blob' in value && typeof (value as Blob_).bytes === 'number'
 
-export const formatBytes = (bytes: number): string =>
+const formatBytes = (bytes: number): string =>
   bytes < 1024
     ? `${bytes} B`
     : bytes < 1 << 20

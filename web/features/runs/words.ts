@@ -19,4 +19,3 @@ export const waitsFor = ({ waiting_for }: Pick<ExecutionSummary, 'waiting_for'>)
 }
 
 export const finished = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
-export const statuses = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled', 'timed_out'] as const

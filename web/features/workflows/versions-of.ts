@@ -4,7 +4,7 @@ import type { WorkflowVersion } from '#sdk/types.generated'
 import { api, useApi } from '#web/api.ts'
 
 /** The newest versions of a workflow; undefined for whoever may not read them. */
-export function useVersions(workflow_id: string | null, enabled = true) {
+function useVersions(workflow_id: string | null, enabled = true) {
   return useApi(
     'listVersions',
     { workflow_id: workflow_id ?? '', limit: NEWEST },

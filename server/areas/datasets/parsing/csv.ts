@@ -11,7 +11,7 @@ export type CsvOptions = { delimiter: string; infer: boolean }
 const number = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 
 /** `infer=true`: what a cell means. A number that a double would not hold exactly as written stays text. */
-export function inferCell(cell: string): Json {
+function inferCell(cell: string): Json {
   if (cell === '') return null
   if (cell === 'true') return true
   if (cell === 'false') return false

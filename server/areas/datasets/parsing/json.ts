@@ -12,7 +12,7 @@ export type Sink = { packer: Packer; profiler: Profiler }
 const MAX_FIELD_BYTES = 1 << 20
 
 /** Checks and packs one value that stands where a record should. */
-export function addRecord(sink: Sink, cut: Cut, line: number): void {
+function addRecord(sink: Sink, cut: Cut, line: number): void {
   const at = { record: sink.packer.count(), line }
   const { text, keys } = located(at, () => canonicalRecord(cut.value))
   if (keys !== cut.colons) throw refuse('record', 'names a key twice', at)

@@ -38,7 +38,7 @@ function write(value: unknown, depth: number): string {
   }
 }
 
-export function writeText(text: string): string {
+function writeText(text: string): string {
   if (!text.isWellFormed() || text.includes('\0')) {
     throw refuse('record', 'holds a character that cannot be stored (NUL or half a surrogate pair)')
   }

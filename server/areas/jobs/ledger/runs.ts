@@ -47,7 +47,7 @@ const columns = `workspace_id, run_id, job_id, suite_id, status, is_full, recipe
   version_id, concurrency, max_attempts, stop_on_error_rate, dataset_id, source_id, captured_version_id, dataset_sha256, total, planned,
   claimed, running, succeeded, failed, skipped, requested_by, epoch, started_at`
 
-export const LEASE_S = 5
+const LEASE_S = 5
 
 export type NewRun = Pick<
   Run,

@@ -15,7 +15,7 @@ const SILENT_CHANNEL = 255
 const unreadable = (message: string) => new ProviderProblem('audio_unreadable', message)
 
 /** Samples at 48 kHz, from the first bytes of a packet (RFC 6716, 3.1); 0 for one that cannot be decoded. */
-export const packetSamples = (packet: Uint8Array): number => {
+const packetSamples = (packet: Uint8Array): number => {
   const toc = packet[0]
   if (toc === undefined) return 0
   const config = toc >> 3
