@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Ballot, decide, isSatisfiable, type Policy, type Voter } from './approval.ts'
+import { type Ballot, decide, isSatisfiable, type Policy, type Quorum, quorumProblem, type Voter } from './approval.ts'
 
 const voters: Voter[] = [
   { kind: 'human', id: 'ann' },
@@ -118,5 +118,170 @@ describe('the decision of a gate', () => {
     expect(isSatisfiable({ quorum: 'any', veto: [] }, [], [])).toBe(false)
     expect(isSatisfiable({ quorum: 'any', veto: [] }, [], [{ kind: 'human', id: 'ann' }])).toBe(true)
     expect(isSatisfiable({ quorum: 'any', veto: [] }, [], [{ kind: 'agent', id: 'r2' }])).toBe(false)
+  })
+})
+
+// The table of docs/approvals.md. A vote is written as voter, decision, role: `h+` a person approves, `a-` an agent rejects,
+// `h0 owner` an owner abstains. `left` are those who have not voted.
+const DECISIONS = { '+': 'approve', '-': 'reject', '0': 'abstain' } as const
+const KINDS = { h: 'human', a: 'agent' } as const
+const votersOf = (text: string): Voter[] =>
+  [...text].map((kind, n) => ({ kind: KINDS[kind as 'h' | 'a'], id: `l${n}` }))
+const votesOf = (text: string): Ballot[] =>
+  text
+    .split(',')
+    .filter((word) => word !== '')
+    .map((word, n) => {
+      const [vote, role] = word.trim().split(' ') as [string, string?]
+      const [kind, decision] = [vote[0] as 'h' | 'a', vote[1] as '+' | '-' | '0']
+      return { kind: KINDS[kind], id: `v${n}`, decision: DECISIONS[decision], ...(role && { role }) }
+    })
+
+describe('a gate', () => {
+  const rows: [quorum: Quorum, veto: string[], votes: string, left: string, decision: string][] = [
+    // any: one approval of a person.
+    ['any', [], '', 'hh', 'open'],
+    ['any', [], 'h+', 'hh', 'approved'],
+    ['any', [], 'h-', 'h', 'open'],
+    ['any', [], 'h-, h+', '', 'approved'],
+    ['any', [], 'h0', 'h', 'open'],
+    ['any', [], 'h-, h-', '', 'rejected'],
+    ['any', [], 'h0', '', 'rejected'],
+    ['any', [], 'a+', 'h', 'open'],
+    ['any', [], 'a+', 'a', 'rejected'],
+    // all: everybody has voted and nobody rejected.
+    ['all', [], 'h+', 'h', 'open'],
+    ['all', [], 'h+, h+', '', 'approved'],
+    ['all', [], 'h+, h+', 'a', 'open'],
+    ['all', [], 'h+, h0', '', 'approved'],
+    ['all', [], 'h+, h-', '', 'rejected'],
+    ['all', [], 'h+, h-', 'h', 'rejected'],
+    ['all', [], 'h+, a-', 'h', 'rejected'],
+    ['all', [], 'h0, h0', '', 'rejected'],
+    // n_of: n approvals, at least one of them by a person.
+    [{ n_of: 1 }, [], 'h+', '', 'approved'],
+    [{ n_of: 2 }, [], 'h+', 'h', 'open'],
+    [{ n_of: 2 }, [], 'h+, h+', 'h', 'approved'],
+    [{ n_of: 2 }, [], 'h+, h+', '', 'approved'],
+    [{ n_of: 2 }, [], 'h+, a+', '', 'approved'],
+    [{ n_of: 2 }, [], 'a+, a+', 'h', 'open'],
+    [{ n_of: 2 }, [], 'a+, a+', '', 'rejected'],
+    [{ n_of: 2 }, [], 'h+, h-', 'h', 'open'],
+    [{ n_of: 2 }, [], 'h+, h-', '', 'rejected'],
+    [{ n_of: 3 }, [], 'h+, h-', 'h', 'rejected'],
+    [{ n_of: 3 }, [], 'h+', 'hh', 'open'],
+    // veto: the rejection of a role rejects alone; its abstention and its approval are votes like others.
+    ['any', ['owner'], 'h- owner', 'hh', 'rejected'],
+    ['any', ['owner'], 'h- member', 'hh', 'open'],
+    ['any', ['owner'], 'h-', 'hh', 'open'],
+    ['any', ['owner'], 'h0 owner', 'hh', 'open'],
+    ['any', ['owner'], 'h+ owner', 'hh', 'approved'],
+    ['any', ['owner', 'viewer'], 'h- viewer, h+', '', 'rejected'],
+    ['any', ['owner'], 'h- viewer, h+ owner', '', 'approved'],
+    [{ $cel: 'approvals.human >= 1' }, ['owner'], 'h+, h- owner', 'h', 'rejected'],
+    // An expression over counts: open as long as the votes left could make it true.
+    [{ $cel: 'approvals.human >= 2 && rejections.total == 0' }, [], 'h+', 'h', 'open'],
+    [{ $cel: 'approvals.human >= 2 && rejections.total == 0' }, [], 'h+, h+', '', 'approved'],
+    [{ $cel: 'approvals.human >= 2 && rejections.total == 0' }, [], 'h+, h-', 'hh', 'rejected'],
+    [{ $cel: 'approvals.human >= 2' }, [], 'h+', '', 'rejected'],
+    [{ $cel: 'approvals.human >= 3' }, [], 'h+', 'h', 'rejected'],
+    [{ $cel: 'approvals.human >= 3' }, [], 'h+', 'hh', 'open'],
+    [{ $cel: 'approvals.agent >= 2' }, [], 'a+', 'ah', 'open'],
+    [{ $cel: 'approvals.agent >= 2' }, [], 'a+', 'hh', 'rejected'],
+    [{ $cel: 'approvals.agent == 1 && approvals.human == 1' }, [], 'a+, h+', '', 'approved'],
+    [{ $cel: 'approvals.total == 3' }, [], 'a+, h+', 'h', 'open'],
+    [{ $cel: 'approvals.total == 3' }, [], 'a+, h+, h+', '', 'approved'],
+    [{ $cel: 'approvals.human >= 1 && rejections.human >= 1' }, [], 'h+', 'h', 'open'],
+    [{ $cel: 'approvals.human >= 1 && rejections.human >= 2' }, [], 'h+', 'h', 'rejected'],
+    [{ $cel: 'approvals.human >= 1 && rejections.agent >= 1' }, [], 'h+', 'a', 'open'],
+    [{ $cel: 'approvals.human >= 1 && rejections.total >= 2' }, [], 'h+', 'ha', 'open'],
+    [{ $cel: 'approvals.human >= 1 && rejections.total >= 3' }, [], 'h+', 'ha', 'rejected'],
+    [{ $cel: 'approvals.human >= 1 && abstentions.human >= 1' }, [], 'h+', 'h', 'open'],
+    [{ $cel: 'approvals.human >= 1 && abstentions.human >= 1' }, [], 'h+, h0', 'h', 'approved'],
+    [{ $cel: 'approvals.human >= 1 && abstentions.agent >= 1' }, [], 'h+, a0', '', 'approved'],
+    [{ $cel: 'approvals.human >= 1 && abstentions.total >= 2' }, [], 'h+, a0', 'h', 'open'],
+    [{ $cel: 'approvals.human >= 1 && abstentions.total >= 3' }, [], 'h+, a0', 'h', 'rejected'],
+    [{ $cel: 'approvals.human >= 1 && outstanding.total == 0' }, [], 'h+', 'a', 'open'],
+    [{ $cel: 'approvals.human >= 1 && outstanding.total == 0' }, [], 'h+, a0', '', 'approved'],
+    [{ $cel: 'approvals.human >= 1 && outstanding.agent == 0' }, [], 'h+', 'h', 'approved'],
+    [{ $cel: 'approvals.human >= 1 && outstanding.human == 0' }, [], 'h+', 'a', 'approved'],
+    [{ $cel: 'approvals.human >= 2 && outstanding.human == 1' }, [], 'h+', 'hh', 'open'],
+    [{ $cel: 'approvals.human >= 2 && outstanding.agent == 1' }, [], 'h+', 'ha', 'open'],
+    [{ $cel: 'approvals.human >= 2 && outstanding.total == 2' }, [], 'h+', 'ha', 'rejected'],
+    [{ $cel: 'approvals.human >= 2 && outstanding.total == 1' }, [], 'h+', 'ha', 'open'],
+    // An expression over single votes cannot be foreseen: it is open until the last vote.
+    [{ $cel: 'votes.size() > 9' }, [], 'h+', 'h', 'open'],
+    [{ $cel: 'votes.size() > 9' }, [], 'h+', '', 'rejected'],
+    [{ $cel: 'votes[0].role == "owner"' }, [], 'h+ owner', '', 'approved'],
+    [{ $cel: 'votes[0].role == null && votes[0].confidence == null' }, [], 'h+', '', 'approved'],
+    [
+      { $cel: 'votes[0].kind == "human" && votes[0].id == "v0" && votes[0].decision == "approve"' },
+      [],
+      'h+',
+      '',
+      'approved',
+    ],
+  ]
+  test.each(rows)(
+    'with quorum %j and veto %j, votes "%s" and "%s" left is %5$s',
+    (quorum, veto, votes, left, decision) => {
+      expect(decide({ quorum, veto }, votesOf(votes), votersOf(left))).toBe(decision)
+    },
+  )
+
+  test('shows the confidence of an agent to an expression', () => {
+    const votes: Ballot[] = [{ kind: 'agent', id: 'a', decision: 'approve', confidence: 0.9 }]
+    const by = (cel: string) => decide({ quorum: { $cel: cel }, veto: [] }, votes, [])
+    expect(by('votes.exists(v, v.kind == "agent" && v.confidence > 0.8)')).toBe('approved')
+    expect(by('votes.exists(v, v.kind == "agent" && v.confidence > 0.95)')).toBe('rejected')
+  })
+
+  test.each([
+    ['rejected', 8, 'rejected'],
+    // Ways the votes of 17 people can fall: 1,140, more than are looked through.
+    ['open, with more voters than can be looked through', 17, 'open'],
+  ])('that no vote can open is %s', (_what, people, decision) => {
+    const quorum = { $cel: 'approvals.human >= 100' }
+    expect(decide({ quorum, veto: [] }, votesOf('h+'), votersOf('h'.repeat(people)))).toBe(decision)
+  })
+
+  test.each([
+    ['hhhhhhhhhhhhhhhh', 'rejected'],
+    // 969 ways with 16 people; with an agent beside them four times as many.
+    ['hhhhhhhhhhhhhhhha', 'open'],
+    ['aaaaaaaaaaaaaaaah', 'open'],
+  ])('counts the ways of people and agents together: %s is %s', (left, decision) => {
+    expect(decide({ quorum: { $cel: 'approvals.total >= 100' }, veto: [] }, votesOf('h+'), votersOf(left))).toBe(
+      decision,
+    )
+  })
+
+  test('that can still be opened is satisfiable', () => {
+    const two = { quorum: { n_of: 2 }, veto: ['owner'] }
+    expect(isSatisfiable(two, votesOf('h+'), votersOf('h'))).toBe(true)
+    expect(isSatisfiable(two, votesOf('h-'), votersOf('h'))).toBe(false)
+    expect(isSatisfiable(two, votesOf('h- owner'), votersOf('hhh'))).toBe(false)
+    // It is open already: nobody is left who could bring it open.
+    expect(isSatisfiable({ quorum: 'any', veto: [] }, votesOf('h+'), [])).toBe(false)
+  })
+})
+
+describe('a quorum is refused when it can be evaluated over no votes at all', () => {
+  test.each([
+    ['approvals.human >= 2', null],
+    ['votes[1].decision == "approve"', null],
+    ['votes[0].kind == "human" && votes[4].kind == "agent"', null],
+    ['votes.all(v, v.confidence <= 1.0 && v.role != "")', null],
+    ['size(votes) == 0 || votes[0].id != ""', null],
+    ['approvals.robots >= 1', expect.stringContaining('robots')],
+    ['approvals.human', expect.any(String)],
+    ['votes[9].decision == "approve"', expect.any(String)],
+    ['votes[9].decision == "approve" || nothing', expect.any(String)],
+  ])('%s: %s', (cel, problem) => {
+    expect(quorumProblem(cel)).toEqual(problem)
+  })
+
+  test('one that holds only without votes is not refused', () => {
+    expect(quorumProblem('approvals.total == 0 || approvals.wrong')).toBeNull()
   })
 })

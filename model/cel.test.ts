@@ -79,9 +79,10 @@ const reference = (expression: string): { value: unknown } | undefined => {
 }
 
 it('gives what the reference evaluator gives', () => {
-  let compared = 0
+  let [tried, compared] = [0, 0]
   fc.assert(
     fc.property(fc.oneof(number, text, truth), (expression) => {
+      tried += 1
       const expected = reference(expression)
       if (!expected) return
       compared += 1
@@ -89,5 +90,5 @@ it('gives what the reference evaluator gives', () => {
     }),
     { numRuns: 2_000 },
   )
-  expect(compared).toBeGreaterThan(1_000)
+  expect(compared / tried).toBeGreaterThan(0.5)
 })

@@ -228,16 +228,17 @@ describe('against another implementation', () => {
 
   it('agrees on validity for random schemas and values', () => {
     const oracle = new Ajv2020({ strict: false, validateSchema: false, logger: false, code: { optimize: false } })
-    let valid = 0
+    let [tried, valid] = [0, 0]
     fc.assert(
       fc.property(schema, value, (anySchema, anyValue) => {
         fc.pre(checkSchema(anySchema).length === 0)
+        tried += 1
         const expected = oracle.compile(anySchema as object)(anyValue) === true
         if (expected) valid += 1
         expect(validateJson(anySchema, anyValue).length === 0).toBe(expected)
       }),
       { numRuns: 800 },
     )
-    expect(valid).toBeGreaterThan(80)
+    expect(valid / tried).toBeGreaterThan(0.1)
   })
 })

@@ -1,64 +1,23 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Answer, Ask } from './mutants/host.ts'
+import { ask, close } from './mutants/ask.ts'
+import { equivalents } from './mutants/equivalent.ts'
+import type { Import } from './mutants/host.ts'
 import { type Mutant, mutantsOf } from './mutants/mutate.ts'
 import { type Target, targets } from './mutants/targets.ts'
 
-// `npm run mutants [-- NAME…] [--sample N]`: makes one small mistake at a time in the pure cores and counts how many
-// the unit tests notice. It fails where fewer than nine in ten are noticed.
+// `npm run mutants [-- NAME|FILE…] [--sample N]`: makes one small mistake at a time in the pure cores and counts how many the
+// tests beside them notice. NAME is a target, FILE the beginning of a path. Fails below MIN_SHARE.
 
-const SHARE = 0.9
-const PATIENCE_MS = 60_000
+const MIN_SHARE = 0.9
 const root = join(import.meta.dirname, '..')
 const words = process.argv.slice(2)
 const sampleAt = words.indexOf('--sample')
 const sample = sampleAt === -1 ? Number.POSITIVE_INFINITY : Number(words[sampleAt + 1])
-const names = words.filter((word, index) => !word.startsWith('--') && (sampleAt === -1 || index !== sampleAt + 1))
-
-let host: ChildProcess | undefined
-
-const copies: string[] = []
-process.on('exit', () => {
-  for (const copy of copies) rmSync(copy, { recursive: true, force: true })
-})
-
-async function startHost(): Promise<ChildProcess> {
-  const copy = mkdtempSync(join(tmpdir(), 'heddle-mutants-'))
-  copies.push(copy)
-  const child = fork(join(root, 'scripts', 'mutants', 'host.ts'), [copy], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  })
-  await new Promise((resolve, reject) => {
-    child.once('message', resolve)
-    child.once('exit', () => reject(new Error('the test host did not start')))
-  })
-  return child
-}
-
-/** A mistake that makes the tests run for ever counts as noticed. */
-async function ask(question: Ask): Promise<Answer> {
-  host ??= await startHost()
-  const child = host
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
-    const done = (answer: Answer): void => {
-      clearTimeout(timer)
-      child.removeAllListeners()
-      resolve(answer)
-    }
-    child.once('message', (answer: Answer) => done(answer))
-    child.once('exit', () => {
-      host = undefined
-      done({ killed: true, by: 'timeout' })
-    })
-    child.send(question)
-  })
-}
+const wanted = words.filter((word, index) => !word.startsWith('--') && (sampleAt === -1 || index !== sampleAt + 1))
 
 /** Spread evenly over the file, the same ones at every run. */
-const chosen = (mutants: Mutant[]): Mutant[] =>
+const sampled = (mutants: Mutant[]): Mutant[] =>
   mutants.length <= sample
     ? mutants
     : mutants.filter(
@@ -66,31 +25,82 @@ const chosen = (mutants: Mutant[]): Mutant[] =>
           Math.floor((index * sample) / mutants.length) !== Math.floor(((index - 1) * sample) / mutants.length),
       )
 
-async function measure({ name, files, tests }: Target): Promise<boolean> {
-  const paths = globSync(files, { cwd: root })
-    .filter((path) => !/test/.test(path))
-    .sort()
-  let killed = 0
-  let total = 0
-  for (const file of paths) {
-    const sound = await ask({ file, mutant: null, tests })
-    if (sound.killed) throw new Error(`the tests fail without any mistake: ${sound.by}`)
-    for (const mutant of chosen(mutantsOf(file, readFileSync(join(root, file), 'utf8')))) {
-      const answer = await ask({ file, mutant, tests })
-      total += 1
-      if (answer.killed) killed += 1
-      else console.log(`survived  ${file}:${mutant.line}  ${mutant.what}`)
-    }
-  }
-  const share = total === 0 ? 1 : killed / total
-  console.log(`${name}: ${killed} of ${total} noticed, ${(share * 100).toFixed(1)} %`)
-  return share >= SHARE
+const isEquivalent = (file: string, source: string, mutant: Mutant): boolean =>
+  equivalents.some(
+    ({ file: its, line, what }) =>
+      its === file && what === mutant.what && line === source.split('\n')[mutant.line - 1]?.trim(),
+  )
+
+type Baseline = { test: string; imports: Import[]; costs: Record<string, number> }
+
+async function baselineOf(test: string): Promise<Baseline> {
+  const { failed, imports, costs } = await ask({ tests: [test] })
+  if (failed !== null) throw new Error(`${test} fails without any mistake: ${failed}`)
+  return { test, imports, costs }
 }
 
-let good = true
-for (const target of targets) {
-  if (names.length > 0 && !names.includes(target.name)) continue
-  good = (await measure(target)) && good
+/** The file and everything that imports it, directly or not. */
+function dependentsOf(file: string, imports: Import[]): Set<string> {
+  const found = new Set([file])
+  for (let before = 0; before < found.size; ) {
+    before = found.size
+    for (const [from, to] of imports) if (found.has(to)) found.add(from)
+  }
+  return found
 }
-host?.disconnect()
-process.exitCode = good ? 0 : 1
+
+type Score = { killed: number; total: number }
+const percent = ({ killed, total }: Score): string => `${((killed / total) * 100).toFixed(1)} %`
+
+async function measureFile(file: string, baselines: Baseline[]): Promise<Score> {
+  const source = readFileSync(join(root, file), 'utf8')
+  const score = { killed: 0, total: 0 }
+  const dependents = dependentsOf(
+    file,
+    baselines.flatMap(({ imports }) => imports),
+  )
+  const concerned = baselines.filter(({ test }) => dependents.has(test))
+  const tests = concerned.map(({ test }) => test)
+  const costs = Object.assign({}, ...concerned.map((baseline) => baseline.costs)) as Record<string, number>
+  for (const mutant of sampled(mutantsOf(file, source))) {
+    if (isEquivalent(file, source, mutant)) continue
+    const { failed } = await ask({ file, mutant, tests, dependents: [...dependents], costs })
+    score.total += 1
+    if (failed === null) console.log(`survived  ${file}:${mutant.line}  ${mutant.what}`)
+    else {
+      score.killed += 1
+      // What noticed this one is likely to notice its neighbour.
+      costs[failed] = -score.killed
+    }
+  }
+  if (score.total > 0) console.log(`  ${file}: ${score.killed} of ${score.total}, ${percent(score)}`)
+  return score
+}
+
+async function measure({ name, files, tests }: Target): Promise<Score> {
+  const paths = globSync(files, { cwd: root })
+    .filter((file) => !file.endsWith('.test.ts'))
+    .filter((file) => wanted.length === 0 || wanted.some((word) => word === name || file.startsWith(word)))
+    .sort()
+  const score = { killed: 0, total: 0 }
+  if (paths.length === 0) return score
+  const baselines: Baseline[] = []
+  for (const test of globSync(tests, { cwd: root }).sort()) baselines.push(await baselineOf(test))
+  for (const path of paths) {
+    const { killed, total } = await measureFile(path, baselines)
+    score.killed += killed
+    score.total += total
+  }
+  console.log(`${name}: ${score.killed} of ${score.total} noticed, ${percent(score)}`)
+  return score
+}
+
+const all = { killed: 0, total: 0 }
+for (const target of targets) {
+  const { killed, total } = await measure(target)
+  all.killed += killed
+  all.total += total
+}
+await close()
+console.log(`all: ${all.killed} of ${all.total} noticed, ${percent(all)}`)
+process.exitCode = all.total > 0 && all.killed / all.total >= MIN_SHARE ? 0 : 1

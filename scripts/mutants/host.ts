@@ -1,59 +1,104 @@
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { createVitest, type TestSpecification } from 'vitest/node'
+import { readFileSync } from 'node:fs'
+import { registerHooks, stripTypeScriptTypes } from 'node:module'
+import { join, relative } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { type Mutant, mutated } from './mutate.ts'
+import { takeTests } from './vitest.ts'
 
-// Runs the tests again and again, each time with another small mistake in one file of a copy of the sources. Its parent kills
-// it when a mistake makes a test run for ever.
+// Loads test files anew for every mutant and runs their tests until one fails. The mutant is never written to disk: a module
+// whose address ends with `?run=N` is loaded by the hook below, with the mutant in its file.
 
-export type Ask = { file: string; mutant: Mutant | null; tests: string[] }
-export type Answer = { killed: boolean; by?: string }
-
-const origin = join(import.meta.dirname, '..', '..')
-const root = process.argv[2] as string
-for (const part of ['package.json', 'tsconfig.json', 'model', 'server', 'test']) {
-  cpSync(join(origin, part), join(root, part), { recursive: true })
+export type Question = {
+  tests: string[]
+  /** What is mutated, how, and what must be loaded anew because it imports that file. */
+  file?: string
+  mutant?: Mutant
+  dependents?: string[]
+  /** What each test costs; the cheap ones go first. */
+  costs?: Record<string, number>
 }
-symlinkSync(join(origin, 'node_modules'), join(root, 'node_modules'))
+export type Import = [from: string, to: string]
+export type Answer = { failed: string | null; costs: Record<string, number>; imports: Import[] }
 
-const vitest = await createVitest({
-  config: false,
-  root,
-  watch: false,
-  bail: 1,
-  reporters: [{}],
-  include: ['**/*.test.ts'],
-  pool: 'forks',
-  testTimeout: 60_000,
-  maxWorkers: 1,
+const root = join(import.meta.dirname, '..', '..')
+const standIns: Record<string, string> = {
+  vitest: pathToFileURL(join(import.meta.dirname, 'vitest.ts')).href,
+  'fast-check': pathToFileURL(join(import.meta.dirname, 'fast-check.ts')).href,
+}
+
+const isOurs = (url: string): boolean => url.startsWith(`${pathToFileURL(root)}/`) && !url.includes('/node_modules/')
+const fileOf = (url: string): string => relative(root, fileURLToPath(url))
+const runOf = (url: string | undefined): string | undefined => url?.split('?run=')[1]
+
+let present: Question = { tests: [] }
+let dependents = new Set<string>()
+let imports: Import[] = []
+let runs = 0
+const javascript = new Map<string, string>()
+
+function load(file: string): string {
+  const read = (): string => readFileSync(join(root, file), 'utf8')
+  if (present.mutant && file === present.file) return stripTypeScriptTypes(mutated(read(), present.mutant))
+  const known = javascript.get(file) ?? stripTypeScriptTypes(read())
+  javascript.set(file, known)
+  return known
+}
+
+registerHooks({
+  resolve(specifier, context, next) {
+    if (runOf(context.parentURL) === undefined) return next(specifier, context)
+    const standIn = standIns[specifier]
+    if (standIn) return { url: standIn, format: 'module-typescript', shortCircuit: true }
+    const resolved = next(specifier, context)
+    if (!isOurs(resolved.url)) return resolved
+    const file = fileOf(resolved.url)
+    imports.push([fileOf(context.parentURL as string), file])
+    return { ...resolved, url: `${resolved.url}?run=${dependents.has(file) ? runs : 'unchanged'}` }
+  },
+  load(url, context, next) {
+    if (runOf(url) === undefined) return next(url, context)
+    return { format: 'module', source: load(fileOf(url)), shortCircuit: true }
+  },
 })
 
-const specifications = new Map<string, TestSpecification[]>()
-
-async function run({ file, mutant, tests }: Ask): Promise<Answer> {
-  const path = join(root, file)
-  const source = readFileSync(join(origin, file), 'utf8')
-  const key = tests.join()
-  const known = specifications.get(key) ?? (await vitest.globTestSpecifications(tests))
-  specifications.set(key, known)
-  writeFileSync(path, mutant ? mutated(source, mutant) : source)
-  vitest.invalidateFile(path)
-  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(known)
-  writeFileSync(path, source)
-  vitest.invalidateFile(path)
-  for (const module of testModules) {
-    if (module.ok()) continue
-    for (const test of module.children.allTests('failed')) return { killed: true, by: test.fullName }
-    return { killed: true, by: module.relativeModuleId }
+async function answer(question: Question): Promise<Answer> {
+  present = question
+  dependents = new Set(question.dependents)
+  imports = []
+  runs += 1
+  const costs: Record<string, number> = {}
+  takeTests()
+  for (const file of question.tests) {
+    try {
+      await import(`${pathToFileURL(join(root, file))}?run=${runs}`)
+    } catch (error) {
+      return { failed: `${file} is not loaded: ${error}`, costs, imports }
+    }
   }
-  return unhandledErrors.length > 0 ? { killed: true, by: String(unhandledErrors[0]) } : { killed: false }
+  const known = question.costs ?? {}
+  for (const { name, run } of takeTests().sort((a, b) => (known[a.name] ?? 0) - (known[b.name] ?? 0))) {
+    const start = performance.now()
+    try {
+      await run()
+    } catch {
+      return { failed: name, costs, imports }
+    }
+    costs[name] = performance.now() - start
+  }
+  return { failed: null, costs, imports }
 }
 
-process.on('message', (ask: Ask) => {
-  run(ask).then(
-    (answer) => process.send?.(answer),
-    (error: Error) => process.send?.({ killed: true, by: error.message } satisfies Answer),
-  )
+/** The tests of a file take about a second of it. */
+const MAX_CPU_MS = 4_000
+const limit = new BigInt64Array(new SharedArrayBuffer(8))
+new Worker(join(import.meta.dirname, 'watchdog.ts'), { workerData: limit }).unref()
+
+process.on('message', async (question: Question) => {
+  const { user, system } = process.cpuUsage()
+  Atomics.store(limit, 0, BigInt(Math.round((user + system) / 1_000) + MAX_CPU_MS))
+  const given = await answer(question)
+  Atomics.store(limit, 0, 0n)
+  process.send?.(given)
 })
 process.on('disconnect', () => process.exit())
-process.send?.('ready')

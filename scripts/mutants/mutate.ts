@@ -32,6 +32,10 @@ const childrenOf = (node: AstNode): AstNode[] =>
 
 const SKIPPED = /^(TS(?!AsExpression|NonNullExpression|SatisfiesExpression)|Import)/
 
+const isEquality = (operator: string): boolean => operator === '===' || operator === '!=='
+const isDecision = (node: AstNode | undefined): boolean =>
+  node?.type === 'IfStatement' || node?.type === 'ConditionalExpression'
+
 /** Texts that people read, and measures of time and size: what they are exactly is not a rule. */
 const isLimit = (parent: AstNode | undefined): boolean =>
   parent?.type === 'VariableDeclarator' && /^[A-Z_]+$/.test(String((parent.id as { name?: string }).name))
@@ -44,11 +48,13 @@ export function mutantsOf(path: string, source: string): Mutant[] {
     found.push({ start: node.start, end: node.end, text, what, line: source.slice(0, node.start).split('\n').length })
   }
   const textOf = (node: unknown): string => (isNode(node) ? source.slice(node.start, node.end) : '')
-  const visit = (node: AstNode, parent: AstNode | undefined): void => {
+  const visit = (node: AstNode, parent: AstNode | undefined, inText = false): void => {
     if (SKIPPED.test(node.type)) return
     switch (node.type) {
       case 'BinaryExpression': {
         const operator = String(node.operator)
+        // Where it decides alone, `true` and `false` in its place say as much.
+        if (isEquality(operator) && isDecision(parent) && parent?.test === node) break
         for (const other of BINARY[operator] ?? []) {
           add(node, `${textOf(node.left)} ${other} ${textOf(node.right)}`, `${operator} becomes ${other}`)
         }
@@ -75,7 +81,7 @@ export function mutantsOf(path: string, source: string): Mutant[] {
       case 'Literal':
         if (typeof node.value === 'boolean')
           add(node, String(!node.value), `${String(node.value)} becomes ${String(!node.value)}`)
-        if (typeof node.value === 'number' && !isLimit(parent))
+        if (typeof node.value === 'number' && !isLimit(parent) && !inText)
           add(node, String(node.value + 1), `${node.value} becomes ${node.value + 1}`)
         break
       case 'ExpressionStatement':
@@ -86,7 +92,7 @@ export function mutantsOf(path: string, source: string): Mutant[] {
           add(node, ';', `without ${textOf(node).slice(0, 60)}`)
         break
     }
-    for (const child of childrenOf(node)) visit(child, node)
+    for (const child of childrenOf(node)) visit(child, node, inText || node.type === 'TemplateLiteral')
   }
   visit(parseSync(path, source).program as unknown as AstNode, undefined)
   return found

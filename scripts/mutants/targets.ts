@@ -1,30 +1,31 @@
-/** What is mutated, and the tests that must notice. Only tests of the project `unit`: they take seconds. */
+/** What is mutated, and the tests that must notice. Only tests that need no database: they take seconds. */
 export type Target = { name: string; files: string[]; tests: string[] }
+
+const MODEL_TESTS = ['model/*.test.ts']
 
 export const targets: Target[] = [
   {
     name: 'interpreter',
     files: ['server/engine/interpreter/*.ts'],
-    tests: ['server/engine/interpreter/'],
+    tests: ['server/engine/interpreter/{rules,interpreter,slices}*.test.ts'],
   },
   {
     name: 'expressions',
-    files: ['model/cel*.ts', 'model/expressions.ts', 'model/reference.ts', 'model/pattern.ts'],
-    tests: ['model/'],
+    files: ['model/cel*.ts', 'model/expression*.ts', 'model/reference.ts', 'model/pattern.ts', 'model/lru.ts'],
+    tests: MODEL_TESTS,
+  },
+  { name: 'schemas', files: ['model/json*.ts', 'model/canonical.ts', 'model/size.ts'], tests: MODEL_TESTS },
+  { name: 'graphs', files: ['model/graph*.ts', 'model/credential-ids.ts', 'model/node.ts'], tests: MODEL_TESTS },
+  { name: 'access', files: ['server/platform/access/*.ts'], tests: ['server/platform/access/*.test.ts'] },
+  { name: 'votes', files: ['model/approval.ts', 'model/quorum.ts'], tests: MODEL_TESTS },
+  {
+    name: 'tally',
+    files: ['server/areas/approvals/{tally,policy,excluded}.ts'],
+    tests: ['server/areas/approvals/tally.test.ts'],
   },
   {
-    name: 'schemas',
-    files: ['model/json*.ts', 'model/canonical.ts'],
-    tests: ['model/'],
-  },
-  {
-    name: 'graphs',
-    files: ['model/graph*.ts'],
-    tests: ['model/'],
-  },
-  {
-    name: 'approvals',
-    files: ['model/approval.ts', 'model/quorum.ts'],
-    tests: ['model/'],
+    name: 'quotas',
+    files: ['server/areas/payments/counting.ts'],
+    tests: ['server/areas/payments/counting.test.ts'],
   },
 ]

@@ -11,15 +11,9 @@ import { newId, toWire } from '#platform/ids'
 import { reasonToExclude } from './excluded.ts'
 import { openedOnce } from './opened-once.ts'
 import { given, readPolicy, toRows } from './policy.ts'
+import { readStanding, readStandings } from './standings.ts'
 import * as store from './store.ts'
-import {
-  decideGate,
-  gateIsSatisfiable,
-  isStuckByExclusion,
-  readStanding,
-  readStandings,
-  type Standing,
-} from './tally.ts'
+import { decideGate, gateIsSatisfiable, isStuckByExclusion, type Standing } from './tally.ts'
 import { voteJson } from './view.ts'
 import * as voting from './voting-store.ts'
 

@@ -1,7 +1,6 @@
 import { type Ballot, decide, isSatisfiable, type Voter } from '#model/approval'
-import type { Tx } from '#platform/db/pool'
 import type * as store from './store.ts'
-import * as voting from './voting-store.ts'
+import type * as voting from './voting-store.ts'
 
 /** A gate with everything that decides it, as it stands in this transaction. */
 export type Standing = {
@@ -14,27 +13,8 @@ export type Standing = {
   outstanding: (Voter & { name: string })[]
 }
 
-export const readStanding = async (tx: Tx, gate: store.Gate): Promise<Standing> => (await readStandings(tx, [gate]))[0]!
-
-/** Of gates of one workspace, in three questions to the database however many they are. */
-export async function readStandings(tx: Tx, gates: readonly store.Gate[]): Promise<Standing[]> {
-  if (gates.length === 0) return []
-  const { workspace_id } = gates[0]!
-  const ids = gates.map(({ request_id }) => request_id)
-  const votes = Map.groupBy(await voting.listVotes(tx, workspace_id, ids), ({ request_id }) => request_id)
-  const candidates = Map.groupBy(await voting.listCandidates(tx, workspace_id, ids), ({ request_id }) => request_id)
-  const agents = Map.groupBy(await voting.listAgents(tx, workspace_id, ids), ({ request_id }) => request_id)
-  return gates.map((gate) =>
-    standingOf(
-      gate,
-      votes.get(gate.request_id) ?? [],
-      candidates.get(gate.request_id) ?? [],
-      agents.get(gate.request_id) ?? [],
-    ),
-  )
-}
-
-function standingOf(
+/** Who has voted on a gate, who may still, and who may not. */
+export function standingOf(
   gate: store.Gate,
   votes: voting.VoteRow[],
   candidates: voting.CandidateRow[],
@@ -74,7 +54,6 @@ export const gateIsSatisfiable = ({ gate, votes, outstanding }: Standing): boole
 
 /** Nobody can open it, and somebody could if those who led to the execution were let vote. */
 export const isStuckByExclusion = ({ gate, votes, outstanding, excluded }: Standing): boolean =>
-  excluded.length > 0 &&
   !isSatisfiable(gate.policy, ballots(votes), outstanding) &&
   isSatisfiable(gate.policy, ballots(votes), [
     ...outstanding,

@@ -3,8 +3,9 @@ import type { Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
 import { reasonToExclude } from './excluded.ts'
 import type { Approval, Vote } from './schema.ts'
+import { readStandings } from './standings.ts'
 import type * as store from './store.ts'
-import { readStandings, type Standing } from './tally.ts'
+import type { Standing } from './tally.ts'
 import * as voting from './voting-store.ts'
 
 export const voteView = (vote: voting.VoteRow): Vote => ({

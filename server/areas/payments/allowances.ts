@@ -1,8 +1,9 @@
 import { MINUTE, SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
-import { problem } from '#platform/errors'
 import type { Logger } from '#platform/log'
+import { makeBelieved, makeUnwritten, passesLimit, periodOf, periodsAt, quotaExceeded, type Spent } from './counting.ts'
 import type { MeansQuota, Quotas as PlanQuotas } from './schema.ts'
+import { addUsage } from './usage-store.ts'
 
 // What a workspace may use of the operator's means within a minute, a day or a month. Counted in memory and written once a second,
 // many workspaces in one statement, so that no row is hot. Over several processes a quota can be passed by what they spend
@@ -34,22 +35,8 @@ const meansTitles: Record<MeansQuota, string> = {
   outgoing_requests_per_minute: 'outgoing requests a minute',
 }
 
-const periodLength = (quota: MeansQuota): number =>
-  quota.endsWith('_minute')
-    ? 'YYYY-MM-DDTHH:MM'.length
-    : quota.endsWith('_day')
-      ? 'YYYY-MM-DD'.length
-      : 'YYYY-MM'.length
-export const periodOf = (quota: MeansQuota, now: number): string =>
-  new Date(now).toISOString().slice(0, periodLength(quota))
-
 export const meansExceeded = (quota: MeansQuota, limit: number) =>
-  problem(
-    'quota_exceeded',
-    `The quota ${quota} is used up: the plan allows ${limit} ${meansTitles[quota]}. Wait, or ask for another plan.`,
-  )
-
-type Known = { at: number; used: Map<string, number> }
+  quotaExceeded(quota, limit, meansTitles[quota], 'Wait, or ask for another plan.')
 
 export type AllowanceOptions = {
   db: Database
@@ -59,32 +46,33 @@ export type AllowanceOptions = {
 }
 
 export function makeAllowances({ db, log, quotasOf, now = Date.now }: AllowanceOptions) {
-  const known = new Map<string, Known>()
-  /** `workspace|quota|period` → spent here since the last flush. */
-  let pending = new Map<string, number>()
+  const known = makeBelieved<Map<string, number>>({
+    forMs: BELIEVED_FOR,
+    max: MAX_KNOWN,
+    now: () => performance.now(),
+  })
+  const unwritten = makeUnwritten()
   let pruned = performance.now()
 
-  async function learn(workspaceId: string): Promise<Known> {
+  async function learn(workspaceId: string): Promise<Map<string, number>> {
     const believed = known.get(workspaceId)
-    if (believed && performance.now() - believed.at < BELIEVED_FOR) return believed
-    const at = new Date(now()).toISOString()
-    const periods = [at.slice(0, 16), at.slice(0, 10), at.slice(0, 7)]
+    if (believed) return believed
     const { rows } = await db.appPool.query<{ quota: string; used: number }>({
       name: 'usage_of',
       text: 'select quota, used from usage_of($1, $2)',
-      values: [workspaceId, periods],
+      values: [workspaceId, periodsAt(now())],
     })
-    const learnt = { at: performance.now(), used: new Map(rows.map(({ quota, used }) => [quota, used])) }
-    known.delete(workspaceId)
-    known.set(workspaceId, learnt)
-    if (known.size > MAX_KNOWN) known.delete(known.keys().next().value!)
-    return learnt
+    return known.set(workspaceId, new Map(rows.map(({ quota, used }) => [quota, used])))
   }
 
-  const keyOf = (workspaceId: string, quota: MeansQuota): string => `${workspaceId}|${quota}|${periodOf(quota, now())}`
+  const here = (workspaceId: string, quota: MeansQuota): Omit<Spent, 'amount'> => ({
+    workspaceId,
+    quota,
+    period: periodOf(quota, now()),
+  })
 
   const usedNow = async (workspaceId: string, quota: MeansQuota): Promise<number> =>
-    ((await learn(workspaceId)).used.get(quota) ?? 0) + (pending.get(keyOf(workspaceId, quota)) ?? 0)
+    ((await learn(workspaceId)).get(quota) ?? 0) + unwritten.amountOf(here(workspaceId, quota))
 
   const limitOf = async (workspaceId: string, quota: MeansQuota): Promise<number | null> => {
     const limit = (await quotasOf(workspaceId))[quota]
@@ -92,34 +80,24 @@ export function makeAllowances({ db, log, quotasOf, now = Date.now }: AllowanceO
   }
 
   const add = (workspaceId: string, quota: MeansQuota, amount: number): void => {
-    if (amount <= 0) return
-    const key = keyOf(workspaceId, quota)
-    pending.set(key, (pending.get(key) ?? 0) + Math.ceil(amount))
+    if (amount > 0) unwritten.add({ ...here(workspaceId, quota), amount: Math.ceil(amount) })
   }
 
-  async function flush(): Promise<void> {
-    if (pending.size === 0) return
-    const sent = pending
-    pending = new Map()
-    const entries = [...sent].map(([key, amount]) => ({ parts: key.split('|'), amount }))
+  const write = async (all: Spent[]): Promise<void> => {
     // Until they are read again, the believed counters include what is being written.
-    for (const { parts, amount } of entries) {
-      const used = known.get(parts[0]!)?.used
-      used?.set(parts[1]!, (used.get(parts[1]!) ?? 0) + amount)
+    for (const { workspaceId, quota, amount } of all) {
+      const used = known.peek(workspaceId)
+      used?.set(quota, (used.get(quota) ?? 0) + amount)
     }
     try {
-      await db.appPool.query('select add_usage($1, $2, $3, $4)', [
-        entries.map(({ parts }) => parts[0]),
-        entries.map(({ parts }) => parts[1]),
-        entries.map(({ parts }) => parts[2]),
-        entries.map(({ amount }) => amount),
-      ])
+      await addUsage(db, all)
     } catch (error) {
       log.debug({ err: error }, 'usage was not written; it is tried again')
-      for (const [key, amount] of sent) pending.set(key, (pending.get(key) ?? 0) + amount)
-      for (const { parts } of entries) known.delete(parts[0]!)
+      for (const { workspaceId } of all) known.forget(workspaceId)
+      throw error
     }
   }
+  const flush = (): Promise<void> => unwritten.flush(write).catch(() => undefined)
 
   const tick = async (): Promise<void> => {
     await flush()
@@ -138,7 +116,8 @@ export function makeAllowances({ db, log, quotasOf, now = Date.now }: AllowanceO
     /** Refuses where `amount` more would pass the quota, and counts it otherwise. Not inside a transaction. */
     async spend(workspaceId: string, quota: MeansQuota, amount = 1): Promise<void> {
       const limit = await limitOf(workspaceId, quota)
-      if (limit !== null && (await usedNow(workspaceId, quota)) + amount > limit) throw meansExceeded(quota, limit)
+      if (limit !== null && passesLimit(limit, await usedNow(workspaceId, quota), amount))
+        throw meansExceeded(quota, limit)
       add(workspaceId, quota, amount)
     },
 

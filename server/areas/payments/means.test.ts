@@ -4,7 +4,7 @@ import { say } from '#test/fakes/llm/answers'
 import { FAKE_KEY, startFakeLlm } from '#test/fakes/llm/server'
 import { type Service, startService } from '#test/harness/service'
 import { makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
-import { makeAllowances, periodOf } from './allowances.ts'
+import { makeAllowances } from './allowances.ts'
 
 let service: Service
 beforeAll(async () => {
@@ -158,13 +158,5 @@ describe('the counters', () => {
     const later = makeAllowances({ ...options, quotasOf: async () => quotas })
     expect(await spend(later, 10)).toBe('spent')
     for (const allowances of [one, two, free, later]) await allowances.stop()
-  })
-
-  test.each([
-    ['mails_per_minute', '2026-01-31T09:30'],
-    ['outside_recipients_per_day', '2026-01-31'],
-    ['model_tokens_per_month', '2026-01'],
-  ] as const)('%s is counted in %s', (quota, period) => {
-    expect(periodOf(quota, Date.UTC(2026, 0, 31, 9, 30, 59))).toBe(period)
   })
 })

@@ -3,7 +3,9 @@ import type { Database, Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
 import type { ProviderName } from '#providers/billing/index'
+import { makeBelieved, makeUnwritten, monthOf, passesLimit, periodOf, quotaExceeded, type Spent } from './counting.ts'
 import { type Plan, type Quotas as PlanQuotas, type QuotaName, quotaNames } from './schema.ts'
+import { addUsage } from './usage-store.ts'
 
 // What a plan allows, checked where a resource is made. Counters, never counts over history; and on the hot path, memory.
 
@@ -15,19 +17,18 @@ const MAX_KNOWN = 10_000
 /** What is counted in `usage_counters`; members are counted where they stand. */
 export type CountedQuota = Exclude<QuotaName, 'members'>
 
-type Known = { at: number; plan_id: string | null; name: string | null; quotas: PlanQuotas; executions: number }
+type Known = { plan_id: string | null; name: string | null; quotas: PlanQuotas; executions: number }
 
-type Ask = (values: string[]) => Promise<Omit<Known, 'at'>[]>
+type Ask = (values: string[]) => Promise<Known[]>
 const QUOTAS = 'select plan_id, name, quotas, executions from workspace_quotas($1, $2, $3)'
 
 /** Written out anew each second only: every start of an execution asks for it. */
 let month = { second: Number.NaN, text: '' }
 const thisMonth = (): string => {
   const second = Math.floor(Date.now() / SECOND)
-  if (month.second !== second) month = { second, text: new Date(second * SECOND).toISOString().slice(0, 7) }
+  if (month.second !== second) month = { second, text: periodOf('runs_per_month', second * SECOND) }
   return month.text
 }
-const periodOf = (quota: CountedQuota): string => (quota === 'runs_per_month' ? thisMonth() : '')
 
 const titles: Record<QuotaName, string> = {
   runs_per_month: 'executions this month',
@@ -37,34 +38,28 @@ const titles: Record<QuotaName, string> = {
 }
 
 const exceeded = (quota: QuotaName, limit: number) =>
-  problem(
-    'quota_exceeded',
-    `The quota ${quota} is used up: the plan allows ${limit} ${titles[quota]}. Remove something, or change the plan.`,
-  )
+  quotaExceeded(quota, limit, titles[quota], 'Remove something, or change the plan.')
 
 export function makeQuotas({ db, provider }: { db: Database; provider: ProviderName }) {
-  const known = new Map<string, Known>()
-  /** Counted here since the last flush: `workspace|month` → executions. */
-  let pending = new Map<string, number>()
+  const known = makeBelieved<Known>({ forMs: BELIEVED_FOR, max: MAX_KNOWN, now: () => performance.now() })
+  const unwritten = makeUnwritten()
+  const runsOf = (workspaceId: string): Omit<Spent, 'amount'> => ({
+    workspaceId,
+    quota: 'runs_per_month',
+    period: thisMonth(),
+  })
 
   /** Asked with the connection at hand: taking a second one inside a transaction can leave everybody waiting for everybody. */
   async function learn(workspaceId: string, ask: Ask): Promise<Known> {
     const believed = known.get(workspaceId)
-    if (believed && performance.now() - believed.at < BELIEVED_FOR) return believed
+    if (believed) return believed
     const [found] = await ask([workspaceId, provider, thisMonth()])
-    const learnt: Known = {
-      at: performance.now(),
-      ...(found ?? { plan_id: null, name: null, quotas: {}, executions: 0 }),
-    }
-    known.delete(workspaceId)
-    known.set(workspaceId, learnt)
-    if (known.size > MAX_KNOWN) known.delete(known.keys().next().value!)
-    return learnt
+    return known.set(workspaceId, found ?? { plan_id: null, name: null, quotas: {}, executions: 0 })
   }
   const askIn =
     (tx: Tx): Ask =>
     (values) =>
-      tx.rows<Omit<Known, 'at'>>(QUOTAS, values)
+      tx.rows<Known>(QUOTAS, values)
   /** Starts that come while a workspace is being asked about wait for the same answer. */
   const asked = new Map<string, ReturnType<Ask>>()
   const askAlone: Ask = (values) => {
@@ -72,7 +67,7 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
     const asking =
       asked.get(key) ??
       db.appPool
-        .query<Omit<Known, 'at'>>({ name: 'workspace_quotas', text: QUOTAS, values })
+        .query<Known>({ name: 'workspace_quotas', text: QUOTAS, values })
         .then(({ rows }) => rows)
         .finally(() => asked.delete(key))
     asked.set(key, asking)
@@ -89,33 +84,26 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
     }
     const row = await tx.maybe<{ used: number }>(
       'select used from usage_counters where workspace_id = $1 and quota = $2 and period = $3',
-      [workspaceId, quota, periodOf(quota)],
+      [workspaceId, quota, periodOf(quota, Date.now())],
     )
     return Math.max(0, row?.used ?? 0)
   }
 
-  async function flush(): Promise<void> {
-    if (pending.size === 0) return
-    const sent = pending
-    pending = new Map()
-    const entries = [...sent].map(([key, amount]) => ({ workspaceId: key.slice(0, 36), month: key.slice(37), amount }))
+  const write = async (all: Spent[]): Promise<void> => {
     // Until they are read again, the believed counters include what is being written.
-    for (const { workspaceId, amount } of entries) {
-      const believed = known.get(workspaceId)
+    for (const { workspaceId, amount } of all) {
+      const believed = known.peek(workspaceId)
       if (believed) believed.executions += amount
     }
     try {
-      await db.appPool.query('select add_usage($1, $2, $3, $4)', [
-        entries.map(({ workspaceId }) => workspaceId),
-        entries.map(() => 'runs_per_month'),
-        entries.map(({ month }) => month),
-        entries.map(({ amount }) => amount),
-      ])
-    } catch {
-      for (const [key, amount] of sent) pending.set(key, (pending.get(key) ?? 0) + amount)
-      for (const { workspaceId } of entries) known.delete(workspaceId)
+      await addUsage(db, all)
+    } catch (error) {
+      for (const { workspaceId } of all) known.forget(workspaceId)
+      throw error
     }
   }
+  /** What could not be written is tried again with the next. */
+  const flush = (): Promise<void> => unwritten.flush(write).catch(() => undefined)
   const timer = setInterval(() => void flush(), FLUSH_EVERY)
   timer.unref()
 
@@ -128,7 +116,7 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
       const limit = (await learn(workspaceId, askIn(tx))).quotas[quota]
       if (limit === undefined || limit === null || adding <= 0) return
       await tx.rows('select pg_advisory_xact_lock(hashtextextended($1, 6))', [`${workspaceId} ${quota}`])
-      if ((await used(tx, workspaceId, quota)) + adding > limit) throw exceeded(quota, limit)
+      if (passesLimit(limit, await used(tx, workspaceId, quota), adding)) throw exceeded(quota, limit)
     },
 
     /** Adds to a counter (or takes away) in the transaction that makes it true. Members count themselves. */
@@ -137,7 +125,7 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
       await tx.rows('select add_usage($1::uuid[], $2::text[], $3::text[], $4::bigint[])', [
         [workspaceId],
         [quota],
-        [periodOf(quota)],
+        [periodOf(quota, Date.now())],
         [amount],
       ])
     },
@@ -148,12 +136,10 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
      */
     async takeExecutions(workspaceId: string, count = 1): Promise<void> {
       const { quotas, executions } = await learn(workspaceId, askAlone)
-      const key = `${workspaceId}|${thisMonth()}`
-      const here = pending.get(key) ?? 0
+      const runs = runsOf(workspaceId)
       const limit = quotas.runs_per_month
-      if (limit !== undefined && limit !== null && executions + here + count > limit)
-        throw exceeded('runs_per_month', limit)
-      pending.set(key, here + count)
+      if (passesLimit(limit, executions + unwritten.amountOf(runs), count)) throw exceeded('runs_per_month', limit)
+      unwritten.add({ ...runs, amount: count })
     },
 
     /** The quotas of the plan that holds for the workspace. */
@@ -168,8 +154,7 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
 
     /** A start that was counted and did not begin an execution. */
     giveBackExecutions(workspaceId: string, count = 1): void {
-      const key = `${workspaceId}|${thisMonth()}`
-      pending.set(key, (pending.get(key) ?? 0) - count)
+      unwritten.add({ ...runsOf(workspaceId), amount: -count })
     },
 
     /** Refuses a plan that is too small for what the workspace holds. */
@@ -180,7 +165,7 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
           const limit = (plan.quotas as PlanQuotas)[quota]
           if (limit === undefined || limit === null) continue
           const now = await used(tx, workspace_id, quota)
-          if (now > limit)
+          if (passesLimit(limit, now, 0))
             throw problem(
               'quota_exceeded',
               `The plan allows ${limit} ${titles[quota]} (${quota}), and the workspace has ${now}. Remove some first.`,
@@ -191,14 +176,14 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
 
     /** The plan has changed: this server looks again at once, the others within a second. */
     forget(workspaceId: string): void {
-      known.delete(workspaceId)
+      known.forget(workspaceId)
     },
 
     async getUsage(ctx: Context) {
       await flush()
       const { workspace_id } = ctx.workspace
-      known.delete(workspace_id)
-      const now = new Date()
+      known.forget(workspace_id)
+      const { start, end } = monthOf(new Date())
       return ctx.db.tenant(scopeOf(ctx), async (tx) => {
         const { plan_id, name, quotas } = await learn(workspace_id, askIn(tx))
         const items = []
@@ -207,8 +192,8 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
         return {
           plan_id,
           plan: name,
-          period_start: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)),
-          period_end: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)),
+          period_start: start,
+          period_end: end,
           quotas: items,
         }
       })

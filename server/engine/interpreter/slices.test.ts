@@ -39,13 +39,13 @@ const row = (length: number, node: (n: number) => Partial<Node>): Definition => 
 })
 
 const graphs: Record<string, Definition> = {
-  'sets in a row': row(40, () => ({ args: { values: { v: { $cel: HEAVY } } } })),
+  'sets in a row': row(8, () => ({ args: { values: { v: { $cel: HEAVY } } } })),
   'a branch of heavy cases': {
     nodes: [
       {
         id: 'b',
         type: 'branch',
-        args: { cases: Array.from({ length: 30 }, (_, n) => ({ port: `p${n}`, when: { $cel: `!${HEAVY}` } })) },
+        args: { cases: Array.from({ length: 8 }, (_, n) => ({ port: `p${n}`, when: { $cel: `!${HEAVY}` } })) },
       },
       { id: 'd', type: 'set', args: { values: { v: 1 } } },
     ],
@@ -54,13 +54,13 @@ const graphs: Record<string, Definition> = {
   },
   'edges with heavy conditions into one node': {
     nodes: [
-      ...Array.from({ length: 12 }, (_, n) => ({ id: `s${n}`, type: 'set', args: { values: { n } } })),
+      ...Array.from({ length: 7 }, (_, n) => ({ id: `s${n}`, type: 'set', args: { values: { n } } })),
       { id: 'join', type: 'echo', args: { value: { $ref: 'nodes.s3.output.n' } } },
     ],
-    edges: Array.from({ length: 12 }, (_, n) => ({ from: { node: `s${n}` }, to: 'join', when: { $cel: HEAVY } })),
+    edges: Array.from({ length: 7 }, (_, n) => ({ from: { node: `s${n}` }, to: 'join', when: { $cel: HEAVY } })),
   },
   'nodes side by side that somebody else runs': {
-    nodes: Array.from({ length: 20 }, (_, n) => ({ id: `r${n}`, type: 'echo', args: { value: { $cel: HEAVY } } })),
+    nodes: Array.from({ length: 7 }, (_, n) => ({ id: `r${n}`, type: 'echo', args: { value: { $cel: HEAVY } } })),
     edges: [],
   },
   'one of them fails in the middle': {
@@ -109,61 +109,4 @@ test('nodes that are tried again are begun in slices, in their order', () => {
   expect(whole.facts.map(({ data }) => data.node_id)).toEqual(nodes.map(({ id }) => id))
   expect(sliced.facts).toEqual(whole.facts)
   expect(sliced.slices).toBe(8)
-})
-
-test('a pass has one budget for all its expressions', () => {
-  const graph = row(450, () => ({ args: { values: { v: { $cel: HEAVY } } } }))
-  const { state } = begin(contextOf(graph), 1)
-  expect(state).toMatchObject({ status: 'failed', error: { code: 'expression_too_costly' } })
-  const settled = Object.values(state.nodes).filter(({ status }) => status === 'succeeded').length
-  expect(settled).toBeGreaterThan(50)
-})
-
-describe('values that multiply', () => {
-  const copies = (count: number, $ref: string) => ({
-    values: Object.fromEntries(Array.from({ length: count }, (_, n) => [`v${n}`, { $ref }])),
-  })
-
-  test('400 references to a megabyte fail before any of it is written', () => {
-    const graph = { nodes: [{ id: 'wide', type: 'set', args: copies(400, 'input.big') }], edges: [] }
-    const { state, facts } = begin(contextOf(graph, { big: 'x'.repeat(1_000_000) }), 1)
-    expect(state.error).toMatchObject({ code: 'result_too_large', node_id: 'wide' })
-    expect(JSON.stringify(facts).length).toBeLessThan(2_000)
-  })
-
-  test('thirty nodes that double what came before stop at 8 MiB, though in memory nothing grows', () => {
-    const graph = row(30, (n) => ({ args: copies(2, n === 0 ? 'input.small' : `nodes.n${n - 1}.output`) }))
-    const { state } = begin(contextOf(graph, { small: 'x'.repeat(1_000) }), 1)
-    expect(state.error).toMatchObject({ code: 'result_too_large', node_id: 'n13' })
-  })
-
-  test.each([
-    ['the output of the definition', { nodes: [], edges: [], output: copies(9, 'input.big').values }, undefined],
-    [
-      'the input of a sub-workflow',
-      { type: 'subworkflow', args: { workflow_id: 'wf', input: copies(9, 'input.big') } },
-      'n',
-    ],
-    ['a gate', { type: 'approval', args: { title: 't', policy: {}, payload: copies(2, 'input.big') } }, 'n'],
-    ['a question', { type: 'clarification', args: { question: { $cel: "'q'" }, schema: copies(2, 'input.big') } }, 'n'],
-    ['the items of a map', { type: 'map', args: { items: copies(9, 'input.big'), body: { nodes: [] } } }, 'n'],
-  ])('%s likewise', (_name, given, node) => {
-    const graph = 'nodes' in given ? given : { nodes: [{ id: 'n', ...given } as Node], edges: [] }
-    const { state } = begin(contextOf(graph as Definition, { big: 'x'.repeat(1_000_000) }), 1)
-    expect(state.error).toMatchObject({ code: 'result_too_large', ...(node && { node_id: node }) })
-  })
-
-  test('all outputs together have a limit; what several nodes pass on counts once', () => {
-    const big = { big: 'x'.repeat(1_000_000) }
-    const nine = { nodes: row(10, () => ({ args: copies(7, 'input.big') })).nodes, edges: [] }
-    expect(begin(contextOf(nine, big), 1).state.error).toMatchObject({ code: 'result_too_large' })
-    const passed = row(20, (n) =>
-      n === 0
-        ? { args: copies(7, 'input.big') }
-        : { type: 'branch', args: { cases: [{ port: 'out', when: { $cel: 'true' } }] } },
-    )
-    const { state, large } = begin(contextOf(passed, big), 1)
-    expect(state.status).toBe('succeeded')
-    expect(large).toHaveLength(20)
-  })
 })

@@ -1,0 +1,45 @@
+import { expect } from 'vitest'
+
+// Stands in for `vitest` in test files that the mutation run loads: it only collects the tests, so that they can be run again
+// and again in one thread. It knows what the tests of pure functions use, and nothing else.
+
+export { expect }
+
+type Body = (...values: unknown[]) => unknown
+export type CollectedTest = { name: string; run: () => unknown }
+
+let collected: CollectedTest[] = []
+const groups: string[] = []
+
+/** The tests that were registered since the last call. */
+export function takeTests(): CollectedTest[] {
+  const tests = collected
+  collected = []
+  return tests
+}
+
+const valuesOf = (row: unknown): unknown[] => (Array.isArray(row) ? row : [row])
+
+const each =
+  (register: (name: string, body: () => unknown) => void) =>
+  (rows: readonly unknown[]) =>
+  (name: string, body: Body): void => {
+    for (const [index, row] of rows.entries()) register(`${name} (${index + 1})`, () => body(...valuesOf(row)))
+  }
+
+function register(name: string, body: () => unknown): void {
+  collected.push({ name: [...groups, name].join(' > '), run: body })
+}
+
+function group(name: string, body: () => unknown): void {
+  groups.push(name)
+  try {
+    body()
+  } finally {
+    groups.pop()
+  }
+}
+
+export const test = Object.assign(register, { each: each(register) })
+export const it = test
+export const describe = Object.assign(group, { each: each(group) })

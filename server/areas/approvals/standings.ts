@@ -1,0 +1,24 @@
+import type { Tx } from '#platform/db/pool'
+import type * as store from './store.ts'
+import { type Standing, standingOf } from './tally.ts'
+import * as voting from './voting-store.ts'
+
+export const readStanding = async (tx: Tx, gate: store.Gate): Promise<Standing> => (await readStandings(tx, [gate]))[0]!
+
+/** Of gates of one workspace, in three questions to the database however many they are. */
+export async function readStandings(tx: Tx, gates: readonly store.Gate[]): Promise<Standing[]> {
+  if (gates.length === 0) return []
+  const { workspace_id } = gates[0]!
+  const ids = gates.map(({ request_id }) => request_id)
+  const votes = Map.groupBy(await voting.listVotes(tx, workspace_id, ids), ({ request_id }) => request_id)
+  const candidates = Map.groupBy(await voting.listCandidates(tx, workspace_id, ids), ({ request_id }) => request_id)
+  const agents = Map.groupBy(await voting.listAgents(tx, workspace_id, ids), ({ request_id }) => request_id)
+  return gates.map((gate) =>
+    standingOf(
+      gate,
+      votes.get(gate.request_id) ?? [],
+      candidates.get(gate.request_id) ?? [],
+      agents.get(gate.request_id) ?? [],
+    ),
+  )
+}

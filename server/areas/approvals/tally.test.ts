@@ -1,0 +1,230 @@
+import { describe, expect, test } from 'vitest'
+import type { Initiator } from '#engine/ports'
+import type { Policy } from '#model/approval'
+import type { JsonObject } from '#model/definition'
+import { toWire } from '#platform/ids'
+import { reasonToExclude } from './excluded.ts'
+import { given, policyText, readPolicy, toRows } from './policy.ts'
+import type { Gate } from './store.ts'
+import { decideGate, gateIsSatisfiable, isStuckByExclusion, standingOf } from './tally.ts'
+import type { AgentRow, CandidateRow, VoteRow } from './voting-store.ts'
+
+// The rules of docs/approvals.md over rows as the database gives them.
+
+const approvers = [{ kind: 'role' as const, id: 'member' }]
+const policyOf = (more: JsonObject = {}): Policy => readPolicy({ approvers, ...more } as unknown as JsonObject)
+const gateOf = (policy: JsonObject = {}, status: Gate['status'] = 'open'): Gate =>
+  ({ policy: policyOf(policy), status, initiators: null, started_by: null }) as Gate
+const person = (user_id: string, excluded = false): CandidateRow => ({
+  request_id: 'r',
+  user_id,
+  name: `Name of ${user_id}`,
+  role: 'member',
+  excluded,
+})
+const agent = (id: string, agent_name: string | null = null): AgentRow => ({
+  request_id: 'r',
+  agent: id,
+  agent_name,
+  instructions: null,
+  model: null,
+})
+const vote = (voter_id: string, decision: VoteRow['decision'], more: Partial<VoteRow> = {}): VoteRow =>
+  ({ voter_kind: 'human', voter_id, voter_role: 'member', confidence: null, decision, ...more }) as VoteRow
+
+describe('those who may still vote', () => {
+  const left = (votes: VoteRow[], status: Gate['status'] = 'open') =>
+    standingOf(gateOf({}, status), votes, [person('ann'), person('bob', true)], [agent('r2'), agent('d2', 'Dee')])
+      .outstanding
+  const ann = { kind: 'human', id: 'ann', name: 'Name of ann' }
+  const r2 = { kind: 'agent', id: 'r2', name: 'r2' }
+  const d2 = { kind: 'agent', id: 'd2', name: 'Dee' }
+  test.each<[string, VoteRow[], object[]]>([
+    ['are everybody the policy names, without those who led to the execution', [], [ann, r2, d2]],
+    ['are not those who have voted', [vote('ann', 'abstain')], [r2, d2]],
+    ['are not agents that have voted', [vote('r2', 'approve', { voter_kind: 'agent' })], [ann, d2]],
+    [
+      'are not mistaken for an agent of the same name',
+      [vote('ann', 'approve', { voter_kind: 'agent' })],
+      [ann, r2, d2],
+    ],
+  ])('%s', (_what, votes, expected) => {
+    expect(left(votes)).toEqual(expected)
+  })
+
+  test.each<Gate['status']>(['approved', 'rejected', 'expired', 'cancelled'])('are nobody once it is %s', (status) => {
+    expect(left([], status)).toEqual([])
+  })
+
+  test('and those who may not are told apart', () => {
+    const { voters, excluded } = standingOf(gateOf(), [], [person('ann'), person('bob', true)], [])
+    expect([voters.map(({ user_id }) => user_id), excluded.map(({ user_id }) => user_id)]).toEqual([['ann'], ['bob']])
+  })
+})
+
+describe('a gate is decided by the votes as they were cast', () => {
+  test.each<[string, JsonObject, VoteRow[], string]>([
+    ['nobody has voted', {}, [], 'open'],
+    ['one person approves', {}, [vote('ann', 'approve')], 'approved'],
+    ['an agent approves', {}, [vote('r2', 'approve', { voter_kind: 'agent' })], 'open'],
+    ['a role with a veto rejects', { veto: ['owner'] }, [vote('ann', 'reject', { voter_role: 'owner' })], 'rejected'],
+    ['a role with a veto abstains', { veto: ['owner'] }, [vote('ann', 'abstain', { voter_role: 'owner' })], 'open'],
+    ['two are needed', { quorum: { n_of: 2 } }, [vote('ann', 'approve')], 'open'],
+    [
+      'an expression reads who voted and how sure they were',
+      { quorum: { $cel: 'votes.exists(v, v.id == "ann" && v.confidence > 0.5)' } },
+      [vote('ann', 'approve', { confidence: 0.6 })],
+      'approved',
+    ],
+  ])('%s', (_what, policy, votes, expected) => {
+    expect(decideGate(standingOf(gateOf(policy), votes, [person('ann'), person('cid')], [agent('r2')]))).toBe(expected)
+  })
+})
+
+describe('a gate that nobody is left to open', () => {
+  test.each<[string, JsonObject, VoteRow[], CandidateRow[], boolean, boolean]>([
+    ['has a voter', {}, [], [person('ann')], true, false],
+    ['has none', {}, [], [], false, false],
+    ['has only one who led to the execution', {}, [], [person('ann', true)], false, true],
+    ['has one beside them', {}, [], [person('ann', true), person('bob')], true, false],
+    ['needs both', { quorum: { n_of: 2 } }, [], [person('ann', true), person('bob')], false, true],
+    ['needs more than both', { quorum: { n_of: 3 } }, [], [person('ann', true), person('bob')], false, false],
+    [
+      'was vetoed, whoever else might vote',
+      { veto: ['owner'] },
+      [vote('bob', 'reject', { voter_role: 'owner' })],
+      [person('ann', true)],
+      false,
+      false,
+    ],
+  ])('%s: satisfiable, stuck because people are excluded', (_what, policy, votes, people, satisfiable, stuck) => {
+    const standing = standingOf(gateOf(policy), votes, people, [])
+    expect([gateIsSatisfiable(standing), isStuckByExclusion(standing)]).toEqual([satisfiable, stuck])
+  })
+})
+
+describe('four eyes', () => {
+  const link = (kind: Initiator['kind'], user_id: string | null): Initiator => ({ kind, id: 'x', user_id }) as Initiator
+  const gate = (initiators: Initiator[] | null, started_by: string | null = null, allow_self = false) => ({
+    initiators,
+    started_by,
+    policy: policyOf({ allow_self }),
+  })
+  test.each<[string, ReturnType<typeof gate>, string | null]>([
+    ['nobody led to it', gate([]), null],
+    ['somebody else started it', gate([link('person', 'bob')]), null],
+    ['they started it', gate([link('person', 'ann')]), 'started the execution'],
+    ['they created the token', gate([link('webhook_token', 'ann')]), 'created the webhook token that started it'],
+    [
+      'they made the schedule',
+      gate([link('schedule', 'ann'), link('person', 'bob')]),
+      'made the schedule that started it',
+    ],
+    [
+      'they led to it twice',
+      gate([link('retry', 'ann'), link('person', 'ann'), link('person', 'ann')]),
+      'retried the execution and started the execution',
+    ],
+    ['the policy lets them', gate([link('person', 'ann')], 'ann', true), null],
+    ['an older release kept only who started it', gate(null, 'ann'), 'started the execution'],
+    ['an older release kept somebody else', gate(null, 'bob'), null],
+    ['the chain names who started it already', gate([link('retry', 'ann')], 'ann'), 'retried the execution'],
+    ['nobody in the chain is a person', gate([link('schedule', null)]), null],
+  ])('%s', (_what, given, expected) => {
+    expect(reasonToExclude(given, 'ann')).toBe(expected)
+  })
+})
+
+describe('a policy', () => {
+  const USUAL = {
+    approvers,
+    quorum: 'any',
+    veto: [],
+    allow_self: false,
+    due_in_s: null,
+    on_due: 'reject',
+    escalate_to: [],
+  }
+  const owners = { kind: 'role', id: 'owner' }
+  const cfo = { kind: 'role', id: 'cfo' }
+  test.each<[JsonObject, object]>([
+    [{}, {}],
+    [{ quorum: { n_of: 2 } }, { quorum: { n_of: 2 } }],
+    [{ veto: ['owner'] }, { veto: ['owner'] }],
+    [{ allow_self: true }, { allow_self: true }],
+    [{ allow_self: 'yes' }, {}],
+    [{ due_in_s: 5 }, { due_in_s: 5 }],
+    [{ due_in_s: '5' }, {}],
+    [{ on_due: 'approve' }, { on_due: 'approve' }],
+    [{ on_due: 'escalate' }, { on_due: 'escalate', escalate_to: [owners] }],
+    [
+      { on_due: 'escalate', escalate_to: cfo },
+      { on_due: 'escalate', escalate_to: [cfo] },
+    ],
+    [
+      { on_due: 'escalate', escalate_to: [cfo, owners] },
+      { on_due: 'escalate', escalate_to: [cfo, owners] },
+    ],
+  ])('with %j beside its approvers is the usual one with %j', (more, expected) => {
+    expect(policyOf(more)).toEqual({ ...USUAL, ...expected })
+  })
+
+  test.each<[JsonObject | undefined]>([[undefined], [{}], [{ approvers: [] }]])(
+    'without approvers fails the node: %j',
+    (given) => {
+      expect(() => readPolicy(given)).toThrow('names nobody')
+    },
+  )
+
+  test('an argument that is null was not given', () => {
+    expect(given({ a: null, b: false, c: 0 })).toEqual({ b: false, c: 0 })
+  })
+
+  test('its approvers become rows; an id that is none finds nobody', () => {
+    const id = '0190a000-0000-7000-8000-000000000001'
+    const none = { ref_id: null, role: null, agent: null, agent_name: null, instructions: null, model: null }
+    expect(
+      toRows([
+        { kind: 'user', id: toWire('usr', id) },
+        { kind: 'user', id: 'somebody' },
+        { kind: 'team', id: toWire('team', id) },
+        { kind: 'team', id: 'some team' },
+        { kind: 'role', id: 'owner' },
+        { kind: 'agent', id: 'r2' },
+        { kind: 'agent', id: 'd2', name: 'Dee', instructions: 'Be strict.', model: 'large' },
+      ]),
+    ).toEqual([
+      { ...none, kind: 'user', ref_id: id },
+      { ...none, kind: 'user' },
+      { ...none, kind: 'team', ref_id: id },
+      { ...none, kind: 'team' },
+      { ...none, kind: 'role', role: 'owner' },
+      { ...none, kind: 'agent', agent: 'r2', agent_name: 'r2' },
+      { ...none, kind: 'agent', agent: 'd2', agent_name: 'Dee', instructions: 'Be strict.', model: 'large' },
+    ])
+  })
+
+  test.each<[JsonObject, string[]]>([
+    [{}, ['It opens when one person approves.', 'Nobody who led to the execution votes.']],
+    [
+      { quorum: 'all', allow_self: true },
+      ['It opens when everybody has voted, nobody rejected and at least one person approved.'],
+    ],
+    [
+      { quorum: { n_of: 3 }, allow_self: true, veto: ['owner', 'cfo'] },
+      [
+        'It opens when there are 3 approvals, at least one of them by a person.',
+        'A rejection by anybody with the role owner or cfo rejects it.',
+      ],
+    ],
+    [
+      { quorum: { $cel: 'approvals.human > 1' }, allow_self: true, due_in_s: 9, on_due: 'approve' },
+      [
+        'It opens when this holds over the votes: approvals.human > 1.',
+        'If it is not decided within 9 seconds, it counts as approved.',
+      ],
+    ],
+  ])('%j in words', (policy, lines) => {
+    expect(policyText(policyOf(policy))).toBe(lines.join('\n'))
+  })
+})

@@ -1,0 +1,82 @@
+import { problem } from '#platform/errors'
+import type { MeansQuota, QuotaName } from './schema.ts'
+
+// How usage is counted in memory and compared with a plan: no database, no clock of its own.
+
+export type Spent = { workspaceId: string; quota: string; period: string; amount: number }
+
+/** A limit of null or undefined is none. */
+export const passesLimit = (limit: number | null | undefined, used: number, adding: number): limit is number =>
+  limit != null && used + adding > limit
+
+const PERIODS: [ending: string, length: number][] = [
+  ['_minute', 'YYYY-MM-DDTHH:MM'.length],
+  ['_day', 'YYYY-MM-DD'.length],
+  ['_month', 'YYYY-MM'.length],
+]
+
+/** The minute, day or month in which a quota counts at this time; empty where it counts what there is. */
+export const periodOf = (quota: QuotaName | MeansQuota, now: number): string => {
+  const length = PERIODS.find(([ending]) => quota.endsWith(ending))?.[1] ?? 0
+  return new Date(now).toISOString().slice(0, length)
+}
+
+/** Every period that is current at this time: minute, day, month. */
+export const periodsAt = (now: number): string[] =>
+  PERIODS.map(([, length]) => new Date(now).toISOString().slice(0, length))
+
+/** The calendar month of this time, in UTC. */
+export const monthOf = (now: Date): { start: Date; end: Date } => ({
+  start: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)),
+  end: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)),
+})
+
+export const quotaExceeded = (quota: string, limit: number, title: string, remedy: string) =>
+  problem('quota_exceeded', `The quota ${quota} is used up: the plan allows ${limit} ${title}. ${remedy}`)
+
+/** Read a moment ago: believed for a while, the oldest forgotten where there are too many. */
+export function makeBelieved<T>({ forMs, max, now }: { forMs: number; max: number; now: () => number }) {
+  const known = new Map<string, { at: number; value: T }>()
+  return {
+    /** What may still be believed. */
+    get(key: string): T | undefined {
+      const found = known.get(key)
+      return found && now() - found.at < forMs ? found.value : undefined
+    },
+    /** Also what is too old to be believed. */
+    peek: (key: string): T | undefined => known.get(key)?.value,
+    set(key: string, value: T): T {
+      known.delete(key)
+      known.set(key, { at: now(), value })
+      if (known.size > max) known.delete(known.keys().next().value!)
+      return value
+    },
+    forget: (key: string): void => void known.delete(key),
+  }
+}
+
+/** What this process has spent and not written yet. */
+export function makeUnwritten() {
+  let unwritten = new Map<string, Spent>()
+  const keyOf = ({ workspaceId, quota, period }: Omit<Spent, 'amount'>): string => `${workspaceId}|${quota}|${period}`
+  const amountOf = (what: Omit<Spent, 'amount'>): number => unwritten.get(keyOf(what))?.amount ?? 0
+  const add = (spent: Spent): void => {
+    unwritten.set(keyOf(spent), { ...spent, amount: amountOf(spent) + spent.amount })
+  }
+  return {
+    amountOf,
+    add,
+    /** Hands everything to `write`. What it could not write is counted again, beside what was spent meanwhile. */
+    async flush(write: (all: Spent[]) => Promise<void>): Promise<void> {
+      if (unwritten.size === 0) return
+      const all = [...unwritten.values()]
+      unwritten = new Map()
+      try {
+        await write(all)
+      } catch (error) {
+        for (const spent of all) add(spent)
+        throw error
+      }
+    },
+  }
+}
