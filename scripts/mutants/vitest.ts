@@ -40,6 +40,8 @@ function group(name: string, body: () => unknown): void {
   }
 }
 
-export const test = Object.assign(register, { each: each(register) })
-export const it = test
+const makeTest = () => Object.assign(register.bind(null), { each: each(register) })
+
+export const test = makeTest()
+export const it = makeTest()
 export const describe = Object.assign(group, { each: each(group) })
