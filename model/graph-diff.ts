@@ -54,7 +54,7 @@ export function diffDefinitions(before: Definition, after: Definition): Definiti
 const edgeKey = (edge: Edge): string =>
   canonicalText([edge.from.node, edge.from.port ?? 'out', edge.to, edge.when?.$cel ?? null])
 
-function changesBetween(before: Json | undefined, after: Json | undefined): Change[] {
+export function changesBetween(before: Json | undefined, after: Json | undefined): Change[] {
   const changes: Change[] = []
   const visit = (a: Json | undefined, b: Json | undefined, path: string): void => {
     if (changes.length >= MAX_CHANGES) return

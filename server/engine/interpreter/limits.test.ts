@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Definition, Json, Node } from '#model/definition'
 import { begin } from './advance.ts'
-import type { Context } from './scope.ts'
+import type { Context } from './context.ts'
 
 // Limits that only large graphs reach: these tests take a second and are not run for every mutant.
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isProblem } from '../errors.ts'
 import type { Context, Person, WorkspaceRole } from '../http/context.ts'
-import { checkAccess, parameterOf, type Standings } from './check.ts'
+import { checkAccess, type Standings } from './check.ts'
 import * as words from './words.ts'
 import { type Access, describeAccess, kindText, type ResourceKind, reaches, type Standing } from './words.ts'
 
@@ -143,7 +143,7 @@ test.each<[ResourceKind, Standing, string]>([
   ['workflow', 'visible', 'it has not been shared with you'],
   ['workflow', 'member', 'yours is member'],
 ])('a refusal in a %s tells somebody whose standing is %s: %s', async (kind, standing, text) => {
-  const params = { [parameterOf[kind]]: 'x' }
+  const params = { [`${kind}_id`]: 'x' }
   const check = checkAccess(contextOf(), words.owner(kind), params, { [kind]: async () => standing })
   await expect(check).rejects.toThrow(text)
 })
