@@ -25,6 +25,7 @@ import type {
   ConnectionCredential,
   ConnectionList,
   CreatedApiKey,
+  CreatedEventDestination,
   Credential,
   CredentialAuthorization,
   CredentialKinds,
@@ -41,6 +42,10 @@ import type {
   EngineHealth,
   EnrichmentJob,
   EnrichmentJobPut,
+  EventDelivery,
+  EventDestination,
+  EventDestinationPatch,
+  EventDestinationTest,
   Execution,
   ExecutionAccepted,
   ExecutionEvent,
@@ -59,6 +64,7 @@ import type {
   NewCredential,
   NewDataset,
   NewEnrichmentJob,
+  NewEventDestination,
   NewSource,
   NewSuite,
   NewWorkspaceModel,
@@ -76,6 +82,7 @@ import type {
   RecoveryCodes,
   Registry,
   ReleasedExecution,
+  RotatedEventDestinationSecret,
   Schedule,
   SecondFactorRequired,
   SecondFactors,
@@ -651,6 +658,24 @@ export type Operations = {
   chooseWorkspaceModel: { input: { workspace_id: string } & NewWorkspaceModel; answer: WorkspaceModel; required: true }
   /** The kinds of credentials and the known services, as forms for an editor */
   listCredentialKinds: { input: Record<string, never>; answer: CredentialKinds; required: false }
+  /** Your event destinations, and for owners of the workspace all of them */
+  listDestinations: { input: { limit?: number; cursor?: string }; answer: { items: Array<EventDestination>; next_cursor: string | null }; required: false }
+  /** Send events to an address */
+  createDestination: { input: NewEventDestination; answer: CreatedEventDestination; required: true }
+  /** One event destination */
+  getDestination: { input: { destination_id: string }; answer: EventDestination; required: true }
+  /** Change an event destination, or switch it off or on */
+  updateDestination: { input: { destination_id: string } & EventDestinationPatch; answer: EventDestination; required: true }
+  /** Delete an event destination, with its deliveries */
+  deleteDestination: { input: { destination_id: string }; answer: undefined; required: true }
+  /** Make a new signing secret; the previous one signs as well for a day */
+  rotateDestinationSecret: { input: { destination_id: string }; answer: RotatedEventDestinationSecret; required: true }
+  /** Send a test event now */
+  testDestination: { input: { destination_id: string }; answer: EventDestinationTest; required: true }
+  /** The deliveries of an event destination, newest first */
+  listDeliveries: { input: { destination_id: string; limit?: number; cursor?: string; status?: "pending" | "delivered" | "failed" }; answer: { items: Array<EventDelivery>; next_cursor: string | null }; required: true }
+  /** Send an event once more, with the same id */
+  redeliverEvent: { input: { destination_id: string; delivery_id: string }; answer: EventDelivery; required: true }
 }
 
 /** Method, path, the names that go into the query, and whether the body is sent as it is. */
@@ -922,4 +947,13 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getWorkspaceModel: ["GET", "/api/workspaces/{workspace_id}/language-model"],
   chooseWorkspaceModel: ["PUT", "/api/workspaces/{workspace_id}/language-model"],
   listCredentialKinds: ["GET", "/api/credential-kinds"],
+  listDestinations: ["GET", "/api/event-destinations", ["limit","cursor"]],
+  createDestination: ["POST", "/api/event-destinations"],
+  getDestination: ["GET", "/api/event-destinations/{destination_id}"],
+  updateDestination: ["PATCH", "/api/event-destinations/{destination_id}"],
+  deleteDestination: ["DELETE", "/api/event-destinations/{destination_id}"],
+  rotateDestinationSecret: ["POST", "/api/event-destinations/{destination_id}/rotate-secret"],
+  testDestination: ["POST", "/api/event-destinations/{destination_id}/test"],
+  listDeliveries: ["GET", "/api/event-destinations/{destination_id}/deliveries", ["limit","cursor","status"]],
+  redeliverEvent: ["POST", "/api/event-destinations/{destination_id}/deliveries/{delivery_id}/redeliver"],
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { companyRoutes } from '#areas/companies/routes'
 import { makeCompanies, passCompanyOn, standingInCompany } from '#areas/companies/service'
 import { passCredentialsOn } from '#areas/credentials/rights'
+import { stopDestinationsOf } from '#areas/destinations/rights'
 import { notificationFeed } from '#areas/notifications/feed'
 import { notificationRoutes } from '#areas/notifications/routes'
 import { makeNotifications, standingInNotification } from '#areas/notifications/service'
@@ -34,6 +35,7 @@ import type { Vault } from '#platform/secrets'
 import { wireConversations } from '#server/wiring/conversations'
 import { wireCredentials } from '#server/wiring/credentials'
 import { wireData } from '#server/wiring/data'
+import { wireDestinations } from '#server/wiring/destinations'
 import { wireIdentity } from '#server/wiring/identity'
 import { jobLinks, wireJobs } from '#server/wiring/jobs'
 import { startMaintenance } from '#server/wiring/maintenance'
@@ -149,7 +151,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     changedDatasets: data.datasetUse.changedDatasets,
   })
 
-  identity.onRemoved.push(workflows.passOn, passCredentialsOn, passCompanyOn, leaveTeams)
+  identity.onRemoved.push(stopDestinationsOf, workflows.passOn, passCredentialsOn, passCompanyOn, leaveTeams)
 
   const jobs = await wireJobs({
     config,
@@ -164,6 +166,16 @@ export async function makeApp(options: AppOptions): Promise<App> {
     datasets: data.datasetUse,
     connections: data.connectionUse,
     quotas: payments.quotas,
+  })
+
+  const destinations = await wireDestinations({
+    config,
+    db,
+    vault,
+    log,
+    outgoing: providers.outgoing,
+    baseUrl: options.baseUrl,
+    openCredential: credentials.openFor,
   })
 
   const kernel: Kernel = {
@@ -185,6 +197,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       ...conversations.standings,
       ...threads.standings,
       ...credentials.standings,
+      ...destinations.standings,
       company: standingInCompany,
       team: standingInTeam,
       subscription: standingInSubscription,
@@ -209,6 +222,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     ...conversations.routes,
     ...threads.routes,
     ...credentials.routes,
+    ...destinations.routes,
   ]
 
   const http = makeHttp(kernel)
@@ -244,6 +258,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
             'journal of executions': workflows.maintain,
             'ledger of jobs': jobs.maintain,
             'files of warehouses': data.maintain,
+            'deliveries of events': destinations.maintain,
             ...threads.tasks,
             ...conversations.tasks,
           },
@@ -264,6 +279,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       await threads.stop()
       await conversations.stop()
       await jobs.stop()
+      await destinations.stop()
       await workflows.stop()
       await credentials.stop()
       await payments.stop()

@@ -48,6 +48,8 @@ export const prefixes = [
   'nst',
   'psk',
   'cred',
+  'dest',
+  'dlv',
 ] as const
 export type Prefix = (typeof prefixes)[number]
 

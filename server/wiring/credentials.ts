@@ -5,6 +5,7 @@ import { makeRecent } from '#areas/credentials/recent'
 import { mayUseNamed, standingInCredential, standingInOwnedCredential } from '#areas/credentials/rights'
 import { credentialRoutes } from '#areas/credentials/routes'
 import { watchModels } from '#areas/credentials/thinking'
+import { resolveCredential } from '#areas/credentials/use'
 import { makeUseNotes } from '#areas/credentials/used'
 import type { Allowances } from '#areas/payments/allowances'
 import { meterModel } from '#areas/payments/means'
@@ -51,6 +52,16 @@ export function wireCredentials({ db, vault, log, outgoing, jobs, installation, 
   const thinking = watchModels({ db, log, installation })
   return {
     openCredential: makeOpenCredential(parts),
+    /** For what acts in the name of a person and not of an execution. */
+    openFor: async ({
+      workspaceId,
+      credentialId,
+      userId,
+    }: {
+      workspaceId: string
+      credentialId: string
+      userId: string | null
+    }) => (await resolveCredential(parts, { workspaceId, credentialId, principal: { userId } })).credential,
     chooseModel,
     chooseModelForNode: makeNodeModel(chooseModel),
     mayThink: thinking.mayThink,

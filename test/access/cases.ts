@@ -3,6 +3,7 @@ import { connectionCases } from './connections.ts'
 import { conversationCases } from './conversations.ts'
 import { credentialCases } from './credentials.ts'
 import { datasetCases } from './datasets.ts'
+import { destinationCases } from './destinations.ts'
 import { gatewayCases } from './gateway.ts'
 import { identityCases } from './identity.ts'
 import { jobCases } from './jobs.ts'
@@ -33,4 +34,5 @@ export const cases: Cases = {
   ...threadCases,
   ...gatewayCases,
   ...credentialCases,
+  ...destinationCases,
 }

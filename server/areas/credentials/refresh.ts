@@ -2,6 +2,7 @@ import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { deliverEvent } from '#platform/events'
 import { newId, toWire } from '#platform/ids'
+import { emitEvent } from '#platform/outbox'
 import { OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { Vault } from '#platform/secrets'
@@ -117,6 +118,12 @@ async function tellNeedsReconnect(
     if (marked === undefined) return
     await parts.jobs.pauseJobsNaming(tx, workspaceId, credentialId)
     const id = toWire('cred', credentialId)
+    await emitEvent(tx, {
+      workspaceId,
+      type: 'credential.needs_reconnect',
+      subjectId: credentialId,
+      data: { credential_id: id, name: marked.name, problem },
+    })
     await deliverEvent(tx, {
       workspaceId,
       kind: 'credential.needs_reconnect',

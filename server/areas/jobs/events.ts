@@ -1,5 +1,8 @@
 import type { Json } from '#model/definition'
+import { isObject } from '#model/json'
 import type { Tx } from '#platform/db/pool'
+import { toWire } from '#platform/ids'
+import { emitEvent } from '#platform/outbox'
 
 // What sockets are shown of a job, and what wakes those who run jobs.
 
@@ -41,4 +44,12 @@ export const appendEvent = async (
       row.event_seq - KEPT_EVENTS,
     ])
   tx.hint(JOB_HINTS, jobId)
+  if (type !== 'job.progress')
+    await emitEvent(tx, {
+      workspaceId,
+      type,
+      subjectId: jobId,
+      seq: row.event_seq,
+      data: { job_id: toWire('job', jobId), ...(isObject(data) ? data : {}) },
+    })
 }

@@ -9,6 +9,11 @@ export async function mayRun(tx: Tx, workspaceId: string, workflowId: string, us
   return rights !== undefined && (rights.owner_id === userId || rights.role === 'member' || rights.role === 'editor')
 }
 
+export async function maySee(tx: Tx, workspaceId: string, workflowId: string, userId: string): Promise<boolean> {
+  const rights = await store.findRights(tx, workspaceId, workflowId, userId)
+  return rights !== undefined && (rights.owner_id === userId || rights.role !== null)
+}
+
 export type Principal = { user_id: string; role: WorkspaceRole }
 
 /**

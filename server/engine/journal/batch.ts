@@ -62,7 +62,9 @@ export type Append = {
 export type Encoded = Append & { bytes: number; texts: string[] }
 
 // The fence: nothing is written unless the worker's row is there, alive, and locked against whoever would declare it dead.
-const FENCE = 'fence as materialized (select worker_id from workers where worker_id = $1 and not dead for share)'
+// The generation is that of the list of workspaces whose events leave (watched.ts).
+const FENCE = `fence as materialized (select worker_id from workers where worker_id = $1 and not dead
+    and (select generation from event_generation) = $10 for share)`
 
 // `one` is always 1. It makes the planner expect a single row, and so look each execution up by its key, however small the
 // table was when the plan was made. Without it a plan made on an empty database read the whole key for each batch, and the
@@ -98,6 +100,13 @@ const EVENTS = `insert into events (execution_id, seq, workspace_id, at, type, d
   select r.execution_id, r.seq, r.workspace_id, to_timestamp(r.at / 1000), r.type, r.data::json
   from fence, unnest($2::uuid[], $3::integer[], $4::uuid[], $5::double precision[], $6::text[], $7::text[])
     as r (execution_id, seq, workspace_id, at, type, data)`
+
+// Beside the events, for workspaces with destinations. In the order of their numbers, which is that of their delivery.
+const LEFT = `left_for as (
+  insert into event_outbox (workspace_id, type, at, execution_id, seq)
+  select a.workspace_id, a.type, a.at, a.execution_id, a.seq from added a
+  where a.workspace_id = any ($11::uuid[]) and a.type = any ($12::text[]) order by a.execution_id, a.seq)`
+const RETURNING = 'returning workspace_id, type, at, execution_id, seq'
 
 const startsOf = (
   json: string,
@@ -146,28 +155,36 @@ started as (
   where (r.key_hash is null or r.execution_id in (select execution_id from keyed)) and ${NOT_GONE}
   on conflict do nothing returning execution_id)`
 
-const STARTED = startedOf({
-  json: '$10',
-  from: 'fence, starts r',
-  worker: `case when r.status = 'running' then $1::uuid end`,
-  startedAt: 'now()',
-})
+const STARTED = (json: string): string =>
+  startedOf({
+    json,
+    from: 'fence, starts r',
+    worker: `case when r.status = 'running' then $1::uuid end`,
+    startedAt: 'now()',
+  })
 
-const RESULT = `select (select count(*)::integer from fence) as alive,
+const RESULT = `select (select count(*)::integer from fence) as alive, (select generation from event_generation) as generation,
   array(select execution_id::text from moved) as moved`
 
-/** Two texts, each prepared once per connection: most batches hold no start. */
-export const COMMIT = {
-  name: 'engine-commit',
-  text: `with ${FENCE}, added as (${EVENTS}), ${MOVED}, ${ITEMS} ${RESULT}, '{}'::text[] as started`,
-}
+const NOT_REFUSED = `where r.execution_id not in (select execution_id from starts)
+      or r.execution_id in (select execution_id from started)`
 
-export const COMMIT_WITH_STARTS = {
-  name: 'engine-commit-starts',
-  text: `with ${FENCE}, ${STARTED}, added as (${EVENTS}
-    where r.execution_id not in (select execution_id from starts)
-      or r.execution_id in (select execution_id from started)), ${MOVED}, ${ITEMS}
-    ${RESULT}, array(select execution_id::text from started) as started`,
+/** Four texts, each prepared once per connection: most batches hold no start, and no event that leaves. */
+const commitText = (hasStarts: boolean, leaves: boolean): string =>
+  `with ${[
+    FENCE,
+    ...(hasStarts ? [STARTED(leaves ? '$13' : '$11')] : []),
+    `added as (${EVENTS} ${hasStarts ? NOT_REFUSED : ''} ${leaves ? RETURNING : ''})`,
+    ...(leaves ? [LEFT] : []),
+    MOVED,
+    ITEMS,
+  ].join()} ${RESULT}, ${hasStarts ? 'array(select execution_id::text from started)' : `'{}'::text[]`} as started`
+
+export const COMMITS = {
+  plain: { name: 'engine-commit', text: commitText(false, false) },
+  starts: { name: 'engine-commit-starts', text: commitText(true, false) },
+  leaves: { name: 'engine-commit-leaves', text: commitText(false, true) },
+  startsAndLeaves: { name: 'engine-commit-starts-leaves', text: commitText(true, true) },
 }
 
 /** Starts that nobody owns yet: no worker, no events, and so no fence. */

@@ -1,5 +1,6 @@
 import type { GraphState, NodeState } from '../interpreter/state.ts'
-import type { Append, Encoded, Move } from './batch.ts'
+import { type Append, COMMITS, type Encoded, type Move } from './batch.ts'
+import { OUTWARD, type Watched } from './watched.ts'
 
 const hex = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`
 
@@ -98,9 +99,23 @@ const plainArray = (values: (string | number)[]): string => `{${values.join()}}`
 // Inside quotes an array and a JSON string escape the same two characters, and JSON text holds no others to be escaped.
 const textArray = (jsonTexts: string[]): string => `{${JSON.stringify(jsonTexts).slice(1, -1)}}`
 
-export type Values = { hasStarts: boolean; values: unknown[] }
+export type Statement = { name: string; text: string; values: unknown[]; leaves: boolean }
 
-export const valuesOf = (workerId: string, batch: Encoded[]): Values => {
+const outward = new Set(OUTWARD)
+
+/** The workspaces of the batch that send some of these events to the outside. */
+const leavingFrom = (batch: Encoded[], watched: Watched): string[] => {
+  if (watched.isEmpty()) return []
+  const leaving = new Set<string>()
+  for (const { workspaceId, facts } of batch)
+    if (watched.has(workspaceId) && facts.some(({ type }) => outward.has(type))) leaving.add(workspaceId)
+  return [...leaving]
+}
+
+const statementOf = (hasStarts: boolean, leaves: boolean) =>
+  leaves ? (hasStarts ? COMMITS.startsAndLeaves : COMMITS.leaves) : hasStarts ? COMMITS.starts : COMMITS.plain
+
+export const commitOf = (workerId: string, batch: Encoded[], watched: Watched): Statement => {
   const executions: string[] = []
   const seqs: number[] = []
   const workspaces: string[] = []
@@ -137,6 +152,9 @@ export const valuesOf = (workerId: string, batch: Encoded[]): Values => {
     textArray(texts),
   ]
   values.push(moves.length > 0 ? JSON.stringify(moves) : '[]', items.length > 0 ? JSON.stringify(items) : '[]')
+  values.push(watched.generation())
+  const leaving = leavingFrom(batch, watched)
+  if (leaving.length > 0) values.push(leaving, OUTWARD)
   if (starts.length > 0) values.push(JSON.stringify(inOrder(starts).map(startFields)))
-  return { hasStarts: starts.length > 0, values }
+  return { ...statementOf(starts.length > 0, leaving.length > 0), values, leaves: leaving.length > 0 }
 }

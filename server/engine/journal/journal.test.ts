@@ -4,10 +4,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { type Database, openDatabase } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
-import { type Append, COMMIT } from './batch.ts'
-import { encode, valuesOf } from './encode.ts'
+import type { Append } from './batch.ts'
+import { commitOf, encode } from './encode.ts'
 import { Fenced, type Journal, makeJournal, Refused, Unknown } from './journal.ts'
 import { takeBatch } from './take.ts'
+import { makeWatched, type Watched } from './watched.ts'
 
 let database: TestDatabase
 let db: Database
@@ -85,7 +86,10 @@ test('whoever declares a worker dead waits for its statements that are under way
   await journal.append(append)
   const slow = await database.superuser()
   await slow.query('begin')
-  await slow.query(COMMIT.text, valuesOf(workerId, [encode(next(append))]).values)
+  const watched = makeWatched()
+  await watched.reload(db.enginePool)
+  const { text, values } = commitOf(workerId, [encode(next(append))], watched)
+  await slow.query(text, values)
   let buried = false
   const burying = superuser.query('select engine.bury($1)', [workerId]).then(() => {
     buried = true
@@ -181,4 +185,73 @@ test('a batch holds each idempotency key once, and no more bytes than it may', (
   expect([batch.map(({ n }) => n), left.map(({ n }) => n)]).toEqual([[1, 2, 3], [1]])
   const large = takeBatch([queued(1, 3_000_000), queued(2, 3_000_000), queued(3)], (one) => one)
   expect(large.batch.map(({ n }) => n)).toEqual([1, 2])
+})
+
+const watch = async (workspace: string): Promise<void> => {
+  await superuser.query('begin')
+  await superuser.query('update event_generation set generation = generation + 1')
+  await superuser.query(
+    'insert into event_workspaces (workspace_id, journal, generation) select $1, true, generation from event_generation',
+    [workspace],
+  )
+  await superuser.query('commit')
+}
+
+const outboxOf = async (workspace: string): Promise<string[]> =>
+  (
+    await superuser.query('select type, seq from event_outbox where workspace_id = $1 order by n', [workspace])
+  ).rows.map(({ type, seq }) => `${seq} ${type}`)
+
+test('from the commit of its first destination on, the events of a workspace are in the outbox, and of no other', async () => {
+  const watchedSpace = newId()
+  await superuser.query('alter table event_workspaces drop constraint if exists event_workspaces_workspace_id_fkey')
+  const before = start({ workspaceId: watchedSpace })
+  await journal.append(before)
+  await watch(watchedSpace)
+  const facts = ['execution.waiting', 'node.succeeded', 'execution.resumed'].map((type) => ({
+    type: type as Append['facts'][number]['type'],
+    at: Date.now(),
+    data: {},
+  }))
+  const fresh = start({ workspaceId: watchedSpace })
+  const elsewhere = start({ workspaceId: newId() })
+  const accepted = await Promise.all([
+    journal.append(next(before, { workspaceId: watchedSpace, facts })),
+    journal.append(fresh),
+    journal.append(elsewhere),
+  ])
+  expect(accepted.map(({ started }) => started)).toEqual([false, true, true])
+  expect((await outboxOf(watchedSpace)).toSorted()).toEqual([
+    '1 execution.started',
+    '2 execution.waiting',
+    '4 execution.resumed',
+  ])
+  expect(await outboxOf(elsewhere.workspaceId)).toEqual([])
+  expect(await eventsOf(before.executionId)).toBe(4)
+})
+
+test('a commit made with an old list writes nothing, and is made again with the new one', async () => {
+  const workspace = newId()
+  const append = start({ workspaceId: workspace })
+  await journal.append(append)
+  // The list as one process knew it before another made the first destination.
+  const inner = makeWatched()
+  let reloads = 0
+  const watched: Watched = {
+    ...inner,
+    reload: async (client) => {
+      reloads += 1
+      await inner.reload(client)
+    },
+  }
+  await watched.reload(db.enginePool)
+  const other = makeJournal({ pool: db.enginePool, workerId, log, watched })
+  await watch(workspace)
+  await other.append(
+    next(append, { workspaceId: workspace, facts: [{ type: 'execution.waiting', at: Date.now(), data: {} }] }),
+  )
+  expect(reloads).toBe(2)
+  expect(await outboxOf(workspace)).toEqual(['2 execution.waiting'])
+  expect(await eventsOf(append.executionId)).toBe(2)
+  await other.close()
 })

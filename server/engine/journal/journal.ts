@@ -2,10 +2,11 @@ import type pg from 'pg'
 import { SECOND } from '#platform/clock'
 import { isConnectionLost } from '#platform/db/unavailable'
 import type { Logger } from '#platform/log'
-import { type Append, COMMIT, COMMIT_WITH_STARTS, type Encoded } from './batch.ts'
-import { encode, valuesOf } from './encode.ts'
+import type { Append, Encoded } from './batch.ts'
+import { commitOf, encode } from './encode.ts'
 import { isSealed, openWeek } from './sealed.ts'
 import { takeBatch } from './take.ts'
+import { makeWatched, type Watched } from './watched.ts'
 
 // Group commit. Appends that come while statements are under way leave together in the next one. Each statement is one
 // transaction, fenced by the worker's row; an execution has one append under way at a time, so it stands once in each.
@@ -32,7 +33,7 @@ export type Journal = {
 }
 
 type Waiting = { encoded: Encoded; resolve(accepted: Accepted): void; reject(error: Error): void }
-type Answer = { alive: number; moved: string[]; started: string[] }
+type Answer = { alive: number; generation: number; moved: string[]; started: string[] }
 
 /** Two statements in flight: one is flushed to disk while the other is being built. */
 const LANES = 2
@@ -46,8 +47,15 @@ export const isFull = (error: unknown): boolean => (error as { code?: string }).
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-export const makeJournal = (deps: { pool: pg.Pool; workerId: string; log: Logger }): Journal => {
-  const { pool, workerId, log } = deps
+export const makeJournal = (deps: {
+  pool: pg.Pool
+  workerId: string
+  log: Logger
+  watched?: Watched
+  /** Something was put into the outbox of events. */
+  onLeft?(): void
+}): Journal => {
+  const { pool, workerId, log, watched = makeWatched() } = deps
   let queue: Waiting[] = []
   let free = LANES
   let scheduled = false
@@ -58,12 +66,22 @@ export const makeJournal = (deps: { pool: pg.Pool; workerId: string; log: Logger
   const sentAt = new Map<pg.PoolClient, number>()
 
   const send = async (client: pg.PoolClient, batch: Waiting[]): Promise<Answer> => {
-    const { hasStarts, values } = valuesOf(
-      workerId,
-      batch.map((waiting) => waiting.encoded),
-    )
-    const result = await client.query<Answer>({ ...(hasStarts ? COMMIT_WITH_STARTS : COMMIT), values })
-    return result.rows[0] as Answer
+    for (;;) {
+      const { leaves, ...statement } = commitOf(
+        workerId,
+        batch.map((waiting) => waiting.encoded),
+        watched,
+      )
+      const known = watched.generation()
+      const { rows } = await client.query<Answer>(statement)
+      const answer = rows[0] as Answer
+      if (answer.alive > 0 || answer.generation === known) {
+        if (leaves && answer.alive > 0) deps.onLeft?.()
+        return answer
+      }
+      // Nothing was written: it was made with an old list of the workspaces whose events leave.
+      await watched.reload(client)
+    }
   }
 
   /** What is under way must be recorded, however long the disk stays full; what has not begun need not begin. */

@@ -3,7 +3,9 @@ import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
+import { OUTBOX_HINTS } from '#platform/outbox'
 import { type Journal, makeJournal } from '../journal/journal.ts'
+import { makeWatched } from '../journal/watched.ts'
 import type { Store } from './store.ts'
 
 /** The name under which a worker owns executions and writes. One that was declared dead is never used again. */
@@ -28,10 +30,14 @@ export const makeIdentities = async (deps: {
 }): Promise<Identities> => {
   const { db, store, log } = deps
 
+  // Outlives a name: what it knows stays true.
+  const watched = makeWatched()
+  const onLeft = (): void => db.hint(OUTBOX_HINTS, '')
+
   const newIdentity = async (): Promise<Identity> => {
     const workerId = newId()
     await store.register({ workerId, host: hostname(), pid: process.pid })
-    return { workerId, journal: makeJournal({ pool: db.enginePool, workerId, log }) }
+    return { workerId, journal: makeJournal({ pool: db.enginePool, workerId, log, watched, onLeft }) }
   }
 
   let identity = await newIdentity()

@@ -32,6 +32,8 @@ const parameterOf: Record<ResourceKind, string> = {
   setup_intent: 'setup_intent_id',
   credential: 'credential_id',
   owned_credential: 'credential_id',
+  destination: 'destination_id',
+  owned_destination: 'destination_id',
 }
 
 /** Refuses, in the order 401, 404, 403, whoever the route's word does not let in. */

@@ -30,6 +30,8 @@ export type ResourceKind =
   | 'setup_intent'
   | 'credential'
   | 'owned_credential'
+  | 'destination'
+  | 'owned_destination'
 
 /** `inbound`: a webhook token that stands in the address; its own settings say how the caller proves itself. */
 export type TokenScope = 'webhook' | 'inbound' | 'template' | 'workflow'

@@ -21,6 +21,8 @@ const prefixOf: Record<string, Prefix> = {
   dataset_id: 'ds',
   connection_id: 'conn',
   credential_id: 'cred',
+  destination_id: 'dest',
+  delivery_id: 'dlv',
   source_id: 'src',
   job_id: 'job',
   run_id: 'run',

@@ -20,6 +20,10 @@ export type OutgoingRequest = {
   timeoutMs?: number
   /** Of the answer, after decompression. */
   maxBytes?: number
+  /** A longer answer is cut off there, not refused. */
+  cut?: true
+  /** A redirect is the answer; nothing is sent to where it leads. */
+  redirects?: false
   /** Put in at the last moment; what comes back is masked. */
   credential?: OutgoingCredential
 }
@@ -37,6 +41,8 @@ export type Outgoing = {
   /** A `lookup` for `net.connect` that refuses what is not public, save for this host and port where exempt. */
   lookupFor: Guard['lookupFor']
   checkLiteral: Guard['checkLiteral']
+  /** Whether the operator allows this target although it is not public. */
+  isExempt: Guard['isExempt']
   close(): Promise<void>
 }
 
@@ -50,7 +56,12 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
   const guard = makeGuard(options.allowTargets, options.resolve)
   const agent = makeAgent(guard)
 
-  const open = async (first: Hop, signal: AbortSignal, timeoutMs: number, credential?: OutgoingCredential) => {
+  const open = async (
+    first: Hop,
+    signal: AbortSignal,
+    { timeoutMs, maxRedirects }: Bounds,
+    credential?: OutgoingCredential,
+  ) => {
     if (credential) checkDestination(credential, first.url, guard)
     const certified = credential?.clientCertificate && makeAgent(guard, credential.clientCertificate)
     let hop = first
@@ -70,10 +81,10 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
           bodyTimeout: timeoutMs,
         })
         const location = answer.headers.location
-        if (!isRedirect(answer.statusCode) || typeof location !== 'string') return { hop, answer }
+        if (!isRedirect(answer.statusCode) || typeof location !== 'string' || maxRedirects === 0) return { hop, answer }
         answer.body.on('error', () => {}).destroy()
-        if (redirects >= MAX_REDIRECTS) {
-          throw new OutgoingFailure('too_many_redirects', `the target redirects more than ${MAX_REDIRECTS} times`)
+        if (redirects >= maxRedirects) {
+          throw new OutgoingFailure('too_many_redirects', `the target redirects more than ${maxRedirects} times`)
         }
         // Masked before it is followed: a service that repeats the secret in the address sends it nowhere else.
         hop = nextHop(hop, answer.statusCode, credential?.mask.text(location) ?? location)
@@ -88,16 +99,16 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
   const exchange = async (
     first: Hop,
     signal: AbortSignal,
-    timeoutMs: number,
+    bounds: Bounds,
     credential?: OutgoingCredential,
   ): Promise<{ hop: Hop; answer: Answer; mask?: Mask | undefined }> => {
-    const opened = await open(first, signal, timeoutMs, credential)
+    const opened = await open(first, signal, bounds, credential)
     if (opened.answer.statusCode !== 401 || !credential?.renew || opened.hop.url.origin !== first.url.origin)
       return { ...opened, mask: credential?.mask }
     const renewed = await credential.renew()
     if (renewed === undefined) return { ...opened, mask: credential.mask }
     opened.answer.body.on('error', () => {}).destroy()
-    return { ...(await open(first, signal, timeoutMs, renewed)), mask: bothMasks(credential.mask, renewed.mask) }
+    return { ...(await open(first, signal, bounds, renewed)), mask: bothMasks(credential.mask, renewed.mask) }
   }
 
   const fetchWith = (
@@ -111,7 +122,8 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
       const signal = withTimeout(10 * DEFAULT_TIMEOUT_MS, request.signal)
       try {
         const first = firstHop({ method: request.method, url: request.url, headers, body })
-        const { hop, answer, mask } = await exchange(first, signal, timeoutMs, credential)
+        const bounds = { timeoutMs, maxRedirects: MAX_REDIRECTS }
+        const { hop, answer, mask } = await exchange(first, signal, bounds, credential)
         return toResponse(answer, hop, mask)
       } catch (error) {
         request.signal.throwIfAborted()
@@ -126,8 +138,9 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
       const signal = withTimeout(timeoutMs, request.signal)
       const { credential } = request
       try {
-        const { hop, answer, mask } = await exchange(firstHop(request), signal, timeoutMs, credential)
-        const body = await readBody(answer, hop.method, request.maxBytes ?? DEFAULT_MAX_BYTES)
+        const bounds = { timeoutMs, maxRedirects: request.redirects === false ? 0 : MAX_REDIRECTS }
+        const { hop, answer, mask } = await exchange(firstHop(request), signal, bounds, credential)
+        const body = await readBody(answer, hop.method, request.maxBytes ?? DEFAULT_MAX_BYTES, request.cut)
         const headers = flatten(answer.headers, mask)
         if (mask === undefined) return { status: answer.statusCode, headers, body, url: hop.url.href }
         return { status: answer.statusCode, headers, body: mask.bytes(body), url: mask.text(hop.url.href) }
@@ -141,6 +154,7 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
     resolveTarget: guard.resolveTarget,
     lookupFor: guard.lookupFor,
     checkLiteral: guard.checkLiteral,
+    isExempt: guard.isExempt,
     close: () => agent.close(),
   }
 }
@@ -161,6 +175,8 @@ function failureOf(error: unknown, credential: OutgoingCredential | undefined): 
   const { code, message } = asOutgoingFailure(error)
   return new OutgoingFailure(code, credential.mask.text(message))
 }
+
+type Bounds = { timeoutMs: number; maxRedirects: number }
 
 type ClientCertificate = NonNullable<OutgoingCredential['clientCertificate']>
 
@@ -188,13 +204,17 @@ function makeConnector(guard: Guard, certificate: Partial<ClientCertificate> = {
 type Answer = Pick<Dispatcher.ResponseData, 'headers' | 'body' | 'statusCode'>
 
 /** The answer decompressed and counted as it comes: a bomb is cut off, not unpacked. */
-async function readBody(answer: Answer, method: string, maxBytes: number): Promise<Buffer> {
+async function readBody(answer: Answer, method: string, maxBytes: number, cut = false): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   const stream = decoded(answer, method)
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       size += chunk.length
+      if (size > maxBytes && cut) {
+        chunks.push(chunk.subarray(0, chunk.length - (size - maxBytes)))
+        break
+      }
       if (size > maxBytes) {
         throw new OutgoingFailure('response_too_large', `the answer is larger than ${maxBytes} bytes`)
       }

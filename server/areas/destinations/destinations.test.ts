@@ -1,0 +1,599 @@
+import { readFile } from 'node:fs/promises'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
+import { eventTypes, OUTBOX_HINTS } from '#platform/outbox'
+import { startVendor, type Vendor } from '#test/fakes/vendor'
+import { makeDataset, makeJob, runJob } from '#test/harness/jobs'
+import { type Answer, type Service, startService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+
+let service: Service
+let world: World
+let receiver: Vendor
+let other: Vendor
+
+beforeAll(async () => {
+  receiver = await startVendor()
+  other = await startVendor()
+  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: `${receiver.host},${other.host}` } })
+})
+beforeEach(async () => {
+  world = await makeWorld(service)
+  receiver.answer = taken
+})
+afterAll(async () => {
+  await service?.stop()
+  await receiver?.stop()
+  await other?.stop()
+})
+
+const taken: Vendor['answer'] = (_request, response) => response.writeHead(204).end()
+const answering =
+  (status: number, headers: Record<string, string> = {}, body = ''): Vendor['answer'] =>
+  (_request, response) =>
+    response.writeHead(status, headers).end(body)
+
+/** Each destination has a path of its own, so that tests do not see each other's events. */
+let paths = 0
+async function make(person: TestPerson, more: object = {}): Promise<Answer['body'] & { path: string }> {
+  const path = `/events-${++paths}`
+  const body = { url: receiver.url + path, event_types: ['execution.*'], ...more }
+  const made = await person.call('POST', '/api/event-destinations', { body })
+  expect(made.status, made.text).toBe(201)
+  return { ...made.body, path }
+}
+const seenAt = (path: string) =>
+  receiver.seen
+    .filter((request) => request.path === path)
+    .map((request) => ({ ...request, message: JSON.parse(request.body) }))
+const typesAt = (path: string): string[] => seenAt(path).map(({ message }) => message.type)
+const arrived = (path: string, type: string, count = 1) =>
+  until(async () => {
+    const found = seenAt(path).filter(({ message }) => message.type === type)
+    return found.length >= count && found
+  }, `${type} at ${path}`)
+
+const set = (value: unknown = 1) => ({
+  nodes: [{ id: 'n', type: 'set', args: { values: { value } } }],
+  edges: [],
+  output: { $ref: 'nodes.n.output' },
+})
+const gate = {
+  nodes: [
+    {
+      id: 'ok',
+      type: 'approval',
+      args: { title: 'Pay?', policy: { approvers: [{ kind: 'role', id: 'member' }], quorum: 'any' } },
+    },
+  ],
+  edges: [],
+}
+async function save(person: TestPerson, definition: object = set()): Promise<string> {
+  const made = await person.call('POST', '/api/workflows', { body: { name: 'W', definition } })
+  expect(made.status, made.text).toBe(201)
+  return made.body.workflow_id
+}
+async function run(person: TestPerson, workflow: string): Promise<string> {
+  const ran = await person.call('POST', `/api/workflows/${workflow}/run?wait_s=20`, { body: { input: {} } })
+  expect(ran.status, ran.text).toBeLessThan(300)
+  return ran.body.execution_id
+}
+async function share(workflow: string, ...people: TestPerson[]): Promise<void> {
+  const members = people.map(({ id }) => ({ user_id: id, role: 'viewer' }))
+  const answer = await world.owner.call('PATCH', `/api/workflows/${workflow}`, { body: { members } })
+  expect(answer.status, answer.text).toBe(200)
+}
+const get = async (person: TestPerson, id: string) => (await person.call('GET', `/api/event-destinations/${id}`)).body
+const deliveries = async (person: TestPerson, id: string) =>
+  (await person.call('GET', `/api/event-destinations/${id}/deliveries`)).body.items
+/** What waits for its next attempt is due now. */
+async function hurry(destination: string): Promise<void> {
+  const id = fromWire('dest', destination)
+  await service.sql('update event_destinations set blocked_until = null where destination_id = $1', [id])
+  await service.sql(`update event_deliveries set next_at = now() where destination_id = $1 and status = 'pending'`, [
+    id,
+  ])
+  service.db.hint(OUTBOX_HINTS, '')
+}
+
+describe('a destination', () => {
+  test('is sent signed events of executions, in order, with what happened', async () => {
+    const { path, secret, destination_id } = await make(world.member)
+    const workflow = await save(world.member)
+    const execution = await run(world.member, workflow)
+    const [ended] = await arrived(path, 'execution.succeeded')
+    expect(typesAt(path)).toEqual(['execution.started', 'execution.succeeded'])
+    for (const { body, headers } of seenAt(path)) new Webhook(secret).verify(body, headers as Record<string, string>)
+    expect(ended!.message.data).toMatchObject({
+      workspace_id: world.workspace.id,
+      execution_id: execution,
+      workflow_id: workflow,
+      results: { value: 1 },
+      trigger: { kind: 'user', id: world.member.id },
+      started_by: world.member.id,
+    })
+    const done = await until(async () => {
+      const rows = await deliveries(world.member, destination_id)
+      return rows.length === 2 && rows.every(({ status }: Answer['body']) => status === 'delivered') && rows
+    }, 'both deliveries')
+    expect(done[0]).toMatchObject({ type: 'execution.succeeded', attempts: 1, answer_status: 204, problem: null })
+    expect(seenAt(path).map(({ headers }) => headers['webhook-id'])).toEqual(
+      done.map(({ delivery_id }: Answer['body']) => delivery_id).reverse(),
+    )
+    expect(await get(world.member, destination_id)).toMatchObject({ enabled: true, pending: 0, failures: 0 })
+  })
+
+  test('gives its secret once, sealed at rest, and rotates it with an overlap', async () => {
+    const { path, secret, destination_id } = await make(world.member)
+    expect(secret).toMatch(/^whsec_/)
+    expect(await get(world.member, destination_id)).not.toHaveProperty('secret')
+    const [row] = await service.sql<{ text: string }>(
+      'select d::text as text from event_destinations d where destination_id = $1',
+      [fromWire('dest', destination_id)],
+    )
+    expect(row!.text).not.toContain(secret.slice(6))
+    expect(row!.text).not.toContain(Buffer.from(secret).toString('hex'))
+    const rotated = await world.member.call('POST', `/api/event-destinations/${destination_id}/rotate-secret`)
+    expect(rotated.status).toBe(200)
+    await run(world.member, await save(world.member))
+    const [first] = await arrived(path, 'execution.started')
+    for (const known of [secret, rotated.body.secret])
+      new Webhook(known).verify(first!.body, first!.headers as Record<string, string>)
+    await service.sql(
+      `update event_destinations set previous_secret_until = now() - interval '1 second' where destination_id = $1`,
+      [fromWire('dest', destination_id)],
+    )
+    await run(world.member, await save(world.member))
+    const [, second] = await arrived(path, 'execution.started', 2)
+    new Webhook(rotated.body.secret).verify(second!.body, second!.headers as Record<string, string>)
+    expect(() => new Webhook(secret).verify(second!.body, second!.headers as Record<string, string>)).toThrow()
+  })
+
+  test('with a workflow is sent events of that one alone', async () => {
+    const [mine, another] = [await save(world.member), await save(world.member)]
+    const { path } = await make(world.member, { workflow_id: mine })
+    const everything = await make(world.member)
+    await run(world.member, another)
+    const execution = await run(world.member, mine)
+    await arrived(everything.path, 'execution.succeeded', 2)
+    await arrived(path, 'execution.succeeded')
+    expect(seenAt(path).map(({ message }) => message.data.execution_id)).toEqual([execution, execution])
+  })
+
+  test('hears of approvals, with who voted', async () => {
+    const { path } = await make(world.owner, { event_types: ['approval.*', 'execution.waiting'] })
+    const workflow = await save(world.owner, gate)
+    const ran = await world.owner.call('POST', `/api/workflows/${workflow}/run`, { body: { input: {} } })
+    const [opened] = await arrived(path, 'approval.opened')
+    expect(opened!.message.data).toMatchObject({ execution_id: ran.body.execution_id, node_id: 'ok', title: 'Pay?' })
+    await arrived(path, 'execution.waiting')
+  })
+
+  test('is refused where it can never work, or leads to what the caller may not see', async () => {
+    const strangers = await save(world.stranger)
+    const hidden = await save(world.owner)
+    const bodies: [object, number, string][] = [
+      [{ url: 'http://example.com/' }, 422, 'invalid'],
+      [{ url: 'https://10.0.0.1/' }, 422, 'invalid'],
+      [{ url: 'https://user:pass@example.com/' }, 422, 'invalid'],
+      [{ url: 'nonsense' }, 422, 'invalid'],
+      [{ url: `https://example.com/${'a'.repeat(2_000)}` }, 422, 'invalid'],
+      [{ event_types: [] }, 422, 'invalid'],
+      [{ event_types: ['execution.exploded'] }, 422, 'invalid'],
+      [{ event_types: ['audit.*'] }, 403, 'forbidden'],
+      [{ workflow_id: strangers }, 422, 'unknown_reference'],
+      [{ workflow_id: hidden }, 422, 'unknown_reference'],
+      [{ workflow_id: 'wf_nonsense' }, 422, 'unknown_reference'],
+      [{ credential_id: 'cred_01kf3v6h2he3wtpk1fw5c0wz9d' }, 422, 'unknown_reference'],
+    ]
+    for (const [more, status, code] of bodies) {
+      const body = { url: 'https://example.com/', event_types: ['execution.*'], ...more }
+      const answer = await world.member.call('POST', '/api/event-destinations', { body })
+      expect([more, answer.status, answer.body.code]).toEqual([more, status, code])
+    }
+    expect((await world.member.call('GET', '/api/event-destinations')).body.items).toEqual([])
+  })
+
+  test('is one of twenty at most', async () => {
+    const body = { url: 'https://example.com/', event_types: ['job.*'] }
+    const made = await Promise.all(
+      Array.from({ length: 22 }, () => world.owner.call('POST', '/api/event-destinations', { body })),
+    )
+    expect(made.filter(({ status }) => status === 201)).toHaveLength(20)
+    expect(made.find(({ status }) => status !== 201)!.body.code).toBe('quota_exceeded')
+  })
+
+  test('is tried out at once, whatever the receiver says', async () => {
+    const { path, secret, destination_id } = await make(world.member)
+    const test = () => world.member.call('POST', `/api/event-destinations/${destination_id}/test`)
+    expect((await test()).body).toMatchObject({ ok: true, answer_status: 204 })
+    const [sent] = await arrived(path, 'destination.test')
+    new Webhook(secret).verify(sent!.body, sent!.headers as Record<string, string>)
+    receiver.answer = answering(503, {}, 'closed \0 today')
+    expect((await test()).body).toMatchObject({ ok: false, answer_status: 503, answer_text: 'closed  today' })
+    receiver.answer = answering(307, { location: `${other.url}/stolen` })
+    expect((await test()).body).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('redirects are not followed'),
+    })
+    expect(other.seen).toEqual([])
+    expect((await deliveries(world.member, destination_id)).map(({ status }: Answer['body']) => status)).toEqual([
+      'failed',
+      'failed',
+      'delivered',
+    ])
+    expect((await get(world.member, destination_id)).pending).toBe(0)
+  })
+
+  test('applies a credential to its deliveries, and masks what the receiver repeats', async () => {
+    const token = 'tok-for-the-receiver-42'
+    const credential = await world.member.call('POST', '/api/credentials', {
+      body: { name: 'Receiver', kind: 'bearer', hosts: [receiver.host], secrets: { token } },
+    })
+    const { path, destination_id } = await make(world.member, { credential_id: credential.body.credential_id })
+    receiver.answer = (request, response) => response.writeHead(200).end(`thanks for ${request.headers.authorization}`)
+    await run(world.member, await save(world.member))
+    const [sent] = await arrived(path, 'execution.succeeded')
+    expect(sent!.headers.authorization).toBe(`Bearer ${token}`)
+    const [row] = await until(async () => {
+      const rows = await deliveries(world.member, destination_id)
+      return rows.every(({ status }: Answer['body']) => status === 'delivered') && rows.length === 2 && rows
+    }, 'the deliveries')
+    expect(row.answer_text).toBe('thanks for Bearer •••')
+    // Without it nothing is sent at all.
+    await world.member.call('DELETE', `/api/credentials/${credential.body.credential_id}`)
+    const before = seenAt(path).length
+    await run(world.member, await save(world.member))
+    const failed = await until(async () => {
+      const rows = await deliveries(world.member, destination_id)
+      return rows.find(({ problem }: Answer['body']) => problem !== null)
+    }, 'a failed delivery')
+    expect(failed.problem).toMatch(/revoked/)
+    expect(seenAt(path)).toHaveLength(before)
+  })
+})
+
+describe('what is not taken', () => {
+  test('is sent again with the same id, and holds back the later events of its execution alone', async () => {
+    const { path, destination_id } = await make(world.member)
+    const workflow = await save(world.member)
+    let refuse = true
+    let refusedId = ''
+    receiver.answer = (request, response) => {
+      const { data } = JSON.parse(request.body)
+      if (refuse && refusedId === '') refusedId = data.execution_id
+      response.writeHead(refuse && data.execution_id === refusedId ? 500 : 204).end()
+    }
+    await run(world.member, workflow)
+    await arrived(path, 'execution.started')
+    const second = await run(world.member, workflow)
+    await until(
+      async () =>
+        seenAt(path).some(
+          ({ message: { type, data } }) => type === 'execution.succeeded' && data.execution_id === second,
+        ),
+      'the end of the second',
+    )
+    expect(
+      seenAt(path)
+        .filter(({ message }) => message.data.execution_id === refusedId)
+        .map(({ message }) => message.type),
+    ).toEqual(['execution.started'])
+    const failed = (await deliveries(world.member, destination_id)).find(
+      ({ problem }: Answer['body']) => problem !== null,
+    )
+    expect(failed).toMatchObject({
+      status: 'pending',
+      attempts: 1,
+      answer_status: 500,
+      problem: 'the receiver answered 500',
+    })
+    refuse = false
+    await hurry(destination_id)
+    await until(async () => (await get(world.member, destination_id)).pending === 0, 'everything to arrive')
+    const ofFirst = seenAt(path).filter(({ message }) => message.data.execution_id === refusedId)
+    expect(ofFirst.map(({ message }) => message.type)).toEqual([
+      'execution.started',
+      'execution.started',
+      'execution.succeeded',
+    ])
+    expect(new Set(ofFirst.map(({ headers }) => headers['webhook-id'])).size).toBe(2)
+  })
+
+  test('is tried for three days; then the destination is off and its owner told, and once on again it goes on', async () => {
+    const { path, destination_id } = await make(world.member)
+    receiver.answer = answering(500)
+    await run(world.member, await save(world.member))
+    await until(async () => (await get(world.member, destination_id)).failures === 1, 'the first failure')
+    await service.sql(
+      `update event_deliveries set first_attempt_at = now() - interval '3 days' where destination_id = $1 and attempts > 0`,
+      [fromWire('dest', destination_id)],
+    )
+    await hurry(destination_id)
+    const off = await until(async () => {
+      const body = await get(world.member, destination_id)
+      return body.enabled === false && body
+    }, 'the destination to be switched off')
+    expect(off).toMatchObject({ off_reason: 'failing', off_message: expect.stringContaining('three days'), pending: 1 })
+    const told = await until(async () => {
+      const { body } = await world.member.call('GET', '/api/notifications')
+      return body.items.find(({ kind }: Answer['body']) => kind === 'destination.switched_off')
+    }, 'the notification')
+    expect(told).toMatchObject({ link: `/destinations/${destination_id}` })
+    // What happens meanwhile is not kept for it; what waited is.
+    receiver.answer = taken
+    await run(world.member, await save(world.member))
+    const on = await world.member.call('PATCH', `/api/event-destinations/${destination_id}`, {
+      body: { enabled: true },
+    })
+    expect(on.body).toMatchObject({ enabled: true, off_reason: null, failures: 0 })
+    await arrived(path, 'execution.succeeded')
+    await until(async () => (await get(world.member, destination_id)).pending === 0, 'what waited')
+    expect(typesAt(path).filter((type) => type === 'execution.succeeded')).toHaveLength(1)
+  })
+
+  test('one event that is never taken does not stop the others', async () => {
+    const { destination_id } = await make(world.member)
+    let bad = ''
+    receiver.answer = (request, response) => {
+      const { data } = JSON.parse(request.body)
+      if (bad === '') bad = data.execution_id
+      response.writeHead(data.execution_id === bad ? 400 : 204).end()
+    }
+    await run(world.member, await save(world.member))
+    await until(async () => (await get(world.member, destination_id)).failures === 1, 'the first failure')
+    await service.sql(
+      `update event_deliveries set first_attempt_at = now() - interval '3 days' where destination_id = $1 and attempts > 0`,
+      [fromWire('dest', destination_id)],
+    )
+    await run(world.member, await save(world.member))
+    await until(async () => (await get(world.member, destination_id)).last_success_at !== null, 'another to be taken')
+    await hurry(destination_id)
+    await until(
+      async () =>
+        (await deliveries(world.member, destination_id)).some(({ status }: Answer['body']) => status === 'failed'),
+      'it to be given up',
+    )
+    expect(await get(world.member, destination_id)).toMatchObject({ enabled: true })
+  })
+
+  test('410 switches the destination off at once', async () => {
+    const { destination_id } = await make(world.member)
+    receiver.answer = answering(410)
+    await run(world.member, await save(world.member))
+    await until(
+      async () => (await get(world.member, destination_id)).off_reason === 'gone',
+      'the destination to be off',
+    )
+  })
+
+  test('is sent once more when asked, with the same id', async () => {
+    const { path, destination_id } = await make(world.member)
+    await run(world.member, await save(world.member))
+    const [sent] = await arrived(path, 'execution.succeeded')
+    const id = sent!.headers['webhook-id']
+    await until(async () => (await get(world.member, destination_id)).pending === 0, 'the deliveries')
+    const again = await world.member.call(
+      'POST',
+      `/api/event-destinations/${destination_id}/deliveries/${id}/redeliver`,
+    )
+    expect(again.status, again.text).toBe(202)
+    const both = await arrived(path, 'execution.succeeded', 2)
+    expect(both.map(({ headers }) => headers['webhook-id'])).toEqual([id, id])
+    await until(async () => (await get(world.member, destination_id)).pending === 0, 'the second delivery')
+    const nothing = await world.member.call(
+      'POST',
+      `/api/event-destinations/${destination_id}/deliveries/dlv_01kf3v6h2he3wtpk1fw5c0wz9d/redeliver`,
+    )
+    expect(nothing.status).toBe(404)
+    await world.member.call('PATCH', `/api/event-destinations/${destination_id}`, { body: { enabled: false } })
+    const off = await world.member.call('POST', `/api/event-destinations/${destination_id}/deliveries/${id}/redeliver`)
+    expect(off.status).toBe(409)
+  })
+})
+
+describe('a destination acts for its owner', () => {
+  test('and is sent only what they may see', async () => {
+    const mine = await make(world.member)
+    const owners = await make(world.owner)
+    const hidden = await run(world.owner, await save(world.owner))
+    const seen = await run(world.member, await save(world.member))
+    await arrived(owners.path, 'execution.succeeded')
+    await arrived(mine.path, 'execution.succeeded')
+    expect(new Set(seenAt(mine.path).map(({ message }) => message.data.execution_id))).toEqual(new Set([seen]))
+    expect(new Set(seenAt(owners.path).map(({ message }) => message.data.execution_id))).toEqual(new Set([hidden]))
+  })
+
+  test('what they may no longer see when it is sent stays here', async () => {
+    const workflow = await save(world.owner)
+    await share(workflow, world.member)
+    const { path, destination_id } = await make(world.member)
+    receiver.answer = answering(500)
+    await run(world.owner, workflow)
+    await until(async () => (await get(world.member, destination_id)).failures > 0, 'the first failure')
+    await share(workflow)
+    receiver.answer = taken
+    const before = seenAt(path).length
+    await hurry(destination_id)
+    await until(async () => (await get(world.member, destination_id)).pending === 0, 'both to be given up')
+    expect(seenAt(path)).toHaveLength(before)
+    expect((await deliveries(world.member, destination_id))[0]).toMatchObject({
+      status: 'failed',
+      problem: expect.stringContaining('may no longer see it'),
+    })
+  })
+
+  test('stops when they leave the workspace or lose the workflow, and says why', async () => {
+    const leaver = await makePerson(service)
+    await join(service, world.workspace, leaver, 'member')
+    const workflow = await save(world.owner)
+    await share(workflow, leaver)
+    const bound = await make(leaver, { workflow_id: workflow })
+    const wide = await make(leaver)
+    await share(workflow)
+    const lost = await until(async () => {
+      service.db.hint(OUTBOX_HINTS, '')
+      const body = await get(leaver, bound.destination_id)
+      return body.enabled === false && body
+    }, 'the destination to stop')
+    expect(lost).toMatchObject({ off_reason: 'no_access', off_message: expect.stringContaining('no longer see') })
+    const gone = await world.owner.call('DELETE', `/api/workspaces/${world.workspace.id}/members/${leaver.id}`)
+    expect(gone.status, gone.text).toBeLessThan(300)
+    expect(await get(world.owner, wide.destination_id)).toMatchObject({ enabled: false, off_reason: 'owner_left' })
+    await until(async () => {
+      service.db.hint(OUTBOX_HINTS, '')
+      const { body } = await world.owner.call('GET', '/api/notifications')
+      return body.items.some(({ data }: Answer['body']) => data?.destination_id === wide.destination_id)
+    }, 'the owner of the workspace to be told')
+    // Whoever switches it on answers for it.
+    const taken = await world.owner.call('PATCH', `/api/event-destinations/${wide.destination_id}`, {
+      body: { enabled: true },
+    })
+    expect(taken.body).toMatchObject({ enabled: true, owner_id: world.owner.id })
+  })
+
+  test('an owner of the workspace who leads it elsewhere sees their own, not what its maker saw', async () => {
+    const { path, destination_id } = await make(world.member)
+    const stolen = '/stolen-by-the-owner'
+    const changed = await world.owner.call('PATCH', `/api/event-destinations/${destination_id}`, {
+      body: { url: receiver.url + stolen },
+    })
+    expect(changed.body.owner_id).toBe(world.owner.id)
+    await run(world.member, await save(world.member))
+    await run(world.owner, await save(world.owner))
+    await arrived(stolen, 'execution.succeeded')
+    expect(seenAt(stolen)).toHaveLength(2)
+    expect(seenAt(path)).toEqual([])
+    const hidden = await world.member.call('GET', `/api/event-destinations/${destination_id}`)
+    expect(hidden.status).toBe(404)
+  })
+})
+
+describe('other events', () => {
+  test('the audit log is streamed to owners as it is written, without executions', async () => {
+    const { path } = await make(world.owner, { event_types: ['audit.*'] })
+    const made = await world.member.call('POST', '/api/teams', { body: { name: 'Audited' } })
+    const entry = await until(async () => {
+      const found = seenAt(path).find(({ message }) => message.data.action === 'team.created')
+      return found?.message
+    }, 'the entry')
+    expect(entry).toMatchObject({
+      type: 'audit.recorded',
+      data: {
+        actor_id: world.member.id,
+        actor_kind: 'person',
+        subject: made.body.team_id,
+        workspace_id: world.workspace.id,
+      },
+    })
+    const { body: log } = await world.owner.call('GET', '/api/audit-log?action=team.created')
+    expect(log.items[0].entry_id).toBe(entry.data.entry_id)
+    // What was never written is never sent.
+    await world.member.call('POST', '/api/teams', { body: { name: '' } })
+    await run(world.owner, await save(world.owner))
+    const next = await world.member.call('POST', '/api/teams', { body: { name: 'Next' } })
+    await until(
+      async () => seenAt(path).some(({ message }) => message.data.subject === next.body.team_id),
+      'the next entry',
+    )
+    const created = seenAt(path).filter(({ message }) => message.data.action === 'team.created')
+    expect(created).toHaveLength(2)
+    expect(typesAt(path).every((type) => type === 'audit.recorded')).toBe(true)
+    // Somebody who is an owner no more hears nothing more.
+    await join(service, world.workspace, world.member, 'owner')
+    await join(service, world.workspace, world.owner, 'member')
+    const before = seenAt(path).length
+    const all = await make(world.member, { event_types: ['audit.recorded'] })
+    await world.member.call('POST', '/api/teams', { body: { name: 'Later' } })
+    await arrived(all.path, 'audit.recorded')
+    expect(seenAt(path)).toHaveLength(before)
+  })
+
+  test('jobs say when they run, to those who may see them', async () => {
+    const mine = await make(world.member, { event_types: ['job.*'] })
+    const others = await make(world.owner, { event_types: ['job.*'] })
+    const job = await makeJob(world.member, {
+      dataset_id: await makeDataset(world.member, [{ id: 1 }, { id: 2 }]),
+      definition: set(),
+    })
+    await runJob(world.member, job)
+    const [finished] = await arrived(mine.path, 'job.finished')
+    expect(typesAt(mine.path)).toEqual(['job.started', 'job.finished'])
+    expect(finished!.message.data).toMatchObject({ job_id: job })
+    expect(seenAt(others.path)).toEqual([])
+  })
+
+  test('executions of a suite leave none', async () => {
+    const { path } = await make(world.member)
+    const workflow = await save(world.member)
+    const suite = await world.member.call('POST', `/api/workflows/${workflow}/suites`, {
+      body: {
+        name: 'S',
+        dataset_id: await makeDataset(world.member, [{ id: 1 }]),
+        checks: [{ kind: 'cel', expression: 'results.value == 1' }],
+      },
+    })
+    expect(suite.status, suite.text).toBe(201)
+    const started = await world.member.call('POST', `/api/suites/${suite.body.suite_id}/run`, { body: {} })
+    expect(started.status, started.text).toBe(202)
+    await until(async () => {
+      const { body } = await world.member.call('GET', `/api/suites/${suite.body.suite_id}/runs/${started.body.run_id}`)
+      return body.finished_at
+    }, 'the end of the suite')
+    const execution = await run(world.member, workflow)
+    await arrived(path, 'execution.succeeded')
+    expect(new Set(seenAt(path).map(({ message }) => message.data.execution_id))).toEqual(new Set([execution]))
+  })
+})
+
+describe('docs/events.md', () => {
+  test('its examples have the shape of what is sent, and it names every type', async () => {
+    const text = await readFile(new URL('../../../docs/events.md', import.meta.url), 'utf8')
+    for (const type of Object.keys(eventTypes)) expect(text).toContain(`\`${type}\``)
+    const examples = [...text.matchAll(/^```json event\n([\s\S]*?)^```/gm)].map(([, json]) => JSON.parse(json!))
+    const { path } = await make(world.owner, { event_types: ['execution.*', 'audit.*'] })
+    await world.owner.call('POST', '/api/teams', { body: { name: 'Example' } })
+    await run(world.owner, await save(world.owner))
+    const failing = {
+      nodes: [{ id: 'n', type: 'fail', args: { code: 'no_stock', message: 'Nothing is left' } }],
+      edges: [],
+    }
+    await run(world.owner, await save(world.owner, failing))
+    for (const example of examples) {
+      const sent = await until(
+        async () =>
+          seenAt(path).find(
+            ({ message: { type, data } }) => type === example.type && data.action === example.data.action,
+          ),
+        `${example.type} at ${path}`,
+      )
+      expect(Object.keys(sent.message)).toEqual(Object.keys(example))
+      expect(Object.keys(sent.message.data).sort()).toEqual(Object.keys(example.data).sort())
+    }
+    expect(examples).toHaveLength(3)
+  })
+})
+
+describe('fairness', () => {
+  test('a receiver that never answers holds back nobody else', async () => {
+    const held: (() => void)[] = []
+    const slow = await make(world.member)
+    const quick = await make(world.member)
+    const strangers = await make(world.stranger)
+    receiver.answer = (request, response) => {
+      if (request.path === slow.path) held.push(() => response.writeHead(204).end())
+      else response.writeHead(204).end()
+    }
+    const workflow = await save(world.member)
+    for (let n = 0; n < 12; n += 1) await run(world.member, workflow)
+    await run(world.stranger, await save(world.stranger))
+    await arrived(quick.path, 'execution.succeeded', 12)
+    await arrived(strangers.path, 'execution.succeeded')
+    expect(held.length).toBeLessThanOrEqual(8)
+    receiver.answer = taken
+    for (const release of held) release()
+    await arrived(slow.path, 'execution.succeeded', 12)
+  })
+})

@@ -1,0 +1,178 @@
+import { SECOND } from '#platform/clock'
+import type { Database } from '#platform/db/pool'
+import { NOWHERE } from '#platform/ids'
+import type { Logger } from '#platform/log'
+import { OUTBOX_HINTS } from '#platform/outbox'
+import {
+  type Claimed,
+  claimDeliveries,
+  type Loaded,
+  loadDelivery,
+  noteDelivered,
+  noteFailed,
+  noteGivenUp,
+} from './deliveries-store.ts'
+import { blockAfter, GIVE_UP_AFTER_S, pauseAfter } from './pauses.ts'
+import { ANSWER_WITHIN_S, type Outcome, type SendParts, sendDelivery } from './send.ts'
+import { switchOff } from './store.ts'
+import { tellSwitchedOff } from './telling.ts'
+
+// Empties the outbox into deliveries and sends those that are due. Any process may do either; what one of them had taken when it
+// died is taken up again by another once the lease is over, with the same id.
+
+const LOOK_EVERY = 2 * SECOND
+const BUSY_LOOK_EVERY = 50
+const CHECK_EVERY = 10 * SECOND
+const LEASE_S = 4 * ANSWER_WITHIN_S
+
+const MAX_AT_ONCE = 128
+/** One receiver that takes its time holds back nobody else. */
+const MAX_PER_DESTINATION = 8
+const MAX_PER_WORKSPACE = 24
+const FAN_OUT_OF_ONE = 200
+const FAN_OUT = 2_000
+/** More that a receiver has not taken, and the destination is switched off. */
+export const MAX_PENDING = 100_000
+
+export type DispatcherOptions = SendParts & { db: Database; log: Logger }
+
+export function makeEventDispatcher(options: DispatcherOptions) {
+  const { db, log } = options
+  const stopping = new AbortController()
+  const sending = new Map<string, { of: Claimed; over: Promise<void> }>()
+  let after = NOWHERE
+  let timer: NodeJS.Timeout | undefined
+  let looking: Promise<void> = Promise.resolve()
+  let queued = false
+  let checkedAt = Number.NEGATIVE_INFINITY
+  let unlisten: (() => Promise<void>) | undefined
+
+  const inWorkspace = (workspaceId: string) => ({ workspaceId, userId: null })
+
+  /** Those with as many under way as they may have. */
+  function full(key: 'workspace_id' | 'destination_id', most: number): string[] {
+    const counts = new Map<string, number>()
+    for (const { of } of sending.values()) counts.set(of[key], (counts.get(of[key]) ?? 0) + 1)
+    return [...counts].filter(([, count]) => count >= most).map(([id]) => id)
+  }
+
+  async function fanOut(): Promise<boolean> {
+    for (;;) {
+      if (stopping.signal.aborted) return false
+      const [row] = await db.maintain<{ taken: number }>('select fan_out_events($1, $2, $3) as taken', [
+        FAN_OUT_OF_ONE,
+        FAN_OUT,
+        MAX_PENDING,
+      ])
+      if (row!.taken <= 0) return row!.taken < 0
+    }
+  }
+
+  async function claim(): Promise<void> {
+    for (;;) {
+      const limit = MAX_AT_ONCE - sending.size
+      if (limit <= 0 || stopping.signal.aborted) return
+      const claimed = await claimDeliveries(db, {
+        after,
+        limit,
+        ofOne: MAX_PER_DESTINATION,
+        leaseS: LEASE_S,
+        destinations: full('destination_id', MAX_PER_DESTINATION),
+        workspaces: full('workspace_id', MAX_PER_WORKSPACE),
+      })
+      for (const of of claimed) begin(of)
+      if (claimed.length === 0) return
+      after = claimed.at(-1)!.destination_id
+    }
+  }
+
+  function begin(of: Claimed): void {
+    const over = deliver(of)
+      .catch((error: unknown) => {
+        if (!stopping.signal.aborted) log.warn({ err: error, delivery_id: of.delivery_id }, 'a delivery is tried again')
+      })
+      .finally(() => {
+        sending.delete(of.delivery_id)
+        wake()
+      })
+    sending.set(of.delivery_id, { of, over })
+  }
+
+  async function deliver(of: Claimed): Promise<void> {
+    const scope = inWorkspace(of.workspace_id)
+    const event = await db.tenant(scope, (tx) => loadDelivery(tx, of.workspace_id, of.delivery_id))
+    if (!event) return
+    const outcome = event.visible ? await sendDelivery(options, event, stopping.signal) : NOT_VISIBLE
+    await db.tenant(scope, async (tx) => {
+      if (outcome.ok) return noteDelivered(tx, of, outcome)
+      if (outcome === NOT_VISIBLE) return void (await noteGivenUp(tx, of, outcome))
+      if (!outcome.gone && !isGivenUp(event)) {
+        const pauseS = pauseAfter(event.attempts + 1, outcome.retryAfterS)
+        return noteFailed(tx, of, outcome, { pauseS, blockS: blockAfter })
+      }
+      const noted = await noteGivenUp(tx, of, outcome)
+      // One event that a receiver never takes does not stop the others.
+      if (outcome.gone || noted?.anySuccess === false)
+        await switchOff(tx, of.workspace_id, of.destination_id, outcome.gone ? 'gone' : 'failing')
+    })
+    if (outcome.gone || isGivenUp(event)) checkedAt = Number.NEGATIVE_INFINITY
+  }
+
+  /** What must stop is stopped, and its owner told. */
+  async function check(): Promise<void> {
+    if (performance.now() - checkedAt < CHECK_EVERY) return
+    checkedAt = performance.now()
+    const rows = await db.maintain<Pick<Claimed, 'workspace_id' | 'destination_id'>>(
+      'select * from stop_destinations()',
+    )
+    for (const { workspace_id, destination_id } of rows)
+      await db.tenant(inWorkspace(workspace_id), (tx) => tellSwitchedOff(tx, workspace_id, destination_id))
+  }
+
+  async function look(): Promise<void> {
+    const isBusy = await fanOut()
+    await check()
+    await claim()
+    if (!stopping.signal.aborted) timer = setTimeout(wake, isBusy ? BUSY_LOOK_EVERY : LOOK_EVERY)
+  }
+
+  function wake(): void {
+    if (queued || stopping.signal.aborted) return
+    queued = true
+    clearTimeout(timer)
+    looking = looking.then(async () => {
+      queued = false
+      await look().catch((error: unknown) => {
+        log.warn({ err: error }, 'events could not be sent yet')
+        if (!stopping.signal.aborted) timer = setTimeout(wake, SECOND)
+      })
+    })
+  }
+
+  return {
+    async start(): Promise<void> {
+      unlisten = await db.listen(OUTBOX_HINTS, wake)
+      wake()
+    },
+    /** What is under way is given up; it is sent again by another process, with the same id. */
+    async stop(): Promise<void> {
+      stopping.abort()
+      clearTimeout(timer)
+      await unlisten?.()
+      await looking
+      await Promise.all([...sending.values()].map(({ over }) => over))
+    },
+  }
+}
+
+const isGivenUp = (event: Loaded): boolean => event.tried_for_s >= GIVE_UP_AFTER_S
+
+const NOT_VISIBLE: Outcome = {
+  ok: false,
+  gone: false,
+  retryAfterS: null,
+  answer_status: null,
+  answer_text: null,
+  problem: 'was not sent: whoever the destination acts for may no longer see it',
+  duration_ms: 0,
+}

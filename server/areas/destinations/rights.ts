@@ -1,0 +1,26 @@
+import type { OnMemberRemoved } from '#areas/workspaces/members'
+import type { StandingIn } from '#platform/access/check'
+import { findDestination, switchOffOwnedBy } from './store.ts'
+
+// A destination belongs to the person it acts for. Owners of the workspace may look at any, change it, which makes it theirs, and
+// delete it; what was delivered they see only of their own, since it names executions that may be hidden from them.
+
+export const standingInDestination: StandingIn = async (ctx, destinationId) => {
+  if (ctx.maybeWorkspace === null) return undefined
+  const row = await findDestination(ctx.tx, ctx.workspace.workspace_id, destinationId)
+  if (!row) return undefined
+  const { role } = ctx.workspace
+  if (role === 'guest') return undefined
+  if (row.owner_id === ctx.person.user_id) return role === 'viewer' ? 'viewer' : 'owner'
+  return role === 'owner' ? 'visible' : undefined
+}
+
+export const standingInOwnedDestination: StandingIn = async (ctx, destinationId) => {
+  const standing = await standingInDestination(ctx, destinationId)
+  return standing === 'visible' ? 'owner' : standing
+}
+
+/** In the transaction in which a person leaves: nothing more is sent in their name. */
+export const stopDestinationsOf: OnMemberRemoved = async (tx, { workspaceId, userId }) => {
+  await switchOffOwnedBy(tx, workspaceId, userId)
+}

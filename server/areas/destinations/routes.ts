@@ -1,0 +1,121 @@
+import { member, owner, viewer } from '#platform/access/words'
+import type { Context } from '#platform/http/context'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { listQuery, page } from '#platform/http/schema'
+import type { NewDestination as Created, DestinationPatch as Patch } from './schema.ts'
+import {
+  CreatedDestination,
+  Delivery,
+  Destination,
+  DestinationPatch,
+  DestinationTest,
+  deliveryQuery,
+  NewDestination,
+  RotatedSecret,
+} from './schema.ts'
+import {
+  type ById,
+  createDestination,
+  type DestinationParts,
+  deleteDestination,
+  getDestination,
+  listDeliveries,
+  listDestinations,
+  redeliverEvent,
+  requireDelivery,
+  rotateDestinationSecret,
+  updateDestination,
+} from './service.ts'
+import { type TestParts, testDestination } from './test-call.ts'
+
+export const destinationRoutes = (parts: DestinationParts & TestParts): AnyRoute[] =>
+  routes(
+    'Event destinations',
+    {
+      listDestinations: ['GET', '/api/event-destinations', viewer('workspace')],
+      createDestination: ['POST', '/api/event-destinations', member('workspace')],
+      getDestination: ['GET', '/api/event-destinations/:destination_id', viewer('owned_destination')],
+      updateDestination: ['PATCH', '/api/event-destinations/:destination_id', owner('owned_destination')],
+      deleteDestination: ['DELETE', '/api/event-destinations/:destination_id', owner('owned_destination')],
+      rotateDestinationSecret: ['POST', '/api/event-destinations/:destination_id/rotate-secret', owner('destination')],
+      testDestination: ['POST', '/api/event-destinations/:destination_id/test', owner('destination')],
+      listDeliveries: ['GET', '/api/event-destinations/:destination_id/deliveries', viewer('destination')],
+      redeliverEvent: [
+        'POST',
+        '/api/event-destinations/:destination_id/deliveries/:delivery_id/redeliver',
+        owner('destination'),
+      ],
+    },
+    {
+      listDestinations: {
+        summary: 'Your event destinations, and for owners of the workspace all of them',
+        extension: true,
+        query: listQuery,
+        answer: page(Destination),
+        run: listDestinations,
+      },
+      createDestination: {
+        summary: 'Send events to an address',
+        description:
+          'Each event is a POST that is signed as Standard Webhooks says, at least once and in order for each execution. Failed deliveries are tried again for three days. The destination is sent what you may see; `audit.*` is for owners of the workspace. The secret is in this answer only.',
+        extension: true,
+        body: NewDestination,
+        answer: CreatedDestination,
+        status: 201,
+        idempotency: 'none',
+        location: ({ destination_id }) => `/api/event-destinations/${destination_id}`,
+        examples: { body: { url: 'https://example.com/heddle', event_types: ['execution.failed', 'approval.*'] } },
+        run: (ctx: Context, input: Created) => createDestination(parts, ctx, input),
+      },
+      getDestination: { summary: 'One event destination', extension: true, answer: Destination, run: getDestination },
+      updateDestination: {
+        summary: 'Change an event destination, or switch it off or on',
+        description:
+          'Whoever changes it becomes its owner: from then on it is sent what they may see. What waited while it was off is sent once it is on.',
+        extension: true,
+        body: DestinationPatch,
+        answer: Destination,
+        current: getDestination,
+        examples: { body: { enabled: false } },
+        run: (ctx: Context, input: ById & Patch) => updateDestination(parts, ctx, input),
+      },
+      deleteDestination: {
+        summary: 'Delete an event destination, with its deliveries',
+        extension: true,
+        status: 204,
+        current: getDestination,
+        run: deleteDestination,
+      },
+      rotateDestinationSecret: {
+        summary: 'Make a new signing secret; the previous one signs as well for a day',
+        extension: true,
+        answer: RotatedSecret,
+        idempotency: 'none',
+        run: (ctx: Context, input: ById) => rotateDestinationSecret(parts, ctx, input),
+      },
+      testDestination: {
+        summary: 'Send a test event now',
+        description: 'The answer is 200 whether the receiver accepts it or not.',
+        extension: true,
+        answer: DestinationTest,
+        transaction: false,
+        run: (ctx: Context, input: ById) => testDestination(parts, ctx, input),
+      },
+      listDeliveries: {
+        summary: 'The deliveries of an event destination, newest first',
+        description: 'Kept for seven days after their end.',
+        extension: true,
+        query: deliveryQuery,
+        answer: page(Delivery),
+        run: listDeliveries,
+      },
+      redeliverEvent: {
+        summary: 'Send an event once more, with the same id',
+        extension: true,
+        answer: Delivery,
+        status: 202,
+        allowed: requireDelivery,
+        run: redeliverEvent,
+      },
+    },
+  )

@@ -1,0 +1,30 @@
+import type { Tx } from '#platform/db/pool'
+import { deliverEvent } from '#platform/events'
+import { toWire } from '#platform/ids'
+import type { OffReason } from './schema.ts'
+import { listToTell, takeUntold } from './store.ts'
+
+export const offMessages: Record<OffReason, string> = {
+  manual: 'It was switched off by hand.',
+  owner_left: 'The person it acted for has left the workspace. Whoever switches it on takes their place.',
+  no_access: 'The person it acts for may no longer see the workflow, or the workflow was deleted.',
+  failing: 'The receiver accepted nothing for three days.',
+  gone: 'The receiver answered 410: it takes no more events.',
+  too_many: 'More events wait than are kept. The receiver takes them too slowly.',
+}
+
+/** Once, by whichever process comes first. */
+export async function tellSwitchedOff(tx: Tx, workspaceId: string, destinationId: string): Promise<void> {
+  const off = await takeUntold(tx, workspaceId, destinationId)
+  if (!off) return
+  const id = toWire('dest', destinationId)
+  await deliverEvent(tx, {
+    workspaceId,
+    kind: 'destination.switched_off',
+    title: `Events are no longer sent to ${new URL(off.url).host}`,
+    body: offMessages[off.off_reason],
+    data: { destination_id: id, reason: off.off_reason },
+    link: `/destinations/${id}`,
+    to: await listToTell(tx, workspaceId, off.owner_id),
+  })
+}

@@ -1,0 +1,51 @@
+import type pg from 'pg'
+
+// Which workspaces send events of executions to the outside. Kept in memory, so that the others pay nothing. Each commit names the
+// generation of the list it was made with, and one that names an old generation writes nothing: the list is read again and the commit
+// sent again. So no event is lost that is committed after the first destination of a workspace was.
+
+/** What leaves; the other events of a journal are details of nodes. */
+export const OUTWARD: readonly string[] = [
+  'execution.started',
+  'execution.waiting',
+  'execution.resumed',
+  'execution.succeeded',
+  'execution.failed',
+  'execution.cancelled',
+  'execution.timed_out',
+  'approval.opened',
+  'approval.voted',
+  'approval.resolved',
+  'clarification.asked',
+  'clarification.answered',
+]
+
+// One statement, so that the list is the one of that generation.
+const READ = {
+  name: 'engine-watched',
+  text: `select generation, array(select workspace_id::text from event_workspaces w where w.journal and w.generation > $1) as added
+    from event_generation`,
+}
+
+export type Watched = {
+  generation(): number
+  has(workspaceId: string): boolean
+  /** Nothing at all is watched: the common case, without a look at any workspace. */
+  isEmpty(): boolean
+  reload(client: pg.PoolClient | pg.Pool): Promise<void>
+}
+
+export const makeWatched = (): Watched => {
+  let generation = 0
+  const workspaces = new Set<string>()
+  return {
+    generation: () => generation,
+    has: (workspaceId) => workspaces.has(workspaceId),
+    isEmpty: () => workspaces.size === 0,
+    reload: async (client) => {
+      const { rows } = await client.query<{ generation: number; added: string[] }>({ ...READ, values: [generation] })
+      for (const id of rows[0]?.added ?? []) workspaces.add(id)
+      generation = rows[0]?.generation ?? generation
+    },
+  }
+}
