@@ -51,8 +51,6 @@ export const eventTypes = {
   'audit.recorded': 'An entry was added to the audit log. For owners of the workspace.',
 } as const satisfies Record<string, string>
 
-export type EventType = keyof typeof eventTypes
-
 export const eventFamilies: readonly string[] = [
   ...new Set(Object.keys(eventTypes).map((type) => `${type.split('.')[0]}.*`)),
 ]

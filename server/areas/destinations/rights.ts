@@ -1,4 +1,4 @@
-import type { OnMemberRemoved } from '#areas/workspaces/members'
+import type { OnMemberRemoved } from '#areas/workspaces/member-removal'
 import type { StandingIn } from '#platform/access/check'
 import { findDestination, switchOffOwnedBy } from './store.ts'
 
