@@ -23,12 +23,14 @@ export type Scope = {
   input: Json
   nodes: Record<string, { output: Json }>
   execution: JsonObject
+  /** Variables of the workspace, as they were when the run began. */
+  vars?: JsonObject
   item?: Json
   index?: number
   record?: Json
 }
 
-const ROOTS = ['input', 'nodes', 'execution', 'item', 'index', 'record'] as const
+const ROOTS = ['input', 'nodes', 'execution', 'vars', 'item', 'index', 'record'] as const
 const ROOT_NAMES: ReadonlySet<string> = new Set(ROOTS)
 
 /** Arguments that the interpreter evaluates later or in another scope; `resolveArgs` leaves them as they are. */

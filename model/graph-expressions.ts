@@ -24,7 +24,7 @@ export const newTally = (): Tally => ({ expressions: 0, celCharacters: 0, exceed
 const MAX_EXPRESSIONS = 5_000
 const MAX_CEL_CHARACTERS = 100_000
 
-const OUTSIDE_MAP: ReadonlySet<string> = new Set(['input', 'nodes', 'execution'])
+const OUTSIDE_MAP: ReadonlySet<string> = new Set(['input', 'nodes', 'execution', 'vars'])
 const INSIDE_MAP: ReadonlySet<string> = new Set([...OUTSIDE_MAP, 'item', 'index'])
 
 const rootsOf = (visible: Visible): ReadonlySet<string> => visible.roots ?? (visible.inMap ? INSIDE_MAP : OUTSIDE_MAP)
@@ -75,8 +75,12 @@ function checkReference(text: string, path: string, visible: Visible, errors: Is
     errors.push({ path, message: unknownRoot(String(root), visible) })
   } else if (root === 'nodes') {
     checkNodeName(node === undefined ? undefined : String(node), field, path, visible, errors)
+  } else if (root === 'vars' && node === undefined) {
+    errors.push({ path, message: NAME_A_VARIABLE })
   }
 }
+
+const NAME_A_VARIABLE = 'name a variable: vars.<name>'
 
 function unknownRoot(root: string, visible: Visible): string {
   if (root === 'item' || root === 'index') return `"${root}" exists only inside the body of a map`
@@ -110,7 +114,7 @@ function checkCel(text: string, path: string, visible: Visible, errors: Issue[])
   }
 }
 
-/** `nodes` may only be used as `nodes.id.output`, so that what an expression depends on is known from its text. */
+/** `nodes` may only be used as `nodes.id.output` and `vars` as `vars.name`, so that what an expression depends on is known from its text. */
 function checkNodesNamed(node: ASTNode, path: string, visible: Visible, errors: Issue[]): void {
   const name = nodeName(node)
   if (name) {
@@ -121,7 +125,17 @@ function checkNodesNamed(node: ASTNode, path: string, visible: Visible, errors: 
     errors.push({ path, message: 'name a node: nodes.<id>.output' })
     return
   }
+  if (isVariable(node)) return
+  if (node.op === 'id' && node.args === 'vars') {
+    errors.push({ path, message: NAME_A_VARIABLE })
+    return
+  }
   for (const child of children(node)) checkNodesNamed(child, path, visible, errors)
+}
+
+function isVariable(node: ASTNode): boolean {
+  const target = memberOf(node)?.target
+  return target?.op === 'id' && target.args === 'vars'
 }
 
 function nodeName(node: ASTNode): { id: string; field: string | undefined } | undefined {

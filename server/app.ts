@@ -14,6 +14,7 @@ import { subscriptionRoutes } from '#areas/subscriptions/routes'
 import { makeSubscriptions, standingInSubscription } from '#areas/subscriptions/service'
 import { teamRoutes } from '#areas/teams/routes'
 import { leaveTeams, makeTeams, standingInTeam } from '#areas/teams/service'
+import { variableRoutes } from '#areas/variables/routes'
 import { addWidget } from '#areas/widget/routes'
 import type { AnyKind } from '#engine/nodes/kind'
 import { descriptorsOf } from '#engine/nodes/table'
@@ -223,6 +224,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     ...threads.routes,
     ...credentials.routes,
     ...destinations.routes,
+    ...variableRoutes(),
   ]
 
   const http = makeHttp(kernel)

@@ -272,6 +272,8 @@ export type EnginePorts = {
     workspaceId: string,
     wanted: { workflow_id: string; version_id?: string; input: Json; executionId: string },
   ): Promise<StartTarget>
+  /** The variables of the workspace: those of these names, or all. */
+  readVariables(workspaceId: string, names: string[] | null): Promise<JsonObject>
   /** Idempotent by (executionId, nodePath): called again after a crash, it answers with the same gate. */
   openGate(wait: PeopleWait): Promise<Opened>
   askQuestion(wait: PeopleWait): Promise<Opened>

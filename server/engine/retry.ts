@@ -12,7 +12,8 @@ export const seedFor = (
   next: Graph,
   from: 'start' | 'failed' | (string & {}),
 ): GraphState => {
-  const seed = emptyState()
+  const { vars } = old.state
+  const seed: GraphState = { ...emptyState(), ...(vars && { vars }) }
   if (from === 'start') return seed
   const types = new Map(old.definition.nodes.map((node) => [node.id, node.type]))
   if (from !== 'failed' && !next.nodes.some((node) => node.id === from)) {

@@ -1,9 +1,10 @@
+import type { JsonObject } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import { isConnectionLost } from '#platform/db/unavailable'
 import { problem } from '#platform/errors'
 import { newId } from '#platform/ids'
 import { initiatorsOf } from './initiators.ts'
-import type { GraphState } from './interpreter/state.ts'
+import { emptyState, type GraphState } from './interpreter/state.ts'
 import type { StartRow } from './journal/batch.ts'
 import { Fenced, Full, Refused, Unknown } from './journal/journal.ts'
 import type { StartQueue } from './journal/queue.ts'
@@ -17,6 +18,8 @@ export type InnerStart = Start & {
   depth?: number
   retryOf?: string | null
   snapshot?: GraphState
+  /** Variables that the run which leads to this one began with. */
+  vars?: JsonObject | undefined
 }
 
 export type QueueLimits = {
@@ -56,7 +59,9 @@ const rowOf = (start: InnerStart, bytes: number): StartRow => ({
   parent: start.parent ?? null,
   depth: start.depth ?? 0,
   tellEnd: start.tellEnd ?? false,
-  ...(start.snapshot && { snapshot: start.snapshot }),
+  ...((start.snapshot || start.vars) && {
+    snapshot: { ...(start.snapshot ?? emptyState()), ...(start.vars && { vars: start.vars }) },
+  }),
   ...(start.idempotency && { key: start.idempotency }),
 })
 

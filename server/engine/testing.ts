@@ -95,6 +95,7 @@ export const startTestEngine = async (
       workflowId: null,
       versionId: null,
     }),
+    readVariables: async () => ({}),
     openGate: open,
     askQuestion: open,
     due: async () => ({ dueAt: null }),

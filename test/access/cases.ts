@@ -13,6 +13,7 @@ import { paymentCases } from './payments.ts'
 import { subscriptionCases } from './subscriptions.ts'
 import { teamCases } from './teams.ts'
 import { threadCases } from './threads.ts'
+import { variableCases } from './variables.ts'
 import { workflowCases } from './workflows.ts'
 import { workspaceCases } from './workspaces.ts'
 
@@ -35,4 +36,5 @@ export const cases: Cases = {
   ...gatewayCases,
   ...credentialCases,
   ...destinationCases,
+  ...variableCases,
 }

@@ -63,6 +63,7 @@ export const pages = ({ at }: Shown): Shot[] => [
   { name: 'connections-new', path: '/connections/new', ready: 'PostgreSQL' },
   { name: 'connections-new-kind', path: '/connections/new?kind=postgres', ready: 'Host' },
   { name: 'connection', path: at.connection!, ready: 'Shelves' },
+  { name: 'variables', path: '/variables', ready: 'No variables yet' },
   { name: 'jobs', path: '/jobs', ready: 'Score the leads' },
   { name: 'jobs-new', path: '/jobs/new', ready: 'Create job' },
   { name: 'job', path: at.job!, ready: 'records' },

@@ -19,6 +19,7 @@ import { suites } from './suites/feature.ts'
 import { teams } from './teams/feature.ts'
 import { templates } from './templates/feature.ts'
 import { threads } from './threads/feature.ts'
+import { variables } from './variables/feature.ts'
 import { workflows } from './workflows/feature.ts'
 
 /** Every feature of the console, in the order of the navigation. A new one is a folder and a line here. */
@@ -31,6 +32,7 @@ export const features: Feature[] = [
   datasets,
   connections,
   credentials,
+  variables,
   jobs,
   suites,
   threads,

@@ -1,4 +1,5 @@
 import { ACTIVATION_REQUIRED, type Quota, targetOf } from '#areas/executions/start'
+import { readVariables } from '#areas/variables/service'
 import { NodeFailure } from '#engine/node'
 import type { EndedExecution, EnginePorts, StartTarget } from '#engine/ports'
 import type { Definition, Json } from '#model/definition'
@@ -18,7 +19,7 @@ export function makeWorkflowPorts(options: {
   system: ReadonlyMap<string, SystemWorkflow>
   loadAdhoc: LoadAdhoc
   quota: Quota
-}): Pick<EnginePorts, 'loadDefinition' | 'resolveWorkflow'> & {
+}): Pick<EnginePorts, 'loadDefinition' | 'resolveWorkflow' | 'readVariables'> & {
   ended(execution: EndedExecution): Promise<void>
 } {
   const { db, system } = options
@@ -108,7 +109,15 @@ export function makeWorkflowPorts(options: {
     return target
   }
 
-  return { loadDefinition, resolveWorkflow, ended: makeFailures({ db, quota: options.quota, findTarget }) }
+  const variablesOf: EnginePorts['readVariables'] = (workspaceId, names) =>
+    db.tenant(inWorkspace(workspaceId), (tx) => readVariables(tx, workspaceId, names))
+
+  return {
+    loadDefinition,
+    resolveWorkflow,
+    readVariables: variablesOf,
+    ended: makeFailures({ db, quota: options.quota, findTarget }),
+  }
 }
 
 function refuseBadInput(inputs: Json, input: Json): void {

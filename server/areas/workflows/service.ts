@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { warnOfUnknownVariables } from '#areas/variables/service'
 import { definitionText } from '#model/canonical'
 import type { Definition, Json } from '#model/definition'
 import { diffDefinitions } from '#model/graph-diff'
@@ -172,7 +173,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
         await makeActive(ctx, workflow_id, version)
       }
       const workflow = await getWorkflow(ctx, { workflow_id })
-      return { ...workflow, ...(definition && warningsOf(workflow, definition)) }
+      return { ...workflow, ...(definition && (await warningsOf(ctx, workflow, definition))) }
     },
 
     async updateWorkflow(
@@ -244,7 +245,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
       const workspaceId = ctx.workspace.workspace_id
       const checked = await checkDefinition(ctx, definition)
       await store.lockWorkflow(ctx.tx, workspaceId, workflow_id)
-      const warnings = warningsOf(await getWorkflow(ctx, { workflow_id }), checked)
+      const warnings = await warningsOf(ctx, await getWorkflow(ctx, { workflow_id }), checked)
       const version = await addVersion(ctx, workflow_id, checked, note ?? null)
       if (version.number > 1 && !activate) return { ...version, ...warnings }
       await makeActive(ctx, workflow_id, version)
@@ -275,10 +276,17 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
 }
 
 /** Viewers see a workflow and cannot start it. */
-function warningsOf({ owner_id, members }: Workflow, definition: Definition): { warnings?: DefinitionWarning[] } {
+async function warningsOf(
+  ctx: Context,
+  { owner_id, members }: Workflow,
+  definition: Definition,
+): Promise<{ warnings?: DefinitionWarning[] }> {
   const starters = [owner_id, ...members.filter(({ role }) => role !== 'viewer').map(({ user_id }) => user_id)]
   const wire = starters.flatMap((userId) => (userId ? [toWire('usr', userId)] : []))
-  const warnings = warnOfUnopenableGates(definition, wire)
+  const warnings = [
+    ...warnOfUnopenableGates(definition, wire),
+    ...(await warnOfUnknownVariables(ctx.tx, ctx.workspace.workspace_id, definition)),
+  ]
   return warnings.length > 0 ? { warnings } : {}
 }
 

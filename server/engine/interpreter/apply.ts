@@ -112,6 +112,9 @@ export const apply = (state: GraphState, fact: Fact): void => {
   state.seq += 1
   const { data } = fact
   switch (fact.type) {
+    case 'execution.started':
+      if (data.vars) state.vars = data.vars as JsonObject
+      return
     case 'execution.waiting':
       state.parked = true
       return

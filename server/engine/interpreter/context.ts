@@ -7,6 +7,8 @@ export type Context = {
   input: Json
   /** What expressions see as `execution`. */
   execution: JsonObject
+  /** What expressions see as `vars`. */
+  vars?: JsonObject | undefined
   /** Gives each node's retries their own, repeatable jitter. */
   seed: string
   effectOf(type: string): Effect

@@ -15,6 +15,7 @@ export const scopeAt = (context: Context, state: GraphState, position: number): 
     input: context.input,
     nodes,
     execution: context.execution,
+    vars: context.vars ?? {},
     ...(context.index !== undefined && { item: context.item ?? null, index: context.index }),
   }
 }

@@ -45,6 +45,8 @@ export type GraphState = {
   /** It was parked when this was true, and has not been resumed since. */
   parked?: boolean
   nodes: Record<string, NodeState>
+  /** The variables of the workspace that the definition reads, as they were when the run began. */
+  vars?: JsonObject
   results?: Json
   error?: ExecutionError
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '#model/definition'
 import type { Logger } from '#platform/log'
 import type { ItemRow } from '../journal/batch.ts'
 import type { ChildEnd, EnginePorts, Start, Started } from '../ports.ts'
@@ -13,7 +14,12 @@ export type EffectDeps = {
   readItems(live: Live, path: string, after: number): Promise<ItemRow[]>
   /** Starts a child; the same id twice is one execution. */
   startChild(
-    child: Start & { executionId: string; parent: { executionId: string; node: string }; depth: number },
+    child: Start & {
+      executionId: string
+      parent: { executionId: string; node: string }
+      depth: number
+      vars?: JsonObject | undefined
+    },
   ): Promise<Started>
   /** A child that was started before; how it ended, if it has. */
   findChild(workspaceId: string, executionId: string): Promise<{ ended: ChildEnd | null } | undefined>

@@ -1,5 +1,6 @@
 import { credentialIdsIn } from '#model/credential-ids'
 import type { Graph, Json, JsonObject } from '#model/definition'
+import { keptVariables } from '#model/variables'
 import { SECOND } from '#platform/clock'
 import { toWire } from '#platform/ids'
 import { initiatorsOfFollower } from '../initiators.ts'
@@ -306,6 +307,7 @@ export const makeEffects = (deps: EffectDeps) => {
     const target = await ports.resolveWorkflow(owned.workspaceId, wanted)
     // What is part of the program acts for whoever calls it.
     const principalId = target.principalId ?? owned.principalId
+    const { vars } = owned.context
     const started = await deps.startChild({
       ...target,
       executionId,
@@ -326,6 +328,7 @@ export const makeEffects = (deps: EffectDeps) => {
       tellEnd: true,
       parent: { executionId: owned.executionId, node: path },
       depth: owned.depth + 1,
+      vars: vars && keptVariables(await ports.loadDefinition(owned.workspaceId, target.definitionRef), vars),
     })
     // Started before, by a try whose fate was unknown, and perhaps over since.
     const found = started.replayed ? await deps.findChild(owned.workspaceId, executionId) : undefined

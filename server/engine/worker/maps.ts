@@ -53,13 +53,14 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
 
   const frameOf = (index: number, state: GraphState, row?: ItemRow): Frame => {
     const prefix = `${path}[${index}].`
-    const { input, execution, effectOf, seed } = frame.context
+    const { input, execution, vars, effectOf, seed } = frame.context
     const item: Frame = {
       prefix,
       context: {
         graph: body,
         input,
         execution,
+        vars,
         effectOf,
         seed: `${seed}:${prefix}`,
         item: items[index] ?? null,

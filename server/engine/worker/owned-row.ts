@@ -6,6 +6,7 @@ import { emptyState } from '../interpreter/state.ts'
 import { hydrate } from '../outputs.ts'
 import type { EnginePorts } from '../ports.ts'
 import { ForNewerRelease, type Understanding } from '../release.ts'
+import { variablesAtStart } from '../variables.ts'
 import { contextOf, mayMeetPeople, type Owned } from './owned.ts'
 import type { ExecutionRow, Inboxes, Journals } from './store.ts'
 
@@ -28,14 +29,16 @@ export const makeReader =
     const understood = understanding.ofDefinition(definition) && understanding.ofJournal(facts)
     if (!understood && (await deps.isOld())) throw new ForNewerRelease()
     const trigger = { kind: row.trigger_kind, id: row.trigger_id }
+    const begun = row.snapshot_seq > 0 || facts.length > 0
+    const state = await hydrate(ports.blobs, replay(row.snapshot ?? emptyState(), facts))
     const about = {
       workspaceId: row.workspace_id,
       executionId: row.execution_id,
       workflowId: row.workflow_id,
       startedBy: row.started_by,
       input: row.input,
+      vars: begun ? state.vars : await variablesAtStart(ports, row.workspace_id, definition, state.vars),
     }
-    const begun = row.snapshot_seq > 0 || facts.length > 0
     return {
       ...about,
       versionId: row.version_id,
@@ -55,7 +58,7 @@ export const makeReader =
       inbox: inbox.get(row.execution_id) ?? [],
       snapshotSeq: row.snapshot_seq,
       begun,
-      state: await hydrate(ports.blobs, replay(row.snapshot ?? emptyState(), facts)),
+      state,
       deadline: row.timeout_s === null ? null : (row.started_at?.getTime() ?? now()) + row.timeout_s * 1000,
       context: contextOf(about, trigger, definition, deps.effectOf),
     }

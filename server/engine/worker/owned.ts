@@ -60,7 +60,14 @@ export const mayMeetPeople = (definition: Definition): boolean => {
 }
 
 export const contextOf = (
-  about: { workspaceId: string; executionId: string; workflowId: string | null; startedBy: string | null; input: Json },
+  about: {
+    workspaceId: string
+    executionId: string
+    workflowId: string | null
+    startedBy: string | null
+    input: Json
+    vars: JsonObject | undefined
+  },
   trigger: { kind: TriggerKind; id: string | null },
   definition: Definition,
   effectOf: (type: string) => Effect,
@@ -81,13 +88,14 @@ export const contextOf = (
     },
     trigger: { kind: trigger.kind, id: trigger.id },
   }
-  return { graph: definition, input: about.input, execution, seed: about.executionId, effectOf }
+  return { graph: definition, input: about.input, execution, vars: about.vars, seed: about.executionId, effectOf }
 }
 
 export const ownedFromStart = (
   at: { workspaceId: string; executionId: string; clock: number },
   start: StartRow,
   definition: Definition,
+  vars: JsonObject | undefined,
   effectOf: (type: string) => Effect,
 ): Owned => {
   const { workflowId, versionId, startedBy, input, trigger } = start
@@ -116,6 +124,6 @@ export const ownedFromStart = (
     begun: false,
     ...(start.snapshot && { state: start.snapshot }),
     deadline: start.timeoutS == null ? null : at.clock + start.timeoutS * 1000,
-    context: contextOf({ ...at, workflowId, startedBy, input }, trigger, definition, effectOf),
+    context: contextOf({ ...at, workflowId, startedBy, input, vars }, trigger, definition, effectOf),
   }
 }

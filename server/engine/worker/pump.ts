@@ -114,7 +114,8 @@ const conclude = (self: Self, work: Work, seenBefore: number): void => {
 const openJournal = (self: Self, work: Work): void => {
   const { top, owned } = self
   top.state = emptyState()
-  const data = { trigger: { kind: owned.trigger.kind, id: owned.trigger.id } }
+  const { vars } = owned.context
+  const data = { trigger: { kind: owned.trigger.kind, id: owned.trigger.id }, ...(vars && { vars }) }
   journalFact(self, work, { type: 'execution.started', at: work.at, data })
   for (const [id, node] of Object.entries(owned.state?.nodes ?? {}))
     journalFact(self, work, keptFact(id, node, work.at))

@@ -1,6 +1,7 @@
 import type { Definition } from '#model/definition'
 import { makeLru } from '#model/lru'
 import type { Effect } from '#model/node'
+import { wantsVariables } from '#model/variables'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
@@ -15,6 +16,7 @@ import { checkedText, isLarge, offload } from '../outputs.ts'
 import type { PlatformFault } from '../platform-fault.ts'
 import type { EngineCounts, EnginePorts } from '../ports.ts'
 import { makeUnderstanding } from '../release.ts'
+import { variablesAtStart } from '../variables.ts'
 import { startChecks } from './checks.ts'
 import { makeClaims } from './claims.ts'
 import type { EffectDeps } from './effect-deps.ts'
@@ -291,7 +293,10 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     understands: understanding.ofDefinition,
     hasRoomFor,
     begin: async (at, start, definition) => {
-      const owned = ownedFromStart({ ...at, clock: clock.now() }, start, definition, effectOf)
+      const vars = wantsVariables(definition)
+        ? await variablesAtStart(ports, at.workspaceId, definition, start.snapshot?.vars)
+        : undefined
+      const owned = ownedFromStart({ ...at, clock: clock.now() }, start, definition, vars, effectOf)
       return (await adopt(owned, identities.current()).begin(start)).started
     },
     claimSoon: claims.soon,

@@ -246,6 +246,8 @@ describe('what can be referred to', () => {
     expect(
       sourcesFor(doc, ['each'], { kind: 'node', id: 'line' }, kinds, null).map(({ reference }) => reference),
     ).toEqual(['item', 'index', 'nodes.fetch.output', 'input', 'execution'])
+    const withVariables = sourcesFor(doc, TOP, { kind: 'node', id: 'each' }, kinds, null, { REGION: 'eu' })
+    expect(branchesOf(withVariables.at(-1)!)).toEqual([{ key: 'REGION', schema: undefined, sample: 'eu' }])
   })
 
   test('comes with the data of the last run', () => {

@@ -52,6 +52,7 @@ export function sourcesFor(
   reader: Reader,
   kinds: KindTable,
   last: Execution | null,
+  vars?: JsonObject,
 ): Source[] {
   const sources: Source[] = []
   if (path.length > 0) {
@@ -101,6 +102,14 @@ export function sourcesFor(
     schema: EXECUTION_FIELDS,
     sample: undefined,
   })
+  if (vars && Object.keys(vars).length > 0)
+    sources.push({
+      reference: 'vars',
+      title: 'Variables',
+      hint: 'of the workspace',
+      schema: undefined,
+      sample: vars,
+    })
   return sources
 }
 

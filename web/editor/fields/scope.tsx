@@ -1,4 +1,5 @@
 import { createContext, useContext } from 'react'
+import type { JsonObject } from '#model/definition'
 import type { Scope } from '#model/expressions'
 import type { Source } from '../document/upstream.ts'
 import type { Kinds } from '../kinds.ts'
@@ -33,6 +34,7 @@ export function sampleScope(sources: readonly Source[], hasRun: boolean): Scope 
     else if (reference === 'input') scope.input = sample ?? null
     else if (reference === 'item') scope.item = sample ?? null
     else if (reference === 'index') scope.index = 0
+    else if (reference === 'vars') scope.vars = sample as JsonObject
   }
   return scope
 }

@@ -1,4 +1,7 @@
 import { useMemo } from 'react'
+import type { JsonObject } from '#model/definition'
+import { useAll } from '#web/api.ts'
+import { useMe } from '#web/session.tsx'
 import type { Place, Problem } from '../document/problems.ts'
 import { type Reader, sourcesFor } from '../document/upstream.ts'
 import { type FieldScope, sampleScope } from '../fields/scope.tsx'
@@ -19,9 +22,10 @@ export function useFormScope(kind: Place['kind'], id: string | undefined, reader
   const execution = useEditor((state) => state.execution)
   const readOnly = useEditor((state) => state.readOnly || state.comparison !== null)
   const problems = useProblems()
+  const vars = useVariables()
   const readerKey = JSON.stringify(reader)
   return useMemo(() => {
-    const sources = sourcesFor(doc, path, JSON.parse(readerKey) as Reader, store.kinds.table, execution)
+    const sources = sourcesFor(doc, path, JSON.parse(readerKey) as Reader, store.kinds.table, execution, vars)
     const own = problems.filter(({ place }) => samePlace(place, path, kind, id))
     return {
       sources,
@@ -30,7 +34,15 @@ export function useFormScope(kind: Place['kind'], id: string | undefined, reader
       kinds: store.kinds,
       readOnly,
     }
-  }, [doc, path, execution, readOnly, problems, readerKey, kind, id, store])
+  }, [doc, path, execution, vars, readOnly, problems, readerKey, kind, id, store])
+}
+
+/** The variables of the workspace, for the list of data to pick from; guests see none. */
+function useVariables(): JsonObject | undefined {
+  const { workspace } = useMe()
+  const enabled = workspace !== null && workspace !== undefined && workspace.role !== 'guest'
+  const { data } = useAll('listVariables', { limit: 200 }, { enabled, staleTime: 60_000 })
+  return useMemo(() => data && (Object.fromEntries(data.map(({ name, value }) => [name, value])) as JsonObject), [data])
 }
 
 /** Said at the field itself; the name of the field before the colon would repeat its label. */

@@ -1,0 +1,45 @@
+import { member, viewer } from '#platform/access/words'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { page } from '#platform/http/schema'
+import { NewVariable, Variable, variableQuery } from './schema.ts'
+import { deleteVariable, getVariable, listVariables, peekVariable, putVariable } from './service.ts'
+
+export const variableRoutes = (): AnyRoute[] =>
+  routes(
+    'Variables',
+    {
+      listVariables: ['GET', '/api/variables', viewer('workspace')],
+      getVariable: ['GET', '/api/variables/:name', viewer('workspace')],
+      putVariable: ['PUT', '/api/variables/:name', member('workspace')],
+      deleteVariable: ['DELETE', '/api/variables/:name', member('workspace')],
+    },
+    {
+      listVariables: {
+        summary: 'The variables of the workspace, by name',
+        extension: true,
+        query: variableQuery,
+        answer: page(Variable),
+        run: listVariables,
+      },
+      getVariable: { summary: 'One variable', extension: true, answer: Variable, run: getVariable },
+      putVariable: {
+        summary: 'Add a variable or change its value',
+        description:
+          'Workflows read it as `vars.NAME`; a run keeps the value it began with. Members change those they added, owners of the workspace any.',
+        extension: true,
+        body: NewVariable,
+        answer: Variable,
+        current: peekVariable,
+        examples: { body: { value: 'eu-west-1', description: 'Where orders are kept' } },
+        run: putVariable,
+      },
+      deleteVariable: {
+        summary: 'Delete a variable',
+        description: 'Runs that began before keep its value; for later ones it is absent.',
+        extension: true,
+        status: 204,
+        current: getVariable,
+        run: deleteVariable,
+      },
+    },
+  )

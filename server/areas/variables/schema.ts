@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { id, listQuery, timestamp } from '#platform/http/schema'
+
+export const Variable = z
+  .object({
+    name: z.string(),
+    value: z.unknown().describe('Any JSON. Not secret: everybody in the workspace but guests may read it'),
+    description: z.string().nullable(),
+    created_by: id('usr').nullable().describe('May change it, besides the owners of the workspace'),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'Variable' })
+export type Variable = z.input<typeof Variable>
+
+export const NewVariable = z
+  .strictObject({
+    value: z.unknown().refine((value) => value !== undefined, 'is required'),
+    description: z.string().trim().max(500).nullish(),
+  })
+  .meta({ id: 'NewVariable' })
+export type NewVariable = z.output<typeof NewVariable>
+
+export const variableQuery = listQuery.extend({ q: z.string().max(100).optional().describe('Part of the name') })

@@ -1,0 +1,102 @@
+import { hasBadText } from '#engine/text'
+import type { Definition, JsonObject } from '#model/definition'
+import { isVariableName, MAX_VARIABLE_BYTES, MAX_VARIABLES, MAX_VARIABLES_BYTES, variablesIn } from '#model/variables'
+import { recordAudit } from '#platform/audit'
+import type { Tx } from '#platform/db/pool'
+import { invalid, problem } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { decodeCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import type { NewVariable, Variable } from './schema.ts'
+import * as store from './store.ts'
+
+// Values of a workspace that are not secret. Everybody but guests reads them; members add some and change their own, and
+// owners of the workspace change any: whoever names a variable in a workflow relies on the person who set it.
+
+type ByName = { name: string }
+
+export async function listVariables(ctx: Context, { cursor, limit, q }: ListQuery & { q?: string | undefined }) {
+  const [after] = decodeCursor(cursor, 1) ?? []
+  if (after !== undefined && typeof after !== 'string')
+    throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+  const rows = await store.listVariables(ctx.tx, ctx.workspace.workspace_id, {
+    after: after ?? null,
+    q: q ?? null,
+    limit,
+  })
+  return toPage(rows, limit, ({ name }) => [name])
+}
+
+export const peekVariable = (ctx: Context, { name }: ByName): Promise<Variable | undefined> =>
+  store.findVariable(ctx.tx, ctx.workspace.workspace_id, name)
+
+export async function getVariable(ctx: Context, input: ByName): Promise<Variable> {
+  const variable = await peekVariable(ctx, input)
+  if (!variable) throw problem('not_found')
+  return variable
+}
+
+export async function putVariable(ctx: Context, { name, value, description }: ByName & NewVariable): Promise<Variable> {
+  const { workspace_id } = ctx.workspace
+  if (!isVariableName(name))
+    throw invalid([
+      { path: '/name', message: 'must begin with a letter or _ and hold at most 64 letters, digits and _' },
+    ])
+  const text = JSON.stringify(value)
+  if (hasBadText(text))
+    throw invalid([{ path: '/value', message: 'holds NUL characters or halves of surrogate pairs' }])
+  await store.lockVariables(ctx.tx, workspace_id)
+  const present = await peekVariable(ctx, { name })
+  if (present) requireChangeable(ctx, present)
+  await checkRoom(ctx, name, Buffer.byteLength(text))
+  const variable = await store.putVariable(ctx.tx, workspace_id, {
+    name,
+    value: text,
+    description: description ?? null,
+    userId: ctx.person.user_id,
+  })
+  await recordAudit(ctx, ctx.tx, { action: present ? 'variable.updated' : 'variable.created', data: { name } })
+  return variable
+}
+
+export async function deleteVariable(ctx: Context, { name }: ByName): Promise<void> {
+  requireChangeable(ctx, await getVariable(ctx, { name }))
+  await store.deleteVariable(ctx.tx, ctx.workspace.workspace_id, name)
+  await recordAudit(ctx, ctx.tx, { action: 'variable.deleted', data: { name } })
+}
+
+function requireChangeable(ctx: Context, { name, created_by }: Variable): void {
+  if (ctx.workspace.role === 'owner' || created_by === ctx.person.user_id) return
+  throw problem('forbidden', `Only an owner of the workspace or whoever added ${name} may change it.`)
+}
+
+async function checkRoom(ctx: Context, name: string, bytes: number): Promise<void> {
+  if (bytes > MAX_VARIABLE_BYTES)
+    throw invalid([{ path: '/value', message: `has at most ${MAX_VARIABLE_BYTES} bytes as JSON` }])
+  const others = await store.measureOthers(ctx.tx, ctx.workspace.workspace_id, name)
+  if (others.count >= MAX_VARIABLES)
+    throw invalid([{ path: '/name', message: `a workspace has at most ${MAX_VARIABLES} variables` }])
+  if (others.bytes + bytes > MAX_VARIABLES_BYTES)
+    throw invalid([
+      { path: '/value', message: `the variables of a workspace have at most ${MAX_VARIABLES_BYTES} bytes together` },
+    ])
+}
+
+/** The values that a run begins with: those of these names, or all. */
+export const readVariables = (tx: Tx, workspaceId: string, names: readonly string[] | null): Promise<JsonObject> =>
+  store.readValues(tx, workspaceId, names)
+
+/** Not an error: the variable may be added later, and a reference to one that is absent is null. */
+export async function warnOfUnknownVariables(
+  tx: Tx,
+  workspaceId: string,
+  definition: Definition,
+): Promise<{ path: string; message: string }[]> {
+  const named = [...variablesIn(definition as unknown as JsonObject, '/definition')]
+  if (named.length === 0) return []
+  const known = await store.readValues(tx, workspaceId, [...new Set(named.map(({ name }) => name))])
+  return named
+    .filter(({ name }) => !Object.hasOwn(known, name))
+    .slice(0, 50)
+    .map(({ path, name }) => ({ path, message: `The workspace has no variable "${name}". Add it before this runs.` }))
+}

@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Answer, type Service, startService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type TestPerson, type World } from '#test/harness/world'
+
+let service: Service
+let world: World
+
+beforeAll(async () => {
+  service = await startService()
+})
+beforeEach(async () => {
+  world = await makeWorld(service)
+})
+afterAll(() => service?.stop())
+
+const put = (name: string, value: unknown, person: TestPerson = world.owner, more: object = {}): Promise<Answer> =>
+  person.call('PUT', `/api/variables/${name}`, { body: { value, ...more } })
+
+async function workflow(definition: object, name = 'W'): Promise<Answer['body']> {
+  const made = await world.owner.call('POST', '/api/workflows', { body: { name, definition } })
+  expect(made.status, made.text).toBe(201)
+  return made.body
+}
+const execution = async (id: string): Promise<Answer['body']> =>
+  (await world.owner.call('GET', `/api/workflows/executions/${id}`)).body
+async function run(workflowId: string, waitS = 20): Promise<Answer['body']> {
+  const ran = await world.owner.call('POST', `/api/workflows/${workflowId}/run?wait_s=${waitS}`, {
+    body: { input: {} },
+  })
+  expect(ran.status, ran.text).toBeLessThan(300)
+  return execution(ran.body.execution_id)
+}
+const ended = (id: string): Promise<Answer['body']> =>
+  until(async () => {
+    const found = await execution(id)
+    return found.finished_at !== null && found
+  }, 'the end of the run')
+
+const set = (id: string, value: unknown) => ({ id, type: 'set', args: { values: { value } } })
+const edge = (from: string, to: string) => ({ from: { node: from }, to })
+const region = {
+  nodes: [set('a', { $ref: 'vars.REGION' }), set('b', { $cel: "vars.REGION + '!'" })],
+  edges: [edge('a', 'b')],
+  output: [{ $ref: 'nodes.a.output.value' }, { $ref: 'nodes.b.output.value' }],
+}
+
+describe('a variable', () => {
+  test('is added, listed by name, changed and deleted', async () => {
+    expect((await put('B', { deep: [1] }, world.owner, { description: 'Second' })).body).toMatchObject({
+      name: 'B',
+      value: { deep: [1] },
+      description: 'Second',
+      created_by: world.owner.id,
+    })
+    await put('A', null)
+    await put('A', 'changed')
+    const { body } = await world.viewer.call('GET', '/api/variables')
+    expect(body.items.map(({ name, value }: Answer['body']) => [name, value])).toEqual([
+      ['A', 'changed'],
+      ['B', { deep: [1] }],
+    ])
+    const first = (await world.viewer.call('GET', '/api/variables?limit=1')).body
+    expect(first.items).toHaveLength(1)
+    const rest = (await world.viewer.call('GET', `/api/variables?limit=1&cursor=${first.next_cursor}`)).body
+    expect(rest.items[0].name).toBe('B')
+    expect((await world.viewer.call('GET', '/api/variables?q=b')).body.items).toHaveLength(1)
+    expect((await world.owner.call('DELETE', '/api/variables/A')).status).toBe(204)
+    expect((await world.owner.call('DELETE', '/api/variables/A')).status).toBe(404)
+  })
+
+  test.each([
+    ['1A', 1],
+    ['a-b', 1],
+    ['a'.repeat(65), 1],
+    ['constructor', 1],
+    ['BIG', 'x'.repeat(16 * 1024)],
+    ['NUL', '\u0000'],
+  ])('is refused with the name %s where the name or the value is not allowed', async (name, value) => {
+    expect((await put(name, value)).status).toBe(422)
+    expect((await world.owner.call('GET', '/api/variables')).body.items).toEqual([])
+  })
+
+  test('is refused without a value, with another field, and over the limits of the workspace', async () => {
+    expect((await world.owner.call('PUT', '/api/variables/A', { body: {} })).status).toBe(422)
+    expect((await put('A', 1, world.owner, { secret: true })).status).toBe(422)
+    for (const name of ['A', 'B', 'C']) expect((await put(name, 'x'.repeat(16_000))).status).toBe(200)
+    expect((await put('D', 'x'.repeat(16_300))).status).toBe(200)
+    expect((await put('E', 'x'.repeat(1_300))).body.errors[0].message).toContain('together')
+    // What is replaced does not count.
+    expect((await put('D', 'x'.repeat(10))).status).toBe(200)
+    await service.sql(
+      `insert into variables (workspace_id, name, value) select $1, 'N' || n, '1' from generate_series(1, 195) n`,
+      [world.workspace.uuid],
+    )
+    const answers = await Promise.all(['X', 'Y', 'Z'].map((name) => put(name, 1)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422, 422])
+  })
+
+  test('is changed by whoever added it and by owners, and not by other members', async () => {
+    expect((await put('MINE', 1, world.member)).status).toBe(200)
+    await put('THEIRS', 1, world.owner)
+    expect((await put('THEIRS', 2, world.member)).status).toBe(403)
+    expect((await world.member.call('DELETE', '/api/variables/THEIRS')).status).toBe(403)
+    expect((await put('MINE', 2, world.member)).status).toBe(200)
+    expect((await put('MINE', 3, world.owner)).body).toMatchObject({ value: 3, created_by: world.member.id })
+    expect((await put('NEW', 3, world.viewer)).status).toBe(403)
+    const log = (await world.owner.call('GET', `/api/audit-log`)).body
+    expect(log.items.map(({ action, data }: Answer['body']) => `${action} ${data.name}`)).toContain(
+      'variable.updated MINE',
+    )
+    expect(JSON.stringify(log)).not.toContain('"value"')
+  })
+
+  test('does not exist for another workspace', async () => {
+    await put('SECRETLESS', 1)
+    expect((await world.stranger.call('GET', '/api/variables/SECRETLESS')).status).toBe(404)
+    expect((await world.stranger.call('GET', '/api/variables')).body.items).toEqual([])
+  })
+
+  test('is not changed over what somebody else has changed', async () => {
+    const made = await put('A', 1)
+    const etag = (await world.owner.call('GET', '/api/variables/A')).headers.get('etag')!
+    expect(made.status).toBe(200)
+    await put('A', 2)
+    const late = await world.owner.call('PUT', '/api/variables/A', {
+      body: { value: 3 },
+      headers: { 'if-match': etag },
+    })
+    expect(late.status).toBe(412)
+  })
+})
+
+describe('a workflow', () => {
+  test('reads variables in $ref and CEL', async () => {
+    await put('REGION', 'eu')
+    const { workflow_id, warnings } = await workflow(region)
+    expect(warnings).toBeUndefined()
+    expect((await run(workflow_id)).results).toEqual(['eu', 'eu!'])
+  })
+
+  test('that names an unknown variable is saved with a warning', async () => {
+    const made = await workflow({
+      nodes: [set('a', [{ $ref: 'vars.NOWHERE.deep' }]), set('b', { $cel: 'vars["GONE"]' })],
+      edges: [],
+    })
+    expect(made.warnings).toEqual([
+      { path: '/definition/nodes/0/args/values/value/0', message: expect.stringContaining('"NOWHERE"') },
+      { path: '/definition/nodes/1/args/values/value', message: expect.stringContaining('"GONE"') },
+    ])
+    const saved = await world.owner.call('POST', `/api/workflows/${made.workflow_id}/versions`, {
+      body: { definition: region },
+    })
+    expect(saved.body.warnings).toHaveLength(2)
+    const ran = await run(made.workflow_id)
+    expect(ran.nodes.find(({ node_id }: Answer['body']) => node_id === 'a').output).toEqual({ value: [null] })
+  })
+
+  test.each([{ $ref: 'vars' }, { $cel: 'size(vars) > 0' }, { $cel: 'vars[input.name]' }])(
+    'names each variable: %j is refused',
+    async (value) => {
+      const made = await world.owner.call('POST', '/api/workflows', {
+        body: { name: 'W', definition: { nodes: [set('a', value)], edges: [] } },
+      })
+      expect(made.status).toBe(422)
+      expect(made.text).toContain('name a variable')
+    },
+  )
+})
+
+describe('a run keeps the values it began with', () => {
+  const question = { id: 'ask', type: 'clarification', args: { question: 'Go on?' } }
+
+  test('across a wait, in maps and in sub-workflows that begin later, and a retry keeps them too', async () => {
+    await put('REGION', 'eu')
+    const child = await workflow({
+      nodes: [set('c', { $ref: 'vars.REGION' })],
+      edges: [],
+      output: { $ref: 'nodes.c.output.value' },
+    })
+    const parent = await workflow({
+      nodes: [
+        question,
+        set('after', { $ref: 'vars.REGION' }),
+        {
+          id: 'each',
+          type: 'map',
+          args: {
+            items: [1],
+            body: { nodes: [set('in', { $ref: 'vars.REGION' })], edges: [], output: { $ref: 'nodes.in.output.value' } },
+          },
+        },
+        { id: 'call', type: 'subworkflow', args: { workflow_id: child.workflow_id, input: {} } },
+        { id: 'stop', type: 'fail', args: { message: 'stop' } },
+      ],
+      edges: [edge('ask', 'after'), edge('after', 'each'), edge('each', 'call'), edge('call', 'stop')],
+    })
+    const { execution_id } = await run(parent.workflow_id, 0)
+    await until(async () => (await execution(execution_id)).status === 'waiting', 'the question')
+    await put('REGION', 'us')
+    const answered = await world.owner.call('POST', `/api/workflows/executions/${execution_id}/respond`, {
+      body: { response: 'yes' },
+    })
+    expect(answered.status, answered.text).toBeLessThan(300)
+    const outputs = (view: Answer['body']) =>
+      Object.fromEntries(view.nodes.map(({ node_id, output }: Answer['body']) => [node_id, output]))
+    const first = outputs(await ended(execution_id))
+    expect(first).toMatchObject({ after: { value: 'eu' }, call: 'eu' })
+    expect(JSON.stringify(first.each)).toContain('eu')
+    const retried = await world.owner.call('POST', `/api/workflows/executions/${execution_id}/retry`, {
+      body: { from: 'after' },
+    })
+    expect(retried.status, retried.text).toBeLessThan(300)
+    expect(outputs(await ended(retried.body.execution_id))).toMatchObject({ after: { value: 'eu' }, call: 'eu' })
+    expect((await run(child.workflow_id)).results).toBe('us')
+  })
+
+  test('and they stand in its journal; one that reads none has none there', async () => {
+    await put('REGION', 'eu')
+    await put('OTHER', 'x')
+    const started = async (definition: object) => {
+      const { workflow_id } = await workflow(definition)
+      const { execution_id } = await run(workflow_id)
+      const [row] = await service.sql<{ data: Answer['body'] }>(
+        `select e.data from events e join executions x using (execution_id)
+         where x.workspace_id = $1 and e.type = 'execution.started' order by e.at desc, e.execution_id desc limit 1`,
+        [world.workspace.uuid],
+      )
+      expect(execution_id).toBeTruthy()
+      return row!.data.vars
+    }
+    expect(await started(region)).toEqual({ REGION: 'eu' })
+    expect(await started({ nodes: [set('a', 1)], edges: [] })).toBeUndefined()
+  })
+})

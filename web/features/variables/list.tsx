@@ -1,0 +1,103 @@
+import { Pencil, Plus, Trash2, Variable as VariableIcon } from 'lucide-react'
+import { useState } from 'react'
+import type { Variable } from '#sdk/types.generated'
+import { useChange, useList } from '#web/api.ts'
+import { useRole } from '#web/session.tsx'
+import { Button, IconButton } from '#web/ui/button.tsx'
+import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { Page } from '#web/ui/page.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { VariableDialog } from './dialog.tsx'
+import { showValue } from './value.ts'
+
+export function VariablesPage() {
+  const { canWrite, isOwner, userId } = useRole()
+  const variables = useList('listVariables')
+  const [editing, setEditing] = useState<Variable | 'new' | null>(null)
+  const [asked, setAsked] = useState<Variable | null>(null)
+  const remove = useChange('deleteVariable', { stale: ['listVariables'], done: 'The variable was deleted' })
+  const mayChange = (row: Variable): boolean => canWrite && (isOwner || row.created_by === userId)
+  const make = canWrite && (
+    <Button look="primary" icon={Plus} onClick={() => setEditing('new')}>
+      New variable
+    </Button>
+  )
+  return (
+    <Page
+      title="Variables"
+      description="Values that every workflow of this workspace can read as vars.NAME. They are not secret: store passwords and tokens as credentials."
+      actions={make}
+    >
+      <Loaded of={variables} what="the variables">
+        {(rows) => (
+          <Table
+            label="Variables"
+            rows={rows}
+            rowKey={(row) => row.name}
+            more={variables.more}
+            empty={
+              <Empty icon={VariableIcon} title="No variables yet" action={make}>
+                Add one for what differs between workspaces: an address, a region, a limit.
+              </Empty>
+            }
+            columns={[
+              { header: 'Name', cell: (row) => <code className="font-mono text-xs font-medium">{row.name}</code> },
+              {
+                header: 'Value',
+                cell: (row) => (
+                  <code className="block max-w-72 truncate font-mono text-xs text-ink-2">{showValue(row.value)}</code>
+                ),
+              },
+              {
+                header: 'Description',
+                cell: (row) => <span className="text-ink-2">{row.description}</span>,
+                secondary: true,
+              },
+              {
+                header: 'Changed',
+                cell: (row) => <RelativeTime at={row.updated_at} />,
+                width: '8rem',
+                secondary: true,
+              },
+              {
+                header: <span className="sr-only">Actions</span>,
+                cell: (row) =>
+                  mayChange(row) && (
+                    <span className="inline-flex gap-1">
+                      <IconButton
+                        icon={Pencil}
+                        size="small"
+                        label={`Change ${row.name}`}
+                        onClick={() => setEditing(row)}
+                      />
+                      <IconButton
+                        icon={Trash2}
+                        size="small"
+                        label={`Delete ${row.name}`}
+                        onClick={() => setAsked(row)}
+                      />
+                    </span>
+                  ),
+                width: '6rem',
+                align: 'right',
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      {editing !== null && (
+        <VariableDialog variable={editing === 'new' ? undefined : editing} onClose={() => setEditing(null)} />
+      )}
+      <ConfirmDialog
+        open={asked !== null}
+        onClose={() => setAsked(null)}
+        title={`Delete ${asked?.name}?`}
+        consequence="Runs that have begun keep its value. Later runs of workflows that read it find nothing in its place."
+        action="Delete variable"
+        onConfirm={() => remove.mutateAsync({ name: asked!.name })}
+      />
+    </Page>
+  )
+}
