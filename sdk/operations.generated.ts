@@ -117,6 +117,9 @@ import type {
   WidgetHistory,
   WidgetTranscript,
   Workflow,
+  WorkflowExport,
+  WorkflowImport,
+  WorkflowImportRequest,
   WorkflowMade,
   WorkflowTransfer,
   WorkflowVersion,
@@ -310,6 +313,10 @@ export type Operations = {
   activateVersion: { input: { workflow_id: string; version_id: string }; answer: WorkflowVersion; required: true }
   /** What changed between two versions */
   diffVersions: { input: { workflow_id: string; version_a: string; version_b: string }; answer: WorkflowVersionDiff; required: true }
+  /** A version as a document that names what it uses */
+  exportWorkflow: { input: { workflow_id: string; version_id?: string }; answer: WorkflowExport; required: true }
+  /** Create a workflow, or a version of one, from an exported document */
+  importWorkflow: { input: WorkflowImportRequest; answer: WorkflowImport; required: true }
   /** Workflows that are offered to the caller */
   listTransfers: { input: { limit?: number; cursor?: string }; answer: { items: Array<WorkflowTransfer>; next_cursor: string | null }; required: false }
   /** Offer the workflow to somebody; they own it once they accept */
@@ -785,6 +792,8 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getVersion: ["GET", "/api/workflows/{workflow_id}/versions/{version_id}"],
   activateVersion: ["POST", "/api/workflows/{workflow_id}/versions/{version_id}/activate"],
   diffVersions: ["GET", "/api/workflows/{workflow_id}/versions/{version_a}/diff/{version_b}"],
+  exportWorkflow: ["GET", "/api/workflows/{workflow_id}/export", ["version_id"]],
+  importWorkflow: ["POST", "/api/workflows/import"],
   listTransfers: ["GET", "/api/workflow-transfers", ["limit","cursor"]],
   offerWorkflow: ["POST", "/api/workflows/{workflow_id}/transfer"],
   getTransfer: ["GET", "/api/workflows/{workflow_id}/transfer"],

@@ -159,6 +159,9 @@ describe('the command line', () => {
     expect(await cli('logs', ran.execution_id, '--follow')).toContain('execution.succeeded')
     await cli('export', id, '--to', file)
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ name: 'From a file', definition })
+    expect(await cli('import', file, '--workflow', id, '--activate')).toContain('number 1, active')
+    const other = { name: 'From a file', definition: { ...definition, output: 1 } }
+    await writeFile(file, JSON.stringify(other))
     expect(await cli('import', file, '--workflow', id, '--activate', '--note', 'again')).toContain('number 2, active')
     await directory.remove()
   })

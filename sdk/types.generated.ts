@@ -82,6 +82,12 @@ export type WorkflowVersionMade = { version_id: string; workflow_id: string; num
 
 export type WorkflowVersionDiff = { from: string; to: string }
 
+export type WorkflowExport = { workflow_id: string; version_id: string; sha256: string; document: { heddle?: string; name: string; description?: string | null; settings?: Record<string, unknown>; definition: Record<string, unknown> }; names: Array<{ path: string; kind: "credential" | "connection" | "dataset" | "channel" | "workflow" | "person" | "team"; name: string }>; warnings?: Array<{ path: string; message: string }> }
+
+export type WorkflowImportRequest = { document: { heddle?: string; name: string; description?: string | null; settings?: Record<string, unknown>; definition: Record<string, unknown> }; workflow_id?: string; note?: string | null; activate?: boolean; expected_version_id?: string | null; dry_run?: boolean }
+
+export type WorkflowImport = { workflow_id: string | null; version_id: string | null; created: boolean; changed: boolean; bound: Array<{ path: string; kind: "credential" | "connection" | "dataset" | "channel" | "workflow" | "person" | "team"; name: string; id: string }>; warnings?: Array<{ path: string; message: string }> }
+
 export type WorkflowTransfer = { workflow_id: string; workflow_name: string; from_user_id: string; to_user_id: string; state: "pending" | "accepted" | "declined"; created_at: string }
 
 export type WebhookToken = { token_id: string; workflow_id: string; name: string | null; prefix: string; enabled: boolean; expires_at: string | null; last_used_at: string | null; created_at: string; auth: { kind: "bearer" | "url" | "basic" | "hmac"; username?: string; preset?: "github" | "stripe" | "slack" | "shopify" | "standard" | "custom"; header?: string; algorithm?: "sha1" | "sha256" | "sha512"; encoding?: "hex" | "base64"; prefix?: string; tolerance_s?: number }; url: string | null; secret_set: boolean; methods: Array<"GET" | "POST" | "PUT" | "PATCH" | "DELETE"> }

@@ -9,6 +9,8 @@ import type { Frame } from '../sockets.ts'
 import { watchExecution } from '../sockets.ts'
 import type { Workflow } from '../types.generated.ts'
 import { clientFromEnvironment, remember } from './credentials.ts'
+import { type Document, documentText } from './folder.ts'
+import { exitCodeOf, type Line, type Options, type Outcome, pull, push } from './sync.ts'
 
 type Values = {
   base?: string
@@ -21,6 +23,10 @@ type Values = {
   workflow?: string
   activate?: boolean
   note?: string
+  'dry-run'?: boolean
+  force?: boolean
+  delete?: boolean
+  json?: boolean
 }
 type Command = (positionals: string[], values: Values) => Promise<void>
 
@@ -125,36 +131,55 @@ const logs: Command = async ([wanted], { follow, workspace }) => {
 const exportWorkflow: Command = async ([wanted], { to, workspace }) => {
   const client = clientFromEnvironment({ workspace })
   const workflow = await findWorkflow(client, required(wanted, 'WORKFLOW'))
-  for await (const version of all(client.listVersions, { workflow_id: workflow.workflow_id })) {
-    if (!version.active) continue
-    const text = `${JSON.stringify({ name: workflow.name, description: workflow.description, definition: version.definition }, null, 2)}\n`
-    if (to === undefined) process.stdout.write(text)
-    else writeFileSync(to, text)
-    return
-  }
-  throw new Error(`"${workflow.name}" has no active version.`)
+  const { document, warnings = [] } = await client.exportWorkflow({ workflow_id: workflow.workflow_id })
+  for (const { path, message } of warnings) console.error(`${path} ${message}`)
+  if (to === undefined) process.stdout.write(documentText(document))
+  else writeFileSync(to, documentText(document))
 }
 
 const importWorkflow: Command = async ([file], { workflow, activate, note, workspace }) => {
   const client = clientFromEnvironment({ workspace })
-  const { name, description, definition } = JSON.parse(readFileSync(required(file, 'FILE'), 'utf8')) as {
-    name: string
-    description?: string
-    definition: Record<string, unknown>
-  }
+  const document = JSON.parse(readFileSync(required(file, 'FILE'), 'utf8')) as Document
   if (workflow === undefined) {
-    const made = await client.createWorkflow({ name, ...(description && { description }), definition })
-    return print(made.workflow_id)
+    const made = await client.importWorkflow({ document })
+    return print(String(made.workflow_id))
   }
   const { workflow_id } = await findWorkflow(client, workflow)
-  const version = await client.createVersion({
+  const made = await client.importWorkflow({
+    document,
     workflow_id,
-    definition,
+    activate: activate ?? false,
     ...(note && { note }),
-    ...(activate && { activate }),
   })
+  for (const { path, message } of made.warnings ?? []) console.error(`${path} ${message}`)
+  const version = await client.getVersion({ workflow_id, version_id: String(made.version_id) })
   print(`${version.version_id}\tnumber ${version.number}${version.active ? ', active' : ''}`)
 }
+
+const marks: Record<Outcome, string> = {
+  created: '+',
+  changed: '~',
+  same: '=',
+  deleted: '-',
+  only_here: '?',
+  only_there: '?',
+  conflict: '!',
+  failed: '!',
+}
+
+const synced =
+  (work: (client: Client, options: Options) => Promise<Line[]>): Command =>
+  async ([directory], values) => {
+    const client = clientFromEnvironment(values)
+    const { 'dry-run': dryRun = false, force = false, json = false } = values
+    const options = { directory: required(directory, 'DIR'), dryRun, force, delete: values.delete ?? false }
+    const lines = await work(client, options)
+    if (json) print(JSON.stringify({ dry_run: dryRun, workflows: lines }, null, 2))
+    else
+      for (const { file, name, outcome, message } of lines)
+        print(`${marks[outcome]} ${outcome.padEnd(10)} ${file || name}${message ? `\t${message}` : ''}`)
+    process.exitCode = exitCodeOf(lines, dryRun)
+  }
 
 export const commands: Record<string, Command> = {
   login,
@@ -163,4 +188,6 @@ export const commands: Record<string, Command> = {
   logs,
   export: exportWorkflow,
   import: importWorkflow,
+  pull: synced(pull),
+  push: synced(push),
 }

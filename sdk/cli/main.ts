@@ -14,7 +14,12 @@ const help = `heddle — workflows from the terminal
   heddle logs EXECUTION [--follow]          the journal, oldest first; --follow until it ends
   heddle export WORKFLOW [--to FILE]        the active version as a file for git
   heddle import FILE [--workflow ID] [--activate] [--note TEXT]
-                                            a new workflow, or a new version of one
+                                            a new workflow, or a new version of one; what it names is found by name
+  heddle pull DIR [--dry-run] [--force] [--delete] [--json]
+                                            write the workflows you own or edit into a folder, one file each
+  heddle push DIR [--dry-run] [--force] [--delete] [--json]
+                                            bring the workspace in step with the folder. Exit code 0: in step; 1: refused;
+                                            3: changed on both sides; 4: a dry run found something to do
 
 Each takes --workspace ws_… where the key holds in several; login remembers it.
 HEDDLE_BASE, HEDDLE_KEY and HEDDLE_WORKSPACE override what login remembered. WORKFLOW is an id or a name.
@@ -34,6 +39,10 @@ const read = () =>
       workflow: { type: 'string' },
       activate: { type: 'boolean', default: false },
       note: { type: 'string' },
+      'dry-run': { type: 'boolean', default: false },
+      force: { type: 'boolean', default: false },
+      delete: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   })

@@ -190,6 +190,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
         vault: options.vault,
         workflows,
         schedules: makeSchedules({ onChanged: scheduler.wake }),
+        portable: { workflows, kinds: () => descriptorsOf(nodes), system },
         embedTokens: makeEmbedTokens<{ workflow_id: string }>({ defaultOrigins: async () => [] }),
         registry: () => describeRegistry(nodes),
         palette: () => describePalette(nodes),

@@ -205,6 +205,11 @@ export const workflowCases: Cases = {
   getVersion: { expect: withChanges(rows.anyMember, unseen), prepare: version },
   activateVersion: { expect: withChanges(rows.ownerOnly, unseen), prepare: version },
   diffVersions: { expect: withChanges(rows.anyMember, unseen), prepare: diff },
+  exportWorkflow: { expect: withChanges(rows.anyMember, unseen), prepare: workflow },
+  importWorkflow: {
+    expect: rows.selectedWrite,
+    prepare: async () => ({ body: { document: { name: 'Brought', definition } } }),
+  },
   listTransfers: { expect: rows.selectedRead },
   offerWorkflow: {
     expect: withChanges(rows.ownerOnly, unseen),

@@ -2,7 +2,7 @@ import { member, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { NewVariable, Variable, variableQuery } from './schema.ts'
-import { deleteVariable, getVariable, listVariables, peekVariable, putVariable } from './service.ts'
+import { deleteVariable, getVariable, listVariables, mayPutVariable, peekVariable, putVariable } from './service.ts'
 
 export const variableRoutes = (): AnyRoute[] =>
   routes(
@@ -29,6 +29,7 @@ export const variableRoutes = (): AnyRoute[] =>
         extension: true,
         body: NewVariable,
         answer: Variable,
+        allowed: mayPutVariable,
         current: peekVariable,
         examples: { body: { value: 'eu-west-1', description: 'Where orders are kept' } },
         run: putVariable,

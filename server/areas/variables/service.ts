@@ -65,6 +65,12 @@ export async function deleteVariable(ctx: Context, { name }: ByName): Promise<vo
   await recordAudit(ctx, ctx.tx, { action: 'variable.deleted', data: { name } })
 }
 
+/** Asked before the body is read: whoever may not change it learns nothing about what they sent. */
+export async function mayPutVariable(ctx: Context, { name }: ByName): Promise<void> {
+  const present = await peekVariable(ctx, { name })
+  if (present) requireChangeable(ctx, present)
+}
+
 function requireChangeable(ctx: Context, { name, created_by }: Variable): void {
   if (ctx.workspace.role === 'owner' || created_by === ctx.person.user_id) return
   throw problem('forbidden', `Only an owner of the workspace or whoever added ${name} may change it.`)

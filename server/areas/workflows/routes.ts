@@ -2,13 +2,17 @@ import { z } from 'zod'
 import { editor, member, owner, sees, viewer } from '#platform/access/words'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
+import { listQuery, page, reference } from '#platform/http/schema'
 import type { Vault } from '#platform/secrets'
+import { exportWorkflow, importWorkflow, type PortableParts } from './portable.ts'
 import type { makeSchedules } from './schedules.ts'
 import {
   EmbedToken,
   EmbedTokenMade,
   EmbedTokenPatch,
+  Exported,
+  Imported,
+  ImportRequest,
   NewEmbedToken,
   NewTransfer,
   NewVersion,
@@ -43,6 +47,7 @@ export type WorkflowParts = {
   workflows: Workflows
   schedules: ReturnType<typeof makeSchedules>
   embedTokens: ReturnType<typeof makeEmbedTokens<{ workflow_id: string }>>
+  portable: PortableParts
   registry(): z.input<typeof Registry>
   palette(): z.input<typeof Palette>
 }
@@ -62,6 +67,7 @@ export const workflowRoutes = ({
   workflows,
   schedules,
   embedTokens,
+  portable,
   registry,
   palette,
 }: WorkflowParts): AnyRoute[] =>
@@ -80,6 +86,8 @@ export const workflowRoutes = ({
       getVersion: ['GET', '/api/workflows/:workflow_id/versions/:version_id', viewer('workflow')],
       activateVersion: ['POST', '/api/workflows/:workflow_id/versions/:version_id/activate', editor('workflow')],
       diffVersions: ['GET', '/api/workflows/:workflow_id/versions/:version_a/diff/:version_b', viewer('workflow')],
+      exportWorkflow: ['GET', '/api/workflows/:workflow_id/export', viewer('workflow')],
+      importWorkflow: ['POST', '/api/workflows/import', member('workspace')],
       listTransfers: ['GET', '/api/workflow-transfers', viewer('workspace')],
       offerWorkflow: ['POST', '/api/workflows/:workflow_id/transfer', owner('workflow')],
       getTransfer: ['GET', '/api/workflows/:workflow_id/transfer', sees('workflow')],
@@ -173,6 +181,26 @@ export const workflowRoutes = ({
         answer: VersionDiff,
         extension: true,
         run: workflows.diffVersions,
+      },
+      exportWorkflow: {
+        summary: 'A version as a document that names what it uses',
+        description:
+          'Credentials, connections, datasets, channels, sub-workflows, people and teams stand in it by name, so that another workspace can bind them to its own. The active version unless `version_id` names another.',
+        query: z.strictObject({ version_id: reference('wfv').optional() }),
+        answer: Exported,
+        extension: true,
+        run: (ctx: Context, input: { workflow_id: string; version_id?: string | undefined }) =>
+          exportWorkflow(portable, ctx, input),
+      },
+      importWorkflow: {
+        summary: 'Create a workflow, or a version of one, from an exported document',
+        description:
+          'Names are bound to what the caller may use here. What is missing or ambiguous is listed in `errors` (422 `unknown_reference`), and nothing is created then. A definition that stands there already makes no new version.',
+        body: ImportRequest,
+        answer: Imported,
+        extension: true,
+        examples: { body: { document: { heddle: 'workflow/1', ...example } } },
+        run: (ctx: Context, input: ImportRequest) => importWorkflow(portable, ctx, input),
       },
       listTransfers: {
         summary: 'Workflows that are offered to the caller',

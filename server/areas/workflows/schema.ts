@@ -6,7 +6,7 @@ const Role = z.enum(['editor', 'member', 'viewer'])
 /** A workflow's id: a TypeID, or the slug of a system workflow. */
 const WorkflowId = id('wf')
 
-const Settings = z.strictObject({
+export const Settings = z.strictObject({
   timeout_s: z
     .number()
     .positive()
@@ -101,6 +101,58 @@ export const WorkflowMade = Workflow.extend({ warnings }).meta({ id: 'WorkflowMa
 export const VersionMade = Version.extend({ warnings }).meta({ id: 'WorkflowVersionMade' })
 export type WorkflowMade = z.input<typeof WorkflowMade>
 export type VersionMade = z.input<typeof VersionMade>
+
+const Document = z
+  .strictObject({
+    heddle: z.string().max(40).optional().describe('Format of the document: workflow/1'),
+    name: name(),
+    description: z.string().max(10_000).nullable().optional(),
+    settings: jsonObject().optional(),
+    definition: jsonObject(),
+  })
+  .describe('A workflow that names what it uses: {"$name": "Shop API", "kind": "credential"} in the place of an id')
+
+const NamedThing = z.object({
+  path: z.string().describe('Where it stands in the document'),
+  kind: z.enum(['credential', 'connection', 'dataset', 'channel', 'workflow', 'person', 'team']),
+  name: z.string().describe('Of a person the e-mail address, of a team the slug'),
+})
+
+export const Exported = z
+  .object({
+    workflow_id: id('wf'),
+    version_id: id('wfv'),
+    sha256: z.string().describe('Of the definition as it stands in this workspace'),
+    document: Document,
+    names: z.array(NamedThing),
+    warnings,
+  })
+  .meta({ id: 'WorkflowExport' })
+export type Exported = z.input<typeof Exported>
+
+export const ImportRequest = z
+  .strictObject({
+    document: Document,
+    workflow_id: reference('wf').optional().describe('Becomes a version of this one; a new workflow without it'),
+    note: z.string().max(2000).nullable().optional(),
+    activate: z.boolean().optional().describe('Of a later version; true unless given'),
+    expected_version_id: reference('wfv').nullable().optional().describe('412 where another version is active'),
+    dry_run: z.boolean().optional().describe('Checks and binds, and changes nothing'),
+  })
+  .meta({ id: 'WorkflowImportRequest' })
+export type ImportRequest = z.output<typeof ImportRequest>
+
+export const Imported = z
+  .object({
+    workflow_id: id('wf').nullable().describe('Null where a dry run would create it'),
+    version_id: id('wfv').nullable().describe('Null where a dry run would create it'),
+    created: z.boolean(),
+    changed: z.boolean().describe('False where everything stood there already'),
+    bound: z.array(NamedThing.extend({ id: z.string() })),
+    warnings,
+  })
+  .meta({ id: 'WorkflowImport' })
+export type Imported = z.input<typeof Imported>
 
 export const Transfer = z
   .object({

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { WorkflowExport } from '../types.generated.ts'
+
+// A folder of workflows: one file each, written the same way every time, and a file that remembers what was last in step with
+// which workspace. The files hold no ids, so that the same folder goes to several workspaces.
+
+export type Document = WorkflowExport['document']
+
+const STATE = '.heddle.json'
+
+/** Per workspace and file: the workflow, and the hash of the document that both sides last had. */
+export type State = Record<string, Record<string, { workflow_id: string; sha256: string }>>
+
+export function readState(directory: string): State {
+  const file = join(directory, STATE)
+  if (!existsSync(file)) return {}
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as State
+  } catch {
+    throw new Error(`${file} is not JSON. Restore it from git, or delete it and pull again.`)
+  }
+}
+
+export const writeState = (directory: string, state: State): void => write(join(directory, STATE), textOf(state, []))
+
+/** Written beside and moved into place: an interrupted command leaves no half a file. */
+function write(file: string, text: string): void {
+  writeFileSync(`${file}.tmp`, text)
+  renameSync(`${file}.tmp`, file)
+}
+
+const FIRST = [
+  'heddle',
+  'id',
+  'type',
+  'name',
+  'description',
+  'settings',
+  'definition',
+  'inputs',
+  'nodes',
+  'edges',
+  'output',
+]
+
+/** Keys in a fixed order: the same workflow is the same text, whatever order it was stored in. */
+function textOf(value: unknown, first: readonly string[]): string {
+  const rank = (key: string): number => (first.includes(key) ? first.indexOf(key) : first.length)
+  const order = (_key: string, item: unknown): unknown =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : a > b ? 1 : 0)))
+      : item
+  return `${JSON.stringify(value, order, 2)}\n`
+}
+
+export const documentText = (document: Document): string => textOf(document, FIRST)
+
+export const hashOf = (document: Document): string => createHash('sha256').update(documentText(document)).digest('hex')
+
+export function readDocuments(directory: string): Map<string, Document> {
+  const found = new Map<string, Document>()
+  if (!existsSync(directory)) return found
+  for (const file of readdirSync(directory).sort()) {
+    if (!file.endsWith('.json') || file === STATE) continue
+    let document: Document
+    try {
+      document = JSON.parse(readFileSync(join(directory, file), 'utf8')) as Document
+    } catch (error) {
+      throw new Error(`${join(directory, file)} is not JSON: ${(error as Error).message}`)
+    }
+    if (typeof document?.name !== 'string' || typeof document.definition !== 'object')
+      throw new Error(`${join(directory, file)} is not an exported workflow: it has no name and definition.`)
+    found.set(file, document)
+  }
+  return found
+}
+
+export function writeDocument(directory: string, file: string, document: Document): void {
+  mkdirSync(directory, { recursive: true })
+  write(join(directory, file), documentText(document))
+}
+
+export const removeDocument = (directory: string, file: string): void => rmSync(join(directory, file), { force: true })
+
+/** A name for the file of a workflow that no other file has. */
+export function fileFor(name: string, taken: ReadonlySet<string>): string {
+  const slug =
+    name
+      .normalize('NFKD')
+      .replaceAll(/\p{M}/gu, '')
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .replaceAll(/^-+|-+$/g, '')
+      .slice(0, 60) || 'workflow'
+  for (let number = 1; ; number += 1) {
+    const file = `${number === 1 ? slug : `${slug}-${number}`}.json`
+    if (!taken.has(file)) return file
+  }
+}
+
+/** The workflows that a document starts, by name. */
+export function startedBy(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  const { $name, kind } = value as { $name?: unknown; kind?: unknown }
+  if (typeof $name === 'string' && kind === 'workflow') return [$name]
+  return Object.values(value).flatMap(startedBy)
+}
