@@ -2,7 +2,15 @@ import { member, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { NewVariable, Variable, variableQuery } from './schema.ts'
-import { deleteVariable, getVariable, listVariables, mayPutVariable, peekVariable, putVariable } from './service.ts'
+import {
+  deleteVariable,
+  getVariable,
+  listVariables,
+  mayDeleteVariable,
+  mayPutVariable,
+  peekVariable,
+  putVariable,
+} from './service.ts'
 
 export const variableRoutes = (): AnyRoute[] =>
   routes(
@@ -39,6 +47,7 @@ export const variableRoutes = (): AnyRoute[] =>
         description: 'Runs that began before keep its value; for later ones it is absent.',
         extension: true,
         status: 204,
+        allowed: mayDeleteVariable,
         current: getVariable,
         run: deleteVariable,
       },

@@ -60,16 +60,19 @@ export async function putVariable(ctx: Context, { name, value, description }: By
 }
 
 export async function deleteVariable(ctx: Context, { name }: ByName): Promise<void> {
-  requireChangeable(ctx, await getVariable(ctx, { name }))
+  await mayDeleteVariable(ctx, { name })
   await store.deleteVariable(ctx.tx, ctx.workspace.workspace_id, name)
   await recordAudit(ctx, ctx.tx, { action: 'variable.deleted', data: { name } })
 }
 
-/** Asked before the body is read: whoever may not change it learns nothing about what they sent. */
+/** Asked before the input is read: whoever may not change it learns nothing about what they sent. */
 export async function mayPutVariable(ctx: Context, { name }: ByName): Promise<void> {
   const present = await peekVariable(ctx, { name })
   if (present) requireChangeable(ctx, present)
 }
+
+export const mayDeleteVariable = async (ctx: Context, input: ByName): Promise<void> =>
+  requireChangeable(ctx, await getVariable(ctx, input))
 
 function requireChangeable(ctx: Context, { name, created_by }: Variable): void {
   if (ctx.workspace.role === 'owner' || created_by === ctx.person.user_id) return
