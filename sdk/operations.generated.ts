@@ -667,7 +667,6 @@ export type Operations = {
   chooseWorkspaceModel: { input: { workspace_id: string } & NewWorkspaceModel; answer: WorkspaceModel; required: true }
   /** The kinds of credentials and the known services, as forms for an editor */
   listCredentialKinds: { input: Record<string, never>; answer: CredentialKinds; required: false }
-<<<<<<< HEAD
   /** Your event destinations, and for owners of the workspace all of them */
   listDestinations: { input: { limit?: number; cursor?: string }; answer: { items: Array<EventDestination>; next_cursor: string | null }; required: false }
   /** Send events to an address */
@@ -686,7 +685,6 @@ export type Operations = {
   listDeliveries: { input: { destination_id: string; limit?: number; cursor?: string; status?: "pending" | "delivered" | "failed" }; answer: { items: Array<EventDelivery>; next_cursor: string | null }; required: true }
   /** Send an event once more, with the same id */
   redeliverEvent: { input: { destination_id: string; delivery_id: string }; answer: EventDelivery; required: true }
-=======
   /** The variables of the workspace, by name */
   listVariables: { input: { limit?: number; cursor?: string; q?: string }; answer: { items: Array<Variable>; next_cursor: string | null }; required: false }
   /** One variable */
@@ -695,7 +693,6 @@ export type Operations = {
   putVariable: { input: { name: string } & NewVariable; answer: Variable; required: true }
   /** Delete a variable */
   deleteVariable: { input: { name: string }; answer: undefined; required: true }
->>>>>>> 34f9955 (variables: values of a workspace that runs keep from their start)
 }
 
 /** Method, path, the names that go into the query, and whether the body is sent as it is. */
@@ -969,7 +966,6 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getWorkspaceModel: ["GET", "/api/workspaces/{workspace_id}/language-model"],
   chooseWorkspaceModel: ["PUT", "/api/workspaces/{workspace_id}/language-model"],
   listCredentialKinds: ["GET", "/api/credential-kinds"],
-<<<<<<< HEAD
   listDestinations: ["GET", "/api/event-destinations", ["limit","cursor"]],
   createDestination: ["POST", "/api/event-destinations"],
   getDestination: ["GET", "/api/event-destinations/{destination_id}"],
@@ -979,10 +975,8 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   testDestination: ["POST", "/api/event-destinations/{destination_id}/test"],
   listDeliveries: ["GET", "/api/event-destinations/{destination_id}/deliveries", ["limit","cursor","status"]],
   redeliverEvent: ["POST", "/api/event-destinations/{destination_id}/deliveries/{delivery_id}/redeliver"],
-=======
   listVariables: ["GET", "/api/variables", ["limit","cursor","q"]],
   getVariable: ["GET", "/api/variables/{name}"],
   putVariable: ["PUT", "/api/variables/{name}"],
   deleteVariable: ["DELETE", "/api/variables/{name}"],
->>>>>>> 34f9955 (variables: values of a workspace that runs keep from their start)
 }

@@ -264,7 +264,6 @@ export type NewWorkspaceModel = { credential_id: string | null; fallback_credent
 
 export type CredentialKinds = { kinds: Array<{ kind: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service"; title: string; description: string; config_schema: Record<string, unknown>; secret_schema: Record<string, unknown> }>; services: Array<{ service: string; title: string; kind: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service"; hosts: Array<string>; config: Record<string, unknown>; secret_schema: Record<string, unknown>; help: string | null }> }
 
-<<<<<<< HEAD
 export type EventDestination = { destination_id: string; url: string; event_types: Array<string>; workflow_id: string | null; credential_id: string | null; owner_id: string | null; enabled: boolean; off_reason: "manual" | "owner_left" | "no_access" | "failing" | "gone" | "too_many" | null; off_message: string | null; off_at: string | null; pending: number; failures: number; last_success_at: string | null; last_failure_at: string | null; previous_secret_until: string | null; created_at: string; updated_at: string }
 
 export type NewEventDestination = { url: string; event_types: Array<"execution.*" | "approval.*" | "clarification.*" | "job.*" | "credential.*" | "audit.*" | "execution.started" | "execution.waiting" | "execution.resumed" | "execution.succeeded" | "execution.failed" | "execution.cancelled" | "execution.timed_out" | "approval.opened" | "approval.voted" | "approval.resolved" | "clarification.asked" | "clarification.answered" | "job.started" | "job.finished" | "job.paused" | "credential.needs_reconnect" | "audit.recorded">; workflow_id?: string | null; credential_id?: string | null }
@@ -278,8 +277,7 @@ export type RotatedEventDestinationSecret = { secret: string; previous_secret_un
 export type EventDestinationTest = { ok: boolean; answer_status: number | null; answer_text: string | null; message: string; duration_ms: number; tested_at: string }
 
 export type EventDelivery = { delivery_id: string; destination_id: string; type: string; event_at: string; execution_id: string | null; seq: number | null; status: "pending" | "delivered" | "failed"; attempts: number; next_attempt_at: string | null; last_attempt_at: string | null; answer_status: number | null; answer_text: string | null; problem: string | null; duration_ms: number | null; created_at: string }
-=======
+
 export type Variable = { name: string; value: unknown; description: string | null; created_by: string | null; created_at: string; updated_at: string }
 
 export type NewVariable = { value: unknown; description?: string | null }
->>>>>>> 34f9955 (variables: values of a workspace that runs keep from their start)
