@@ -5,44 +5,16 @@ import { advance, begin, type Happening, resume, type Step } from './advance.ts'
 import { replay } from './apply.ts'
 import { backoff } from './backoff.ts'
 import { mapArgs } from './commands.ts'
-import type { Context } from './context.ts'
-import { compile, downstream } from './graph.ts'
-import { openPass, type Pass, UNLIMITED } from './pass.ts'
+import { downstream } from './graph.ts'
+import { UNLIMITED } from './pass.ts'
 import { edgeState, readiness } from './scope.ts'
 import { emptyState, type GraphState, hasEnded, type NodeState, nextDue, onlyWaits, type Wait } from './state.ts'
+import { commands, contextOf, edge, node, passOf, stateOf, types } from './testing.ts'
 import { waitingFor } from './waiting.ts'
 
 // The rules of docs/workflows.md as truth tables over the pure functions.
 
-const contextOf = (graph: Definition, more: Partial<Context> = {}): Context => ({
-  graph,
-  input: {},
-  execution: {},
-  seed: 'seed',
-  effectOf: () => 'pure',
-  ...more,
-})
-const passOf = (context: Context, state: GraphState): Pass =>
-  openPass(context, compile(context.graph), state, { at: 0, allowance: UNLIMITED })
-const node = (id: string, more: Partial<Node> = {}): Node => ({ id, type: 'echo', ...more })
-const edge = (from: string, to: string, port?: string, when?: string): Edge => ({
-  from: { node: from, ...(port && { port }) },
-  to,
-  ...(when && { when: { $cel: when } }),
-})
-const stateOf = (nodes: Record<string, Partial<NodeState>>): GraphState => ({
-  ...emptyState(),
-  seq: 10,
-  nodes: Object.fromEntries(
-    Object.entries(nodes).map(([id, state]) => [
-      id,
-      { status: 'running', attempt: 1, ready: 0, ...state } as NodeState,
-    ]),
-  ),
-})
 const settledAt = { settled: 5 }
-const types = (step: Step): string[] => step.facts.map(({ type }) => type)
-const commands = (step: Step): string[] => step.commands.map((command) => `${command.do} ${command.node}`)
 
 describe('an edge', () => {
   const decided = (source: Partial<NodeState> | undefined, port?: string, when?: string) => {
