@@ -110,6 +110,7 @@ import type {
   Usage,
   Variable,
   WebhookAccepted,
+  WebhookDelivery,
   WebhookReceipt,
   WebhookToken,
   WebhookTokenMade,
@@ -332,11 +333,11 @@ export type Operations = {
   /** Webhook tokens, without their secrets */
   listWebhookTokens: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<WebhookToken>; next_cursor: string | null }; required: true }
   /** Create a webhook token; `token` is shown this once */
-  createWebhookToken: { input: { workflow_id: string } & { name?: string | null; expires_at?: string | null; auth?: { kind: "bearer" } | { kind: "url" } | { kind: "basic"; username?: string } | { kind: "hmac"; preset: "github" | "stripe" | "slack" | "shopify" | "standard" | "custom"; header?: string; algorithm?: "sha1" | "sha256" | "sha512"; encoding?: "hex" | "base64"; prefix?: string; tolerance_s?: number }; secret?: string; methods?: Array<"GET" | "POST" | "PUT" | "PATCH" | "DELETE"> }; answer: WebhookTokenMade; required: true }
+  createWebhookToken: { input: { workflow_id: string } & { name?: string | null; expires_at?: string | null; auth?: { kind: "bearer" } | { kind: "url" } | { kind: "basic"; username?: string } | { kind: "hmac"; preset: "github" | "stripe" | "slack" | "shopify" | "standard" | "custom"; header?: string; algorithm?: "sha1" | "sha256" | "sha512"; encoding?: "hex" | "base64"; prefix?: string; tolerance_s?: number }; secret?: string; methods?: Array<"GET" | "POST" | "PUT" | "PATCH" | "DELETE">; input?: "body" | "request"; respond?: "accepted" | "result" | "node"; respond_timeout_s?: number; challenge?: "slack" | "meta" | "microsoft" | "dropbox" | null; dedupe?: { from: string | { $cel: string }; window_s?: number } | null }; answer: WebhookTokenMade; required: true }
   /** One webhook token, without its secret */
   getWebhookToken: { input: { workflow_id: string; token_id: string }; answer: WebhookToken; required: true }
   /** Rename, enable or disable a webhook token; change its secret or how it is called */
-  updateWebhookToken: { input: { workflow_id: string; token_id: string } & { name?: string | null; enabled?: boolean; secret?: string; methods?: Array<"GET" | "POST" | "PUT" | "PATCH" | "DELETE"> }; answer: WebhookToken; required: true }
+  updateWebhookToken: { input: { workflow_id: string; token_id: string } & { name?: string | null; enabled?: boolean; secret?: string; methods?: Array<"GET" | "POST" | "PUT" | "PATCH" | "DELETE">; input?: "body" | "request"; respond?: "accepted" | "result" | "node"; respond_timeout_s?: number; challenge?: "slack" | "meta" | "microsoft" | "dropbox" | null; dedupe?: { from: string | { $cel: string }; window_s?: number } | null }; answer: WebhookToken; required: true }
   /** Delete a webhook token */
   deleteWebhookToken: { input: { workflow_id: string; token_id: string }; answer: undefined; required: true }
   /** Embed tokens, without their secrets */
@@ -381,6 +382,8 @@ export type Operations = {
   triggerWebhook: { input: { workflow_id: string; wait_s?: number } & { body?: unknown }; answer: SimpleExecution | WebhookAccepted; required: true }
   /** Status of an execution that this token started */
   getWebhookExecution: { input: { workflow_id: string; execution_id: string }; answer: SimpleExecution; required: true }
+  /** The last calls of a webhook token, and why any was refused */
+  listWebhookDeliveries: { input: { workflow_id: string; token_id: string; limit?: number; cursor?: string }; answer: { items: Array<WebhookDelivery>; next_cursor: string | null }; required: true }
   /** Where a sender calls a webhook token by GET */
   receiveByGet: { input: { token_or_id: string }; answer: Blob; required: true }
   /** Where a sender calls a webhook token by POST */
@@ -823,6 +826,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   readExecutionBlob: ["GET", "/api/workflows/executions/{execution_id}/blobs/{sha256}"],
   triggerWebhook: ["POST", "/api/webhooks/workflow/{workflow_id}/trigger", ["wait_s"], true],
   getWebhookExecution: ["GET", "/api/webhooks/workflow/{workflow_id}/executions/{execution_id}"],
+  listWebhookDeliveries: ["GET", "/api/workflows/{workflow_id}/tokens/{token_id}/deliveries", ["limit","cursor"]],
   receiveByGet: ["GET", "/api/webhooks/in/{token_or_id}"],
   receiveByPost: ["POST", "/api/webhooks/in/{token_or_id}", [], true],
   receiveByPut: ["PUT", "/api/webhooks/in/{token_or_id}", [], true],

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
 import { useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
 // The examples of docs/webhooks.md, run as they stand: their signatures are made by OpenSSL, none of them by our code.
@@ -53,3 +54,20 @@ test.each(['github', 'stripe', 'slack', 'shopify', 'standard', 'custom', 'basic'
     expect((await call(wrong)).status).toBe(401)
   },
 )
+
+test('the example of http.respond answers as the text says, and goes on', async () => {
+  const definition = JSON.parse(textOf('json', 'responding'))
+  const { workflow_id } = (await world.owner.call('POST', '/api/workflows', { body: { name: 'Answer', definition } }))
+    .body
+  const token = await world.owner.call('POST', `/api/workflows/${workflow_id}/tokens`, {
+    body: { auth: 'url', respond: 'node' },
+  })
+  const answer = await service().call('POST', new URL(token.body.url).pathname, { body: { order: 7 } })
+  expect([answer.status, answer.headers.get('x-order'), answer.body]).toEqual([201, '7', { seen: 7 }])
+  const results = await until(async () => {
+    const { items } = (await world.owner.call('GET', `/api/workflows/${workflow_id}/executions`)).body
+    const { body } = await world.owner.call('GET', `/api/workflows/executions/${items[0].execution_id}`)
+    return body.status === 'succeeded' ? body.results : undefined
+  }, 'the end')
+  expect(results).toEqual({ double: 14 })
+})

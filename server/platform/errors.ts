@@ -82,12 +82,14 @@ const codes = {
   queue_full: [429, 'Too many executions are queued'],
   // 431
   headers_too_large: [431, 'The header fields are too large'],
-  // 500, 503, 507
+  // 500, 502, 503, 504, 507
   internal: [500, 'Something went wrong on our side'],
+  run_failed: [502, 'The workflow did not succeed'],
   provider_not_configured: [503, 'The provider is not configured'],
   provider_unavailable: [503, 'The provider did not answer as expected'],
   unavailable: [503, 'The service cannot do this at the moment'],
   overloaded: [503, 'The service is overloaded'],
+  respond_timeout: [504, 'The workflow did not answer in time'],
   storage_full: [507, 'The storage is full'],
 } as const satisfies Record<string, readonly [status: number, title: string]>
 

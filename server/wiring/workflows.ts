@@ -14,6 +14,7 @@ import { oddsRoutes } from '#areas/odds/routes'
 import type { Allowances } from '#areas/payments/allowances'
 import { meterNodes } from '#areas/payments/means'
 import type { Quotas } from '#areas/payments/quotas'
+import { makeDeliveries } from '#areas/webhooks/deliveries'
 import { makeWebhookIdentifier } from '#areas/webhooks/identify'
 import { webhookRoutes } from '#areas/webhooks/routes'
 import { makeWebhooks } from '#areas/webhooks/service'
@@ -155,7 +156,8 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     retentionDays: config.HEDDLE_RETENTION_DAYS,
   })
   const executions = makeExecutions({ engine, views, system, startExecution, quota })
-  const webhookTokens = makeWebhookIdentifier({ db, orgOf: options.orgOf, log, vault: options.vault })
+  const deliveries = makeDeliveries({ db, log })
+  const webhookTokens = makeWebhookIdentifier({ db, orgOf: options.orgOf, log, vault: options.vault, deliveries })
 
   if (config.role !== 'api') {
     scheduler.start()
@@ -196,7 +198,12 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
         palette: () => describePalette(nodes),
       }),
       ...executionRoutes(executions),
-      ...webhookRoutes(makeWebhooks({ engine, views, startExecution, tokens: webhookTokens }), {
+      ...webhookRoutes(makeWebhooks({ engine, views, startExecution, tokens: webhookTokens, deliveries }), {
+        engine,
+        views,
+        blobs: providers.blobs,
+        db,
+        deliveries,
         startExecution,
         tokens: webhookTokens,
         vault: options.vault,
@@ -207,6 +214,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     ],
     async stop(): Promise<void> {
       await webhookTokens.stop()
+      await deliveries.stop()
       await scheduler.stop()
       await reviews.stop()
       await engine.stop()

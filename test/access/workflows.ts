@@ -266,6 +266,7 @@ export const workflowCases: Cases = {
   readExecutionBlob: { expect: execution.viewers, prepare: blob, plainParameters: ['sha256'] },
   triggerWebhook: { expect: rows.byToken, prepare: hook },
   getWebhookExecution: { expect: rows.byToken, prepare: hooked },
+  listWebhookDeliveries: { expect: withChanges(rows.ownerOrMember, unseen), prepare: token('tokens') },
   receiveByGet: byAddress('GET'),
   receiveByPost: byAddress('POST'),
   receiveByPut: byAddress('PUT'),

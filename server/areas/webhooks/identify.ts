@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { isBasic } from '#platform/auth/signatures'
 import { makeTokens } from '#platform/auth/tokens'
 import type { Database } from '#platform/db/pool'
@@ -7,6 +8,7 @@ import type { Identity, Org } from '#platform/http/context'
 import type { TokenIdentifier } from '#platform/http/kernel-parts'
 import type { Logger } from '#platform/log'
 import type { Vault } from '#platform/secrets'
+import type { Deliveries } from './deliveries.ts'
 import { type InboundToken, secretOf, type WebhookToken } from './inbound-token.ts'
 
 export const tokenDisabled = () => problem('token_disabled', 'The owner of the workflow can enable it again.')
@@ -16,6 +18,7 @@ export function makeWebhookIdentifier(options: {
   orgOf(host: string): Promise<Org>
   log: Logger
   vault: Vault
+  deliveries: Deliveries
 }) {
   const tokens = makeTokens<WebhookToken>('webhook', options)
   const inbound = makeTokens<InboundToken>('inbound', options)
@@ -48,6 +51,11 @@ export function makeWebhookIdentifier(options: {
     return token
   }
 
+  const refused = (token: InboundToken, request: FastifyRequest, reason: string) => {
+    options.deliveries.note(token, request, 0, { status: 401, code: 'unauthenticated', reason })
+    return problem('unauthenticated', reason)
+  }
+
   /**
    * A signature covers the body, which is not there yet: until it is verified, the caller counts as somebody unknown at their
    * address, and takes nothing from the limits of the token and its workspace.
@@ -60,7 +68,7 @@ export function makeWebhookIdentifier(options: {
     if (token.auth === 'basic') {
       const { username = '' } = token.auth_config as { username?: string }
       if (!isBasic(request.headers.authorization, username, secretOf(options.vault, token)))
-        throw problem('unauthenticated', 'Send the name and the password of the webhook token as Authorization: Basic.')
+        throw refused(token, request, 'Send the name and the password of the webhook token as Authorization: Basic.')
     }
     const { workspace_id, workflow_id, token_id } = token
     return {

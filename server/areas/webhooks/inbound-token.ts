@@ -25,6 +25,11 @@ export type InboundToken = WebhookToken & {
   auth_config: JsonObject
   secret: Buffer | null
   methods: string[]
+  input: 'body' | 'request'
+  respond: 'accepted' | 'result' | 'node'
+  respond_timeout_s: number
+  challenge: string | null
+  dedupe: { from: string | { $cel: string }; window_s: number } | null
 }
 
 /** Throws while none is stored: the sender may show it only after it has been given the address. */

@@ -8,17 +8,23 @@ import type { Exchange } from '#platform/http/route'
 import { rateLimited } from '#platform/http/throttle'
 import { toWire } from '#platform/ids'
 import type { Vault } from '#platform/secrets'
+import { signedChallenge, unsignedChallenge } from './challenge.ts'
+import { dedupeKey } from './dedupe.ts'
+import { type Deliveries, type Outcome, refusalOf } from './deliveries.ts'
 import type { WebhookIdentifier } from './identify.ts'
 import { type InboundToken, secretOf } from './inbound-token.ts'
 import { inputOf } from './input.ts'
+import { challengeReply, type Reply, type ReplyParts, replyTo } from './reply.ts'
+import { requestInput } from './request.ts'
 
 // Calls at the address of a token. Whatever the sender is, nothing of the request is looked into before it has proven itself.
 
-export type InboundParts = {
+export type InboundParts = ReplyParts & {
   startExecution: StartExecution
   tokens: WebhookIdentifier
   vault: Vault
   limiter: RateLimiter
+  deliveries: Deliveries
 }
 
 export type InboundCall = { token_or_id: string; body?: Buffer }
@@ -45,7 +51,12 @@ function verify(parts: InboundParts, ctx: Context, token: InboundToken, body: Bu
   countSigned(parts, ctx, token)
 }
 
-async function start(parts: InboundParts, ctx: Context, token: InboundToken, input: JsonObject, body: Buffer) {
+async function start(
+  parts: InboundParts,
+  ctx: Context,
+  token: InboundToken,
+  { input, body, headers }: { input: JsonObject; body: Buffer; headers: Exchange['request']['headers'] },
+): Promise<string> {
   const { token_id, workspace_id, workflow_id, version_id } = token
   if (version_id === null) throw problem('no_active_version', 'The owner of the workflow must activate a version.')
   if (token.activation_required) throw activationRequired()
@@ -55,13 +66,42 @@ async function start(parts: InboundParts, ctx: Context, token: InboundToken, inp
     maybeWorkspace: { workspace_id, role: 'guest' as const },
     idempotencyKey: ctx.idempotencyKey,
   }
-  return parts.startExecution(workspace_id, targetOf({ ...token, version_id }), input, {
+  const idempotency = (await dedupeKey(parts.db, token, headers, input)) ?? idempotencyOf(caller, body)
+  const { executionId } = await parts.startExecution(workspace_id, targetOf({ ...token, version_id }), input, {
     trigger: { kind: 'webhook', id: toWire('whk', token_id) },
     startedBy: null,
     initiatedBy: [{ kind: 'webhook_token', id: toWire('whk', token_id), user_id: token.created_by }],
-    idempotency: idempotencyOf(caller, body),
+    idempotency,
     inputPath: '',
   })
+  return executionId
+}
+
+type Received = { answer: Reply; executionId?: string }
+
+async function receive(
+  parts: InboundParts,
+  ctx: Context,
+  token: InboundToken,
+  { token_or_id, body }: Required<InboundCall>,
+  exchange: Exchange,
+): Promise<Received> {
+  const { request } = exchange
+  const asked = unsignedChallenge(token, token_or_id, request)
+  if (asked) return { answer: challengeReply(asked) }
+  verify(parts, ctx, token, body, exchange)
+  const signed = signedChallenge(token, body)
+  if (signed) return { answer: challengeReply(signed) }
+  if (!token.methods.includes(request.method))
+    throw problem('method_not_allowed', `This token takes ${token.methods.join(', ')}.`)
+  parts.tokens.noteInboundUse(token.token_id)
+  const maxDepth = ctx.config.HEDDLE_MAX_JSON_DEPTH
+  const input =
+    token.input === 'request'
+      ? await requestInput(token, request, body, { maxDepth, now: new Date() })
+      : inputOf(body, request.headers['content-type'], maxDepth)
+  const executionId = await start(parts, ctx, token, { input, body, headers: request.headers })
+  return { answer: await replyTo(parts, ctx, token, executionId), executionId }
 }
 
 export async function receiveWebhook(
@@ -73,14 +113,13 @@ export async function receiveWebhook(
   const { request, reply } = exchange
   // Looked up again once the body is there: the token may have been changed while it was being sent.
   const token = await parts.tokens.inboundTokenOf(token_or_id)
-  verify(parts, ctx, token, body, exchange)
-  if (!token.methods.includes(request.method))
-    throw problem('method_not_allowed', `This token takes ${token.methods.join(', ')}.`)
-  parts.tokens.noteInboundUse(token.token_id)
-  const input = inputOf(body, request.headers['content-type'], ctx.config.HEDDLE_MAX_JSON_DEPTH)
-  const { executionId } = await start(parts, ctx, token, input, body)
-  reply
-    .code(202)
-    .headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
-    .send(JSON.stringify({ execution_id: toWire('exe', executionId), status: 'queued' }))
+  const note = (outcome: Outcome): void => parts.deliveries.note(token, request, body.length, outcome)
+  try {
+    const { answer, executionId } = await receive(parts, ctx, token, { token_or_id, body }, exchange)
+    note({ status: answer.status, ...(executionId !== undefined && { executionId }) })
+    reply.code(answer.status).headers(answer.headers).send(answer.body)
+  } catch (error) {
+    note(refusalOf(error))
+    throw error
+  }
 }

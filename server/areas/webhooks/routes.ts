@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { SimpleExecution, waitQuery } from '#areas/executions/schema'
-import { token } from '#platform/access/words'
+import { member, token } from '#platform/access/words'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
+import { listQuery, page } from '#platform/http/schema'
+import { listWebhookDeliveries, WebhookDelivery } from './deliveries.ts'
 import { type InboundCall, type InboundParts, receiveWebhook } from './inbound.ts'
 import { TriggeredOrEnded } from './schema.ts'
 import type { Webhooks } from './service.ts'
@@ -13,7 +15,8 @@ const anyQuery = z.looseObject({})
 const received = (method: string) => ({
   summary: `Where a sender calls a webhook token by ${method}`,
   description:
-    'The last part of the path is the secret of a `url` token, or the id of a `basic` or `hmac` token. A signature is verified over the body as it came. Answers 202 with `{execution_id, status}` once the execution is durable, unless the token says otherwise.',
+    'The last part of the path is the secret of a `url` token, or the id of a `basic` or `hmac` token. A signature is verified over the body as it came. Answers 202 with `{execution_id, status}` once the execution is durable, unless `respond` of the token says otherwise.',
+  alsoRefuses: [405 as const, 502 as const, 504 as const],
   extension: true as const,
   query: anyQuery,
   produces: ['application/json', '*/*'],
@@ -28,6 +31,7 @@ export const webhookRoutes = (webhooks: Webhooks, parts: InboundParts): AnyRoute
     {
       triggerWebhook: ['POST', '/api/webhooks/workflow/:workflow_id/trigger', token('webhook')],
       getWebhookExecution: ['GET', '/api/webhooks/workflow/:workflow_id/executions/:execution_id', token('webhook')],
+      listWebhookDeliveries: ['GET', '/api/workflows/:workflow_id/tokens/:token_id/deliveries', member('workflow')],
       receiveByGet: ['GET', '/api/webhooks/in/:token_or_id', token('inbound')],
       receiveByPost: ['POST', '/api/webhooks/in/:token_or_id', token('inbound')],
       receiveByPut: ['PUT', '/api/webhooks/in/:token_or_id', token('inbound')],
@@ -65,6 +69,15 @@ export const webhookRoutes = (webhooks: Webhooks, parts: InboundParts): AnyRoute
         answer: SimpleExecution,
         transaction: false,
         run: webhooks.status,
+      },
+      listWebhookDeliveries: {
+        summary: 'The last calls of a webhook token, and why any was refused',
+        description:
+          'The newest fifty, written within a second or two. Of a `bearer` token only what was refused; what it started is in the list of executions.',
+        extension: true,
+        query: listQuery,
+        answer: page(WebhookDelivery),
+        run: listWebhookDeliveries,
       },
       receiveByGet: { ...received('GET'), status: 202, run },
       receiveByPost: { ...received('POST'), ...withBody },

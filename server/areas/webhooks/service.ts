@@ -8,7 +8,9 @@ import { bearerOf } from '#platform/http/caller'
 import { type Context, scopeOf } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
 import { toWire } from '#platform/ids'
+import { type Deliveries, refusalOf } from './deliveries.ts'
 import type { WebhookIdentifier } from './identify.ts'
+import type { WebhookToken } from './inbound-token.ts'
 import { inputOf } from './input.ts'
 
 const statusUrl = (workflowId: string, executionId: string): string =>
@@ -22,6 +24,7 @@ export function makeWebhooks(options: {
   views: Views
   startExecution: StartExecution
   tokens: WebhookIdentifier
+  deliveries: Deliveries
 }) {
   const { engine, views } = options
 
@@ -42,6 +45,26 @@ export function makeWebhooks(options: {
     return view
   }
 
+  async function start(ctx: Context, token: WebhookToken, body: Buffer, request: Exchange['request']): Promise<string> {
+    const { token_id, version_id } = token
+    if (version_id === null) throw problem('no_active_version', 'The owner of the workflow must activate a version.')
+    if (token.activation_required) throw activationRequired()
+    const input = inputOf(body, request.headers['content-type'], ctx.config.HEDDLE_MAX_JSON_DEPTH)
+    const { executionId } = await options.startExecution(
+      token.workspace_id,
+      targetOf({ ...token, version_id }),
+      input,
+      {
+        trigger: { kind: 'webhook', id: toWire('whk', token_id) },
+        startedBy: null,
+        initiatedBy: [{ kind: 'webhook_token', id: toWire('whk', token_id), user_id: token.created_by }],
+        idempotency: idempotencyOf(ctx, body),
+        inputPath: '',
+      },
+    )
+    return executionId
+  }
+
   return {
     async trigger(
       ctx: Context,
@@ -49,23 +72,9 @@ export function makeWebhooks(options: {
       { request }: Exchange,
     ) {
       const token = await options.tokens.tokenOf(bearerOf(request)!)
-      if (token.version_id === null)
-        throw problem('no_active_version', 'The owner of the workflow must activate a version.')
-      if (token.activation_required) throw activationRequired()
-      const input = inputOf(body, request.headers['content-type'], ctx.config.HEDDLE_MAX_JSON_DEPTH)
-      const target = targetOf({
-        workflow_id,
-        settings: token.settings,
-        version_id: token.version_id,
-        inputs: token.inputs,
-        principal_id: token.principal_id,
-      })
-      const { executionId } = await options.startExecution(token.workspace_id, target, input, {
-        trigger: { kind: 'webhook', id: toWire('whk', token.token_id) },
-        startedBy: null,
-        initiatedBy: [{ kind: 'webhook_token', id: toWire('whk', token.token_id), user_id: token.created_by }],
-        idempotency: idempotencyOf(ctx, body),
-        inputPath: '',
+      const executionId = await start(ctx, token, body, request).catch((error: unknown) => {
+        options.deliveries.note(token, request, body.length, refusalOf(error))
+        throw error
       })
       const view = await endedInTime(engine, token.workspace_id, executionId, wait_s, ctx.signal)
       if (view) {

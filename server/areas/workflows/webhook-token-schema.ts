@@ -80,6 +80,25 @@ const Methods = z
   .max(webhookMethods.length)
   .transform((methods) => webhookMethods.filter((method) => methods.includes(method)))
 
+/** The whole expression is checked when it is saved; it sees `input`. */
+const Dedupe = z.strictObject({
+  from: z
+    .union([headerName, z.strictObject({ $cel: z.string().min(1).max(2_000) })])
+    .describe('The header with the id of the delivery, or an expression over `input` that gives it'),
+  window_s: z
+    .number()
+    .int()
+    .min(1)
+    .max(24 * 3600)
+    .default(24 * 3600)
+    .describe('How long a delivery is remembered'),
+})
+export const challenges = ['slack', 'meta', 'microsoft', 'dropbox'] as const
+const Challenge = z.enum(challenges)
+const InputMode = z.enum(['body', 'request'])
+const Respond = z.enum(['accepted', 'result', 'node'])
+const RespondTimeout = z.number().int().min(1).max(60)
+
 const Secret = z
   .string()
   .min(8)
@@ -103,6 +122,14 @@ export const WebhookToken = z
       .describe('Where it is called; null once the secret of a `url` token, which is part of it, has been shown'),
     secret_set: z.boolean().describe('Whether a secret is stored; `basic` and `hmac` refuse every call without one'),
     methods: z.array(z.enum(webhookMethods)),
+    input: InputMode.describe('What the workflow gets: the body, or the whole request without its credentials'),
+    respond: Respond.describe('Answer at once, with the results, or with what an `http.respond` node says'),
+    respond_timeout_s: z.number().int().describe('How long a caller waits for that; then 504'),
+    challenge: Challenge.nullable().describe('Whose question about the address is answered by itself'),
+    dedupe: z
+      .object({ from: z.union([z.string(), z.object({ $cel: z.string() })]), window_s: z.number().int() })
+      .nullable()
+      .describe('How a repeated delivery is known: it gets the answer of the first'),
   })
   .meta({ id: 'WebhookToken' })
 export type WebhookToken = z.input<typeof WebhookToken>
@@ -116,6 +143,11 @@ export const WebhookTokenMade = WebhookToken.extend({
 /** What only tokens take that are called at an address of their own. */
 const options = {
   methods: Methods.optional().describe('Default POST'),
+  input: InputMode.optional().describe('Default body'),
+  respond: Respond.optional().describe('Default accepted'),
+  respond_timeout_s: RespondTimeout.optional().describe('Default 30'),
+  challenge: Challenge.nullable().optional(),
+  dedupe: Dedupe.nullable().optional(),
 }
 
 export const NewWebhookToken = z.strictObject({

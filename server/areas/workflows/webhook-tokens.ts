@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { checkExpression } from '#model/expressions'
 import { recordAudit } from '#platform/audit'
 import { secretFault } from '#platform/auth/signatures'
 import { TOKENS_CHANGED } from '#platform/auth/tokens'
@@ -23,7 +24,8 @@ export type OfWorkflow = { workflow_id: string }
 export type OneToken = OfWorkflow & { token_id: string }
 
 const columns = `token_id, workflow_id, name, prefix, enabled, expires_at, last_used_at, created_at,
-  jsonb_build_object('kind', auth) || auth_config as auth, secret is not null as secret_set, methods`
+  jsonb_build_object('kind', auth) || auth_config as auth, secret is not null as secret_set, methods, input,
+  respond, respond_timeout_s, challenge, dedupe`
 type Row = Omit<WebhookToken, 'url'>
 
 /** Where a sealed secret belongs: it opens for this token alone, and only as what it was stored for. */
@@ -57,6 +59,9 @@ function checkFields(
       errors.push({ path: '/secret', message: 'applies to basic and hmac tokens only; the service makes this one' })
     else if (fault !== undefined) errors.push({ path: '/secret', message: fault })
   }
+  const from = options.dedupe?.from
+  const wrong = typeof from === 'object' ? checkExpression(from.$cel, new Set(['input'])) : null
+  if (wrong !== null) errors.push({ path: '/dedupe/from/$cel', message: wrong })
   if (errors.length > 0) throw invalid(errors)
 }
 
@@ -105,8 +110,8 @@ export async function createWebhookToken(
   const isShown = kind === 'bearer' || kind === 'url'
   const row = await ctx.tx.row<Row>(
     `insert into webhook_tokens (workspace_id, token_id, workflow_id, name, prefix, token_hash, expires_at, created_by, auth,
-       auth_config, secret, methods)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning ${columns}`,
+       auth_config, secret, methods, input, respond, respond_timeout_s, challenge, dedupe)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) returning ${columns}`,
     [
       workspace_id,
       tokenId,
@@ -121,6 +126,11 @@ export async function createWebhookToken(
       config,
       secret === undefined ? null : parts.vault.seal(webhookSecretPlace(workspace_id, tokenId, kind), secret),
       options.methods ?? ['POST'],
+      options.input ?? 'body',
+      options.respond ?? 'accepted',
+      options.respond_timeout_s ?? 30,
+      options.challenge ?? null,
+      options.dedupe ?? null,
     ],
   )
   await recordAudit(ctx, ctx.tx, {
@@ -156,7 +166,9 @@ export async function updateWebhookToken(
   const sealed = secret && parts.vault.seal(webhookSecretPlace(workspace_id, token_id, auth.kind), secret)
   const row = await ctx.tx.maybe<Row>(
     `update webhook_tokens set name = case when $4::boolean then $5 else name end, enabled = coalesce($6, enabled),
-       secret = coalesce($7, secret), methods = coalesce($8, methods)
+       secret = coalesce($7, secret), methods = coalesce($8, methods), input = coalesce($9, input),
+       respond = coalesce($10, respond), respond_timeout_s = coalesce($11, respond_timeout_s),
+       challenge = case when $12::boolean then $13 else challenge end, dedupe = case when $14::boolean then $15::jsonb else dedupe end
      where workspace_id = $1 and workflow_id = $2 and token_id = $3 returning ${columns}`,
     [
       workspace_id,
@@ -167,6 +179,13 @@ export async function updateWebhookToken(
       enabled ?? null,
       sealed ?? null,
       options.methods ?? null,
+      options.input ?? null,
+      options.respond ?? null,
+      options.respond_timeout_s ?? null,
+      options.challenge !== undefined,
+      options.challenge ?? null,
+      options.dedupe !== undefined,
+      options.dedupe ?? null,
     ],
   )
   if (!row) throw problem('not_found')

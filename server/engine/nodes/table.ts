@@ -13,6 +13,7 @@ import { clarification } from './clarification.ts'
 import { makeCode } from './code.ts'
 import { fail } from './fail.ts'
 import { makeHttpRequest } from './http-request.ts'
+import { httpRespond } from './http-respond.ts'
 import { type AnyKind, isControl } from './kind.ts'
 import { makeMailSend } from './mail-send.ts'
 import { map } from './map.ts'
@@ -46,6 +47,7 @@ export function makeNodes(deps: NodeDeps, more: readonly AnyKind[] = []): NodeTa
     approval,
     clarification,
     makeHttpRequest(deps),
+    httpRespond,
     makeTransform(deps),
     makeCode(deps),
     makeNotify(deps),

@@ -15,13 +15,16 @@ const refusals: Record<string, string> = {
   402: 'The card was declined',
   403: 'Seen, but not allowed by role',
   404: 'Unknown, in another workspace, or invisible',
+  405: 'Not for this method',
   409: 'The present state does not allow it',
   412: 'The resource has changed since If-Match',
   413: 'Too large',
   415: 'Content type not accepted',
   422: 'Some fields are not valid',
   429: 'Too many requests',
+  502: 'The workflow did not succeed',
   503: 'The service or a provider cannot do it at the moment',
+  504: 'The workflow did not answer in time',
 }
 
 export function makeOpenApi(routes: AnyRoute[]): Schema {

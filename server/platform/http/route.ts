@@ -39,7 +39,7 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   /** Other successful statuses it may choose. */
   alsoStatus?: (200 | 201 | 202 | 204)[]
   /** Refusals beyond those that its kind of route can give, for the OpenAPI document. */
-  alsoRefuses?: 402[]
+  alsoRefuses?: (402 | 405 | 502 | 504)[]
   /** Of what was made: its own address where it can be read alone, else the list in which it stands. */
   location?: (answer: Record<string, string>, path: string) => string
   /**

@@ -1,0 +1,104 @@
+import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { Json, JsonObject } from '#model/definition'
+import { problem } from '#platform/errors'
+import { parseJson, requireStorable } from '#platform/http/body'
+import { toWire } from '#platform/ids'
+import type { InboundToken } from './inbound-token.ts'
+
+// A whole request as the input of a workflow (`input: "request"`).
+
+/** Headers that prove who calls. The workflow needs none of them, and whoever reads its runs must not learn them. */
+const CREDENTIAL = /authorization|cookie|secret|password|token|signature|hmac|api-?key|credential/i
+
+export function headersWithoutCredentials(headers: FastifyRequest['headers'], auth_config: JsonObject): JsonObject {
+  const own = typeof auth_config.header === 'string' ? auth_config.header.toLowerCase() : undefined
+  return Object.fromEntries(
+    Object.entries(headers)
+      .filter(([name, value]) => value !== undefined && name !== own && !CREDENTIAL.test(name))
+      .map(([name, value]) => [name, value as Json]),
+  )
+}
+
+const MAX_FIELDS = 1_000
+
+/** A field that came several times is a list. */
+function collect(entries: Iterable<[string, string]>): JsonObject {
+  const fields = new Map<string, string | string[]>()
+  for (const [name, value] of entries) {
+    const before = fields.get(name)
+    fields.set(name, before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value])
+    if (fields.size > MAX_FIELDS) throw problem('too_large', `A form may have at most ${MAX_FIELDS} fields.`)
+  }
+  return Object.fromEntries(fields)
+}
+
+const fileOf = (bytes: Buffer, of: { field: string | null; name: string | null; media_type: string }): JsonObject => ({
+  ...of,
+  bytes: bytes.length,
+  sha256: createHash('sha256').update(bytes).digest('hex'),
+  content_base64: bytes.toString('base64'),
+})
+
+async function readMultipart(bytes: Buffer, contentType: string): Promise<{ body: JsonObject; files: JsonObject[] }> {
+  let form: FormData
+  try {
+    form = await new Response(bytes as BodyInit, { headers: { 'content-type': contentType } }).formData()
+  } catch {
+    throw problem('malformed', 'The parts of the form could not be read.')
+  }
+  const texts: [string, string][] = []
+  const files: JsonObject[] = []
+  for (const [field, value] of form) {
+    if (typeof value === 'string') texts.push([field, value])
+    else {
+      const content = Buffer.from(await value.arrayBuffer())
+      files.push(fileOf(content, { field, name: value.name, media_type: value.type || 'application/octet-stream' }))
+    }
+    if (files.length > MAX_FIELDS) throw problem('too_large', `A form may have at most ${MAX_FIELDS} files.`)
+  }
+  return { body: collect(texts), files }
+}
+
+type Content = { body: Json; raw_body: string | null; files: JsonObject[] }
+
+async function contentOf(bytes: Buffer, contentType: string, maxDepth: number): Promise<Content> {
+  const type = contentType.split(';')[0]!.trim().toLowerCase()
+  if (bytes.length === 0) return { body: null, raw_body: '', files: [] }
+  const isText = isUtf8(bytes) && !bytes.includes(0)
+  const raw_body = isText ? bytes.toString() : null
+  if (type.startsWith('multipart/form-data')) return { ...(await readMultipart(bytes, contentType)), raw_body: null }
+  if (type === 'application/json' || type.endsWith('+json'))
+    return { body: parseJson(bytes, maxDepth) as Json, raw_body, files: [] }
+  if (raw_body === null)
+    return {
+      body: null,
+      raw_body,
+      files: [fileOf(bytes, { field: null, name: null, media_type: type || 'application/octet-stream' })],
+    }
+  if (type === 'application/x-www-form-urlencoded')
+    return { body: collect(new URLSearchParams(raw_body)), raw_body, files: [] }
+  return { body: raw_body, raw_body, files: [] }
+}
+
+export async function requestInput(
+  token: InboundToken,
+  request: Pick<FastifyRequest, 'method' | 'headers' | 'url'>,
+  bytes: Buffer,
+  { maxDepth, now }: { maxDepth: number; now: Date },
+): Promise<JsonObject> {
+  const content = await contentOf(bytes, request.headers['content-type'] ?? '', maxDepth)
+  const query = request.url.indexOf('?')
+  const input: JsonObject = {
+    method: request.method,
+    // By the id of the token, whatever stood there: the secret of a `url` token is a credential.
+    path: `/api/webhooks/in/${toWire('whk', token.token_id)}`,
+    query: collect(new URLSearchParams(query < 0 ? '' : request.url.slice(query + 1))),
+    headers: headersWithoutCredentials(request.headers, token.auth_config),
+    ...content,
+    received_at: now.toISOString(),
+  }
+  requireStorable(input)
+  return input
+}
