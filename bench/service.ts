@@ -1,5 +1,6 @@
 import { echo, kind } from '#engine/testing'
 import { readConfig } from '#platform/config'
+import { shareConnections } from '#platform/db/connections'
 import { type DatabaseUrls, openDatabase } from '#platform/db/pool'
 import { listen } from '#platform/http/listen'
 import { makeLogger } from '#platform/log'
@@ -39,7 +40,7 @@ const later = kind('later', 'pure', (call) => ({ output: call.args.value ?? null
 const release = process.env.HEDDLE_BENCH_RELEASE
 
 const log = makeLogger(process.env.HEDDLE_LOG_LEVEL ?? 'error')
-const db = openDatabase({ urls, log })
+const db = openDatabase({ urls, log, connections: shareConnections(config.role) })
 let address = ''
 const app = await makeApp({
   config,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { SECOND } from '#platform/clock'
 import { type Config, readConfig, refuseSetting, SettingRefused } from '#platform/config'
+import { shareConnections } from '#platform/db/connections'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/db/embedded'
 import { migrate } from '#platform/db/migrate'
 import { openDatabase } from '#platform/db/pool'
@@ -53,7 +54,8 @@ async function start(config: Config): Promise<void> {
   const urls = pooling === 'none' ? direct : await throughPooler(direct, config.DATABASE_URL!, pooling)
   if (!embedded) await warnOfReplication(urls.owner, log)
   await migrate({ ownerUrl: urls.owner, directory: join(import.meta.dirname, '..', 'migrations'), log })
-  const db = openDatabase({ urls, log })
+  const connections = shareConnections(config.role, config.HEDDLE_DATABASE_CONNECTIONS ?? undefined)
+  const db = openDatabase({ urls, log, connections })
   started.unshift(() => db.close())
   await checkSecretKey(db, vault)
   if (config.resetPassword !== null) {

@@ -22,6 +22,9 @@ export type PeopleLoad = {
 
 const AGAIN_MS = 50
 const ANSWER_WITHIN = 10 * SECOND
+/** Callers wait while more are under way: what happens to a service with more to do than it can is another rehearsal. */
+const MAX_UNDER_WAY = 200
+const COUNT_EVERY = SECOND / 4
 
 export type Workflows = { parent: string; child: string }
 
@@ -72,6 +75,8 @@ export function startPeopleLoad(options: {
   callers: number
   restMs: number
   seed: string
+  /** Executions that have not ended. */
+  underWay(): Promise<number>
 }): PeopleLoad {
   const load = { started: [] as string[], votes: 0, answers: 0, wrong: [] as string[] }
   const refused = { unavailable: 0, unreachable: 0 }
@@ -111,8 +116,20 @@ export function startPeopleLoad(options: {
     return undefined
   }
 
+  let underWay = 0
+  const counting = async (): Promise<void> => {
+    while (starting) {
+      underWay = await options.underWay()
+      await delay(COUNT_EVERY)
+    }
+  }
+
   const caller = async (): Promise<void> => {
     while (starting) {
+      if (underWay > MAX_UNDER_WAY) {
+        await delay(AGAIN_MS)
+        continue
+      }
       next += 1
       const path = `/api/workflows/${options.workflows.parent}/run`
       const answer = await call('POST', path, { input: { n: next } }, `${options.seed}-${next}`)
@@ -148,7 +165,7 @@ export function startPeopleLoad(options: {
     else if (answer && answer.status !== 409) load.wrong.push(`answer: ${answer.status} ${answer.text}`)
   }
 
-  const callers = Array.from({ length: options.callers }, caller)
+  const callers = [counting(), ...Array.from({ length: options.callers }, caller)]
   const people = [inbox('/api/approvals/inbox', vote), inbox('/api/clarifications/inbox', respond)]
   return {
     ...load,

@@ -111,6 +111,7 @@ auth_query = select usename, passwd from pg_shadow where usename = $1
     const workflows = await makeWorkflows(fleet.api().base, key)
     await schedule(fleet.api().base, key, workflows)
     const [begunAt, since, running] = [performance.now(), newId(), fleet]
+    const ledger = makeLedger(url)
     const load = startPeopleLoad({
       base: () => running.api().base,
       key,
@@ -118,6 +119,7 @@ auth_query = select usename, passwd from pg_shadow where usename = $1
       callers: 4,
       restMs: 20,
       seed: `pooler-${plan.seed}`,
+      underWay: ledger.unfinished,
     })
     let times = 0
     while (performance.now() - begunAt < plan.seconds * SECOND) {
@@ -126,7 +128,6 @@ auth_query = select usename, passwd from pg_shadow where usename = $1
       await start()
       times += 1
     }
-    const ledger = makeLedger(url)
     const more = pooling === 'transaction' ? fleet.fallen() : [`PgBouncer was taken for ${pooling}`]
     const verdict = await judge({ fault: 'pooler', begunAt, since, times, load, ledger, more })
     await ledger.stop()

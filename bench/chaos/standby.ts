@@ -93,6 +93,7 @@ export async function rehearseStandby(plan: StandbyPlan): Promise<StandbyOutcome
     await schedule(apis[0]!.base, key, workflows)
     const [begunAt, since] = [performance.now(), newId()]
     let turn = 0
+    const ledger = makeLedger(asDatabase(standby, 'bench'))
     const load = startPeopleLoad({
       base: () => apis[turn++ % apis.length]!.base,
       key,
@@ -100,6 +101,7 @@ export async function rehearseStandby(plan: StandbyPlan): Promise<StandbyOutcome
       callers: 4,
       restMs: 20,
       seed: `standby-${plan.seed}`,
+      underWay: ledger.unfinished,
     })
     await delay(plan.seconds * SECOND)
     const known = load.started.length
@@ -116,7 +118,6 @@ export async function rehearseStandby(plan: StandbyPlan): Promise<StandbyOutcome
     const first = Math.round(load.lastAcknowledgedAt() - promotedAt)
     say(`the standby was promoted; the next start was acknowledged ${first} ms later`)
     await delay(plan.seconds * SECOND)
-    const ledger = makeLedger(asDatabase(standby, 'bench'))
     const verdict = await judge({ fault: 'standby', begunAt, since, times: 1, load, ledger, more: fleet.fallen() })
     await ledger.stop()
     await fleet.stop()

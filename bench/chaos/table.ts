@@ -166,6 +166,7 @@ export async function rehearseFaults(plan: {
         callers: plan.callers ?? 4,
         restMs: 30,
         seed: `${name}-${plan.seed}`,
+        underWay: network.ledger.unfinished,
       })
       const more: string[] = []
       let times = 0

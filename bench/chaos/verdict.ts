@@ -17,7 +17,7 @@ export type Verdict = {
   violations: string[]
 }
 
-/** What does not go on by itself is healed within a minute. */
+/** What does not go on by itself is healed within a minute: after so long without any end, what is left hangs. */
 const PATIENCE = 100 * SECOND
 
 /** Waits until everything under way has ended, and says what has not, what failed and what is gone. */
@@ -34,8 +34,15 @@ export async function judge(options: {
   const { fault, load, ledger } = options
   await load.startNoMore()
   const seconds = Math.round((performance.now() - options.begunAt) / SECOND)
-  for (const until = performance.now() + PATIENCE; (await ledger.unfinished()) > 0 && performance.now() < until; )
+  for (let left = Number.POSITIVE_INFINITY, since = performance.now(); performance.now() - since < PATIENCE; ) {
+    const unfinished = await ledger.unfinished()
+    if (unfinished === 0) break
+    if (unfinished < left) {
+      left = unfinished
+      since = performance.now()
+    }
     await delay(100)
+  }
   await load.finish()
   const rows = await ledger.rows<{ execution_id: string; status: string; error: unknown; finished: boolean }>(
     'select execution_id, status, error, finished_at is not null as finished from executions where execution_id > $1',

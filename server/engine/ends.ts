@@ -3,6 +3,7 @@ import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import type { Blobs } from '#providers/blobs/index'
+import type { AreaCalls } from './area-calls.ts'
 import { initiatorsOfRow } from './initiators.ts'
 import { nudge } from './nudges.ts'
 import { readBlob } from './outputs.ts'
@@ -67,7 +68,13 @@ export const childEnd = async (
   return { results: child.results_blob ? await readBlob(blobs, child.results_blob) : child.results, error: null }
 }
 
-export const makeEnds = (deps: { db: Database; store: Store; ports: EnginePorts; log: Logger }) => {
+export const makeEnds = (deps: {
+  db: Database
+  store: Store
+  ports: EnginePorts
+  areaCalls: AreaCalls
+  log: Logger
+}) => {
   const { db, store, ports, log } = deps
   let telling: Promise<void> | undefined
   let again = false
@@ -103,7 +110,7 @@ export const makeEnds = (deps: { db: Database; store: Store; ports: EnginePorts;
   const tellOne = async (row: Row): Promise<boolean> => {
     try {
       await tellFamily(row)
-      await ports.ended({
+      const ended = {
         workspaceId: row.workspace_id,
         executionId: row.execution_id,
         workflowId: row.workflow_id,
@@ -118,7 +125,8 @@ export const makeEnds = (deps: { db: Database; store: Store; ports: EnginePorts;
         initiatedBy: initiatorsOfRow(row),
         principalId: row.principal_id,
         finishedAt: row.finished_at,
-      })
+      }
+      await deps.areaCalls(row.workspace_id, () => ports.ended(ended))
       return true
     } catch (error) {
       log.warn({ err: error, execution_id: row.execution_id }, 'an end could not be told yet')

@@ -5,6 +5,7 @@ import type { Database } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { newId, toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
+import { areaCallsFor } from './area-calls.ts'
 import { makeDatabaseClock } from './clock.ts'
 import { makeDefinitions } from './definitions.ts'
 import { makeEnds } from './ends.ts'
@@ -61,7 +62,8 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   await store.noteRelease(release)
   const clock = makeDatabaseClock()
   const hints = await makeHints({ db, log })
-  const ends = makeEnds({ db, store, ports, log })
+  const areaCalls = areaCallsFor(db.appPool.options.max)
+  const ends = makeEnds({ db, store, ports, areaCalls, log })
   let starter: ReturnType<typeof makeStarter>
   const worker =
     options.role === 'api'
@@ -70,6 +72,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
           db,
           store,
           ports,
+          areaCalls,
           hints,
           clock,
           log,

@@ -1,7 +1,7 @@
 import { ExpressionFailure } from '#model/expressions'
 import { DatabaseSilent, isConnectionLost, isDatabaseUnavailable } from '#platform/db/unavailable'
 import { isProblem, type Problem } from '#platform/errors'
-import { Fenced, Full, Unknown } from './journal/journal.ts'
+import { Fenced, Full, Unknown, Unsent } from './journal/journal.ts'
 import { NodeFailure } from './node.ts'
 
 // One place says which errors are trouble of the service itself: its database, its blob store, more load than it can carry.
@@ -66,7 +66,7 @@ const ofOne = (error: Error, origin: Origin): PlatformFault | undefined => {
   if (isProblem(error)) return ofProblem(error)
   if (error instanceof StorageTrouble) return fault('storage', 'The storage of the service does not answer.')
   if (error instanceof Full) return database('53100')
-  if (error instanceof Fenced || error instanceof Unknown) return database('')
+  if (error instanceof Fenced || error instanceof Unknown || error instanceof Unsent) return database('')
   const code = String((error as Error & { code?: unknown }).code ?? '')
   const words = storage[code] ?? (origin === 'engine' ? engineStorage[code] : undefined)
   if (words !== undefined) return fault('storage', words)

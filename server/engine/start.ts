@@ -6,7 +6,7 @@ import { newId } from '#platform/ids'
 import { initiatorsOf } from './initiators.ts'
 import { emptyState, type GraphState } from './interpreter/state.ts'
 import type { StartRow } from './journal/batch.ts'
-import { Fenced, Full, Refused, Unknown } from './journal/journal.ts'
+import { Fenced, Full, Refused, Unknown, Unsent } from './journal/journal.ts'
 import type { StartQueue } from './journal/queue.ts'
 import type { Engine, Start, Started } from './ports.ts'
 import { hasBadText } from './text.ts'
@@ -156,7 +156,8 @@ export const makeStarter = (deps: {
         if (error instanceof Full)
           throw problem('storage_full', 'The disk of the database is full.', { retryAfterS: 30, cause: error })
         // Sent again with the same id: if it was written after all, that is the execution.
-        const lost = error instanceof Fenced || error instanceof Unknown || isConnectionLost(error)
+        const lost =
+          error instanceof Fenced || error instanceof Unknown || error instanceof Unsent || isConnectionLost(error)
         if (!lost) throw error
         if (performance.now() - begunAt > patience) throw noAnswer(error)
         await pause(50)

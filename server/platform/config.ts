@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { canonicalAddress } from './db/address.ts'
+import { DEFAULT_CONNECTIONS, MIN_CONNECTIONS } from './db/connections.ts'
 
 // Every setting, read once from the environment. docs/settings.md is printed from this table.
 
@@ -136,6 +137,11 @@ export const settings = {
     databaseAddress,
     'The same database without the pooler that `DATABASE_URL` leads to, for what needs a session: roles, migrations and LISTEN',
     'DATABASE_URL',
+  ),
+  HEDDLE_DATABASE_CONNECTIONS: optional(
+    integer(MIN_CONNECTIONS, 1000),
+    'Connections to the database that this process opens at most',
+    `${DEFAULT_CONNECTIONS.all}; with \`--role\` api or worker ${DEFAULT_CONNECTIONS.api}`,
   ),
   HEDDLE_DATA_DIR: setting(text, './data', 'Embedded database, blobs and the generated key'),
   HEDDLE_SECRET_KEY: optional(

@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module'
 import { kind } from '#engine/testing'
 import { readConfig } from '#platform/config'
+import { shareConnections } from '#platform/db/connections'
 import { type DatabaseUrls, openDatabase } from '#platform/db/pool'
 import { makeLogger } from '#platform/log'
 import { makeVault } from '#platform/secrets'
@@ -11,7 +12,7 @@ import { makeApp } from '#server/app'
 const urls = JSON.parse(process.argv[2]!) as DatabaseUrls
 const config = readConfig({ HEDDLE_RATE_LIMITS: 'off', HEDDLE_LOG_LEVEL: 'error', HEDDLE_DATA_DIR: process.argv[3]! })
 const log = makeLogger('error')
-const db = openDatabase({ urls, log, poolSize: 8 })
+const db = openDatabase({ urls, log, connections: shareConnections('all', 16) })
 let address = ''
 const deadly = kind('deadly', 'pure', (call) => {
   if (call.args.now === true) process.kill(process.pid, 'SIGKILL')

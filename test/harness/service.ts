@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import { type Config, readConfig } from '#platform/config'
+import { shareConnections } from '#platform/db/connections'
 import { type Database, openDatabase } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import { makeLogger } from '#platform/log'
@@ -57,7 +58,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   )
   const log = makeLogger(config.HEDDLE_LOG_LEVEL)
   const vault = makeVault(config.HEDDLE_SECRET_KEY!)
-  const db = openDatabase({ urls: database.urls, log, poolSize: 8 })
+  const db = openDatabase({ urls: database.urls, log, connections: shareConnections('all', 16) })
   const superuser = new pg.Pool({ connectionString: database.superuserUrl, max: 2 })
   superuser.on('error', () => {})
   await superuser.query(`insert into orgs (org_id, name) select $1, 'Heddle' where not exists (select from orgs)`, [

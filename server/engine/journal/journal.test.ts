@@ -6,7 +6,7 @@ import { newId } from '#platform/ids'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import type { Append } from './batch.ts'
 import { commitOf, encode } from './encode.ts'
-import { Fenced, type Journal, makeJournal, Refused, Unknown } from './journal.ts'
+import { Fenced, type Journal, makeJournal, Refused, Unknown, Unsent } from './journal.ts'
 import { takeBatch } from './take.ts'
 import { makeWatched, type Watched } from './watched.ts'
 
@@ -253,5 +253,37 @@ test('a commit made with an old list writes nothing, and is made again with the 
   expect(reloads).toBe(2)
   expect(await outboxOf(workspace)).toEqual(['2 execution.waiting'])
   expect(await eventsOf(append.executionId)).toBe(2)
+})
+
+test('without a connection nothing is lost: what is under way is written when there is one, a start is refused', async () => {
+  const begun = start()
+  await journal.append(begun)
+  const other = openDatabase({ urls: database.urls, log })
+  const waiting = makeJournal({ pool: other.enginePool, workerId, log })
+  await superuser.query(`alter database ${database.name} connection limit 0`)
+  const appending = waiting.append(next(begun))
+  const refused = start()
+  await expect(waiting.append(refused)).rejects.toBeInstanceOf(Unsent)
+  await superuser.query(`alter database ${database.name} connection limit -1`)
+  expect(await appending).toEqual({ moved: false, started: false })
+  expect(await eventsOf(begun.executionId)).toBe(2)
+  expect(await rowOf(refused.executionId)).toBeUndefined()
+  expect(await waiting.append(refused)).toMatchObject({ started: true })
+  await waiting.close()
+  await other.close()
+})
+
+test('a journal that is closed while it has no connection gives up what it could not send', async () => {
+  const begun = start()
+  await journal.append(begun)
+  const other = openDatabase({ urls: database.urls, log })
+  const waiting = makeJournal({ pool: other.enginePool, workerId, log })
+  await superuser.query(`alter database ${database.name} connection limit 0`)
+  const appending = waiting.append(next(begun))
+  appending.catch(() => {})
+  await expect(waiting.append(start())).rejects.toBeInstanceOf(Unsent)
+  await waiting.close()
+  await expect(appending).rejects.toBeInstanceOf(Unknown)
+  await superuser.query(`alter database ${database.name} connection limit -1`)
   await other.close()
 })

@@ -15,6 +15,8 @@ import { makeWatched, type Watched } from './watched.ts'
 export class Fenced extends Error {}
 /** The connection broke while the statement was under way: it may have been written or not. */
 export class Unknown extends Error {}
+/** There was no connection to send it on: nothing was written. What is under way is sent when there is one, a start is not begun. */
+export class Unsent extends Error {}
 /** The database refuses this one append, whatever else it is sent with. */
 export class Refused extends Error {}
 /** The database has no room left. Nothing was written; what is under way is sent again, a start is not begun. */
@@ -38,6 +40,7 @@ type Answer = { alive: number; generation: number; moved: string[]; started: str
 /** Two statements in flight: one is flushed to disk while the other is being built. */
 const LANES = 2
 const FULL_FOR = SECOND
+const CONNECT_AGAIN = { first: 50, longest: SECOND }
 
 /** Not this batch's fault and nothing was written: it is sent again as it is. */
 export const isPassing = (error: unknown): boolean =>
@@ -60,6 +63,7 @@ export const makeJournal = (deps: {
   let free = LANES
   let scheduled = false
   let closed: Error | undefined
+  let closing = false
   let idle: (() => void) | undefined
   let full: { error: Full; until: number } | undefined
   const clients: pg.PoolClient[] = []
@@ -85,7 +89,7 @@ export const makeJournal = (deps: {
   }
 
   /** What is under way must be recorded, however long the disk stays full; what has not begun need not begin. */
-  const refuseStarts = (batch: Waiting[], because: Full): Waiting[] =>
+  const refuseStarts = (batch: Waiting[], because: Error): Waiting[] =>
     batch.filter(({ encoded, reject }) => {
       if (encoded.start) reject(because)
       return !encoded.start
@@ -148,10 +152,30 @@ export const makeJournal = (deps: {
   }
 
   /** Without a listener a connection that breaks between two statements would end the process. */
-  const connect = async (): Promise<pg.PoolClient> => {
-    const client = await pool.connect()
-    client.on('error', (error) => log.debug({ err: error }, 'a connection of the journal broke'))
-    return client
+  const onBroken = (error: Error): void => log.debug({ err: error }, 'a connection of the journal broke')
+
+  /** Others may need connections more than this process does; a name that is given up cannot take its own along. */
+  const giveBack = (client: pg.PoolClient): void => {
+    client.off('error', onBroken)
+    client.release()
+  }
+
+  /** Undefined once the journal is closed. Until there is a connection nothing is sent, and so the fate of nothing is unknown. */
+  const connect = async (): Promise<pg.PoolClient | undefined> => {
+    for (let wait = CONNECT_AGAIN.first; !closing && !closed; wait = Math.min(CONNECT_AGAIN.longest, wait * 2)) {
+      try {
+        const client = await pool.connect()
+        client.on('error', onBroken)
+        return client
+      } catch (error) {
+        if (pool.ending) throw error
+        log.warn({ err: error, waiting: queue.length }, 'the journal has no connection; it asks again')
+        if (sentAt.size === 0)
+          queue = refuseStarts(queue, new Unsent('no connection to the database', { cause: error }))
+        await pause(wait)
+      }
+    }
+    return undefined
   }
 
   const lane = async (): Promise<void> => {
@@ -160,13 +184,14 @@ export const makeJournal = (deps: {
     let batch: Waiting[] = []
     try {
       client = clients.pop() ?? (await connect())
+      if (!client) return
       while (queue.length > 0 && !closed) {
         batch = take()
         sentAt.set(client, performance.now())
         await commit(client, batch)
         batch = []
       }
-      if (closed) client.release(true)
+      if (closed) giveBack(client)
       else clients.push(client)
     } catch (error) {
       client?.release(error as Error)
@@ -174,7 +199,7 @@ export const makeJournal = (deps: {
       closed = unknown
       for (const waiting of [...batch, ...queue]) waiting.reject(unknown)
       queue = []
-      for (const left of clients.splice(0)) left.release(true)
+      for (const left of clients.splice(0)) giveBack(left)
     } finally {
       if (client) sentAt.delete(client)
       free += 1
@@ -205,9 +230,11 @@ export const makeJournal = (deps: {
       return longest
     },
     close: async () => {
+      closing = true
       while (free < LANES) await new Promise<void>((resolve) => (idle = resolve))
       closed ??= new Unknown('the journal is closed')
-      for (const client of clients.splice(0)) client.release(true)
+      for (const { reject } of queue.splice(0)) reject(closed)
+      for (const client of clients.splice(0)) giveBack(client)
     },
   }
 }

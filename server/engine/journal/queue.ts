@@ -1,9 +1,9 @@
 import type pg from 'pg'
-import { isConnectionLost } from '#platform/db/unavailable'
+import { isConnectionLost, isNeverConnected } from '#platform/db/unavailable'
 import type { Logger } from '#platform/log'
 import { ENQUEUE, type StartRow } from './batch.ts'
 import { queuedText } from './encode.ts'
-import { Full, isFull, isPassing, Refused, Unknown } from './journal.ts'
+import { Full, isFull, isPassing, Refused, Unknown, Unsent } from './journal.ts'
 import { isSealed, openWeek } from './sealed.ts'
 import { takeBatch } from './take.ts'
 
@@ -45,6 +45,7 @@ export const makeStartQueue = (deps: { pool: pg.Pool; log: Logger }): StartQueue
       const started = new Set(rows[0]?.started)
       for (const waiting of batch) waiting.resolve(started.has(waiting.executionId))
     } catch (error) {
+      if (isNeverConnected(error)) return refuse(batch, new Unsent('no connection to the database', { cause: error }))
       if (isConnectionLost(error)) return refuse(batch, new Unknown('the connection broke', { cause: error }))
       if (isFull(error)) return refuse(batch, new Full('the disk of the database is full', { cause: error }))
       if (isSealed(error) && tries < TRIES) {

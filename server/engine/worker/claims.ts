@@ -34,8 +34,8 @@ export const makeClaims = (deps: {
   limits: { perWorkspace: number; claimPerWorkspace: number }
   /** How many more may be in memory. */
   room(): number
-  /** One that may have killed its workers is under way. */
-  hasSuspect(): boolean
+  /** How much room there is for executions that may have killed their workers (`suspicion`). */
+  suspectRoom(): number
   /** Some workspace has as many under way as it may. */
   someAtLimit(): boolean
   read(row: ExecutionRow, events: Journals, inbox: Inboxes): Promise<Owned>
@@ -59,7 +59,7 @@ export const makeClaims = (deps: {
       // A workspace that had the whole of the last claim to itself keeps nobody waiting.
       perWorkspace: alone ? CLAIM : limits.claimPerWorkspace,
       workspaceLimit: limits.perWorkspace,
-      suspects: deps.hasSuspect() ? 0 : 1,
+      suspects: deps.suspectRoom(),
     }
     const claimed = await store.claim(of.workerId, after, wanted)
     const rows = await claimed.rows

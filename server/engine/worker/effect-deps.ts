@@ -1,5 +1,6 @@
 import type { JsonObject } from '#model/definition'
 import type { Logger } from '#platform/log'
+import type { AreaCalls } from '../area-calls.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import type { ChildEnd, EnginePorts, Start, Started } from '../ports.ts'
 import type { Live } from './live-types.ts'
@@ -9,6 +10,7 @@ export type EffectDeps = {
   ports: EnginePorts
   log: Logger
   patience: Patience
+  areaCalls: AreaCalls
   /** Milliseconds of the database's clock. */
   clock(): number
   readItems(live: Live, path: string, after: number): Promise<ItemRow[]>

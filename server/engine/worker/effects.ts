@@ -49,6 +49,13 @@ const writtenArgs = (frame: Frame, node: string): JsonObject =>
 export const makeEffects = (deps: EffectDeps) => {
   const { ports, log, patience } = deps
 
+  /** In its turn, and not at all once the execution has left this worker. */
+  const inArea = <T>(live: Live, work: () => Promise<T>): Promise<T> =>
+    deps.areaCalls(live.owned.workspaceId, () => {
+      if (live.isGone()) throw new GivenUp('the execution has left this worker')
+      return work()
+    })
+
   /** Keeps the execution from parking while something of ours is under way. */
   const during = (live: Live, work: () => Promise<(() => void) | undefined>): void => {
     live.busy(1)
@@ -205,7 +212,9 @@ export const makeEffects = (deps: EffectDeps) => {
     const path = frame.prefix + node
     try {
       // Of a frame that is over as well: that is why it is closed.
-      await patience(live, { frame: live.top, node: path }, () => ports.overtaken({ workspaceId, executionId, path }))
+      await patience(live, { frame: live.top, node: path }, () =>
+        deps.areaCalls(workspaceId, () => ports.overtaken({ workspaceId, executionId, path })),
+      )
     } catch (error) {
       if (error instanceof GivenUp) throw error
       log.warn({ err: error, execution_id: executionId }, 'a gate or question is closed only when its execution ends')
@@ -241,7 +250,7 @@ export const makeEffects = (deps: EffectDeps) => {
     try {
       takeShown(live, frame, command)
       const opened = await patience(live, { frame, node }, () =>
-        people === 'approval' ? ports.openGate(wait) : ports.askQuestion(wait),
+        inArea(live, () => (people === 'approval' ? ports.openGate(wait) : ports.askQuestion(wait))),
       )
       // Its item or its map ended meanwhile.
       if (live.frames.get(frame.prefix) !== frame) return await close(live, frame, node)
@@ -265,7 +274,7 @@ export const makeEffects = (deps: EffectDeps) => {
     const { workspaceId, executionId } = live.owned
     let dueAt: number | null
     try {
-      const ask = () => ports.due({ workspaceId, executionId, nodePath: path, kind: people })
+      const ask = () => inArea(live, () => ports.due({ workspaceId, executionId, nodePath: path, kind: people }))
       dueAt = (await patience(live, { frame, node }, ask)).dueAt?.getTime() ?? null
     } catch (error) {
       if (error instanceof GivenUp) throw error
@@ -304,7 +313,7 @@ export const makeEffects = (deps: EffectDeps) => {
       executionId: owned.executionId,
       ...(typeof args.version_id === 'string' && { version_id: args.version_id }),
     }
-    const target = await ports.resolveWorkflow(owned.workspaceId, wanted)
+    const target = await inArea(live, () => ports.resolveWorkflow(owned.workspaceId, wanted))
     // What is part of the program acts for whoever calls it.
     const principalId = target.principalId ?? owned.principalId
     const { vars } = owned.context

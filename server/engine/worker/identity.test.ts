@@ -1,31 +1,104 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type pg from 'pg'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Database, openDatabase } from '#platform/db/pool'
+import { newId } from '#platform/ids'
 import { makeLogger } from '#platform/log'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { makeIdentities } from './identity.ts'
-import { makeStore } from './store.ts'
+import { makeStore, type Store } from './store.ts'
 
 let database: TestDatabase
 let db: Database
+let store: Store
+let superuser: pg.Client
 beforeAll(async () => {
   database = await makeTestDatabase()
   db = openDatabase({ urls: database.urls, log: makeLogger('silent') })
+  store = makeStore(db)
+  superuser = await database.superuser()
 })
+beforeEach(() => superuser.query('delete from executions'))
 afterAll(async () => {
   await db.close()
   await database.drop()
 })
 
-test('a worker that has stopped takes no new name, whoever finds that its old one is dead', async () => {
-  const identities = await makeIdentities({
+const begin = (stoodStill: boolean) => {
+  const renewed = Promise.withResolvers<void>()
+  const made = makeIdentities({
     db,
-    store: makeStore(db),
+    store,
     log: makeLogger('silent'),
+    standstill: { happened: () => stoodStill },
     onGivenUp: () => {},
-    onRenewed: () => {},
+    onRenewed: renewed.resolve,
   })
+  return made.then((identities) => ({ identities, renewed: renewed.promise }))
+}
+
+const runningAt = (workerId: string, crashes: number) =>
+  superuser.query(
+    `insert into executions (execution_id, workspace_id, definition_ref, status, trigger_kind, worker_id, crashes, started_at)
+     values ($1, $2, 'adhoc:x', 'running', 'user', $3, $4, now())`,
+    [newId(), newId(), workerId, crashes],
+  )
+
+const executions = async () =>
+  (await superuser.query('select status, crashes, waiting_for from executions order by crashes')).rows
+
+test('a worker that has stopped takes no new name, whoever finds that its old one is dead', async () => {
+  const { identities } = await begin(false)
   await identities.stop()
   identities.renew()
   expect(identities.renewing()).toBe(false)
-  expect(await db.engine((tx) => tx.rows('select dead from workers'))).toEqual([{ dead: true }])
+  const { workerId } = identities.current()
+  expect((await superuser.query('select dead from workers where worker_id = $1', [workerId])).rows).toEqual([
+    { dead: true },
+  ])
+})
+
+test('a worker that only could not reach the database takes back the crashes that others counted, once', async () => {
+  const { identities, renewed } = await begin(false)
+  const { workerId } = identities.current()
+  for (const crashes of [0, 1, 4]) await runningAt(workerId, crashes)
+  expect(await store.bury(workerId, true)).toBe(3)
+  expect(await executions()).toMatchObject([
+    { status: 'queued', crashes: 1 },
+    { status: 'queued', crashes: 2 },
+    { status: 'waiting', crashes: 5, waiting_for: [{ kind: 'slot', reason: 'poison' }] },
+  ])
+  identities.renew()
+  await renewed
+  const acquitted = [0, 1, 4].map((crashes) => ({ status: 'queued', crashes, waiting_for: [] }))
+  expect(await executions()).toEqual(acquitted)
+  expect(await store.acquit(workerId)).toBe(0)
+  expect(await executions()).toEqual(acquitted)
+  await identities.stop()
+})
+
+test('a worker that stood still cannot say that its executions had nothing to do with it', async () => {
+  const { identities, renewed } = await begin(true)
+  await runningAt(identities.current().workerId, 0)
+  await store.bury(identities.current().workerId, true)
+  identities.renew()
+  await renewed
+  expect(await executions()).toMatchObject([{ status: 'queued', crashes: 1 }])
+  await identities.stop()
+})
+
+test('what ended or went further since it was taken over keeps its own count', async () => {
+  const { identities, renewed } = await begin(false)
+  const { workerId } = identities.current()
+  await runningAt(workerId, 0)
+  await runningAt(workerId, 1)
+  await store.bury(workerId, true)
+  await superuser.query(`update executions set crashes = 0 where crashes = 1`)
+  await superuser.query(`update executions set status = 'failed' where crashes = 2`)
+  identities.renew()
+  await renewed
+  expect(await executions()).toMatchObject([
+    { status: 'queued', crashes: 0 },
+    { status: 'failed', crashes: 2 },
+  ])
+  await identities.stop()
 })

@@ -6,6 +6,7 @@ import type { Logger } from '#platform/log'
 import { OUTBOX_HINTS } from '#platform/outbox'
 import { type Journal, makeJournal } from '../journal/journal.ts'
 import { makeWatched } from '../journal/watched.ts'
+import type { Standstill } from './standstill.ts'
 import type { Store } from './store.ts'
 
 /** The name under which a worker owns executions and writes. One that was declared dead is never used again. */
@@ -24,6 +25,7 @@ export const makeIdentities = async (deps: {
   db: Database
   store: Store
   log: Logger
+  standstill: Pick<Standstill, 'happened'>
   /** The name is given up: nothing owned under it may be touched any more. */
   onGivenUp(): void
   onRenewed(): void
@@ -44,13 +46,24 @@ export const makeIdentities = async (deps: {
   let renewing: Promise<void> | undefined
   let stopped = false
 
+  /**
+   * Hands over what is owned under the old name. That is no crash. Where others were first and counted one because this
+   * process could not reach the database, the count is taken back.
+   */
+  const handOver = async ({ workerId }: Identity, stoodStill: boolean): Promise<void> => {
+    // Waits for statements of ours that may still be under way.
+    await store.bury(workerId, false)
+    const acquitted = stoodStill ? 0 : await store.acquit(workerId)
+    if (acquitted > 0) log.info({ executions: acquitted }, 'crashes that were none are not counted')
+  }
+
   const replace = async (old: Identity): Promise<void> => {
+    const stoodStill = deps.standstill.happened()
     deps.onGivenUp()
     void old.journal.close()
     for (let wait = 50; ; wait = Math.min(SECOND, wait * 2)) {
       try {
-        // Waits for statements of ours that may still be under way.
-        await store.bury(old.workerId, false)
+        await handOver(old, stoodStill)
         identity = await newIdentity()
         break
       } catch (error) {
@@ -72,9 +85,9 @@ export const makeIdentities = async (deps: {
       stopped = true
       await renewing
       await identity.journal.close()
-      await store
-        .bury(identity.workerId, false)
-        .catch((error: Error) => log.warn({ err: error }, 'the worker left without a word'))
+      await handOver(identity, deps.standstill.happened()).catch((error: Error) =>
+        log.warn({ err: error }, 'the worker left without a word'),
+      )
     },
   }
 }

@@ -80,6 +80,8 @@ export type Live = {
   pause(ms: number, evenWhenStopped: boolean): Promise<boolean>
   /** It is to go back to the queue. */
   isReleasing(): boolean
+  /** It has left this worker. */
+  isGone(): boolean
   /** Writes nothing more and is forgotten; the journal has all there is. */
   abandon(): void
   /** Goes back to the queue as soon as nothing runs. */

@@ -97,6 +97,7 @@ const liveOf = (self: Self): Live => ({
   },
   pause: (ms, evenWhenStopped) => pause(self, ms, evenWhenStopped),
   isReleasing: () => self.releasing && !self.gone,
+  isGone: () => self.gone,
   abandon: () => self.leave('abandoned'),
   release: () => {
     self.releasing = true

@@ -5,7 +5,8 @@ import type { Claims } from './claims.ts'
 import type { Identities } from './identity.ts'
 import type { Live } from './live-types.ts'
 import { makeReaper } from './reaper.ts'
-import type { Store } from './store.ts'
+import type { Standstill } from './standstill.ts'
+import type { Store, Tick } from './store.ts'
 
 export const TICK = SECOND / 2
 const STRAYS_EVERY = 8
@@ -21,6 +22,7 @@ export const startTicking = async (deps: {
   identities: Identities
   claims: Claims
   lives: ReadonlyMap<string, Live>
+  standstill: Pick<Standstill, 'forget'>
   tell(): void
   /** Milliseconds between two ticks. */
   every: number
@@ -76,22 +78,42 @@ export const startTicking = async (deps: {
     }
   }
 
+  let chores: Promise<void> | undefined
+
+  /** What a beat has shown to be done. Beside the beats: a worker that is busy with it is not dead. */
+  const doChores = async (seen: Tick, workerId: string): Promise<void> => {
+    try {
+      const released = await buryDead(seen.beats, workerId)
+      if (released > 0) claims.soon()
+      if (ticks % STRAYS_EVERY === 0) await releaseStrays(workerId)
+      for (const workspaceId of seen.leftover) await store.endWorkspace(workspaceId)
+      if (seen.slots) {
+        await store.grantSlots(1000)
+        claims.soon()
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'what a tick of the worker found could not be done')
+    } finally {
+      chores = undefined
+    }
+  }
+
   const tick = async (): Promise<void> => {
     const askedAt = performance.now()
     const { workerId } = identities.current()
     try {
       const seen = await store.tick(workerId)
       clock.set(Number(seen.now), askedAt)
-      if (seen.alive) beatAt = askedAt
-      else if (identities.current().workerId === workerId) identities.renew()
-      const released = await buryDead(seen.beats, workerId)
-      if (++ticks % STRAYS_EVERY === 0) await releaseStrays(workerId)
-      for (const workspaceId of seen.leftover) await store.endWorkspace(workspaceId)
+      if (seen.alive) {
+        beatAt = askedAt
+        deps.standstill.forget()
+      } else if (identities.current().workerId === workerId) identities.renew()
+      ticks += 1
+      chores ??= doChores(seen, workerId)
       if (seen.due) waking ??= wakeAll()
-      if (seen.slots) await store.grantSlots(1000)
       if (seen.untold) deps.tell()
       for (const id of seen.unread) lives.get(id)?.lookAtInbox()
-      if (seen.queued || seen.slots || released > 0 || claims.queueKnown()) claims.soon()
+      if (seen.queued || claims.queueKnown()) claims.soon()
     } catch (error) {
       log.warn({ err: error }, 'the tick of the worker failed')
     }
@@ -104,7 +126,7 @@ export const startTicking = async (deps: {
     stop: async () => {
       stopped = true
       clearTimeout(timer)
-      await waking
+      await Promise.all([waking, chores])
     },
   }
 }

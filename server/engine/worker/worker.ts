@@ -5,6 +5,7 @@ import { wantsVariables } from '#model/variables'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
+import type { AreaCalls } from '../area-calls.ts'
 import type { DatabaseClock } from '../clock.ts'
 import { childEnd } from '../ends.ts'
 import type { Hints } from '../hints.ts'
@@ -27,7 +28,9 @@ import type { Leaving, Live } from './live-types.ts'
 import { type Owned, ownedFromStart } from './owned.ts'
 import { makeReader } from './owned-row.ts'
 import { makePatience, PAUSES, type Pauses } from './patience.ts'
+import { watchStandstill } from './standstill.ts'
 import type { Store } from './store.ts'
+import { ROOM_FOR_SUSPECTS, suspicion } from './suspects.ts'
 import { startTicking, TICK } from './tick.ts'
 import { makeTurns } from './turns.ts'
 
@@ -49,8 +52,6 @@ const DRAIN = 8 * SECOND
 const SILENT = 5 * SECOND
 const PARKED = 10_000
 const TAKE_UP = SECOND / 4
-/** So many crashes make an execution suspect; two of that kind never run at once, so that only one is blamed. */
-const SUSPECT = 2
 
 export type WorkerDeps = {
   db: Database
@@ -61,6 +62,7 @@ export type WorkerDeps = {
   log: Logger
   limits: WorkerLimits
   startChild: EffectDeps['startChild']
+  areaCalls: AreaCalls
   /** Which release this process is. */
   release: number
   /** Milliseconds between two ticks; others than half a second only in tests. */
@@ -137,6 +139,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     ports,
     log,
     patience,
+    areaCalls: deps.areaCalls,
     clock: clock.now,
     readItems: (live, path, from) => store.items(live.owned.executionId, path, from),
     startChild: deps.startChild,
@@ -154,10 +157,12 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     },
   })
 
+  const standstill = watchStandstill()
   const identities = await makeIdentities({
     db,
     store,
     log,
+    standstill,
     onGivenUp: () => {
       for (const live of [...lives.values()]) live.abandon()
     },
@@ -177,7 +182,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   }
 
   const cleared = ({ owned }: Live): void => {
-    const wasSuspect = owned.crashes >= SUSPECT
+    const wasSuspect = suspicion(owned.crashes) > 0
     owned.crashes = 0
     if (wasSuspect) claims.soon()
   }
@@ -242,7 +247,8 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     limits,
     room: () => limits.capacity - lives.size,
     // Counted anew each time: a count that is kept and goes wrong once would keep all of that kind waiting for ever.
-    hasSuspect: () => [...lives.values()].some(({ owned }) => owned.crashes >= SUSPECT),
+    suspectRoom: () =>
+      [...lives.values()].reduce((room, { owned }) => room - suspicion(owned.crashes), ROOM_FOR_SUSPECTS),
     someAtLimit: () => [...perWorkspace.values()].some((running) => running >= limits.perWorkspace),
     read: makeReader({
       ports,
@@ -261,6 +267,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     identities,
     claims,
     lives,
+    standstill,
     tell: deps.tell,
     every: deps.tickMs ?? TICK,
   })
@@ -313,11 +320,13 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     ready: () => !stopping && performance.now() - ticking.beatAt() < SILENT,
     stop: async () => {
       stopping = true
-      await ticking.stop()
       await checks.stop()
       await claims.stop()
+      // It beats until it has nothing left: others would take a worker that drains for longer than three seconds for dead.
       await drain()
+      await ticking.stop()
       await identities.stop()
+      standstill.stop()
     },
   }
 }

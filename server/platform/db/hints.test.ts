@@ -7,7 +7,7 @@ let database: TestDatabase
 let db: Database
 beforeAll(async () => {
   database = await makeTestDatabase()
-  db = openDatabase({ urls: database.urls, log: makeLogger('silent'), poolSize: 4 })
+  db = openDatabase({ urls: database.urls, log: makeLogger('silent'), connections: { app: 4, engine: 2, operator: 1 } })
 })
 afterAll(async () => {
   await db.close()
@@ -43,7 +43,11 @@ describe('hints of a transaction', () => {
   })
 
   test('reach other processes once, and this one without a way over the database', async () => {
-    const other = openDatabase({ urls: database.urls, log: makeLogger('silent'), poolSize: 1 })
+    const other = openDatabase({
+      urls: database.urls,
+      log: makeLogger('silent'),
+      connections: { app: 1, engine: 2, operator: 1 },
+    })
     const [here, there]: [string[], string[]] = [[], []]
     await other.listen('far', (payload) => there.push(payload))
     const stop = await db.listen('far', (payload) => here.push(payload))
@@ -60,7 +64,11 @@ describe('hints of a transaction', () => {
   })
 
   test('that are too many for others to be named are one that names nothing', async () => {
-    const other = openDatabase({ urls: database.urls, log: makeLogger('silent'), poolSize: 1 })
+    const other = openDatabase({
+      urls: database.urls,
+      log: makeLogger('silent'),
+      connections: { app: 1, engine: 2, operator: 1 },
+    })
     const heard: string[] = []
     await other.listen('many', (payload) => heard.push(payload))
     await db.tenant(nobody, async (tx) => {
@@ -72,7 +80,11 @@ describe('hints of a transaction', () => {
   })
 
   test('are listened to over one connection; after it was lost every listener hears that anything may have happened', async () => {
-    const other = openDatabase({ urls: database.urls, log: makeLogger('silent'), poolSize: 1 })
+    const other = openDatabase({
+      urls: database.urls,
+      log: makeLogger('silent'),
+      connections: { app: 1, engine: 2, operator: 1 },
+    })
     const heard: string[] = []
     await other.listen('one', (payload) => heard.push(`one ${payload}`))
     const stop = await other.listen('two', (payload) => heard.push(`two ${payload}`))
@@ -92,7 +104,11 @@ describe('hints of a transaction', () => {
   })
 
   test('leave before the database is closed', async () => {
-    const short = openDatabase({ urls: database.urls, log: makeLogger('silent'), poolSize: 1 })
+    const short = openDatabase({
+      urls: database.urls,
+      log: makeLogger('silent'),
+      connections: { app: 1, engine: 2, operator: 1 },
+    })
     const heard: string[] = []
     const stop = await db.listen('last', (payload) => heard.push(payload))
     await short.tenant(nobody, async (tx) => tx.hint('last', 'words'))

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { problem } from '../errors.ts'
 import type { Logger } from '../log.ts'
+import { type Shares, shareConnections } from './connections.ts'
 import { type Hint, type Hints, makeHints } from './hints.ts'
 import type { OnHint } from './listener.ts'
 import { makePools } from './pools.ts'
@@ -50,6 +51,8 @@ export type Database = {
   hint(channel: string, payload: string): void
   readonly appPool: pg.Pool
   readonly enginePool: pg.Pool
+  /** As heddle_engine, one connection for a worker's sign of life: it waits behind nothing else. */
+  readonly beatPool: pg.Pool
   close(): Promise<void>
 }
 
@@ -157,21 +160,27 @@ async function transaction<T>(
   }
 }
 
-const KEPT = 3
+const kept = (max: number): number => Math.min(3, max)
 
 export function openDatabase(options: {
   urls: DatabaseUrls
   log: Logger
-  poolSize?: number
+  /** How many connections of each kind may be open at once. */
+  connections?: Shares
   lockTimeoutMs?: number
 }): Database {
-  const { urls, log, poolSize = 16, lockTimeoutMs = LOCK_TIMEOUT } = options
+  const { urls, log, connections = shareConnections('all'), lockTimeoutMs = LOCK_TIMEOUT } = options
   const pools = makePools({ log, pooler: urls.pooler ?? 'none', onSilent: () => hints.reconnect() })
   const lockTimeout = { lock_timeout: String(lockTimeoutMs) }
   // A few stay open on an idle system: the first use of a statement on a connection was seen to take 11 to 12 ms, later ones 1.
-  const appPool = pools.open('app', urls.app, { max: poolSize, min: KEPT, settings: lockTimeout })
-  const enginePool = pools.open('engine', urls.engine, { max: 8, min: KEPT })
-  const operatorPool = pools.open('operator', urls.operator, { max: 2 })
+  const appPool = pools.open('app', urls.app, {
+    max: connections.app,
+    min: kept(connections.app),
+    settings: lockTimeout,
+  })
+  const enginePool = pools.open('engine', urls.engine, { max: connections.engine, min: kept(connections.engine) })
+  const beatPool = pools.open('engine', urls.engine, { max: 1 })
+  const operatorPool = pools.open('operator', urls.operator, { max: connections.operator })
   // A connection of its own, so that hints do not queue behind requests that wait for one.
   const hintPool = pools.open('app', urls.app, { max: 1 })
   const hints = makeHints({ pool: hintPool, url: urls.session ?? urls.app, log })
@@ -179,6 +188,7 @@ export function openDatabase(options: {
   return {
     appPool,
     enginePool,
+    beatPool,
     tenant: (scope, work) =>
       transaction(
         appPool,

@@ -39,7 +39,7 @@ describe.each([
   test('is used for transactions, and listening goes to the server', async () => {
     const urls = await throughPooler(database.urls, pooler.through(database.urls.app), 'transaction')
     expect(urls).toMatchObject({ session: database.urls.app, pooler: named ? 'named' : 'unnamed' })
-    const db = openDatabase({ urls, log: makeLogger('silent'), poolSize: 4 })
+    const db = openDatabase({ urls, log: makeLogger('silent'), connections: { app: 4, engine: 2, operator: 1 } })
     const heard: string[] = []
     await db.listen('news', (payload) => void heard.push(payload))
     // More at once than there are sessions, each statement on whichever is free.

@@ -45,6 +45,9 @@ test.each(truth)('%s', (_what, error, lost, unavailable) => {
 test.each<[string, Error, boolean]>([
   ['no connection left', Object.assign(new Error('sorry, too many clients already'), { code: '53300' }), true],
   ['nobody at the address', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), true],
+  ['a server that starts', Object.assign(new Error('starting up'), { code: '57P03' }), true],
+  ['a name that cannot be resolved', Object.assign(new Error('getaddrinfo'), { code: 'EAI_AGAIN' }), true],
+  ['a sign-in that took too long', new Error('timeout expired'), true],
   ['none free in time', new Error('timeout exceeded when trying to connect'), true],
   ['broken in the middle', Object.assign(new Error('read'), { code: 'ECONNRESET' }), false],
   ['ended by the server', Object.assign(new Error('terminating connection'), { code: '57P01' }), false],

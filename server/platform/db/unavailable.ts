@@ -41,11 +41,13 @@ export function isConnectionLost(error: unknown): boolean {
   return lost.test(code) || lostSockets.has(code) || lostWords.test(error.message)
 }
 
-/** There was no connection to send anything on: the server has none left, or nobody answered at its address. */
+/** What is only ever said while a connection is being opened. */
+const unopened = new Set(['53300', '57P03', 'ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN'])
+const unopenedWords = /timeout exceeded when trying to connect|timeout expired/
+
+/** There was no connection to send anything on: the server has none left or lets nobody in, or nobody answers at its address. */
 export function isNeverConnected(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const code = codeOf(error)
-  return code === '53300' || code === 'ECONNREFUSED' || /timeout exceeded when trying to connect/.test(error.message)
+  return error instanceof Error && (unopened.has(codeOf(error)) || unopenedWords.test(error.message))
 }
 
 /** Deadlocks and serialization, lack of memory, disk or connections, lock and statement timeouts, trouble of the system. */

@@ -22,7 +22,7 @@ const key = newId()
 
 beforeAll(async () => {
   database = await makeTestDatabase()
-  db = openDatabase({ urls: database.urls, log: makeLogger('silent'), poolSize: 4 })
+  db = openDatabase({ urls: database.urls, log: makeLogger('silent'), connections: { app: 4, engine: 2, operator: 1 } })
   superuser = await database.superuser()
   const org = newId()
   await superuser.query(`insert into orgs (org_id, name) values ($1, 'Org')`, [org])

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { SECOND } from '#platform/clock'
+import { watchStandstill } from './standstill.ts'
+
+test('a process that stood still knows it until it has beaten again', () => {
+  let at = 0
+  const standstill = watchStandstill(() => at)
+  at += SECOND
+  expect(standstill.happened()).toBe(false)
+  at += 2 * SECOND
+  expect(standstill.happened()).toBe(true)
+  expect(standstill.happened()).toBe(true)
+  standstill.forget()
+  expect(standstill.happened()).toBe(false)
+  standstill.stop()
+})

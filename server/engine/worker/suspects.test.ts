@@ -1,0 +1,62 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { newId } from '#platform/ids'
+import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { ROOM_FOR_SUSPECTS, suspicion } from './suspects.ts'
+
+let database: TestDatabase
+let superuser: pg.Client
+const workerId = newId()
+const workspaceId = newId()
+
+beforeAll(async () => {
+  database = await makeTestDatabase()
+  superuser = await database.superuser()
+  await superuser.query(`insert into workers (worker_id, host, pid) values ($1, 'test', 0)`, [workerId])
+})
+beforeEach(() => superuser.query('delete from executions'))
+afterAll(() => database?.drop())
+
+/** Those with the most crashes were due first. */
+const queue = (crashes: number, count: number) =>
+  superuser.query(
+    `insert into executions (execution_id, workspace_id, definition_ref, status, trigger_kind, crashes, due_at)
+     select gen_random_uuid(), $1, 'adhoc:x', 'queued', 'user', $2::integer, now() - interval '1 second' * $2
+     from generate_series(1, $3)`,
+    [workspaceId, crashes, count],
+  )
+
+/** How many of each number of crashes are claimed. */
+const claim = async (room: number, perWorkspace = 100): Promise<Record<number, number>> => {
+  const { rows } = await superuser.query<{ claimed: { crashes: number } }>(
+    'select claimed from engine.claim_more($1, $2, 100, $3, 1000, $4)',
+    [workerId, '00000000-0000-0000-0000-000000000000', perWorkspace, room],
+  )
+  const counts: Record<number, number> = {}
+  for (const { claimed } of rows) counts[claimed.crashes] = (counts[claimed.crashes] ?? 0) + 1
+  return counts
+}
+
+test('worker and database agree on what a suspect takes of the room', async () => {
+  const crashes = [0, 1, 2, 3, 4, 5]
+  expect(crashes.map(suspicion)).toEqual([0, 0, 1, 4, 16, 16])
+  const { rows } = await superuser.query('select engine.suspicion(n) as n from unnest($1::integer[]) as n', [crashes])
+  expect(rows.map(({ n }) => n)).toEqual(crashes.map(suspicion))
+})
+
+test.each([
+  ['none while there is no room, and all others', [20, 5, 5], 0, { 1: 20 }],
+  ['sixteen with two crashes at once', [0, 20, 0, 0], ROOM_FOR_SUSPECTS, { 2: 16 }],
+  ['four with three', [0, 0, 20, 0], ROOM_FOR_SUSPECTS, { 3: 4 }],
+  ['one that the next crash parks, alone', [3, 20, 20, 20], ROOM_FOR_SUSPECTS, { 1: 3, 4: 1 }],
+  ['none of those while any other suspect runs', [3, 20, 0, 20], ROOM_FOR_SUSPECTS - 1, { 1: 3, 2: 15 }],
+])('of a backlog is claimed: %s', async (_what, backlog, room, expected) => {
+  for (const [index, count] of backlog.entries()) await queue(index + 1, count)
+  expect(await claim(room)).toEqual(expected)
+})
+
+test('suspects that do not fit keep nobody behind them from being claimed', async () => {
+  await queue(4, 50)
+  await queue(0, 3)
+  expect(await claim(ROOM_FOR_SUSPECTS - 1, 10)).toEqual({ 0: 3 })
+})
