@@ -228,7 +228,7 @@ describe('an argument', () => {
     [
       'is looked at in lists and objects',
       { args: { v: [null, 1, { w: [{ $ref: 'x' }] }] } },
-      ['/nodes/0/args/v/2/w/0: unknown name "x"; known are input, nodes, execution'],
+      ['/nodes/0/args/v/2/w/0: unknown name "x"; known are input, nodes, execution, vars'],
     ],
     [
       'knows item only in a map',

@@ -24,6 +24,16 @@ export const targets: Target[] = [
     tests: ['server/areas/approvals/tally.test.ts'],
   },
   {
+    name: 'job ledger',
+    files: ['server/areas/jobs/ledger/{errors,ids,pages,progress,room}.ts', 'server/areas/jobs/recipe.ts'],
+    tests: ['server/areas/jobs/ledger/rules.test.ts'],
+  },
+  {
+    name: 'billing ledger',
+    files: ['server/providers/billing/builtin/{bill,periods}.ts'],
+    tests: ['server/providers/billing/builtin/*.test.ts'],
+  },
+  {
     name: 'quotas',
     files: ['server/areas/payments/counting.ts'],
     tests: ['server/areas/payments/counting.test.ts'],

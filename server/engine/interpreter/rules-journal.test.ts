@@ -601,6 +601,7 @@ describe('expressions see', () => {
     expect(scopeAt(context, state, 5)).toEqual({
       input: 7,
       execution: { id: 'e' },
+      vars: {},
       nodes: { o: { output: 9 }, a: { output: 1 }, b: { output: null } },
     })
   })
@@ -617,6 +618,7 @@ describe('expressions see', () => {
       input: _input,
       nodes: _nodes,
       execution: _execution,
+      vars: _vars,
       ...rest
     } = scopeAt(contextOf({ nodes: [], edges: [] }, given), stateOf({}), 0)
     expect(rest).toEqual(expected)

@@ -5,6 +5,7 @@ import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import { DUE_HINTS } from '../events.ts'
 import { beginRun } from './begin.ts'
+import { workspacesWithoutRoom } from './room.ts'
 import { carryOut, type RunnerOptions } from './run.ts'
 import { takeRun } from './runs.ts'
 
@@ -15,11 +16,6 @@ const LOOK_AT_LEAST_EVERY = 5 * SECOND
 const LOOK_AT_MOST_EVERY = 20
 const FULL_LOOK_EVERY = SECOND / 4
 const AT_ONCE = 50
-const MAX_RUNS = 64
-/** Runs of one workspace in one process: the jobs of others find room. The first of a workspace finds it always. */
-const MAX_PER_WORKSPACE = 8
-/** Runs of one workspace whose executions only wait take no room, up to this many: each is looked at every second. */
-const MAX_WAITING_PER_WORKSPACE = 64
 
 const PLANS: Plans = {
   name: 'jobs',
@@ -50,25 +46,7 @@ export function makeDispatcher(given: Omit<RunnerOptions, 'onWaiting'> & { db: D
     },
   }
 
-  /** What the runs of each workspace take of the room. */
-  function takenBy(): Map<string, number> {
-    const all = new Map<string, { busy: number; waiting: number }>()
-    for (const { workspaceId, waits } of driving.values()) {
-      const counts = all.get(workspaceId) ?? { busy: 0, waiting: 0 }
-      counts[waits ? 'waiting' : 'busy'] += 1
-      all.set(workspaceId, counts)
-    }
-    return new Map(
-      [...all].map(([id, { busy, waiting }]) => [id, busy + Math.max(0, waiting - MAX_WAITING_PER_WORKSPACE)]),
-    )
-  }
-
-  function withoutRoom(): string[] {
-    const taken = takenBy()
-    const isFull = [...taken.values()].reduce((sum, count) => sum + count, 0) >= MAX_RUNS
-    return [...taken].filter(([, count]) => count >= MAX_PER_WORKSPACE || (isFull && count > 0)).map(([id]) => id)
-  }
-
+  const withoutRoom = (): string[] => workspacesWithoutRoom(driving.values())
   const hasRoom = (workspaceId: string): boolean => !withoutRoom().includes(workspaceId)
 
   async function drive({ workspace_id, run_id }: Free): Promise<boolean> {

@@ -2,6 +2,7 @@ import type { Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import { tellInvoiceFailed, tellInvoicePaid } from '../events.ts'
 import type { BillingPlan, InvoiceLine, SubscriptionStatus } from '../index.ts'
+import { billWithCredit } from './bill.ts'
 
 // The rows of the ledger. Whoever changes a customer's ledger holds the customer's row, so there is one change at a time.
 
@@ -124,30 +125,13 @@ export async function issueInvoice(
   },
 ): Promise<LedgerInvoice> {
   const { currency, start, end } = invoice
-  const total = invoice.lines.reduce((sum, line) => sum + line.amount, 0)
-  const credit = customer.credit[currency] ?? 0
-  const used = total > 0 ? Math.min(credit, total) : total
-  const lines =
-    used === 0
-      ? invoice.lines
-      : [
-          ...invoice.lines,
-          {
-            description: used > 0 ? 'Paid from credit' : 'Kept as credit for later invoices',
-            amount: -used,
-            quantity: 1,
-            proration: false,
-            period_start: start.toISOString(),
-            period_end: end.toISOString(),
-          },
-        ]
-  customer.credit = { ...customer.credit, [currency]: credit - used }
+  const { lines, due, creditLeft } = billWithCredit(invoice.lines, customer.credit[currency] ?? 0, { start, end })
+  customer.credit = { ...customer.credit, [currency]: creditLeft }
   const { issued } = await tx.row<{ issued: number }>(
     `update billing_customers set invoices_issued = invoices_issued + 1, credit = $2
      where workspace_id = $1 and provider = 'builtin' returning invoices_issued as issued`,
     [customer.workspace_id, customer.credit],
   )
-  const due = total - used
   return tx.row<LedgerInvoice>(
     `insert into invoices (workspace_id, invoice_id, provider, provider_ref, subscription_id, number, status, amount_due, currency,
        lines, period_start, period_end, created_at)

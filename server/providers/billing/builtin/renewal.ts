@@ -1,6 +1,6 @@
-import { DAY } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { tellSubscriptionChanged } from '../events.ts'
+import { nextAttemptAfter } from './bill.ts'
 import {
   closeOpenInvoices,
   collect,
@@ -15,9 +15,6 @@ import {
 } from './ledger.ts'
 import { periodEndAfter } from './periods.ts'
 import { end } from './subscriptions.ts'
-
-/** A payment that failed is tried again this long after the first failure; after the last one the subscription ends. */
-const DUNNING = [1 * DAY, 3 * DAY, 7 * DAY]
 
 /** Periods caught up in one go; a ledger that slept for years goes on at the next tick. */
 const MAX_STEPS = 50
@@ -59,7 +56,7 @@ async function renew(tx: Tx, customer: LedgerCustomer, subscription: LedgerSubsc
   if ((await collect(tx, invoice)) !== 'paid') {
     renewed.status = 'past_due'
     renewed.first_failed_at = at
-    renewed.next_attempt_at = new Date(at.getTime() + DUNNING[0]!)
+    renewed.next_attempt_at = nextAttemptAfter(at, at) ?? null
   }
   await saveSubscription(tx, renewed)
   if (renewed.status !== subscription.status) await tellSubscriptionChanged(tx, customer.workspace_id, renewed)
@@ -78,10 +75,9 @@ async function tryAgain(tx: Tx, subscription: LedgerSubscription, at: Date): Pro
     await tellSubscriptionChanged(tx, subscription.workspace_id, active)
     return
   }
-  const first = subscription.first_failed_at!.getTime()
-  const next = DUNNING.map((after) => first + after).find((time) => time > at.getTime())
+  const next = nextAttemptAfter(subscription.first_failed_at!, at)
   if (next !== undefined) {
-    await saveSubscription(tx, { ...subscription, next_attempt_at: new Date(next) })
+    await saveSubscription(tx, { ...subscription, next_attempt_at: next })
     return
   }
   await closeOpenInvoices(tx, subscription, 'uncollectible')

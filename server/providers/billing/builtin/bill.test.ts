@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest'
+import { DAY } from '#platform/clock'
+import type { InvoiceLine } from '../index.ts'
+import { billWithCredit, nextAttemptAfter } from './bill.ts'
+import { periodEndAfter } from './periods.ts'
+
+// The rules of docs/billing.md that need no database.
+
+const line = (amount: number): InvoiceLine => ({
+  description: 'Plan',
+  amount,
+  quantity: 1,
+  proration: false,
+  period_start: '2026-01-01T00:00:00.000Z',
+  period_end: '2026-02-01T00:00:00.000Z',
+})
+const period = { start: new Date('2026-01-01'), end: new Date('2026-02-01') }
+
+describe('an invoice', () => {
+  test.each<[number[], number, number, number, string | undefined]>([
+    [[100], 0, 100, 0, undefined],
+    [[100], 30, 70, 0, 'Paid from credit'],
+    [[100], 100, 0, 0, 'Paid from credit'],
+    [[100], 130, 0, 30, 'Paid from credit'],
+    [[100, -40], 0, 60, 0, undefined],
+    [[100, -140], 0, 0, 40, 'Kept as credit for later invoices'],
+    [[100, -140], 5, 0, 45, 'Kept as credit for later invoices'],
+    [[0], 50, 0, 50, undefined],
+    [[], 50, 0, 50, undefined],
+  ])('over %j with a credit of %i: due %i, credit left %i', (amounts, credit, due, left, description) => {
+    const bill = billWithCredit(amounts.map(line), credit, period)
+    expect([bill.due, bill.creditLeft]).toEqual([due, left])
+    expect(bill.lines.reduce((sum, { amount }) => sum + amount, 0)).toBe(due)
+    expect(bill.lines.slice(amounts.length)).toEqual(
+      description === undefined
+        ? []
+        : [
+            {
+              ...line(due - amounts.reduce((sum, amount) => sum + amount, 0)),
+              description,
+            },
+          ],
+    )
+  })
+})
+
+test.each<[number, number | undefined]>([
+  [0, 1],
+  [0.5, 1],
+  [1, 3],
+  [2, 3],
+  [3, 7],
+  [6.9, 7],
+  [7, undefined],
+  [9, undefined],
+])('a payment that has failed until day %f is tried again on day %s', (day, next) => {
+  const first = new Date('2026-01-01')
+  const after = (days: number): Date => new Date(first.getTime() + days * DAY)
+  expect(nextAttemptAfter(first, after(day))).toEqual(next === undefined ? undefined : after(next))
+})
+
+test.each<[string, 'month' | 'year', string, string]>([
+  ['2026-01-31', 'month', '2026-01-31', '2026-02-28'],
+  ['2026-01-31', 'month', '2026-02-28', '2026-03-31'],
+  ['2026-01-31', 'month', '2026-02-27', '2026-02-28'],
+  ['2026-01-15', 'month', '2026-01-01', '2026-02-15'],
+  ['2026-01-15', 'month', '2027-06-20', '2027-07-15'],
+  ['2026-12-15', 'month', '2026-12-20', '2027-01-15'],
+  ['2024-02-29', 'year', '2024-02-29', '2025-02-28'],
+  ['2024-02-29', 'year', '2027-03-01', '2028-02-29'],
+  ['2026-01-15', 'year', '2026-06-01', '2027-01-15'],
+])('counted from %s by the %s, the period of %s ends on %s', (anchor, interval, at, end) => {
+  expect(periodEndAfter(new Date(anchor), interval, new Date(at))).toEqual(new Date(end))
+})
