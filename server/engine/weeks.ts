@@ -23,10 +23,10 @@ type Week = { startAt: Date; age: number }
 export async function listWeeks(db: Database): Promise<Week[]> {
   const rows = await db.engine((tx) =>
     tx.rows<{ start_at: Date; age: number }>(
-      'select start_at, extract(epoch from now() - start_at) * 1000 as age from engine.weeks()',
+      'select start_at, (extract(epoch from now() - start_at) * 1000)::float8 as age from engine.weeks()',
     ),
   )
-  return rows.map(({ start_at, age }) => ({ startAt: start_at, age: Number(age) }))
+  return rows.map(({ start_at, age }) => ({ startAt: start_at, age }))
 }
 
 export const ensureWeeks = (db: Database): Promise<unknown> =>

@@ -110,12 +110,10 @@ export function makeScheduler(options: { db: Database; log: Logger; quota: Quota
       })
     }
     const { rows: next } = await db.appPool.query<{ in_ms: number | null }>(
-      'select extract(epoch from next_schedule_at() - now()) * 1000 as in_ms',
+      'select (extract(epoch from next_schedule_at() - now()) * 1000)::float8 as in_ms',
     )
     const wait =
-      rows.length === AT_ONCE
-        ? 0
-        : Math.min(LOOK_AT_LEAST_EVERY, Math.max(50, Number(next[0]?.in_ms ?? LOOK_AT_LEAST_EVERY)))
+      rows.length === AT_ONCE ? 0 : Math.min(LOOK_AT_LEAST_EVERY, Math.max(50, next[0]?.in_ms ?? LOOK_AT_LEAST_EVERY))
     if (!stopped) timer = setTimeout(wake, wait)
   }
 

@@ -103,7 +103,7 @@ export const startTicking = async (deps: {
     const { workerId } = identities.current()
     try {
       const seen = await store.tick(workerId)
-      clock.set(Number(seen.now), askedAt)
+      clock.set(seen.now, askedAt)
       if (seen.alive) {
         beatAt = askedAt
         deps.standstill.forget()

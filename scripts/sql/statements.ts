@@ -1,0 +1,68 @@
+import type { Node } from 'oxc-parser'
+import { Evaluator } from './evaluate.ts'
+import { type Module, Modules } from './modules.ts'
+import { type Fields, fieldsOf } from './row-type.ts'
+
+// Every SQL statement of the program: what stands as the first argument of a transaction's verb.
+
+export type Statement = {
+  /** `server/areas/teams/store.ts:12` */
+  place: string
+  text: string
+  /** The columns that the code reads, where its row type is written out. */
+  fields: Fields | undefined
+}
+
+export type Collected = { statements: Statement[]; unresolved: { place: string; reason: string }[] }
+
+const VERBS = new Set(['rows', 'row', 'maybe', 'count', 'send', 'maintain'])
+/** Functions that take the text second, and the row's type as theirs. */
+const HELPERS = new Set(['query', 'pageRows'])
+const SQL = /^\s*(?:select|insert|update|delete|with|merge|values|lock|call|truncate|analyze|set|notify)\b/i
+
+/** `files`: those whose statements are wanted. `sources`: all, so that imports can be followed. */
+export function collectStatements(sources: Map<string, string>, files: string[]): Collected {
+  const modules = new Modules(sources)
+  const evaluator = new Evaluator(modules, files)
+  const statements: Statement[] = []
+  const unresolved: Collected['unresolved'] = []
+  for (const file of files) {
+    const module = modules.at(file)
+    for (const node of module.parents.keys()) {
+      const sql = sqlOf(module, node)
+      if (!sql) continue
+      const place = `${file}:${module.source.slice(0, node.start).split('\n').length}`
+      const fields = sql.row && fieldsOf(modules, module, sql.row)
+      const found = evaluator.textsOf(module, sql.text)
+      for (const text of found.texts) if (SQL.test(text)) statements.push({ place, text, fields })
+      for (const reason of found.unresolved) unresolved.push({ place, reason })
+    }
+  }
+  return { statements, unresolved }
+}
+
+function sqlOf(module: Module, node: Node): { text: Node; row: Node | undefined } | undefined {
+  if (node.type !== 'CallExpression') return undefined
+  if (node.callee.type === 'Identifier' && HELPERS.has(node.callee.name) && node.typeArguments) {
+    const text = node.arguments[1]
+    return text && text.type !== 'SpreadElement' ? { text, row: node.typeArguments.params[0] } : undefined
+  }
+  if (node.callee.type !== 'MemberExpression') return undefined
+  const { object, property } = node.callee
+  const [first] = node.arguments
+  if (property.type !== 'Identifier' || !first || first.type === 'SpreadElement') return undefined
+  const row = node.typeArguments?.params[0]
+  if (VERBS.has(property.name) && isTransaction(module, object, property.name)) return { text: first, row }
+  if (property.name !== 'query') return undefined
+  if (first.type !== 'ObjectExpression') return { text: first, row }
+  const text = first.properties.find(
+    (field) => field.type === 'Property' && field.key.type === 'Identifier' && field.key.name === 'text',
+  )
+  return text?.type === 'Property' ? { text: text.value, row } : undefined
+}
+
+/** By the names that transactions have: `tx`, `ctx.tx`, `db.maintain`. */
+function isTransaction(module: Module, object: Node, verb: string): boolean {
+  const text = module.source.slice(object.start, object.end)
+  return verb === 'maintain' ? /\bdb$/i.test(text) : /(?:^|\.|\b)tx$/i.test(text) || /^(?:scoped|inside)$/.test(text)
+}
