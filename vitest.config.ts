@@ -16,6 +16,10 @@ export default defineConfig({
       { extends: true, test: { name: 'models', include: files.models } },
       { extends: true, test: { name: 'service', include: files.service, ...withDatabase } },
       { extends: true, test: { name: 'browser', include: files.browser, ...withDatabase } },
+      {
+        extends: true,
+        test: { name: 'slow', include: files.slow, env: { HEDDLE_TEST_SLOW: '1' }, ...withDatabase },
+      },
     ],
     pool: 'forks',
     maxWorkers: 2,

@@ -1,21 +1,26 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { rehearse } from '../bench/chaos/rehearsal.ts'
+import { slow } from './harness/slow.ts'
 
 // The short form of `npm run chaos`.
-test('workers and the database killed under load lose nothing acknowledged and repeat nothing recorded', {
-  timeout: 180_000,
-}, async () => {
-  const outcome = await rehearse({
-    seed: 7,
-    callers: 4,
-    restMs: 50,
-    leastAcknowledged: 150,
-    oneOfTwo: 1,
-    theOnlyOne: 1,
-    servers: 0,
-    stops: 1,
-    databases: 1,
-  })
-  expect(outcome.violations).toEqual([])
-  expect(outcome.acknowledged).toBeGreaterThanOrEqual(150)
-})
+slow(
+  'workers and the database killed under load lose nothing acknowledged and repeat nothing recorded',
+  {
+    timeout: 180_000,
+  },
+  async () => {
+    const outcome = await rehearse({
+      seed: 7,
+      callers: 4,
+      restMs: 50,
+      leastAcknowledged: 150,
+      oneOfTwo: 1,
+      theOnlyOne: 1,
+      servers: 0,
+      stops: 1,
+      databases: 1,
+    })
+    expect(outcome.violations).toEqual([])
+    expect(outcome.acknowledged).toBeGreaterThanOrEqual(150)
+  },
+)

@@ -9,6 +9,7 @@ import { afterAll, afterEach, describe, expect, inject, test } from 'vitest'
 import { accountFor, isAlive, serversIn } from '#platform/db/account'
 import { signal } from '#platform/db/cluster'
 import { type Program, startProgram, until } from './harness/program.ts'
+import { slow } from './harness/slow.ts'
 
 // One directory for all: whatever happened to the program before, the next start has to cope with what is there.
 const root = mkdtempSync(join(tmpdir(), 'heddle-lifecycle-'))
@@ -45,7 +46,7 @@ const status = (address: string): Promise<number> =>
   )
 
 describe('the program', () => {
-  test('told to stop while it starts on an empty directory, stops with its database', async () => {
+  slow('told to stop while it starts on an empty directory, stops with its database', async () => {
     const program = start()
     await until(async () => (await serversIn(accountFor(cluster), [cluster])).length > 0)
     expect(await program.stop()).toMatchObject({ code: 0 })
@@ -75,7 +76,7 @@ describe('the program', () => {
     await first.stop()
   })
 
-  test('replaces a password and ends, with its database', async () => {
+  slow('replaces a password and ends, with its database', async () => {
     const program = start({}, ['--reset-password', 'demo@heddle.local'])
     expect(await program.ended).toMatchObject({ code: 0 })
     expect(program.output()).toMatch(/^heddle new password for demo@heddle\.local: [\w-]{24}$/m)
@@ -87,7 +88,7 @@ describe('the program', () => {
     expect(none).toMatchObject({ code: 1, errors: expect.stringContaining('needs the e-mail address') })
   })
 
-  test('starts again after it was killed, alone or together with its database', async () => {
+  slow('starts again after it was killed, alone or together with its database', async () => {
     const first = start()
     await first.ready
     const postmaster = postmasterPid()
@@ -106,7 +107,7 @@ describe('the program', () => {
     expect(await third.stop()).toMatchObject({ code: 0 })
   })
 
-  test('outlives its database and brings it back', async () => {
+  slow('outlives its database and brings it back', async () => {
     const program = start()
     const address = await program.ready
     const postmaster = postmasterPid()
@@ -128,7 +129,7 @@ describe('the program', () => {
     await again.stop()
   })
 
-  test('whose key file was lost makes no other one, and says which file is missing', async () => {
+  slow('whose key file was lost makes no other one, and says which file is missing', async () => {
     const file = join(dataDir, 'secret.key')
     const first = start()
     await first.ready

@@ -4,6 +4,7 @@ import { openSocket, type TestFrame } from '#test/harness/socket'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 import { rehearseCuts } from '../bench/chaos/cuts.ts'
+import { slow } from './harness/slow.ts'
 
 // Live progress over sockets, from whichever process the execution is on.
 
@@ -108,11 +109,15 @@ describe('live progress', () => {
   }, 60_000)
 
   // The short form of `npm run chaos -- cuts`.
-  test('sockets that are cut, on servers and over workers that are killed, show the journal', async () => {
-    const outcome = await rehearseCuts({ seed: 3, cuts: 60, kills: 2, watchers: 3 })
-    expect(outcome.violations).toEqual([])
-    expect(outcome.kills).toEqual({ servers: 1, workers: 1 })
-  }, 180_000)
+  slow(
+    'sockets that are cut, on servers and over workers that are killed, show the journal',
+    async () => {
+      const outcome = await rehearseCuts({ seed: 3, cuts: 60, kills: 2, watchers: 3 })
+      expect(outcome.violations).toEqual([])
+      expect(outcome.kills).toEqual({ servers: 1, workers: 1 })
+    },
+    180_000,
+  )
 
   test('a position beyond the journal is told as a gap, one that is no number is refused, and nobody else waits for either', async () => {
     const { execution } = await start(asking)

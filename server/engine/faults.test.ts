@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Definition } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { slow } from '#test/harness/slow'
 import type { ExecutionView } from './ports.ts'
 import { type Bench, chain, kind, startTestEngine } from './testing.ts'
 
@@ -101,7 +102,7 @@ test('a worker killed in the middle loses nothing: another goes on where it stoo
   expect(health).toMatchObject({ running: 0, queued: 0, unaccounted: [] })
 })
 
-test('a worker stopped until it was declared dead and then continued writes nothing', async () => {
+slow('a worker stopped until it was declared dead and then continued writes nothing', async () => {
   const stopped = await startWorker()
   const begun = nextEffect('effect', 1)
   const id = await api.run('adhoc:effects', { value: 1 })
@@ -144,7 +145,7 @@ test('steps that were journalled are not done again', async () => {
   expect([...counted].filter(([key]) => key.startsWith('step/')).map(([, count]) => count)).toEqual([1, 1])
 })
 
-test('connections that break under load lose nothing and repeat nothing', async () => {
+slow('connections that break under load lose nothing and repeat nothing', async () => {
   const bench = await startTestEngine(database.urls, { workspaceId: api.workspaceId })
   const ref = bench.define(chain(5))
   const ids: string[] = []
@@ -168,7 +169,7 @@ test('connections that break under load lose nothing and repeat nothing', async 
   await bench.stop()
 })
 
-test('300 signals racing with parking: none is lost', async () => {
+slow('300 signals racing with parking: none is lost', async () => {
   const { workspaceId } = api
   const answers: Promise<unknown>[] = []
   // Answered while the question is being recorded: at the same time as its execution parks. Every hint is lost.
@@ -219,7 +220,7 @@ test('an execution that cannot be stored fails alone, whatever batch it is in', 
   await bench.stop()
 })
 
-test('an execution whose worker dies five times waits for an operator, and the others go on', async () => {
+slow('an execution whose worker dies five times waits for an operator, and the others go on', async () => {
   const workspaceId = api.workspaceId
   const id = await api.run('adhoc:effects', { value: 1 })
   for (let crash = 0; crash < 5; crash += 1) {
@@ -248,7 +249,7 @@ test('an execution whose worker dies five times waits for an operator, and the o
   expect(await release()).toBe('not_poison')
 })
 
-test('an execution that goes further after its worker died is no longer suspected of it', async () => {
+slow('an execution that goes further after its worker died is no longer suspected of it', async () => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
   const id = await api.run('adhoc:effects', { value: 1 })

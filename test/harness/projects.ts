@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path'
 
 // Which project of the test run a file belongs to. `unit` needs no database and no browser, so that it can run on every save.
 
-export type Project = 'unit' | 'service' | 'browser' | 'models'
+export type Project = 'unit' | 'service' | 'browser' | 'models' | 'slow'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -53,8 +53,14 @@ function projectOf(file: string): Project {
   return reachesService(file, new Set()) ? 'service' : 'unit'
 }
 
+/** Files with parts for `npm run test:slow`; they run there as a whole. */
+const isRehearsal = (file: string): boolean => readFileSync(join(root, file), 'utf8').includes('harness/slow')
+
 export function testFiles(): Record<Project, string[]> {
-  const files: Record<Project, string[]> = { unit: [], service: [], browser: [], models: [] }
-  for (const file of globSync(TESTS, { cwd: root }).sort()) files[projectOf(file)].push(file)
+  const files: Record<Project, string[]> = { unit: [], service: [], browser: [], models: [], slow: [] }
+  for (const file of globSync(TESTS, { cwd: root }).sort()) {
+    files[projectOf(file)].push(file)
+    if (isRehearsal(file)) files.slow.push(file)
+  }
   return files
 }

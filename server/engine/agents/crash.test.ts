@@ -10,6 +10,7 @@ import { SECOND } from '#platform/clock'
 import { callTools, say } from '#test/fakes/llm/answers'
 import { FAKE_KEY, type FakeLlm, startFakeLlm } from '#test/fakes/llm/server'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { slow } from '#test/harness/slow'
 
 // Workers that run an agent are killed at its worst moments.
 
@@ -133,46 +134,52 @@ test('a worker killed while a tool that must not be repeated was at work: it is 
   expect(Object.fromEntries(counted)).toEqual({ look: 1, pay: 1 })
 })
 
-test('a worker killed in the middle of a map of agents: items that ended, recorded turns and tool calls are not repeated', async () => {
-  script()
-  const first = await startWorker()
-  let pays = 0
-  const secondPays = new Promise<void>((resolve) => {
-    onEffect = (type, answer) => (type === 'pay' && ++pays === 2 ? resolve() : answer())
-  })
-  const id = await api.run('adhoc:one-by-one')
-  await secondPays
-  first.kill('SIGKILL')
-  await startWorker()
-  const view = await ended(id)
-  expect(view.status).toBe('succeeded')
-  const answers = (view.results as { answer: string }[]).map(({ answer }) => answer)
-  expect(answers).toEqual(['pay done', expect.stringContaining('Whether it took effect is not known'), 'pay done'])
-  expect(Object.fromEntries(counted)).toEqual({ look: 3, pay: 3 })
-  // Three turns of each; the second item's second turn was recorded before it paid.
-  expect(fake.count()).toBe(9)
-})
-
-test('a worker killed while three agents of a map wait for their second turn: each goes on with what it had recorded', async () => {
-  script()
-  const first = await startWorker()
-  let hanging = 0
-  const allHang = new Promise<void>((resolve) => {
-    fake.otherwise((asked) => {
-      const results = asked.messages.filter(({ role }) => role === 'tool')
-      if (results.length === 0) return callTools([{ name: 'look', arguments: {} }])
-      if (++hanging === 3) resolve()
-      return { kind: 'hang' }
+slow(
+  'a worker killed in the middle of a map of agents: items that ended, recorded turns and tool calls are not repeated',
+  async () => {
+    script()
+    const first = await startWorker()
+    let pays = 0
+    const secondPays = new Promise<void>((resolve) => {
+      onEffect = (type, answer) => (type === 'pay' && ++pays === 2 ? resolve() : answer())
     })
-  })
-  const id = await api.run('adhoc:at-once')
-  await allHang
-  first.kill('SIGKILL')
-  script()
-  await startWorker()
-  const view = await ended(id)
-  expect((view.results as { answer: string }[]).map(({ answer }) => answer)).toEqual(Array(3).fill('pay done'))
-  expect(Object.fromEntries(counted)).toEqual({ look: 3, pay: 3 })
-  // Nine turns, and the three whose answers nobody heard.
-  expect(fake.count()).toBe(12)
-})
+    const id = await api.run('adhoc:one-by-one')
+    await secondPays
+    first.kill('SIGKILL')
+    await startWorker()
+    const view = await ended(id)
+    expect(view.status).toBe('succeeded')
+    const answers = (view.results as { answer: string }[]).map(({ answer }) => answer)
+    expect(answers).toEqual(['pay done', expect.stringContaining('Whether it took effect is not known'), 'pay done'])
+    expect(Object.fromEntries(counted)).toEqual({ look: 3, pay: 3 })
+    // Three turns of each; the second item's second turn was recorded before it paid.
+    expect(fake.count()).toBe(9)
+  },
+)
+
+slow(
+  'a worker killed while three agents of a map wait for their second turn: each goes on with what it had recorded',
+  async () => {
+    script()
+    const first = await startWorker()
+    let hanging = 0
+    const allHang = new Promise<void>((resolve) => {
+      fake.otherwise((asked) => {
+        const results = asked.messages.filter(({ role }) => role === 'tool')
+        if (results.length === 0) return callTools([{ name: 'look', arguments: {} }])
+        if (++hanging === 3) resolve()
+        return { kind: 'hang' }
+      })
+    })
+    const id = await api.run('adhoc:at-once')
+    await allHang
+    first.kill('SIGKILL')
+    script()
+    await startWorker()
+    const view = await ended(id)
+    expect((view.results as { answer: string }[]).map(({ answer }) => answer)).toEqual(Array(3).fill('pay done'))
+    expect(Object.fromEntries(counted)).toEqual({ look: 3, pay: 3 })
+    // Nine turns, and the three whose answers nobody heard.
+    expect(fake.count()).toBe(12)
+  },
+)

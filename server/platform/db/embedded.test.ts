@@ -18,6 +18,7 @@ import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '#test/harness/program'
+import { slow } from '#test/harness/slow'
 import { accountFor, isAlive, serversIn } from './account.ts'
 import { signal } from './cluster.ts'
 
@@ -155,7 +156,7 @@ describe('the embedded database', () => {
     await stop(second)
   })
 
-  test('is reached over TCP where its directory is too deep for a socket', async () => {
+  slow('is reached over TCP where its directory is too deep for a socket', async () => {
     const deep = start({ dataDir: join(root, 'd'.repeat(100)) })
     const up = await deep.up
     expect(await peerOf(up.ownerUrl)).toBe('127.0.0.1')
@@ -185,7 +186,7 @@ describe('the embedded database', () => {
     expect(isAlive(up.postmasterPid)).toBe(false)
   })
 
-  test('killed under a running program comes back at the same address, adopted or not', async () => {
+  slow('killed under a running program comes back at the same address, adopted or not', async () => {
     const first = start({ dataDir })
     const { ownerUrl, postmasterPid } = await first.up
     await remember(ownerUrl)
@@ -213,7 +214,7 @@ describe('the embedded database', () => {
     await stop(second)
   })
 
-  test('killed together with its program starts again with its data, although a busy backend was left', async () => {
+  slow('killed together with its program starts again with its data, although a busy backend was left', async () => {
     const first = start({ dataDir })
     const { ownerUrl, postmasterPid } = await first.up
     await remember(ownerUrl)
@@ -248,7 +249,7 @@ describe('the embedded database', () => {
     await stop(second)
   })
 
-  test('is made anew when the program was killed while making it', async () => {
+  slow('is made anew when the program was killed while making it', async () => {
     const first = start({ dataDir })
     await until(() => existsSync(join(dataDir, 'postgres', 'cluster.unfinished', 'global')))
     await kill(first)
@@ -273,7 +274,7 @@ test('a dead process that nobody collected counts as dead', async () => {
 })
 
 describe.runIf(asRoot)('the embedded database of root', () => {
-  test('works from a folder that only root can enter, and says where its data is', async () => {
+  slow('works from a folder that only root can enter, and says where its data is', async () => {
     // A whole installation inside the closed folder, as left by an install without install scripts.
     const closed = join(root, 'closed')
     mkdirSync(closed, { mode: 0o700 })
@@ -309,7 +310,7 @@ describe.runIf(asRoot)('the embedded database of root', () => {
     expect((await second.ended).errors).toContain(up.directory)
   })
 
-  test('works as an ordinary user too, and root continues as the owner of the data', async () => {
+  slow('works as an ordinary user too, and root continues as the owner of the data', async () => {
     const nobody = { uid: 65_534, gid: 65_534 }
     mkdirSync(dataDir, { mode: 0o700 })
     chownSync(dataDir, nobody.uid, nobody.gid)
