@@ -4,16 +4,19 @@ import { violations } from './architecture.ts'
 import { circles } from './circles.ts'
 import { importGraph, readSources } from './imports.ts'
 
-// `npm run check`: everything that can be known without running the program or a database, in seconds.
+// `npm run check`: everything that can be known without running the program. The SQL is checked by a PostgreSQL of its own.
 
 const root = join(import.meta.dirname, '..')
 
 type Step = { name: string; run(): Promise<string | undefined> }
 
-const program = (name: string, ...args: string[]): Step['run'] => {
+const program = (name: string, ...args: string[]): Step['run'] =>
+  command(join(root, 'node_modules', '.bin', name), ...args)
+
+const command = (path: string, ...args: string[]): Step['run'] => {
   return () =>
     new Promise((resolve) => {
-      const child = spawn(join(root, 'node_modules', '.bin', name), args, { cwd: root })
+      const child = spawn(path, args, { cwd: root })
       let output = ''
       for (const stream of [child.stdout, child.stderr]) {
         stream.setEncoding('utf8').on('data', (text: string) => {
@@ -35,6 +38,7 @@ const steps: Step[] = [
   { name: 'types', run: program('tsc', '-p', '.') },
   { name: 'types of the console', run: program('tsc', '-p', 'web') },
   { name: 'nothing unused', run: program('knip', '--no-progress', '--treat-config-hints-as-errors') },
+  { name: 'SQL', run: command(process.execPath, join('scripts', 'sql', 'check.ts')) },
   { name: 'architecture', run: async () => violations(sources).join('\n') || undefined },
   { name: 'no import circles', run: async () => circles(importGraph(sources)).join('\n') || undefined },
 ]

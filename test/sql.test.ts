@@ -1,93 +1,10 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of programs
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { readSources } from '../scripts/imports.ts'
+import { problemsOf, sqlProblems, statementsOf } from '../scripts/sql/problems.ts'
 import type { Field } from '../scripts/sql/row-type.ts'
-import { collectStatements, type Statement } from '../scripts/sql/statements.ts'
-
-// Every SQL statement of the program is parsed by PostgreSQL against the migrated database: a table, column or function that
-// does not exist, and a row type that names what the statement does not give, are found here and not by a person.
-
-/** Texts that are not known before the program runs, each with the reason why that is right. */
-const dynamic: Record<string, string> = {
-  'server/areas/connections/using.ts': 'the text of a person, sent to their own warehouse',
-  'server/engine/journal/journal.ts': 'made of the parts that a batch has; every test that runs a workflow executes it',
-}
-
-const sources = readSources(join(import.meta.dirname, '..'))
-const isOurs = (file: string): boolean =>
-  file.startsWith('server/') &&
-  !/\.test\.ts$|testing/.test(file) &&
-  // Statements to the databases of customers, and those that set up a server before there is a schema.
-  !/^server\/(?:providers|platform\/db)\//.test(file)
-const { statements, unresolved } = collectStatements(sources, [...sources.keys()].filter(isOurs))
-
-type Column = { name: string; dataTypeID: number }
-
-/** Parses a statement and asks what it gives, without executing it. */
-class Describe {
-  private readonly text: string
-  private readonly done: (columns: Column[]) => void
-  private readonly failed: (error: Error) => void
-  private columns: Column[] = []
-
-  constructor(text: string, done: (columns: Column[]) => void, failed: (error: Error) => void) {
-    this.text = text
-    this.done = done
-    this.failed = failed
-  }
-
-  submit(connection: pg.Connection): void {
-    const wire = connection as unknown as {
-      parse(query: { name: string; text: string }): void
-      describe(what: { type: 'S'; name: string }): void
-      sync(): void
-    }
-    wire.parse({ name: '', text: this.text })
-    wire.describe({ type: 'S', name: '' })
-    wire.sync()
-  }
-
-  handleRowDescription({ fields }: { fields: Column[] }): void {
-    this.columns = fields
-  }
-
-  handleError(error: Error): void {
-    this.failed(error)
-  }
-
-  handleReadyForQuery(): void {
-    this.done(this.columns)
-  }
-}
-
-const describeStatement = (client: pg.Client, text: string): Promise<Column[]> =>
-  new Promise((resolve, reject) => {
-    client.query(new Describe(text, resolve, reject) as never)
-  })
-
-const { builtins } = pg.types
-const typeOf = new Map<number, Field['type']>([
-  ...[builtins.TEXT, builtins.VARCHAR, builtins.UUID, builtins.BPCHAR, builtins.NUMERIC].map(
-    (id) => [id, 'string'] as const,
-  ),
-  ...[builtins.INT2, builtins.INT4, builtins.INT8, builtins.FLOAT4, builtins.FLOAT8].map(
-    (id) => [id, 'number'] as const,
-  ),
-  [builtins.BOOL, 'boolean'],
-  [builtins.TIMESTAMPTZ, 'Date'],
-])
-
-/** What the row type promises and the statement does not give. */
-function lies({ fields }: Statement, columns: Column[]): string[] {
-  const given = new Map(columns.map(({ name, dataTypeID }) => [name, typeOf.get(dataTypeID)]))
-  return [...(fields ?? [])].flatMap(([name, field]) => {
-    if (!given.has(name)) return field.optional ? [] : [`there is no column ${name}`]
-    const type = given.get(name)
-    if (type === undefined || field.type === 'other' || field.type === type) return []
-    return [`${name} is a ${type}, not a ${field.type}`]
-  })
-}
+import { collectStatements } from '../scripts/sql/statements.ts'
 
 let client: pg.Client
 beforeAll(async () => {
@@ -96,46 +13,64 @@ beforeAll(async () => {
 })
 afterAll(() => client.end())
 
-describe('the SQL of the program', () => {
-  test('is known before it runs', () => {
-    const missing = unresolved.filter(({ place }) => dynamic[place.split(':')[0]!] === undefined)
-    expect(missing).toEqual([])
-    expect(statements.length).toBeGreaterThan(600)
-  })
+test('the SQL of the program names what exists, and its rows are what their types say', async () => {
+  const collected = statementsOf(join(import.meta.dirname, '..'))
+  expect(collected.statements.length).toBeGreaterThan(600)
+  expect(await sqlProblems(client, collected)).toEqual([])
+})
 
-  test('names tables, columns and functions that exist, and rows are what their types say', async () => {
-    const wrong: string[] = []
-    for (const statement of statements) {
-      const problems = await describeStatement(client, statement.text).then(
-        (columns) => lies(statement, columns),
-        (error: Error) => [error.message],
-      )
-      wrong.push(...problems.map((problem) => `${statement.place}: ${problem}`))
-    }
-    expect([...new Set(wrong)]).toEqual([])
-  })
+describe('a statement', () => {
+  const field = (name: string, type: Field['type'], optional = false) => new Map([[name, { optional, type }]])
 
-  test.each([
-    ['select nothing_of_the_kind from workflows', 'column "nothing_of_the_kind" does not exist'],
-    ['update workflows set nam = $1', 'column "nam" of relation "workflows" does not exist'],
-    ['select no_such_function($1)', 'function no_such_function(unknown) does not exist'],
-  ])('%s is refused', async (text, problem) => {
-    await expect(describeStatement(client, text)).rejects.toThrow(problem)
+  test.each<[string, Map<string, Field> | undefined, string[]]>([
+    ['select nothing_here from workflows', undefined, ['column "nothing_here" does not exist']],
+    ['update workflows set nam = $1', undefined, ['column "nam" of relation "workflows" does not exist']],
+    ['select no_function($1)', undefined, ['function no_function(unknown) does not exist']],
+    ['select name from workflows', field('title', 'string'), ['there is no column title']],
+    ['select name from workflows', field('title', 'string', true), []],
+    ['select name from workflows', field('name', 'Date'), ['name is a string, not a Date']],
+    ['select 1.5 as n', field('n', 'number'), ['n is a string, not a number']],
+    ['select 1 as n', field('n', 'number'), []],
+    ['select null as n', field('n', 'number'), []],
+  ])('%s, read as %o', async (text, fields, expected) => {
+    expect(await problemsOf(client, { place: '', text, fields })).toEqual(expected)
   })
+})
 
-  test.each<[string, Statement['fields'], string[]]>([
+describe('the texts of a module', () => {
+  const collect = (source: string, others: Record<string, string> = {}) => {
+    const sources = new Map(Object.entries({ 'server/areas/a/store.ts': source, ...others }))
+    const { statements, unresolved } = collectStatements(sources, [...sources.keys()])
+    return { texts: statements.map(({ text }) => text), unresolved: unresolved.map(({ reason }) => reason) }
+  }
+
+  test.each<[string, string, string[]]>([
+    ['a text', "tx.rows('select 1')", ['select 1']],
+    ['a constant', "const columns = 'a, b'\ntx.rows(`select ${columns}`)", ['select a, b']],
     [
-      'select name from workflows',
-      new Map([['title', { optional: false, type: 'string' }]]),
-      ['there is no column title'],
+      'both ways of a condition, the same one everywhere',
+      "const f = (tx, all) => tx.rows(`select ${all ? 'a' : 'b'} from ${all ? 'x' : 'y'}`)",
+      ['select b from y', 'select a from x'],
     ],
     [
-      'select name from workflows',
-      new Map([['name', { optional: false, type: 'Date' }]]),
-      ['name is a string, not a Date'],
+      'every call of a function that makes it',
+      "const find = (tx, table) => tx.rows(`select from ${table}`)\nfind(tx, 'a')\nfind(tx, 'b')",
+      ['select from b', 'select from a'],
     ],
-    ['select name from workflows', new Map([['title', { optional: true, type: 'string' }]]), []],
-  ])('%s read as %o', async (text, fields, expected) => {
-    expect(lies({ place: '', text, fields }, await describeStatement(client, text))).toEqual(expected)
+    ['a list', "for (const t of ['a', 'b']) tx.count(`delete from ${t}`)", ['delete from a', 'delete from b']],
+    ['columns by name', "tx.rows(`select ${['a', 'b'].map((c) => `t.${c}`).join(', ')}`)", ['select t.a, t.b']],
+  ])('%s', (_, source, texts) => {
+    expect(collect(source)).toEqual({ texts, unresolved: [] })
+  })
+
+  test('constants of other modules', () => {
+    const found = collect("import { columns } from './columns.ts'\ntx.rows(`select ${columns}`)", {
+      'server/areas/a/columns.ts': "export const columns = 'a'",
+    })
+    expect(found).toEqual({ texts: ['select a'], unresolved: [] })
+  })
+
+  test('what is not known is told', () => {
+    expect(collect('const f = (tx) => tx.rows(textOf(new Date()))').unresolved).toHaveLength(1)
   })
 })

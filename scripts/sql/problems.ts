@@ -1,0 +1,92 @@
+import pg from 'pg'
+import { readSources } from '../imports.ts'
+import type { Field } from './row-type.ts'
+import { type Collected, collectStatements, type Statement } from './statements.ts'
+
+// Every SQL statement of the program is parsed by PostgreSQL against the migrated database: a table, column or function that
+// does not exist, and a row type that names what the statement does not give, are found here and not by a person.
+
+/** Texts that are not known before the program runs, each with the reason why that is right. */
+const dynamic: Record<string, string> = {
+  'server/areas/connections/using.ts': 'the text of a person, sent to their own warehouse',
+  'server/engine/journal/journal.ts': 'made of the parts that a batch has; every test that runs a workflow executes it',
+}
+
+const isOurs = (file: string): boolean =>
+  file.startsWith('server/') &&
+  !/\.test\.ts$|testing/.test(file) &&
+  // Statements to the databases of customers, and those that set up a server before there is a schema.
+  !/^server\/(?:providers|platform\/db)\//.test(file)
+
+export function statementsOf(root: string): Collected {
+  const sources = readSources(root)
+  const { statements, unresolved } = collectStatements(sources, [...sources.keys()].filter(isOurs))
+  return { statements, unresolved: unresolved.filter(({ place }) => dynamic[place.split(':')[0]!] === undefined) }
+}
+
+/** One line for each thing that is wrong. */
+export async function sqlProblems(client: pg.Client, { statements, unresolved }: Collected): Promise<string[]> {
+  const problems = unresolved.map(({ place, reason }) => `${place}: the text of the statement is not known (${reason})`)
+  for (const statement of statements) {
+    const wrong = await problemsOf(client, statement)
+    problems.push(...wrong.map((problem) => `${statement.place}: ${problem}`))
+  }
+  return [...new Set(problems)]
+}
+
+export async function problemsOf(client: pg.Client, statement: Statement): Promise<string[]> {
+  try {
+    return mismatches(statement, await describeStatement(client, statement.text))
+  } catch (error) {
+    return [(error as Error).message]
+  }
+}
+
+type Column = { name: string; dataTypeID: number }
+
+const { builtins } = pg.types
+const ids = (type: Field['type'], ...of: number[]): [number, Field['type']][] => of.map((id) => [id, type])
+/** How the driver gives a column; numeric has more digits than a number and comes as text. */
+const typeOf = new Map<number, Field['type']>([
+  ...ids('string', builtins.TEXT, builtins.VARCHAR, builtins.UUID, builtins.BPCHAR, builtins.NUMERIC),
+  ...ids('number', builtins.INT2, builtins.INT4, builtins.INT8, builtins.FLOAT4, builtins.FLOAT8),
+  ...ids('boolean', builtins.BOOL),
+  ...ids('Date', builtins.TIMESTAMPTZ),
+])
+
+/** What the row type promises and the statement does not give. */
+function mismatches({ text, fields }: Statement, columns: Column[]): string[] {
+  const given = new Map(columns.map(({ name, dataTypeID }) => [name, typeOf.get(dataTypeID)]))
+  return [...(fields ?? [])].flatMap(([name, field]) => {
+    if (!given.has(name)) return field.optional ? [] : [`there is no column ${name}`]
+    const type = given.get(name)
+    if (type === undefined || field.type === 'other' || field.type === type || text.includes(`null as ${name}`))
+      return []
+    return [`${name} is a ${type}, not a ${field.type}`]
+  })
+}
+
+/** Parses a statement and asks what it gives, without executing it. */
+const describeStatement = (client: pg.Client, text: string): Promise<Column[]> =>
+  new Promise((resolve, reject) => {
+    let columns: Column[] = []
+    const query = {
+      submit(connection: Wire): void {
+        connection.parse({ name: '', text })
+        connection.describe({ type: 'S', name: '' })
+        connection.sync()
+      },
+      handleRowDescription({ fields }: { fields: Column[] }): void {
+        columns = fields
+      },
+      handleError: reject,
+      handleReadyForQuery: (): void => resolve(columns),
+    }
+    client.query(query as never)
+  })
+
+type Wire = {
+  parse(query: { name: string; text: string }): void
+  describe(what: { type: 'S'; name: string }): void
+  sync(): void
+}
