@@ -543,7 +543,7 @@ describe('two versions', () => {
     [{}, null, [{ path: '', before: {}, after: null }]],
     [{ a: 1 }, { toString: 1, a: 1 }, [{ path: '/toString', after: 1 }]],
   ])('%j and %j differ in %j', (before, after, expected) => {
-    expect(changesBetween(before, after)).toEqual(expected)
+    expect(changesBetween(before, after)).toStrictEqual(expected)
   })
 
   test('are told apart in 200 places at most', () => {

@@ -172,7 +172,9 @@ describe('a policy', () => {
   test.each<[JsonObject | undefined]>([[undefined], [{}], [{ approvers: [] }]])(
     'without approvers fails the node: %j',
     (given) => {
-      expect(() => readPolicy(given)).toThrow('names nobody')
+      expect(() => readPolicy(given)).toThrow(
+        expect.objectContaining({ code: 'gate_without_approvers', retryable: false }),
+      )
     },
   )
 
@@ -207,8 +209,11 @@ describe('a policy', () => {
   test.each<[JsonObject, string[]]>([
     [{}, ['It opens when one person approves.', 'Nobody who led to the execution votes.']],
     [
-      { quorum: 'all', allow_self: true },
-      ['It opens when everybody has voted, nobody rejected and at least one person approved.'],
+      { quorum: 'all', allow_self: true, veto: ['owner'] },
+      [
+        'It opens when everybody has voted, nobody rejected and at least one person approved.',
+        'A rejection by anybody with the role owner rejects it.',
+      ],
     ],
     [
       { quorum: { n_of: 3 }, allow_self: true, veto: ['owner', 'cfo'] },

@@ -4,6 +4,7 @@ import { MAX_SHOWN_SIZE } from '#model/size'
 import { NodeFailure } from '../node.ts'
 import { advance, begin, type Happening, resume } from './advance.ts'
 import { replay } from './apply.ts'
+import { backoff } from './backoff.ts'
 import { errorOf } from './failing.ts'
 import { compile } from './graph.ts'
 import { UNLIMITED } from './pass.ts'
@@ -173,7 +174,7 @@ describe('the journal says of', () => {
       ],
     ],
   ])('%s', (_what, happening, expected) => {
-    expect(factsOf(graph, nodes, happening)).toEqual(expected)
+    expect(factsOf(graph, nodes, happening)).toStrictEqual(expected)
   })
 
   test('a second happening after the end of the execution: nothing', () => {
@@ -352,7 +353,7 @@ describe('the state after', () => {
     ],
     ['an event inside a map', [fact('node.started', { in_map: true })], undefined],
   ])('%s', (_what, facts, expected) => {
-    expect(nodeAfter(...facts)).toEqual(expected)
+    expect(nodeAfter(...facts)).toStrictEqual(expected)
   })
 
   test.each<[string, [number, number][], [number, number][]]>([
@@ -542,7 +543,7 @@ describe('what a node is told to do', () => {
     ],
   ])('%s', (_what, more, expected, state) => {
     const step = begun(more)
-    expect(step.commands).toEqual(expected)
+    expect(step.commands).toStrictEqual(expected)
     expect(step.state.nodes.n).toEqual({ attempt: 1, ready: 1, started_at: 10_000, ...state })
   })
 
@@ -550,6 +551,7 @@ describe('what a node is told to do', () => {
     ['a wait with both', { type: 'wait', args: { for_s: 1, until: '1970-01-01T00:00:30Z' } }, 'args_invalid', ''],
     ['a wait with neither', { type: 'wait' }, 'args_invalid', ''],
     ['a wait longer than a year', { type: 'wait', args: { for_s: 31_536_001 } }, 'args_invalid', ''],
+    ['a map over no list', { type: 'map', args: { items: 1 } }, 'map_items', 'must be a list'],
     ['a failure without a message', { type: 'fail', args: { code: 'c' } }, 'args_invalid', 'message'],
     ['a failure whose message is no text', { type: 'fail', args: { message: 3 } }, 'args_invalid', 'message'],
     ['a failure without a code', { type: 'fail', args: { message: 'm' } }, 'failed', 'm'],
@@ -882,7 +884,7 @@ describe('an error is told', () => {
       { code: 'c', message: '\ufffdm', details: { k: ['', 1, null, { d: 'x' }] } },
     ],
   ])('%s', (_what, error, expected) => {
-    expect(errorOf(error)).toEqual(expected)
+    expect(errorOf(error)).toStrictEqual(expected)
     expect(errorOf(error, 'n', 2)).toEqual({ ...expected, node_id: 'n', attempt: 2 })
   })
 })
@@ -962,4 +964,12 @@ test.each<[NodeState['status'] | undefined, boolean, boolean]>([
 ])('a node that is %s: settled is %s, active is %s', (status, settled, active) => {
   const nodes: Record<string, Partial<NodeState>> = status === undefined ? {} : { a: { status } }
   expect([isSettled(stateOf(nodes).nodes.a), hasActive(stateOf(nodes))]).toEqual([settled, active])
+})
+
+test.each([
+  ['a', 11_792],
+  ['seed', 11_692],
+  ['seed:n', 7_629],
+])('the pause of %s is the same on every machine and in every release: %i ms', (seed, pause) => {
+  expect(backoff({ max_attempts: 3, backoff_s: 10 }, 1, seed)).toBe(pause)
 })

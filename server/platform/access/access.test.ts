@@ -154,6 +154,7 @@ test.each<[Access, string]>([
   [words.operator, 'an operator'],
   [words.token('webhook'), 'a webhook token of the workflow'],
   [words.token('template'), 'an embed token of the template'],
+  [words.token('inbound'), 'a webhook token in the address, and the password or signature that it asks for'],
   [words.editor('workflow'), 'owner or editor of the workflow'],
   [words.member('owned_job'), 'owner or member of the job, or of the workspace'],
   [words.owner('payment_method'), 'owner of the payment method'],

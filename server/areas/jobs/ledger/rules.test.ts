@@ -66,6 +66,12 @@ describe('the id of an execution', () => {
     expect(id(0x12345678, 0x9a)).toMatch(/^0190a000-1234-7123-.456-789a/)
   })
 
+  // Another release that takes a run over must come to the same ids, or it would begin finished records again.
+  test('is the same in every release', () => {
+    expect(id(0x12345678, 0x9a)).toBe('0190a000-1234-7123-b456-789a81543df0')
+    expect(id(0, 1, '0190a000-1234-7000-8000-000000000009')).toBe('0190a000-1234-7000-a000-0001f00cd4ec')
+  })
+
   test('stands beside its neighbours', () => {
     const ids = [0, 1, 2, 4_095, 4_096, 70_000].map((position) => id(position))
     expect([...ids].sort()).toEqual(ids)
@@ -177,6 +183,11 @@ describe('pages of records', () => {
 
   test('give at most as many records as are asked for, from their page', async () => {
     const { pages } = make(10, 3)
+    expect([await pages.slice(3, 1), await pages.slice(4, 1), await pages.slice(4, 9)]).toEqual([
+      ['r3'],
+      ['r4'],
+      ['r4', 'r5'],
+    ])
     expect([await pages.slice(0, 2), await pages.slice(1, 9), await pages.slice(2, 1)]).toEqual([
       ['r0', 'r1'],
       ['r1', 'r2'],
@@ -193,6 +204,52 @@ describe('progress', () => {
   const tally = (succeeded: number, failed = 0, skipped = 0) => ({ total: 10, running: 1, succeeded, failed, skipped })
   test('counts what is left as pending', () => {
     expect(countsOf(tally(2, 3, 1))).toEqual({ pending: 3, running: 1, succeeded: 2, failed: 3, skipped: 1 })
+  })
+
+  test('tells the rate since the first of these seconds', () => {
+    const progress = makeProgress({ run_id: RUN })
+    for (const at of [0, 1_000]) progress(tally(at / 500), at)
+    expect(progress(tally(2), 2_000)).toMatchObject({ rate: 1 })
+  })
+
+  test.each<[string, [at: number, done: number][], number]>([
+    [
+      'two samples, however far apart',
+      [
+        [0, 0],
+        [20_000, 4],
+      ],
+      0.2,
+    ],
+    [
+      'a sample of ten seconds ago',
+      [
+        [0, 0],
+        [5_000, 5],
+        [10_000, 5],
+      ],
+      0.5,
+    ],
+    [
+      'not one from before',
+      [
+        [0, 0],
+        [5_000, 5],
+        [10_001, 5],
+      ],
+      0,
+    ],
+    [
+      'at one moment no rate',
+      [
+        [5_000, 5],
+        [5_000, 6],
+      ],
+      0,
+    ],
+  ])('counts %s', (_what, samples, rate) => {
+    const progress = makeProgress({ run_id: RUN })
+    expect(samples.map(([at, done]) => progress(tally(done), at)).at(-1)).toMatchObject({ rate })
   })
 
   test('tells the rate over the last ten seconds and when it will be over', () => {
