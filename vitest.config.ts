@@ -7,7 +7,11 @@ import { SlowFirst } from './test/harness/slow-first.ts'
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'compiled')
 
 const files = testFiles()
-const withDatabase = { globalSetup: ['test/harness/global-setup.ts'] }
+const withDatabase = {
+  globalSetup: ['test/harness/global-setup.ts'],
+  // Shared machines stall now and then; a test that fails three times in a row has found something.
+  retry: process.env.CI === 'true' ? 2 : 0,
+}
 
 export default defineConfig({
   test: {
@@ -27,7 +31,5 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },
-    // Shared machines stall now and then; a test that fails three times in a row has found something.
-    retry: process.env.CI === 'true' ? 2 : 0,
   },
 })

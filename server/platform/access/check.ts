@@ -1,40 +1,10 @@
 import { problem } from '../errors.ts'
 import type { Context } from '../http/context.ts'
-import { type Access, kindText, type ResourceKind, reaches, type Standing } from './words.ts'
+import { type Access, kindText, parameterOf, type ResourceKind, reaches, type Standing } from './words.ts'
 
 /** What an area tells about one of its resources: the caller's standing in it, or undefined where they may not see it. */
 export type StandingIn = (ctx: Context, id: string) => Promise<Standing | undefined>
 export type Standings = Partial<Record<ResourceKind, StandingIn>>
-
-/** The path parameter that holds the id of each kind. */
-const parameterOf: Record<ResourceKind, string> = {
-  workspace: 'workspace_id',
-  company: 'company_id',
-  team: 'team_id',
-  subscription: 'subscription_id',
-  notification: 'notification_id',
-  presence: 'presence_id',
-  workflow: 'workflow_id',
-  execution: 'execution_id',
-  gate: 'request_id',
-  dataset: 'dataset_id',
-  connection: 'connection_id',
-  source: 'source_id',
-  job: 'job_id',
-  owned_job: 'job_id',
-  suite: 'suite_id',
-  thread: 'thread_id',
-  template: 'template_id',
-  channel: 'config_id',
-  api_key: 'key_id',
-  auth_session: 'session_id',
-  payment_method: 'payment_method_id',
-  setup_intent: 'setup_intent_id',
-  credential: 'credential_id',
-  owned_credential: 'credential_id',
-  destination: 'destination_id',
-  owned_destination: 'destination_id',
-}
 
 /** Refuses, in the order 401, 404, 403, whoever the route's word does not let in. */
 export async function checkAccess(

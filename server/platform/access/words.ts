@@ -5,33 +5,37 @@ export type Role = 'owner' | 'editor' | 'member' | 'viewer'
 /** `visible`: the caller may know that it exists but holds no role in it (403, not 404). */
 export type Standing = Role | 'visible'
 
-export type ResourceKind =
-  | 'workspace'
-  | 'company'
-  | 'team'
-  | 'subscription'
-  | 'notification'
-  | 'presence'
-  | 'workflow'
-  | 'execution'
-  | 'gate'
-  | 'dataset'
-  | 'connection'
-  | 'source'
-  | 'job'
-  | 'owned_job'
-  | 'suite'
-  | 'thread'
-  | 'template'
-  | 'channel'
-  | 'api_key'
-  | 'auth_session'
-  | 'payment_method'
-  | 'setup_intent'
-  | 'credential'
-  | 'owned_credential'
-  | 'destination'
-  | 'owned_destination'
+/** Every kind of resource that a route can name, and the path parameter that holds its id. */
+export const parameterOf = {
+  workspace: 'workspace_id',
+  company: 'company_id',
+  team: 'team_id',
+  subscription: 'subscription_id',
+  notification: 'notification_id',
+  presence: 'presence_id',
+  workflow: 'workflow_id',
+  execution: 'execution_id',
+  gate: 'request_id',
+  dataset: 'dataset_id',
+  connection: 'connection_id',
+  source: 'source_id',
+  job: 'job_id',
+  owned_job: 'job_id',
+  suite: 'suite_id',
+  thread: 'thread_id',
+  template: 'template_id',
+  channel: 'config_id',
+  api_key: 'key_id',
+  auth_session: 'session_id',
+  payment_method: 'payment_method_id',
+  setup_intent: 'setup_intent_id',
+  credential: 'credential_id',
+  owned_credential: 'credential_id',
+  destination: 'destination_id',
+  owned_destination: 'destination_id',
+} as const
+
+export type ResourceKind = keyof typeof parameterOf
 
 /** `inbound`: a webhook token that stands in the address; its own settings say how the caller proves itself. */
 export type TokenScope = 'webhook' | 'inbound' | 'template' | 'workflow'
