@@ -293,7 +293,7 @@ export type Operations = {
   /** Workflows the caller owns or is a member of, the system ones first */
   listWorkflows: { input: { limit?: number; cursor?: string; scope?: "own" | "workspace" }; answer: { items: Array<Workflow>; next_cursor: string | null }; required: false }
   /** Create a workflow; a definition becomes version 1, active */
-  createWorkflow: { input: { name: string; description?: string | null; definition?: unknown; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string } }; answer: WorkflowMade; required: true }
+  createWorkflow: { input: { name: string; description?: string | null; definition?: unknown; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string } }; answer: WorkflowMade; required: true }
   /** Tools, capabilities and agents for the nodes of a workflow */
   getRegistry: { input: Record<string, never>; answer: Registry; required: false }
   /** The same, grouped for an editor */
@@ -301,7 +301,7 @@ export type Operations = {
   /** One workflow */
   getWorkflow: { input: { workflow_id: string }; answer: Workflow; required: true }
   /** Change name, description, settings; the owner also members */
-  updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }> | null; settings?: { timeout_s?: number | null; max_concurrency?: number | null; retention_days?: number | null; error_workflow_id?: string | null } | null; owner_id?: string }; answer: Workflow; required: true }
+  updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }> | null; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }> | null; settings?: { timeout_s?: number | null; max_concurrency?: number | null; retention_days?: number | null; error_workflow_id?: string | null } | null; owner_id?: string }; answer: Workflow; required: true }
   /** Delete a workflow */
   deleteWorkflow: { input: { workflow_id: string; cancel_runs?: "true" | "false" }; answer: undefined; required: true }
   /** Versions, newest first */
@@ -549,11 +549,11 @@ export type Operations = {
   /** Chat templates of the workspace */
   listTemplates: { input: { limit?: number; cursor?: string }; answer: { items: Array<Template>; next_cursor: string | null }; required: false }
   /** Create a chat template */
-  createTemplate: { input: { name: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string>; model?: string | null; llm?: { credential_id: string; fallback_credential_id?: string } | null; voice?: string | null; theme?: Record<string, unknown>; features?: { speech?: boolean; transcribe?: boolean; names?: boolean }; allowed_origins?: Array<string>; retention_days?: number | null }; answer: Template; required: true }
+  createTemplate: { input: { name: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string>; model?: string | null; llm?: { credential_id: string; fallback_credential_id?: string } | null; voice?: string | null; theme?: Record<string, unknown>; features?: { speech?: boolean; transcribe?: boolean; names?: boolean }; allowed_origins?: Array<string>; retention_days?: number | null; teams?: Array<{ team_id: string; role?: "editor" }> }; answer: Template; required: true }
   /** One chat template */
   getTemplate: { input: { template_id: string }; answer: Template; required: true }
   /** Change a chat template */
-  updateTemplate: { input: { template_id: string } & { name?: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string> | null; model?: string | null; llm?: { credential_id: string; fallback_credential_id?: string } | null; voice?: string | null; theme?: Record<string, unknown> | null; features?: { speech?: boolean; transcribe?: boolean; names?: boolean } | null; allowed_origins?: Array<string> | null; retention_days?: number | null }; answer: Template; required: true }
+  updateTemplate: { input: { template_id: string } & { name?: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string> | null; model?: string | null; llm?: { credential_id: string; fallback_credential_id?: string } | null; voice?: string | null; theme?: Record<string, unknown> | null; features?: { speech?: boolean; transcribe?: boolean; names?: boolean } | null; allowed_origins?: Array<string> | null; retention_days?: number | null; teams?: Array<{ team_id: string; role?: "editor" }> | null }; answer: Template; required: true }
   /** Delete a chat template and its embed tokens */
   deleteTemplate: { input: { template_id: string }; answer: undefined; required: true }
   /** Embed tokens of a template */

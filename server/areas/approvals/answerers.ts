@@ -14,7 +14,7 @@ export const isFor = (
     (q.escalated and asks.role = 'owner')
     or (q.who is null and (q.started_by = ${person}
       or exists (select from workflows w where w.workspace_id = $1 and w.workflow_id = q.workflow_id and w.owner_id = ${person})
-      or exists (select from workflow_members m where m.workspace_id = $1 and m.workflow_id = q.workflow_id and m.user_id = ${person} and m.role in ('editor', 'member'))))
+      or exists (select from workflow_people m where m.workspace_id = $1 and m.workflow_id = q.workflow_id and m.user_id = ${person} and m.role in ('editor', 'member'))))
     or (q.who is not null and exists (select from jsonb_array_elements(q.who) as line where
       (line ->> 'kind' = 'user' and (line ->> 'ref')::uuid = ${person})
       or (line ->> 'kind' = 'role' and line ->> 'id' = asks.role)

@@ -38,7 +38,7 @@ const offeredBy = (template: string): string =>
    join workflows w on w.workspace_id = p.workspace_id and w.workflow_id = p.workflow_id and w.deleted_at is null
      and not w.activation_required ${activeVersion}
    where p.workspace_id = $1 and p.template_id = ${template} and (w.owner_id = p.added_by or exists (
-     select from workflow_members m where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = p.added_by and m.role in ('editor', 'member')))`
+     select from workflow_people m where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = p.added_by and m.role in ('editor', 'member')))`
 
 const offerOf = (workflow: string): string =>
   `select ${offerColumns}, null::uuid as added_by, 0 as position from workflows w ${activeVersion}

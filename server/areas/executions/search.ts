@@ -69,7 +69,7 @@ const textFor = (statuses: readonly (string | null)[], triggers: readonly Trigge
   with mine as materialized (
     select w.workflow_id from workflows w
       where w.workspace_id = $1 and w.owner_id = $2 and w.deleted_at is null and ($7::uuid is null or w.workflow_id = $7)
-    union select m.workflow_id from workflow_members m
+    union select m.workflow_id from workflow_people m
       join workflows w on w.workspace_id = m.workspace_id and w.workflow_id = m.workflow_id and w.deleted_at is null
       where m.workspace_id = $1 and m.user_id = $2 and ($7::uuid is null or m.workflow_id = $7)),
   found as materialized (

@@ -67,10 +67,10 @@ export const findWhoseFor = (
   userId: string,
 ): Promise<WhoseFor | undefined> =>
   tx.maybe<WhoseFor>(
-    `select e.workflow_id, e.system_slug, e.started_by, e.trigger_kind, e.trigger_id, e.definition_ref, w.owner_id, m.role
+    `select e.workflow_id, e.system_slug, e.started_by, e.trigger_kind, e.trigger_id, e.definition_ref, w.owner_id,
+       (select min(m.role) from workflow_people m where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = $3) as role
      from executions e
      left join workflows w on w.workspace_id = e.workspace_id and w.workflow_id = e.workflow_id and w.deleted_at is null
-     left join workflow_members m on m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = $3
      where e.workspace_id = $1 and e.execution_id = $2`,
     [workspaceId, executionId, userId],
   )

@@ -48,8 +48,9 @@ export const findPinnedTo = (
   userId: string | null,
 ): Promise<PinnedTo | undefined> =>
   tx.maybe<PinnedTo>(
-    `select f.owner_id, f.activation_required, m.role, v.version_id, v.definition -> 'inputs' as inputs from workflows f
-     left join workflow_members m on m.workspace_id = f.workspace_id and m.workflow_id = f.workflow_id and m.user_id = $3
+    `select f.owner_id, f.activation_required, (select min(m.role) from workflow_people m
+       where m.workspace_id = f.workspace_id and m.workflow_id = f.workflow_id and m.user_id = $3) as role,
+       v.version_id, v.definition -> 'inputs' as inputs from workflows f
      left join workflow_versions v on v.workspace_id = f.workspace_id and v.workflow_id = f.workflow_id and v.active
      where f.workspace_id = $1 and f.workflow_id = $2 and f.deleted_at is null`,
     [workspaceId, workflowId, userId],

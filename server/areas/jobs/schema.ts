@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { givenShares, shownShares } from '#areas/teams/shares'
 import { email, id, jsonObject, listQuery, name, reference, timestamp } from '#platform/http/schema'
 
 export const Role = z.enum(['owner', 'member', 'viewer'])
 export type Role = z.output<typeof Role>
+const TEAM_ROLES: ['member', 'viewer'] = ['member', 'viewer']
 
 export const JobMember = z
   .object({ user_id: id('usr'), name: z.string(), email: z.string(), role: Role, added_at: timestamp() })
@@ -57,6 +59,11 @@ export const Job = z
     concurrency: z.number().int(),
     stop_on_error_rate: z.number().nullable(),
     members: z.array(z.object({ user_id: id('usr'), role: Role })),
+    teams: shownShares(TEAM_ROLES),
+    role: z
+      .enum(['owner', 'editor', 'member', 'viewer'])
+      .nullable()
+      .describe('Of the caller; of a pinned job that in its workflow'),
     status: z.enum(['idle', 'due', 'running', 'paused', 'failed']),
     paused_reason: z.enum(['manual', 'connection_revoked', 'credential_unusable', 'workflow_deleted']).nullable(),
     due_at: timestamp().nullable(),
@@ -94,6 +101,7 @@ const settable = {
     .optional(),
   concurrency: z.number().int().min(1).max(256).nullable().optional(),
   stop_on_error_rate: z.number().min(0).max(1).nullable().optional(),
+  teams: givenShares(TEAM_ROLES, 'member').nullable().optional(),
 }
 
 export const NewJob = z.strictObject({ name: name(), ...settable }).meta({ id: 'NewEnrichmentJob' })

@@ -1,6 +1,7 @@
 import type { DatasetUse } from '#areas/datasets/use'
 import { activationRequired } from '#areas/executions/start'
 import type { Invitations } from '#areas/identity/invitations'
+import { checkShares, replaceShares, type TeamShare } from '#areas/teams/shares'
 import { nextRun } from '#areas/workflows/schedules'
 import type { Engine } from '#engine/ports'
 import { listLiveOfJob } from '#engine/read'
@@ -74,6 +75,15 @@ export function makeJobs({ workflows, datasets, engine, invitations }: JobsOptio
     }
   }
 
+  /** Who else gets in is said by those who own the job itself, as with its members. */
+  async function shareWith(ctx: Context, jobId: string, teams: TeamShare[]): Promise<void> {
+    const { workspace_id } = ctx.workspace
+    const own = await store.findOwnRole(ctx.tx, workspace_id, jobId, ctx.person.user_id)
+    if (own?.role !== 'owner') throw problem('forbidden', 'Only an owner of the job shares it with teams.')
+    await checkShares(ctx.tx, workspace_id, teams)
+    await replaceShares(ctx.tx, workspace_id, 'job_id', jobId, teams)
+  }
+
   return {
     getJob,
 
@@ -83,18 +93,21 @@ export function makeJobs({ workflows, datasets, engine, invitations }: JobsOptio
       return toPage(rows, limit, (row) => [row.job_id])
     },
 
-    async createJob(ctx: Context, input: NewJob): Promise<Job> {
+    async createJob(ctx: Context, { teams, ...input }: NewJob): Promise<Job> {
       const { workspace_id } = ctx.workspace
       const job_id = newId()
+      await checkShares(ctx.tx, workspace_id, teams)
       const fields = await changed(ctx, job_id, input, { ...fresh, name: input.name }, null)
       await store.insertJob(ctx.tx, workspace_id, job_id, ctx.person.user_id, fields)
       await putMember(ctx.tx, workspace_id, job_id, ctx.person.user_id, 'owner')
+      if (teams) await replaceShares(ctx.tx, workspace_id, 'job_id', job_id, teams)
       await wakeRunners(ctx.tx)
       return getJob(ctx, { job_id })
     },
 
-    async updateJob(ctx: Context, { job_id, ...given }: ById & JobPut): Promise<Job> {
+    async updateJob(ctx: Context, { job_id, teams, ...given }: ById & JobPut): Promise<Job> {
       const { workspace_id } = ctx.workspace
+      if (teams !== undefined) await shareWith(ctx, job_id, teams ?? [])
       const { now, ...present } = await locked(ctx, job_id)
       const fields = await changed(ctx, job_id, given, present, now)
       await store.updateJob(ctx.tx, workspace_id, job_id, fields)

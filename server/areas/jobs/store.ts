@@ -1,3 +1,4 @@
+import { sharesColumn } from '#areas/teams/shares'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { pageRows } from '#platform/http/page'
@@ -15,6 +16,8 @@ const columns = `j.job_id, j.name, j.owner_id, j.workflow_id, d.definition, j.da
   j.concurrency, j.stop_on_error_rate,
   coalesce((select json_agg(json_build_object('user_id', m.user_id, 'role', m.role) order by m.user_id) from job_members m
     where m.workspace_id = j.workspace_id and m.job_id = j.job_id), '[]') as members,
+  ${sharesColumn('j', 'job_id')},
+  (select nullif(q.role, '') from roles_in_jobs(array[app_user()], array[j.workspace_id], array[j.job_id]) q) as role,
   case when j.status in ('idle', 'failed') and j.due_at <= now() then 'due' else j.status end as status,
   j.paused_reason, j.due_at,
   case when r.run_id is not null then json_build_object('run_id', r.run_id, 'status', r.status, 'full', r.is_full, 'total', r.total,
@@ -60,9 +63,9 @@ export const listJobs = async (
     `select ${columns} from ${tables}
      left join workflows f on f.workspace_id = j.workspace_id and f.workflow_id = j.workflow_id and f.deleted_at is null
      where j.workspace_id = $1 and ($3::uuid is null or j.job_id < $3)
-       and case when f.workflow_id is not null then f.owner_id = $2 or exists (select from workflow_members m
+       and case when f.workflow_id is not null then f.owner_id = $2 or exists (select from workflow_people m
            where m.workspace_id = j.workspace_id and m.workflow_id = j.workflow_id and m.user_id = $2)
-         else exists (select from job_members m where m.workspace_id = j.workspace_id and m.job_id = j.job_id and m.user_id = $2) end
+         else exists (select from job_people m where m.workspace_id = j.workspace_id and m.job_id = j.job_id and m.user_id = $2) end
      order by j.job_id desc limit $4`,
     [workspaceId, userId, before, limit + 1],
   )

@@ -75,6 +75,7 @@ export function makeTeams() {
     async deleteTeam(ctx: Context, { team_id }: ById): Promise<void> {
       const { workspace_id } = await getTeam(ctx, { team_id })
       await store.deleteTeam(ctx.tx, team_id)
+      ctx.tx.hint('access', '')
       await recordAudit(ctx, ctx.tx, {
         action: 'team.deleted',
         subject: toWire('team', team_id),
@@ -109,6 +110,7 @@ export function makeTeams() {
     async removeMember(ctx: Context, { team_id, user_id }: ById & { user_id: string }): Promise<void> {
       const { workspace_id } = await getTeam(ctx, { team_id })
       if (!(await store.deleteTeamMember(ctx.tx, workspace_id, team_id, user_id))) throw problem('not_found')
+      ctx.tx.hint('access', user_id)
       await recordAudit(ctx, ctx.tx, {
         action: user_id === ctx.person.user_id ? 'team.left' : 'team.user_removed',
         subject: toWire('team', team_id),

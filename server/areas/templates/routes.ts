@@ -1,6 +1,6 @@
 import { EmbedToken, EmbedTokenMade, EmbedTokenPatch, NewEmbedToken } from '#areas/workflows/schema'
 import type { makeEmbedTokens } from '#areas/workflows/tokens'
-import { member, owner, viewer } from '#platform/access/words'
+import { editor, member, owner, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page } from '#platform/http/schema'
 import { NewTemplate, Template, TemplatePatch } from './schema.ts'
@@ -15,7 +15,7 @@ export const templateRoutes = (templates: Templates, tokens: TemplateTokens): An
       listTemplates: ['GET', '/api/templates', viewer('workspace')],
       createTemplate: ['POST', '/api/templates', member('workspace')],
       getTemplate: ['GET', '/api/templates/:template_id', viewer('template')],
-      updateTemplate: ['PATCH', '/api/templates/:template_id', owner('template')],
+      updateTemplate: ['PATCH', '/api/templates/:template_id', editor('template')],
       deleteTemplate: ['DELETE', '/api/templates/:template_id', owner('template')],
       listTemplateTokens: ['GET', '/api/templates/:template_id/embed-tokens', member('template')],
       createTemplateToken: ['POST', '/api/templates/:template_id/embed-tokens', owner('template')],

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { givenShares, shownShares } from '#areas/teams/shares'
 import { origins } from '#areas/workflows/schema'
 import { id, jsonObject, name, reference, timestamp } from '#platform/http/schema'
 
@@ -16,11 +17,15 @@ export const featuresOf = (stored: Partial<Features>): Features => ({
   ...stored,
 })
 
+const TEAM_ROLES: ['editor'] = ['editor']
+
 export const Template = z
   .object({
     template_id: id('tmpl'),
     name: z.string(),
     owner_id: id('usr'),
+    teams: shownShares(TEAM_ROLES),
+    role: z.enum(['owner', 'editor']).nullable().describe('Of the caller, as its owner or through a team'),
     greeting: z.string().nullable(),
     instructions: z.string().nullable(),
     workflow_ids: z.array(id('wf')),
@@ -96,6 +101,7 @@ export const NewTemplate = z.strictObject({
   features: features.optional(),
   allowed_origins: origins.optional(),
   retention_days: retentionDays,
+  teams: givenShares(TEAM_ROLES, 'editor').optional(),
 })
 export type NewTemplate = z.output<typeof NewTemplate>
 
@@ -111,5 +117,6 @@ export const TemplatePatch = z.strictObject({
   features: features.nullable().optional(),
   allowed_origins: origins.nullable().optional(),
   retention_days: retentionDays,
+  teams: givenShares(TEAM_ROLES, 'editor').nullable().optional(),
 })
 export type TemplatePatch = z.output<typeof TemplatePatch>

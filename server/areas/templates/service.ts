@@ -1,4 +1,5 @@
 import { mayUseNamed } from '#areas/credentials/rights'
+import { checkShares, replaceShares } from '#areas/teams/shares'
 import type { StandingIn } from '#platform/access/check'
 import { reaches } from '#platform/access/words'
 import { recordAudit } from '#platform/audit'
@@ -12,13 +13,15 @@ import * as store from './store.ts'
 
 type ById = { template_id: string }
 
-/** Seen by the whole workspace; its creator and the owners of the workspace own it. */
+/** Seen by the whole workspace; its creator and the owners of the workspace own it, members of its teams change it. */
 export const standingInTemplate: StandingIn = async (ctx, templateId) => {
   if (ctx.maybeWorkspace === null || ctx.workspace.role === 'guest') return undefined
   const template = await store.findTemplate(ctx.tx, ctx.workspace.workspace_id, templateId)
   if (!template) return undefined
   if (ctx.workspace.role !== 'member') return ctx.workspace.role
-  return template.owner_id === ctx.person.user_id ? 'owner' : 'member'
+  if (template.owner_id === ctx.person.user_id) return 'owner'
+  const { workspace_id } = ctx.workspace
+  return (await store.isEditor(ctx.tx, workspace_id, templateId, ctx.person.user_id)) ? 'editor' : 'member'
 }
 
 const view = (row: store.Row): Template => ({ ...row, features: featuresOf(row.features) })
@@ -68,6 +71,7 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
       const workflowIds = input.workflow_ids ?? []
       await checkWorkflows(ctx, workflowIds)
       await checkModels(ctx, input.llm)
+      await checkShares(ctx.tx, workspace_id, input.teams)
       const template_id = newId()
       await store.insertTemplate(ctx.tx, workspace_id, {
         template_id,
@@ -84,6 +88,7 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
         retention_days: input.retention_days ?? null,
       })
       await store.replaceWorkflows(ctx.tx, workspace_id, template_id, workflowIds, ctx.person.user_id)
+      if (input.teams) await replaceShares(ctx.tx, workspace_id, 'template_id', template_id, input.teams)
       return getTemplate(ctx, { template_id })
     },
 
@@ -91,6 +96,12 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
       const { workspace_id } = ctx.workspace
       const before = await store.findTemplate(ctx.tx, workspace_id, template_id)
       if (!before) throw problem('not_found')
+      if (patch.teams !== undefined) {
+        if (before.owner_id !== ctx.person.user_id && ctx.workspace.role !== 'owner')
+          throw problem('forbidden', 'Only its owner, or an owner of the workspace, shares a template with teams.')
+        await checkShares(ctx.tx, workspace_id, patch.teams)
+        await replaceShares(ctx.tx, workspace_id, 'template_id', template_id, patch.teams ?? [])
+      }
       if (patch.workflow_ids !== undefined) {
         const wanted = patch.workflow_ids ?? []
         await checkWorkflows(ctx, wanted, before.workflow_ids)

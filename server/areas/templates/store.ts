@@ -1,3 +1,4 @@
+import { sharesColumn, type TeamShare } from '#areas/teams/shares'
 import type { Tx } from '#platform/db/pool'
 import type { Features } from './schema.ts'
 
@@ -5,6 +6,9 @@ export type Row = {
   template_id: string
   name: string
   owner_id: string
+  teams: TeamShare<'editor'>[]
+  /** Of whoever asks. */
+  role: 'owner' | 'editor' | null
   greeting: string | null
   instructions: string | null
   workflow_ids: string[]
@@ -22,13 +26,20 @@ export type Row = {
 const columns = `t.template_id, t.name, t.owner_id, t.greeting, t.instructions, array(select w.workflow_id from template_workflows w
     join workflows f on f.workspace_id = w.workspace_id and f.workflow_id = w.workflow_id and f.deleted_at is null
     where w.workspace_id = t.workspace_id and w.template_id = t.template_id order by w.position) as workflow_ids,
-  t.model, t.llm, t.voice, t.theme, t.features, t.allowed_origins, t.retention_days, t.created_at, t.updated_at`
+  t.model, t.llm, t.voice, t.theme, t.features, t.allowed_origins, t.retention_days, ${sharesColumn('t', 'template_id')},
+  case when t.owner_id = app_user() then 'owner' when edits_template(t.workspace_id, t.template_id, app_user()) then 'editor' end as role,
+  t.created_at, t.updated_at`
 
 export const findTemplate = (tx: Tx, workspaceId: string, templateId: string): Promise<Row | undefined> =>
   tx.maybe<Row>(`select ${columns} from templates t where t.workspace_id = $1 and t.template_id = $2`, [
     workspaceId,
     templateId,
   ])
+
+/** Whether one of the person's teams may change it. */
+export const isEditor = async (tx: Tx, workspaceId: string, templateId: string, userId: string): Promise<boolean> =>
+  (await tx.row<{ edits: boolean }>('select edits_template($1, $2, $3) as edits', [workspaceId, templateId, userId]))
+    .edits
 
 export const listTemplates = (tx: Tx, workspaceId: string, before: string | null, limit: number): Promise<Row[]> =>
   tx.rows<Row>(
@@ -37,7 +48,10 @@ export const listTemplates = (tx: Tx, workspaceId: string, before: string | null
     [workspaceId, before, limit + 1],
   )
 
-export type Settable = Omit<Row, 'template_id' | 'owner_id' | 'workflow_ids' | 'created_at' | 'updated_at'>
+export type Settable = Omit<
+  Row,
+  'template_id' | 'owner_id' | 'teams' | 'role' | 'workflow_ids' | 'created_at' | 'updated_at'
+>
 
 export const insertTemplate = (
   tx: Tx,

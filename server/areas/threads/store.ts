@@ -26,7 +26,7 @@ const outside = `from threads t
   left join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
   left join gateway_channels g on g.workspace_id = t.workspace_id and g.config_id = t.config_id
   where t.workspace_id = $1 and t.kind <> 'thread' and ($3 = 'owner' or $3 <> 'guest' and (
-    p.owner_id = $2 or g.created_by = $2 or w.owner_id = $2 or exists (select from workflow_members s
+    p.owner_id = $2 or g.created_by = $2 or w.owner_id = $2 or exists (select from workflow_people s
       where s.workspace_id = t.workspace_id and s.workflow_id = t.workflow_id and s.user_id = $2)))`
 
 /** Of threads of people alone: conversations with people outside have no members to change. */

@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { givenShares, shownShares } from '#areas/teams/shares'
 import { id, jsonObject, name, reference, timestamp } from '#platform/http/schema'
 
-const Role = z.enum(['editor', 'member', 'viewer'])
+const ROLES: ['editor', 'member', 'viewer'] = ['editor', 'member', 'viewer']
+const Role = z.enum(ROLES)
 
 /** A workflow's id: a TypeID, or the slug of a system workflow. */
 const WorkflowId = id('wf')
@@ -33,6 +35,11 @@ export const Workflow = z
     description: z.string().nullable(),
     owner_id: id('usr').nullable(),
     members: z.array(z.object({ user_id: id('usr'), role: Role })),
+    teams: shownShares(ROLES),
+    role: z
+      .enum(['owner', ...ROLES])
+      .nullable()
+      .describe('Of the caller, as a member or through a team; null: none'),
     active_version_id: id('wfv').nullable(),
     activation_required: z
       .boolean()
@@ -54,6 +61,8 @@ export type Workflow = z.input<typeof Workflow>
 
 const members = z.array(z.strictObject({ user_id: reference('usr'), role: Role.default('member') })).max(1000)
 
+const teams = givenShares(ROLES, 'member')
+
 /** Checked by the graph validator, which names the node and the path. */
 const Definition = z.unknown().refine((value) => value !== undefined, 'is required')
 
@@ -62,6 +71,7 @@ export const NewWorkflow = z.strictObject({
   description: z.string().max(10_000).nullable().optional(),
   definition: z.unknown().optional(),
   members: members.optional(),
+  teams: teams.optional(),
   settings: Settings.optional(),
 })
 export type NewWorkflow = z.output<typeof NewWorkflow>
@@ -70,6 +80,7 @@ export const WorkflowPatch = z.strictObject({
   name: name().optional(),
   description: z.string().max(10_000).nullable().optional(),
   members: members.nullable().optional(),
+  teams: teams.nullable().optional(),
   settings: SettingsPatch.nullable().optional(),
   owner_id: reference('usr').optional(),
 })

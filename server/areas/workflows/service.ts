@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { checkShares, replaceShares } from '#areas/teams/shares'
 import { warnOfUnknownVariables } from '#areas/variables/service'
 import { definitionText } from '#model/canonical'
 import type { Definition, Json } from '#model/definition'
@@ -158,6 +159,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
           : await checkDefinition(ctx, input.definition)
       const members = input.members?.filter(({ user_id }) => user_id !== ctx.person.user_id)
       await checkPeople(ctx, members)
+      await checkShares(ctx.tx, workspaceId, input.teams)
       await checkSettings(ctx, input.settings)
       const workflow_id = newId()
       await store.insertWorkflow(ctx.tx, workspaceId, {
@@ -168,6 +170,7 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
         settings: input.settings ?? {},
       })
       if (members) await store.replaceMembers(ctx.tx, workspaceId, workflow_id, members)
+      if (input.teams) await replaceShares(ctx.tx, workspaceId, 'workflow_id', workflow_id, input.teams)
       if (definition) {
         const version = await addVersion(ctx, workflow_id, definition, null)
         await makeActive(ctx, workflow_id, version)
@@ -178,22 +181,25 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
 
     async updateWorkflow(
       ctx: Context,
-      { workflow_id, members, owner_id, ...patch }: ById & WorkflowPatch,
+      { workflow_id, members, teams, owner_id, ...patch }: ById & WorkflowPatch,
     ): Promise<Workflow> {
       refuseSystem(workflow_id)
       const workspaceId = ctx.workspace.workspace_id
       const present = await getWorkflow(ctx, { workflow_id })
       const owner = present.owner_id!
       const wanted = members === undefined ? undefined : (members ?? []).filter(({ user_id }) => user_id !== owner)
-      if (owner !== ctx.person.user_id && (wanted !== undefined || (owner_id !== undefined && owner_id !== owner)))
+      const isShared = wanted !== undefined || teams !== undefined
+      if (owner !== ctx.person.user_id && (isShared || (owner_id !== undefined && owner_id !== owner)))
         throw problem('forbidden', 'Only the owner says who may use the workflow, and who owns it.')
       await checkPeople(ctx, wanted)
+      await checkShares(ctx.tx, workspaceId, teams)
       await checkSettings(ctx, patch.settings, present)
       await store.updateWorkflow(ctx.tx, workspaceId, workflow_id, patch)
       if (owner_id !== undefined && owner_id !== owner)
         await offerTo(ctx, { workflow_id, user_id: owner_id }, '/owner_id')
-      if (wanted) {
-        await store.replaceMembers(ctx.tx, workspaceId, workflow_id, wanted)
+      if (wanted) await store.replaceMembers(ctx.tx, workspaceId, workflow_id, wanted)
+      if (teams !== undefined) await replaceShares(ctx.tx, workspaceId, 'workflow_id', workflow_id, teams ?? [])
+      if (isShared) {
         await recordAudit(ctx, ctx.tx, {
           action: 'workflow.members_changed',
           subject: toWire('wf', workflow_id),
@@ -278,10 +284,11 @@ export function makeWorkflows(dependencies: WorkflowDependencies) {
 /** Viewers see a workflow and cannot start it. */
 async function warningsOf(
   ctx: Context,
-  { owner_id, members }: Workflow,
+  { workflow_id, owner_id }: Workflow,
   definition: Definition,
 ): Promise<{ warnings?: DefinitionWarning[] }> {
-  const starters = [owner_id, ...members.filter(({ role }) => role !== 'viewer').map(({ user_id }) => user_id)]
+  const others = await store.listStarters(ctx.tx, ctx.workspace.workspace_id, workflow_id)
+  const starters = [owner_id, ...others.map(({ user_id }) => user_id)]
   const wire = starters.flatMap((userId) => (userId ? [toWire('usr', userId)] : []))
   const warnings = [
     ...warnOfUnopenableGates(definition, wire),
@@ -297,6 +304,8 @@ const systemView = (workflow: SystemWorkflow): Workflow => ({
   description: workflow.description,
   owner_id: null,
   members: [],
+  teams: [],
+  role: null,
   active_version_id: null,
   activation_required: false,
   pending_owner_id: null,

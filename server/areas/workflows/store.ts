@@ -1,3 +1,4 @@
+import { sharesColumn } from '#areas/teams/shares'
 import { nudge } from '#engine/nudges'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
@@ -16,6 +17,9 @@ export type SettingsPatch = { [name in keyof WorkflowSettings]?: WorkflowSetting
 const columns = `w.workflow_id, 'user' as kind, w.name, w.description, w.owner_id, w.settings, w.created_at, w.updated_at,
   coalesce((select json_agg(json_build_object('user_id', m.user_id, 'role', m.role) order by m.user_id) from workflow_members m
     where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id), '[]') as members,
+  ${sharesColumn('w', 'workflow_id')},
+  case when w.owner_id = app_user() then 'owner' else (select min(p.role) from workflow_people p
+    where p.workspace_id = w.workspace_id and p.workflow_id = w.workflow_id and p.user_id = app_user()) end as role,
   (select v.version_id from workflow_versions v where v.workspace_id = w.workspace_id and v.workflow_id = w.workflow_id and v.active) as active_version_id,
   w.activation_required, (select t.to_user from workflow_transfers t
     where t.workspace_id = w.workspace_id and t.workflow_id = w.workflow_id) as pending_owner_id`
@@ -35,8 +39,8 @@ export const findRights = (
   userId: string,
 ): Promise<Rights | undefined> =>
   tx.maybe<Rights>(
-    `select w.owner_id, m.role from workflows w
-     left join workflow_members m on m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = $3
+    `select w.owner_id, (select min(m.role) from workflow_people m
+       where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = $3) as role from workflows w
      where w.workspace_id = $1 and w.workflow_id = $2 and w.deleted_at is null`,
     [workspaceId, workflowId, userId],
   )
@@ -52,7 +56,7 @@ export const listWorkflows = (
   tx.rows<Workflow>(
     `select ${columns} from workflows w
      where w.workspace_id = $1 and w.deleted_at is null and ($3::uuid is null or w.workflow_id < $3)
-       and ($2::uuid is null or w.owner_id = $2 or exists (select from workflow_members m
+       and ($2::uuid is null or w.owner_id = $2 or exists (select from workflow_people m
          where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = $2))
      order by w.workflow_id desc limit $4`,
     [workspaceId, userId, before, limit + 1],
@@ -108,6 +112,13 @@ export async function findUnknownPeople(tx: Tx, workspaceId: string, userIds: st
   const known = new Set(rows.map(({ user_id }) => user_id))
   return userIds.flatMap((userId, position) => (known.has(userId) ? [] : [position]))
 }
+
+/** Those who may start it, besides its owner. */
+export const listStarters = (tx: Tx, workspaceId: string, workflowId: string): Promise<{ user_id: string }[]> =>
+  tx.rows<{ user_id: string }>(
+    `select distinct user_id from workflow_people where workspace_id = $1 and workflow_id = $2 and role <> 'viewer' limit 2`,
+    [workspaceId, workflowId],
+  )
 
 export async function replaceMembers(
   tx: Tx,

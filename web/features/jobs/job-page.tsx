@@ -6,7 +6,7 @@ import { Page } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { TabLinks } from '#web/ui/tabs.tsx'
 import { JobActions } from './actions.tsx'
-import { type JobRole, useJobId, useJobRole } from './use-job.ts'
+import { type JobRole, jobRole, useJobId } from './use-job.ts'
 
 /** What stands around each section of a job. */
 export function JobShell({
@@ -18,7 +18,7 @@ export function JobShell({
 }) {
   const job_id = useJobId()
   const job = useApi('getJob', { job_id }, { refetchInterval: 10_000 })
-  const role = useJobRole(job.data)
+  const role = jobRole(job.data)
   return (
     <Page
       title={job.data ? `${job.data.name} · ${section}` : section}

@@ -1,13 +1,15 @@
 import { useNavigate } from '@tanstack/react-router'
-import { api, invalidate, useList } from '#web/api.ts'
+import { api, invalidate, useChange, useList } from '#web/api.ts'
 import { Loaded } from '#web/ui/states.tsx'
 import { SharedMembers } from '../people/members.tsx'
+import { TeamShares } from '../teams/team-shares.tsx'
 import { JobShell } from './job-page.tsx'
 import { useJobId } from './use-job.ts'
 
 export function JobMembersPage() {
   const job_id = useJobId()
   const navigate = useNavigate()
+  const share = useChange('updateJob', { stale: ['getJob', 'listJobs'], failed: 'Could not share the job' })
   const members = useList('listJobMembers', { job_id, limit: 200 })
   const changed = (): Promise<unknown> => invalidate('listJobMembers', 'getJob')
   return (
@@ -48,6 +50,16 @@ export function JobMembersPage() {
               />
             )}
           </Loaded>
+          <TeamShares
+            shares={job.teams}
+            roles={[
+              { value: 'member', label: 'Member: runs and edits the job' },
+              { value: 'viewer', label: 'Viewer: views the job' },
+            ]}
+            mayManage={role === 'owner' && job.workflow_id === null}
+            pending={share.isPending}
+            onChange={(teams) => share.mutateAsync({ job_id, teams: teams as never })}
+          />
         </>
       )}
     </JobShell>

@@ -2,26 +2,15 @@ import { useParams } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { watchJob } from '#sdk/sockets'
 import type { EnrichmentJob, LedgerCounts } from '#sdk/types.generated'
-import { api, invalidate, useApi } from '#web/api.ts'
-import { useRole } from '#web/session.tsx'
-import { roleIn } from '../workflows/role.ts'
+import { api, invalidate } from '#web/api.ts'
 
 export const useJobId = (): string => (useParams({ strict: false }) as { job_id: string }).job_id
 
 export type JobRole = 'owner' | 'member' | 'viewer' | 'none'
 
 /** A pinned job follows its workflow; a standalone one has members of its own. */
-export function useJobRole(job: EnrichmentJob | undefined): JobRole {
-  const { userId } = useRole()
-  const pinned = job?.workflow_id ?? null
-  const workflow = useApi('getWorkflow', { workflow_id: pinned ?? '' }, { enabled: pinned !== null })
-  if (!job) return 'none'
-  if (pinned !== null) {
-    const role = workflow.data ? roleIn(workflow.data, userId) : 'viewer'
-    return role === 'editor' ? 'member' : role
-  }
-  if (job.owner_id === userId) return 'owner'
-  return job.members.find((member) => member.user_id === userId)?.role ?? 'none'
+export function jobRole(job: EnrichmentJob | undefined): JobRole {
+  return job?.role === 'editor' ? 'member' : (job?.role ?? 'none')
 }
 
 export type Progress = { total: number; counts: LedgerCounts; rate: number | null; estimated_end_at: string | null }

@@ -8,16 +8,18 @@ import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Facts, Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
 import { PersonName } from '../people/names.tsx'
+import { TeamShares } from '../teams/team-shares.tsx'
 import { TemplateForm } from './form.tsx'
 import { TemplateShell } from './template-page.tsx'
 
 export const TemplatePage = () => (
   <TemplateShell section="Settings">
-    {(template, mayChange) =>
+    {(template, mayChange, mayManage) =>
       mayChange ? (
         <>
           <Change key={template.template_id} template={template} />
-          <Delete template={template} />
+          <Teams template={template} mayManage={mayManage} />
+          {mayManage && <Delete template={template} />}
         </>
       ) : (
         <>
@@ -32,7 +34,7 @@ export const TemplatePage = () => (
             />
           </Section>
           <Empty icon={Lock} title="You can view this template but not edit it">
-            Its creator and workspace owners can edit it.
+            Its creator, its teams and workspace owners can edit it.
           </Empty>
         </>
       )
@@ -50,6 +52,22 @@ function Change({ template }: { template: Template }) {
       submit="Save"
       template={template}
       onSave={(body) => update.mutateAsync({ template_id: template.template_id, ...body })}
+    />
+  )
+}
+
+function Teams({ template, mayManage }: { template: Template; mayManage: boolean }) {
+  const share = useChange('updateTemplate', {
+    stale: ['getTemplate', 'listTemplates'],
+    failed: 'Could not share the template',
+  })
+  return (
+    <TeamShares
+      shares={template.teams}
+      roles={[{ value: 'editor', label: 'Editor' }]}
+      mayManage={mayManage}
+      pending={share.isPending}
+      onChange={(teams) => share.mutateAsync({ template_id: template.template_id, teams: teams as never })}
     />
   )
 }

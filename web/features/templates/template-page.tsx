@@ -7,16 +7,17 @@ import { Page } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { TabLinks } from '#web/ui/tabs.tsx'
 
-/** Its creator and the owners of the workspace change it; members see its tokens. */
+/** Its creator, its teams and the owners of the workspace change it; members see its tokens. */
 export function TemplateShell({
   section,
   children,
 }: {
   section: string
-  children(template: Template, mayChange: boolean): ReactNode
+  /** `mayManage`: tokens, teams and the end of it. */
+  children(template: Template, mayChange: boolean, mayManage: boolean): ReactNode
 }) {
   const { template_id } = useParams({ strict: false }) as { template_id: string }
-  const { userId, isOwner, canWrite } = useRole()
+  const { isOwner, canWrite } = useRole()
   const template = useApi('getTemplate', { template_id })
   return (
     <Page
@@ -35,7 +36,11 @@ export function TemplateShell({
                 { to: `/templates/${template_id}/channels`, label: 'Channels' },
               ]}
             />
-            {children(found, isOwner || (canWrite && found.owner_id === userId))}
+            {children(
+              found,
+              isOwner || (canWrite && found.role !== null),
+              isOwner || (canWrite && found.role === 'owner'),
+            )}
           </>
         )}
       </Loaded>

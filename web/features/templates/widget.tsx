@@ -10,12 +10,12 @@ export function WidgetPage() {
   const { canWrite } = useRole()
   return (
     <TemplateShell section="Widget">
-      {(template, mayChange) =>
+      {(template, _mayChange, mayManage) =>
         canWrite ? (
           <div className="grid gap-8 lg:grid-cols-[minmax(0,1fr)_24rem]">
-            <Tokens template={template} mayChange={mayChange} />
+            <Tokens template={template} mayChange={mayManage} />
             <Section title="Preview" description="The real widget, as visitors see it.">
-              {mayChange ? (
+              {mayManage ? (
                 <Preview key={template.updated_at} template={template} />
               ) : (
                 <Empty title="The preview needs a token">

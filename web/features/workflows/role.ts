@@ -13,5 +13,5 @@ export const mayRun = (workflow: Workflow, userId: string): boolean => mayUse(ro
 
 export function roleIn(workflow: Workflow, userId: string): WorkflowRole {
   if (workflow.owner_id === userId) return 'owner'
-  return workflow.members.find((member) => member.user_id === userId)?.role ?? 'none'
+  return workflow.role ?? 'none'
 }
