@@ -2,7 +2,7 @@ import { MINUTE, SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import { makeBelieved, makeUnwritten, passesLimit, periodOf, periodsAt, quotaExceeded, type Spent } from './counting.ts'
-import type { MeansQuota, Quotas as PlanQuotas } from './schema.ts'
+import { type MeansQuota, meansQuotas, type Quotas as PlanQuotas } from './schema.ts'
 import { addUsage } from './usage-store.ts'
 
 // What a workspace may use of the operator's means within a minute, a day or a month. Counted in memory and written once a second,
@@ -34,6 +34,10 @@ const meansTitles: Record<MeansQuota, string> = {
   transcription_s_per_minute: 'seconds of transcribed audio a minute',
   outgoing_requests_per_minute: 'outgoing requests a minute',
 }
+
+type Period = 'minute' | 'day' | 'month'
+const periodIn = (quota: MeansQuota): Period =>
+  quota.endsWith('_minute') ? 'minute' : quota.endsWith('_day') ? 'day' : 'month'
 
 export const meansExceeded = (quota: MeansQuota, limit: number) =>
   quotaExceeded(quota, limit, meansTitles[quota], 'Wait, or ask for another plan.')
@@ -125,6 +129,18 @@ export function makeAllowances({ db, log, quotasOf, now = Date.now }: AllowanceO
     async check(workspaceId: string, quota: MeansQuota): Promise<void> {
       const limit = await limitOf(workspaceId, quota)
       if (limit !== null && (await usedNow(workspaceId, quota)) >= limit) throw meansExceeded(quota, limit)
+    },
+
+    /** Every quota of a workspace, for people to look at. */
+    async list(workspaceId: string) {
+      return Promise.all(
+        meansQuotas.map(async (quota) => ({
+          quota,
+          used: await usedNow(workspaceId, quota),
+          limit: await limitOf(workspaceId, quota),
+          period: periodIn(quota),
+        })),
+      )
     },
 
     flush,

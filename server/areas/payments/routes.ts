@@ -23,6 +23,7 @@ import {
 } from './schema.ts'
 
 export const paymentRoutes = ({
+  allowances,
   invoices,
   methods,
   plans,
@@ -201,10 +202,15 @@ export const paymentRoutes = ({
       },
       getUsage: {
         summary: 'What the workspace uses of the quotas of its plan',
+        description:
+          '`means` are quotas of a minute, a day or a month; over several processes they are up to two seconds old.',
         answer: Usage,
         transaction: false,
         extension: true,
-        run: quotas.getUsage,
+        run: async (ctx) => ({
+          ...(await quotas.getUsage(ctx)),
+          means: await allowances.list(ctx.workspace.workspace_id),
+        }),
       },
       moveTestClock: {
         summary: 'Move the billing clock of the selected workspace forward (built-in provider)',

@@ -177,6 +177,19 @@ export const Usage = z
         limit: z.number().int().nullable(),
       }),
     ),
+    means: z
+      .array(
+        z.object({
+          quota: z.enum(meansQuotas),
+          used: z.number().int(),
+          limit: z.number().int().nullable(),
+          period: z.enum(['minute', 'day', 'month']).describe('In UTC; `used` is that of the present one'),
+        }),
+      )
+      .describe(
+        'Mails, model tokens, speech and outgoing requests: what the workspace uses of the means of the operator',
+      )
+      .meta({ 'x-heddle-extension': true }),
   })
   .meta({ id: 'Usage' })
 

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { newId } from '#platform/ids'
 import { useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
 const service = useService()
@@ -65,4 +66,24 @@ test('people who come in count against the plan; guests do not', async () => {
   const refused = await accept(await invite(3))
   expect([refused.status, refused.body.code]).toEqual([403, 'quota_exceeded'])
   expect(await usage('members')).toMatchObject({ used: 5 })
+})
+
+test('what the workspace uses of the means of the operator stands beside its limits', async () => {
+  await service().sql(
+    `update plans set quotas = quotas || '{"outgoing_requests_per_minute": 7, "model_tokens_per_month": null}' where name = 'Tiny'`,
+  )
+  const month = new Date().toISOString().slice(0, 7)
+  await service().sql('insert into usage_counters (workspace_id, quota, period, used) values ($1, $2, $3, 1234)', [
+    world.workspace.uuid,
+    'model_tokens_per_month',
+    month,
+  ])
+  const means = await until(async () => {
+    const { body } = await world.owner.call('GET', '/api/payments/usage')
+    const found = Object.fromEntries(body.means.map((one: { quota: string }) => [one.quota, one]))
+    return found.model_tokens_per_month.used > 0 && found.outgoing_requests_per_minute.limit === 7 ? found : undefined
+  }, 'the counters')
+  expect(means.model_tokens_per_month).toMatchObject({ used: 1234, limit: null, period: 'month' })
+  expect(means.outgoing_requests_per_minute).toMatchObject({ used: 0, limit: 7, period: 'minute' })
+  expect(means.mails_per_minute).toMatchObject({ used: 0, limit: 60 })
 })
