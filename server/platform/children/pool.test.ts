@@ -79,6 +79,28 @@ describe('a pool of child processes', () => {
     expect(served).toEqual(['a', 'a', 'b', 'a'])
   })
 
+  it('keeps room for a workspace that has none, however many workspaces ask slow servers again and again', async () => {
+    const pool = makeChildPool({ size: 8, start })
+    const slow = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+    const held: { giveBack(options: { clean: boolean }): void }[] = []
+    const ask = async (workspace: string): Promise<void> => {
+      held.push((await pool.lease(workspace, workspace, signal))!)
+    }
+    // Each begins once; from then on each asks again as soon as it is answered, a minute later.
+    for (const workspace of slow) void ask(workspace)
+    await vi.advanceTimersByTimeAsync(0)
+    expect(held).toHaveLength(8)
+    for (let round = 0; round < 3; round++) {
+      for (const workspace of slow) void ask(workspace)
+      await vi.advanceTimersByTimeAsync(60_000)
+      for (const lease of held.splice(0)) lease.giveBack({ clean: true })
+      await vi.advanceTimersByTimeAsync(0)
+      expect(held).toHaveLength(6)
+      const quiet = await pool.lease('quiet', 'quiet', signal)
+      quiet!.giveBack({ clean: true })
+    }
+  })
+
   it('gives a place up once, and nothing after it was closed', async () => {
     const pool = makeChildPool({ size: 1, start })
     const lease = (await pool.lease('a', 'one', signal))!

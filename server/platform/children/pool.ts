@@ -34,15 +34,19 @@ type Idle<C> = { child: C; key: string; uses: number; timer: NodeJS.Timeout }
 const IDLE_MS = 20_000
 const USES_PER_CHILD = 100
 const MAX_WAITING = 1_000
+/** A workspace that held children for longer lately, the older the less, does not get those that are kept. */
+const QUIET_MS = 10_000
 const MAX_WAITING_PER_WORKSPACE = 200
 
 export function makeChildPool<C extends PooledChild>(options: PoolOptions<C>): ChildPool<C> {
   const { size, start, idleMs = IDLE_MS, usesPerChild = USES_PER_CHILD } = options
-  // What is queued for is the right to have one child at work; a quarter of them at most is one workspace's.
+  // What is queued for is the right to have one child at work. A quarter of them at most is one workspace's, and a quarter is kept
+  // for workspaces that have none: slow servers of several workspaces would take all of them otherwise, for as long as they last.
   const places = makeFairQueue<number>({
     perKey: Math.max(1, Math.floor(size / 4)),
     waiting: MAX_WAITING,
     waitingPerKey: MAX_WAITING_PER_WORKSPACE,
+    ...(size > 1 && { kept: { workers: Math.max(1, Math.floor(size / 4)), recentMs: QUIET_MS } }),
   })
   for (let place = 0; place < size; place += 1) places.offer(place)
   const live = new Set<C>()

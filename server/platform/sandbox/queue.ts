@@ -19,7 +19,13 @@ export type FairQueue<W> = {
   close(): void
 }
 
-type Limits = { perKey: number; waiting: number; waitingPerKey: number }
+type Limits = {
+  perKey: number
+  waiting: number
+  waitingPerKey: number
+  /** The last free workers: they are for keys that have nothing running and used little lately. */
+  kept?: { workers: number; recentMs: number }
+}
 type Waiter<W> = { level: number; settle(taken: Taken<W>): void }
 type Idle<W> = { worker: W; level: number }
 
@@ -46,7 +52,12 @@ export function makeFairQueue<W>(limits: Limits, budgets: Budgets = makeBudgets(
 
   /** Of those who may begin now, the key that used least and has a call for this worker. */
   const next = (workerLevel: number): [string, Waiter<W>] | undefined => {
-    const ready = [...waiting.keys()].filter((key) => budgets.running(key) < limits.perKey && budgets.delay(key) === 0)
+    const { kept } = limits
+    const onlyQuiet = kept !== undefined && idle.length <= kept.workers
+    const isQuiet = (key: string): boolean => budgets.running(key) === 0 && budgets.recent(key) < kept!.recentMs
+    const ready = [...waiting.keys()].filter(
+      (key) => budgets.running(key) < limits.perKey && budgets.delay(key) === 0 && (!onlyQuiet || isQuiet(key)),
+    )
     for (let level = workerLevel; level >= 0; level -= 1) {
       let best: [string, Waiter<W>] | undefined
       let least = Number.POSITIVE_INFINITY
