@@ -3,7 +3,7 @@ import { fromWire } from '#platform/ids'
 import { getJob, makeDataset, makeJob, makeWorkflow, numbered, recipe, runJob, untilRan } from '#test/harness/jobs'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { makeWorld, type World } from '#test/harness/world'
+import { join, makePerson, makeWorld, type World } from '#test/harness/world'
 
 // What a job is bound to, and what happens when that goes away under it.
 
@@ -154,4 +154,29 @@ describe('a revoked connection', () => {
     await member.call('PUT', `/api/connections/${connection}/credential`, { body: { secrets: {} } })
     expect((await untilRan(member, job)).last_run.status).toBe('succeeded')
   })
+})
+
+test('bindings are used in the name of whom the job acts for: one who may no longer use them ends the next run', async () => {
+  const person = await makePerson(service())
+  await join(service(), world.workspace, person, 'member')
+  const become = (role: string) =>
+    service().sql('update memberships set role = $2 where user_id = $1', [person.uuid, role])
+  const from = await makeDataset(person, numbered(2))
+  const job = await makeJob(person, { definition: recipe, dataset_id: from, output: { new: 'Out' } })
+  expect((await runJob(person, job)).last_run.status).toBe('succeeded')
+  const ranAs = async (role: string) => {
+    await become(role)
+    const before = (await getJob(person, job)).last_run.run_id
+    await becomeDue(job)
+    return (await untilRan(person, job, before)).last_run
+  }
+  expect((await ranAs('viewer')).error).toMatchObject({
+    code: 'dataset_not_allowed',
+    message: expect.stringContaining('writes'),
+  })
+  expect((await ranAs('guest')).error).toMatchObject({
+    code: 'dataset_not_allowed',
+    message: expect.stringContaining('reads'),
+  })
+  expect((await ranAs('member')).status).toBe('succeeded')
 })

@@ -13,6 +13,7 @@ import { pauseForMissing } from '../hooks.ts'
 import { recipeHash } from '../recipe.ts'
 import { type JobRow, outputIsGone, takeDueJob } from '../store.ts'
 import { tellOwners } from '../telling.ts'
+import { findForbidden } from './allowed.ts'
 import type { RunError } from './errors.ts'
 import type { Target } from './flights.ts'
 import * as runs from './runs.ts'
@@ -63,7 +64,7 @@ export function beginRun(
         ? { code: 'dataset_unbound', message: 'No dataset and no source is bound to the job.' }
         : outputIsGone(job)
           ? { code: 'dataset_unbound', message: 'The dataset that the job writes was deleted.' }
-          : undefined
+          : await findForbidden(tx, workspaceId, job, executed.version_id)
     const mapping = job.mapping as JsonObject | null
     const run: runs.NewRun = {
       run_id: newId(),
