@@ -204,7 +204,7 @@ export type SuiteOutcome = { position: number; outcome: "passed" | "failed" | "e
 
 export type ExtractedRequirements = { values: Record<string, unknown>; missing: Array<string>; confidence: Record<string, number>; extracted_by: string }
 
-export type Template = { template_id: string; name: string; owner_id: string; teams: Array<{ team_id: string; role: "editor" }>; role: "owner" | "editor" | null; greeting: string | null; instructions: string | null; workflow_ids: Array<string>; model: string | null; llm: { credential_id?: string; fallback_credential_id?: string } | null; voice: string | null; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean; names: boolean }; allowed_origins: Array<string>; retention_days: number | null; created_at: string; updated_at: string }
+export type Template = { template_id: string; name: string; owner_id: string; teams: Array<{ team_id: string; role: "editor" }>; greeting: string | null; instructions: string | null; workflow_ids: Array<string>; model: string | null; llm: { credential_id?: string; fallback_credential_id?: string } | null; voice: string | null; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean; names: boolean }; allowed_origins: Array<string>; retention_days: number | null; created_at: string; updated_at: string }
 
 export type WidgetConfig = { template_id: string; name: string; greeting: string; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean; names: boolean }; voice: string | null; suggestions: Array<string>; visitor_token: string }
 

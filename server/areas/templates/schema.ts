@@ -25,7 +25,6 @@ export const Template = z
     name: z.string(),
     owner_id: id('usr'),
     teams: shownShares(TEAM_ROLES),
-    role: z.enum(['owner', 'editor']).nullable().describe('Of the caller, as its owner or through a team'),
     greeting: z.string().nullable(),
     instructions: z.string().nullable(),
     workflow_ids: z.array(id('wf')),

@@ -7,8 +7,6 @@ export type Row = {
   name: string
   owner_id: string
   teams: TeamShare<'editor'>[]
-  /** Of whoever asks. */
-  role: 'owner' | 'editor' | null
   greeting: string | null
   instructions: string | null
   workflow_ids: string[]
@@ -27,7 +25,6 @@ const columns = `t.template_id, t.name, t.owner_id, t.greeting, t.instructions, 
     join workflows f on f.workspace_id = w.workspace_id and f.workflow_id = w.workflow_id and f.deleted_at is null
     where w.workspace_id = t.workspace_id and w.template_id = t.template_id order by w.position) as workflow_ids,
   t.model, t.llm, t.voice, t.theme, t.features, t.allowed_origins, t.retention_days, ${sharesColumn('t', 'template_id')},
-  case when t.owner_id = app_user() then 'owner' when edits_template(t.workspace_id, t.template_id, app_user()) then 'editor' end as role,
   t.created_at, t.updated_at`
 
 export const findTemplate = (tx: Tx, workspaceId: string, templateId: string): Promise<Row | undefined> =>
@@ -48,10 +45,7 @@ export const listTemplates = (tx: Tx, workspaceId: string, before: string | null
     [workspaceId, before, limit + 1],
   )
 
-export type Settable = Omit<
-  Row,
-  'template_id' | 'owner_id' | 'teams' | 'role' | 'workflow_ids' | 'created_at' | 'updated_at'
->
+export type Settable = Omit<Row, 'template_id' | 'owner_id' | 'teams' | 'workflow_ids' | 'created_at' | 'updated_at'>
 
 export const insertTemplate = (
   tx: Tx,

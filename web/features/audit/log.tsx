@@ -7,13 +7,13 @@ import { useMe, useRole } from '#web/session.tsx'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
-import { Field, Select } from '#web/ui/field.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
 import { Facts, Page } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { exactTime, RelativeTime } from '#web/ui/time.tsx'
 import { PersonName } from '../people/names.tsx'
+import { type AuditFilter, AuditFilters, asQuery } from './filters.tsx'
 
 export function AuditPage() {
   const { isOwner, operator } = useRole()
@@ -33,17 +33,15 @@ function Log() {
   const navigate = useNavigate()
   const { operator } = useRole()
   const { workspaces } = useMe()
-  const action = (useSearch({ strict: false }) as { action?: string }).action ?? ''
+  const filter = useSearch({ strict: false }) as AuditFilter
+  const action = filter.action ?? ''
   const [shown, setShown] = useState<AuditEntry | null>(null)
   const [known, setKnown] = useState<string[]>([])
-  const log = useList('listAuditLog', { limit: 100, ...(action !== '' && { action }) })
+  const log = useList('listAuditLog', { limit: 100, ...asQuery(filter) })
   const seen = [
     ...new Set([...known, ...(log.data ?? []).map((entry) => entry.action), ...(action ? [action] : [])]),
   ].sort()
-  const filter = (next: string): void => {
-    setKnown(seen)
-    void navigate({ to: '/audit', search: next ? { action: next } : {} })
-  }
+  const isFiltered = Object.keys(asQuery(filter)).length > 0
   const tenant = (id: string | null): string =>
     id === null ? '–' : (workspaces.find(({ workspace_id }) => workspace_id === id)?.name ?? id)
   return (
@@ -54,16 +52,15 @@ function Log() {
           ? 'Changes in all tenants. Reading this log is recorded too.'
           : 'Changes in this workspace, and what operators viewed.'
       }
-      actions={
-        <Field label="Only this action" hideLabel>
-          <Select
-            value={action}
-            onChange={(event) => filter(event.currentTarget.value)}
-            options={[{ value: '', label: 'All actions' }, ...seen.map((value) => ({ value, label: value }))]}
-          />
-        </Field>
-      }
     >
+      <AuditFilters
+        filter={filter}
+        actions={seen}
+        onChange={(next) => {
+          setKnown(seen)
+          void navigate({ to: '/audit', search: next })
+        }}
+      />
       <Loaded of={log} what="the audit log">
         {(rows) => (
           <Table
@@ -71,7 +68,7 @@ function Log() {
             rows={rows}
             rowKey={(row) => row.entry_id}
             more={log.more}
-            empty={<Empty icon={ScrollText} title={action ? `No entries for ${action}` : 'No entries yet'} />}
+            empty={<Empty icon={ScrollText} title={isFiltered ? 'No entries match these filters' : 'No entries yet'} />}
             columns={[
               { header: 'When', cell: (row) => <RelativeTime at={row.at} />, width: '9rem', secondary: true },
               { header: 'Who', cell: (row) => <Actor entry={row} />, width: '13rem', secondary: true },

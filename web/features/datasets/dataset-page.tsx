@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import type { Dataset } from '#sdk/types.generated'
 import { api } from '#web/api.ts'
 import { Button } from '#web/ui/button.tsx'
+import { saveFile } from '#web/ui/download.ts'
 import { formatBytes, formatNumber, plural } from '#web/ui/format.ts'
 import { Menu, MenuItem } from '#web/ui/menu.tsx'
 import { Page } from '#web/ui/page.tsx'
@@ -67,11 +68,7 @@ function Export({ dataset }: { dataset: Dataset }) {
   const save = async (format: 'csv' | 'jsonl'): Promise<void> => {
     try {
       const file = await api.exportDataset({ dataset_id: dataset.dataset_id, format })
-      const link = document.createElement('a')
-      link.href = URL.createObjectURL(file)
-      link.download = `${dataset.name.replaceAll(/[^\p{L}\p{N} ._-]/gu, '_')}.${format}`
-      link.click()
-      setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+      saveFile(file, `${dataset.name.replaceAll(/[^\p{L}\p{N} ._-]/gu, '_')}.${format}`)
     } catch (error) {
       toast.failed('Could not export', error)
     }

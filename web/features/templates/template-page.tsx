@@ -1,7 +1,7 @@
 import { useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Template } from '#sdk/types.generated'
-import { useApi } from '#web/api.ts'
+import { useAll, useApi } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
@@ -17,7 +17,13 @@ export function TemplateShell({
   children(template: Template, mayChange: boolean, mayManage: boolean): ReactNode
 }) {
   const { template_id } = useParams({ strict: false }) as { template_id: string }
-  const { isOwner, canWrite } = useRole()
+  const { userId, isOwner, canWrite } = useRole()
+  const teams = useAll('listTeams', { limit: 200 }, { enabled: canWrite })
+  const mine = new Set(
+    (teams.data ?? []).flatMap(({ team_id, members }) =>
+      members.some(({ user_id }) => user_id === userId) ? [team_id] : [],
+    ),
+  )
   const template = useApi('getTemplate', { template_id })
   return (
     <Page
@@ -38,8 +44,9 @@ export function TemplateShell({
             />
             {children(
               found,
-              isOwner || (canWrite && found.role !== null),
-              isOwner || (canWrite && found.role === 'owner'),
+              isOwner ||
+                (canWrite && (found.owner_id === userId || found.teams.some(({ team_id }) => mine.has(team_id)))),
+              isOwner || (canWrite && found.owner_id === userId),
             )}
           </>
         )}
