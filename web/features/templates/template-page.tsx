@@ -1,7 +1,8 @@
+import { useQueries } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Template } from '#sdk/types.generated'
-import { useAll, useApi } from '#web/api.ts'
+import { query, useApi } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
@@ -18,13 +19,11 @@ export function TemplateShell({
 }) {
   const { template_id } = useParams({ strict: false }) as { template_id: string }
   const { userId, isOwner, canWrite } = useRole()
-  const teams = useAll('listTeams', { limit: 200 }, { enabled: canWrite })
-  const mine = new Set(
-    (teams.data ?? []).flatMap(({ team_id, members }) =>
-      members.some(({ user_id }) => user_id === userId) ? [team_id] : [],
-    ),
-  )
   const template = useApi('getTemplate', { template_id })
+  const teams = useQueries({
+    queries: (template.data?.teams ?? []).map(({ team_id }) => query('getTeam', { team_id })),
+  })
+  const isInTeam = teams.some(({ data }) => data?.members.some(({ user_id }) => user_id === userId))
   return (
     <Page
       title={template.data ? `${template.data.name} · ${section}` : section}
@@ -44,8 +43,7 @@ export function TemplateShell({
             />
             {children(
               found,
-              isOwner ||
-                (canWrite && (found.owner_id === userId || found.teams.some(({ team_id }) => mine.has(team_id)))),
+              isOwner || (canWrite && (found.owner_id === userId || isInTeam)),
               isOwner || (canWrite && found.owner_id === userId),
             )}
           </>
