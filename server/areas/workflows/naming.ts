@@ -31,7 +31,7 @@ const queries: Record<NamedPrefix, Queries> = {
       where workspace_id = $1 and $2::uuid is not null and workflow_id = any ($3::uuid[]) and deleted_at is null`,
     byName: `select w.workflow_id as id, w.name from workflows w
       where w.workspace_id = $1 and w.name = any ($3::text[]) and w.deleted_at is null and (w.owner_id = $2 or exists (
-        select from workflow_members m where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id
+        select from workflow_people m where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id
           and m.user_id = $2 and m.role <> 'viewer'))`,
   },
   usr: {
