@@ -140,4 +140,16 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     await cut
     expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 7 })
   })
+
+  test('of the start of a node that may happen at most once: it was not begun, and is', async () => {
+    const cut = network.worker.aim({ transaction: /insert into events/, at })
+    const args = { to: 'ann@example.com', subject: `Cut while ${at}`, text: 'Once.' }
+    const execution = await start({ id: 'mail', type: 'mail.send', args }, 'nodes.mail.output.accepted')
+    await cut
+    expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: ['ann@example.com'] })
+    const sent = await services.api.sql('select from mail_outbox where subject = $1', [args.subject])
+    expect(sent).toHaveLength(1)
+    const begun = (await events(execution)).filter((type) => type === 'node.started')
+    expect(begun).toHaveLength(1)
+  })
 })

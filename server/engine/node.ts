@@ -57,6 +57,16 @@ export class NodeFailure extends Error {
   }
 }
 
+/**
+ * Thrown by a node that may happen at most once, around what it met before its effect: trouble of the service is then tried
+ * again instead of leaving the outcome unknown.
+ */
+export class NotBegun extends Error {
+  constructor(cause: unknown) {
+    super('the effect was not begun', { cause })
+  }
+}
+
 /** A kind the worker runs outside the interpreter: one file in `nodes/` each. */
 export type NodeKind = {
   descriptor: NodeDescriptor

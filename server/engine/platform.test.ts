@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { SECOND } from '#platform/clock'
 import { problem } from '#platform/errors'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { NotBegun } from './node.ts'
 import type { ExecutionView } from './ports.ts'
 import { type Bench, chain, kind, startTestEngine } from './testing.ts'
 
@@ -36,6 +37,14 @@ const start = (more: { workspaceId?: string } = {}): Promise<Bench> => {
       kind('sends', 'at_most_once', () => {
         meet('sends', away)
         return { output: 'x'.repeat(50_000) }
+      }),
+      kind('prepares', 'at_most_once', () => {
+        try {
+          meet('prepares', away)
+        } catch (error) {
+          throw new NotBegun(error)
+        }
+        return { output: 'sent' }
       }),
       kind('mistaken', 'pure', () => {
         calls.push('mistaken')
@@ -120,6 +129,13 @@ test('what may happen at most once is not done again, and says so', async () => 
   const view = await ended(await bench.run({ nodes: [{ id: 's', type: 'sends' }], edges: [] }))
   expect(view).toMatchObject({ status: 'failed', error: { code: 'outcome_unknown', node_id: 's' } })
   expect(times('sends')).toBe(1)
+})
+
+test('what may happen at most once and met it before its effect is tried again', async () => {
+  failures = { prepares: 3 }
+  const view = await ended(await bench.run({ nodes: [{ id: 'p', type: 'prepares' }], edges: [] }))
+  expect(view).toMatchObject({ status: 'succeeded', nodes: [{ attempt: 1 }] })
+  expect(times('prepares')).toBe(4)
 })
 
 test('a full storage keeps the output of a call that succeeded: it is shown, and the call is not repeated', async () => {

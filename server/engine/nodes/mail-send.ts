@@ -1,10 +1,10 @@
-import { NodeFailure, type NodeKind } from '#engine/node'
+import { NodeFailure, type NodeKind, NotBegun } from '#engine/node'
 import { type Mail, MailFailure } from '#providers/mail/index'
 import { checked, fields } from './kind.ts'
 
 const address = { type: 'string', format: 'email', maxLength: 320 }
 
-export const makeMailSend = ({ mail }: { mail: Pick<Mail, 'send'> }): NodeKind =>
+export const makeMailSend = ({ mail }: { mail: Pick<Mail, 'send' | 'provider'> }): NodeKind =>
   checked({
     descriptor: {
       type: 'mail.send',
@@ -46,7 +46,10 @@ export const makeMailSend = ({ mail }: { mail: Pick<Mail, 'send'> }): NodeKind =
         const receipt = await mail.send({ workspaceId, to, subject: String(args.subject), text, html, key: effectKey })
         return { output: { ...receipt } }
       } catch (error) {
-        if (!(error instanceof MailFailure)) throw error
+        if (!(error instanceof MailFailure)) {
+          // The outbox is a table of ours that keeps a mail once, whatever becomes of the connection.
+          throw mail.provider === 'outbox' ? new NotBegun(error) : error
+        }
         const { code, message, retryable, nothingSent } = error
         throw new NodeFailure(code, message, { retryable, nothingDone: nothingSent })
       }

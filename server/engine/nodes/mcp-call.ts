@@ -2,7 +2,7 @@ import { asNode } from '#engine/agents/failures'
 import type { McpServer } from '#engine/agents/mcp-client'
 import { type McpDeps, openServer } from '#engine/agents/tools'
 import { credentialField } from '#engine/credentials'
-import { NodeFailure, type NodeKind } from '#engine/node'
+import { NodeFailure, type NodeKind, NotBegun } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { checked, fields } from './kind.ts'
@@ -35,7 +35,7 @@ export type { McpDeps }
 
 /** The tool was not called yet. */
 const beforeTheCall = (error: unknown): never => {
-  if (!(error instanceof NodeFailure)) throw error
+  if (!(error instanceof NodeFailure)) throw new NotBegun(error)
   const { code, message, details, retryable } = error
   throw new NodeFailure(code, message, { details, retryable, nothingDone: true })
 }

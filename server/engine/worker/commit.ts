@@ -5,6 +5,7 @@ import type { BlobRef } from '../ports.ts'
 import { lookAtInbox } from './inbox.ts'
 import type { Self, Work } from './live-types.ts'
 import { setTimer } from './mailbox.ts'
+import { tellNotBegun } from './not-begun.ts'
 import { GivenUp } from './patience.ts'
 
 // Hands what follows from the mailbox to the journal as one append. What the interpreter commanded is carried out only when
@@ -102,11 +103,13 @@ export const commit = async (self: Self, work: Work, start?: StartRow): Promise<
     }
     const accepted = await deps.journal.append(append)
     self.committing = false
+    if (self.gone) tellNotBegun(self, work)
     return self.gone ? false : accept(self, work, accepted, start !== undefined)
   } catch (error) {
     self.committing = false
     if (error instanceof Fenced || error instanceof Unknown) {
       for (const done of work.done) done(false)
+      if (error instanceof Unknown) tellNotBegun(self, work)
       deps.lost(error)
       if (start) throw error
       return false

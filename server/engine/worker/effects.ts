@@ -8,7 +8,7 @@ import type { Happening } from '../interpreter/advance.ts'
 import type { Command } from '../interpreter/commands.ts'
 import { errorOf } from '../interpreter/failing.ts'
 import { compile } from '../interpreter/graph.ts'
-import { type NodeCall, NodeFailure, type NodeResult } from '../node.ts'
+import { type NodeCall, NodeFailure, type NodeResult, NotBegun } from '../node.ts'
 import { workflowNamed } from '../nodes/subworkflow.ts'
 import { checkedText, isLarge, offload } from '../outputs.ts'
 import { platformFault } from '../platform-fault.ts'
@@ -145,6 +145,7 @@ export const makeEffects = (deps: EffectDeps) => {
       })
       return await Promise.race([running, late])
     } catch (error) {
+      if (error instanceof NotBegun) throw error.cause
       // What may happen at most once is not tried again, whoever is to blame.
       if (kind?.descriptor.effect !== 'at_most_once' || !platformFault(error, 'node')) throw error
       throw new NodeFailure('outcome_unknown', TROUBLE_MEANWHILE, { retryable: false })

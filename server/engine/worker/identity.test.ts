@@ -30,6 +30,7 @@ const begin = (stoodStill: boolean) => {
     store,
     log: makeLogger('silent'),
     standstill: { happened: () => stoodStill },
+    beforeHandOver: async () => {},
     onGivenUp: () => {},
     onRenewed: renewed.resolve,
   })

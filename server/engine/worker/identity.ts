@@ -26,6 +26,8 @@ export const makeIdentities = async (deps: {
   store: Store
   log: Logger
   standstill: Pick<Standstill, 'happened'>
+  /** What whoever takes over must know is written before anybody can. */
+  beforeHandOver(): Promise<void>
   /** The name is given up: nothing owned under it may be touched any more. */
   onGivenUp(): void
   onRenewed(): void
@@ -51,6 +53,7 @@ export const makeIdentities = async (deps: {
    * process could not reach the database, the count is taken back.
    */
   const handOver = async ({ workerId }: Identity, stoodStill: boolean): Promise<void> => {
+    await deps.beforeHandOver()
     // Waits for statements of ours that may still be under way.
     await store.bury(workerId, false)
     const acquitted = stoodStill ? 0 : await store.acquit(workerId)

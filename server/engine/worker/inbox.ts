@@ -31,7 +31,7 @@ const beginCancel = (self: Self, n: number, data: JsonObject): void => {
  * somebody has voted or answered. It counts as read only when the node waits for it, or has settled.
  */
 const isTooEarly = ({ frames }: Self, { payload }: InboxMessage): boolean => {
-  if (payload.type === 'cancel' || payload.type === 'child.ended') return false
+  if (payload.type === 'cancel' || payload.type === 'child.ended' || payload.type === 'not_begun') return false
   const { prefix, node } = splitPath(payload.nodePath)
   return frames.get(prefix)?.state.nodes[node]?.status === 'running'
 }

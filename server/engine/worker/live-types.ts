@@ -13,6 +13,8 @@ import type { Turns } from './turns.ts'
 
 export type Leaving = 'ended' | 'parked' | 'released' | 'abandoned'
 
+export type NodeAttempt = { nodePath: string; attempt: number }
+
 export type LiveDeps = {
   journal: Journal
   clock(): number
@@ -26,6 +28,8 @@ export type LiveDeps = {
   cleared(live: Live): void
   /** The journal cannot be written by this worker any more. */
   lost(error: Error): void
+  /** Their starts may be recorded, and their effects, which may happen at most once, were not begun. */
+  notBegun(live: Live, nodes: NodeAttempt[]): void
   /** For as long as it takes where the node is given whose value it is (empty: the execution's own). */
   offload(live: Live, value: unknown, node: string | undefined): Promise<BlobRef | undefined>
   turns: Turns
@@ -82,6 +86,8 @@ export type Live = {
   isReleasing(): boolean
   /** It has left this worker. */
   isGone(): boolean
+  /** Whether the worker before this one said that it did not begin the effect. */
+  wasNotBegun(node: NodeAttempt): boolean
   /** Writes nothing more and is forgotten; the journal has all there is. */
   abandon(): void
   /** Goes back to the queue as soon as nothing runs. */

@@ -4,6 +4,7 @@ import type { Frame } from './frame.ts'
 import { finishCancel, lookAtInbox, readInbox } from './inbox.ts'
 import type { Leaving, Live, LiveDeps, Self } from './live-types.ts'
 import { endPauses, inform, pause, post } from './mailbox.ts'
+import { wasNotBegun } from './not-begun.ts'
 import type { Owned } from './owned.ts'
 import { beginLive, pump, resumeFrame } from './pump.ts'
 
@@ -98,6 +99,7 @@ const liveOf = (self: Self): Live => ({
   pause: (ms, evenWhenStopped) => pause(self, ms, evenWhenStopped),
   isReleasing: () => self.releasing && !self.gone,
   isGone: () => self.gone,
+  wasNotBegun: (node) => wasNotBegun(self.owned, node),
   abandon: () => self.leave('abandoned'),
   release: () => {
     self.releasing = true

@@ -225,7 +225,10 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
       mine.add(item)
       active += 1
       for (const again of resumed) {
-        const interrupted = again.do === 'run' && item.context.effectOf(again.type) === 'at_most_once'
+        const interrupted =
+          again.do === 'run' &&
+          item.context.effectOf(again.type) === 'at_most_once' &&
+          !live.wasNotBegun({ nodePath: item.prefix + again.node, attempt: again.attempt })
         if (again.do === 'tell') live.step(work, item, [again.happening])
         else if (interrupted) live.step(work, item, [outcomeUnknown(again)])
         else work.commands.push({ frame: item, command: again })

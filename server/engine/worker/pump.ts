@@ -8,6 +8,7 @@ import { deliver, deliverHeld } from './inbox.ts'
 import type { Self, Work } from './live-types.ts'
 import { inform, setTimer } from './mailbox.ts'
 import { moveAfter } from './moves.ts'
+import { wasNotBegun } from './not-begun.ts'
 import { keptFact, outcomeUnknown } from './signals.ts'
 
 const newWork = (self: Self): Work => ({
@@ -158,7 +159,9 @@ const takeUp = async (self: Self, work: Work): Promise<void> => {
   if (top.state.parked) journalFact(self, work, { type: 'execution.resumed', at: work.at, data: {} })
   const resumed = await resumeFrame(self, top)
   const mayNotBeRepeated = (command: Resumed): boolean =>
-    command.do === 'run' && top.context.effectOf(command.type) === 'at_most_once'
+    command.do === 'run' &&
+    top.context.effectOf(command.type) === 'at_most_once' &&
+    !wasNotBegun(self.owned, { nodePath: command.node, attempt: command.attempt })
   for (const one of resumed)
     if (one.do !== 'tell' && !mayNotBeRepeated(one)) work.commands.push({ frame: top, command: one })
   for (const one of resumed) {

@@ -24,7 +24,7 @@ import type { EffectDeps } from './effect-deps.ts'
 import { makeEffects } from './effects.ts'
 import { type Identity, makeIdentities } from './identity.ts'
 import { makeLive } from './live.ts'
-import type { Leaving, Live } from './live-types.ts'
+import type { Leaving, Live, NodeAttempt } from './live-types.ts'
 import { type Owned, ownedFromStart } from './owned.ts'
 import { makeReader } from './owned-row.ts'
 import { makePatience, PAUSES, type Pauses } from './patience.ts'
@@ -158,11 +158,25 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   })
 
   const standstill = watchStandstill()
+  const unbegun: { workspaceId: string; executionId: string; epoch: number; nodes: NodeAttempt[] }[] = []
+  /** Once all appends of the old name have heard what became of them. */
+  const tellUnbegun = async (): Promise<void> => {
+    await new Promise((resolve) => setImmediate(resolve))
+    for (let one = unbegun[0]; one; one = unbegun[0]) {
+      for (const node of one.nodes) {
+        const key = `not_begun:${node.nodePath}:${node.attempt}:${one.epoch}`
+        const said = { type: 'not_begun' as const, ...node, epoch: one.epoch }
+        await store.signal(one.workspaceId, one.executionId, key, said)
+      }
+      unbegun.shift()
+    }
+  }
   const identities = await makeIdentities({
     db,
     store,
     log,
     standstill,
+    beforeHandOver: tellUnbegun,
     onGivenUp: () => {
       for (const live of [...lives.values()]) live.abandon()
     },
@@ -212,6 +226,8 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
           log.warn({ err: error }, 'the worker lost its say and begins anew')
           if (of === identities.current()) identities.renew()
         },
+        notBegun: ({ owned: { workspaceId, executionId, epoch } }, nodes) =>
+          void unbegun.push({ workspaceId, executionId, epoch, nodes }),
         offload: async (of, value, node) => {
           const text = storableText(value)
           const put = () => offload(ports.blobs, of.owned, text)

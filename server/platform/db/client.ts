@@ -39,16 +39,17 @@ export class ServerClient extends pg.Client {
   }
 
   #connect(done: Connected): void {
-    refuseReadOnly(this)
+    const refusal = refuseReadOnly(this)
+    const connected = (error: Error | null): void => done(error ?? refusal() ?? null, this)
     if (hostsOf(this.#address).length === 0) {
-      super.connect(done as (error: Error) => void)
+      super.connect(connected as (error: Error) => void)
       return
     }
     primaryOf(this.#address).then((at) => {
       Object.assign(this, at)
       super.connect(((error: Error | null) => {
-        if (error) forgetPrimary(this.#address, at)
-        done(error, this)
+        if (error ?? refusal()) forgetPrimary(this.#address, at)
+        connected(error)
       }) as (error: Error) => void)
     }, done)
   }

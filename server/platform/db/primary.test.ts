@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -5,9 +6,10 @@ import { makeLogger } from '#platform/log'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { type NetworkProxy, startProxy, targetOf } from '#test/harness/proxy'
 import { canonicalAddress } from './address.ts'
+import { ServerClient } from './client.ts'
 import { type Database, openDatabase } from './pool.ts'
 import { warnOfReplication } from './replication.ts'
-import { isDatabaseUnavailable } from './unavailable.ts'
+import { DatabaseReadOnly, isDatabaseUnavailable } from './unavailable.ts'
 
 // Two ways to one database stand for a primary and its standby: which of them takes writes is what the test says.
 
@@ -87,4 +89,26 @@ test('several hosts without a synchronous standby are warned of', async () => {
   expect(said).toEqual([])
   await warnOfReplication(hosts(database.urls.owner), log)
   expect(said).toEqual([expect.stringContaining('no standby is synchronous')])
+})
+
+test('a standby that says so in the packet that completes the sign-in is still refused', async () => {
+  const message = (type: string, ...parts: (string | number)[]): Buffer => {
+    const body = Buffer.concat(
+      parts.map((part) => (typeof part === 'string' ? Buffer.from(`${part}\0`) : Buffer.from([part]))),
+    )
+    const head = Buffer.alloc(5, type)
+    head.writeUInt32BE(body.length + 4, 1)
+    return Buffer.concat([head, body])
+  }
+  const signedIn = Buffer.concat([
+    message('R', 0, 0, 0, 0),
+    message('S', 'in_hot_standby', 'on'),
+    message('Z', 'I'.charCodeAt(0)),
+  ])
+  const server = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.write(signedIn)))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const client = new ServerClient({ connectionString: `postgres://x@127.0.0.1:${port}/x` })
+  await expect(client.connect()).rejects.toBeInstanceOf(DatabaseReadOnly)
+  await new Promise((resolve) => server.close(resolve))
 })

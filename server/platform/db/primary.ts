@@ -65,8 +65,10 @@ async function takesWrites(address: string, at: Host): Promise<Host> {
   })
   client.on('error', () => {})
   Object.assign(client, at)
-  refuseReadOnly(client)
+  const refusal = refuseReadOnly(client)
   await client.connect()
   connectionOf(client).stream.destroy()
+  const reason = refusal()
+  if (reason) throw reason
   return at
 }

@@ -19,11 +19,17 @@ export function breakOff(client: pg.ClientBase, reason: Error): void {
 
 const WRITES = { in_hot_standby: 'off', default_transaction_read_only: 'off' } as Record<string, string>
 
-/** The server says at sign-in whether it takes writes; one that does not is no use, and may be soon. */
-export function refuseReadOnly(client: pg.ClientBase): void {
+/**
+ * The server says at sign-in whether it takes writes; one that does not is no use, and may be soon. The connection is broken
+ * off, and the answer says why: what comes in the same packet can still let a sign-in succeed.
+ */
+export function refuseReadOnly(client: pg.ClientBase): () => DatabaseReadOnly | undefined {
+  let refusal: DatabaseReadOnly | undefined
   connectionOf(client).on('parameterStatus', ({ parameterName, parameterValue }) => {
     const wanted = WRITES[parameterName]
-    if (wanted !== undefined && parameterValue !== wanted)
-      breakOff(client, new DatabaseReadOnly('the database server takes no writes'))
+    if (wanted === undefined || parameterValue === wanted || refusal) return
+    refusal = new DatabaseReadOnly('the database server takes no writes')
+    breakOff(client, refusal)
   })
+  return () => refusal
 }
