@@ -253,6 +253,7 @@ test('a commit made with an old list writes nothing, and is made again with the 
   expect(reloads).toBe(2)
   expect(await outboxOf(workspace)).toEqual(['2 execution.waiting'])
   expect(await eventsOf(append.executionId)).toBe(2)
+  await other.close()
 })
 
 test('without a connection nothing is lost: what is under way is written when there is one, a start is refused', async () => {
