@@ -1,15 +1,18 @@
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from '#platform/log'
-import { findBuilt } from '../scripts/build-web.ts'
 
-// The console is built when the service starts and its sources have changed. The bundler stays in a process of its own,
-// which ends: the service need not carry it along.
+// In a checkout the console is built when the service starts and its sources have changed. The bundler runs in a separate
+// process, so that the service does not keep it in memory. The published package brings the built console along.
 
+const PACKAGED = join(import.meta.dirname, '..', 'console')
 const SCRIPT = join(import.meta.dirname, '..', 'scripts', 'build-web.ts')
 
-/** Where the built console is, or undefined where it could not be built: the API works without it. */
+/** The directory of the built console, or undefined if the build failed: the API works without it. */
 export async function buildConsole(log: Logger): Promise<string | undefined> {
+  if (existsSync(PACKAGED)) return PACKAGED
+  const { findBuilt } = await import('../scripts/build-web.ts')
   const built = findBuilt()
   if (built !== undefined) return built
   const began = performance.now()

@@ -1,14 +1,20 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import type { FastifyInstance } from 'fastify'
 import { demoPage, demoScript } from './demo.ts'
 
-// The embeddable chat, one script for any page. It is bundled when it is first asked for, which takes a tenth of a second.
+// The embeddable chat, one script for any page. In a checkout it is bundled at the first request, which takes a tenth of a
+// second. The published package brings the script along.
 
-const ENTRY = join(import.meta.dirname, '..', '..', '..', 'widget', 'main.tsx')
+const HOME = join(import.meta.dirname, '..', '..', '..', 'widget')
+const PACKAGED = join(HOME, 'v1.js')
+const ENTRY = join(HOME, 'main.tsx')
 
 export async function bundleWidget(): Promise<string> {
+  if (existsSync(PACKAGED)) return readFile(PACKAGED, 'utf8')
+  const { build } = await import('esbuild')
   const { outputFiles } = await build({
     entryPoints: [ENTRY],
     bundle: true,

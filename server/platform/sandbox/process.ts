@@ -39,17 +39,21 @@ const CPU_SECONDS = 600
 const require = createRequire(import.meta.url)
 const directoryOf = (name: string): string => dirname(require.resolve(`${name}/package.json`))
 
+/** Where an installed package would have libraries of its own; looking there must not be refused. */
+const NESTED = join(import.meta.dirname, '..', '..', '..', 'node_modules')
+
 /** The process may read its own code and the libraries it runs, nothing else. */
 function readable(): string[] {
   const emscripten = dirname(dirname(require.resolve('quickjs-emscripten')))
   const modules = dirname(emscripten)
-  return [
-    import.meta.dirname,
+  const libraries = [
     directoryOf('jsonata'),
     emscripten,
     join(modules, 'quickjs-emscripten-core'),
     join(modules, '@jitl'),
+    ...['jsonata', 'quickjs-emscripten', 'quickjs-emscripten-core', '@jitl'].map((name) => join(NESTED, name)),
   ]
+  return [import.meta.dirname, ...new Set(libraries)]
 }
 
 /** Tenant text can neither become code, nor read files, start programs or threads; the environment is empty. */

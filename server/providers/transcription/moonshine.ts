@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { join } from 'node:path'
 import type { InferenceSession, Tensor } from 'onnxruntime-node'
@@ -11,7 +12,11 @@ const TOKENS_PER_SECOND = 6
 const [START, END] = [1, 2]
 const [HEADS, HEAD_SIZE] = [8, 36]
 
+/** The published package brings the weights along: the package they come from has dependencies of a browser. */
+const PACKAGED = join(import.meta.dirname, '..', '..', '..', 'models', 'moonshine-tiny')
+
 export const modelPath = (name: 'encoder_model' | 'decoder_model_merged') => {
+  if (existsSync(PACKAGED)) return join(PACKAGED, `${name}.onnx`)
   const manifest = findPackageJSON('@moonshine-ai/moonshine-js', import.meta.url)
   if (!manifest) throw new Error('@moonshine-ai/moonshine-js is not installed')
   return join(manifest, '..', 'dist', 'model', 'tiny', 'quantized', `${name}.onnx`)
