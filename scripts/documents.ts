@@ -5,6 +5,7 @@ import { makeOpenApi } from '#platform/http/openapi'
 import type { AnyRoute } from '#platform/http/route'
 import { printNodes } from './node-reference.ts'
 import { printSdk } from './sdk.ts'
+import { printWorkflowNodes } from './workflow-nodes.ts'
 
 // The documents that are printed from the program. After a change of a route table, a setting or a node, print them again
 // with `npm run generate`; a test fails until then.
@@ -58,4 +59,5 @@ export const documents: Record<string, (app: Described) => string> = {
   'docs/nodes.md': ({ nodes }) => printNodes(nodes.values()),
   'sdk/types.generated.ts': ({ routes }) => printSdk(printOpenApi(routes)).types,
   'sdk/operations.generated.ts': ({ routes }) => printSdk(printOpenApi(routes)).operations,
+  'sdk/workflows/nodes.generated.ts': ({ nodes }) => printWorkflowNodes(nodes.values()),
 }

@@ -12,7 +12,7 @@ type Document = { paths: Record<string, Record<string, Operation>>; components: 
 
 const quote = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name))
 
-function typeOf(schema: Schema | undefined): string {
+export function typeOf(schema: Schema | undefined): string {
   if (schema === undefined) return 'unknown'
   if (typeof schema.$ref === 'string') return schema.$ref.split('/').at(-1)!
   if ('const' in schema) return JSON.stringify(schema.const)

@@ -1,25 +1,31 @@
 import { type Operations, operations } from './operations.generated.ts'
+import { send } from './send.ts'
 
-// A typed client without dependencies, for browsers and Node: `heddle.createTeam({ name: 'Finance' })`.
+// A typed client without dependencies, for browsers, Node, Deno and Bun: `heddle.createTeam({ name: 'Finance' })`.
 
 export type ClientOptions = {
-  /** Where the service is; in a browser on its own pages, nothing. */
+  /** Address of the service; not needed on its own pages. */
   baseUrl?: string
-  /** An API key (`hk_…`), a webhook token or an embed token. In a browser the session cookie is used without one. */
+  /** An API key (`hk_…`), a webhook token or an embed token. Without one a browser uses the session cookie. */
   token?: string
   workspaceId?: string
   fetch?: typeof fetch
-  /** How often a request that may be repeated safely is tried again after 429, 503 or a lost connection. */
+  /** How often a request is repeated after 429, 500, 502, 503, 504, a timeout or a lost connection; 2 by default. */
   retries?: number
+  /** How long to wait for a response, for each attempt; 60,000 by default, 0 for no limit. */
+  timeoutMs?: number
 }
 
 export type CallOptions = {
   signal?: AbortSignal
-  /** Makes a POST safe to repeat: the same key gives the same answer. */
+  /** Makes a POST safe to repeat: the same key gives the same answer. With a `token` every POST gets one by itself. */
   idempotencyKey?: string
   /** Refuses the change if the resource is no longer the one with this ETag. */
   ifMatch?: string
+  /** With `detailed`: no data if the resource still has this ETag. */
+  ifNoneMatch?: string
   workspaceId?: string
+  timeoutMs?: number
   headers?: Record<string, string>
 }
 
@@ -28,105 +34,96 @@ type Arguments<Name extends keyof Operations> = Operations[Name]['required'] ext
   ? [input: Input<Name>, options?: CallOptions]
   : [input?: Input<Name>, options?: CallOptions]
 
-export type Calls = { [Name in keyof Operations]: (...given: Arguments<Name>) => Promise<Operations[Name]['answer']> }
-export type Client = Calls & { readonly options: ClientOptions; with(more: ClientOptions): Client }
-
-export type FieldError = { path: string; message: string }
-
-/** A refusal of the service: `code` is from a closed list, `detail` says what to do next. */
-export class HeddleProblem extends Error {
-  readonly status: number
-  readonly code: string
-  readonly errors: FieldError[]
-  readonly requestId: string | null
-  readonly retryAfterS: number | null
-
-  constructor(
-    status: number,
-    body: { code?: string; detail?: string; title?: string; errors?: FieldError[]; request_id?: string },
-    retryAfterS: number | null,
-  ) {
-    super(body.detail ?? body.title ?? `The service answered ${status}`)
-    this.name = 'HeddleProblem'
-    this.status = status
-    this.code = body.code ?? 'unknown'
-    this.errors = body.errors ?? []
-    this.requestId = body.request_id ?? null
-    this.retryAfterS = retryAfterS
-  }
+/** The answer with what its headers say. `data` is undefined after 304. */
+export type Detailed<Answer> = {
+  data: Answer
+  status: number
+  etag: string | null
+  location: string | null
+  /** An earlier request with the same idempotency key had this answer. */
+  replayed: boolean
+  headers: Headers
 }
 
-export const delay = (ms: number, signal?: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason)
-    const stop = (): void => {
-      clearTimeout(timer)
-      reject(signal!.reason)
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop)
-      resolve()
-    }, ms)
-    signal?.addEventListener('abort', stop, { once: true })
-  })
+export type Calls = { [Name in keyof Operations]: (...given: Arguments<Name>) => Promise<Operations[Name]['answer']> }
+export type DetailedCalls = {
+  [Name in keyof Operations]: (...given: Arguments<Name>) => Promise<Detailed<Operations[Name]['answer'] | undefined>>
+}
+export type Client = Calls & {
+  readonly options: ClientOptions
+  /** The same calls, with status, ETag and headers of the answer. */
+  readonly detailed: DetailedCalls
+  with(more: ClientOptions): Client
+}
 
-type Sent = { url: string; init: RequestInit; repeatable: boolean }
+const DEFAULT_RETRIES = 2
+const DEFAULT_TIMEOUT_MS = 60_000
+const REPEATABLE = new Set(['GET', 'HEAD', 'PUT', 'DELETE'])
 
-function prepare(
-  name: keyof Operations,
-  given: Record<string, unknown>,
-  client: ClientOptions,
-  call: CallOptions,
-): Sent {
-  const [method, path, queryNames = [], raw] = operations[name]
+type Name = keyof Operations
+type Given = Record<string, unknown>
+
+/** Takes the parameters of the path and the query out of what was given; the rest is the body. */
+function splitInput(name: Name, given: Given): { path: string; rest: Given } {
+  const [, path, queryNames = []] = operations[name]
   const rest = { ...given }
-  const filled = path.replace(/\{(\w+)\}/g, (_, parameter: string) => {
+  const take = (parameter: string): unknown => {
     const value = rest[parameter]
     delete rest[parameter]
-    return encodeURIComponent(String(value))
-  })
+    return value
+  }
+  const filled = path.replace(/\{(\w+)\}/g, (_, parameter: string) => encodeURIComponent(String(take(parameter))))
   const query = new URLSearchParams()
   for (const parameter of queryNames) {
-    const value = rest[parameter]
-    delete rest[parameter]
+    const value = take(parameter)
     if (value !== undefined && value !== null) query.set(parameter, String(value))
   }
-  const headers = new Headers(call.headers)
-  if (client.token) headers.set('authorization', `Bearer ${client.token}`)
-  const workspaceId = call.workspaceId ?? client.workspaceId
-  if (workspaceId) headers.set('x-workspace-id', workspaceId)
-  if (call.idempotencyKey) headers.set('idempotency-key', call.idempotencyKey)
-  if (call.ifMatch) headers.set('if-match', call.ifMatch)
-  let body: BodyInit | undefined
-  if (raw) {
-    const value = rest.body
-    const asIs =
-      typeof value === 'string' ||
-      value instanceof Blob ||
-      value instanceof FormData ||
-      value instanceof ArrayBuffer ||
-      value instanceof Uint8Array
-    if (asIs) body = value as BodyInit
-    else if (value !== undefined || Object.keys(rest).length > 0) {
-      body = JSON.stringify(value ?? rest)
-      headers.set('content-type', 'application/json')
-    }
-  } else if (method !== 'GET' && Object.keys(rest).length > 0) {
-    body = JSON.stringify(rest)
-    headers.set('content-type', 'application/json')
-  }
-  const search = query.size > 0 ? `?${query}` : ''
-  return {
-    url: (client.baseUrl ?? '').replace(/\/+$/, '') + filled + search,
+  return { path: query.size > 0 ? `${filled}?${query}` : filled, rest }
+}
+
+const isBody = (value: unknown): value is BodyInit =>
+  typeof value === 'string' ||
+  value instanceof Blob ||
+  value instanceof FormData ||
+  value instanceof ArrayBuffer ||
+  value instanceof Uint8Array
+
+function bodyOf(name: Name, rest: Given): { body: BodyInit; json: boolean } | undefined {
+  const [method, , , raw] = operations[name]
+  if (raw && isBody(rest.body)) return { body: rest.body, json: false }
+  const value = raw ? (rest.body ?? (Object.keys(rest).length > 0 ? rest : undefined)) : rest
+  if (value === undefined || (!raw && (method === 'GET' || Object.keys(rest).length === 0))) return undefined
+  return { body: JSON.stringify(value), json: true }
+}
+
+async function call(name: Name, given: Given, client: ClientOptions, options: CallOptions): Promise<Response> {
+  const [method] = operations[name]
+  const { path, rest } = splitInput(name, given)
+  const content = bodyOf(name, rest)
+  const key = options.idempotencyKey ?? (method === 'POST' && client.token ? crypto.randomUUID() : undefined)
+  const workspaceId = options.workspaceId ?? client.workspaceId
+  const headers = new Headers(options.headers)
+  const set = (header: string, value: string | undefined): void => void (value && headers.set(header, value))
+  set('authorization', client.token && `Bearer ${client.token}`)
+  set('x-workspace-id', workspaceId)
+  set('idempotency-key', key)
+  set('if-match', options.ifMatch)
+  set('if-none-match', options.ifNoneMatch)
+  if (content?.json) set('content-type', 'application/json')
+  return send({
+    url: (client.baseUrl ?? '').replace(/\/+$/, '') + path,
     init: {
       method,
       headers,
-      ...(body !== undefined && { body }),
-      ...(call.signal && { signal: call.signal }),
+      ...(content && { body: content.body }),
       credentials: client.token ? 'omit' : 'same-origin',
     },
-    repeatable: method === 'GET' || method === 'PUT' || method === 'DELETE' || call.idempotencyKey !== undefined,
-  }
+    repeatable: REPEATABLE.has(method) || key !== undefined,
+    retries: client.retries ?? DEFAULT_RETRIES,
+    timeoutMs: options.timeoutMs ?? client.timeoutMs ?? DEFAULT_TIMEOUT_MS + 1000 * Number(given.wait_s ?? 0),
+    signal: options.signal,
+    fetch: client.fetch ?? fetch,
+  })
 }
 
 async function read(response: Response): Promise<unknown> {
@@ -135,44 +132,29 @@ async function read(response: Response): Promise<unknown> {
   return /\bjson\b/.test(type) ? response.json() : response.blob()
 }
 
-async function refusal(response: Response): Promise<HeddleProblem> {
-  const after = Number(response.headers.get('retry-after'))
-  const body = await response.json().catch(() => ({}))
-  return new HeddleProblem(response.status, body, Number.isFinite(after) && after > 0 ? after : null)
-}
-
-async function send(
-  name: keyof Operations,
-  given: Record<string, unknown>,
-  client: ClientOptions,
-  call: CallOptions,
-): Promise<unknown> {
-  const { url, init, repeatable } = prepare(name, given, client, call)
-  const tries = repeatable ? (client.retries ?? 2) + 1 : 1
-  for (let attempt = 1; ; attempt++) {
-    let problem: unknown
-    let wait = 250 * 2 ** (attempt - 1)
-    try {
-      const response = await (client.fetch ?? fetch)(url, init)
-      if (response.ok || response.status === 304) return await read(response)
-      const refused = await refusal(response)
-      if (refused.status !== 429 && refused.status !== 503) throw refused
-      if (refused.retryAfterS !== null) wait = refused.retryAfterS * 1000
-      problem = refused
-    } catch (error) {
-      if (call.signal?.aborted || (error instanceof HeddleProblem && error.status !== 429 && error.status !== 503))
-        throw error
-      problem = error
-    }
-    if (attempt >= tries) throw problem
-    await delay(wait, call.signal)
+async function readDetailed(response: Response): Promise<Detailed<unknown>> {
+  const { headers, status } = response
+  return {
+    data: await read(response),
+    status,
+    etag: headers.get('etag'),
+    location: headers.get('location'),
+    replayed: headers.get('idempotent-replayed') === 'true',
+    headers,
   }
 }
 
 export function makeClient(options: ClientOptions = {}): Client {
-  const calls: Record<string, unknown> = { options, with: (more: ClientOptions) => makeClient({ ...options, ...more }) }
-  for (const name of Object.keys(operations) as (keyof Operations)[]) {
-    calls[name] = (given: Record<string, unknown> = {}, call: CallOptions = {}) => send(name, given, options, call)
+  const calls: Record<string, unknown> = {}
+  const detailed: Record<string, unknown> = {}
+  for (const name of Object.keys(operations) as Name[]) {
+    calls[name] = async (given: Given = {}, more: CallOptions = {}) => read(await call(name, given, options, more))
+    detailed[name] = async (given: Given = {}, more: CallOptions = {}) =>
+      readDetailed(await call(name, given, options, more))
   }
-  return calls as Client
+  return Object.assign(calls, {
+    options,
+    detailed,
+    with: (more: ClientOptions) => makeClient({ ...options, ...more }),
+  }) as unknown as Client
 }

@@ -1,4 +1,6 @@
-import { type Client, delay, HeddleProblem } from './client.ts'
+import type { Client } from './client.ts'
+import { HeddleProblem } from './problems.ts'
+import { delay } from './send.ts'
 import type { Execution } from './types.generated.ts'
 
 const finished = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])

@@ -9,9 +9,10 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { useService } from '#test/harness/service'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
-import { type Client, HeddleProblem, makeClient } from './client.ts'
+import { type Client, makeClient } from './client.ts'
 import { waitForExecution } from './executions.ts'
 import { all } from './lists.ts'
+import { InvalidRequest, PreconditionFailed } from './problems.ts'
 import { type Frame, watchExecution } from './sockets.ts'
 
 const run = promisify(execFile)
@@ -29,7 +30,7 @@ const environment = () => ({ ...process.env, HEDDLE_BASE: service().base, HEDDLE
 describe('the client', () => {
   test('a refusal is a problem with its code and the paths of the mistakes', async () => {
     const refused = await heddle.createTeam({ name: '' }).catch((error: unknown) => error)
-    expect(refused).toBeInstanceOf(HeddleProblem)
+    expect(refused).toBeInstanceOf(InvalidRequest)
     expect(refused).toMatchObject({ status: 422, code: 'invalid', errors: [{ path: '/name' }] })
   })
 
@@ -40,19 +41,29 @@ describe('the client', () => {
     expect(names).toEqual(['Team 4', 'Team 3', 'Team 2', 'Team 1', 'Team 0'])
   })
 
-  test('a request that may be repeated is tried again after 503, one that may not is not', async () => {
-    const flaky = (failures: number) => {
-      let calls = 0
-      const send: typeof fetch = async (...given) =>
-        calls++ < failures ? new Response('{"code":"unavailable"}', { status: 503 }) : fetch(...given)
-      return { client: heddle.with({ fetch: send, retries: 3 }), calls: () => calls }
+  test('the ETag of an answer makes later reads cheap and later changes safe', async () => {
+    const { team_id } = await heddle.createTeam({ name: 'Tagged' })
+    const { etag } = await heddle.detailed.getTeam({ team_id })
+    expect(await heddle.detailed.getTeam({ team_id }, { ifNoneMatch: etag! })).toMatchObject({
+      status: 304,
+      data: undefined,
+    })
+    await heddle.updateTeam({ team_id, name: 'Renamed' }, { ifMatch: etag! })
+    const stale = heddle.updateTeam({ team_id, name: 'Again' }, { ifMatch: etag! })
+    await expect(stale).rejects.toBeInstanceOf(PreconditionFailed)
+  })
+
+  test('a POST that is repeated after a lost answer takes effect once', async () => {
+    let lost = 0
+    const losing: typeof fetch = async (...given) => {
+      const response = await fetch(...given)
+      if (lost++ === 0) throw new TypeError('fetch failed')
+      return response
     }
-    const once = flaky(1)
-    await expect(once.client.createTeam({ name: 'Never' })).rejects.toMatchObject({ code: 'unavailable' })
-    expect(once.calls()).toBe(1)
-    const again = flaky(1)
-    await again.client.createTeam({ name: 'Once' }, { idempotencyKey: 'a-key' })
-    expect(again.calls()).toBe(2)
+    const { team_id } = await heddle.with({ fetch: losing }).createTeam({ name: 'Once only' })
+    const made: string[] = []
+    for await (const team of all(heddle.listTeams)) if (team.name === 'Once only') made.push(team.team_id)
+    expect(made).toEqual([team_id])
   })
 
   test('events of an execution arrive in order, with a snapshot first', async () => {

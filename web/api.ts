@@ -9,8 +9,9 @@ import {
   useQuery,
 } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { type Client, type ClientOptions, HeddleProblem, makeClient } from '#sdk/client'
+import { type Client, type ClientOptions, makeClient } from '#sdk/client'
 import type { Operations } from '#sdk/operations.generated'
+import { HeddleProblem } from '#sdk/problems'
 import { toast } from '#web/ui/toast.tsx'
 
 // The console talks to the service through the SDK and nothing else. A query is named after its operation:

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
-import { HeddleProblem } from '../client.ts'
+import { ConnectionFailed, HeddleProblem } from '../problems.ts'
 import { commands } from './commands.ts'
 
 // `heddle`: the service from a terminal. `npm run --silent heddle -- help`
@@ -52,7 +52,7 @@ function tell(error: unknown): void {
   if (error instanceof HeddleProblem) {
     console.error(`${error.code}: ${error.message}`)
     for (const { path, message } of error.errors) console.error(`  ${path} ${message}`)
-  } else if (error instanceof TypeError && error.message === 'fetch failed')
+  } else if (error instanceof ConnectionFailed)
     console.error(
       'The service cannot be reached. Is it running, and is the address right? See: heddle login --base URL',
     )

@@ -4,7 +4,7 @@ import { Form as BaseForm } from '@base-ui/react/form'
 import { Switch as BaseSwitch } from '@base-ui/react/switch'
 import { Check } from 'lucide-react'
 import { type ComponentProps, type ReactNode, useState } from 'react'
-import { HeddleProblem } from '#sdk/client'
+import { HeddleProblem } from '#sdk/problems'
 import { Button, type ButtonLook } from './button.tsx'
 import { cx } from './cx.ts'
 

@@ -1,4 +1,4 @@
-import { HeddleProblem } from '#sdk/client'
+import { HeddleProblem } from '#sdk/problems'
 
 /** What to tell a person about a failure. */
 export function messageOf(error: unknown): string {

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { HeddleProblem } from '#sdk/client'
+import { HeddleProblem } from '#sdk/problems'
 import type { WorkflowVersion } from '#sdk/types.generated'
 import { api, invalidate, newKey, useApi } from '#web/api.ts'
 import { readDoc } from '../document/document.ts'

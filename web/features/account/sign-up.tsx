@@ -1,6 +1,6 @@
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { HeddleProblem } from '#sdk/client'
+import { HeddleProblem } from '#sdk/problems'
 import { account } from '#web/api.ts'
 import { Field, Form, Input } from '#web/ui/field.tsx'
 import { CheckMail } from './check-mail.tsx'

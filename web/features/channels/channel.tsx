@@ -1,7 +1,7 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { HeddleProblem } from '#sdk/client'
+import { HeddleProblem } from '#sdk/problems'
 import type { ChannelConfig } from '#sdk/types.generated'
 import { useChange, useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'

@@ -1,7 +1,7 @@
 import { useParams } from '@tanstack/react-router'
 import { KeyRound, RefreshCw, Unplug } from 'lucide-react'
 import { useState } from 'react'
-import { HeddleProblem } from '#sdk/client'
+import { HeddleProblem } from '#sdk/problems'
 import type { Connection } from '#sdk/types.generated'
 import { useApi, useChange } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'

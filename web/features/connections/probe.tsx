@@ -1,5 +1,5 @@
 import { CircleCheck, CircleDashed, CircleX, LoaderCircle, type LucideIcon } from 'lucide-react'
-import { HeddleProblem } from '#sdk/client'
+import { HeddleProblem } from '#sdk/problems'
 import { cx } from '#web/ui/cx.ts'
 
 // The probe goes step by step and stops where one fails; what a person needs is which one, and why.

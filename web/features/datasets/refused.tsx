@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { HeddleProblem } from '#sdk/client'
+import { HeddleProblem } from '#sdk/problems'
 import { cx } from '#web/ui/cx.ts'
 import { messageOf } from '#web/ui/messages.ts'
 import { type LineOfFile, lineIn, linesAround } from './bad-line.ts'

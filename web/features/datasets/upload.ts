@@ -1,5 +1,5 @@
-import { HeddleProblem } from '#sdk/client'
 import { operations } from '#sdk/operations.generated'
+import { HeddleProblem } from '#sdk/problems'
 import type { Dataset } from '#sdk/types.generated'
 import { api, newKey } from '#web/api.ts'
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { HeddleProblem } from '#sdk/client'
+import { HeddleProblem } from '#sdk/problems'
 import type { Dataset } from '#sdk/types.generated'
 import { api } from '#web/api.ts'
 

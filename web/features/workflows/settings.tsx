@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { HeddleProblem } from '#sdk/client'
+import { HeddleProblem } from '#sdk/problems'
 import type { Workflow } from '#sdk/types.generated'
 import { useAll, useChange } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'

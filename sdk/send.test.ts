@@ -1,0 +1,101 @@
+import { getEventListeners } from 'node:events'
+import { describe, expect, test } from 'vitest'
+import { makeClient } from './client.ts'
+import * as problems from './problems.ts'
+
+type Answer = number | 'lost' | 'silent'
+
+/** A client whose service gives these answers one after the other, the last one for ever. */
+function answering(answers: Answer[], options: { retries?: number; timeoutMs?: number; token?: string } = {}) {
+  const sent: { method: string; key: string | null }[] = []
+  const send: typeof fetch = async (_url, init) => {
+    const answer = answers[Math.min(sent.length, answers.length - 1)]!
+    sent.push({ method: init!.method!, key: (init!.headers as Headers).get('idempotency-key') })
+    if (answer === 'lost') throw new TypeError('fetch failed')
+    if (answer === 'silent')
+      return new Promise((_, reject) =>
+        init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason), { once: true }),
+      )
+    return Response.json({ code: 'unavailable', detail: 'Later.' }, { status: answer })
+  }
+  return { client: makeClient({ fetch: send, token: 'hk_1', ...options }), sent }
+}
+
+describe('a refusal', () => {
+  test.each([
+    [400, 'InvalidRequest'],
+    [401, 'Unauthenticated'],
+    [402, 'PaymentRequired'],
+    [403, 'Forbidden'],
+    [404, 'NotFound'],
+    [409, 'Conflict'],
+    [412, 'PreconditionFailed'],
+    [413, 'InvalidRequest'],
+    [422, 'InvalidRequest'],
+    [428, 'PreconditionFailed'],
+    [429, 'RateLimited'],
+    [500, 'ServiceUnavailable'],
+    [503, 'ServiceUnavailable'],
+  ] as const)('%i is a %s', async (status, name) => {
+    const { client } = answering([status], { retries: 0 })
+    const refused = await client.listTeams().catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(problems[name])
+    expect(refused).toBeInstanceOf(problems.HeddleProblem)
+    expect(refused).toMatchObject({ status, name, code: 'unavailable', message: 'Later.' })
+  })
+})
+
+describe('a request that fails for now', () => {
+  test.each([429, 500, 502, 503, 504, 'lost'] as const)('%s is tried again', async (failure) => {
+    const { client, sent } = answering([failure, 200])
+    await client.listTeams()
+    expect(sent).toHaveLength(2)
+  })
+
+  test.each([400, 401, 403, 404, 409, 412, 422])('%i is not', async (status) => {
+    const { client, sent } = answering([status])
+    await expect(client.listTeams()).rejects.toMatchObject({ status })
+    expect(sent).toHaveLength(1)
+  })
+
+  test('is tried as often as `retries` says', async () => {
+    const { client, sent } = answering([503], { retries: 1 })
+    await expect(client.listTeams()).rejects.toMatchObject({ status: 503 })
+    expect(sent).toHaveLength(2)
+  })
+
+  test('a POST carries the same key each time; a PATCH is sent once', async () => {
+    const posted = answering([503, 200])
+    await posted.client.createTeam({ name: 'A' })
+    expect(posted.sent).toEqual([posted.sent[0], posted.sent[0]])
+    expect(posted.sent[0]!.key).toMatch(/^[\da-f-]{36}$/)
+    const own = answering([200])
+    await own.client.createTeam({ name: 'A' }, { idempotencyKey: 'mine' })
+    expect(own.sent[0]!.key).toBe('mine')
+    const patched = answering([503])
+    await expect(patched.client.updateTeam({ team_id: 'team_1', name: 'B' })).rejects.toMatchObject({ status: 503 })
+    expect(patched.sent).toEqual([{ method: 'PATCH', key: null }])
+  })
+
+  test('a POST of a browser session has no key and is sent once', async () => {
+    const { client, sent } = answering([503], { token: '' })
+    await expect(client.createTeam({ name: 'A' })).rejects.toMatchObject({ status: 503 })
+    expect(sent).toEqual([{ method: 'POST', key: null }])
+  })
+})
+
+test('a service that does not answer is given up after timeoutMs', async () => {
+  const { client, sent } = answering(['silent'], { timeoutMs: 1, retries: 1 })
+  await expect(client.listTeams()).rejects.toBeInstanceOf(problems.TimedOut)
+  expect(sent).toHaveLength(2)
+})
+
+test('the caller ends a request by its signal, for its own reason, and nothing stays behind', async () => {
+  const { client, sent } = answering(['silent'])
+  const stop = new AbortController()
+  const listed = client.listTeams({}, { signal: stop.signal })
+  stop.abort(new Error('enough'))
+  await expect(listed).rejects.toThrow('enough')
+  expect(sent).toHaveLength(1)
+  expect(getEventListeners(stop.signal, 'abort')).toEqual([])
+})

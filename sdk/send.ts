@@ -1,0 +1,76 @@
+import { ConnectionFailed, HeddleProblem, problemOf, TimedOut } from './problems.ts'
+
+// One request: a timeout for each attempt, and further attempts where repeating it is safe.
+
+export type Sending = {
+  url: string
+  init: RequestInit
+  /** False for a request that could take effect twice. */
+  repeatable: boolean
+  retries: number
+  timeoutMs: number
+  signal: AbortSignal | undefined
+  fetch: typeof fetch
+}
+
+const PASSING = new Set([429, 500, 502, 503, 504])
+const FIRST_DELAY_MS = 250
+const MAX_DELAY_MS = 10_000
+
+export const delay = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const stop = (): void => {
+      clearTimeout(timer)
+      reject(signal!.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', stop, { once: true })
+  })
+
+/** Half of the delay is random, so that many clients do not come back at the same moment. */
+const delayBefore = (attempt: number, retryAfterS: number | null): number => {
+  const backoff = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1))
+  return (retryAfterS ?? 0) * 1000 + backoff * (0.5 + Math.random() / 2)
+}
+
+/** The timeout ends with the headers of the response: a large body may take longer. */
+async function attempt({ url, init, timeoutMs, signal, fetch }: Sending): Promise<Response> {
+  const ending = new AbortController()
+  const stop = (): void => ending.abort(signal!.reason)
+  if (signal?.aborted) throw signal.reason
+  signal?.addEventListener('abort', stop, { once: true })
+  const timer = timeoutMs > 0 ? setTimeout(() => ending.abort(new TimedOut(timeoutMs)), timeoutMs) : undefined
+  try {
+    return await fetch(url, { ...init, signal: ending.signal })
+  } catch (error) {
+    if (ending.signal.aborted) throw ending.signal.reason
+    throw new ConnectionFailed(error)
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+const isPassing = (error: unknown): boolean =>
+  error instanceof HeddleProblem
+    ? PASSING.has(error.status)
+    : error instanceof ConnectionFailed || error instanceof TimedOut
+
+/** Resolves with a 2xx or 304 response; throws what problems.ts lists, or the reason of the caller's signal. */
+export async function send(sending: Sending): Promise<Response> {
+  const attempts = sending.repeatable ? sending.retries + 1 : 1
+  for (let number = 1; ; number++) {
+    try {
+      const response = await attempt(sending)
+      if (response.ok || response.status === 304) return response
+      throw await problemOf(response)
+    } catch (error) {
+      if (number >= attempts || !isPassing(error)) throw error
+      await delay(delayBefore(number, error instanceof HeddleProblem ? error.retryAfterS : null), sending.signal)
+    }
+  }
+}
