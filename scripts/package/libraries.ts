@@ -22,8 +22,9 @@ const LIBRARIES: Library[] = [
     name: '@heddle/sdk',
     description: 'Typed client for Heddle, without dependencies',
     folder: 'sdk',
-    entries: ['client', 'problems', 'lists', 'executions', 'sockets', 'webhooks', 'types.generated'],
-    index: ['client', 'problems', 'lists', 'executions', 'sockets', 'webhooks', 'types.generated'],
+    entries: ['client', 'problems', 'lists', 'executions', 'sockets', 'events', 'types.generated'],
+    // `events` needs node:crypto, so it is not for browsers.
+    index: ['client', 'problems', 'lists', 'executions', 'sockets', 'types.generated'],
   },
   {
     name: '@heddle/workflows',

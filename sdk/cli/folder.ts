@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { WorkflowExport } from '../types.generated.ts'
+import type { Workflow } from '../workflows/build.ts'
 
 // A folder of workflows: one file each, written the same way every time, and a file that remembers what was last in step with
 // which workspace. The files hold no ids, so that the same folder goes to several workspaces.
@@ -57,22 +59,39 @@ function textOf(value: unknown, first: readonly string[]): string {
 
 export const documentText = (document: Document): string => textOf(document, FIRST)
 
-export const hashOf = (document: Document): string => createHash('sha256').update(documentText(document)).digest('hex')
+/** The same for a workflow in code, which leaves out what an export spells out. */
+export const hashOf = ({ name, description = null, settings = {}, definition }: Document): string =>
+  createHash('sha256').update(documentText({ name, description, settings, definition })).digest('hex')
 
-export function readDocuments(directory: string): Map<string, Document> {
+/** A module whose default export is a workflow of `@heddle/workflows`. */
+export const isCode = (file: string): boolean => /\.workflow\.(ts|mts|js|mjs)$/.test(file)
+
+async function readCode(path: string): Promise<Document> {
+  const { default: workflow } = (await import(pathToFileURL(resolve(path)).href)) as { default?: Partial<Workflow> }
+  if (typeof workflow?.definition !== 'function' || typeof workflow.name !== 'string')
+    throw new Error(`${path} has no workflow as its default export.`)
+  return { name: workflow.name, definition: { ...workflow.definition() } }
+}
+
+function readJson(path: string): Document {
+  let document: Document
+  try {
+    document = JSON.parse(readFileSync(path, 'utf8')) as Document
+  } catch (error) {
+    throw new Error(`${path} is not JSON: ${(error as Error).message}`)
+  }
+  if (typeof document?.name !== 'string' || typeof document.definition !== 'object')
+    throw new Error(`${path} is not an exported workflow: it has no name and definition.`)
+  return document
+}
+
+export async function readDocuments(directory: string): Promise<Map<string, Document>> {
   const found = new Map<string, Document>()
   if (!existsSync(directory)) return found
   for (const file of readdirSync(directory).sort()) {
-    if (!file.endsWith('.json') || file === STATE) continue
-    let document: Document
-    try {
-      document = JSON.parse(readFileSync(join(directory, file), 'utf8')) as Document
-    } catch (error) {
-      throw new Error(`${join(directory, file)} is not JSON: ${(error as Error).message}`)
-    }
-    if (typeof document?.name !== 'string' || typeof document.definition !== 'object')
-      throw new Error(`${join(directory, file)} is not an exported workflow: it has no name and definition.`)
-    found.set(file, document)
+    const path = join(directory, file)
+    if (isCode(file)) found.set(file, await readCode(path))
+    else if (file.endsWith('.json') && file !== STATE) found.set(file, readJson(path))
   }
   return found
 }

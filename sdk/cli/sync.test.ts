@@ -275,3 +275,31 @@ describe('a folder and a workspace', () => {
     expect(await readdir(folder.path)).not.toContain('one.json')
   })
 })
+
+test('workflows in code are pushed, and pull leaves their files alone', async () => {
+  const file = join(folder.path, 'greeting.workflow.ts')
+  const builder = join(import.meta.dirname, '..', 'workflows')
+  const code = (text: string) => `
+    import { ref, workflow } from '${builder}/build.ts'
+    import { set } from '${builder}/nodes.generated.ts'
+    const wf = workflow('Greeting')
+    const greet = wf.node('greet', set({ values: { text: ${JSON.stringify(text)} as string } }))
+    wf.output(ref(greet).text)
+    export default wf\n`
+  await writeFile(file, code('hello'))
+  expect(outcomes(await push(clientIn(staging), options()))).toEqual({ Greeting: 'created' })
+  expect(outcomes(await push(clientIn(staging), options()))).toEqual({ Greeting: 'same' })
+  expect(outcomes(await pull(clientIn(staging), options()))).toEqual({ Greeting: 'same' })
+  const [{ workflow_id }] = (await call(staging, 'GET', '/api/workflows')).items.filter(
+    ({ name }: Answer['body']) => name === 'Greeting',
+  )
+  const ran = await call(staging, 'POST', `/api/workflows/${workflow_id}/run?wait_s=20`, {})
+  expect(ran.results).toBe('hello')
+  await call(staging, 'POST', `/api/workflows/${workflow_id}/versions`, { definition: set(1) }).then(({ version_id }) =>
+    call(staging, 'POST', `/api/workflows/${workflow_id}/versions/${version_id}/activate`, {}),
+  )
+  expect(outcomes(await pull(clientIn(staging), options()))).toEqual({ Greeting: 'conflict' })
+  expect(await readFile(file, 'utf8')).toBe(code('hello'))
+  await writeFile(join(folder.path, 'none.workflow.mjs'), 'export const a = 1\n')
+  await expect(push(clientIn(staging), options())).rejects.toThrow('has no workflow as its default export')
+})

@@ -1,10 +1,13 @@
-import { type Client, HeddleProblem } from '../client.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Client } from '../client.ts'
 import { all } from '../lists.ts'
+import { HeddleProblem } from '../problems.ts'
 import type { Workflow, WorkflowExport } from '../types.generated.ts'
 import {
   type Document,
   fileFor,
   hashOf,
+  isCode,
   readDocuments,
   readState,
   removeDocument,
@@ -51,7 +54,7 @@ async function open(client: Client, directory: string) {
   state[workspaceId] ??= {}
   const known = state[workspaceId]!
   const remote = await readRemote(client, user.user_id)
-  return { state, known, remote, local: readDocuments(directory) }
+  return { state, known, remote, local: await readDocuments(directory) }
 }
 
 const remember = (known: State[string], file: string, workflow_id: string, document: Document): void => {
@@ -126,6 +129,12 @@ function pullOne(
   if (here && hashOf(here) === hashOf(document)) {
     remember(known, file, workflow_id, document)
     return { ...line, outcome: 'same' }
+  }
+  if (here && isCode(file)) {
+    const isSame = isDeepStrictEqual(here.definition, document.definition)
+    return isSame
+      ? { ...line, outcome: 'same' }
+      : { ...line, outcome: 'conflict', message: 'the file is code; change it by hand' }
   }
   if (here && !force && hashOf(here) !== inStep) {
     if (inStep === hashOf(document))

@@ -113,6 +113,9 @@ export function workflow<Input = any>(name: string, { inputs }: { inputs?: JsonO
   }
 }
 
+/** A credential, connection, dataset, channel or workflow by its name in the workspace that the workflow is pushed to. */
+export const named = (kind: string, name: string): any => ({ $name: name, kind })
+
 /** A constructor of specs for one node type. */
 export const define =
   <Args, Output, Port extends string>(type: string) =>
