@@ -21,8 +21,8 @@ function treeOf(nodes: Iterable<NodeDescriptor>): Tree {
   return tree
 }
 
-/** JSON Schemas of the registry say `unknown` for any JSON; in code that is `any`, so that it can be read further. */
-const typed = (schema: NodeDescriptor['args_schema']): string => typeOf(schema).replaceAll('unknown', 'any')
+/** JSON Schemas of the registry say `unknown` for any JSON; in code that is `Untyped`, which can be read further. */
+const typed = (schema: NodeDescriptor['args_schema']): string => typeOf(schema).replaceAll('unknown', 'Untyped')
 
 /** A branch has the ports that its cases name. */
 const portsOf = ({ type, ports }: NodeDescriptor): string =>
@@ -46,5 +46,5 @@ export function printWorkflowNodes(nodes: Iterable<NodeDescriptor>): string {
       ? `${about}export const set = <const V extends Record<string, unknown>>(args: { values: V }): Spec<Resolved<V>, "out"> => ({ type: "set", args })\n`
       : `${about}export const ${name} = ${printTree(tree)}\n`
   })
-  return `// Printed from the registry by \`npm run generate\`. Do not edit.\n\nimport { define, type Spec } from './build.ts'\nimport type { Resolved } from './values.ts'\n\n${constants.join('\n')}`
+  return `// Printed from the registry by \`npm run generate\`. Do not edit.\n\nimport { define, type Spec } from './build.ts'\nimport type { Resolved, Untyped } from './values.ts'\n\n${constants.join('\n')}`
 }

@@ -39,7 +39,7 @@ describe('a refusal', () => {
   ] as const)('%i is a %s', async (status, name) => {
     const { client } = answering([status], { retries: 0 })
     const refused = await client.listTeams().catch((error: unknown) => error)
-    expect(refused).toBeInstanceOf(problems[name])
+    expect((refused as Error).constructor.name).toBe(name)
     expect(refused).toBeInstanceOf(problems.HeddleProblem)
     expect(refused).toMatchObject({ status, name, code: 'unavailable', message: 'Later.' })
   })

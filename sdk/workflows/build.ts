@@ -1,10 +1,10 @@
 import type { Edge, Join, Json, JsonObject, OnError, RetryPolicy, Node as StoredNode } from '#model/definition'
-import { type Cel, makeRef, plain, type Ref, type Value } from './values.ts'
+import { type Cel, makeRef, plain, type Ref, type Untyped, type Value } from './values.ts'
 
 // Workflows as code. `workflow(name)` collects nodes and edges; `definition()` gives what the service stores.
 
 /** A node type with its arguments: what `http.request({…})` returns. */
-export type Spec<Output = any, Port extends string = string> = {
+export type Spec<Output = Untyped, Port extends string = string> = {
   readonly type: string
   readonly args: unknown
   readonly output?: Output
@@ -12,7 +12,7 @@ export type Spec<Output = any, Port extends string = string> = {
 }
 
 /** A node of a workflow. Later nodes read its output with `ref(node)`. */
-export type Placed<Output = any, Port extends string = string> = {
+export type Placed<Output = Untyped, Port extends string = string> = {
   readonly id: string
   readonly output?: Output
   readonly port?: Port
@@ -32,15 +32,15 @@ export type EdgeOptions<Port extends string> = { port?: Port | 'error'; when?: C
 
 export type Definition = { nodes: StoredNode[]; edges: Edge[]; inputs?: JsonObject; output?: Json; layout?: JsonObject }
 
-export type Graph<Input = any> = {
+export type Graph<Input = Untyped> = {
   /** The input of the execution. */
   readonly input: Ref<Input>
   node<Output, Port extends string>(id: string, spec: Spec<Output, Port>, options?: NodeOptions): Placed<Output, Port>
-  edge<Port extends string>(from: Placed<any, Port>, to: Placed, options?: EdgeOptions<NoInfer<Port>>): void
-  output(value: Value<any>): void
+  edge<Port extends string>(from: Placed<Untyped, Port>, to: Placed, options?: EdgeOptions<NoInfer<Port>>): void
+  output(value: Value<Untyped>): void
 }
 
-export type Workflow<Input = any> = Graph<Input> & {
+export type Workflow<Input = Untyped> = Graph<Input> & {
   readonly name: string
   layout(layout: JsonObject): void
   definition(): Definition
@@ -51,12 +51,12 @@ export const ref = <Output>({ id }: Placed<Output>): Ref<Output> =>
   makeRef(/^[A-Za-z_]\w*$/.test(id) ? `nodes.${id}.output` : `nodes[${JSON.stringify(id)}].output`)
 
 /** Inside the body of a `map`: the item and its position. */
-export const item = <T = any>(): Ref<T> => makeRef('item')
+export const item = <T = Untyped>(): Ref<T> => makeRef('item')
 export const index: Ref<number> = makeRef('index')
 /** Facts about the execution. */
-export const execution: Ref<any> = makeRef('execution')
+export const execution: Ref<Untyped> = makeRef('execution')
 /** A variable of the workspace. */
-export const variable = <T = any>(name: string): Ref<T> => makeRef(`vars.${name}`)
+export const variable = <T = Untyped>(name: string): Ref<T> => makeRef(`vars.${name}`)
 
 const isPair = (after: unknown): after is readonly [Placed, string] =>
   Array.isArray(after) && typeof after[1] === 'string'
@@ -95,12 +95,12 @@ function collect<Input>(): { graph: Graph<Input>; stored: { nodes: StoredNode[];
 
 /** The body of a `map`: a graph of its own whose output is what `build` returns. */
 export function body(build: (graph: Omit<Graph, 'output'>) => unknown): Definition {
-  const { graph, stored } = collect<any>()
+  const { graph, stored } = collect<Untyped>()
   const output = build(graph)
   return { ...stored, ...(output !== undefined && { output: plain(output) as Json }) }
 }
 
-export function workflow<Input = any>(name: string, { inputs }: { inputs?: JsonObject } = {}): Workflow<Input> {
+export function workflow<Input = Untyped>(name: string, { inputs }: { inputs?: JsonObject } = {}): Workflow<Input> {
   const { graph, stored } = collect<Input>()
   let layout: JsonObject | undefined
   return {
@@ -114,7 +114,7 @@ export function workflow<Input = any>(name: string, { inputs }: { inputs?: JsonO
 }
 
 /** A credential, connection, dataset, channel or workflow by its name in the workspace that the workflow is pushed to. */
-export const named = (kind: string, name: string): any => ({ $name: name, kind })
+export const named = (kind: string, name: string): Untyped => ({ $name: name, kind })
 
 /** A constructor of specs for one node type. */
 export const define =

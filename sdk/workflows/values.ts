@@ -1,5 +1,9 @@
 // References and expressions with the types of what they yield. They become `{"$ref": …}` and `{"$cel": …}` in the definition.
 
+/** JSON whose type nobody declared. It can be read further without a check. */
+// biome-ignore lint/suspicious/noExplicitAny: the output of a vendor has no type, and `unknown` could not be read further
+export type Untyped = any
+
 declare const yields: unique symbol
 
 type IsAny<T> = 0 extends 1 & T ? true : false
@@ -7,7 +11,7 @@ type IsAny<T> = 0 extends 1 & T ? true : false
 /** A reference to a value of type T. Its fields are references too: `ref(fetch).body.items[0]`. Of an unknown type it is `any`. */
 export type Ref<T> =
   IsAny<T> extends true
-    ? any
+    ? Untyped
     : { readonly [yields]?: T; toJSON(): { $ref: string } } & (NonNullable<T> extends readonly (infer Item)[]
         ? { readonly [index: number]: Ref<Item> }
         : NonNullable<T> extends object
@@ -22,7 +26,7 @@ export type Value<T> =
   | Ref<T>
   | Cel<T>
   | (IsAny<T> extends true
-      ? any
+      ? Untyped
       : T extends readonly (infer Item)[]
         ? Value<Item>[]
         : T extends object
@@ -32,7 +36,7 @@ export type Value<T> =
 /** The type that a value has once it is resolved. */
 export type Resolved<V> =
   IsAny<V> extends true
-    ? any
+    ? Untyped
     : V extends { readonly [yields]?: infer T; toJSON(): { $ref: string } }
       ? T
       : V extends { readonly [yields]?: infer T; $cel: string }
@@ -65,7 +69,7 @@ export const pathOf = (value: unknown): string | undefined =>
   value !== null && typeof value === 'object' ? (value as { [PATH]?: string })[PATH] : undefined
 
 /** An expression. References in it become their paths, other values their JSON: `` cel<boolean>`${ref(a).count} > ${3}` ``. */
-export const cel = <T = any>(texts: TemplateStringsArray, ...values: unknown[]): Cel<T> => ({
+export const cel = <T = Untyped>(texts: TemplateStringsArray, ...values: unknown[]): Cel<T> => ({
   $cel: texts.raw.reduce((text, next, at) => {
     const value = values[at - 1]
     return text + (pathOf(value) ?? JSON.stringify(value)) + next

@@ -138,7 +138,9 @@ describe('printed code', () => {
     [
       'texts with quotes, line breaks and templates',
       {
-        nodes: [{ id: 'a', type: 'set', args: { values: { t: 'it\'s "so"\n`${x}`\\', e: { $cel: '"a\\n" + `b`' } } } }],
+        nodes: [
+          { id: 'a', type: 'set', args: { values: { t: 'it\'s "so"\n`$' + '{x}`\\', e: { $cel: '"a\\n" + `b`' } } } },
+        ],
         edges: [],
       },
     ],
