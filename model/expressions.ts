@@ -25,12 +25,13 @@ export type Scope = {
   execution: JsonObject
   /** Variables of the workspace, as they were when the run began. */
   vars?: JsonObject
+  callbacks?: Record<string, { url: string }>
   item?: Json
   index?: number
   record?: Json
 }
 
-const ROOTS = ['input', 'nodes', 'execution', 'vars', 'item', 'index', 'record'] as const
+const ROOTS = ['input', 'nodes', 'execution', 'vars', 'callbacks', 'item', 'index', 'record'] as const
 const ROOT_NAMES: ReadonlySet<string> = new Set(ROOTS)
 
 /** Arguments that the interpreter evaluates later or in another scope; `resolveArgs` leaves them as they are. */

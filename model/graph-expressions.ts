@@ -12,6 +12,8 @@ import { parseReference } from './reference.ts'
 /** What an expression at one place of the graph may name. */
 export type Visible = {
   hasNode(id: string): boolean
+  /** Whether a node of the same graph, before or after, waits for an event and so has a callback address. */
+  awaits?(id: string): boolean
   inMap: boolean
   tally: Tally
   /** Other names than those of an execution, for a quorum. */
@@ -24,7 +26,7 @@ export const newTally = (): Tally => ({ expressions: 0, celCharacters: 0, exceed
 const MAX_EXPRESSIONS = 5_000
 const MAX_CEL_CHARACTERS = 100_000
 
-const OUTSIDE_MAP: ReadonlySet<string> = new Set(['input', 'nodes', 'execution', 'vars'])
+const OUTSIDE_MAP: ReadonlySet<string> = new Set(['input', 'nodes', 'execution', 'vars', 'callbacks'])
 const INSIDE_MAP: ReadonlySet<string> = new Set([...OUTSIDE_MAP, 'item', 'index'])
 
 const rootsOf = (visible: Visible): ReadonlySet<string> => visible.roots ?? (visible.inMap ? INSIDE_MAP : OUTSIDE_MAP)
@@ -77,6 +79,10 @@ function checkReference(text: string, path: string, visible: Visible, errors: Is
     checkNodeName(node === undefined ? undefined : String(node), field, path, visible, errors)
   } else if (root === 'vars' && node === undefined) {
     errors.push({ path, message: NAME_A_VARIABLE })
+  } else if (root === 'callbacks') {
+    const waits = node !== undefined && visible.awaits?.(String(node)) === true
+    if (!waits || field !== 'url')
+      errors.push({ path, message: 'name a wait.event node of the same graph: callbacks.<id>.url' })
   }
 }
 

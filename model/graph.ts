@@ -67,10 +67,18 @@ function checkGraph(source: JsonObject, path: string, outer: Surrounding, contex
   checkIds(graph, path, outer, errors)
   checkEdges(graph, path, context.kinds, errors)
   const order = makeOrder(graph)
+  const waiting = new Set(graph.nodes.filter(({ type }) => type === 'wait.event').map(({ id }) => id))
+  const awaits = (id: string): boolean => waiting.has(id)
   if (order.cycle) errors.push({ path: `${path}/edges/${order.cycle.edge}`, message: cycleMessage(order.cycle.nodes) })
 
   const nodes = graph.nodes.map((node, index) =>
-    checkNode(node, `${path}/nodes/${index}`, visibleBefore(node.id, order, outer, context.tally), outer, context),
+    checkNode(
+      node,
+      `${path}/nodes/${index}`,
+      { ...visibleBefore(node.id, order, outer, context.tally), awaits },
+      outer,
+      context,
+    ),
   )
   for (const [index, edge] of graph.edges.entries()) {
     checkCondition(edge, `${path}/edges/${index}`, order, outer, context)
@@ -78,7 +86,7 @@ function checkGraph(source: JsonObject, path: string, outer: Surrounding, contex
   if (graph.output !== undefined) {
     const inside = new Set(graph.nodes.map((node) => node.id))
     const hasNode = (id: string): boolean => inside.has(id) || outer.hasNode(id)
-    checkValue(graph.output, `${path}/output`, { hasNode, inMap: outer.inMap, tally: context.tally }, errors)
+    checkValue(graph.output, `${path}/output`, { hasNode, awaits, inMap: outer.inMap, tally: context.tally }, errors)
   }
   return { ...graph, nodes }
 }

@@ -132,6 +132,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     db,
     log,
     vault,
+    baseUrl: options.baseUrl,
     providers,
     credentials,
     quotas: payments.quotas,
@@ -258,6 +259,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
           retentionDays: config.HEDDLE_RETENTION_DAYS,
           tasks: {
             'journal of executions': workflows.maintain,
+            'events from outside': workflows.forgetEvents,
             'ledger of jobs': jobs.maintain,
             'files of warehouses': data.maintain,
             'deliveries of events': destinations.maintain,

@@ -91,6 +91,7 @@ const reasons: [reason: string, names: string[]][] = [
       'forget_channel_work',
       'forget_conversations',
       'forget_deliveries',
+      'forget_events',
       'forget_history',
       'forget_old',
       'forget_some',

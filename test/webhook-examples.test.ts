@@ -71,3 +71,28 @@ test('the example of http.respond answers as the text says, and goes on', async 
   }, 'the end')
   expect(results).toEqual({ double: 14 })
 })
+
+test('the example of wait.event goes on with the event, or with a call of its address', async () => {
+  const definition = JSON.parse(textOf('json', 'waiting'))
+  const { workflow_id } = (await world.owner.call('POST', '/api/workflows', { body: { name: 'Paid', definition } }))
+    .body
+  const start = async (order: string): Promise<string> =>
+    (await world.owner.call('POST', `/api/workflows/${workflow_id}/run`, { body: { input: { order } } })).body
+      .execution_id
+  const read = async (execution: string) =>
+    (await world.owner.call('GET', `/api/workflows/executions/${execution}`)).body
+  const resultsOf = (execution: string) =>
+    until(async () => {
+      const { status, results } = await read(execution)
+      return status === 'succeeded' ? results : undefined
+    }, 'the end')
+  const byEvent = await start('7')
+  expect((await world.owner.call('POST', '/api/events', { body: JSON.parse(textOf('json', 'event')) })).status).toBe(
+    202,
+  )
+  expect(await resultsOf(byEvent)).toBe(12)
+  const byCall = await start('8')
+  const url = await until(async () => (await read(byCall)).nodes[0].output?.reply_to, 'the address')
+  expect((await service().call('POST', new URL(url).pathname, { body: { amount: 13 } })).status).toBe(200)
+  expect(await resultsOf(byCall)).toBe(13)
+})

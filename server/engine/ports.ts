@@ -9,7 +9,16 @@ import type { NodeKind } from './node.ts'
 /** Where a definition stands: `version:<uuid>`, `system:<slug>` or `adhoc:<uuid>`. What it names never changes. */
 export type DefinitionRef = string
 
-export type TriggerKind = 'user' | 'webhook' | 'embed' | 'schedule' | 'job' | 'channel' | 'workflow' | 'system'
+export type TriggerKind =
+  | 'user'
+  | 'webhook'
+  | 'embed'
+  | 'schedule'
+  | 'job'
+  | 'channel'
+  | 'workflow'
+  | 'event'
+  | 'system'
 
 /** What to execute, as the area that owns the workflow resolved it at the moment of the start. */
 export type StartTarget = {
@@ -41,6 +50,7 @@ export type Initiator = {
     | 'suite'
     | 'execution'
     | 'error_workflow'
+    | 'event'
     | 'retry'
   id: string | null
   user_id: string | null
@@ -65,7 +75,7 @@ export type Start = StartTarget & {
 export type Started = { executionId: string; status: ExecutionStatus; replayed: boolean }
 
 export type WaitingFor = {
-  kind: 'clarification' | 'approval' | 'timer' | 'slot' | 'execution' | 'platform'
+  kind: 'clarification' | 'approval' | 'event' | 'timer' | 'slot' | 'execution' | 'platform'
   node_id?: string
   since: string
   until?: string
@@ -117,6 +127,7 @@ export type ExecutionEventType =
   | `node.${'started' | 'progress' | 'succeeded' | 'failed' | 'retrying' | 'skipped'}`
   | `approval.${'opened' | 'voted' | 'resolved'}`
   | `clarification.${'asked' | 'answered'}`
+  | `event.${'awaited' | 'received'}`
 
 export type ExecutionEvent = { seq: number; type: ExecutionEventType; at: Date; data: JsonObject }
 
@@ -128,6 +139,8 @@ export type Signal =
   | { type: 'approval.voted'; nodePath: string; data: JsonObject }
   | { type: 'approval.resolved'; nodePath: string; outcome: 'approved' | 'rejected'; output: Json; data: JsonObject }
   | { type: 'clarification.answered'; nodePath: string; answer: Json; data: JsonObject }
+  /** An event came, or nobody waits for it any longer and the node goes on without one. */
+  | { type: 'event.received'; nodePath: string; output: Json; data: JsonObject }
   /** A question or gate that ended without an answer (`on_due: fail`, nobody left who could vote). */
   | { type: 'node.failed'; nodePath: string; error: { code: string; message: string; details?: Json } }
   | { type: 'cancel'; by: string | null; reason?: string }
@@ -141,7 +154,10 @@ export type Signal =
 export type ChildEnd = { results: Json; error: ExecutionError | null }
 
 /** How a gate or question ended. */
-export type Settled = Extract<Signal, { type: 'approval.resolved' | 'clarification.answered' | 'node.failed' }>
+export type Settled = Extract<
+  Signal,
+  { type: 'approval.resolved' | 'clarification.answered' | 'event.received' | 'node.failed' }
+>
 
 export type ReleaseOutcome = 'accepted' | 'not_poison' | 'unknown'
 
@@ -279,6 +295,10 @@ export type EnginePorts = {
   /** Idempotent by (executionId, nodePath): called again after a crash, it answers with the same gate. */
   openGate(wait: PeopleWait): Promise<Opened>
   askQuestion(wait: PeopleWait): Promise<Opened>
+  /** For `wait.event`; likewise. */
+  awaitEvent(wait: PeopleWait): Promise<Opened>
+  /** Where the outside answers a `wait.event` node; the same whenever it is asked. */
+  callbackUrl(of: { workspaceId: string; executionId: string; nodePath: string }): string
   /**
    * The wait's `dueAt` has passed on the database's clock. What follows comes back as a signal; or it is given more
    * time (escalation).
@@ -287,7 +307,7 @@ export type EnginePorts = {
     workspaceId: string
     executionId: string
     nodePath: string
-    kind: 'approval' | 'clarification'
+    kind: 'approval' | 'clarification' | 'event'
   }): Promise<{
     dueAt: Date | null
   }>

@@ -51,7 +51,20 @@ type Made = { node: Node; expected: Json }
 
 const makeNode = (next: () => number, id: string, depth: number): Made => {
   const at = Math.floor(next() * 1000)
-  const kinds = ['echo', 'slow', 'second', 'wait', 'late', 'late child', 'collected', 'question', 'gate', 'child']
+  const kinds = [
+    'echo',
+    'slow',
+    'second',
+    'wait',
+    'late',
+    'late child',
+    'collected',
+    'question',
+    'event',
+    'gate',
+    'child',
+    'own way',
+  ]
   if (depth < 2) kinds.push('map', 'map', 'map')
   const chosen = kinds[Math.floor(next() * kinds.length)]
   switch (chosen) {
@@ -79,11 +92,18 @@ const makeNode = (next: () => number, id: string, depth: number): Made => {
     }
     case 'question':
       return { node: { id, type: 'clarification', args: { question: 'Well?' } }, expected: 'answered' }
+    case 'event':
+      return { node: { id, type: 'wait.event', args: { key: 'k' } }, expected: 'came' }
     case 'gate':
       return { node: { id, type: 'approval', args: { title: 'Well?' } }, expected: { status: 'approved' } }
     case 'child': {
       const { graph, expected } = makeGraph(next, 2)
       return { node: { id, type: 'subworkflow', args: { workflow_id: bench.define(graph), input: {} } }, expected }
+    }
+    case 'own way': {
+      const child = bench.define({ nodes: [{ id: 'w', type: 'wait', args: { for_s: 600 } }], edges: [] })
+      const args = { workflow_id: child, input: {}, wait: false }
+      return { node: { id, type: 'subworkflow', args }, expected: { execution_id: expect.stringMatching(/^exe_/) } }
     }
     case 'map': {
       const { graph, expected } = makeGraph(next, depth + 1)
@@ -126,7 +146,7 @@ async function answerAll(isOver: () => boolean): Promise<void> {
     for (const { execution_id: executionId, waiting_for } of asked)
       for (const { kind: what, node_id: nodePath } of waiting_for) {
         const key = `${executionId} ${nodePath}`
-        if ((what !== 'clarification' && what !== 'approval') || told.has(key)) continue
+        if (!['clarification', 'approval', 'event'].includes(what) || told.has(key)) continue
         told.add(key)
         await bench.db.tenant({ workspaceId: bench.workspaceId, userId: null }, async (tx) => {
           const at = (message: string) => ({
@@ -134,6 +154,10 @@ async function answerAll(isOver: () => boolean): Promise<void> {
             executionId,
             key: `${message} ${nodePath}`,
           })
+          if (what === 'event') {
+            await bench.engine.signal(tx, at('e'), { type: 'event.received', nodePath, output: 'came', data: {} })
+            return
+          }
           if (what === 'clarification') {
             await bench.engine.signal(tx, at('a'), {
               type: 'clarification.answered',

@@ -9,7 +9,17 @@ import type { EnginePorts, ExecutionEventType } from './ports.ts'
 export class ForNewerRelease extends Error {}
 
 /** Types of nodes that the interpreter itself carries out. */
-const control = new Set(['set', 'branch', 'map', 'wait', 'subworkflow', 'fail', 'approval', 'clarification'])
+const control = new Set([
+  'set',
+  'branch',
+  'map',
+  'wait',
+  'subworkflow',
+  'fail',
+  'approval',
+  'clarification',
+  'wait.event',
+])
 
 const events: Record<ExecutionEventType, true> = {
   'execution.started': true,
@@ -30,6 +40,8 @@ const events: Record<ExecutionEventType, true> = {
   'approval.resolved': true,
   'clarification.asked': true,
   'clarification.answered': true,
+  'event.awaited': true,
+  'event.received': true,
 }
 
 export type Understanding = {

@@ -98,6 +98,8 @@ export const startTestEngine = async (
     readVariables: async () => ({}),
     openGate: open,
     askQuestion: open,
+    awaitEvent: open,
+    callbackUrl: ({ nodePath }) => `https://heddle.example/api/callbacks/${nodePath}`,
     due: async () => ({ dueAt: null }),
     overtaken: async () => {},
     ended: async (execution) => void ended.push(execution),

@@ -50,6 +50,7 @@ export const prefixes = [
   'cred',
   'dest',
   'dlv',
+  'wait',
 ] as const
 export type Prefix = (typeof prefixes)[number]
 

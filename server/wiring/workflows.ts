@@ -5,6 +5,10 @@ import { makeReviews, type Review } from '#areas/approvals/reviews'
 import { approvalRoutes } from '#areas/approvals/routes'
 import { makeApprovals, makeStandingInGate } from '#areas/approvals/service'
 import { makeReview } from '#areas/credentials/review'
+import { makeCallbackAddresses } from '#areas/events/callback-address'
+import { forgetEvents } from '#areas/events/forget'
+import { eventRoutes } from '#areas/events/routes'
+import { awaitEvent, cancelEventWaits, eventDue } from '#areas/events/waits'
 import { executionFeed } from '#areas/executions/feed'
 import { executionRoutes } from '#areas/executions/routes'
 import { type AdhocStanding, makeExecutions, makeStandingInExecution } from '#areas/executions/service'
@@ -53,6 +57,7 @@ export type WorkflowWiringOptions = {
   db: Database
   log: Logger
   vault: Vault
+  baseUrl(): string
   providers: Providers
   credentials: { openCredential: OpenCredential; chooseModelForNode: ChooseModel; chooseModel: ChooseModel }
   quotas: Quotas
@@ -111,12 +116,19 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     take: (workspaceId) => options.quotas.takeExecutions(workspaceId),
     giveBack: (workspaceId) => options.quotas.giveBackExecutions(workspaceId),
   }
+  const events = {
+    db,
+    engine: engineLater,
+    quota,
+    addresses: makeCallbackAddresses({ vault: options.vault, baseUrl: options.baseUrl }),
+  }
   const ports = makeWorkflowPorts({ db, system, loadAdhoc: options.loadAdhoc, quota })
 
   const voidAsked = (workspaceId: string, executionId: string, path?: string): Promise<void> =>
     db.tenant({ workspaceId, userId: null }, async (tx) => {
       await gates.cancelOpen(tx, workspaceId, executionId, path)
       await questions.cancelOpen(tx, workspaceId, executionId, path)
+      await cancelEventWaits(tx, workspaceId, executionId, path)
     })
 
   const engine: Engine = await startEngine({
@@ -128,7 +140,12 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       ...ports,
       openGate: gates.openGate,
       askQuestion: questions.askQuestion,
-      due: (wait) => (wait.kind === 'approval' ? gates.gateDue(wait) : questions.questionDue(wait)),
+      awaitEvent: (wait) => awaitEvent(events, wait),
+      callbackUrl: events.addresses.urlOf,
+      due: (wait) => {
+        if (wait.kind === 'event') return eventDue(events, wait)
+        return wait.kind === 'approval' ? gates.gateDue(wait) : questions.questionDue(wait)
+      },
       overtaken: ({ workspaceId, executionId, path }) => voidAsked(workspaceId, executionId, path),
       async ended(execution) {
         await voidAsked(execution.workspaceId, execution.executionId)
@@ -180,6 +197,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       retentionDays: config.HEDDLE_RETENTION_DAYS,
       retentions: () => listRetentions(db),
     }).run,
+    forgetEvents: () => forgetEvents(db),
     feed: executionFeed({ db, engine, views }),
     tokens: { webhook: webhookTokens.identify, inbound: webhookTokens.identifyInbound },
     standings: {
@@ -209,6 +227,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
         vault: options.vault,
         limiter: makeRateLimiter(),
       }),
+      ...eventRoutes(events),
       ...approvalRoutes({ approvals, questions }),
       ...oddsRoutes(providers.odds),
     ],

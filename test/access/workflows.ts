@@ -163,6 +163,19 @@ const byAddress = (method: string) => ({
   prepare: inbound(method),
   plainParameters: ['token_or_id'],
 })
+/** A run that has given the address of its waiting node away. */
+async function calledBack(cast: Cast): Promise<Prepared> {
+  const { params } = await waiting(cast, {
+    nodes: [
+      { id: 'hand', type: 'set', args: { values: { url: { $ref: 'callbacks.w.url' } } } },
+      { id: 'w', type: 'wait.event', args: {} },
+    ],
+    edges: [{ from: { node: 'hand' }, to: 'w' }],
+  })
+  const { body } = await cast.author.call('GET', `/api/workflows/executions/${params!.execution_id}`)
+  const { output } = body.nodes.find(({ node_id }: { node_id: string }) => node_id === 'hand')
+  return { params: { callback: new URL(output.url).pathname.split('/').at(-1)! } }
+}
 async function hooked(cast: Cast): Promise<Prepared> {
   const prepared = await hook(cast)
   const { body } = await cast.service.call('POST', `/api/webhooks/workflow/${prepared.params!.workflow_id}/trigger`, {
@@ -267,6 +280,9 @@ export const workflowCases: Cases = {
   triggerWebhook: { expect: rows.byToken, prepare: hook },
   getWebhookExecution: { expect: rows.byToken, prepare: hooked },
   listWebhookDeliveries: { expect: withChanges(rows.ownerOrMember, unseen), prepare: token('tokens') },
+  sendEvent: { expect: rows.selectedWrite, prepare: async () => ({ body: { key: 'order-7' } }) },
+  callBackByPost: { expect: rows.anyone, prepare: calledBack, plainParameters: ['callback'] },
+  callBackByGet: { expect: rows.anyone, prepare: calledBack, plainParameters: ['callback'] },
   receiveByGet: byAddress('GET'),
   receiveByPost: byAddress('POST'),
   receiveByPut: byAddress('PUT'),

@@ -16,6 +16,7 @@ const REASONS: Record<Initiator['kind'], string> = {
   execution: 'activated the workflow that started it as a sub-workflow',
   error_workflow: 'activated the workflow whose failure started it',
   retry: 'retried the execution',
+  event: 'sent the event that started it',
 }
 
 /** A gate that an older release opened knows only who started the execution. */

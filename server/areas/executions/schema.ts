@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
 
-export const TriggerKind = z.enum(['user', 'webhook', 'embed', 'schedule', 'job', 'channel', 'workflow', 'system'])
+export const TriggerKind = z.enum(['user', 'webhook', 'embed', 'schedule', 'job', 'channel', 'workflow', 'event', 'system'])
 export const Status = z.enum(['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled', 'timed_out'])
 
 const ExecutionError = z.looseObject({ code: z.string(), message: z.string() })
 const WaitingFor = z.looseObject({
   kind: z
-    .enum(['clarification', 'approval', 'timer', 'slot', 'execution', 'platform'])
+    .enum(['clarification', 'approval', 'event', 'timer', 'slot', 'execution', 'platform'])
     .describe(
       '`execution`: the end of the one that a `subworkflow` started. `platform`: the service itself is in trouble (its database, its storage, its load) and tries again by itself; also shown while the execution is `running`',
     ),
@@ -48,6 +48,7 @@ const Initiator = z.object({
     'execution',
     'error_workflow',
     'retry',
+    'event',
   ]),
   id: z.string().nullable(),
   user_id: id('usr').nullable().describe('The person behind it: who made the token, owns the job, pressed the button'),

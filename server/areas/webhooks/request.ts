@@ -82,19 +82,37 @@ async function contentOf(bytes: Buffer, contentType: string, maxDepth: number): 
   return { body: raw_body, raw_body, files: [] }
 }
 
+const queryOf = (url: string): JsonObject => {
+  const query = url.indexOf('?')
+  return collect(new URLSearchParams(query < 0 ? '' : url.slice(query + 1)))
+}
+
+/** The query and the content of any request, storable. */
+export async function readContent(
+  request: Pick<FastifyRequest, 'headers' | 'url'>,
+  bytes: Buffer,
+  maxDepth: number,
+): Promise<Content & { query: JsonObject }> {
+  const content = {
+    ...(await contentOf(bytes, request.headers['content-type'] ?? '', maxDepth)),
+    query: queryOf(request.url),
+  }
+  requireStorable(content)
+  return content
+}
+
 export async function requestInput(
   token: InboundToken,
   request: Pick<FastifyRequest, 'method' | 'headers' | 'url'>,
   bytes: Buffer,
   { maxDepth, now }: { maxDepth: number; now: Date },
 ): Promise<JsonObject> {
-  const content = await contentOf(bytes, request.headers['content-type'] ?? '', maxDepth)
-  const query = request.url.indexOf('?')
+  const { query, ...content } = await readContent(request, bytes, maxDepth)
   const input: JsonObject = {
     method: request.method,
     // By the id of the token, whatever stood there: the secret of a `url` token is a credential.
     path: `/api/webhooks/in/${toWire('whk', token.token_id)}`,
-    query: collect(new URLSearchParams(query < 0 ? '' : request.url.slice(query + 1))),
+    query,
     headers: headersWithoutCredentials(request.headers, token.auth_config),
     ...content,
     received_at: now.toISOString(),

@@ -17,6 +17,11 @@ export const Settings = z.strictObject({
   max_concurrency: z.number().int().min(1).max(10_000).optional(),
   retention_days: z.number().int().min(1).max(3650).optional(),
   error_workflow_id: reference('wf').optional(),
+  on_event: z
+    .array(z.string().min(1).max(200))
+    .max(20)
+    .optional()
+    .describe('Names of events (`POST /api/events`) that start it'),
 })
 
 /** A merge patch: null clears one. */
@@ -25,6 +30,7 @@ const SettingsPatch = z.strictObject({
   max_concurrency: Settings.shape.max_concurrency.nullable(),
   retention_days: Settings.shape.retention_days.nullable(),
   error_workflow_id: Settings.shape.error_workflow_id.nullable(),
+  on_event: Settings.shape.on_event.nullable(),
 })
 
 export const Workflow = z
@@ -50,6 +56,7 @@ export const Workflow = z
       max_concurrency: z.number().optional(),
       retention_days: z.number().optional(),
       error_workflow_id: id('wf').optional(),
+      on_event: z.array(z.string()).optional(),
     }),
     /** Of one system workflow, which no version holds: what it takes and does. */
     definition: jsonObject().optional(),

@@ -10,6 +10,7 @@ export type WorkflowSettings = {
   max_concurrency?: number
   retention_days?: number
   error_workflow_id?: string
+  on_event?: string[]
 }
 
 export type SettingsPatch = { [name in keyof WorkflowSettings]?: WorkflowSettings[name] | null | undefined }

@@ -5,15 +5,14 @@ import { NodeFailure } from '../node.ts'
 import { fail } from '../nodes/fail.ts'
 import { type ControlKind, checkArgs } from '../nodes/kind.ts'
 import { wait } from '../nodes/wait.ts'
-import { commandFor, mapArgs } from './commands.ts'
+import { askingOf, commandFor, mapArgs } from './commands.ts'
 import { failed } from './failing.ts'
 import { compute, decide, isSpent, type Pass, record } from './pass.ts'
 import { edgeState, scopeAt } from './scope.ts'
 import { succeed } from './succeed.ts'
 
 /** What people are shown must fit into the lists in which they find it. */
-const sizeFor = ({ type }: Node): number =>
-  type === 'approval' || type === 'clarification' ? MAX_SHOWN_SIZE : MAX_VALUE_SIZE
+const sizeFor = ({ type }: Node): number => (askingOf(type) ? MAX_SHOWN_SIZE : MAX_VALUE_SIZE)
 
 export const argsOf = (pass: Pass, node: Node, position: number): JsonObject => {
   const scope = scopeAt(pass.context, pass.state, position)
@@ -125,8 +124,7 @@ const begin = (pass: Pass, node: Node, attempt: number): boolean => {
     default: {
       // Resolved before the start is recorded: the first attempt sees what every later one will.
       const resolved = args()
-      const people = node.type === 'approval' || node.type === 'clarification'
-      start(people ? expiry(pass, node) : {})
+      start(askingOf(node.type) ? expiry(pass, node) : {})
       const state = pass.state.nodes[id]
       const command = state && commandFor(pass.compiled, id, state, () => resolved)
       if (command) pass.commands.push(command)

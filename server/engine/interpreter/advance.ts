@@ -8,7 +8,16 @@ import { errorOf, failed, finish } from './failing.ts'
 import { compile } from './graph.ts'
 import { type Allowance, isSpent, MAX_PASS_STEPS, openPass, type Pass, record, settle, UNLIMITED } from './pass.ts'
 import { readiness } from './scope.ts'
-import { activeNodes, emptyState, type Fact, type GraphState, hasActive, hasEnded, type NodeState } from './state.ts'
+import {
+  type Asking,
+  activeNodes,
+  emptyState,
+  type Fact,
+  type GraphState,
+  hasActive,
+  hasEnded,
+  type NodeState,
+} from './state.ts'
 import { succeed } from './succeed.ts'
 
 // The interpreter: pure, synchronous, no clock, no I/O. What happened outside goes in with the time at which it did; the
@@ -23,11 +32,12 @@ export type Happening =
   | { kind: 'step'; node: string; name: string; result: Json }
   | { kind: 'progress'; node: string; data: JsonObject }
   | { kind: 'chunk'; node: string; from: number; to: number; data: JsonObject }
-  | { kind: 'opened'; node: string; people: 'approval' | 'clarification'; data: JsonObject; dueAt: number | null }
-  | { kind: 'postponed'; node: string; people: 'approval' | 'clarification'; dueAt: number | null }
+  | { kind: 'opened'; node: string; people: Asking; data: JsonObject; dueAt: number | null }
+  | { kind: 'postponed'; node: string; people: Asking; dueAt: number | null }
   | { kind: 'voted'; node: string; data: JsonObject }
   | { kind: 'resolved'; node: string; outcome: 'approved' | 'rejected'; output: Json; data: JsonObject }
   | { kind: 'answered'; node: string; answer: Json; data: JsonObject }
+  | { kind: 'received'; node: string; output: Json; data: JsonObject }
   | { kind: 'refused'; node: string; error: Failure }
   | { kind: 'child'; node: string; attempt: number; results: Json; blob?: BlobRef; error: ExecutionError | null }
   /** What it waits for may be over, or gone. */
@@ -109,6 +119,9 @@ export const begin = (
   return closePass(pass)
 }
 
+/** How the journal says that it was opened. */
+const OPENED = { approval: 'approval.opened', clarification: 'clarification.asked', event: 'event.awaited' } as const
+
 const waitsOn = (pass: Pass, id: string, kind: string): NodeState | undefined => {
   const node = pass.state.nodes[id]
   return node?.status === 'waiting' && node.wait?.kind === kind ? node : undefined
@@ -117,7 +130,11 @@ const waitsOn = (pass: Pass, id: string, kind: string): NodeState | undefined =>
 /** The gate or question that it already waits for was opened again, and is the same. */
 const isSameAsking = ({ wait }: NodeState, data: JsonObject): boolean => {
   const known = wait && 'data' in wait ? wait.data : {}
-  return known.request_id === data.request_id && known.clarification_id === data.clarification_id
+  return (
+    known.request_id === data.request_id &&
+    known.clarification_id === data.clarification_id &&
+    known.wait_id === data.wait_id
+  )
 }
 
 /** Whatever time alone brings: waits that are over, retries that are due, nodes that took too long. */
@@ -133,7 +150,7 @@ const passTime = (pass: Pass) => {
       succeed(pass, id, node.attempt, { output: { waited_s: waited } })
     } else if (wait?.kind === 'retry' && wait.until <= pass.at) {
       pass.again.unshift([id, node.attempt + 1])
-    } else if ((wait?.kind === 'approval' || wait?.kind === 'clarification') && wait.until !== null) {
+    } else if (wait && 'data' in wait && wait.until !== null) {
       if (wait.until <= pass.at) pass.commands.push({ do: 'due', node: id, people: wait.kind })
     }
   }
@@ -180,8 +197,7 @@ const absorb = (pass: Pass, happening: Happening) => {
       if (node?.status !== 'running' && !present) return
       if (present && isSameAsking(present, happening.data)) return
       const due: JsonObject = happening.dueAt === null ? {} : { due_at: new Date(happening.dueAt).toISOString() }
-      const type = happening.people === 'approval' ? 'approval.opened' : 'clarification.asked'
-      return record(pass, type, { ...happening.data, node_id: id, ...due })
+      return record(pass, OPENED[happening.people], { ...happening.data, node_id: id, ...due })
     }
     case 'postponed': {
       if (!waitsOn(pass, id, happening.people)) return
@@ -213,12 +229,18 @@ const absorb = (pass: Pass, happening: Happening) => {
       record(pass, 'clarification.answered', { ...happening.data, node_id: id })
       return succeed(pass, id, question.attempt, { output: happening.answer })
     }
+    case 'received': {
+      const awaited = waitsOn(pass, id, 'event')
+      if (!awaited) return
+      record(pass, 'event.received', { ...happening.data, node_id: id })
+      return succeed(pass, id, awaited.attempt, { output: happening.output })
+    }
     case 'refused':
-      if (!waitsOn(pass, id, 'approval') && !waitsOn(pass, id, 'clarification')) return
+      if (node?.status !== 'waiting' || !node.wait || !('data' in node.wait)) return
       return failed(pass, id, node?.attempt ?? 1, happening.error, false)
     case 'check': {
-      const wait = node?.status === 'waiting' ? node.wait?.kind : undefined
-      if (wait !== 'approval' && wait !== 'clarification' && wait !== 'execution') return
+      const wait = node?.status === 'waiting' ? node.wait : undefined
+      if (!wait || !('data' in wait || wait.kind === 'execution')) return
       const again = commandAgain(pass, id, node as NodeState)
       if (again?.do !== 'tell' && again) pass.commands.push(again)
       return

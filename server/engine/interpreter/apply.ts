@@ -1,6 +1,6 @@
 import type { ExecutionError, Json, JsonObject } from '#model/definition'
 import type { BlobRef } from '../ports.ts'
-import type { Fact, GraphState, MapProgress, NodeState, Wait } from './state.ts'
+import type { Asking, Fact, GraphState, MapProgress, NodeState, Wait } from './state.ts'
 
 // The one place where a journal event changes the state: live and on reading the journal back, so that both agree.
 
@@ -72,7 +72,7 @@ const applyToNode = (state: GraphState, id: string, fact: Fact): NodeState | und
       if (typeof data.step === 'string') {
         return { ...old, steps: { ...old.steps, [data.step]: data.result ?? null } }
       }
-      if (data.due_at !== undefined && (old.wait?.kind === 'approval' || old.wait?.kind === 'clarification')) {
+      if (data.due_at !== undefined && old.wait && 'data' in old.wait) {
         return { ...old, wait: { ...old.wait, until: time(data.due_at) ?? null } }
       }
       if (old.map && typeof data.from === 'number' && typeof data.to === 'number') {
@@ -81,10 +81,11 @@ const applyToNode = (state: GraphState, id: string, fact: Fact): NodeState | und
       return undefined
     }
     case 'approval.opened':
-    case 'clarification.asked': {
+    case 'clarification.asked':
+    case 'event.awaited': {
       if (!old) return undefined
       const { node_id: _node, due_at, ...rest } = data
-      const kind = fact.type === 'approval.opened' ? 'approval' : 'clarification'
+      const kind = fact.type.slice(0, fact.type.indexOf('.')) as Asking
       return { ...old, status: 'waiting', wait: { kind, data: rest as JsonObject, until: time(due_at) ?? null } }
     }
     default:

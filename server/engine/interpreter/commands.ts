@@ -1,13 +1,13 @@
 import type { Graph, JsonObject, Node } from '#model/definition'
 import { NodeFailure } from '../node.ts'
 import type { Compiled } from './graph.ts'
-import type { NodeState } from './state.ts'
+import type { Asking, NodeState } from './state.ts'
 
 /** What the worker does once the facts that led to it are durable. */
 export type Command =
   | { do: 'run'; node: string; type: string; attempt: number; args: JsonObject; timeoutS?: number }
-  | { do: 'open'; node: string; people: 'approval' | 'clarification'; args: JsonObject }
-  | { do: 'due'; node: string; people: 'approval' | 'clarification' }
+  | { do: 'open'; node: string; people: Asking; args: JsonObject }
+  | { do: 'due'; node: string; people: Asking }
   /** `node` as in a path: a node, or what is below it where it ends with `[` (a map) or is empty (the whole item). */
   | { do: 'close'; node: string }
   /** `again`: it may have been started before, and may have ended since. */
@@ -40,11 +40,20 @@ export const mapArgs = (args: JsonObject): MapArgs => {
   }
 }
 
+/** The kinds of nodes that ask somebody outside, and what they open. */
+const ASKING: Readonly<Record<string, Asking>> = {
+  approval: 'approval',
+  clarification: 'clarification',
+  'wait.event': 'event',
+}
+export const askingOf = (type: string): Asking | undefined => (Object.hasOwn(ASKING, type) ? ASKING[type] : undefined)
+
 /** Voids what a node that ended otherwise may have left: its gate or question, its child, or the gates of the items of its map. */
-export const closingOf = ({ id, type }: Node, attempt: number): Command[] => {
+export const closingOf = ({ id, type, args }: Node, attempt: number): Command[] => {
   if (type === 'map') return [{ do: 'close', node: `${id}${attempt > 1 ? `#${attempt}` : ''}[` }]
-  if (type === 'subworkflow') return [{ do: 'abandon', node: id, attempt }]
-  return type === 'approval' || type === 'clarification' ? [{ do: 'close', node: id }] : []
+  // One that is not waited for goes its own way.
+  if (type === 'subworkflow') return args?.wait === false ? [] : [{ do: 'abandon', node: id, attempt }]
+  return askingOf(type) ? [{ do: 'close', node: id }] : []
 }
 
 /** The command that (again) does what an active node is there for. `args` may throw; the caller turns that into a failure. */
@@ -64,7 +73,8 @@ export const commandFor = (
       return undefined
     case 'approval':
     case 'clarification':
-      return { do: 'open', node: id, people: node.type, args: args() }
+    case 'wait.event':
+      return { do: 'open', node: id, people: askingOf(node.type) as Asking, args: args() }
     case 'subworkflow':
       return { do: 'child', node: id, attempt: state.attempt, args: args(), again: true }
     case 'map':

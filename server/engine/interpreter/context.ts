@@ -12,6 +12,9 @@ export type Context = {
   /** Gives each node's retries their own, repeatable jitter. */
   seed: string
   effectOf(type: string): Effect
+  /** What expressions see as `callbacks`: the address of each `wait.event` node of this graph; absent where it has none. */
+  callbacks?: Record<string, { url: string }>
+  callbackUrl?(nodePath: string): string
   /** Inside a map: the item, its index, and what the surrounding graph's nodes gave. */
   item?: Json
   index?: number

@@ -213,17 +213,19 @@ describe('what happens outside', () => {
       node('run'),
       node('gate', { type: 'approval' }),
       node('question', { type: 'clarification' }),
+      node('event', { type: 'wait.event' }),
       node('child', { type: 'subworkflow', args: { workflow_id: 'w' } }),
       node('pause', { type: 'wait' }),
     ],
     edges: [edge('gate', 'run', 'rejected')],
   }
-  const wait = (kind: 'approval' | 'clarification'): Wait => ({ kind, data: {}, until: null })
+  const wait = (kind: 'approval' | 'clarification' | 'event'): Wait => ({ kind, data: {}, until: null })
   const waiting = (): GraphState =>
     stateOf({
       run: { attempt: 2 },
       gate: { status: 'waiting', wait: wait('approval') },
       question: { status: 'waiting', wait: wait('clarification') },
+      event: { status: 'waiting', wait: wait('event') },
       child: { status: 'waiting', attempt: 2, wait: { kind: 'execution' } },
       pause: { status: 'waiting', wait: { kind: 'timer', until: 9_000 } },
     })
@@ -283,6 +285,26 @@ describe('what happens outside', () => {
       'an answer',
       { kind: 'answered', node: 'question', answer: 1, data: {} },
       ['clarification.answered', 'node.succeeded'],
+    ],
+    [
+      'an event that is awaited',
+      { kind: 'opened', node: 'run', people: 'event', data: { wait_id: 'wait_1' }, dueAt: null },
+      ['event.awaited'],
+    ],
+    [
+      'a wait that was opened before and is the same',
+      { kind: 'opened', node: 'event', people: 'event', data: {}, dueAt: null },
+      [],
+    ],
+    ['an event', { kind: 'received', node: 'event', output: 1, data: {} }, ['event.received', 'node.succeeded']],
+    ['an event for a question', { kind: 'received', node: 'question', output: 1, data: {} }, []],
+    ['an event for a node that runs', { kind: 'received', node: 'run', output: 1, data: {} }, []],
+    ['an answer to an awaited event', { kind: 'answered', node: 'event', answer: 1, data: {} }, []],
+    ['an event that did not come in time', { kind: 'refused', node: 'event', error }, FAILED],
+    [
+      'a due time of an event that moves',
+      { kind: 'postponed', node: 'event', people: 'event', dueAt: 5 },
+      ['node.progress'],
     ],
     ['an answer to a gate', { kind: 'answered', node: 'gate', answer: 1, data: {} }, []],
     ['a gate that ended without a decision', { kind: 'refused', node: 'gate', error }, FAILED],

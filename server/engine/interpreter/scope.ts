@@ -16,6 +16,7 @@ export const scopeAt = (context: Context, state: GraphState, position: number): 
     nodes,
     execution: context.execution,
     vars: context.vars ?? {},
+    ...(context.callbacks && { callbacks: context.callbacks }),
     ...(context.index !== undefined && { item: context.item ?? null, index: context.index }),
   }
 }

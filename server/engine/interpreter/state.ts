@@ -3,11 +3,14 @@ import type { BlobRef, ExecutionEventType } from '../ports.ts'
 
 // Plain JSON, so that a snapshot is `JSON.stringify(state)`. Times are milliseconds of the database's clock.
 
+/** What is opened outside and answered by somebody else: a gate, a question, the wait for an event. */
+export type Asking = 'approval' | 'clarification' | 'event'
+
 /** What an active node waits for, when no code of ours is running for it. */
 export type Wait =
   | { kind: 'timer'; until: number }
   | { kind: 'retry'; until: number }
-  | { kind: 'approval' | 'clarification'; data: JsonObject; until: number | null }
+  | { kind: Asking; data: JsonObject; until: number | null }
   | { kind: 'execution' }
 
 /** How far a map has come: item rows hold the rest. `done` are settled ranges [from, to), in order, merged. */

@@ -23,6 +23,7 @@ import { set } from './set.ts'
 import { subworkflow } from './subworkflow.ts'
 import { makeTransform } from './transform.ts'
 import { wait } from './wait.ts'
+import { waitEvent } from './wait-event.ts'
 
 export type NodeDeps = {
   outgoing: Outgoing
@@ -42,6 +43,7 @@ export function makeNodes(deps: NodeDeps, more: readonly AnyKind[] = []): NodeTa
     branch,
     map,
     wait,
+    waitEvent,
     subworkflow,
     fail,
     approval,

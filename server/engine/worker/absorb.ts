@@ -59,7 +59,7 @@ const writeAround = (self: Self, work: Work, { path }: NonNullable<Frame['item']
 /** What an item of a map writes: its row, and in the journal only what people are asked. */
 const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Frame['item']>, facts: Fact[]): void => {
   for (const fact of facts) {
-    if (!fact.type.startsWith('approval.') && !fact.type.startsWith('clarification.')) continue
+    if (!/^(approval|clarification|event)\./.test(fact.type)) continue
     const node_id = frame.prefix + String(fact.data.node_id)
     journalFact(self, work, { ...fact, data: { ...fact.data, node_id, in_map: true } })
   }

@@ -18,7 +18,7 @@ export type EffectDeps = {
   startChild(
     child: Start & {
       executionId: string
-      parent: { executionId: string; node: string }
+      parent?: { executionId: string; node: string }
       depth: number
       vars?: JsonObject | undefined
     },

@@ -241,6 +241,8 @@ export const makeEffects = (deps: EffectDeps) => {
     return () => outcome && live.inform(frame, outcome)
   }
 
+  const opener = { approval: ports.openGate, clarification: ports.askQuestion, event: ports.awaitEvent } as const
+
   const openForPeople = async (
     live: Live,
     frame: Frame,
@@ -251,7 +253,7 @@ export const makeEffects = (deps: EffectDeps) => {
     try {
       takeShown(live, frame, command)
       const opened = await patience(live, { frame, node }, () =>
-        inArea(live, () => (people === 'approval' ? ports.openGate(wait) : ports.askQuestion(wait))),
+        inArea(live, () => opener[people](wait)),
       )
       // Its item or its map ended meanwhile.
       if (live.frames.get(frame.prefix) !== frame) return await close(live, frame, node)
@@ -304,6 +306,9 @@ export const makeEffects = (deps: EffectDeps) => {
     if (self?.wait?.kind !== 'execution' || self.attempt !== attempt) return undefined
     // What was started is not resolved again: its workflow may be gone by now, and the child is not.
     const before = command.again && (await deps.findChild(owned.workspaceId, executionId))
+    const goesItsWay = args.wait === false
+    const begun = tell({ results: { execution_id: toWire('exe', executionId) }, error: null })
+    if (before && goesItsWay) return begun
     if (before) return before.ended ? tell(before.ended) : undefined
     if (owned.depth >= MAX_DEPTH) {
       throw new NodeFailure('too_deep', `workflows may start each other ${MAX_DEPTH} deep`, { retryable: false })
@@ -335,11 +340,11 @@ export const makeEffects = (deps: EffectDeps) => {
         },
         principalId,
       ),
-      tellEnd: true,
-      parent: { executionId: owned.executionId, node: path },
+      ...(!goesItsWay && { tellEnd: true, parent: { executionId: owned.executionId, node: path } }),
       depth: owned.depth + 1,
       vars: vars && keptVariables(await ports.loadDefinition(owned.workspaceId, target.definitionRef), vars),
     })
+    if (goesItsWay) return begun
     // Started before, by a try whose fate was unknown, and perhaps over since.
     const found = started.replayed ? await deps.findChild(owned.workspaceId, executionId) : undefined
     return found?.ended ? tell(found.ended) : undefined

@@ -8,6 +8,7 @@ import { emptyState, type GraphState } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import { NodeFailure } from '../node.ts'
 import { checkedText, hydrate, isLarge, offload } from '../outputs.ts'
+import { callbacksIn } from './callbacks.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import type { Frame } from './frame.ts'
 import type { Live, Work } from './live-types.ts'
@@ -53,7 +54,7 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
 
   const frameOf = (index: number, state: GraphState, row?: ItemRow): Frame => {
     const prefix = `${path}[${index}].`
-    const { input, execution, vars, effectOf, seed } = frame.context
+    const { input, execution, vars, effectOf, seed, callbackUrl } = frame.context
     const item: Frame = {
       prefix,
       context: {
@@ -66,6 +67,7 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
         item: items[index] ?? null,
         index,
         outer,
+        ...(callbackUrl && { callbackUrl, ...callbacksIn(body, prefix, callbackUrl) }),
       },
       state,
       item: { index, path, settled: (ended) => pending.push(ended) },

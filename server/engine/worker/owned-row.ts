@@ -60,6 +60,6 @@ export const makeReader =
       begun,
       state,
       deadline: row.timeout_s === null ? null : (row.started_at?.getTime() ?? now()) + row.timeout_s * 1000,
-      context: contextOf(about, trigger, definition, deps.effectOf),
+      context: contextOf(about, trigger, definition, deps.effectOf, ports.callbackUrl),
     }
   }

@@ -4,7 +4,8 @@ import { toWire } from '#platform/ids'
 import type { Context } from '../interpreter/context.ts'
 import type { GraphState } from '../interpreter/state.ts'
 import type { StartRow } from '../journal/batch.ts'
-import type { DefinitionRef, Initiator, Signal, TriggerKind } from '../ports.ts'
+import type { DefinitionRef, EnginePorts, Initiator, Signal, TriggerKind } from '../ports.ts'
+import { callbacksIn } from './callbacks.ts'
 
 export type InboxMessage = { n: number; payload: Signal }
 
@@ -42,7 +43,7 @@ export type Owned = {
   context: Context
 }
 
-const PEOPLE = new Set(['approval', 'clarification'])
+const PEOPLE = new Set(['approval', 'clarification', 'wait.event'])
 
 const meetsPeople = (graph: Graph): boolean =>
   graph.nodes.some(
@@ -71,6 +72,7 @@ export const contextOf = (
   trigger: { kind: TriggerKind; id: string | null },
   definition: Definition,
   effectOf: (type: string) => Effect,
+  callbackUrl?: EnginePorts['callbackUrl'],
 ): Context => {
   // Written only when an expression asks for it: 30 µs an execution, measured.
   const execution: JsonObject = {
@@ -88,7 +90,17 @@ export const contextOf = (
     },
     trigger: { kind: trigger.kind, id: trigger.id },
   }
-  return { graph: definition, input: about.input, execution, vars: about.vars, seed: about.executionId, effectOf }
+  const { workspaceId, executionId } = about
+  const urlOf = callbackUrl && ((nodePath: string) => callbackUrl({ workspaceId, executionId, nodePath }))
+  return {
+    graph: definition,
+    input: about.input,
+    execution,
+    vars: about.vars,
+    seed: executionId,
+    effectOf,
+    ...(urlOf && { callbackUrl: urlOf, ...callbacksIn(definition, '', urlOf) }),
+  }
 }
 
 export const ownedFromStart = (
@@ -97,6 +109,7 @@ export const ownedFromStart = (
   definition: Definition,
   vars: JsonObject | undefined,
   effectOf: (type: string) => Effect,
+  callbackUrl?: EnginePorts['callbackUrl'],
 ): Owned => {
   const { workflowId, versionId, startedBy, input, trigger } = start
   return {
@@ -124,6 +137,6 @@ export const ownedFromStart = (
     begun: false,
     ...(start.snapshot && { state: start.snapshot }),
     deadline: start.timeoutS == null ? null : at.clock + start.timeoutS * 1000,
-    context: contextOf({ ...at, workflowId, startedBy, input, vars }, trigger, definition, effectOf),
+    context: contextOf({ ...at, workflowId, startedBy, input, vars }, trigger, definition, effectOf, callbackUrl),
   }
 }

@@ -37,6 +37,8 @@ export const happeningOf = (signal: Signal, node: string, attempt: number): Happ
       return { kind: 'resolved', node, outcome: signal.outcome, output: signal.output, data: signal.data }
     case 'clarification.answered':
       return { kind: 'answered', node, answer: signal.answer, data: signal.data }
+    case 'event.received':
+      return { kind: 'received', node, output: signal.output, data: signal.data }
     case 'node.failed':
       return { kind: 'refused', node, error: signal.error }
     case 'check':

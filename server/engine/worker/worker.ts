@@ -319,7 +319,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
       const vars = wantsVariables(definition)
         ? await variablesAtStart(ports, at.workspaceId, definition, start.snapshot?.vars)
         : undefined
-      const owned = ownedFromStart({ ...at, clock: clock.now() }, start, definition, vars, effectOf)
+      const owned = ownedFromStart({ ...at, clock: clock.now() }, start, definition, vars, effectOf, ports.callbackUrl)
       return (await adopt(owned, identities.current()).begin(start)).started
     },
     claimSoon: claims.soon,

@@ -11,7 +11,17 @@ import type { AnyRoute } from './route.ts'
 const reasons: [reason: string, operations: string[]][] = [
   [
     'Executions and their journals say who began, answered and ended what; an entry for each would double the hottest writes.',
-    ['runWorkflow', 'runSystemWorkflow', 'triggerWebhook', 'respondToExecution', 'castVote', 'runSuite', 'runJobNow'],
+    [
+      'runWorkflow',
+      'runSystemWorkflow',
+      'triggerWebhook',
+      'respondToExecution',
+      'castVote',
+      'runSuite',
+      'runJobNow',
+      'sendEvent',
+      'callBackByPost',
+    ],
   ],
   [
     'Visitors and channels of other companies are no people of the workspace; their messages are kept with the conversation.',

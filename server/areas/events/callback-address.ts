@@ -1,0 +1,51 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { Vault } from '#platform/secrets'
+
+// The address at which the outside answers a `wait.event` node. It follows from the execution and the node, so that it can be given
+// away before the node waits, and it is signed, so that nobody can make one up. Nothing of it is stored.
+
+const HASH_BYTES = 8
+const MAC_BYTES = 16
+const LENGTH = 16 + 16 + HASH_BYTES + MAC_BYTES
+
+export type Called = { workspaceId: string; executionId: string; callbackHash: Buffer }
+
+export const callbackHashOf = (nodePath: string): Buffer =>
+  createHash('sha256').update(nodePath).digest().subarray(0, HASH_BYTES)
+
+const bytesOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex')
+const uuidOf = (bytes: Buffer): string =>
+  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+
+export function makeCallbackAddresses(options: { vault: Vault; baseUrl(): string }) {
+  const key = options.vault.derive('callbacks')
+  const macOf = (bytes: Buffer): Buffer => createHmac('sha256', key).update(bytes).digest().subarray(0, MAC_BYTES)
+  return {
+    urlOf({
+      workspaceId,
+      executionId,
+      nodePath,
+    }: {
+      workspaceId: string
+      executionId: string
+      nodePath: string
+    }): string {
+      const named = Buffer.concat([bytesOf(workspaceId), bytesOf(executionId), callbackHashOf(nodePath)])
+      const text = Buffer.concat([named, macOf(named)]).toString('base64url')
+      return `${options.baseUrl()}/api/callbacks/${text}`
+    },
+    /** Undefined where we did not make it. */
+    read(text: string): Called | undefined {
+      const bytes = Buffer.from(text, 'base64url')
+      if (bytes.length !== LENGTH || bytes.toString('base64url') !== text) return undefined
+      const named = bytes.subarray(0, -MAC_BYTES)
+      if (!timingSafeEqual(bytes.subarray(-MAC_BYTES), macOf(named))) return undefined
+      return {
+        workspaceId: uuidOf(named.subarray(0, 16)),
+        executionId: uuidOf(named.subarray(16, 32)),
+        callbackHash: named.subarray(32),
+      }
+    },
+  }
+}
+export type CallbackAddresses = ReturnType<typeof makeCallbackAddresses>

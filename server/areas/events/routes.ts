@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { anyone, member } from '#platform/access/words'
+import type { Context } from '#platform/http/context'
+import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
+import { type CallbackParts, callBack } from './callback.ts'
+import { CallbackTaken, EventTaken, NewEvent, type NewEvent as NewEventInput } from './schema.ts'
+import { type EventParts, sendEvent } from './send.ts'
+
+const called = {
+  description:
+    'The address is signed and can be used once. The body, or the query of a GET, becomes the data of the event. A call before the node waits is kept for a day; a second one gets 409 `not_waiting`, and one whose data does not fit 422, after which the address can still be used.',
+  extension: true as const,
+  query: z.looseObject({}),
+  answer: CallbackTaken,
+  transaction: false as const,
+}
+
+export const eventRoutes = (parts: EventParts & CallbackParts): AnyRoute[] => {
+  const run = (ctx: Context, input: { callback: string; body?: Buffer }, exchange: Exchange) =>
+    callBack(parts, ctx, input, exchange)
+  return routes(
+    'Events',
+    {
+      sendEvent: ['POST', '/api/events', member('workspace')],
+      callBackByPost: ['POST', '/api/callbacks/:callback', anyone],
+      callBackByGet: ['GET', '/api/callbacks/:callback', anyone],
+    },
+    {
+      sendEvent: {
+        summary: 'Tell the workspace that something happened',
+        description:
+          'Wakes every execution that waits for `key` (`wait.event`) and starts every workflow that subscribed to `name` (`settings.on_event`). All of it happens or nothing does.',
+        body: NewEvent,
+        answer: EventTaken,
+        status: 202,
+        extension: true,
+        examples: { body: { key: 'order-7', name: 'order.paid', data: { amount: 12 }, event_id: 'evt-2026-0001' } },
+        run: (ctx: Context, input: NewEventInput) => sendEvent(parts, ctx, input),
+      },
+      callBackByPost: {
+        summary: 'Where the outside answers a node that waits',
+        ...called,
+        bodyKind: 'any',
+        idempotency: 'none',
+        run,
+      },
+      callBackByGet: { summary: 'Likewise, where the outside can only open a link', ...called, run },
+    },
+  )
+}

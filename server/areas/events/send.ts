@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto'
+import { ACTIVATION_REQUIRED, type Quota, reasonAgainst } from '#areas/executions/start'
+import { enqueue } from '#engine/enqueue'
+import type { Json, JsonObject } from '#model/definition'
+import { validateJson } from '#model/json-schema'
+import type { Tx } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { newId, toWire } from '#platform/ids'
+import type { EventTaken, NewEvent } from './schema.ts'
+import * as store from './store.ts'
+import { endWait, fits, receivedOf, type WaitParts } from './waits.ts'
+
+// An event from outside: one transaction wakes what waits for it, starts what subscribed to it, and keeps it.
+
+export type EventParts = WaitParts & { quota: Quota }
+
+const PORTION = 500
+const MAX_WOKEN = 10_000
+const MAX_SUBSCRIBERS = 100
+const MAX_KEPT = 10_000
+
+async function wake(
+  parts: EventParts,
+  tx: Tx,
+  workspaceId: string,
+  eventId: string,
+  event: NewEvent & { key: string },
+) {
+  const data = (event.data ?? null) as Json
+  let woken = 0
+  let unfit = 0
+  let after = '00000000-0000-0000-0000-000000000000'
+  for (;;) {
+    const waits = await store.lockWaits(tx, workspaceId, event.key, after, PORTION)
+    for (const wait of waits) {
+      if (!fits(wait, data)) unfit += 1
+      else {
+        const output = receivedOf({ event_id: eventId, name: event.name ?? null, data })
+        endWait(parts, tx, wait, { status: 'received', output, eventId })
+        woken += 1
+      }
+    }
+    if (waits.length < PORTION) return { woken, unfit }
+    if (woken + unfit >= MAX_WOKEN)
+      throw problem('too_large', `More than ${MAX_WOKEN} executions wait for this key. Use keys that fewer share.`)
+    after = waits.at(-1)!.wait_id
+  }
+}
+
+/** Why a subscriber is not started; null where it can be. */
+function reasonNotToStart(of: store.Subscriber, input: JsonObject): string | null {
+  if (of.activation_required) return ACTIVATION_REQUIRED
+  if (of.version_id === null) return 'It has no active version.'
+  const [issue] = validateJson(of.inputs ?? true, input)
+  return issue ? `The event does not fit its inputs: ${issue.path || '/'} ${issue.message}.` : null
+}
+
+async function startSubscribers(
+  { quota }: EventParts,
+  ctx: Context,
+  name: string,
+  input: JsonObject,
+  taken: { count: number },
+): Promise<Pick<EventTaken, 'started' | 'not_started'>> {
+  const { workspace_id } = ctx.workspace
+  const started: string[] = []
+  const not_started: EventTaken['not_started'] = []
+  for (const of of await store.listSubscribers(ctx.tx, workspace_id, name, MAX_SUBSCRIBERS)) {
+    let reason = reasonNotToStart(of, input) ?? (await reasonAgainst(quota, workspace_id))
+    if (reason === null) {
+      taken.count += 1
+      const executionId = newId()
+      const outcome = await enqueue(ctx.tx, {
+        workspaceId: workspace_id,
+        executionId,
+        input,
+        definitionRef: `version:${of.version_id}`,
+        workflowId: of.workflow_id,
+        versionId: of.version_id,
+        timeoutS: of.settings.timeout_s ?? null,
+        maxConcurrency: of.settings.max_concurrency ?? null,
+        trigger: { kind: 'event', id: String(input.event_id) },
+        startedBy: null,
+        principalId: of.principal_id,
+        initiatedBy: [{ kind: 'event', id: String(input.event_id), user_id: ctx.person.user_id }],
+      })
+      if (outcome === 'accepted') started.push(executionId)
+      else reason = 'Too many executions of the workspace are queued.'
+    }
+    if (reason !== null) not_started.push({ workflow_id: of.workflow_id, reason })
+  }
+  return { started, not_started }
+}
+
+async function take(parts: EventParts, ctx: Context, event: NewEvent, taken: { count: number }): Promise<EventTaken> {
+  const { tx } = ctx
+  const { workspace_id } = ctx.workspace
+  const { key, name, data, event_id, keep_s } = event
+  const eventId = newId()
+  const idHash = event_id === undefined ? null : createHash('sha256').update(event_id).digest()
+  const isStored = idHash !== null || (keep_s > 0 && key !== undefined)
+  if (isStored) {
+    if (keep_s > 0 && (await store.countKept(tx, workspace_id, MAX_KEPT)) >= MAX_KEPT)
+      throw problem('quota_exceeded', `A workspace keeps at most ${MAX_KEPT} events. Keep them for a shorter time.`)
+    if (keep_s > 0 && key !== undefined) await store.lockKey(tx, workspace_id, key, false)
+    const row = { event_id: eventId, id_hash: idHash, key, name, data, keep_s: key === undefined ? 0 : keep_s }
+    if (!(await store.insertIncoming(tx, workspace_id, row))) {
+      const before = await store.findAnswer<EventTaken>(tx, workspace_id, idHash!)
+      return { ...before!.answer, duplicate: true }
+    }
+  }
+  const input: JsonObject = {
+    event_id: toWire('evt', eventId),
+    key: key ?? null,
+    name: name ?? null,
+    data: (data ?? null) as Json,
+    received_at: new Date().toISOString(),
+  }
+  const answer: EventTaken = {
+    event_id: eventId,
+    ...(key === undefined ? { woken: 0, unfit: 0 } : await wake(parts, tx, workspace_id, eventId, { ...event, key })),
+    ...(name === undefined ? { started: [], not_started: [] } : await startSubscribers(parts, ctx, name, input, taken)),
+    kept_until: keep_s > 0 && key !== undefined ? new Date(Date.now() + keep_s * 1000) : null,
+    duplicate: false,
+  }
+  if (idHash !== null) await store.writeAnswer(tx, workspace_id, eventId, answer)
+  return answer
+}
+
+export async function sendEvent(parts: EventParts, ctx: Context, event: NewEvent): Promise<EventTaken> {
+  const taken = { count: 0 }
+  try {
+    const answer = await take(parts, ctx, event, taken)
+    for (let n = answer.duplicate ? 0 : answer.started.length; n < taken.count; n++)
+      parts.quota.giveBack(ctx.workspace.workspace_id)
+    return answer
+  } catch (error) {
+    for (let n = 0; n < taken.count; n++) parts.quota.giveBack(ctx.workspace.workspace_id)
+    throw error
+  }
+}

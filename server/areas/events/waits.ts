@@ -1,0 +1,142 @@
+import { NodeFailure } from '#engine/node'
+import { checkArgs } from '#engine/nodes/kind'
+import { waitEvent } from '#engine/nodes/wait-event'
+import type { Engine, Opened, PeopleWait, Settled } from '#engine/ports'
+import type { Json, JsonObject } from '#model/definition'
+import { validateJson } from '#model/json-schema'
+import { checkSchema } from '#model/json-schema-check'
+import { type Database, isUniqueViolation, type Tx } from '#platform/db/pool'
+import { toWire } from '#platform/ids'
+import { callbackHashOf } from './callback-address.ts'
+import type { Wait, Where } from './store.ts'
+import * as store from './store.ts'
+
+// Executions that wait for events. Whatever ends a wait is a signal to its execution in the transaction that records it, so that an
+// event wakes exactly once, whatever dies in between.
+
+export type WaitParts = { db: Database; engine(): Pick<Engine, 'send'> }
+
+/** What the node gives. */
+export type Received = {
+  data: Json
+  event_id: string | null
+  name: string | null
+  received_at: string
+  timed_out: boolean
+}
+
+const MAX_KEPT_LOOKED_AT = 50
+
+const opened = (wait: Wait): Opened => ({
+  data: {
+    wait_id: toWire('wait', wait.wait_id),
+    ...(wait.key !== null && { key: wait.key }),
+    ...(wait.due_at && { due_at: wait.due_at.toISOString() }),
+  },
+  dueAt: wait.due_at,
+})
+
+const expired = ({ node_path: nodePath, key }: Wait): Settled => ({
+  type: 'node.failed',
+  nodePath,
+  error: { code: 'event_overdue', message: `no event${key === null ? '' : ` with the key "${key}"`} came in time` },
+})
+
+/** What the execution is told of a wait that is over. */
+function outcomeOf(wait: Wait): Settled {
+  if (wait.status === 'expired' && wait.on_due === 'fail') return expired(wait)
+  const output = wait.output as Received
+  const data: JsonObject = { wait_id: toWire('wait', wait.wait_id), timed_out: output.timed_out }
+  if (output.event_id !== null) data.event_id = output.event_id
+  return { type: 'event.received', nodePath: wait.node_path, output: output as unknown as JsonObject, data }
+}
+
+export const receivedOf = (event: { event_id: string; name?: string | null; data: Json }): Received => ({
+  data: event.data,
+  event_id: toWire('evt', event.event_id),
+  name: event.name ?? null,
+  received_at: new Date().toISOString(),
+  timed_out: false,
+})
+
+export const fits = (wait: Wait, data: Json): boolean => validateJson(wait.schema, data).length === 0
+
+/** Ends a wait that is locked: it is recorded and told, or neither. */
+export function endWait(
+  parts: Pick<WaitParts, 'engine'>,
+  tx: Tx,
+  wait: Wait,
+  ended: { status: 'received' | 'expired'; output: Received | null; eventId: string | null },
+): Wait {
+  const after: Wait = { ...wait, status: ended.status, output: ended.output as unknown as Json }
+  store.sendEnded(tx, wait, ended.status, after.output, ended.eventId)
+  parts
+    .engine()
+    .send(
+      tx,
+      { workspaceId: wait.workspace_id, executionId: wait.execution_id, key: `event:${wait.wait_id}` },
+      outcomeOf(after),
+    )
+  return after
+}
+
+/** An event that came before its execution did. A call of the callback address that does not fit gives the address back. */
+async function takeKept(parts: WaitParts, tx: Tx, wait: Wait, callbackHash: Buffer): Promise<Wait | undefined> {
+  for (const event of await store.listKept(tx, wait, callbackHash, MAX_KEPT_LOOKED_AT)) {
+    if (fits(wait, event.data))
+      return endWait(parts, tx, wait, { status: 'received', output: receivedOf(event), eventId: event.event_id })
+    if (event.callback_hash !== null) await store.deleteIncoming(tx, wait.workspace_id, event.event_id)
+  }
+  return undefined
+}
+
+async function openWait(parts: WaitParts, wait: PeopleWait): Promise<Opened> {
+  const callbackHash = callbackHashOf(wait.nodePath)
+  return parts.db.tenant({ workspaceId: wait.workspaceId, userId: null }, async (tx) => {
+    const present = await store.lockLatest(tx, wait)
+    if (present)
+      return present.status === 'open' ? opened(present) : { ...opened(present), settled: outcomeOf(present) }
+    await store.lockKey(tx, wait.workspaceId, `${wait.executionId}:${callbackHash.toString('hex')}`, true)
+    if (typeof wait.args.key === 'string') await store.lockKey(tx, wait.workspaceId, wait.args.key, true)
+    const made = await store.insertWait(tx, wait, callbackHash)
+    const taken = await takeKept(parts, tx, made, callbackHash)
+    return taken ? { ...opened(made), settled: outcomeOf(taken) } : opened(made)
+  })
+}
+
+/** Two workers may open the same wait at once; the index refuses the second, which then finds it. */
+export async function awaitEvent(parts: WaitParts, wait: PeopleWait): Promise<Opened> {
+  const args = Object.fromEntries(Object.entries(wait.args).filter(([, value]) => value !== null))
+  checkArgs(waitEvent.descriptor, args)
+  const [wrong] = checkSchema(args.schema ?? {})
+  if (wrong)
+    throw new NodeFailure('args_invalid', `Wait for an event: schema${wrong.path} ${wrong.message}`, {
+      retryable: false,
+    })
+  const open = () => openWait(parts, { ...wait, args })
+  return open().catch((error: unknown) => {
+    if (!isUniqueViolation(error, 'event_waits_one_open')) throw error
+    return open()
+  })
+}
+
+/** Its execution ended, or the node did otherwise. */
+export const cancelEventWaits = store.cancelOpen
+
+export const eventDue = (parts: WaitParts, where: Where): Promise<{ dueAt: Date | null }> =>
+  parts.db.tenant({ workspaceId: where.workspaceId, userId: null }, async (tx) => {
+    const wait = await store.lockLatest(tx, where)
+    if (wait?.status !== 'open' || wait.due_at === null) return { dueAt: null }
+    // The database's clock rules: a timer that rings early ends nothing before its time.
+    const { passed } = await tx.row<{ passed: boolean }>('select $1::timestamptz <= now() as passed', [wait.due_at])
+    if (!passed) return { dueAt: wait.due_at }
+    const nothing: Received = {
+      data: null,
+      event_id: null,
+      name: null,
+      received_at: new Date().toISOString(),
+      timed_out: true,
+    }
+    endWait(parts, tx, wait, { status: 'expired', output: nothing, eventId: null })
+    return { dueAt: null }
+  })
