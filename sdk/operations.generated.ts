@@ -12,6 +12,7 @@ import type {
   BegunPasskey,
   BegunTotp,
   BillingSubscription,
+  CallbackTaken,
   Capture,
   ChannelConfig,
   ChannelTestOutcome,
@@ -46,6 +47,7 @@ import type {
   EventDestination,
   EventDestinationPatch,
   EventDestinationTest,
+  EventTaken,
   Execution,
   ExecutionAccepted,
   ExecutionEvent,
@@ -293,7 +295,7 @@ export type Operations = {
   /** Workflows the caller owns or is a member of, the system ones first */
   listWorkflows: { input: { limit?: number; cursor?: string; scope?: "own" | "workspace" }; answer: { items: Array<Workflow>; next_cursor: string | null }; required: false }
   /** Create a workflow; a definition becomes version 1, active */
-  createWorkflow: { input: { name: string; description?: string | null; definition?: unknown; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string } }; answer: WorkflowMade; required: true }
+  createWorkflow: { input: { name: string; description?: string | null; definition?: unknown; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string; on_event?: Array<string> } }; answer: WorkflowMade; required: true }
   /** Tools, capabilities and agents for the nodes of a workflow */
   getRegistry: { input: Record<string, never>; answer: Registry; required: false }
   /** The same, grouped for an editor */
@@ -301,7 +303,7 @@ export type Operations = {
   /** One workflow */
   getWorkflow: { input: { workflow_id: string }; answer: Workflow; required: true }
   /** Change name, description, settings; the owner also members */
-  updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }> | null; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }> | null; settings?: { timeout_s?: number | null; max_concurrency?: number | null; retention_days?: number | null; error_workflow_id?: string | null } | null; owner_id?: string }; answer: Workflow; required: true }
+  updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }> | null; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }> | null; settings?: { timeout_s?: number | null; max_concurrency?: number | null; retention_days?: number | null; error_workflow_id?: string | null; on_event?: Array<string> | null } | null; owner_id?: string }; answer: Workflow; required: true }
   /** Delete a workflow */
   deleteWorkflow: { input: { workflow_id: string; cancel_runs?: "true" | "false" }; answer: undefined; required: true }
   /** Versions, newest first */
@@ -396,6 +398,12 @@ export type Operations = {
   receiveByDelete: { input: { token_or_id: string } & { body?: unknown }; answer: Blob; required: true }
   /** Results of an execution that this token started, however large */
   readWebhookResults: { input: { workflow_id: string; execution_id: string }; answer: Blob; required: true }
+  /** Tell the workspace that something happened */
+  sendEvent: { input: { key?: string; name?: string; data?: unknown; event_id?: string; keep_s?: number }; answer: EventTaken; required: false }
+  /** Where the outside answers a node that waits */
+  callBackByPost: { input: { callback: string } & { body?: unknown }; answer: CallbackTaken; required: true }
+  /** Likewise, where the outside can only open a link */
+  callBackByGet: { input: { callback: string }; answer: CallbackTaken; required: true }
   /** Open gates waiting on the caller's vote, soonest due first, those without a due time last */
   listInbox: { input: { limit?: number; cursor?: string }; answer: { items: Array<Approval>; next_cursor: string | null }; required: false }
   /** One gate with every vote and the rationale of agents */
@@ -833,6 +841,9 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   receiveByPatch: ["PATCH", "/api/webhooks/in/{token_or_id}", [], true],
   receiveByDelete: ["DELETE", "/api/webhooks/in/{token_or_id}", [], true],
   readWebhookResults: ["GET", "/api/webhooks/workflow/{workflow_id}/executions/{execution_id}/results"],
+  sendEvent: ["POST", "/api/events"],
+  callBackByPost: ["POST", "/api/callbacks/{callback}", [], true],
+  callBackByGet: ["GET", "/api/callbacks/{callback}"],
   listInbox: ["GET", "/api/approvals/inbox", ["limit","cursor"]],
   getApproval: ["GET", "/api/approvals/{request_id}"],
   castVote: ["POST", "/api/approvals/{request_id}/votes"],

@@ -44,13 +44,13 @@ export const odds = { fetch: define<{ date: string; regions?: Array<"us" | "us2"
 export const set = <const V extends Record<string, unknown>>(args: { values: V }): Spec<Resolved<V>, "out"> => ({ type: "set", args })
 
 /** Runs another workflow of the workspace and returns its results. */
-export const subworkflow = define<{ workflow_id: string; workflow_ids?: Array<string>; version_id?: string; input?: Untyped }, Untyped, "out">("subworkflow")
+export const subworkflow = define<{ workflow_id: string; workflow_ids?: Array<string>; version_id?: string; input?: Untyped; wait?: boolean }, Untyped, "out">("subworkflow")
 
 /** Reshapes JSON with a JSONata expression: select, filter, group, compute. */
 export const transform = define<{ expression: string; input?: Untyped }, Untyped, "out">("transform")
 
 /** Pauses for a duration or until a point in time, up to one year. */
-export const wait = define<Untyped, { waited_s?: number }, "out">("wait")
+export const wait = Object.assign(define<Untyped, { waited_s?: number }, "out">("wait"), { event: define<{ key?: string; schema?: Record<string, Untyped>; due_in_s?: number; on_due?: "fail" | "continue" }, { data?: Untyped; event_id?: string | null; name?: string | null; received_at?: string; timed_out?: boolean }, "out">("wait.event") })
 
 export const warehouse = { query: define<{ connection_id: string; query: string; params?: Untyped; limit?: number }, { rows?: Array<Record<string, Untyped>>; columns?: Array<Record<string, Untyped>> }, "out">("warehouse.query") }
 

@@ -1,7 +1,17 @@
 import { z } from 'zod'
 import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
 
-export const TriggerKind = z.enum(['user', 'webhook', 'embed', 'schedule', 'job', 'channel', 'workflow', 'event', 'system'])
+export const TriggerKind = z.enum([
+  'user',
+  'webhook',
+  'embed',
+  'schedule',
+  'job',
+  'channel',
+  'workflow',
+  'event',
+  'system',
+])
 export const Status = z.enum(['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled', 'timed_out'])
 
 const ExecutionError = z.looseObject({ code: z.string(), message: z.string() })

@@ -252,9 +252,7 @@ export const makeEffects = (deps: EffectDeps) => {
     const wait = waitOf(live, frame, node, command.args)
     try {
       takeShown(live, frame, command)
-      const opened = await patience(live, { frame, node }, () =>
-        inArea(live, () => opener[people](wait)),
-      )
+      const opened = await patience(live, { frame, node }, () => inArea(live, () => opener[people](wait)))
       // Its item or its map ended meanwhile.
       if (live.frames.get(frame.prefix) !== frame) return await close(live, frame, node)
       const dueAt = opened.dueAt?.getTime() ?? null

@@ -58,9 +58,11 @@ function changeNode(node: Node, frame: Frame, data: Data): Node | undefined {
     case 'node.retrying':
     case 'approval.opened':
     case 'clarification.asked':
+    case 'event.awaited':
       return { ...node, status: 'waiting' }
     case 'approval.resolved':
     case 'clarification.answered':
+    case 'event.received':
       return { ...node, status: 'running' }
     case 'node.succeeded':
       return {

@@ -34,6 +34,7 @@ export function RunTable({
       ? personOf(row.started_by)
       : ({
           webhook: 'a webhook',
+          event: 'an event',
           embed: 'a visitor',
           schedule: 'its schedule',
           job: 'a job',

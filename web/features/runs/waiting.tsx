@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { Clock, Hourglass, MessageCircleQuestion, Stamp, Workflow } from 'lucide-react'
+import { Clock, Hourglass, MessageCircleQuestion, Radio, Stamp, Workflow } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { Execution } from '#sdk/types.generated'
 import { api, invalidate, newKey, useApi } from '#web/api.ts'
@@ -17,6 +17,7 @@ type Wait = Execution['waiting_for'][number] & {
   schema?: unknown
   request_id?: string
   title?: string
+  key?: string
 }
 
 /** The exact thing a run waits for, and where it can be given. */
@@ -54,6 +55,18 @@ function OneWait({ wait, execution, nameOf }: { wait: Wait; execution: Execution
             </>
           ) : (
             'It continues soon.'
+          )}
+        </Notice>
+      )
+    case 'event':
+      return (
+        <Notice icon={<Radio aria-hidden className="size-5" />}>
+          “{step}” is waiting for an event{wait.key ? ` with the key ${wait.key}` : ' at its own address'}.
+          {wait.until && (
+            <>
+              {' '}
+              It is due <RelativeTime at={wait.until} />, on {exactTime(wait.until)}.
+            </>
           )}
         </Notice>
       )

@@ -5,6 +5,7 @@ type Waiting = ExecutionSummary['waiting_for'][number]
 const words: Record<Waiting['kind'], string> = {
   clarification: 'Answer',
   approval: 'Approval',
+  event: 'Event',
   timer: 'Timer',
   slot: 'Free slot',
   execution: 'Another run',

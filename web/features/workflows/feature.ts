@@ -10,6 +10,10 @@ export const workflows: Feature = {
     { path: '/workflows/$workflow_id/versions', page: [() => import('./versions.tsx'), 'VersionsPage'] },
     { path: '/workflows/$workflow_id/runs', page: [() => import('./runs.tsx'), 'WorkflowRunsPage'] },
     { path: '/workflows/$workflow_id/access', page: [() => import('./access.tsx'), 'AccessPage'] },
+    {
+      path: '/workflows/$workflow_id/tokens/$token_id',
+      page: [() => import('./webhook-token.tsx'), 'WebhookTokenPage'],
+    },
     { path: '/workflows/$workflow_id/settings', page: [() => import('./settings.tsx'), 'SettingsPage'] },
   ],
   nav: [{ group: 'work', label: 'Workflows', to: '/workflows', icon: Workflow }],

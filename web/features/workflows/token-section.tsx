@@ -25,6 +25,8 @@ export function TokenSection<Row extends Token>(props: {
   make(onClose: () => void): ReactNode
   enable(row: Row, enabled: boolean): void
   remove(row: Row): Promise<unknown>
+  /** A page of its own. */
+  rowTo?: (row: Row) => string
   /** What deleting one does. */
   consequence: string
 }) {
@@ -61,6 +63,7 @@ export function TokenSection<Row extends Token>(props: {
             rows={rows}
             more={tokens.more}
             rowKey={({ token_id }) => token_id}
+            {...(props.rowTo && { rowTo: props.rowTo })}
             empty={props.empty}
             columns={[
               ...props.columns,

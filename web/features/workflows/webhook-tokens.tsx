@@ -4,11 +4,12 @@ import type { WebhookToken, Workflow } from '#sdk/types.generated'
 import { useChange, useList } from '#web/api.ts'
 import { CopyField } from '#web/ui/copy-field.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
-import { Field, Form, Input } from '#web/ui/field.tsx'
+import { Field, Form, Input, Select } from '#web/ui/field.tsx'
 import { Empty } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import type { WorkflowRole } from './role.ts'
 import { lastUsed, MadeToken, TokenSection } from './token-section.tsx'
+import { authOf, proofOf, proofs } from './webhook-proofs.ts'
 
 export function WebhookTokens({ workflow: { workflow_id }, role }: { workflow: Workflow; role: WorkflowRole }) {
   const tokens = useList('listWebhookTokens', { workflow_id })
@@ -27,7 +28,8 @@ export function WebhookTokens({ workflow: { workflow_id }, role }: { workflow: W
         </Empty>
       }
       columns={[
-        { header: 'Name', cell: (row) => row.name ?? <span className="text-ink-3">no name</span> },
+        { header: 'Name', link: true, cell: (row) => row.name ?? <span className="text-ink-3">no name</span> },
+        { header: 'Proof', width: '9rem', secondary: true, cell: ({ auth }) => proofOf(auth) },
         {
           header: 'Prefix',
           width: '10rem',
@@ -37,6 +39,7 @@ export function WebhookTokens({ workflow: { workflow_id }, role }: { workflow: W
         lastUsed,
         { header: 'Expires', width: '8rem', secondary: true, cell: (row) => <RelativeTime at={row.expires_at} /> },
       ]}
+      rowTo={({ token_id }) => `/workflows/${workflow_id}/tokens/${token_id}`}
       make={(onClose) => <NewToken workflow_id={workflow_id} onClose={onClose} />}
       enable={({ token_id }, enabled) => change.mutate({ workflow_id, token_id, enabled })}
       remove={({ token_id }) => remove.mutateAsync({ workflow_id, token_id })}
@@ -45,41 +48,70 @@ export function WebhookTokens({ workflow: { workflow_id }, role }: { workflow: W
   )
 }
 
+type Made = { token: string; secret?: string; url: string | null; auth: WebhookToken['auth'] }
+type NewValues = { name: string; proof: string; secret: string; header: string; expires_on: string }
+
 function NewToken({ workflow_id, onClose }: { workflow_id: string; onClose(): void }) {
-  const [secret, setSecret] = useState<string | null>(null)
+  const [made, setMade] = useState<Made | null>(null)
+  const [proof, setProof] = useState('bearer')
   const create = useChange('createWebhookToken', { stale: ['listWebhookTokens'] })
-  const address = `${location.origin}/api/webhooks/workflow/${workflow_id}/trigger`
+  const submit = async ({ name, secret, header, expires_on }: NewValues): Promise<void> =>
+    setMade(
+      await create.mutateAsync({
+        workflow_id,
+        name: name || null,
+        expires_at: expires_on ? new Date(`${expires_on}T23:59:59`).toISOString() : null,
+        auth: authOf(proof, header),
+        ...(secret && { secret }),
+      }),
+    )
+  if (made) return <Created made={made} onClose={onClose} />
   return (
-    <Dialog open onClose={onClose} title={secret === null ? 'New webhook token' : 'Token created'} size="medium">
-      {secret === null ? (
-        <Form<{ name: string; expires_on: string }>
-          submit="Create token"
-          onCancel={onClose}
-          onSubmit={async ({ name, expires_on }) => {
-            const { token } = await create.mutateAsync({
-              workflow_id,
-              name: name || null,
-              expires_at: expires_on ? new Date(`${expires_on}T23:59:59`).toISOString() : null,
-            })
-            setSecret(token)
-          }}
-        >
-          <Field name="name" label="Name" hint="Which program will use it.">
-            <Input autoFocus maxLength={200} />
+    <Dialog open onClose={onClose} title="New webhook token" size="medium">
+      <Form<NewValues> submit="Create token" onCancel={onClose} onSubmit={submit}>
+        <Field name="name" label="Name" hint="Which program will use it.">
+          <Input autoFocus maxLength={200} />
+        </Field>
+        <Field name="proof" label="How callers prove themselves" hint={proofs[proof]?.hint}>
+          <Select
+            value={proof}
+            onChange={(event) => setProof(event.currentTarget.value)}
+            options={Object.entries(proofs).map(([value, { label }]) => ({ value, label }))}
+          />
+        </Field>
+        {proof === 'custom' && (
+          <Field name="header" label="Header with the signature" hint="HMAC SHA-256 of the body, in hex.">
+            <Input placeholder="X-Signature" />
           </Field>
-          <Field name="expires_on" label="Expires on" hint="Empty: never expires.">
-            <Input type="date" />
+        )}
+        {proof !== 'bearer' && proof !== 'url' && (
+          <Field name="secret" label="Secret" hint="Empty: one is made, or you add the sender’s later.">
+            <Input type="password" autoComplete="off" />
           </Field>
-        </Form>
-      ) : (
-        <MadeToken secret={secret} onClose={onClose}>
-          <CopyField label="Address" text={address} />
+        )}
+        <Field name="expires_on" label="Expires on" hint="Empty: never expires.">
+          <Input type="date" />
+        </Field>
+      </Form>
+    </Dialog>
+  )
+}
+
+function Created({ made, onClose }: { made: Made; onClose(): void }) {
+  const { token, secret, url, auth } = made
+  const address = url ?? ''
+  const isBearer = auth.kind === 'bearer'
+  return (
+    <Dialog open onClose={onClose} title="Token created" size="medium">
+      <MadeToken secret={secret ?? (isBearer ? token : address)} onClose={onClose}>
+        <CopyField label="Address" text={address} />
+        {isBearer && (
           <CopyField
             label="Try it"
-            text={`curl -X POST '${address}' -H 'Authorization: Bearer ${secret}' -H 'Content-Type: application/json' -d '{}'`}
+            text={`curl -X POST '${address}' -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{}'`}
           />
-        </MadeToken>
-      )}
+        )}
+      </MadeToken>
     </Dialog>
   )
 }
