@@ -232,6 +232,10 @@ export const bareStatement = (text: string): string => {
   return bare
 }
 
+/** For warehouses without a read-only session: as a subquery the text can be nothing but a query. */
+export const asSubquery = (text: string, limit: number): string =>
+  `select * from (\n${bareStatement(text)}\n) limit ${limit}`
+
 /** Takes at most `limit` rows off a stream of pages. */
 export async function* limited(pages: AsyncIterable<JsonObject[]>, limit: number): AsyncGenerator<JsonObject[]> {
   let left = limit

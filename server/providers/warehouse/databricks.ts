@@ -1,6 +1,6 @@
 import type { JsonObject } from '#model/definition'
 import {
-  bareStatement,
+  asSubquery,
   destinationOf,
   hostSchema,
   limited,
@@ -15,7 +15,7 @@ import {
   type Web,
 } from './common.ts'
 import { type Query, type QueryResult, type Target, type Warehouse, WarehouseFailure } from './index.ts'
-import { openProxy } from './proxy.ts'
+import { closeWhenOver, openProxy } from './proxy.ts'
 
 const PAGE_ROWS = 1_000
 
@@ -43,15 +43,9 @@ export function makeDatabricks(reach: Reach): Warehouse {
     const proxy = await openProxy(reach, web)
     const client = new DBSQLClient({ logger: silent })
     client.on('error', () => {})
-    const giveUp = (): void => proxy.close()
-    signal.addEventListener('abort', giveUp, { once: true })
-    const over = setTimeout(giveUp, timeoutMs)
-    const close = async (): Promise<void> => {
-      clearTimeout(over)
-      signal.removeEventListener('abort', giveUp)
-      await Promise.race([client.close().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 2_000).unref())])
-      proxy.close()
-    }
+    const close = closeWhenOver(proxy, { signal, timeoutMs }, () =>
+      Promise.race([client.close().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]),
+    )
     try {
       await client.connect({
         host: web.host,
@@ -72,8 +66,7 @@ export function makeDatabricks(reach: Reach): Warehouse {
         ...(target.config.catalog !== undefined && { initialCatalog: textOf(target.config.catalog) }),
         ...(target.config.schema !== undefined && { initialSchema: textOf(target.config.schema) }),
       })
-      // There is no read-only session. As a subquery the text can be nothing but a query.
-      const operation = await session.executeStatement(`select * from (\n${bareStatement(text)}\n) limit ${limit}`, {
+      const operation = await session.executeStatement(asSubquery(text, limit), {
         queryTimeout: Math.ceil(timeoutMs / 1000),
         maxRows: Math.min(PAGE_ROWS, limit),
         useCloudFetch: false,

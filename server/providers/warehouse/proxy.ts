@@ -3,8 +3,29 @@ import { createServer, request as forward, type IncomingMessage, type ServerResp
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Reach } from './common.ts'
+import type { Query } from './index.ts'
 
 export type GuardedProxy = { host: string; port: number; user: string; password: string; url: string; close(): void }
+
+/**
+ * Closes the proxy when the caller gives up or the time is over: a client that dials through it then fails. The function that
+ * it gives ends everything, the client before the proxy.
+ */
+export function closeWhenOver(
+  proxy: GuardedProxy,
+  { signal, timeoutMs }: Pick<Query, 'signal' | 'timeoutMs'>,
+  endClient: () => Promise<unknown>,
+): () => Promise<void> {
+  const giveUp = (): void => proxy.close()
+  signal.addEventListener('abort', giveUp, { once: true })
+  const over = setTimeout(giveUp, timeoutMs)
+  return async () => {
+    clearTimeout(over)
+    signal.removeEventListener('abort', giveUp)
+    await endClient()
+    proxy.close()
+  }
+}
 
 /**
  * A forward proxy on the loopback interface, for vendors' clients that dial by themselves but know how to use a proxy:

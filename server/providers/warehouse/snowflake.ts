@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Connection, RowStatement } from 'snowflake-sdk'
 import type { JsonObject } from '#model/definition'
 import {
-  bareStatement,
+  asSubquery,
   limited,
   messageOf,
   nameSchema,
@@ -15,7 +15,7 @@ import {
   type Web,
 } from './common.ts'
 import { type Query, type QueryResult, type Target, type Warehouse, WarehouseFailure } from './index.ts'
-import { openProxy } from './proxy.ts'
+import { closeWhenOver, openProxy } from './proxy.ts'
 
 const PAGE_ROWS = 500
 
@@ -66,15 +66,11 @@ export function makeSnowflake(reach: Reach): Warehouse {
       clientSessionKeepAlive: false,
       disableSamlURLCheck: true,
     } as never)
-    const giveUp = (): void => proxy.close()
-    signal.addEventListener('abort', giveUp, { once: true })
-    const over = setTimeout(giveUp, timeoutMs)
-    const close = async (): Promise<void> => {
-      clearTimeout(over)
-      signal.removeEventListener('abort', giveUp)
-      await new Promise<void>((resolve) => connection.destroy(() => resolve()))
-      proxy.close()
-    }
+    const close = closeWhenOver(
+      proxy,
+      { signal, timeoutMs },
+      () => new Promise<void>((resolve) => connection.destroy(() => resolve())),
+    )
     try {
       await new Promise<void>((resolve, reject) =>
         connection.connect((error) =>
@@ -83,8 +79,7 @@ export function makeSnowflake(reach: Reach): Warehouse {
       )
       const statement = await new Promise<RowStatement>((resolve, reject) =>
         connection.execute({
-          // There is no read-only session. As a subquery the text can be nothing but a query.
-          sqlText: `select * from (\n${bareStatement(text)}\n) limit ${limit}`,
+          sqlText: asSubquery(text, limit),
           ...(Array.isArray(params) && { binds: params as never }),
           streamResult: true,
           parameters: { STATEMENT_TIMEOUT_IN_SECONDS: Math.ceil(timeoutMs / 1000), MULTI_STATEMENT_COUNT: 1 },
