@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { startVendor, type Vendor } from './fakes/vendor.ts'
 import { makeBrowser, signUp } from './harness/browser.ts'
 import { type Program, startProgram } from './harness/program.ts'
+import { dumpDatabase, spellings } from './harness/secrets.ts'
 import { makeTemporaryDirectory } from './harness/temporary.ts'
 import { until } from './harness/until.ts'
 
@@ -22,18 +23,6 @@ let vendor: Vendor
 let elsewhere: Vendor
 let base: string
 
-/** Every spelling in which somebody could find it again. */
-const spellings = (secret: string): string[] => [
-  secret,
-  encodeURIComponent(secret),
-  JSON.stringify(secret).slice(1, -1),
-  Buffer.from(secret).toString('hex'),
-  ...[0, 1, 2].map((offset) =>
-    Buffer.from('u'.repeat(offset) + secret)
-      .toString('base64')
-      .slice(offset === 0 ? 0 : offset + 1, -4),
-  ),
-]
 const all = [...spellings(SECRET), ...spellings(PASSWORD)]
 const foundIn = (text: string): string[] => all.filter((spelling) => text.includes(spelling))
 
@@ -91,20 +80,6 @@ afterAll(async () => {
   await vendor?.stop()
   await elsewhere?.stop()
 })
-
-/** Every value of every column, as text. */
-async function dump(): Promise<string> {
-  const { rows: tables } = await database.query<{ name: string }>(
-    `select c.oid::regclass::text as name from pg_class c
-     where c.relnamespace in ('public'::regnamespace, 'engine'::regnamespace) and c.relkind = 'r'`,
-  )
-  const parts: string[] = []
-  for (const table of tables) {
-    const { rows } = await database.query<{ text: string }>(`select t::text as text from ${table.name} t`)
-    parts.push(...rows.map(({ text }) => text))
-  }
-  return parts.join('\n')
-}
 
 test('a secret that its service repeats in every spelling is found nowhere', async () => {
   const { browser } = await signUp(base)
@@ -177,7 +152,7 @@ test('a secret that its service repeats in every spelling is found nowhere', asy
   expect(foundIn(read.join('\n'))).toEqual([])
   expect(foundIn(JSON.stringify(elsewhere.seen))).toEqual([])
   expect(elsewhere.seen.length).toBeGreaterThan(0)
-  const stored = await dump()
+  const stored = await dumpDatabase(database)
   expect(stored).toContain('•••')
   expect(foundIn(stored)).toEqual([])
   await program.stop()

@@ -7,6 +7,7 @@ import { companies } from './companies/feature.ts'
 import { connections } from './connections/feature.ts'
 import { credentials } from './credentials/feature.ts'
 import { datasets } from './datasets/feature.ts'
+import { destinations } from './destinations/feature.ts'
 import type { Feature } from './feature.ts'
 import { home } from './home/feature.ts'
 import { jobs } from './jobs/feature.ts'
@@ -33,6 +34,7 @@ export const features: Feature[] = [
   connections,
   credentials,
   variables,
+  destinations,
   jobs,
   suites,
   threads,

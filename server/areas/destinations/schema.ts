@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { eventFamilies, eventTypes } from '#model/event-types'
 import { id, jsonObject, listQuery, reference, timestamp } from '#platform/http/schema'
-import { eventFamilies, eventTypes } from '#platform/outbox'
 
 export const offReasons = ['manual', 'owner_left', 'no_access', 'failing', 'gone', 'too_many'] as const
 export type OffReason = (typeof offReasons)[number]

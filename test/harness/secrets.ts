@@ -1,0 +1,30 @@
+import type pg from 'pg'
+
+// What tests need to look for a secret that must be nowhere.
+
+/** Every spelling in which somebody could find it again. */
+export const spellings = (secret: string): string[] => [
+  secret,
+  encodeURIComponent(secret),
+  JSON.stringify(secret).slice(1, -1),
+  Buffer.from(secret).toString('hex'),
+  ...[0, 1, 2].map((offset) =>
+    Buffer.from('u'.repeat(offset) + secret)
+      .toString('base64')
+      .slice(offset === 0 ? 0 : offset + 1, -4),
+  ),
+]
+
+/** Every value of every column, as text. */
+export async function dumpDatabase(database: pg.Client): Promise<string> {
+  const { rows: tables } = await database.query<{ name: string }>(
+    `select c.oid::regclass::text as name from pg_class c
+     where c.relnamespace in ('public'::regnamespace, 'engine'::regnamespace) and c.relkind = 'r'`,
+  )
+  const parts: string[] = []
+  for (const table of tables) {
+    const { rows } = await database.query<{ text: string }>(`select t::text as text from ${table.name} t`)
+    parts.push(...rows.map(({ text }) => text))
+  }
+  return parts.join('\n')
+}

@@ -1,0 +1,56 @@
+import { eventFamilies, eventTypes } from '#model/event-types'
+import { Checkbox } from '#web/ui/field.tsx'
+
+const familyLabels: Record<string, string> = {
+  'execution.*': 'Executions',
+  'approval.*': 'Approvals',
+  'clarification.*': 'Questions',
+  'job.*': 'Jobs',
+  'credential.*': 'Credentials',
+  'audit.*': 'Audit log',
+}
+
+const typesOf = (family: string): [type: string, meaning: string][] =>
+  Object.entries(eventTypes).filter(([type]) => `${type.split('.')[0]}.*` === family)
+
+/** One box for all of a kind, and one for each type. */
+export function TypeBoxes({
+  chosen,
+  onChange,
+  withAudit,
+}: {
+  chosen: readonly string[]
+  onChange(types: string[]): void
+  withAudit: boolean
+}) {
+  const toggle = (type: string, on: boolean): void =>
+    onChange(on ? [...chosen, type] : chosen.filter((other) => other !== type))
+  return (
+    <fieldset className="flex flex-col gap-3">
+      <legend className="mb-1 text-sm font-medium">Events</legend>
+      {eventFamilies
+        .filter((family) => withAudit || family !== 'audit.*')
+        .map((family) => (
+          <div key={family} className="flex flex-col gap-1">
+            <Checkbox
+              label={`${familyLabels[family] ?? family}: all`}
+              checked={chosen.includes(family)}
+              onCheckedChange={(on) => toggle(family, on)}
+            />
+            {!chosen.includes(family) && (
+              <div className="ml-6 flex flex-wrap gap-x-4 gap-y-1">
+                {typesOf(family).map(([type, meaning]) => (
+                  <Checkbox
+                    key={type}
+                    label={<span title={meaning}>{type}</span>}
+                    checked={chosen.includes(type)}
+                    onCheckedChange={(on) => toggle(type, on)}
+                  />
+                ))}
+              </div>
+            )}
+          </div>
+        ))}
+    </fieldset>
+  )
+}
