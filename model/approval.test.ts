@@ -209,6 +209,9 @@ describe('a gate', () => {
     [{ $cel: 'approvals.human >= 2 && outstanding.agent == 1' }, [], 'h+', 'ha', 'open'],
     [{ $cel: 'approvals.human >= 2 && outstanding.total == 2' }, [], 'h+', 'ha', 'rejected'],
     [{ $cel: 'approvals.human >= 2 && outstanding.total == 1' }, [], 'h+', 'ha', 'open'],
+    [{ $cel: 'approvals.human >= 1 && abstentions.agent == 1 && outstanding.agent == 0' }, [], 'h+', 'a', 'open'],
+    [{ $cel: 'approvals.human >= 1 && abstentions.human == 1 && outstanding.human == 0' }, [], 'h+', 'h', 'open'],
+    [{ $cel: 'approvals.human >= 1 && rejections.agent == 1 && outstanding.agent == 0' }, [], 'h+', 'a', 'open'],
     // An expression over single votes cannot be foreseen: it is open until the last vote.
     [{ $cel: 'votes.size() > 9' }, [], 'h+', 'h', 'open'],
     [{ $cel: 'votes.size() > 9' }, [], 'h+', '', 'rejected'],

@@ -672,6 +672,12 @@ describe('values', () => {
     expect(resolveArgs({ type, args: args as Record<string, Json> }, scope)).toEqual(expected)
   })
 
+  test('arguments hold a thousand expressions', () => {
+    const args = (count: number) => ({ type: 'echo', args: { v: Array(count).fill(ref) } })
+    expect(resolveArgs(args(1_000), scope).v).toHaveLength(1_000)
+    expect(() => resolveArgs(args(1_001), scope)).toThrow('at most 1000 expressions')
+  })
+
   test('a node without arguments has none', () => {
     expect(resolveArgs({ type: 'echo' }, scope)).toEqual({})
   })
@@ -729,6 +735,12 @@ describe('a pattern', () => {
     expect(pattern.cost('')).toBe(10)
     expect(compilePattern('abc')).toBe(pattern)
   })
+})
+
+test('a cache counts what is written again as used', () => {
+  const cache = makeLru<number>(2)
+  for (const key of ['a', 'b', 'a', 'c']) cache.set(key, 1)
+  expect(['a', 'b', 'c'].map((key) => cache.get(key))).toEqual([1, undefined, 1])
 })
 
 test('a cache forgets what was used longest ago', () => {

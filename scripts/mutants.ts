@@ -79,7 +79,7 @@ async function measureFile(file: string, baselines: Baseline[]): Promise<Score> 
 
 async function measure({ name, files, tests }: Target): Promise<Score> {
   const paths = globSync(files, { cwd: root })
-    .filter((file) => !file.endsWith('.test.ts'))
+    .filter((file) => !file.endsWith('.test.ts') && !file.endsWith('/testing.ts'))
     .filter((file) => wanted.length === 0 || wanted.some((word) => word === name || file.startsWith(word)))
     .sort()
   const score = { killed: 0, total: 0 }

@@ -36,6 +36,9 @@ const isEquality = (operator: string): boolean => operator === '===' || operator
 const isDecision = (node: AstNode | undefined): boolean =>
   node?.type === 'IfStatement' || node?.type === 'ConditionalExpression'
 
+/** Numbers from here on are sizes and times. */
+const MIN_MEASURE = 100
+
 /** Texts that people read, and measures of time and size: what they are exactly is not a rule. */
 const isLimit = (parent: AstNode | undefined): boolean =>
   parent?.type === 'VariableDeclarator' && /^[A-Z_]+$/.test(String((parent.id as { name?: string }).name))
@@ -81,7 +84,7 @@ export function mutantsOf(path: string, source: string): Mutant[] {
       case 'Literal':
         if (typeof node.value === 'boolean')
           add(node, String(!node.value), `${String(node.value)} becomes ${String(!node.value)}`)
-        if (typeof node.value === 'number' && !isLimit(parent) && !inText)
+        if (typeof node.value === 'number' && node.value < MIN_MEASURE && !isLimit(parent) && !inText)
           add(node, String(node.value + 1), `${node.value} becomes ${node.value + 1}`)
         break
       case 'ExpressionStatement':

@@ -7,11 +7,12 @@ import { replay } from './apply.ts'
 import { backoff } from './backoff.ts'
 import { errorOf } from './failing.ts'
 import { compile } from './graph.ts'
-import { UNLIMITED } from './pass.ts'
+import { compute, decide, isSpent, MAX_PASS_STEPS, UNLIMITED } from './pass.ts'
 import { scopeAt } from './scope.ts'
 import { emptyState, type Fact, type GraphState, hasActive, isSettled, type NodeState } from './state.ts'
 import { MAX_INLINE_SIZE } from './succeed.ts'
-import { commands, contextOf, edge, node, stateOf, types } from './testing.ts'
+import { commands, contextOf, edge, node, passOf, stateOf, types } from './testing.ts'
+import { waitingFor } from './waiting.ts'
 
 // What is written to the journal, and what the journal makes of an execution (docs/workflows.md).
 
@@ -972,4 +973,72 @@ test.each([
   ['seed:n', 7_629],
 ])('the pause of %s is the same on every machine and in every release: %i ms', (seed, pause) => {
   expect(backoff({ max_attempts: 3, backoff_s: 10 }, 1, seed)).toBe(pause)
+})
+
+describe('an expression takes of a pass', () => {
+  const run = (take: typeof decide, work: (budget: { steps: number; size: number }) => void) => {
+    const pass = passOf(contextOf({ nodes: [node('a'), node('b')], edges: [] }), stateOf({}))
+    pass.allowance = { left: 1_000_000 }
+    take(pass, work)
+    return { steps: MAX_PASS_STEPS - pass.steps, allowance: 1_000_000 - pass.allowance.left }
+  }
+  const values: typeof decide = (pass, work) => compute(pass, 1_000, work)
+  // 100 for itself, one for each node of the graph, one for 16 characters.
+  test.each<[string, typeof decide, number, number, object]>([
+    ['a condition: its steps and a share of its size', decide, 7, 32, { steps: 7, allowance: 7 + 100 + 2 + 2 }],
+    ['a condition that used nothing', decide, 0, 0, { steps: 0, allowance: 102 }],
+    ['a condition that went too far: all that it had', decide, 150_001, 0, { steps: 150_000, allowance: 150_102 }],
+    ['values: likewise', values, 7, 16, { steps: 7, allowance: 7 + 100 + 2 + 1 }],
+    ['values that went too far', values, 500_001, 0, { steps: 500_000, allowance: 500_102 }],
+  ])('%s', (_what, take, steps, size, expected) => {
+    const used = run(take, (budget) => {
+      budget.steps -= steps
+      budget.size -= size
+    })
+    expect(used).toEqual(expected)
+  })
+
+  test('as much when it fails', () => {
+    const failing = () =>
+      run(decide, () => {
+        throw new Error('no')
+      })
+    expect(failing).toThrow('no')
+  })
+
+  test('no more than the pass has left', () => {
+    const pass = passOf(contextOf({ nodes: [], edges: [] }), stateOf({}))
+    pass.steps = 5
+    expect([decide(pass, ({ steps }) => steps), compute(pass, 9, ({ steps, size }) => [steps, size])]).toEqual([
+      5,
+      [5, 9],
+    ])
+  })
+
+  test.each([
+    [1, false],
+    [0, true],
+    [-1, true],
+  ])('with %i left others have their turn: %s', (left, spent) => {
+    const pass = passOf(contextOf({ nodes: [], edges: [] }), stateOf({}))
+    pass.allowance = { left }
+    expect(isSpent(pass)).toBe(spent)
+  })
+})
+
+test('a wait is shown since its node began, until it is due, and only where somebody waits', () => {
+  const gate = { kind: 'approval', data: { request_id: 'r' }, until: 9_000 } as const
+  const state = stateOf({
+    g: { status: 'waiting', started_at: 5_000, wait: gate },
+    old: { status: 'waiting', wait: gate },
+    run: {},
+  })
+  const shown = (id: string, since: number) => ({
+    kind: 'approval',
+    request_id: 'r',
+    node_id: id,
+    since: iso(since),
+    until: iso(9_000),
+  })
+  expect(waitingFor(state)).toStrictEqual([shown('g', 5_000), shown('old', 0)])
 })

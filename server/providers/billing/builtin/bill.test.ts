@@ -25,6 +25,8 @@ describe('an invoice', () => {
     [[100, -40], 0, 60, 0, undefined],
     [[100, -140], 0, 0, 40, 'Kept as credit for later invoices'],
     [[100, -140], 5, 0, 45, 'Kept as credit for later invoices'],
+    [[1], 1, 0, 0, 'Paid from credit'],
+    [[-1], 0, 0, 1, 'Kept as credit for later invoices'],
     [[0], 50, 0, 50, undefined],
     [[], 50, 0, 50, undefined],
   ])('over %j with a credit of %i: due %i, credit left %i', (amounts, credit, due, left, description) => {

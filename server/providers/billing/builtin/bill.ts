@@ -17,7 +17,7 @@ export type Bill = { lines: InvoiceLine[]; due: number; creditLeft: number }
 /** Credit is used first; a negative total becomes credit. The lines always add up to what is due. */
 export function billWithCredit(given: InvoiceLine[], credit: number, period: { start: Date; end: Date }): Bill {
   const total = given.reduce((sum, line) => sum + line.amount, 0)
-  const used = total > 0 ? Math.min(credit, total) : total
+  const used = Math.min(credit, total)
   const line: InvoiceLine = {
     description: used > 0 ? 'Paid from credit' : 'Kept as credit for later invoices',
     amount: -used,
