@@ -60,6 +60,7 @@ import type {
   Invoice,
   JobMember,
   KeptMail,
+  KeyRotation,
   Ledger,
   Me,
   NewConnection,
@@ -67,6 +68,7 @@ import type {
   NewDataset,
   NewEnrichmentJob,
   NewEventDestination,
+  NewInstallationKey,
   NewSource,
   NewSuite,
   NewVariable,
@@ -468,6 +470,10 @@ export type Operations = {
   trustWorkspace: { input: { workspace_id: string } & { trusted: boolean }; answer: WorkspaceTrust; required: true }
   /** Mails kept because no mail server is configured */
   listOutbox: { input: { limit?: number; cursor?: string }; answer: { items: Array<KeptMail>; next_cursor: string | null }; required: false }
+  /** Which key seals the secrets of the installation, and the rotation under way */
+  getKeyRotation: { input: Record<string, never>; answer: KeyRotation; required: false }
+  /** Seal every secret of the installation with a new key, while the service runs */
+  rotateKey: { input: NewInstallationKey; answer: KeyRotation; required: true }
   /** Workspace datasets, summaries only (no records) */
   listDatasets: { input: { limit?: number; cursor?: string }; answer: { items: Array<Dataset>; next_cursor: string | null }; required: false }
   /** Create a dataset; sha256 and record_count are computed by the service */
@@ -876,6 +882,8 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   releaseExecution: ["POST", "/api/operations/executions/{execution_id}/release"],
   trustWorkspace: ["PUT", "/api/operations/workspaces/{workspace_id}/trust"],
   listOutbox: ["GET", "/api/operations/outbox", ["limit","cursor"]],
+  getKeyRotation: ["GET", "/api/operations/key-rotation"],
+  rotateKey: ["POST", "/api/operations/key-rotation"],
   listDatasets: ["GET", "/api/datasets", ["limit","cursor"]],
   createDataset: ["POST", "/api/datasets"],
   captureDataset: ["POST", "/api/datasets/capture"],

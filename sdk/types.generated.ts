@@ -156,6 +156,10 @@ export type WorkspaceTrust = { workspace_id: string; trusted: boolean }
 
 export type KeptMail = { mail_id: string; workspace_id: string | null; recipient: Array<string>; subject: string; body_text: string | null; created_at: string }
 
+export type KeyRotation = { current: string; rotation: { from: string; to: string; phase: "announced" | "sealing" | "restarting"; started_at: string; sealed: number } | null; processes: Array<{ process_id: string; keys: Array<string>; current: string; configured: string; source: string }> }
+
+export type NewInstallationKey = { key?: string }
+
 export type Dataset = { dataset_id: string; workspace_id: string; name: string; description: string | null; sha256: string; record_count: number; size_bytes: number; columns: Array<{ name: string; types: Array<"string" | "number" | "boolean" | "object" | "array">; nulls: number }>; created_by: string | null; created_at: string; updated_at: string }
 
 export type NewDataset = { name: string; description?: string | null; records: Array<Record<string, unknown>> }

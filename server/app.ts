@@ -7,6 +7,7 @@ import { notificationFeed } from '#areas/notifications/feed'
 import { notificationRoutes } from '#areas/notifications/routes'
 import { makeNotifications, standingInNotification } from '#areas/notifications/service'
 import { addEngineFigures } from '#areas/operations/figures'
+import { keyRotationRoutes } from '#areas/operations/key-rotation'
 import { operationRoutes } from '#areas/operations/routes'
 import { presenceRoutes } from '#areas/presence/routes'
 import { makePresence, standingInPresence } from '#areas/presence/service'
@@ -30,6 +31,7 @@ import { makeMetrics } from '#platform/http/metrics'
 import { addPages } from '#platform/http/pages'
 import type { AnyRoute } from '#platform/http/route'
 import { makeHttp } from '#platform/http/server'
+import type { KeyService } from '#platform/keys/watch'
 import type { Logger } from '#platform/log'
 import { makeRealtime } from '#platform/realtime/realtime'
 import type { Vault } from '#platform/secrets'
@@ -51,6 +53,8 @@ export type AppOptions = {
   config: Config
   db: Database
   vault: Vault
+  /** Looks after the keys of the installation; only the program itself has it. */
+  keys?: KeyService
   log: Logger
   /** Where people reach the service; known once it listens. */
   baseUrl(): string
@@ -219,6 +223,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     ...workflows.routes,
     ...payments.routes,
     ...operationRoutes({ engine: workflows.engine }),
+    ...keyRotationRoutes(() => options.keys),
     ...data.routes,
     ...jobs.routes,
     ...conversations.routes,

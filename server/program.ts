@@ -13,6 +13,8 @@ import { warnOfReplication } from '#platform/db/replication'
 import { bootstrapRoles, isSetUp } from '#platform/db/roles'
 import { listen, webAddressOf } from '#platform/http/listen'
 import { checkSecretKey, findSecretKey, makeSecretKey } from '#platform/key'
+import { makePasswordKeeper } from '#platform/keys/sign-in'
+import { watchKeys } from '#platform/keys/watch'
 import { onLauncherGone } from '#platform/launcher'
 import { type Logger, makeLogger } from '#platform/log'
 import { keepHeapSmall } from '#platform/memory'
@@ -50,6 +52,7 @@ async function start(config: Config): Promise<void> {
     ...place,
     settingsInRoles: pooling !== 'none',
     passwordFor: (role) => vault.derive(`database:${role}`).toString('hex'),
+    keeper: makePasswordKeeper(vault),
   })
   const urls = pooling === 'none' ? direct : await throughPooler(direct, config.DATABASE_URL!, pooling)
   if (!embedded) await warnOfReplication(urls.owner, log)
@@ -57,6 +60,7 @@ async function start(config: Config): Promise<void> {
   const connections = shareConnections(config.role, config.HEDDLE_DATABASE_CONNECTIONS ?? undefined)
   const db = openDatabase({ urls, log, connections })
   started.unshift(() => db.close())
+  const configured = vault.keys.current()
   await checkSecretKey(db, vault)
   if (config.resetPassword !== null) {
     for (const line of await resetPassword(urls.owner, config.resetPassword)) console.log(line)
@@ -64,11 +68,16 @@ async function start(config: Config): Promise<void> {
     process.exit(0)
   }
 
+  const adminUrl = new URL(place.ownerUrl)
+  if (embedded) adminUrl.pathname = '/heddle'
+  const keys = watchKeys({ db, vault, config, log, configured, ownerUrl: urls.owner, adminUrl: adminUrl.href })
+  started.unshift(() => keys.stop())
   let address = config.HEDDLE_BASE_URL
   const app = await makeApp({
     config,
     db,
     vault,
+    keys,
     log,
     baseUrl: () => address ?? webAddressOf(config.HOST, config.PORT),
     pages: await pages,

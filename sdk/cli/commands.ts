@@ -10,6 +10,7 @@ import { watchExecution } from '../sockets.ts'
 import type { Workflow } from '../types.generated.ts'
 import { clientFromEnvironment, remember } from './credentials.ts'
 import { type Document, documentText } from './folder.ts'
+import { rotateKey } from './rotate-key.ts'
 import { exitCodeOf, type Line, type Options, type Outcome, pull, push } from './sync.ts'
 
 type Values = {
@@ -27,6 +28,7 @@ type Values = {
   force?: boolean
   delete?: boolean
   json?: boolean
+  'new-key-file'?: string
 }
 type Command = (positionals: string[], values: Values) => Promise<void>
 
@@ -190,4 +192,5 @@ export const commands: Record<string, Command> = {
   import: importWorkflow,
   pull: synced(pull),
   push: synced(push),
+  'rotate-key': rotateKey,
 }

@@ -20,6 +20,9 @@ const help = `heddle — workflows from the terminal
   heddle push DIR [--dry-run] [--force] [--delete] [--json]
                                             bring the workspace in step with the folder. Exit code 0: in step; 1: refused;
                                             3: changed on both sides; 4: a dry run found something to do
+  heddle rotate-key [--new-key-file FILE] [--json]
+                                            for operators: seal every secret of the installation with a new key. The file holds
+                                            32 bytes in base64 and is required where HEDDLE_SECRET_KEY is set
 
 Each takes --workspace ws_… where the key holds in several; login remembers it.
 HEDDLE_BASE, HEDDLE_KEY and HEDDLE_WORKSPACE override what login remembered. WORKFLOW is an id or a name.
@@ -42,6 +45,7 @@ const read = () =>
       'dry-run': { type: 'boolean', default: false },
       force: { type: 'boolean', default: false },
       delete: { type: 'boolean', default: false },
+      'new-key-file': { type: 'string' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, key32 } from './config.ts'
 import { makeDataDirectory } from './data-directory.ts'
 import type { Database } from './db/pool.ts'
 import { StartRefused } from './db/refused.ts'
+import { CHECK, CURRENT, type Facts, FIRST, factPlace, learnKeys, SIGNING } from './keys/facts.ts'
 import type { Vault } from './secrets.ts'
 
 const fileOf = (config: Config): string => join(config.HEDDLE_DATA_DIR, 'secret.key')
@@ -51,23 +52,60 @@ function decode(text: string, file: string): Buffer {
   return key
 }
 
-const PLACE = ['', 'installation', 'key', 'check'] as const
+/** Replaces the key in the data directory. The old one stays beside it, for backups that were made with it. */
+export function replaceKeyFile(config: Config, before: string, key: Buffer): void {
+  const file = fileOf(config)
+  const draft = `${file}.${process.pid}`
+  if (!existsSync(`${file}.${before}`)) linkSync(file, `${file}.${before}`)
+  writeFileSync(draft, `${key.toString('base64')}\n`, { mode: 0o600, flush: true })
+  renameSync(draft, file)
+}
+
+const PLACE = factPlace('check')
 const KNOWN = 'heddle'
 
-/** A wrong key is noticed at the start, before anything is written with it. */
-export async function checkSecretKey(db: Database, vault: Vault): Promise<void> {
-  await db.tenant({ workspaceId: null, userId: null }, async (tx) => {
-    await tx.count(`insert into installation (name, value) values ('key_check', $1) on conflict (name) do nothing`, [
-      vault.seal(PLACE, KNOWN),
-    ])
-    const { value } = await tx.row<{ value: Buffer }>(`select value from installation where name = 'key_check'`)
-    try {
-      if (vault.open(PLACE, value) === KNOWN) return
-    } catch {
-      // refused below
-    }
-    throw new StartRefused(
-      'HEDDLE_SECRET_KEY is not the key this database was used with. Start with the right key; nothing was changed.',
-    )
+export const readFacts = async (db: Database): Promise<Facts> =>
+  db.tenant({ workspaceId: null, userId: null }, async (tx) => {
+    const rows = await tx.rows<{ name: string; value: Buffer }>('select name, value from installation')
+    return new Map(rows.map(({ name, value }) => [name, value]))
   })
+
+const addFact = (db: Database, name: string, value: Buffer): Promise<number> =>
+  db.tenant({ workspaceId: null, userId: null }, (tx) =>
+    tx.count('insert into installation (name, value) values ($1, $2) on conflict (name) do nothing', [name, value]),
+  )
+
+/** Takes in the keys of a rotation. A wrong key is noticed at the start, before anything is written with it. */
+export async function checkSecretKey(db: Database, vault: Vault): Promise<void> {
+  const given = vault.keys.current()
+  const before = await readFacts(db)
+  if (!learnKeys(vault, before)) throw wrongKey(given, before)
+  if (!before.has(CHECK)) await addFact(db, CHECK, vault.seal(PLACE, KNOWN))
+  const check = (before.get(CHECK) ?? (await readFacts(db)).get(CHECK))!
+  try {
+    if (vault.open(PLACE, check) !== KNOWN) throw new Error('another text')
+  } catch {
+    throw wrongKey(given, before)
+  }
+  if (!before.has(CURRENT)) await addFact(db, FIRST, Buffer.from(given))
+  await loadSigningRoot(db, vault, before)
+}
+
+const wrongKey = (given: string, facts: Facts): StartRefused => {
+  const needed = (facts.get(CURRENT) ?? facts.get(FIRST))?.toString()
+  const which = needed === undefined ? '' : ` It needs the key ${needed}; the one given is ${given}.`
+  return new StartRefused(
+    `HEDDLE_SECRET_KEY is not the key this database was used with.${which} Start with the right key; nothing was changed.`,
+  )
+}
+
+/** Signed addresses and visitor tokens outlive a rotation: what their keys are made of is itself a sealed value. */
+async function loadSigningRoot(db: Database, vault: Vault, before: Facts): Promise<void> {
+  if (!before.has(SIGNING)) {
+    // Those of an installation that was there before are made of its first key.
+    const root = before.has(CHECK) ? vault.keys.bytesOf(vault.keys.current()) : randomBytes(32)
+    await addFact(db, SIGNING, vault.seal(factPlace(SIGNING), root.toString('base64')))
+  }
+  const facts = before.has(SIGNING) ? before : await readFacts(db)
+  vault.keys.signWith(Buffer.from(vault.open(factPlace(SIGNING), facts.get(SIGNING)!), 'base64'))
 }

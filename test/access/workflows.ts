@@ -193,6 +193,9 @@ const execution = { viewers: rows.hiddenAnyMember, members: rows.hiddenOwnerOrMe
 
 export const workflowCases: Cases = {
   getEngineHealth: { expect: rows.operators },
+  // Only the program itself looks after keys.
+  getKeyRotation: { expect: withChanges(rows.operators, { operator: 503 }) },
+  rotateKey: { expect: withChanges(rows.operators, { operator: 503 }), prepare: async () => ({ body: {} }) },
   trustWorkspace: {
     expect: rows.operators,
     prepare: async ({ workspace }) => ({ params: { workspace_id: workspace.id }, body: { trusted: true } }),

@@ -28,17 +28,27 @@ const quote = pg.escapeIdentifier
 export type RoleOptions = {
   /** Signs in as somebody who may create roles: the embedded superuser, or the user of DATABASE_URL. */
   ownerUrl: string
-  /** Made from the installation's secret key, so that it need not be stored. */
+  /** The password of a role that was made before passwords were kept, or by somebody who keeps none. */
   passwordFor: (role: string) => string
+  /** Keeps random passwords in the database. Without it they are made from the key alone. */
+  keeper?: PasswordKeeper
   /** Database to create for the service; without it, the one of the address is used. */
   createDatabase?: string
   /** Behind a pooler a connection cannot say what its session may do: then its role says so. */
   settingsInRoles?: boolean
 }
 
+export type Passwords = Record<keyof typeof groups, string>
+export type PasswordKeeper = {
+  seal(passwords: Passwords): string
+  /** Undefined where the text is something else; throws where the key is another one. */
+  open(text: string): Passwords | undefined
+}
+
 export async function bootstrapRoles({
   ownerUrl,
   passwordFor,
+  keeper,
   createDatabase,
   settingsInRoles = false,
 }: RoleOptions): Promise<DatabaseUrls> {
@@ -53,24 +63,26 @@ export async function bootstrapRoles({
   if (createDatabase !== undefined) address.pathname = `/${createDatabase}`
   if (!mayCreate) return urlsByMembership(address)
 
-  const oid = await signedIn(address.href, async (admin) => {
+  const { oid, passwords, isKept } = await signedIn(address.href, async (admin) => {
     await admin.query('select pg_advisory_lock($1)', [LOCK])
     const { rows } = await admin.query(
       'select oid, datname as name from pg_database where datname = current_database()',
     )
     const { oid, name } = rows[0] as { oid: number; name: string }
-    await makeSignIns(admin, oid, passwordFor)
+    const known = await findPasswords(admin, oid, passwordFor, keeper)
+    await makeSignIns(admin, oid, known.passwords, keeper && !known.isKept ? keeper.seal(known.passwords) : undefined)
     await setRights(admin, oid, name)
     if (settingsInRoles) await setSessionSettings(admin, oid)
-    return oid
+    return { oid, ...known }
   })
   const urls = urlsFor((kind) => {
     const url = new URL(address)
     url.username = signIn(kind, oid)
-    url.password = passwordFor(groups[kind])
+    url.password = passwords[kind]
     return url.href
   })
   await Promise.all(kinds.map((kind) => trySignIn(urls[kind], signIn(kind, oid))))
+  if (keeper && !isKept) await keepPasswords(address.href, signIn('owner', oid), keeper.seal(passwords))
   return urls
 }
 
@@ -163,13 +175,72 @@ async function makeDatabase(admin: pg.Client, database: string): Promise<void> {
   if (rowCount === 0) await admin.query(`create database ${quote(database)} owner ${groups.owner}`)
 }
 
+/** `isKept`: they stand in the database, sealed. Random where there is no role yet. */
+async function findPasswords(
+  admin: pg.Client,
+  oid: number,
+  passwordFor: (role: string) => string,
+  keeper: PasswordKeeper | undefined,
+): Promise<{ passwords: Passwords; isKept: boolean }> {
+  const { rows } = await admin.query<{ name: string; comment: string | null }>(
+    `select rolname as name, shobj_description(oid, 'pg_authid') as comment from pg_roles where rolname = any ($1)`,
+    [kinds.map((kind) => signIn(kind, oid))],
+  )
+  const comment = rows.find(({ name }) => name === signIn('owner', oid))?.comment
+  const of = (password: (kind: keyof typeof groups) => string): Passwords =>
+    Object.fromEntries(kinds.map((kind) => [kind, password(kind)])) as Passwords
+  try {
+    const kept = comment ? keeper?.open(comment) : undefined
+    if (kept) return { passwords: kept, isKept: true }
+  } catch (error) {
+    throw new StartRefused(
+      `HEDDLE_SECRET_KEY is not the key this database was set up with (the passwords of its roles: ${(error as Error).message}). Start with the right key; nothing was changed.`,
+    )
+  }
+  const isFresh = keeper !== undefined && rows.length === 0
+  return {
+    passwords: of((kind) => (isFresh ? randomBytes(32).toString('hex') : passwordFor(groups[kind]))),
+    isKept: false,
+  }
+}
+
+const commentOn = (role: string, text: string): string => `comment on role ${role} is ${pg.escapeLiteral(text)}`
+
+/** Of roles that were there before: another user may have made them, and then their passwords stay those of the key. */
+async function keepPasswords(address: string, role: string, text: string): Promise<void> {
+  try {
+    await signedIn(address, (admin) => admin.query(commentOn(role, text)))
+  } catch (error) {
+    if ((error as { code?: string }).code !== FORBIDDEN) throw error
+  }
+}
+
+/** Reads and replaces what is kept of the passwords of this database's roles. `none`: it has no such roles. */
+export const changeKeptPasswords = (
+  address: string,
+  change: (comment: string) => string | undefined,
+): Promise<'changed' | 'none' | 'unkept'> =>
+  signedIn(address, async (admin) => {
+    const { rows } = await admin.query<{ name: string; comment: string | null }>(
+      `select r.rolname as name, shobj_description(r.oid, 'pg_authid') as comment
+       from pg_database d join pg_roles r on r.rolname = $1 || '_' || d.oid where d.datname = current_database()`,
+      [groups.owner],
+    )
+    const [role] = rows
+    if (!role) return 'none'
+    const next = role.comment ? change(role.comment) : undefined
+    if (next === undefined) return 'unkept'
+    await admin.query(commentOn(role.name, next))
+    return 'changed'
+  })
+
 /** The password of a role is set once: a start with a wrong key must not lock out the servers that have the right one. */
-async function makeSignIns(admin: pg.Client, oid: number, passwordFor: (role: string) => string): Promise<void> {
+async function makeSignIns(admin: pg.Client, oid: number, passwords: Passwords, kept?: string): Promise<void> {
   for (const kind of kinds) {
     const role = signIn(kind, oid)
     const { rowCount } = await admin.query('select from pg_roles where rolname = $1', [role])
     if (rowCount !== 0) continue
-    const verifier = scramVerifier(passwordFor(groups[kind]))
+    const verifier = scramVerifier(passwords[kind])
     await explained(
       admin,
       [
@@ -178,6 +249,8 @@ async function makeSignIns(admin: pg.Client, oid: number, passwordFor: (role: st
         `grant ${groups[kind]} to ${role}`,
         `alter role ${role} set role = ${groups[kind]}`,
         `alter role ${role} set timezone = 'UTC'`,
+        // With the first of them, so that no role has a password that nobody knows.
+        ...(kind === 'owner' && kept !== undefined ? [commentOn(role, kept)] : []),
         'commit',
       ],
       lending(admin.user ?? 'USER'),
