@@ -164,6 +164,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     db,
     log,
     providers,
+    chooseModel: credentials.chooseModel,
     identity,
     engine: workflows.engine,
     workflows: workflows.workflows,

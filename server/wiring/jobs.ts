@@ -23,6 +23,7 @@ import { makeStandingInSuite, makeSuites } from '#areas/suites/service'
 import { cancelRunsOfWorkflow } from '#areas/suites/store'
 import type { Workflows } from '#areas/workflows/service'
 import { reviewByAgent } from '#engine/agents/review'
+import type { ChooseModel } from '#engine/credentials'
 import { descriptorsOf, type NodeTable } from '#engine/nodes/table'
 import type { Engine } from '#engine/ports'
 import { isMetered } from '#model/graph-ids'
@@ -30,6 +31,7 @@ import type { StandingIn } from '#platform/access/check'
 import type { Config } from '#platform/config'
 import type { Database, Tx } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
+import type { LanguageModel } from '#providers/llm/index'
 import type { wireIdentity } from './identity.ts'
 import type { Providers } from './providers.ts'
 
@@ -43,6 +45,7 @@ export type JobWiringOptions = {
   connections: ConnectionUse
   identity: Pick<ReturnType<typeof wireIdentity>, 'invitations' | 'onAccepted' | 'onRemoved'>
   quotas: Quotas
+  chooseModel: ChooseModel
   providers: Pick<Providers, 'blobs' | 'llm'>
   standingInWorkflow: StandingIn
   nodes: NodeTable
@@ -64,6 +67,7 @@ export const jobLinks = (db: Database) => ({
 export async function wireJobs(options: JobWiringOptions) {
   const { config, db, log, engine, workflows, datasets, providers } = options
   const reader = { db, datasets, blobs: providers.blobs }
+  const modelOf: ModelOf = (workspaceId) => options.chooseModel({ workspaceId, principal: { userId: null } })
   const dispatcher = makeDispatcher({
     db,
     log,
@@ -73,7 +77,7 @@ export async function wireJobs(options: JobWiringOptions) {
     readSource: makeReadSource({ db, connections: options.connections }),
     countRuns: (workspaceId, count) => options.quotas.takeExecutions(workspaceId, count),
     concludeJob: (run, lease, versionId) => writeOutput(reader, run, lease, versionId),
-    concludeSuite: makeConcludeSuite({ reader, judge: judgeBy(providers.llm) }),
+    concludeSuite: makeConcludeSuite({ reader, judge: judgeBy(modelOf) }),
   })
   if (config.role !== 'api') await dispatcher.start()
   const { invitations } = options.identity
@@ -83,7 +87,7 @@ export async function wireJobs(options: JobWiringOptions) {
   options.identity.onRemoved.push(passOnJobs)
   return {
     feed: jobFeed(db),
-    routes: [...jobRoutes({ jobs, members }), ...suiteRoutes(makeSuites({ datasets, llm: providers.llm, engine }))],
+    routes: [...jobRoutes({ jobs, members }), ...suiteRoutes(makeSuites({ datasets, modelOf, engine }))],
     standings: {
       job: standingInJob,
       owned_job: standingInOwnedJob,
@@ -100,7 +104,14 @@ export async function wireJobs(options: JobWiringOptions) {
   }
 }
 
+type ModelOf = (workspaceId: string) => Promise<LanguageModel>
+
 const judgeBy =
-  (llm: Providers['llm']): JudgeByAgent =>
-  ({ title, payload, instructions, model }) =>
-    reviewByAgent({ llm, agent: { id: 'suite-judge', name: 'Judge', instructions, model }, title, payload })
+  (modelOf: ModelOf): JudgeByAgent =>
+  async ({ workspaceId, title, payload, instructions, model }) =>
+    reviewByAgent({
+      llm: await modelOf(workspaceId),
+      agent: { id: 'suite-judge', name: 'Judge', instructions, model },
+      title,
+      payload,
+    })

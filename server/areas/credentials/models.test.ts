@@ -218,3 +218,28 @@ describe('a tool server', () => {
     expect(ended.nodes[0].error.code).toBe('credential_not_allowed')
   })
 })
+
+test('the judge of a suite is the model of the workspace', async () => {
+  await choose({ credential_id: await stored(first) })
+  first.otherwise(json({ decision: 'approve', rationale: 'As it should be.' }))
+  const dataset = await world.owner.call('POST', '/api/datasets', { body: { name: 'Cases', records: [{ a: 1 }] } })
+  const made = await world.owner.call('POST', '/api/workflows', {
+    body: { name: 'Judged', definition: { nodes: [{ id: 'n', type: 'set', args: { values: { a: 1 } } }], edges: [] } },
+  })
+  const suite = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/suites`, {
+    body: {
+      name: 'Suite',
+      dataset_id: dataset.body.dataset_id,
+      checks: [{ kind: 'judge', instructions: 'Is it one?' }],
+    },
+  })
+  const started = await world.owner.call('POST', `/api/suites/${suite.body.suite_id}/run`)
+  expect(started.status, started.text).toBeLessThan(300)
+  const report = await until(async () => {
+    const { body } = await world.owner.call('GET', `/api/suites/${suite.body.suite_id}/runs/${started.body.run_id}`)
+    return body.finished_at !== null && body
+  }, 'the report')
+  expect(report).toMatchObject({ passed: 1 })
+  expect(first.asked.length).toBeGreaterThan(0)
+  expect(second.asked).toHaveLength(0)
+})

@@ -14,6 +14,7 @@ import * as store from './store.ts'
 
 /** An agent's view of one record; never a pass where it did not clearly say so. */
 export type JudgeByAgent = (request: {
+  workspaceId: string
   title: string
   payload: Json
   instructions: string
@@ -47,12 +48,13 @@ function checkCel(check: Extract<Check, { kind: 'cel' }>, { record, result }: Do
   return passed ? { kind: 'cel', passed } : { kind: 'cel', passed, message: `${check.expression} is false` }
 }
 
-async function checkOne(check: Check, done: Done, judge: JudgeByAgent): Promise<Verdict> {
+async function checkOne(workspaceId: string, check: Check, done: Done, judge: JudgeByAgent): Promise<Verdict> {
   try {
     if (check.kind === 'equal') return checkEqual(check, done)
     if (check.kind === 'cel') return checkCel(check, done)
     const expected = resolveValue((check.expected ?? null) as Json, scopeOf(done.record))
     const { decision, rationale } = await judge({
+      workspaceId,
       title: 'Is this result what the record asks for?',
       payload: { record: done.record, expected, actual: done.result },
       instructions: check.instructions,
@@ -64,7 +66,12 @@ async function checkOne(check: Check, done: Done, judge: JudgeByAgent): Promise<
   }
 }
 
-async function judgeRecord(checks: Check[], done: Done, judge: JudgeByAgent): Promise<store.Judged> {
+async function judgeRecord(
+  workspaceId: string,
+  checks: Check[],
+  done: Done,
+  judge: JudgeByAgent,
+): Promise<store.Judged> {
   const { position } = done
   if (done.status !== 'succeeded') {
     const { code, message } = done.error as { code: string; message: string }
@@ -72,7 +79,7 @@ async function judgeRecord(checks: Check[], done: Done, judge: JudgeByAgent): Pr
     return { position, outcome: 'error', actual: null, checks: [verdict] }
   }
   const verdicts: Verdict[] = []
-  for (const check of checks) verdicts.push(await checkOne(check, done, judge))
+  for (const check of checks) verdicts.push(await checkOne(workspaceId, check, done, judge))
   const outcome = verdicts.some(({ passed }) => passed === false)
     ? 'failed'
     : verdicts.some(({ passed }) => passed === null)
@@ -99,7 +106,7 @@ export const makeConcludeSuite =
       const left = page.filter(({ position }) => position >= written)
       for (let at = 0; at < left.length; at += JUDGED_AT_ONCE) {
         const judged = await Promise.all(
-          left.slice(at, at + JUDGED_AT_ONCE).map((done) => judgeRecord(checks, done, judge)),
+          left.slice(at, at + JUDGED_AT_ONCE).map((done) => judgeRecord(workspaceId, checks, done, judge)),
         )
         await reader.db.tenant(scope, async (tx) => {
           await moveRun(tx, run, lease, {})

@@ -35,11 +35,12 @@ export const makeStandingInSuite =
 
 export type SuitesOptions = {
   datasets: Pick<DatasetUse, 'findPointed'>
-  llm: Pick<LanguageModel, 'available'>
+  /** The model that judges: the workspace's own, else the installation's. */
+  modelOf(workspaceId: string): Promise<Pick<LanguageModel, 'available'>>
   engine: Pick<Engine, 'cancel'>
 }
 
-export function makeSuites({ datasets, llm, engine }: SuitesOptions) {
+export function makeSuites({ datasets, modelOf, engine }: SuitesOptions) {
   async function getSuite(ctx: Context, { suite_id }: ById): Promise<Suite> {
     const suite = await store.findSuite(ctx.tx, ctx.workspace.workspace_id, suite_id)
     if (!suite) throw problem('not_found')
@@ -135,7 +136,7 @@ export function makeSuites({ datasets, llm, engine }: SuitesOptions) {
         suite.dataset_id === null ? undefined : await datasets.findPointed(ctx.tx, workspace_id, suite.dataset_id)
       if (!dataset) throw problem('dataset_unbound', 'Bind a dataset to the suite first.')
       if ((suite.checks as unknown as Check[]).some(({ kind }) => kind === 'judge')) {
-        const absent = llm.available()
+        const absent = (await modelOf(workspace_id)).available()
         if (absent !== null) throw problem('provider_not_configured', absent)
       }
       const version = await ctx.tx.maybe<{ version_id: string; sha256: string; activation_required: boolean }>(
