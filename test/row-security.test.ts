@@ -172,6 +172,7 @@ describe('every table', () => {
       'plans',
       'idempotency_keys',
       'installation',
+      'key_holders',
       'oidc_attempts',
       'org_connection_kinds',
       'org_hosts',

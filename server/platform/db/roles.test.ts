@@ -1,6 +1,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { makePasswordKeeper } from '../keys/sign-in.ts'
+import { makeVault } from '../secrets.ts'
 import { bootstrapRoles } from './roles.ts'
 
 // Roles are shared by the whole server, so the users of these tests carry the name of the test's own database.
@@ -46,6 +48,23 @@ describe('roles of a database', () => {
       /HEDDLE_SECRET_KEY is not the key/,
     )
     await query(urls.app, 'select 1')
+  })
+
+  test('that were there before keep their passwords, which then no longer depend on the key', async () => {
+    const own = await makeTestDatabase()
+    try {
+      const ownerUrl = own.superuserUrl
+      const before = await bootstrapRoles({ ownerUrl, passwordFor })
+      const keeper = makePasswordKeeper(makeVault(Buffer.alloc(32, 1)))
+      expect(await bootstrapRoles({ ownerUrl, passwordFor, keeper })).toEqual(before)
+      expect(await bootstrapRoles({ ownerUrl, passwordFor: () => 'of another key', keeper })).toEqual(before)
+      const stranger = makePasswordKeeper(makeVault(Buffer.alloc(32, 2)))
+      await expect(bootstrapRoles({ ownerUrl, passwordFor, keeper: stranger })).rejects.toThrow(
+        /HEDDLE_SECRET_KEY is not the key/,
+      )
+    } finally {
+      await own.drop()
+    }
   })
 
   test('of two installations on one server do not open each other’s database', async () => {

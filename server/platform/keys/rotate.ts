@@ -92,9 +92,9 @@ export const stepRotation = (parts: RotationParts): Promise<void> =>
       const isLast = holders.every(({ current }) => current === to)
       await putRotation(client, { ...rotation, sealed, phase: isLast ? 'restarting' : 'sealing' })
     } else {
+      if (!holders.every(({ configured }) => configured === to)) return
       const sealed = rotation.sealed + (await sealAnew(client, parts.vault, rotation))
       if (sealed !== rotation.sealed) return void (await putRotation(client, { ...rotation, sealed }))
-      if (!holders.every(({ configured }) => configured === to)) return
       await finish(client, parts, rotation)
     }
   })
@@ -120,11 +120,14 @@ async function sealColumn(
   const present = await client.query<{ there: boolean }>('select to_regclass($1) is not null as there', [table])
   if (!present.rows[0]!.there) return 0
   let sealed = 0
-  for (;;) {
+  const places = key.map((_, index) => `$${index + 2}`).join(', ')
+  for (let after: unknown[] | undefined; ; ) {
     const { rows } = await client.query<Record<string, unknown> & { sealed_value: Buffer }>(
       `select ${key.join(', ')}, ${column} as sealed_value from ${table}
-       where ${column} is not null and ${where} and substring(${column} from 1 for 9) <> $1 limit ${BATCH}`,
-      [sealedUnder(to)],
+       where ${column} is not null and ${where} and substring(${column} from 1 for 9) <> $1
+         ${after ? `and (${key.join(', ')}) > (${places})` : ''}
+       order by ${key.join(', ')} limit ${BATCH}`,
+      [sealedUnder(to), ...(after ?? [])],
     )
     for (const row of rows) {
       const next = vault.keys.rewrap(row.sealed_value, from, to)
@@ -138,5 +141,7 @@ async function sealColumn(
       sealed += rowCount ?? 0
     }
     if (rows.length < BATCH) return sealed
+    const last = rows.at(-1)!
+    after = key.map((name) => last[name])
   }
 }
