@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { delay } from '../client.ts'
+import { delay } from '../send.ts'
 import type { KeyRotation } from '../types.generated.ts'
 import { clientFromEnvironment } from './credentials.ts'
 

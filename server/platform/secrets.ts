@@ -36,6 +36,8 @@ export type Keys = {
   add(bytes: Buffer): string
   /** Seals with this one from now on, and says so in what it seals. */
   use(id: string): void
+  /** Seals nothing any more: no other process could open it. Until `use` names a key. */
+  retire(): void
   bytesOf(id: string): Buffer
   sealWith(id: string, place: Place, text: string): Buffer
   /** The same secret under the key `to`; undefined where it is under that key already. */
@@ -91,6 +93,7 @@ export function makeVault(bytes: Buffer): Vault {
   }
   let current = add(bytes)
   let isKeyed = false
+  let isRetired = false
   let root = keys.get(current)!
 
   const keyOf = (id: string): KeyObject => {
@@ -128,7 +131,10 @@ export function makeVault(bytes: Buffer): Vault {
   }
 
   return {
-    seal: (place, text) => (isKeyed ? sealWith(current, place, text) : sealFirst(place, text)),
+    seal(place, text) {
+      if (isRetired) throw new Error(`the key ${current} was replaced: nothing may be sealed with it`)
+      return isKeyed ? sealWith(current, place, text) : sealFirst(place, text)
+    },
     open(place, sealed) {
       const aad = placeAad(place)
       const head = sealed[0] === KEYED_VERSION ? KEYED_HEAD : 1
@@ -150,6 +156,10 @@ export function makeVault(bytes: Buffer): Vault {
         keyOf(id)
         current = id
         isKeyed = true
+        isRetired = false
+      },
+      retire() {
+        isRetired = true
       },
       bytesOf: (id) => keyOf(id).export(),
       sealWith,

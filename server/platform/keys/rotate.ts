@@ -73,31 +73,42 @@ const keepPasswordsUnder = (vault: Vault, adminUrl: string, ids: string[]): Prom
     return passwords && sealPasswords(vault, passwords, ids)
   })
 
-/** One step of the rotation under way, unless another process takes it. */
-export const stepRotation = (parts: RotationParts): Promise<void> =>
+/** One step of the rotation under way, unless another process takes it. Whoever aborts it cuts its connection. */
+export const stepRotation = (parts: RotationParts, signal: AbortSignal): Promise<void> =>
   signedIn(parts.ownerUrl, async (client) => {
-    const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [LOCK])
-    if (!rows[0]!.mine) return
-    const rotation = await rotationOf(client)
-    if (!rotation || !parts.vault.keys.has(rotation.to) || !parts.vault.keys.has(rotation.from)) return
-    const holders = await listHolders(client)
-    const { to } = rotation
-    if (rotation.phase === 'announced') {
-      if (!holders.every(({ keys }) => keys.includes(to))) return
-      await putFact(client, CURRENT, Buffer.from(to))
-      await putRotation(client, { ...rotation, phase: 'sealing' })
-    } else if (rotation.phase === 'sealing') {
-      const sealed = rotation.sealed + (await sealAnew(client, parts.vault, rotation))
-      // A process that has not noticed yet may still seal with the old key: only a pass after all have is the last.
-      const isLast = holders.every(({ current }) => current === to)
-      await putRotation(client, { ...rotation, sealed, phase: isLast ? 'restarting' : 'sealing' })
-    } else {
-      if (!holders.every(({ configured }) => configured === to)) return
-      const sealed = rotation.sealed + (await sealAnew(client, parts.vault, rotation))
-      if (sealed !== rotation.sealed) return void (await putRotation(client, { ...rotation, sealed }))
-      await finish(client, parts, rotation)
+    signal.throwIfAborted()
+    const cut = (): void => void client.end().catch(() => {})
+    signal.addEventListener('abort', cut, { once: true })
+    try {
+      await takeStep(client, parts)
+    } finally {
+      signal.removeEventListener('abort', cut)
     }
   })
+
+async function takeStep(client: pg.Client, parts: RotationParts): Promise<void> {
+  const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [LOCK])
+  if (!rows[0]!.mine) return
+  const rotation = await rotationOf(client)
+  if (!rotation || !parts.vault.keys.has(rotation.to) || !parts.vault.keys.has(rotation.from)) return
+  const holders = await listHolders(client)
+  const { to } = rotation
+  if (rotation.phase === 'announced') {
+    if (!holders.every(({ keys }) => keys.includes(to))) return
+    await putFact(client, CURRENT, Buffer.from(to))
+    await putRotation(client, { ...rotation, phase: 'sealing' })
+  } else if (rotation.phase === 'sealing') {
+    const sealed = rotation.sealed + (await sealAnew(client, parts.vault, rotation))
+    // A process that has not noticed yet may still seal with the old key: only a pass after all have is the last.
+    const isLast = holders.every(({ current }) => current === to)
+    await putRotation(client, { ...rotation, sealed, phase: isLast ? 'restarting' : 'sealing' })
+  } else {
+    if (!holders.every(({ configured }) => configured === to)) return
+    const sealed = rotation.sealed + (await sealAnew(client, parts.vault, rotation))
+    if (sealed !== rotation.sealed) return void (await putRotation(client, { ...rotation, sealed }))
+    await finish(client, parts, rotation)
+  }
+}
 
 async function finish(client: pg.Client, { vault, adminUrl }: RotationParts, { from, to }: Rotation): Promise<void> {
   await keepPasswordsUnder(vault, adminUrl, [to])

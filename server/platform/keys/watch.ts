@@ -1,16 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { SECOND } from '../clock.ts'
 import { type Config, key32 } from '../config.ts'
 import type { Database } from '../db/pool.ts'
 import { invalid, problem } from '../errors.ts'
-import { readFacts, replaceKeyFile } from '../key.ts'
+import { findSecretKey, readFacts, replaceKeyFile } from '../key.ts'
 import type { Logger } from '../log.ts'
-import { CURRENT, learnKeys, type Rotation, rotationIn } from './facts.ts'
+import { CURRENT, type Facts, learnKeys, type Rotation, rotationIn } from './facts.ts'
 import { beginRotation, type Holder, listHolders, type RotationParts, stepRotation } from './rotate.ts'
 
-// Each process says every second which keys it has, takes in those it lacks, and lends a hand with the rotation under way.
+// Each process reports every second which keys it has, takes in those it lacks, and works on the rotation under way. One look and
+// one step run at a time. They run beside each other: a step may take minutes, and a process that reports nothing counts as gone.
 
 const EVERY = SECOND
+/** A database that does not answer must not delay the end of the process. */
+const STOP_WITHIN = SECOND
 
 export type KeyState = { current: string; rotation: Rotation | null; processes: Holder[] }
 
@@ -39,12 +43,26 @@ export function watchKeys(
       [processId, keys, vault.keys.current(), configured, source],
     )
 
+  /** A process that was cut off during a whole rotation finds the new key in the file, or must not seal any more. */
+  const learn = (facts: Facts): void => {
+    if (learnKeys(vault, facts)) return
+    const found = source === 'file' ? findSecretKey(config) : undefined
+    if (found) configured = vault.keys.add(found)
+    if (found && learnKeys(vault, facts)) return
+    vault.keys.retire()
+    throw new Error('the key was rotated without this process: start it again with the new key')
+  }
+
+  const stopping = new AbortController()
+  const { signal } = stopping
+
   const look = async (): Promise<void> => {
     const facts = await readFacts(db)
-    const isUsable = learnKeys(vault, facts)
+    if (signal.aborted) return
+    learn(facts)
     const rotation = rotationIn(facts)
     const current = vault.keys.current()
-    if (isUsable && facts.has(CURRENT) && configured !== current) {
+    if (facts.has(CURRENT) && configured !== current) {
       if (source === 'file') {
         replaceKeyFile(config, configured, vault.keys.bytesOf(current))
         configured = current
@@ -54,19 +72,41 @@ export function watchKeys(
       }
     }
     await tell([configured, current, ...(rotation ? [rotation.from, rotation.to] : [])].filter(vault.keys.has))
-    if (rotation) await stepRotation(parts)
+    if (rotation) step()
   }
 
-  let looking: Promise<void> = Promise.resolve()
-  const lookOnce = (): Promise<void> => {
-    looking = looking.then(look).catch((error: unknown) => {
-      log.warn({ err: error }, 'the keys of the installation could not be looked at')
-    })
-    return looking
+  let failing = false
+  /** Not the error itself: it may carry a connection. Once, not every second while the database is away. */
+  const failed = (error: unknown): void => {
+    if (!failing && !signal.aborted)
+      log.warn({ reason: (error as Error).message }, 'the keys of the installation could not be looked at')
+    failing = true
   }
-  const timer = setInterval(() => void lookOnce(), EVERY)
-  timer.unref()
-  void lookOnce()
+
+  let stepping: Promise<void> | undefined
+  const step = (): void => {
+    if (signal.aborted) return
+    stepping ??= stepRotation(parts, signal)
+      .catch(failed)
+      .finally(() => {
+        stepping = undefined
+      })
+  }
+
+  let timer: NodeJS.Timeout | undefined
+  const lookAgain = async (): Promise<void> => {
+    try {
+      await look()
+      failing = false
+    } catch (error) {
+      failed(error)
+    }
+    if (signal.aborted) return
+    timer = setTimeout(() => {
+      looking = lookAgain()
+    }, EVERY)
+  }
+  let looking = lookAgain()
 
   const state = async (): Promise<KeyState> => {
     const facts = await readFacts(db)
@@ -91,13 +131,19 @@ export function watchKeys(
         throw invalid([{ path: '/key', message: 'is the present key' }])
       if (!(await beginRotation(parts, key)))
         throw problem('conflict', 'A rotation is under way. Look at it with GET /api/operations/key-rotation.')
-      await lookOnce()
       return state()
     },
     async stop() {
-      clearInterval(timer)
-      await looking
-      await db.appPool.query('delete from key_holders where process_id = $1', [processId]).catch(() => {})
+      clearTimeout(timer)
+      stopping.abort()
+      const ended = Promise.all([looking, stepping])
+        .then(() => db.appPool.query('delete from key_holders where process_id = $1', [processId]))
+        .then(ignored, ignored)
+      const limit = new AbortController()
+      await Promise.race([ended, delay(STOP_WITHIN, undefined, { signal: limit.signal }).catch(ignored)])
+      limit.abort()
     },
   }
 }
+
+const ignored = (): void => {}
