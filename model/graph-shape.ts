@@ -6,7 +6,7 @@ import { validateJson } from './json-schema.ts'
 /** Names of nodes appear in references and paths, so they hold no dot, bracket or space. */
 const ID = '^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$'
 
-const NODE_SCHEMA: JsonObject = {
+export const NODE_SCHEMA: JsonObject = {
   type: 'object',
   required: ['id', 'type'],
   additionalProperties: false,
@@ -31,7 +31,7 @@ const NODE_SCHEMA: JsonObject = {
   },
 }
 
-const EDGE_SCHEMA: JsonObject = {
+export const EDGE_SCHEMA: JsonObject = {
   type: 'object',
   required: ['from', 'to'],
   additionalProperties: false,

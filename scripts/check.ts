@@ -28,6 +28,9 @@ const command = (path: string, ...args: string[]): Step['run'] => {
     })
 }
 
+// The package `typescript` is an older release that generators of clients need as a library.
+const TSC = join(root, 'node_modules', 'typescript7', 'bin', 'tsc')
+
 const sources = readSources(root)
 
 const steps: Step[] = [
@@ -35,8 +38,8 @@ const steps: Step[] = [
     name: 'format and lint',
     run: program('biome', 'ci', '--colors=off', '--error-on-warnings', '--max-diagnostics=20', '.'),
   },
-  { name: 'types', run: program('tsc', '-p', '.') },
-  { name: 'types of the console', run: program('tsc', '-p', 'web') },
+  { name: 'types', run: command(TSC, '-p', '.') },
+  { name: 'types of the console', run: command(TSC, '-p', 'web') },
   { name: 'nothing unused', run: program('knip', '--no-progress', '--treat-config-hints-as-errors') },
   { name: 'SQL', run: command(process.execPath, join('scripts', 'sql', 'check.ts')) },
   { name: 'architecture', run: async () => violations(sources).join('\n') || undefined },

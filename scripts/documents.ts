@@ -1,7 +1,7 @@
 import type { NodeDescriptor } from '#model/node'
 import { describeAccess } from '#platform/access/words'
 import { settings } from '#platform/config'
-import { makeOpenApi } from '#platform/http/openapi'
+import { gapsOf, makeOpenApi } from '#platform/http/openapi/document'
 import type { AnyRoute } from '#platform/http/route'
 import { printNodes } from './node-reference.ts'
 import { printSdk } from './sdk.ts'
@@ -12,7 +12,12 @@ import { printWorkflowNodes } from './workflow-nodes.ts'
 
 const braces = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
 
-export const printOpenApi = (routes: AnyRoute[]): string => `${JSON.stringify(makeOpenApi(routes), null, 1)}\n`
+export function printOpenApi({ routes, nodes }: Described): string {
+  const document = makeOpenApi(routes, nodes.values())
+  const gaps = gapsOf(document)
+  if (gaps.length > 0) throw new Error(`the OpenAPI document is not complete:\n${gaps.join('\n')}`)
+  return `${JSON.stringify(document, null, 1)}\n`
+}
 
 export function printAccess(routes: AnyRoute[]): string {
   const areas = [...new Set(routes.map(({ area }) => area))].sort()
@@ -53,11 +58,11 @@ ${rows.join('\n')}
 export type Described = { routes: AnyRoute[]; nodes: ReadonlyMap<string, NodeDescriptor> }
 
 export const documents: Record<string, (app: Described) => string> = {
-  'openapi.json': ({ routes }) => printOpenApi(routes),
+  'openapi.json': printOpenApi,
   'docs/access.md': ({ routes }) => printAccess(routes),
   'docs/settings.md': printSettings,
   'docs/nodes.md': ({ nodes }) => printNodes(nodes.values()),
-  'sdk/types.generated.ts': ({ routes }) => printSdk(printOpenApi(routes)).types,
-  'sdk/operations.generated.ts': ({ routes }) => printSdk(printOpenApi(routes)).operations,
+  'sdk/types.generated.ts': (app) => printSdk(printOpenApi(app)).types,
+  'sdk/operations.generated.ts': (app) => printSdk(printOpenApi(app)).operations,
   'sdk/workflows/nodes.generated.ts': ({ nodes }) => printWorkflowNodes(nodes.values()),
 }

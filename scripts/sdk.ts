@@ -4,7 +4,7 @@ type Schema = { [key: string]: unknown }
 type Operation = {
   operationId: string
   summary?: string
-  parameters?: { name: string; in: 'path' | 'query' | 'header'; required?: boolean; schema: Schema }[]
+  parameters?: { name: string; in: 'path' | 'query' | 'header'; required?: boolean; schema: Schema; $ref?: string }[]
   requestBody?: { required?: boolean; content: Record<string, { schema?: Schema }> }
   responses: Record<string, { content?: Record<string, { schema?: Schema }> }>
 }
@@ -54,6 +54,13 @@ function objectType(schema: Schema): string {
   return `{ ${fields.join('; ')} }`
 }
 
+/** Definitions are data that programs make and the service checks: a union of all types of nodes would refuse most of them. */
+const NODE = '{ id: string; type: string; args?: Record<string, unknown>; [field: string]: unknown }'
+const isNodeType = ({ properties }: Schema): boolean => {
+  const type = (properties as Record<string, Schema> | undefined)?.type
+  return type !== undefined && 'const' in type && 'args' in (properties as object)
+}
+
 type Entry = {
   id: string
   summary: string
@@ -67,7 +74,8 @@ type Entry = {
 }
 
 function entryOf(path: string, method: string, operation: Operation): Entry {
-  const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in !== 'header')
+  // Parameters that operations share are headers, which the client sets itself.
+  const parameters = (operation.parameters ?? []).filter((one) => one.$ref === undefined && one.in !== 'header')
   const fields = parameters.map(
     ({ name, required, schema }) => `${quote(name)}${required ? '' : '?'}: ${typeOf(schema)}`,
   )
@@ -108,9 +116,9 @@ export function printSdk(openapi: string): { types: string; operations: string }
     Object.entries(operations).map(([method, operation]) => entryOf(path, method, operation)),
   )
   const head = '// Printed from openapi.json by `npm run generate`. Do not edit.\n\n'
-  const types = Object.entries(document.components.schemas).map(
-    ([name, schema]) => `export type ${name} = ${typeOf(schema)}\n`,
-  )
+  const types = Object.entries(document.components.schemas)
+    .filter(([, schema]) => !isNodeType(schema))
+    .map(([name, schema]) => `export type ${name} = ${name === 'Node' ? NODE : typeOf(schema)}\n`)
   const used = new Set(
     [...entries.flatMap(({ input, answer }) => `${input} ${answer}`.match(/\b[A-Z]\w*\b/g) ?? [])].filter(
       (name) => name in document.components.schemas,

@@ -38,6 +38,7 @@ import type {
   Dataset,
   DatasetPatch,
   DatasetWithRecords,
+  Definition,
   EmbedToken,
   EmbedTokenMade,
   EngineHealth,
@@ -201,9 +202,9 @@ export type Operations = {
   /** OpenID providers to sign in with */
   listOidcProviders: { input: Record<string, never>; answer: OidcProviders; required: false }
   /** Send the browser to the provider (302) */
-  startOidc: { input: { provider: string; return_to?: string }; answer: Blob; required: true }
+  startOidc: { input: { provider: string; return_to?: string }; answer: undefined; required: true }
   /** Where the provider sends the browser back to (302); single use, bound to that browser */
-  finishOidc: { input: { provider: string; state?: string }; answer: Blob; required: true }
+  finishOidc: { input: { provider: string; state?: string }; answer: undefined; required: true }
   /** Begin to link a provider to the account; open `url` in the same browser */
   linkOidc: { input: { provider: string } & { return_to?: string }; answer: { url: string }; required: true }
   /** Unlink a provider from the account */
@@ -297,7 +298,7 @@ export type Operations = {
   /** Workflows the caller owns or is a member of, the system ones first */
   listWorkflows: { input: { limit?: number; cursor?: string; scope?: "own" | "workspace" }; answer: { items: Array<Workflow>; next_cursor: string | null }; required: false }
   /** Create a workflow; a definition becomes version 1, active */
-  createWorkflow: { input: { name: string; description?: string | null; definition?: unknown; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string; on_event?: Array<string> } }; answer: WorkflowMade; required: true }
+  createWorkflow: { input: { name: string; description?: string | null; definition?: Definition; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string; on_event?: Array<string> } }; answer: WorkflowMade; required: true }
   /** Tools, capabilities and agents for the nodes of a workflow */
   getRegistry: { input: Record<string, never>; answer: Registry; required: false }
   /** The same, grouped for an editor */
@@ -311,7 +312,7 @@ export type Operations = {
   /** Versions, newest first */
   listVersions: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<WorkflowVersion>; next_cursor: string | null }; required: true }
   /** Create a version; the first is active at once, a later one with `activate` */
-  createVersion: { input: { workflow_id: string } & { definition: unknown; note?: string | null; activate?: boolean }; answer: WorkflowVersionMade; required: true }
+  createVersion: { input: { workflow_id: string } & { definition: Definition; note?: string | null; activate?: boolean }; answer: WorkflowVersionMade; required: true }
   /** One version */
   getVersion: { input: { workflow_id: string; version_id: string }; answer: WorkflowVersion; required: true }
   /** Make this version the active one */
@@ -677,7 +678,7 @@ export type Operations = {
   /** Begin the consent to an OAuth2 credential: where to send the browser */
   authorizeCredential: { input: { credential_id: string }; answer: CredentialAuthorization; required: true }
   /** Where a service sends the browser back after the consent to an OAuth2 credential */
-  finishAuthorization: { input: { state?: string; code?: string; error?: string }; answer: Blob; required: false }
+  finishAuthorization: { input: { state?: string; code?: string; error?: string }; answer: undefined; required: false }
   /** Which language model answers in the workspace where none is named */
   getWorkspaceModel: { input: { workspace_id: string }; answer: WorkspaceModel; required: true }
   /** Choose the language model of the workspace, and one for when it is away */

@@ -2,6 +2,22 @@
 
 export type Problem = { type: string; title: string; status: number; detail: string; code: "malformed" | "too_deep" | "unauthenticated" | "bad_credentials" | "bad_second_factor" | "sign_in_failed" | "visitor_token_required" | "bad_signature" | "card_declined" | "forbidden" | "foreign_origin" | "origin_refused" | "address_reserved" | "email_unverified" | "second_factor_required" | "sign_up_closed" | "token_disabled" | "channel_disabled" | "quota_exceeded" | "not_found" | "route_not_found" | "unknown_host" | "no_subscription" | "method_not_allowed" | "request_timeout" | "conflict" | "already_exists" | "last_owner" | "not_empty" | "idempotency_key_reused" | "no_active_version" | "activation_required" | "runs_live" | "not_waiting" | "not_retryable" | "already_finished" | "already_voted" | "payload_changed" | "gate_closed" | "dataset_unbound" | "dataset_changed" | "workflow_deleted" | "connection_revoked" | "credential_unusable" | "job_running" | "form_closed" | "payment_method_required" | "method_in_use" | "subscription_exists" | "plan_in_use" | "precondition_failed" | "too_large" | "answer_too_large" | "address_too_long" | "unsupported_media_type" | "invalid" | "read_only" | "unknown_reference" | "probe_failed" | "bad_record" | "audio_unreadable" | "audio_silent" | "audio_too_long" | "rate_limited" | "queue_full" | "headers_too_large" | "internal" | "run_failed" | "provider_not_configured" | "provider_unavailable" | "unavailable" | "overloaded" | "respond_timeout" | "storage_full"; request_id: string; errors?: Array<{ path: string; message: string }> }
 
+export type Definition = { inputs?: Record<string, unknown>; nodes: Array<Node>; edges?: Array<Edge>; output?: Value; layout?: Record<string, unknown> }
+
+export type Graph = { nodes: Array<Node>; edges?: Array<Edge>; output?: Value }
+
+export type Node = { id: string; type: string; args?: Record<string, unknown>; [field: string]: unknown }
+
+export type Edge = { id?: string; from: { node: string; port?: string }; to: string; when?: { $cel: string } }
+
+export type Value = Record<string, unknown> | Array<unknown> | string | number | boolean | null
+
+export type Expression = Reference | CelExpression
+
+export type Reference = Record<string, string>
+
+export type CelExpression = { $cel: string }
+
 export type SignedIn = { user: User; workspace: OwnWorkspace | null; session: Session }
 
 export type User = { user_id: string; email: string; name: string; email_verified_at: string | null; created_at: string }
@@ -68,17 +84,17 @@ export type Presence = { presence_id: string; workspace_id: string; user_id: str
 
 export type PresentColleague = { presence_id: string; workspace_id: string; user_id: string; status: "online" | "away" | "busy" | "offline"; context: string | Record<string, unknown> | null; last_seen_at: string; expires_at: string; name: string }
 
-export type Workflow = { workflow_id: string; kind: "user" | "system"; name: string; description: string | null; owner_id: string | null; members: Array<{ user_id: string; role: "editor" | "member" | "viewer" }>; teams: Array<{ team_id: string; role: "editor" | "member" | "viewer" }>; role: "owner" | "editor" | "member" | "viewer" | null; active_version_id: string | null; activation_required: boolean; pending_owner_id: string | null; settings: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string; on_event?: Array<string> }; definition?: Record<string, unknown>; created_at: string | null; updated_at: string | null }
+export type Workflow = { workflow_id: string; kind: "user" | "system"; name: string; description: string | null; owner_id: string | null; members: Array<{ user_id: string; role: "editor" | "member" | "viewer" }>; teams: Array<{ team_id: string; role: "editor" | "member" | "viewer" }>; role: "owner" | "editor" | "member" | "viewer" | null; active_version_id: string | null; activation_required: boolean; pending_owner_id: string | null; settings: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string; on_event?: Array<string> }; definition?: Definition; created_at: string | null; updated_at: string | null }
 
-export type WorkflowMade = { workflow_id: string; kind: "user" | "system"; name: string; description: string | null; owner_id: string | null; members: Array<{ user_id: string; role: "editor" | "member" | "viewer" }>; teams: Array<{ team_id: string; role: "editor" | "member" | "viewer" }>; role: "owner" | "editor" | "member" | "viewer" | null; active_version_id: string | null; activation_required: boolean; pending_owner_id: string | null; settings: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string; on_event?: Array<string> }; definition?: Record<string, unknown>; created_at: string | null; updated_at: string | null; warnings?: Array<{ path: string; message: string }> }
+export type WorkflowMade = { workflow_id: string; kind: "user" | "system"; name: string; description: string | null; owner_id: string | null; members: Array<{ user_id: string; role: "editor" | "member" | "viewer" }>; teams: Array<{ team_id: string; role: "editor" | "member" | "viewer" }>; role: "owner" | "editor" | "member" | "viewer" | null; active_version_id: string | null; activation_required: boolean; pending_owner_id: string | null; settings: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string; on_event?: Array<string> }; definition?: Definition; created_at: string | null; updated_at: string | null; warnings?: Array<{ path: string; message: string }> }
 
 export type Registry = { tools: Array<{ type: string; title: string; description: string; args_schema: Record<string, unknown>; output_schema: Record<string, unknown>; ports: Array<string>; available: boolean; unavailable_reason: string | null }>; capabilities: Array<{ type: string; title: string; description: string; args_schema: Record<string, unknown>; output_schema: Record<string, unknown>; ports: Array<string>; available: boolean; unavailable_reason: string | null }>; agents: Array<{ type: string; title: string; description: string; args_schema: Record<string, unknown>; output_schema: Record<string, unknown>; ports: Array<string>; available: boolean; unavailable_reason: string | null }> }
 
 export type Palette = { groups: Array<{ title: string; nodes: Array<{ type: string; title: string; description: string; args_schema: Record<string, unknown>; output_schema: Record<string, unknown>; ports: Array<string>; available: boolean; unavailable_reason: string | null }> }> }
 
-export type WorkflowVersion = { version_id: string; workflow_id: string; number: number; active: boolean; definition: Record<string, unknown>; sha256: string; note: string | null; created_by: string | null; activated_by: string | null; created_at: string }
+export type WorkflowVersion = { version_id: string; workflow_id: string; number: number; active: boolean; definition: Definition; sha256: string; note: string | null; created_by: string | null; activated_by: string | null; created_at: string }
 
-export type WorkflowVersionMade = { version_id: string; workflow_id: string; number: number; active: boolean; definition: Record<string, unknown>; sha256: string; note: string | null; created_by: string | null; activated_by: string | null; created_at: string; warnings?: Array<{ path: string; message: string }> }
+export type WorkflowVersionMade = { version_id: string; workflow_id: string; number: number; active: boolean; definition: Definition; sha256: string; note: string | null; created_by: string | null; activated_by: string | null; created_at: string; warnings?: Array<{ path: string; message: string }> }
 
 export type WorkflowVersionDiff = { from: string; to: string }
 
@@ -182,15 +198,15 @@ export type ConnectionCredential = { secrets?: Record<string, string>; config?: 
 
 export type NewSource = { name: string; table?: string; query?: string }
 
-export type EnrichmentJob = { job_id: string; name: string; owner_id: string; workflow_id: string | null; definition: Record<string, unknown> | null; dataset_id: string | null; source_id: string | null; mapping: Record<string, unknown> | null; only_if: string | null; output: { new?: string; dataset_id?: string | null } | null; schedule: { cron: string; timezone: string } | null; concurrency: number; stop_on_error_rate: number | null; members: Array<{ user_id: string; role: "owner" | "member" | "viewer" }>; teams: Array<{ team_id: string; role: "member" | "viewer" }>; role: "owner" | "editor" | "member" | "viewer" | null; status: "idle" | "due" | "running" | "paused" | "failed"; paused_reason: "manual" | "connection_revoked" | "credential_unusable" | "workflow_deleted" | null; due_at: string | null; last_run: JobRun | null; created_at: string; updated_at: string }
+export type EnrichmentJob = { job_id: string; name: string; owner_id: string; workflow_id: string | null; definition: Definition | null; dataset_id: string | null; source_id: string | null; mapping: Record<string, unknown> | null; only_if: string | null; output: { new?: string; dataset_id?: string | null } | null; schedule: { cron: string; timezone: string } | null; concurrency: number; stop_on_error_rate: number | null; members: Array<{ user_id: string; role: "owner" | "member" | "viewer" }>; teams: Array<{ team_id: string; role: "member" | "viewer" }>; role: "owner" | "editor" | "member" | "viewer" | null; status: "idle" | "due" | "running" | "paused" | "failed"; paused_reason: "manual" | "connection_revoked" | "credential_unusable" | "workflow_deleted" | null; due_at: string | null; last_run: JobRun | null; created_at: string; updated_at: string }
 
 export type JobRun = { run_id: string; status: "starting" | "running" | "writing" | "succeeded" | "failed" | "cancelled"; full: boolean; total: number; counts: LedgerCounts; dataset_sha256: string | null; version_id: string | null; error: { code: string; message: string } | null; started_at: string; finished_at: string | null }
 
 export type LedgerCounts = { pending: number; running: number; succeeded: number; failed: number; skipped: number }
 
-export type NewEnrichmentJob = { name: string; workflow_id?: string | null; definition?: unknown; dataset_id?: string | null; source_id?: string | null; mapping?: Record<string, unknown> | null; only_if?: string | { $cel: string } | null; output?: { new?: string; dataset_id?: string | null } | null; schedule?: { cron: string; timezone?: string } | null; concurrency?: number | null; stop_on_error_rate?: number | null; teams?: Array<{ team_id: string; role?: "member" | "viewer" }> | null }
+export type NewEnrichmentJob = { name: string; workflow_id?: string | null; definition?: Definition | null; dataset_id?: string | null; source_id?: string | null; mapping?: Record<string, unknown> | null; only_if?: string | { $cel: string } | null; output?: { new?: string; dataset_id?: string | null } | null; schedule?: { cron: string; timezone?: string } | null; concurrency?: number | null; stop_on_error_rate?: number | null; teams?: Array<{ team_id: string; role?: "member" | "viewer" }> | null }
 
-export type EnrichmentJobPut = { name?: string; workflow_id?: string | null; definition?: unknown; dataset_id?: string | null; source_id?: string | null; mapping?: Record<string, unknown> | null; only_if?: string | { $cel: string } | null; output?: { new?: string; dataset_id?: string | null } | null; schedule?: { cron: string; timezone?: string } | null; concurrency?: number | null; stop_on_error_rate?: number | null; teams?: Array<{ team_id: string; role?: "member" | "viewer" }> | null }
+export type EnrichmentJobPut = { name?: string; workflow_id?: string | null; definition?: Definition | null; dataset_id?: string | null; source_id?: string | null; mapping?: Record<string, unknown> | null; only_if?: string | { $cel: string } | null; output?: { new?: string; dataset_id?: string | null } | null; schedule?: { cron: string; timezone?: string } | null; concurrency?: number | null; stop_on_error_rate?: number | null; teams?: Array<{ team_id: string; role?: "member" | "viewer" }> | null }
 
 export type Ledger = { run_id: string | null; total: number; counts: LedgerCounts; dataset_sha256: string | null; items?: Array<LedgerRecord>; next_cursor?: string | null }
 

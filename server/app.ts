@@ -59,6 +59,8 @@ export type AppOptions = {
   /** Where people reach the service; known once it listens. */
   baseUrl(): string
   checkAnswers?: boolean
+  /** Told of every answer of an operation; for tests. */
+  onAnswered?: (route: AnyRoute, status: number) => void
   /** Where the built console is; without it there is only the API. */
   pages?: string | undefined
   /** More kinds of nodes, for benches and tests. */
@@ -193,7 +195,10 @@ export async function makeApp(options: AppOptions): Promise<App> {
     identifier,
     baseUrl: options.baseUrl,
     checkAnswers: options.checkAnswers ?? false,
-    onAnswered: metrics.observe,
+    onAnswered: (route, status, seconds) => {
+      metrics.observe(route, status, seconds)
+      options.onAnswered?.(route, status)
+    },
     onOverloaded: metrics.overloaded,
     standings: {
       ...identity.standings,
@@ -234,6 +239,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     ...variableRoutes(),
   ]
 
+  const nodes = descriptorsOf(workflows.nodes)
   const http = makeHttp(kernel)
   const leaving = prepareLeaving(http)
   const realtime = makeRealtime({ db, log, server: http.server, baseUrl: options.baseUrl })
@@ -247,6 +253,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
   await addDocuments(http, {
     config,
     routes,
+    nodes,
     db,
     metrics,
     log,
@@ -277,7 +284,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
   return {
     http,
     routes,
-    nodes: descriptorsOf(workflows.nodes),
+    nodes,
     async stop({ drainMs = 0 } = {}) {
       const retired = workflows.engine.retire()
       await leaving.leave(drainMs)

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { gapsOf } from '#platform/http/openapi/document'
 import { useService } from '#test/harness/service'
 import { documents } from '../scripts/documents.ts'
 
@@ -56,6 +57,51 @@ describe('documents printed from the program', () => {
       }
     }
     expect(ids.size).toBe(service().app.routes.length)
+  })
+
+  test('no example and no schema has a key "$ref" that is not a reference of the document', async () => {
+    const { body } = await service().call('GET', '/openapi.json')
+    const others: string[] = []
+    const visit = (value: unknown, path: string): void => {
+      if (typeof value !== 'object' || value === null) return
+      for (const [key, inner] of Object.entries(value)) {
+        if (key === '$ref' && !String(inner).startsWith('#/components/')) others.push(path)
+        visit(inner, `${path}/${key}`)
+      }
+    }
+    visit(body, '')
+    expect(others).toEqual([])
+  })
+
+  test('definitions are described by type of node, with the arguments of each', async () => {
+    const { body } = await service().call('GET', '/openapi.json')
+    const { schemas } = body.components
+    const types = [...service().app.nodes.keys()].sort()
+    expect(Object.keys(schemas.Node.discriminator.mapping).sort()).toEqual(types)
+    for (const name of Object.values<string>(schemas.Node.discriminator.mapping)) {
+      const node = schemas[name.split('/').at(-1)!]
+      expect(node.properties.args.type, name).toBe('object')
+    }
+    expect(schemas.HttpRequestNode.properties.args.properties.url.anyOf.at(-1)).toEqual({
+      $ref: '#/components/schemas/Expression',
+    })
+    expect(schemas.WorkflowVersion.properties.definition).toEqual({ $ref: '#/components/schemas/Definition' })
+  })
+
+  test('every body, answer, header and refusal is described', async () => {
+    const { body } = await service().call('GET', '/openapi.json')
+    expect(gapsOf(body)).toEqual([])
+    const { paths, components } = body
+    expect(Object.keys(paths['/api/workflows'].post.responses)).toEqual(
+      expect.arrayContaining(['201', '400', '401', '403', '404', '409', '413', '415', '422', '429', '500', '503']),
+    )
+    expect(Object.keys(paths['/api/workflows'].post.responses['201'].headers)).toEqual(
+      expect.arrayContaining(['X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'Location', 'Idempotent-Replayed']),
+    )
+    expect(Object.keys(components.responses.Refused429.headers)).toContain('Retry-After')
+    const form = paths['/api/chat-thread/{thread_id}/messages'].post.requestBody.content
+    expect(form['multipart/form-data'].schema.properties.audio).toMatchObject({ type: 'string', format: 'binary' })
+    expect(form['application/json'].schema.required).toEqual(['text'])
   })
 
   test('every reference in the OpenAPI document resolves', async () => {

@@ -1,12 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { AnyRoute } from '#platform/http/route'
 import { newId, newSecret, prefixes, toWire } from '#platform/ids'
+import { makeRecorder } from '#test/harness/examples'
 import { type Answer, type Service, startService } from '#test/harness/service'
 import { makeWorkspace, type TestWorkspace } from '#test/harness/world'
 import { cases } from './cases.ts'
 import { type Cast, castOfStranger, type Kind, kinds, makeCast, type Prepared, pathOf } from './matrix.ts'
 
 const OPERATOR = 'operator@example.com'
+const examples = makeRecorder(process.env.HEDDLE_RECORD_EXAMPLES)
 let service: Service
 let cast: Cast
 let foreign: Cast
@@ -22,7 +24,10 @@ beforeAll(async () => {
     cast.stranger.uuid,
     elsewhere.uuid,
   ])
-  return () => service.stop()
+  return () => {
+    examples.write()
+    return service.stop()
+  }
 }, 120_000)
 
 const wrongToken = (route: AnyRoute): string => {
@@ -58,7 +63,8 @@ describe('the access matrix', () => {
       let prepared: Prepared | undefined
       for (const kind of kinds) {
         prepared ??= (await one.prepare?.(cast)) ?? {}
-        const { status } = await callAs(kind, route, prepared)
+        const { status, body } = await callAs(kind, route, prepared)
+        if (status < 300) examples.keep(operation, prepared.body, body)
         // Whoever is refused changes nothing: what they were refused is there for the next.
         if (status < 400) prepared = undefined
         seen[kind] = one.expect[kind] === 'ok' && status < 400 ? 'ok' : status

@@ -47,7 +47,11 @@ function reachesService(file: string, seen: Set<string>): boolean {
 /** Speech and transcription load models: seconds each, and nothing else of theirs changes on a save. */
 const MODELS = /^server\/providers\/(speech|transcription)\//
 
+/** Minutes each: `npm run test:slow`. */
+const SLOW = /^test\/openapi-tools\.test\.ts$/
+
 function projectOf(file: string): Project {
+  if (SLOW.test(file)) return 'slow'
   if (MODELS.test(file)) return 'models'
   if (file.startsWith('test/e2e/')) return 'browser'
   return reachesService(file, new Set()) ? 'service' : 'unit'

@@ -11,6 +11,7 @@ import { makeVault, type Vault } from '#platform/secrets'
 import { type App, makeApp } from '#server/app'
 import { type Answer, type CallOptions, callAt } from './call.ts'
 import { type DatabaseAddress, makeTestDatabase } from './postgres.ts'
+import { watchAnswers } from './statuses.ts'
 import { makeTemporaryDirectory } from './temporary.ts'
 
 export { type Answer, type CallOptions, callAt as call } from './call.ts'
@@ -65,13 +66,15 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     newId(),
   ])
   let base = ''
-  const app = await makeApp({
+  const answers = watchAnswers(() => app.routes)
+  const app: App = await makeApp({
     config,
     db,
     vault,
     log,
     baseUrl: () => config.HEDDLE_BASE_URL ?? base,
     checkAnswers: true,
+    onAnswered: answers.note,
     pages: options.pages,
   })
   base = await app.http.listen({ host: '127.0.0.1', port: 0 })
@@ -91,6 +94,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await superuser.end()
       await own?.drop()
       await directory.remove()
+      answers.check()
     },
   }
 }

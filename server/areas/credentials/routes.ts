@@ -137,6 +137,7 @@ export const credentialRoutes = (parts: ModelParts): AnyRoute[] =>
         extension: true,
         query: ReturnedQuery,
         produces: ['text/html'],
+        status: 302,
         transaction: false,
         run: (ctx: Context, input: z.output<typeof ReturnedQuery>, exchange: Exchange) =>
           finishAuthorization(parts, ctx, input, exchange),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { id, jsonObject, listQuery, name, reference, timestamp } from '#platform/http/schema'
+import { filePart, id, jsonObject, listQuery, name, reference, timestamp } from '#platform/http/schema'
 
 const Column = z.object({
   name: z.string(),
@@ -48,6 +48,8 @@ export const patchFields = z.strictObject({
   name: name().optional(),
   description: description.nullable().optional(),
 })
+/** For the OpenAPI document: the file is read as it comes. */
+export const ImportForm = patchFields.extend({ file: filePart() })
 
 export const ImportQuery = z.strictObject({ infer: z.enum(['true', 'false']).default('false') })
 export const RecordsQuery = listQuery

@@ -3,7 +3,7 @@ import { Respond, Responded } from '#areas/approvals/schema'
 import { SimpleExecution } from '#areas/executions/schema'
 import { token } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery } from '#platform/http/schema'
+import { audioForm, listQuery } from '#platform/http/schema'
 import { toWire } from '#platform/ids'
 import {
   Action,
@@ -22,7 +22,6 @@ import type { TemplateWidget } from './template-widget.ts'
 import type { Visiting } from './visiting.ts'
 import type { WorkflowWidget } from './workflow-widget.ts'
 
-const audioTypes = ['audio/mpeg', 'audio/wav', 'audio/ogg', 'audio/webm']
 type OfTemplate = { template_id: string; execution_id: string }
 type OfWorkflow = { workflow_id: string; execution_id: string }
 type Answered = { execution_id: string } & z.output<typeof Respond>
@@ -123,7 +122,8 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting):
         description:
           'The audio is the body, or the part `audio` of a form: mp3, wav, ogg or webm, whatever its name says.',
         bodyKind: 'any',
-        consumes: ['multipart/form-data', ...audioTypes],
+        consumes: ['multipart/form-data'],
+        described: { form: audioForm },
         bodyLimit: 'audio',
         answer: Heard,
         transaction: false,

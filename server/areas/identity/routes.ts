@@ -394,6 +394,7 @@ export const identityRoutes = ({
         summary: 'Send the browser to the provider (302)',
         query: z.strictObject({ return_to: returnTo().default('/') }),
         produces: ['text/html'],
+        status: 302,
         run: oidc.startOidc,
       },
       finishOidc: {
@@ -402,6 +403,7 @@ export const identityRoutes = ({
         summary: 'Where the provider sends the browser back to (302); single use, bound to that browser',
         query: z.looseObject({ state: z.string().max(200).optional() }),
         produces: ['text/html'],
+        status: 302,
         run: oidc.finishOidc,
       },
       linkOidc: {

@@ -1,6 +1,16 @@
 import { z } from 'zod'
 import { givenShares, shownShares } from '#areas/teams/shares'
-import { email, id, jsonObject, listQuery, name, reference, timestamp } from '#platform/http/schema'
+import {
+  definition,
+  definitionIn,
+  email,
+  id,
+  jsonObject,
+  listQuery,
+  name,
+  reference,
+  timestamp,
+} from '#platform/http/schema'
 
 export const Role = z.enum(['owner', 'member', 'viewer'])
 export type Role = z.output<typeof Role>
@@ -49,7 +59,7 @@ export const Job = z
     name: z.string(),
     owner_id: id('usr'),
     workflow_id: id('wf').nullable(),
-    definition: jsonObject().nullable(),
+    definition: definition().nullable(),
     dataset_id: id('ds').nullable(),
     source_id: id('src').nullable(),
     mapping: jsonObject().nullable(),
@@ -84,8 +94,7 @@ const condition = z
 
 const settable = {
   workflow_id: reference('wf').nullable().optional(),
-  /** Checked by the graph validator, which names the node and the path. */
-  definition: z.unknown().optional(),
+  definition: definitionIn().nullable().optional(),
   dataset_id: reference('ds').nullable().optional(),
   source_id: reference('src').nullable().optional(),
   mapping: jsonObject().nullable().optional(),

@@ -123,6 +123,7 @@ describe('managing plans', () => {
       { amount: '5' },
       { currency: 'euro' },
       { currency: '12€' },
+      { currency: 'zzz' },
       { interval: 'week' },
       { quotas: { cpu: 1 } },
       { quotas: { members: -1 } },

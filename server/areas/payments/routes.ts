@@ -157,6 +157,12 @@ export const paymentRoutes = ({
         description:
           '4242424242424242 works, 4000000000000002 is declined (402), 4000002500003155 needs a second confirm, 4000000000000341 works but every charge fails.',
         body: ConfirmSetupIntent,
+        examples: {
+          body: {
+            client_secret: 'seti_secret',
+            card: { number: '4242424242424242', exp_month: 12, exp_year: 2030, cvc: '123' },
+          },
+        },
         answer: SetupConfirmation,
         transaction: false,
         extension: true,

@@ -3,11 +3,13 @@ import { id, name, reference, timestamp, timestampIn } from '#platform/http/sche
 
 const amount = () => z.number().int().min(0).max(99_999_999)
 const count = () => z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
+const CURRENCIES = new Set(Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()))
 const currency = () =>
   z
     .string()
     .toLowerCase()
     .regex(/^[a-z]{3}$/, 'must be a currency code of three letters')
+    .refine((code) => CURRENCIES.has(code), 'is not a currency of ISO 4217')
 
 export const quotaNames = ['runs_per_month', 'members', 'storage_bytes', 'records'] as const
 export type QuotaName = (typeof quotaNames)[number]

@@ -192,6 +192,16 @@ describe('Stripe in trouble', () => {
     expect(refused.headers.get('retry-after')).toBe('5')
   })
 
+  test('what Stripe refuses for good is not said to be worth a repetition', async () => {
+    const owner = await newOwner()
+    billing.fake.fail({
+      match: /POST \/v1\/setup_intents/,
+      what: { status: 400, body: { type: 'invalid_request_error', code: 'parameter_invalid', message: 'No.' } },
+    })
+    const refused = await owner.call('POST', '/api/payments/setup-intent')
+    expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([409, 'conflict', null])
+  })
+
   test('a key that Stripe refuses is the operator’s to mend', async () => {
     const owner = await newOwner()
     billing.fake.fail({

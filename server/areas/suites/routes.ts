@@ -7,9 +7,9 @@ import type { Suites } from './service.ts'
 const example = {
   name: 'Known greetings',
   dataset_id: 'ds_01kf3v6h2he3wtpk1fw5c0wz9d',
-  mapping: { name: { $ref: 'record.name' } },
+  mapping: { name: { $cel: 'record.name' } },
   checks: [
-    { kind: 'equal', expected: { $ref: 'record.expected' } },
+    { kind: 'equal', expected: { $cel: 'record.expected' } },
     { kind: 'cel', expression: 'size(results) < 100' },
   ],
 }

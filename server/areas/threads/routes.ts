@@ -1,13 +1,15 @@
 import { anyone, member, orOneself, owner, sees, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
+import { audioForm, filePart, listQuery, page } from '#platform/http/schema'
 import type { Clips } from './clips.ts'
 import type { ThreadMembers } from './members.ts'
 import {
   FormAction,
   Invitation,
   MemberPatch,
+  NewClipMessage,
   NewInvitation,
+  NewMessage,
   NewThread,
   Playback,
   PostedMessage,
@@ -78,11 +80,13 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
         extension: true,
         bodyKind: 'any',
         consumes: ['application/json', 'multipart/form-data'],
+        described: { json: NewMessage, form: NewClipMessage.extend({ audio: filePart() }) },
         bodyLimit: 'audio',
         answer: PostedMessage,
         status: 201,
         location: (_message, path) => path,
         transaction: false,
+        examples: { body: { text: 'Where is my order?', time_zone: 'Europe/Berlin' } },
         run: threads.postMessage,
       },
       actOnThreadForm: {
@@ -111,6 +115,7 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
         summary: 'Invite a person to the thread by e-mail',
         description: 'A person of the workspace is added at once; anybody else is invited to this thread alone.',
         body: NewInvitation,
+        examples: { body: { email: 'ada@example.com', role: 'member' } },
         answer: Invitation,
         status: 201,
         location: (_invitation, path) => path.replace(/invite$/, 'members'),
@@ -153,7 +158,8 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
         summary: 'Audio in, text out; nothing is stored',
         description: 'multipart/form-data with `audio`, or the audio itself as the body; told by its content.',
         bodyKind: 'any',
-        consumes: ['multipart/form-data', ...audioTypes],
+        consumes: ['multipart/form-data'],
+        described: { form: audioForm },
         bodyLimit: 'audio',
         answer: Transcript,
         transaction: false,
@@ -165,6 +171,8 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
         description: 'The address stands in `url` of the clip. Any other spelling, method or later time is refused.',
         extension: true,
         produces: audioTypes,
+        alsoStatus: [206],
+        alsoRefuses: [416],
         transaction: false,
         run: clips.play,
       },

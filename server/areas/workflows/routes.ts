@@ -58,7 +58,7 @@ const example = {
     inputs: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
     nodes: [{ id: 'greet', type: 'set', args: { values: { text: { $cel: '"Hello " + input.name' } } } }],
     edges: [],
-    output: { $ref: 'nodes.greet.output.text' },
+    output: { $cel: 'nodes.greet.output.text' },
   },
 }
 

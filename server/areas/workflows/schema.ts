@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { givenShares, shownShares } from '#areas/teams/shares'
-import { id, jsonObject, name, reference, timestamp } from '#platform/http/schema'
+import { definition, definitionIn, id, jsonObject, name, reference, timestamp } from '#platform/http/schema'
 
 const ROLES: ['editor', 'member', 'viewer'] = ['editor', 'member', 'viewer']
 const Role = z.enum(ROLES)
@@ -59,7 +59,7 @@ export const Workflow = z
       on_event: z.array(z.string()).optional(),
     }),
     /** Of one system workflow, which no version holds: what it takes and does. */
-    definition: jsonObject().optional(),
+    definition: definition().optional(),
     created_at: timestamp().nullable(),
     updated_at: timestamp().nullable(),
   })
@@ -70,13 +70,10 @@ const members = z.array(z.strictObject({ user_id: reference('usr'), role: Role.d
 
 const teams = givenShares(ROLES, 'member')
 
-/** Checked by the graph validator, which names the node and the path. */
-const Definition = z.unknown().refine((value) => value !== undefined, 'is required')
-
 export const NewWorkflow = z.strictObject({
   name: name(),
   description: z.string().max(10_000).nullable().optional(),
-  definition: z.unknown().optional(),
+  definition: definitionIn().optional(),
   members: members.optional(),
   teams: teams.optional(),
   settings: Settings.optional(),
@@ -104,7 +101,7 @@ export const Version = z
     workflow_id: id('wf'),
     number: z.number().int(),
     active: z.boolean(),
-    definition: jsonObject(),
+    definition: definition(),
     sha256: z.string(),
     note: z.string().nullable(),
     created_by: id('usr').nullable(),
@@ -186,7 +183,7 @@ export type Transfer = z.input<typeof Transfer>
 export const NewTransfer = z.strictObject({ user_id: reference('usr') })
 
 export const NewVersion = z.strictObject({
-  definition: Definition,
+  definition: definitionIn(),
   note: z.string().max(2000).nullable().optional(),
   activate: z.boolean().optional(),
 })

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { NodeDescriptor } from '#model/node'
 import { SECOND } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/pool.ts'
@@ -8,12 +9,13 @@ import type { Logger } from '../log.ts'
 import { problemAnswer, sendAnswer } from './answer.ts'
 import type { Metrics } from './metrics.ts'
 import { mayReadMetrics } from './metrics-access.ts'
-import { makeOpenApi } from './openapi.ts'
+import { makeOpenApi } from './openapi/document.ts'
 import type { AnyRoute } from './route.ts'
 
 export type DocumentsOptions = {
   config: Pick<Config, 'HEDDLE_METRICS_TOKEN'>
   routes: AnyRoute[]
+  nodes: ReadonlyMap<string, NodeDescriptor>
   db: Database
   metrics: Metrics
   log: Logger
@@ -37,10 +39,11 @@ function answersInTime(answer: Promise<unknown>): Promise<unknown> {
 
 /** What is there for machines and newcomers: health, metrics, the OpenAPI document and its browsable form. */
 export async function addDocuments(app: FastifyInstance, options: DocumentsOptions): Promise<void> {
-  const document = Buffer.from(JSON.stringify(makeOpenApi(options.routes)))
-  app.get('/openapi.json', (_request, reply) =>
-    reply.type('application/json; charset=utf-8').header('access-control-allow-origin', '*').send(document),
-  )
+  let document: Buffer | undefined
+  app.get('/openapi.json', (_request, reply) => {
+    document ??= Buffer.from(JSON.stringify(makeOpenApi(options.routes, options.nodes.values())))
+    return reply.type('application/json; charset=utf-8').header('access-control-allow-origin', '*').send(document)
+  })
 
   app.get('/healthz', (_request, reply) => reply.type('application/json').send('{"status":"ok"}'))
 

@@ -127,6 +127,9 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
       const answer = problemAnswer(refusal, request.id)
       // Many at once: lines about them would be the heaviest load of all.
       if (refusal.code === 'overloaded') kernel.onOverloaded?.()
+      // A choice of the operator, not a failure: the answer says what is missing.
+      else if (refusal.code === 'provider_not_configured' && refusal.cause === undefined)
+        request.log.debug({ request_id: request.id, operation: route.operation }, refusal.message)
       else if (answer.status >= 500) {
         request.log.error(
           { err: refusal.cause ?? error, request_id: request.id, operation: route.operation },

@@ -28,18 +28,20 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   body?: Body
   /** `any`: the body is any JSON and arrives as `input.body`. `stream`: nothing is read; take it from `exchange.request`. */
   bodyKind?: 'json' | 'any' | 'stream'
-  /** Content types a stream takes, for the OpenAPI document. */
+  /** Content types that the body may have, for the OpenAPI document. */
   consumes?: string[]
+  /** For the OpenAPI document, where the verb reads the body itself: its JSON, and the parts of its form. */
+  described?: { json?: z.ZodType; form?: z.ZodType }
   bodyLimit?: 'dataset' | 'import' | 'audio'
   answer?: Answer
   /** A route that writes its answer itself (bytes, pages); with its content types. */
   produces?: string[]
   /** 200 unless said; a verb may choose another with `ctx.status(202)`. */
-  status?: 200 | 201 | 202 | 204
+  status?: 200 | 201 | 202 | 204 | 302
   /** Other successful statuses it may choose. */
-  alsoStatus?: (200 | 201 | 202 | 204)[]
+  alsoStatus?: (200 | 201 | 202 | 204 | 206)[]
   /** Refusals beyond those that its kind of route can give, for the OpenAPI document. */
-  alsoRefuses?: (402 | 405 | 502 | 504)[]
+  alsoRefuses?: (401 | 402 | 403 | 405 | 409 | 410 | 413 | 415 | 416 | 502 | 504)[]
   /** Of what was made: its own address where it can be read alone, else the list in which it stands. */
   location?: (answer: Record<string, string>, path: string) => string
   /**
@@ -63,6 +65,8 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   idempotency?: 'own' | 'none' | 'anywhere'
   /** Sign-in and sign-up count against tighter limits. */
   rate?: 'sign_in' | 'sign_up' | 'visitor'
+  /** Announces the end of the operation: since when it should not be used, and when it stops working. */
+  deprecated?: { since: Date; sunset?: Date }
   /** An addition to the interface document. */
   extension?: true
   examples?: { body?: unknown; answer?: unknown }

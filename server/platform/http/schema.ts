@@ -35,6 +35,21 @@ export const timestampIn = () =>
 /** Any JSON object, kept as it is. */
 export const jsonObject = () => z.record(z.string(), z.unknown())
 
+const DEFINITION: Wire = { schema: { $ref: '#/components/schemas/Definition' } }
+
+/** A workflow definition in a body. The graph validator checks it and names the node and the path. */
+export const definitionIn = () =>
+  z
+    .unknown()
+    .refine((value) => value !== undefined, 'is required')
+    .register(wire, DEFINITION)
+/** A workflow definition in an answer. */
+export const definition = () => jsonObject().register(wire, DEFINITION)
+
+/** A file among the parts of a form, for the OpenAPI document. */
+export const filePart = () => z.unknown().register(wire, { schema: { type: 'string', format: 'binary' } })
+export const audioForm = z.object({ audio: filePart() })
+
 export const name = (longest = 200) => z.string().trim().min(1).max(longest)
 export const email = () => z.string().max(320).overwrite(normaliseEmail).pipe(z.email().max(320))
 

@@ -140,9 +140,9 @@ export const findChoices = (message: string, spoken: Spoken, want: Want, effort:
 }
 
 const yes =
-  /^\W*(?:yes|yep|yeah|yup|y|sure|ok|okay|of course|certainly|absolutely|definitely|please do|correct|right|true|that['’]?s right|affirmative|agreed|i do|i am|i have|i would|sounds good|go ahead|indeed)\b/i
+  /^\W*(?:yes|yep|yeah|yup|y(?=\s*(?:$|[.,;!]))|sure|ok|okay|of course|certainly|absolutely|definitely|please do|correct|right|true|that['’]?s right|affirmative|agreed|i do|i am|i have|i would|sounds good|go ahead|indeed)\b/i
 const no =
-  /^\W*(?:no|nope|nah|n|never|(?:i['’]?d )?rather not|not (?:really|needed|required|at all|necessary)|false|incorrect|negative|i don['’]?t|i do not|i['’]?m not|i have not|i haven['’]?t|absolutely not|no way|of course not|certainly not|definitely not|don['’]?t)\b/i
+  /^\W*(?:no|nope|nah|n(?=\s*(?:$|[.,;!]))|never|(?:i['’]?d )?rather not|not (?:really|needed|required|at all|necessary)|false|incorrect|negative|i don['’]?t|i do not|i['’]?m not|i have not|i haven['’]?t|absolutely not|no way|of course not|certainly not|definitely not|don['’]?t)\b/i
 
 /** A plain yes or no at the start of the message, and how sure it is. */
 export const findAgreement = (message: string): Candidate | undefined => {

@@ -56,6 +56,17 @@ test('what is missing are the required names without a value; each value has its
   })
 })
 
+test('a single letter is a yes or a no only where it is all that was said', () => {
+  const requirements = [{ name: 'breakfast', schema: { type: 'boolean' } }]
+  const answer = (message: string) => extractByRules({ message, requirements, asked: 'breakfast', ...at }).values
+  expect([answer('n is 3'), answer('y = 4'), answer('n'), answer('y.')]).toEqual([
+    {},
+    {},
+    { breakfast: false },
+    { breakfast: true },
+  ])
+})
+
 test('one value never serves two requirements, unless both are named', () => {
   const requirements = [
     { name: 'pickup', schema: date },

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { EnrichmentJob, NewEnrichmentJob } from '#sdk/types.generated'
+import type { Definition, EnrichmentJob, NewEnrichmentJob } from '#sdk/types.generated'
 import { useApi, useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Field, Form, Input, Select, Switch, Textarea, withPresent } from '#web/ui/field.tsx'
@@ -62,7 +62,7 @@ export function JobForm({
     return onSave({
       name: values.name,
       ...(workflow === STANDALONE
-        ? { workflow_id: null, definition: readJson(values.definition ?? '') }
+        ? { workflow_id: null, definition: readJson(values.definition ?? '') as Definition }
         : { workflow_id: workflow }),
       dataset_id: data.startsWith('ds:') ? data.slice(3) : null,
       source_id: data.startsWith('src:') ? data.slice(4) : null,

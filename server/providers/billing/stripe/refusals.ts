@@ -14,6 +14,10 @@ function toRefusal(error: unknown): unknown {
       retryAfterS: 60,
       cause: error,
     })
+  if (error instanceof Stripe.errors.StripeInvalidRequestError)
+    return problem('conflict', 'Stripe refused this for good. A repetition does not help; tell the operator.', {
+      cause: error,
+    })
   if (error instanceof Stripe.errors.StripeError)
     return problem('provider_unavailable', 'Stripe did not answer as expected. Nothing was changed here; try again.', {
       retryAfterS: 5,

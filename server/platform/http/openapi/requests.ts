@@ -1,0 +1,116 @@
+import { kindText, type ResourceKind } from '#platform/access/words'
+import type { AnyRoute } from '../route.ts'
+import { exampleBody } from './examples.ts'
+import { describeField } from './fields.ts'
+import { type Components, type Schema, toJsonSchema } from './schemas.ts'
+
+// Parameters and bodies of the operations.
+
+export const parametersOf = (route: AnyRoute, components: Components): Schema[] => [
+  ...pathParameters(route),
+  ...queryParameters(route, components),
+  ...headerParameters(route),
+]
+
+const pathParameters = (route: AnyRoute): Schema[] =>
+  [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: describeField(route.operation, name!) ?? `The ${kindText(name as ResourceKind)}`,
+    schema: { type: 'string' },
+  }))
+
+function queryParameters(route: AnyRoute, components: Components): Schema[] {
+  if (!route.query) return []
+  const { properties = {}, required = [] } = toJsonSchema(route.query, 'input', components, route.operation) as {
+    properties?: Record<string, Schema>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(description !== undefined && { description }),
+    schema,
+  }))
+}
+
+const parameterRef = (name: string): Schema => ({ $ref: `#/components/parameters/${name}` })
+
+function headerParameters(route: AnyRoute): Schema[] {
+  const headers: Schema[] = []
+  if (route.access.word !== 'anyone' && route.access.word !== 'token') headers.push(parameterRef('WorkspaceId'))
+  if (route.access.word === 'token' && route.access.scope !== 'webhook' && route.access.scope !== 'inbound')
+    headers.push(parameterRef('VisitorToken'))
+  if (route.method === 'POST' && route.idempotency !== 'none') headers.push(parameterRef('IdempotencyKey'))
+  if (route.current && route.method !== 'GET') headers.push(parameterRef('IfMatch'))
+  return headers
+}
+
+const header = (name: string, description: string): Schema => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema: { type: 'string' },
+})
+
+export const parameterComponents: Record<string, Schema> = {
+  WorkspaceId: header('X-Workspace-Id', 'The id of the workspace to work in; without it, the selected one'),
+  VisitorToken: header('X-Visitor-Token', 'The token of the visitor, from an earlier answer'),
+  IdempotencyKey: header(
+    'Idempotency-Key',
+    'A text of your own, at most 255 characters. A repetition with the same key within 24 h does nothing and gets the same answer',
+  ),
+  IfMatch: header(
+    'If-Match',
+    'The ETag of what the change was made on. The change is refused (412) where it is another by now',
+  ),
+}
+
+const BINARY: Schema = { type: 'string', format: 'binary' }
+
+/** What a webhook takes: anything. */
+const ANYTHING = {
+  'application/json': {
+    schema: { description: 'Any JSON. An object is taken as it is.' },
+    example: { order: 'A-1001', total: 25 },
+  },
+  '*/*': { schema: { type: 'string', description: 'Anything else' } },
+}
+
+export function requestBodyOf(route: AnyRoute, components: Components): Schema {
+  if (route.method === 'GET') return {}
+  const json = route.body ?? route.described?.json
+  const types = route.consumes ?? (route.bodyKind === 'stream' ? ['application/octet-stream'] : undefined)
+  if (types)
+    return {
+      requestBody: {
+        required: true,
+        content: Object.fromEntries(types.map((type) => [type, contentOf(type, route, components)])),
+      },
+    }
+  if (route.bodyKind === 'any') return { requestBody: { required: false, content: ANYTHING } }
+  if (!json) return {}
+  const content = contentOf('application/json', route, components)
+  const required = ((resolved(content.schema as Schema, components).required as string[] | undefined) ?? []).length > 0
+  return { requestBody: { required, content: { 'application/json': content } } }
+}
+
+const resolved = (schema: Schema, components: Components): Schema =>
+  typeof schema.$ref === 'string' ? (components[schema.$ref.split('/').at(-1)!] ?? schema) : schema
+
+function contentOf(type: string, route: AnyRoute, components: Components): Schema {
+  const zod =
+    type === 'application/json'
+      ? (route.body ?? route.described?.json)
+      : type === 'multipart/form-data'
+        ? route.described?.form
+        : undefined
+  if (!zod) return { schema: { ...BINARY, description: 'The bytes themselves' } }
+  const schema = toJsonSchema(zod, 'input', components, route.operation)
+  if (type !== 'application/json') return { schema }
+  const example = exampleBody(route, zod, schema, components)
+  return { schema, ...(example !== undefined && { example }) }
+}

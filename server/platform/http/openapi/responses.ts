@@ -1,0 +1,167 @@
+import { allCodes, statusOf, titleOf } from '#platform/errors'
+import type { AnyRoute } from '../route.ts'
+import { exampleAnswer } from './examples.ts'
+import { type Components, componentRef, type Schema, toJsonSchema } from './schemas.ts'
+import { mayBeUnchanged, refusalsOf, successesOf } from './statuses.ts'
+
+// Answers and refusals of the operations, with their headers.
+
+const refusals: Record<string, string> = {
+  400: 'The request could not be read',
+  401: 'No or a bad credential',
+  402: 'The card was declined',
+  403: 'Seen, but not allowed',
+  404: 'Unknown, in another workspace, or invisible',
+  405: 'This address does not take the method',
+  409: 'The present state does not allow it',
+  410: 'It was there and is gone for good',
+  412: 'The resource has changed since If-Match',
+  413: 'Too large',
+  415: 'Content type not accepted',
+  416: 'Range asks for bytes that are not there',
+  422: 'Some fields are not valid',
+  429: 'Too many requests',
+  500: 'The service failed',
+  502: 'A server that the service asked gave a bad answer',
+  503: 'The service or a provider cannot do it at the moment',
+  504: 'The answer did not come in time',
+  507: 'The storage is full',
+}
+
+const successText: Record<string, string> = {
+  200: 'Done',
+  201: 'Created',
+  202: 'Accepted; the work goes on',
+  204: 'Done, nothing to say',
+  206: 'The part that Range asks for',
+  302: 'The browser is sent on',
+}
+
+const headerOf = (description: string, example: string): Schema => ({
+  description,
+  schema: { type: 'string' },
+  example,
+})
+
+export const headerComponents: Record<string, Schema> = {
+  RequestId: headerOf('The id of the request. Give it to the operator when you ask for help', '019b0f2c-6c1e-7aa3'),
+  ETag: headerOf('Names what the answer says. Send it as If-None-Match or If-Match', '"wJalrXUtnFEMI"'),
+  Location: headerOf('Where what was made can be read', '/api/workflows/wf_01kf3v6h2he3wtpk1fw5c0wz9d'),
+  RedirectLocation: headerOf('Where the browser goes next', '/'),
+  RetryAfter: headerOf('Seconds to wait before the next attempt', '1'),
+  RateLimit: headerOf('The tightest limit: `r` requests are left, `t` seconds to wait', '"general";r=199;t=0'),
+  RateLimitPolicy: headerOf('That limit: `q` requests at once, refilled within `w` seconds', '"general";q=200;w=2'),
+  IdempotentReplayed: headerOf('`true` where the answer is that of an earlier request with this key', 'true'),
+  WWWAuthenticate: headerOf('Which credentials are taken', 'Bearer'),
+  Deprecation: headerOf('Since when the operation should no longer be used (RFC 9745)', '@1767225600'),
+  Sunset: headerOf('When the operation stops working (RFC 8594)', 'Thu, 31 Dec 2026 23:59:59 GMT'),
+}
+
+const headerRef = (name: string): Schema => ({ $ref: `#/components/headers/${name}` })
+
+const always = {
+  'X-Request-Id': headerRef('RequestId'),
+  RateLimit: headerRef('RateLimit'),
+  'RateLimit-Policy': headerRef('RateLimitPolicy'),
+}
+
+/** One response per status, used by every operation that can be refused so. */
+export function refusalComponents(): Record<string, Schema> {
+  return Object.fromEntries(
+    Object.entries(refusals).map(([status, description]) => {
+      const codes = allCodes.filter((code) => statusOf(code) === Number(status))
+      const code = codes[0] ?? 'internal'
+      return [
+        `Refused${status}`,
+        {
+          description:
+            codes.length > 0 ? `${description} (${codes.map((one) => `\`${one}\``).join(', ')})` : description,
+          headers: {
+            ...always,
+            ...(['429', '503', '507'].includes(status) && { 'Retry-After': headerRef('RetryAfter') }),
+            ...(status === '401' && { 'WWW-Authenticate': headerRef('WWWAuthenticate') }),
+          },
+          content: {
+            'application/problem+json': {
+              schema: componentRef('Problem'),
+              example: {
+                type: `urn:heddle:problem:${code}`,
+                title: titleOf(code),
+                status: Number(status),
+                detail: `${titleOf(code)}.`,
+                code,
+                request_id: '019b0f2c-6c1e-7aa3-9f52-3e7b6f0c1d2a',
+                ...(status === '422' && { errors: [{ path: '/name', message: 'is required' }] }),
+              },
+            },
+          },
+        },
+      ]
+    }),
+  )
+}
+
+function contentOf(route: AnyRoute, components: Components): Schema | undefined {
+  if (route.produces)
+    return Object.fromEntries(
+      route.produces.map((type) => [type, { schema: { type: 'string', format: 'binary', description: 'The bytes' } }]),
+    )
+  if (!route.answer) return undefined
+  const schema = toJsonSchema(route.answer, 'output', components, route.operation)
+  const example = exampleAnswer(route, schema, components)
+  return { 'application/json': { schema, ...(example !== undefined && { example }) } }
+}
+
+export function responsesOf(route: AnyRoute, components: Components, tagged: boolean): Schema {
+  const content = contentOf(route, components)
+  const ended = route.deprecated && {
+    Deprecation: headerRef('Deprecation'),
+    ...(route.deprecated.sunset !== undefined && { Sunset: headerRef('Sunset') }),
+  }
+  const successes = successesOf(route).map((status): [string, Schema] => {
+    const headers = {
+      ...always,
+      ...(tagged && { ETag: headerRef('ETag') }),
+      ...(status === 201 && route.location && { Location: headerRef('Location') }),
+      ...(status === 302 && { Location: headerRef('RedirectLocation') }),
+      ...(route.method === 'POST' &&
+        route.idempotency !== 'none' && { 'Idempotent-Replayed': headerRef('IdempotentReplayed') }),
+      ...ended,
+    }
+    const hasBody = content && status !== 204 && status !== 302
+    return [String(status), { description: successText[status] ?? 'Done', headers, ...(hasBody && { content }) }]
+  })
+  const unchanged: [string, Schema][] = mayBeUnchanged(route, tagged)
+    ? [['304', { description: 'As If-None-Match says', headers: { ...always, ETag: headerRef('ETag') } }]]
+    : []
+  const refused = refusalsOf(route).map((status): [string, Schema] => [
+    String(status),
+    { $ref: `#/components/responses/Refused${status}` },
+  ])
+  return Object.fromEntries([...successes, ...unchanged, ...refused])
+}
+
+export const problemSchema: Schema = {
+  type: 'object',
+  description: 'A refusal, as RFC 9457 describes it.',
+  required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string', description: 'What to do next' },
+    code: { type: 'string', enum: [...allCodes].sort((a, b) => statusOf(a) - statusOf(b)) },
+    request_id: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['path', 'message'],
+        properties: {
+          path: { type: 'string', description: 'Where it is in the body, as a JSON Pointer' },
+          message: { type: 'string', description: 'What is wrong with it' },
+        },
+      },
+    },
+  },
+}
