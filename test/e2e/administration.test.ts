@@ -101,6 +101,34 @@ describe.skipIf(noBrowser)('administration', () => {
     await ada.page.getByText('Succeeded').first().waitFor()
   })
 
+  it('a token with a signature has a page that says why a call was refused', { timeout: 120_000 }, async () => {
+    const ada = await site().signUp('Ada')
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Echo',
+      definition: {
+        inputs: { type: 'object', properties: { order: { type: 'integer' } } },
+        nodes: [],
+        edges: [],
+        output: { $ref: 'input' },
+      },
+    })
+    const { page } = ada
+    await page.goto(`/workflows/${workflow_id}/access`)
+    await page.getByRole('button', { name: 'New token', exact: true }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Repository')
+    await page.getByLabel('How callers prove themselves').selectOption('github')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create token' }).click()
+    const address = (await page.getByTestId('copy-text').nth(1).textContent())!
+    expect(address).toMatch(/\/api\/webhooks\/in\/whk_/)
+    await page.getByRole('button', { name: 'Saved' }).click()
+    await page.getByRole('link', { name: 'Repository' }).click()
+    await page.getByText('"order":1').waitFor()
+    await page.getByRole('button', { name: 'Listen for a test call' }).click()
+    const refused = await site().service.call('POST', new URL(address).pathname, { body: { order: 1 } })
+    expect(refused.status).toBe(401)
+    await page.getByText('The signature header is missing').waitFor()
+  })
+
   it('an API key is shown once, works, and stops working', async () => {
     const ada = await site().signUp('Ada')
     await ada.page.goto('/keys')
