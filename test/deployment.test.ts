@@ -1,0 +1,45 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { settings } from '#platform/config'
+
+// The files for deployments name settings, paths and metrics of the program. Those must exist.
+
+const root = join(import.meta.dirname, '..')
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+const files = [
+  'Dockerfile',
+  'compose.yaml',
+  ...globSync('deploy/**/*', { cwd: root }).filter((file) => /\.\w+$/.test(file)),
+]
+
+/** Of the files themselves, or of other programs. */
+const NOT_OURS = new Set(['HEDDLE_HOST', 'HEDDLE_UPSTREAMS'])
+
+test.each(files)('%s names settings that exist', (file) => {
+  const named = read(file).match(/\b(?:HEDDLE|S3|SMTP|LLM|DATABASE|STRIPE)_[A-Z_]*[A-Z]\b/g) ?? []
+  expect([...new Set(named)].filter((name) => !(name in settings) && !NOT_OURS.has(name))).toEqual([])
+})
+
+test('workers scale on a metric that the program has', () => {
+  const [metric] = /heddle_engine_\w+/.exec(read('deploy/helm/heddle/templates/autoscaling.yaml'))!
+  expect(globSync('server/**/*.ts', { cwd: root }).some((file) => read(file).includes(metric))).toBe(true)
+})
+
+test('processes get longer to stop than they drain', () => {
+  const graces = [
+    /stop_grace_period: (\d+)s/.exec(read('compose.yaml')),
+    /TimeoutStopSec=(\d+)/.exec(read('deploy/systemd/heddle.service')),
+  ]
+  const drain = Number(settings.HEDDLE_DRAIN_S.shown)
+  for (const grace of graces) expect(Number(grace![1])).toBeGreaterThanOrEqual(drain + 10)
+})
+
+test('files that others refer to exist', () => {
+  for (const file of ['deploy/compose.env.example', 'deploy/proxy/Caddyfile']) {
+    expect(read('compose.yaml')).toContain(file)
+    expect(existsSync(join(root, file))).toBe(true)
+  }
+  expect(read('Dockerfile')).toContain('bin/heddle.mjs')
+  expect(existsSync(join(root, 'scripts', 'package', 'heddle.mjs'))).toBe(true)
+})
