@@ -426,6 +426,28 @@ describe('a destination acts for its owner', () => {
     })
   })
 
+  test('goes on while they see the workflow through a team', async () => {
+    const colleague = await makePerson(service)
+    await join(service, world.workspace, colleague, 'member')
+    const workflow = await save(world.owner)
+    const team = await world.owner.call('POST', '/api/teams', { body: { name: `Watchers ${workflow}` } })
+    const { team_id } = team.body
+    const added = await world.owner.call('POST', `/api/teams/${team_id}/add_users`, {
+      body: { user_ids: [colleague.id] },
+    })
+    expect(added.status, added.text).toBeLessThan(300)
+    const shared = { body: { teams: [{ team_id, role: 'viewer' }] } }
+    expect((await world.owner.call('PATCH', `/api/workflows/${workflow}`, shared)).status).toBe(200)
+    const { path, destination_id } = await make(colleague, { workflow_id: workflow })
+    await service.sql('select stop_destinations()')
+    expect(await get(colleague, destination_id)).toMatchObject({ enabled: true })
+    await run(world.owner, workflow)
+    await arrived(path, 'execution.succeeded')
+    await world.owner.call('PATCH', `/api/workflows/${workflow}`, { body: { teams: [] } })
+    await service.sql('select stop_destinations()')
+    expect(await get(colleague, destination_id)).toMatchObject({ enabled: false, off_reason: 'no_access' })
+  })
+
   test('stops when they leave the workspace or lose the workflow, and says why', async () => {
     const leaver = await makePerson(service)
     await join(service, world.workspace, leaver, 'member')
