@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Graph, Json, Node } from '#model/definition'
@@ -133,6 +132,16 @@ const makeGraph = (next: () => number, depth: number): { graph: Graph; expected:
 
 const portOf = ({ type }: Node): { port?: string } => (type === 'approval' ? { port: 'approved' } : {})
 
+/** As `toEqual` sees it: an expected id is any id. */
+function isEqual(results: unknown, expected: unknown): boolean {
+  try {
+    expect(results).toEqual(expected)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Says what everybody in the workspace is asked, until nobody is. */
 async function answerAll(isOver: () => boolean): Promise<void> {
   const told = new Set<string>()
@@ -222,7 +231,7 @@ test.each([
     const wrong = views.flatMap((view, n) => {
       const { graph, expected } = made[n]!
       const { status, results, waiting_for, error } = view
-      const isRight = status === 'succeeded' && isDeepStrictEqual(results, expected)
+      const isRight = status === 'succeeded' && isEqual(results, expected)
       return isRight ? [] : [{ graph: JSON.stringify(graph), expected, status, results, waiting_for, error }]
     })
     expect(wrong, `seed ${seed}`).toEqual([])
