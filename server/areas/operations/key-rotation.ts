@@ -22,15 +22,17 @@ const KeyRotation = z
       })
       .nullable()
       .describe('Null where none is under way'),
-    processes: z.array(
-      z.object({
-        process_id: z.string(),
-        keys: z.array(keyId),
-        current: keyId,
-        configured: keyId.describe('The one it would start with again'),
-        source: z.string(),
-      }),
-    ),
+    processes: z
+      .array(
+        z.object({
+          process_id: z.string(),
+          keys: z.array(keyId).describe('The keys that the process can open secrets with'),
+          current: keyId,
+          configured: keyId.describe('The one it would start with again'),
+          source: z.string().describe('Where the process has its key from: the settings or a file'),
+        }),
+      )
+      .describe('The processes that have reported lately'),
   })
   .meta({ id: 'KeyRotation' })
 
