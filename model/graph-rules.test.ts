@@ -228,7 +228,7 @@ describe('an argument', () => {
     [
       'is looked at in lists and objects',
       { args: { v: [null, 1, { w: [{ $ref: 'x' }] }] } },
-      ['/nodes/0/args/v/2/w/0: unknown name "x"; known are input, nodes, execution, vars'],
+      ['/nodes/0/args/v/2/w/0: unknown name "x"; known are input, nodes, execution, vars, callbacks'],
     ],
     [
       'knows item only in a map',

@@ -199,6 +199,7 @@ export const workflowRoutes = ({
         body: ImportRequest,
         answer: Imported,
         extension: true,
+        alsoRefuses: [412],
         examples: { body: { document: { heddle: 'workflow/1', ...example } } },
         run: (ctx: Context, input: ImportRequest) => importWorkflow(portable, ctx, input),
       },

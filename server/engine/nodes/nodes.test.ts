@@ -123,7 +123,7 @@ describe('every kind', () => {
       expect(descriptor.description.length).toBeGreaterThan(20)
       expect(descriptor.colour).toMatch(/^#[0-9a-f]{6}$/)
       expect(descriptor.keywords.length).toBeGreaterThan(2)
-      const needsInput = ['subworkflow', 'mail.send'].includes(type)
+      const needsInput = ['subworkflow', 'mail.send', 'wait.event'].includes(type)
       const result = validateDefinition({ nodes: [{ id: 'a', type, args: descriptor.defaults }] }, descriptorsOf(nodes))
       expect(needsInput || result.ok, `${type}: ${JSON.stringify(result)}`).toBe(true)
     }
