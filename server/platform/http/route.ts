@@ -41,7 +41,7 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   /** Other successful statuses it may choose. */
   alsoStatus?: (200 | 201 | 202 | 204 | 206)[]
   /** Refusals beyond those that its kind of route can give, for the OpenAPI document. */
-  alsoRefuses?: (401 | 402 | 403 | 405 | 409 | 410 | 413 | 415 | 416 | 502 | 504)[]
+  alsoRefuses?: (401 | 402 | 403 | 405 | 409 | 410 | 412 | 413 | 415 | 416 | 502 | 504)[]
   /** Of what was made: its own address where it can be read alone, else the list in which it stands. */
   location?: (answer: Record<string, string>, path: string) => string
   /**
