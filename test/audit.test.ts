@@ -35,6 +35,7 @@ const elsewhere = new Set([
   'removeTotp',
   'renewRecoveryCodes',
   'resetPassword',
+  'rotateKey',
   'sendVerification',
   'signIn',
   'unlinkOidc',

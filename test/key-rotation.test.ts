@@ -147,6 +147,8 @@ describe('the key of the installation', () => {
     const begun = await site.at(two.base, 'POST', '/api/operations/key-rotation', { key: second })
     expect(begun.status, begun.text).toBe(202)
     expect((await site.at(one.base, 'POST', '/api/operations/key-rotation', { key: newKey() })).status).toBe(409)
+    const { rows: audited } = await database.query(`select action from audit_log where action = 'key.rotated'`)
+    expect(audited).toHaveLength(1)
     const state = () => site.at(one.base, 'GET', '/api/operations/key-rotation')
     await until(
       async () => (await state()).body.rotation?.phase === 'restarting',

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type pg from 'pg'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Definition } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
@@ -267,10 +267,14 @@ slow('an execution that goes further after its worker died is no longer suspecte
       }),
     ],
   })
+  // Also after a timeout: a worker that is left behind would take the executions of the next attempt.
+  onTestFinished(async () => {
+    release()
+    await bench.stop()
+  })
   await reached
   const { rows } = await superuser.query('select status, crashes from executions where execution_id = $1', [id])
   expect(rows).toEqual([{ status: 'running', crashes: 0 }])
   release()
   expect(await ended(id)).toMatchObject({ status: 'succeeded' })
-  await bench.stop()
 })
