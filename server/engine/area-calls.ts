@@ -60,7 +60,7 @@ export const makeAreaCalls = (limits: { atOnce: number; perWorkspace: number }):
   }
 }
 
-/** A quarter of the connections is left to whoever else needs one, and one workspace never has all of the rest. */
+/** A quarter of the connections is left to others, and one workspace never has all of the rest. */
 export const areaCallsFor = (connections: number): AreaCalls => {
   const atOnce = Math.max(2, Math.floor(connections * 0.75))
   return makeAreaCalls({ atOnce, perWorkspace: Math.max(1, atOnce - 1) })

@@ -147,7 +147,7 @@ export type Signal =
   | { type: 'child.ended'; nodePath: string; childId: string; results: Json; error: ExecutionError | null }
   /** What the node waits for may be over, or gone: it is asked for again. */
   | { type: 'check'; nodePath: string }
-  /** Whoever owned the execution at this epoch recorded the start of this node, at most, and did not begin its effect. */
+  /** The worker that owned the execution at this epoch recorded the start of this node, at most, and did not begin its effect. */
   | { type: 'not_begun'; nodePath: string; attempt: number; epoch: number }
 
 /** How a sub-workflow ended. */

@@ -148,7 +148,7 @@ async function hook(cast: Cast): Promise<Prepared> {
   const { body } = await cast.author.call('POST', `/api/workflows/${params!.workflow_id}/tokens`, { body: {} })
   return { params: params!, token: body.token, body: {} }
 }
-/** The token is in the address: whoever has that may call. */
+/** The token is in the address: anyone who has that may call. */
 const inbound =
   (method: string) =>
   async (cast: Cast): Promise<Prepared> => {

@@ -116,7 +116,7 @@ export type Attempt = {
 
 type At = { workspace_id: string; destination_id: string; delivery_id: string }
 
-/** Whoever adds or ends a delivery holds the row of its destination: only so is `head` always on the first that is pending. */
+/** Anyone who adds or ends a delivery holds the row of its destination: only so is `head` always on the first that is pending. */
 const lockDestination = (tx: Tx, { workspace_id, destination_id }: At): Promise<{ failures: number } | undefined> =>
   tx.maybe(
     'select failures from event_destinations where workspace_id = $1 and destination_id = $2 for no key update',

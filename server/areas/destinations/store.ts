@@ -68,7 +68,7 @@ export const insertDestination = (
     ],
   )
 
-/** Whoever changes it answers for it from then on. One that is switched on begins with a clean record. */
+/** Anyone who changes it answers for it from then on. One that is switched on begins with a clean record. */
 export const updateDestination = (
   tx: Tx,
   workspaceId: string,

@@ -21,7 +21,7 @@ export type Incoming = { event_id: string; name: string | null; data: Json; call
 export type Where = Pick<PeopleWait, 'workspaceId' | 'executionId' | 'nodePath'>
 
 /**
- * Whoever keeps an event and whoever begins to wait for it must not miss each other: the one who keeps holds the lock alone, those who
+ * Anyone who keeps an event and the one who begins to wait for it must not miss each other: the one who keeps holds the lock alone, those who
  * begin to wait share it.
  */
 export const lockKey = (tx: Tx, workspaceId: string, text: string, shared: boolean): Promise<unknown> =>

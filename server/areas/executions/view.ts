@@ -46,7 +46,7 @@ export function briefWaits(waits: WaitingFor[]): WaitingFor[] {
   })
 }
 
-/** Where what is too large for an answer can be fetched by whoever asks. */
+/** Where what is too large for an answer can be fetched by anyone who asks. */
 type Address = (blob: Named) => Json
 
 export function makeViews(blobs: Blobs) {
@@ -103,12 +103,12 @@ export function makeViews(blobs: Blobs) {
       return undefined
     },
 
-    /** Results of any size, for whoever sees nothing else of the execution. */
+    /** Results of any size, for anyone who sees nothing else of the execution. */
     async results(view: ExecutionView): Promise<Readable | string | undefined> {
       return view.results_blob === null ? JSON.stringify(view.results) : blobs.stream(view.results_blob.key)
     },
 
-    /** `resultsAt`: where larger results can be fetched with the credential of whoever asks. */
+    /** `resultsAt`: where larger results can be fetched with the credential of anyone who asks. */
     async simple(view: ExecutionView, resultsAt: string): Promise<SimpleExecution> {
       const asked = view.waiting_for.find(({ kind }) => kind === 'clarification')
       return {

@@ -4,7 +4,7 @@ import { invalid, unknownReference } from '#platform/errors'
 import { id, reference } from '#platform/http/schema'
 
 // Workflows, templates and jobs that are shared with teams. Who is in a team is looked up whenever rights are asked for, so that
-// whoever leaves the team, or the workspace, has lost them.
+// anyone who leaves the team, or the workspace, has lost them.
 
 export type Shared = 'workflow_id' | 'template_id' | 'job_id'
 export type TeamShare<Role extends string = string> = { team_id: string; role: Role }

@@ -11,7 +11,7 @@ import type { NewVariable, Variable } from './schema.ts'
 import * as store from './store.ts'
 
 // Values of a workspace that are not secret. Everybody but guests reads them; members add some and change their own, and
-// owners of the workspace change any: whoever names a variable in a workflow relies on the person who set it.
+// owners of the workspace change any: anyone who names a variable in a workflow relies on the person who set it.
 
 type ByName = { name: string }
 
@@ -65,7 +65,7 @@ export async function deleteVariable(ctx: Context, { name }: ByName): Promise<vo
   await recordAudit(ctx, ctx.tx, { action: 'variable.deleted', data: { name } })
 }
 
-/** Asked before the input is read: whoever may not change it learns nothing about what they sent. */
+/** Asked before the input is read: anyone who may not change it learns nothing about what they sent. */
 export async function mayPutVariable(ctx: Context, { name }: ByName): Promise<void> {
   const present = await peekVariable(ctx, { name })
   if (present) requireChangeable(ctx, present)

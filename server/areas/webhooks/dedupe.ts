@@ -30,7 +30,7 @@ function keyOf({ dedupe }: InboundToken, headers: FastifyRequest['headers'], inp
   return undefined
 }
 
-/** One row a delivery, and the key of a start: whoever comes second gets that key, and with it the same execution. */
+/** One row a delivery, and the key of a start: anyone who comes second gets that key, and with it the same execution. */
 export async function dedupeKey(
   db: Database,
   token: InboundToken,

@@ -12,7 +12,7 @@ import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import { headersWithoutCredentials } from './request.ts'
 
-// The last calls of each token, for whoever sets a sender up: what came, and why it was refused. Written in batches and only as
+// The last calls of each token, for anyone who sets a sender up: what came, and why it was refused. Written in batches and only as
 // fast as somebody could read it: a flood of calls costs one transaction a second.
 
 const FLUSH_EVERY = SECOND

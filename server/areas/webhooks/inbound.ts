@@ -29,7 +29,7 @@ export type InboundParts = ReplyParts & {
 
 export type InboundCall = { token_or_id: string; body?: Buffer }
 
-/** Signed calls are counted only once the signature was right: whoever knows no more than the address uses up nothing. */
+/** Signed calls are counted only once the signature was right: anyone who knows no more than the address uses up nothing. */
 function countSigned({ limiter }: InboundParts, ctx: Context, token: InboundToken): void {
   if (ctx.config.HEDDLE_RATE_LIMITS !== 'on') return
   for (const verdict of [

@@ -9,7 +9,7 @@ import type { InboundToken } from './inbound-token.ts'
 
 // A whole request as the input of a workflow (`input: "request"`).
 
-/** Headers that prove who calls. The workflow needs none of them, and whoever reads its runs must not learn them. */
+/** Headers that prove who calls. The workflow needs none of them, and the one who reads its runs must not learn them. */
 const CREDENTIAL = /authorization|cookie|secret|password|token|signature|hmac|api-?key|credential/i
 
 export function headersWithoutCredentials(headers: FastifyRequest['headers'], auth_config: JsonObject): JsonObject {

@@ -1,7 +1,7 @@
 import type { NamedPrefix } from '#model/portable'
 import type { Tx } from '#platform/db/pool'
 
-// What the things of a workspace are called, for whoever may use them. A name that several have binds to none of them.
+// What the things of a workspace are called, for anyone who may use them. A name that several have binds to none of them.
 
 type Named = { id: string; name: string }
 type Asked = { workspaceId: string; userId: string }

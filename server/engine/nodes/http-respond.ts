@@ -27,7 +27,7 @@ export function checkHeaders(headers: JsonObject): void {
   }
 }
 
-/** It only says what the answer is. Whoever called the webhook and waits is answered with it once it is journalled. */
+/** It only says what the answer is. Anyone who called the webhook and waits is answered with it once it is journalled. */
 export const httpRespond: NodeKind = checked({
   descriptor: {
     type: 'http.respond',

@@ -26,7 +26,7 @@ export const makeIdentities = async (deps: {
   store: Store
   log: Logger
   standstill: Pick<Standstill, 'happened'>
-  /** What whoever takes over must know is written before anybody can. */
+  /** What the one who takes over must know is written before anybody can. */
   beforeHandOver(): Promise<void>
   /** The name is given up: nothing owned under it may be touched any more. */
   onGivenUp(): void

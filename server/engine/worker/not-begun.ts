@@ -13,7 +13,7 @@ export const announced = ({ commands }: Work): NodeAttempt[] =>
   )
 
 /**
- * Only whoever takes over right after that worker may believe it: each takeover raises the epoch by one, and with the next one
+ * Only the one who takes over right after that worker may believe it: each takeover raises the epoch by one, and with the next one
  * this worker may have begun the effect itself.
  */
 export const wasNotBegun = ({ inbox, epoch }: Pick<Owned, 'inbox' | 'epoch'>, node: NodeAttempt): boolean =>

@@ -73,7 +73,7 @@ const keepPasswordsUnder = (vault: Vault, adminUrl: string, ids: string[]): Prom
     return passwords && sealPasswords(vault, passwords, ids)
   })
 
-/** One step of the rotation under way, unless another process takes it. Whoever aborts it cuts its connection. */
+/** One step of the rotation under way, unless another process takes it. Anyone who aborts it cuts its connection. */
 export const stepRotation = (parts: RotationParts, signal: AbortSignal): Promise<void> =>
   signedIn(parts.ownerUrl, async (client) => {
     signal.throwIfAborted()

@@ -7,7 +7,7 @@ import { Card, Section } from '#web/ui/page.tsx'
 
 export type TeamShare = { team_id: string; role: string }
 
-/** The teams something is shared with. Whoever joins or leaves a team gains or loses the role at once. */
+/** The teams something is shared with. Anyone who joins or leaves a team gains or loses the role at once. */
 export function TeamShares({
   shares,
   roles,

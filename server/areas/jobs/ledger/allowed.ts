@@ -7,7 +7,7 @@ import type { RunError } from './errors.ts'
 // What a job is bound to is read and written in the name of whom its runs act for. People lose roles after they bound it, so
 // this is asked whenever a run begins.
 
-/** Whoever activated the version or wrote the definition; once they have left, the owner of the workflow or of the job. */
+/** The person who activated the version or wrote the definition; once they have left, the owner of the workflow or of the job. */
 const findPrincipalOfJob = (
   tx: Tx,
   workspaceId: string,
