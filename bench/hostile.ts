@@ -1,4 +1,7 @@
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { setPriority } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startBenchDatabase } from './database.ts'
 import { type Attack, worldOf } from './hostile/attack.ts'
 import { endlessCode } from './hostile/code.ts'
@@ -39,8 +42,8 @@ const attacks: Attack[] = [
 
 const MAX_P99_MS = 100
 const MAX_MB = 700
-/** An attack that is over at once is watched for as long all the same: its garbage is collected meanwhile. */
-const MIN_WATCH_MS = 3_000
+/** An attack that is over before is made again, so that the percentile is one of the time under attack. */
+const MIN_ATTACK_MS = 6_000
 
 const GREETING = { nodes: [{ id: 'n', type: 'set', args: { values: { n: 1 } } }], edges: [] }
 
@@ -56,10 +59,19 @@ async function suffer(attack: Attack) {
   const neighbour = await watchNeighbour(service.base, victim.key, workflow_id!)
   const memory = peakMemory(service.child.pid!)
   service.child.send('watch')
+  // The attacker would be on a machine of its own: it takes no processor time from the service and from the neighbour.
+  setPriority(19)
   const begun = performance.now()
-  const achieved = await strike().catch((error: Error) => `it ended with ${error.message}`)
-  const took = performance.now() - begun
-  await new Promise((resolve) => setTimeout(resolve, Math.max(0, MIN_WATCH_MS - took)))
+  let strikes = 0
+  let achieved = ''
+  let took = 0
+  do {
+    const before = performance.now()
+    achieved = await strike().catch((error: Error) => `it ended with ${error.message}`)
+    strikes += 1
+    took = performance.now() - begun
+    if (performance.now() - before < 100) await sleep(100)
+  } while (took < MIN_ATTACK_MS)
   const seen = await neighbour.stop()
   const memory_mb = memory.mb()
   service.child.send('watched')
@@ -68,19 +80,39 @@ async function suffer(attack: Attack) {
   await once(service.child, 'exit')
   await database.stop()
   const held = seen.p99_ms <= MAX_P99_MS && memory_mb <= MAX_MB && seen.refused === 0
-  return { held, ...seen, busy_ms, memory_mb, attack_s: Number((took / 1000).toFixed(1)), achieved }
+  return { held, ...seen, busy_ms, memory_mb, attack_s: Number((took / 1000).toFixed(1)), strikes, achieved }
 }
 
-const wanted = process.argv.slice(2)
-const figures: Record<string, Awaited<ReturnType<typeof suffer>>> = {}
-for (const attack of attacks) {
-  if (wanted.length > 0 && !wanted.some((name) => attack.name.startsWith(name))) continue
-  const figure = await suffer(attack)
-  figures[attack.name] = figure
-  console.error(
-    `${figure.held ? '✓' : '✗'} ${attack.name}: p99 ${figure.p99_ms} ms, run p99 ${figure.run_p99_ms} ms, health ${figure.health_ms} ms, busy ${figure.busy_ms} ms, ` +
-      `${figure.memory_mb} MB, ${figure.attack_s} s — ${attack.does}: ${figure.achieved}`,
-  )
+type Figure = Awaited<ReturnType<typeof suffer>>
+
+/** In a process of its own, which gives way to the others. */
+async function sufferApart(attack: Attack): Promise<Figure> {
+  const child = fork(import.meta.filename, ['--one', attack.name])
+  const [figure] = (await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(([code]) => {
+      throw new Error(`${attack.name} ended with ${code}`)
+    }),
+  ])) as [Figure]
+  return figure
 }
-console.log(JSON.stringify(figures, null, 2))
-process.exit(Object.values(figures).every(({ held }) => held) ? 0 : 1)
+
+if (process.argv[2] === '--one') {
+  const attack = attacks.find(({ name }) => name === process.argv[3])!
+  const figure = await suffer(attack)
+  process.send!(figure, () => process.exit(0))
+} else {
+  const wanted = process.argv.slice(2)
+  const figures: Record<string, Figure> = {}
+  for (const attack of attacks) {
+    if (wanted.length > 0 && !wanted.some((name) => attack.name.startsWith(name))) continue
+    const figure = await sufferApart(attack)
+    figures[attack.name] = figure
+    console.error(
+      `${figure.held ? '✓' : '✗'} ${attack.name}: p99 ${figure.p99_ms} ms, run p99 ${figure.run_p99_ms} ms, health ${figure.health_ms} ms, busy ${figure.busy_ms} ms, ` +
+        `${figure.memory_mb} MB, ${figure.strikes} times in ${figure.attack_s} s — ${attack.does}: ${figure.achieved}`,
+    )
+  }
+  console.log(JSON.stringify(figures, null, 2))
+  process.exit(Object.values(figures).every(({ held }) => held) ? 0 : 1)
+}

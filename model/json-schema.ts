@@ -18,7 +18,7 @@ export type ValidateOptions = {
 
 const MAX_ISSUES = 50
 /** A step is a value looked at by a schema, or as much other work: 0.3 to 0.6 µs. */
-const MAX_STEPS = 150_000
+const MAX_STEPS = 100_000
 const MAX_DEPTH = 128
 
 class TooCostly extends Error {}

@@ -177,9 +177,10 @@ export const listVersions = (
 ): Promise<Version[]> =>
   pageRows<Version>(
     tx,
-    `select ${versionColumns} from workflow_versions
+    `select ${versionColumns}, coalesce(bytes, octet_length(definition::text)) + 1000 as page_size from workflow_versions
      where workspace_id = $1 and workflow_id = $2 and ($3::integer is null or number < $3) order by number desc limit $4`,
     [workspaceId, workflowId, before, limit + 1],
+    'page.page_size',
   )
 
 export const findVersion = (
@@ -221,21 +222,24 @@ export const insertVersion = (
     note: string | null
     created_by: string
   },
-): Promise<Version> =>
-  tx.row<Version>(
-    `insert into workflow_versions (workspace_id, version_id, workflow_id, number, definition, sha256, note, created_by)
-     select $1, $2, $3, coalesce(max(number), 0) + 1, $4, $5, $6, $7 from workflow_versions where workspace_id = $1 and workflow_id = $3
+): Promise<Version> => {
+  const definition = JSON.stringify(version.definition)
+  return tx.row<Version>(
+    `insert into workflow_versions (workspace_id, version_id, workflow_id, number, definition, bytes, sha256, note, created_by)
+     select $1, $2, $3, coalesce(max(number), 0) + 1, $4, $8, $5, $6, $7 from workflow_versions where workspace_id = $1 and workflow_id = $3
      returning ${versionColumns}`,
     [
       workspaceId,
       version.version_id,
       version.workflow_id,
-      JSON.stringify(version.definition),
+      definition,
       version.sha256,
       version.note,
       version.created_by,
+      Buffer.byteLength(definition),
     ],
   )
+}
 
 /** Runs of it act for whoever activates it. */
 export async function activateVersion(

@@ -6,9 +6,11 @@ import type { Allowance } from '../interpreter/pass.ts'
 /** Steps of 30 ns: 2 ms for one workspace, 6 ms for all of them, in one turn of the event loop. */
 const WORKSPACE_STEPS = 70_000
 const TURN_STEPS = 200_000
-/** A slice that took longer than this lets the others rest the loop for as long. */
+/** After a longer slice the loop is left to the others for as long as the slice took. */
 const SHORT_MS = 2
-const MAX_REST_MS = 50
+/** Work that cannot be cut into slices, such as the check of a large input: after it the others have most of the time. */
+const LONG_MS = 20
+const MAX_REST_MS = 250
 
 export type Turns = {
   /** What this workspace may still compute in the present turn of the event loop. */
@@ -50,7 +52,7 @@ export const makeTurns = (): Turns => {
       const took = performance.now() - begunAt
       if (waiting.size === 0) isScheduled = false
       else if (took < SHORT_MS) setImmediate(slice)
-      else setTimeout(slice, Math.min(MAX_REST_MS, took))
+      else setTimeout(slice, Math.min(MAX_REST_MS, took < LONG_MS ? took : 4 * took))
     })
   }
 

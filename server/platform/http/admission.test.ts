@@ -37,9 +37,16 @@ const leave = async (count: number): Promise<void> => {
   await settle()
 }
 
+const OF_ONE = 8
+/** Eight tenants take all 64 places. */
+const fill = (): void => {
+  for (const tenant of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) ask(tenant, OF_ONE)
+}
+
 describe('requests beyond what is worked on at once', () => {
   test('wait until another is answered, and a turn is given back once', async () => {
-    ask('a', 65)
+    fill()
+    ask('i')
     await settle()
     expect(admission.figures()).toEqual({ atWork: 64, waiting: 1 })
     const [first] = turns
@@ -49,11 +56,36 @@ describe('requests beyond what is worked on at once', () => {
     expect(admission.figures().atWork).toBe(64)
   })
 
+  test('of one tenant wait while there are places for the others', async () => {
+    ask('loud', OF_ONE + 4)
+    await settle()
+    expect(admission.figures()).toEqual({ atWork: OF_ONE, waiting: 4 })
+    ask('quiet', 2)
+    await settle()
+    expect(begun.slice(OF_ONE)).toEqual(['quiet', 'quiet'])
+    await leave(1)
+    expect(begun.slice(OF_ONE + 2)).toEqual(['loud'])
+    expect(admission.figures()).toEqual({ atWork: OF_ONE + 2, waiting: 3 })
+  })
+
   test('are begun by turns of their tenants, not in the order of the loudest', async () => {
-    ask('loud', 264)
+    fill()
+    ask('loud', 200)
     ask('quiet', 2)
     await leave(3)
     expect(begun.slice(64)).toEqual(['loud', 'quiet', 'loud'])
+  })
+
+  test('leave out a tenant that has its share at work', async () => {
+    fill()
+    ask('a', 3)
+    ask('quiet')
+    // The first eight turns are those of `a`: one of its own is begun for each that it leaves.
+    await leave(1)
+    expect(begun.slice(64)).toEqual(['a'])
+    turns.splice(0, OF_ONE - 1)
+    await leave(1)
+    expect(begun.slice(65)).toEqual(['quiet'])
   })
 
   test('may all be of one tenant; beyond that they are refused, and only to that tenant', async () => {
@@ -65,14 +97,17 @@ describe('requests beyond what is worked on at once', () => {
     expect(refused).toEqual(['loud'])
     ask('quiet', 3)
     await settle()
-    expect(refused).toEqual(['loud', 'loud', 'loud', 'loud'])
-    expect(admission.figures()).toEqual({ atWork: 64, waiting: 512 })
-    await leave(2)
-    expect(begun.slice(64)).toEqual(['loud', 'quiet'])
+    // There are places at work for another tenant.
+    expect(refused).toEqual(['loud'])
+    expect(begun.slice(OF_ONE)).toEqual(['quiet', 'quiet', 'quiet'])
+    ask('quiet', 20)
+    await settle()
+    expect(refused).toEqual(['loud', ...Array(15).fill('loud')])
+    expect(admission.figures()).toEqual({ atWork: 2 * OF_ONE, waiting: 64 + 512 - OF_ONE })
   })
 
-  test('take the place of whoever waits most often when there is no room at all', async () => {
-    ask('a', 64)
+  test('take the place of the tenant that waits most often when there is no room at all', async () => {
+    fill()
     ask('a', 256)
     ask('b', 256)
     ask('quiet')
@@ -83,7 +118,7 @@ describe('requests beyond what is worked on at once', () => {
   })
 
   test('do not wait for those that wait for something else', async () => {
-    ask('polling', 64)
+    fill()
     await settle()
     ask('quiet')
     await settle()

@@ -71,22 +71,30 @@ export const MAX_PAGE_BYTES = 2 * 1024 * 1024
 /** Pages that the database has cut: rows follow although fewer than asked for came. */
 const cut = new WeakSet<object>()
 
-type Counted = { page_bytes: string; page_at: string; page_rows: string }
+type Counted = { page_bytes: string; page_at: string; page_rows: string; page_size?: number }
 
 /**
  * Rows of a list, asked for with `limit + 1` in their order. What would take the page past its bytes is left in the database:
- * two hundred rows of a megabyte each are neither read nor parsed.
+ * two hundred rows of a megabyte each are neither read nor parsed. `sizeOf` is what a row counts, in SQL; where that
+ * is a column (`page.page_size`), the database does not even unpack the rows that it leaves out.
  */
-export async function pageRows<Row>(tx: Pick<Tx, 'rows'>, sql: string, values: Values): Promise<Row[]> {
+export async function pageRows<Row>(
+  tx: Pick<Tx, 'rows'>,
+  sql: string,
+  values: Values,
+  sizeOf = 'octet_length(page::text)',
+): Promise<Row[]> {
   const counted = await tx.rows<Row & Counted>(
     `with page as materialized (${sql}),
-     counted as (select page.*, sum(octet_length(page::text)) over (rows unbounded preceding) as page_bytes,
+     counted as (select page.*, sum(${sizeOf}) over (rows unbounded preceding) as page_bytes,
        row_number() over () as page_at, count(*) over () as page_rows from page)
      select * from counted where page_at = 1 or page_bytes <= ${MAX_PAGE_BYTES} order by page_at`,
     values,
   )
   const found = Number(counted[0]?.page_rows ?? 0)
-  const rows = counted.map(({ page_bytes: _bytes, page_at: _at, page_rows: _rows, ...row }) => row as Row)
+  const rows = counted.map(
+    ({ page_bytes: _bytes, page_at: _at, page_rows: _rows, page_size: _size, ...row }) => row as Row,
+  )
   if (rows.length < found) cut.add(rows)
   return rows
 }
