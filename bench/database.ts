@@ -25,7 +25,7 @@ export const startBenchDatabase = async (
   chmodSync(dataDir, 0o711)
   const log = pino({ level: 'warn' }, pino.destination(2))
   const postgres = await startEmbeddedPostgres({ dataDir, log })
-  // The server outlives whoever started it; a bench that is stopped in the middle must not leave it behind.
+  // The server outlives the process that started it; a bench that is stopped in the middle must not leave it behind.
   const abandon = (): void => {
     process.kill(postgres.postmasterPid, 'SIGQUIT')
     rmSync(dataDir, { recursive: true, force: true })

@@ -47,7 +47,7 @@ async function measure(api: string): Promise<{ p50_ms: number; p99_ms: number }>
     // What parking leaves to be done is over when a person answers.
     await sleep(QUIET_MS)
     const answered = await sendAnswer(line, execution_id!, n)
-    // Whoever asks at once how it went keeps the process busy that is to resume it.
+    // Anyone who asks at once how it went keeps the process busy that is to resume it.
     await sleep(QUIET_MS)
     // The time the journal gives the resumption, on this machine's one clock, less the moment the answer was sent.
     const sentAt = performance.timeOrigin + answered

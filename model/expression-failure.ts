@@ -1,4 +1,4 @@
-/** Why an expression could not be used: `code` becomes the node's error code, `message` is for whoever wrote it. */
+/** Why an expression could not be used: `code` becomes the node's error code, `message` is for the person who wrote it. */
 export class ExpressionFailure extends Error {
   readonly code: string
 

@@ -20,7 +20,7 @@ export type LiteralId = { path: string; prefix: string; id: string }
 
 /**
  * Every literal id that a definition names, found by `x-id` in the schemas of its nodes (`{"x-id": "wf"}`), or by
- * `x-id-by-kind` where the field `kind` says what the field `id` names (`{"x-id-by-kind": {"user": "usr"}}`). Whoever saves
+ * `x-id-by-kind` where the field `kind` says what the field `id` names (`{"x-id-by-kind": {"user": "usr"}}`). Anyone who saves
  * a definition must check that the caller's workspace has them; the node checks again when it runs.
  */
 export function literalIds(definition: Definition, kinds: Kinds): LiteralId[] {

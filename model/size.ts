@@ -19,7 +19,7 @@ const REMEMBER_FROM = 512
 /** Values of an execution never change once they are there. */
 const known = new WeakMap<object, number>()
 
-/** For whoever has the text anyway. */
+/** For anyone who has the text anyway. */
 export function rememberSize(value: unknown, size: number): void {
   if (typeof value === 'object' && value !== null && size >= REMEMBER_FROM) known.set(value, size)
 }

@@ -19,7 +19,7 @@ export type WaitOptions = {
 
 /**
  * The execution once it has ended, or, with `until: 'waiting'`, once it needs somebody. It goes on over a restart of the
- * service: whoever waits must not lose what was started.
+ * service: a caller that waits must not lose what was started.
  */
 export async function waitForExecution(
   client: Client,

@@ -75,7 +75,7 @@ export type App = {
   nodes: ReadonlyMap<string, NodeDescriptor>
   /**
    * Lets work in flight come to rest: open requests are answered, executions parked. For `drainMs` it says that it is not
-   * ready and answers all the same, so that whoever sends it requests can turn to others.
+   * ready and answers all the same, so that its clients can turn to others.
    */
   stop(options?: { drainMs?: number }): Promise<void>
 }

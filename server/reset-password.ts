@@ -8,7 +8,7 @@ import { StartRefused } from '#platform/db/refused'
 import { toWire } from '#platform/ids'
 import { asOwner } from '#server/seed'
 
-// For whoever operates the machine: nobody else can say that a person who lost a password is who they say they are.
+// For anyone who operates the machine: nobody else can say that a person who lost a password is who they say they are.
 
 /** Gives the account a new password, ends its sessions and removes its second factors. API keys stay, as they do when a person changes a password. */
 export async function resetPassword(ownerUrl: string, address: string): Promise<string[]> {

@@ -105,7 +105,7 @@ async function seedClaims(tx: Tx, config: Config): Promise<string[]> {
     )
     lines.push(`heddle operator claim for ${email}: ${token}`)
   }
-  // Whoever is no operator any more has nothing left to claim.
+  // Anyone who is no operator any more has nothing left to claim.
   await tx.count('delete from operator_claims where email <> all($1)', [
     [...operatorAddresses(config.HEDDLE_OPERATORS)],
   ])

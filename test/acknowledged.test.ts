@@ -94,7 +94,7 @@ const GATE_OPENS = /from approval_requests where .* for update/s
 const QUESTION_OPENS = /from questions where .* for update/s
 
 describe.each(['confirming', 'sending'] as const)('a connection that is cut while a COMMIT is %s', (at) => {
-  // Repeated: the worker tries again after half a second, and whoever votes or answers is faster than its third try.
+  // Repeated: the worker tries again after half a second, and anyone who votes or answers is faster than its third try.
   test('of a gate', async () => {
     const cut = network.worker.aim({ transaction: GATE_OPENS, at, times: at === 'confirming' ? 3 : 1 })
     const execution = await start(gate, 'nodes.gate.output.outcome')

@@ -94,7 +94,7 @@ export async function stopUntilDead(stage: Stage): Promise<{ held: number; viola
   return { held: held.length, violations: same ? [] : ['a worker that was declared dead has written something'] }
 }
 
-/** The database server is killed without a word; whoever runs it starts it again. How long until a start is acknowledged. */
+/** The database server is killed without a word; its supervisor starts it again. How long until a start is acknowledged. */
 export async function killDatabase(stage: Stage): Promise<{ down_ms: number; back_ms: number }> {
   const at = performance.now()
   const pid = stage.database.postmaster()

@@ -4,7 +4,7 @@ import { fromWire } from '#platform/ids'
 import { post } from '../world.ts'
 
 // A load with people in it: executions that wait for a timer, a child, a map, a vote and an answer, started by callers who do
-// not give up, and by a schedule; whoever is to vote or answer does so at once. Nothing in it can fail by itself.
+// not give up, and by a schedule; the people who are to vote or answer do so at once. Nothing in it can fail by itself.
 
 export type PeopleLoad = {
   /** Ids of the executions whose start was acknowledged. */

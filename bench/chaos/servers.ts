@@ -126,7 +126,7 @@ export function makeServers() {
 
   return {
     archive: join(root, 'archive'),
-    /** An empty one; it keeps what it writes for whoever restores it (`archive`). */
+    /** An empty one; it keeps what it writes for a later restore (`archive`). */
     create: async (name: string): Promise<DatabaseServer> => {
       const directory = join(root, name)
       mkdirSync(join(root, 'archive'), { recursive: true })

@@ -9,7 +9,7 @@ type Column = [name: string, type: string]
 
 const quote = pg.escapeIdentifier
 
-/** Tables with rows of their own, parents of partitions included. The list of migrations is written by whoever applies them. */
+/** Tables with rows of their own, parents of partitions included. The list of migrations is written by the program that applies them. */
 const TABLES = `select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where c.relkind in ('r', 'p') and not c.relispartition and n.nspname in ('public', 'engine') and c.relname <> 'schema_migrations'
   order by 1, 2`

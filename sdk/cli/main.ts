@@ -51,7 +51,7 @@ const read = () =>
     },
   })
 
-/** Written for whoever typed the command. */
+/** Written for the person who typed the command. */
 function tell(error: unknown): void {
   if (error instanceof HeddleProblem) {
     console.error(`${error.code}: ${error.message}`)

@@ -2,7 +2,7 @@ import type { OutgoingCredential } from '#platform/outgoing/credential'
 import type { LanguageModel } from '#providers/llm/index'
 import { type NodeCall, NodeFailure } from './node.ts'
 
-/** What the area of credentials does for nodes: opens one for whoever the execution acts for. Throws NodeFailure. */
+/** What the area of credentials does for nodes: opens one for the person the execution acts for. Throws NodeFailure. */
 export type OpenCredential = (wanted: {
   workspaceId: string
   executionId: string

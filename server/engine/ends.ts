@@ -10,7 +10,7 @@ import { readBlob } from './outputs.ts'
 import type { ChildEnd, EndedExecution, EnginePorts, Initiator, TriggerKind } from './ports.ts'
 import type { Store } from './worker/store.ts'
 
-// Whoever must know of an end is told of it: the parent that waits, children that need not go on, the areas. The row
+// Anyone who must know of an end is told of it: the parent that waits, children that need not go on, the areas. The row
 // carries the duty (`tell_end`) from the statement that ended it until everybody was told, so a crash delays it and no more.
 
 type Row = {

@@ -31,7 +31,7 @@ export function joinInitiators(...chains: Initiator[][]): Initiator[] {
 }
 
 /**
- * The chain of what an execution starts. Its principal is part of it where the other acts for somebody else: whoever wrote the
+ * The chain of what an execution starts. Its principal is part of it where the other acts for somebody else: the person who wrote the
  * first decides what the second is given. Where both act for the same person, they are one piece of work in two parts.
  */
 export const initiatorsOfFollower = (

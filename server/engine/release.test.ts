@@ -42,7 +42,7 @@ afterAll(async () => {
 })
 
 const end = async (bench: Bench, id: string) => (await bench.engine.waitFor(workspaceId, id, 20 * SECOND))!
-/** Each node was begun and ended once, whoever did it. */
+/** Each node was begun and ended once, no matter who did it. */
 const steps = async (bench: Bench, id: string): Promise<string[]> =>
   (await bench.engine.readEvents(workspaceId, id, 0, 100)).map(({ type, data }) => `${type} ${data.node_id ?? ''}`)
 

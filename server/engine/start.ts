@@ -130,7 +130,7 @@ export const makeStarter = (deps: {
     const at = { workspaceId: start.workspaceId, executionId }
     if (worker && start.maxConcurrency == null && worker.hasRoomFor(start.workspaceId)) {
       const definition = await worker.loadDefinition(start.workspaceId, start.definitionRef)
-      // What only a newer release understands is queued for whoever does.
+      // What only a newer release understands is queued for a worker that does.
       if (worker.understands(definition)) {
         if (await worker.begin(at, row, definition)) return { executionId, status: 'running', replayed: false }
         return alreadyStarted(start, executionId)

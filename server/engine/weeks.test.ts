@@ -122,7 +122,7 @@ async function partitionsIn(statement: string, values: string): Promise<string[]
 }
 
 describe('with sixty weeks', () => {
-  test('whoever names an execution reads the partition of its week and no other', async () => {
+  test('a query that names an execution reads the partition of its week and no other', async () => {
     const { workspaceId, executionId, week } = await add(100, 'succeeded')
     const values = `('${workspaceId}', '${executionId}')`
     const where = 'where workspace_id = $1 and execution_id = $2'

@@ -3,7 +3,7 @@ import type { Context } from './http/context.ts'
 import { newId, toWire } from './ids.ts'
 import { OUTBOX_HINTS } from './outbox.ts'
 
-/** The request an entry belongs to, where whoever writes it acts for somebody else than its caller. */
+/** The request an entry belongs to, where the writer acts for somebody else than its caller. */
 type Writer = Pick<Context, 'maybePerson' | 'maybeWorkspace' | 'address'> & { request?: object }
 
 const written = new WeakSet<object>()

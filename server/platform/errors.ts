@@ -113,7 +113,7 @@ export class Problem extends Error {
   }
 }
 
-/** A refusal. `detail` tells whoever must act what to do next. */
+/** A refusal. `detail` tells the person who must act what to do next. */
 export const problem = (code: Code, detail?: string, more: { retryAfterS?: number; cause?: unknown } = {}): Problem =>
   new Problem(code, detail ?? `${titleOf(code)}.`, more)
 

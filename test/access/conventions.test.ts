@@ -76,7 +76,7 @@ describe('what is refused is refused in the order 401, 404 or 403, 422', () => {
   /** What proves who is calling is in the body, so the body is read first. */
   const proofInBody = new Set(['confirmEmail', 'confirmSignUp', 'resetPassword'])
 
-  test('whoever may not do it is told so, whatever they send', async () => {
+  test('anyone who may not do it is told so, whatever they send', async () => {
     const unlike: unknown[] = []
     for (const route of routes.filter(({ method, access }) => method !== 'GET' && access.word !== 'token')) {
       if (proofInBody.has(route.operation)) continue

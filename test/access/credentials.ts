@@ -41,7 +41,7 @@ export const credentialCases: Cases = {
   testCredential: { expect: using, prepare: async (cast) => ({ ...(await credential(cast)), body: {} }) },
   getCredentialUsage: { expect: looking, prepare: credential },
   authorizeCredential: {
-    // Only a browser can go on from here: with an API key it is a conflict, for whoever may.
+    // Only a browser can go on from here: with an API key it is a conflict, for anyone who may.
     expect: withChanges(changing, { author: 409, resourceMember: 409 }),
     prepare: async (cast) => {
       const { params } = await credential(cast, {

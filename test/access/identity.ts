@@ -87,7 +87,7 @@ export const identityCases: Cases = {
   getApiKey: { expect: rows.ownOnly, prepare: keyOfAuthor },
   deleteApiKey: { expect: rows.ownOnly, prepare: keyOfAuthor },
   previewInvitation: { expect: rows.anyone, prepare: invitation, plainParameters: ['token'] },
-  // Whoever is signed in with another address may not have it; whoever is new may.
+  // Anyone who is signed in with another address may not have it; anyone who is new may.
   acceptInvitation: {
     expect: withChanges(everybody(404), { nobody: 'ok', wrongToken: 'ok' }),
     prepare: async (cast) => ({ ...(await invitation(cast)), body: { name: 'New', password: 'correct horse' } }),

@@ -65,7 +65,7 @@ describe('the access matrix', () => {
         prepared ??= (await one.prepare?.(cast)) ?? {}
         const { status, body } = await callAs(kind, route, prepared)
         if (status < 300) examples.keep(operation, prepared.body, body)
-        // Whoever is refused changes nothing: what they were refused is there for the next.
+        // Anyone who is refused changes nothing: what they were refused is there for the next.
         if (status < 400) prepared = undefined
         seen[kind] = one.expect[kind] === 'ok' && status < 400 ? 'ok' : status
       }

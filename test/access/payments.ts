@@ -35,7 +35,7 @@ async function method(cast: Cast) {
   return { params: { payment_method_id: confirmed.body.payment_method.payment_method_id as string } }
 }
 
-/** Whoever may change their workspace's subscription, each in their own workspace. */
+/** Anyone who may change their workspace's subscription, each in their own workspace. */
 const payers = ({ workspaceOwner, stranger, operator }: Cast) => [workspaceOwner, stranger, operator]
 
 async function subscribed(cast: Cast): Promise<string> {

@@ -57,7 +57,7 @@ async function signedAddress(cast: Cast): Promise<Prepared> {
   return { params: { audio_id: body.audio_id, grant: playback.url.split('/').at(-1) } }
 }
 
-/** A visitor of the author's template wrote; whoever else has a role elsewhere has none here. */
+/** A visitor of the author's template wrote; others with a role elsewhere have none here. */
 async function visited({ author, service }: Cast): Promise<Prepared> {
   const template = await makeTemplate(author, [])
   const { token } = await makeToken(author, `/api/templates/${template}`)

@@ -295,7 +295,7 @@ export const workflowCases: Cases = {
   listInbox: { expect: rows.selectedRead },
   listQuestionInbox: { expect: rows.selectedRead },
   listAgreement: { expect: rows.selectedRead },
-  // Whoever sees the execution sees its gates; only those the policy names may vote.
+  // Anyone who sees the execution sees its gates; only those the policy names may vote.
   getApproval: { expect: rows.hiddenAnyMember, prepare: async (cast) => ({ params: (await gate(cast)).params! }) },
   castVote: { expect: rows.hiddenOwnerOnly, prepare: gate },
   delegateVote: {

@@ -39,7 +39,7 @@ export const workspaceCases: Cases = {
     prepare: async (cast) => ({ ...(await workspace(cast)), body: { name: 'Renamed' } }),
   },
   deleteWorkspace: { expect: rows.workspaceOwnerOnly, prepare: doomed },
-  // The cast comes with API keys, which keep no selection: whoever may select is told so.
+  // The cast comes with API keys, which keep no selection: anyone who may select is told so.
   selectWorkspace: {
     expect: withChanges(rows.workspaceRead, {
       guest: 409,

@@ -160,7 +160,7 @@ describe.skipIf(noBrowser)('people in a workflow', { timeout: 90_000 }, () => {
     }
   })
 
-  it('whoever looks at any page of the console is there for the others; who chose to be busy stays so', async () => {
+  it('anyone who looks at any page of the console is there for the others; a person who chose to be busy stays busy', async () => {
     const ada = await site().signUp('Ada')
     const ben = await site().invite(ada, 'Ben')
     await ben.page.goto('/datasets')

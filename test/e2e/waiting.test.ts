@@ -74,7 +74,7 @@ describe.skipIf(noBrowser)('what waits for somebody', { timeout: 90_000 }, () =>
     expect([await decided(0), await decided(1), await decided(2)]).toEqual(['approve', 'approve', 'reject'])
   })
 
-  it('whoever is asked can answer, however many questions are due before', async () => {
+  it('anyone who is asked can answer, however many questions are due before', async () => {
     const ada = await site().signUp('Ada')
     const execution_id = await run(site(), ada, question)
     await eventually(async () => (await site().call(ada, 'GET', '/api/clarifications/inbox')).items.length).toBe(1)

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 
-/** A real OpenID provider on a free port, in which whoever signs in is whom the test says. */
+/** A real OpenID provider on a free port, in which the test says who signs in. */
 export type OpenIdProvider = {
   issuer: string
   /** Who is at the keyboard from now on. */

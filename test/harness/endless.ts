@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { createGzip } from 'node:zlib'
 
-/** How a server treats whoever asks it. */
+/** How a server treats its callers. */
 export type Treatment = 'without end' | 'drip' | 'gzip bomb' | 'huge header'
 export const treatments: Treatment[] = ['without end', 'drip', 'gzip bomb', 'huge header']
 

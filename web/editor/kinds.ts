@@ -17,7 +17,7 @@ export function readKinds(palette: Palette, alone = false): Kinds {
   return { groups, table: new Map(groups.flatMap(({ kinds }) => kinds.map((kind) => [kind.type, kind]))) }
 }
 
-/** Who is alone in a workspace would draw a gate that nobody can open: whoever starts a run does not vote on it by default. */
+/** A person alone in a workspace would draw a gate that nobody can open: the person who starts a run does not vote on it by default. */
 function forOneself(kind: Kind): Kind {
   const policy = isObject(kind.defaults.policy) ? kind.defaults.policy : {}
   return { ...kind, defaults: { ...kind.defaults, policy: { ...policy, allow_self: true } } }

@@ -50,7 +50,7 @@ function apply(live: Live, frame: Frame): Live {
   }
 }
 
-/** Whoever is looking at the run it is about, on its page or in the editor, need not be told. */
+/** Anyone who is looking at the run it is about, on its page or in the editor, need not be told. */
 const isInSight = (executionId: string): boolean =>
   location.pathname === `/runs/${executionId}` ||
   document.querySelector(`[data-execution="${CSS.escape(executionId)}"]`) !== null

@@ -21,7 +21,7 @@ export const isFor = (
       or (line ->> 'kind' = 'team' and exists (select from team_members t
         where t.workspace_id = $1 and t.team_id = (line ->> 'ref')::uuid and t.user_id = ${person}))))))`
 
-/** Whoever may answer, each with a kind: an id alone is a person's. An id of another workspace finds nobody in this one. */
+/** The people and teams that may answer, each with a kind: an id alone is a person's. An id of another workspace finds nobody in this one. */
 export const namedIn = (who: Json | undefined): string | null =>
   Array.isArray(who) ? JSON.stringify(who.map(toNamed)) : null
 

@@ -112,7 +112,7 @@ describe('gates', () => {
     expect(await ended(second.execution)).toMatchObject({ results: 'paid' })
   })
 
-  test('a CEL quorum counts people; whoever has a veto role rejects alone', async () => {
+  test('a CEL quorum counts people; a holder of a veto role rejects alone', async () => {
     const third = await makePerson(service())
     await join(service(), world.workspace, third, 'member')
     const approvers = [person(world.member), person(world.viewer), person(third)]
@@ -128,7 +128,7 @@ describe('gates', () => {
     expect(await ended(vetoed.execution)).toMatchObject({ results: 'refused' })
   })
 
-  test('whoever started the execution may not approve it, unless the policy says so', async () => {
+  test('the person who started the execution may not approve it, unless the policy says so', async () => {
     const { gate } = await openGate({ approvers: [person(world.owner), person(world.member)], quorum: 'any' })
     const refused = await vote(world.owner, gate)
     expect(refused.status).toBe(403)

@@ -12,7 +12,7 @@ const failing = (error: Error) => {
   }
 }
 
-test('whoever comes second finds what the first has opened', async () => {
+test('the second to come finds what the first has opened', async () => {
   expect(await openedOnce('one_open', failing(taken('one_open')))).toBe(2)
 })
 

@@ -2,7 +2,7 @@ import { isUniqueViolation } from '#platform/db/pool'
 
 /**
  * Two workers may open the same gate or question at the same time: one lost its connection and was given up, the other took
- * its execution over. Whoever comes second is refused by the index, and finds what the first has opened.
+ * its execution over. The second to come is refused by the index, and finds what the first has opened.
  */
 export async function openedOnce<T>(index: string, open: () => Promise<T>): Promise<T> {
   try {

@@ -53,7 +53,7 @@ function toRow(approver: Approver): ApproverRow {
   }
 }
 
-/** The policy in words, for whoever votes without seeing it as a form. */
+/** The policy in words, for anyone who votes without seeing it as a form. */
 export function policyText({ quorum, veto, allow_self, due_in_s, on_due }: Policy): string {
   return [
     `It opens when ${quorumText(quorum)}.`,

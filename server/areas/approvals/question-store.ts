@@ -29,7 +29,7 @@ export type Row = {
   due_at: Date | null
 }
 
-/** A question, and whether whoever answers is one of those it is for. */
+/** A question, and whether the person who answers is one of those it is for. */
 export type Asked = Row & { named: boolean }
 
 export type WhereAsked = Pick<PeopleWait, 'workspaceId' | 'executionId' | 'nodePath'>

@@ -155,7 +155,7 @@ export function makeQuestions({
     stillOpen: store.listStillOpen,
     isForPerson: store.isForPerson,
 
-    /** Whoever an open question of the execution names sees that the execution exists. */
+    /** A person named by an open question of the execution sees that the execution exists. */
     async standingThroughQuestion(ctx: Context, executionId: string): Promise<Standing | undefined> {
       const named = await store.isNamedIn(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, executionId)
       return named ? 'visible' : undefined

@@ -4,7 +4,7 @@ import { type Service, startService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson } from '#test/harness/world'
 
-// A vote or an answer is a message to the execution in the transaction that records it. Whoever took it may be gone before
+// A vote or an answer is a message to the execution in the transaction that records it. The process that took it may be gone before
 // anybody has read it.
 
 const definition = {

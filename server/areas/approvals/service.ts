@@ -19,7 +19,7 @@ import * as voting from './voting-store.ts'
 
 type ById = { request_id: string }
 
-/** A gate is seen by whoever sees its execution, and by whoever may vote or has voted. */
+/** A gate is seen by anyone who sees its execution, and by anyone who may vote or has voted. */
 export const makeStandingInGate =
   (standingInExecution: StandingIn): StandingIn =>
   async (ctx, requestId) => {

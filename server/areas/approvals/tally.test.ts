@@ -90,7 +90,7 @@ describe('a gate that nobody is left to open', () => {
     ['needs both', { quorum: { n_of: 2 } }, [], [person('ann', true), person('bob')], false, true],
     ['needs more than both', { quorum: { n_of: 3 } }, [], [person('ann', true), person('bob')], false, false],
     [
-      'was vetoed, whoever else might vote',
+      'was vetoed, no matter who else might vote',
       { veto: ['owner'] },
       [vote('bob', 'reject', { voter_role: 'owner' })],
       [person('ann', true)],

@@ -54,7 +54,7 @@ describe('companies', () => {
     expect((await world.owner.call('GET', `/api/companies/${body.company_id}`)).status).toBe(404)
   })
 
-  test('whoever leaves the last of its workspaces leaves the company to an owner of that workspace', async () => {
+  test('anyone who leaves the last of its workspaces leaves the company to an owner of that workspace', async () => {
     const [founder, successor] = [await makePerson(service()), await makePerson(service())]
     const first = await makeWorkspace(service(), founder)
     const path = `/api/companies/${first.company.id}`

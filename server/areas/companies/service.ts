@@ -77,7 +77,7 @@ export function makeCompanies() {
   }
 }
 
-/** Whoever leaves the last of its workspaces they worked in leaves the company too, to an owner of that workspace. */
+/** Anyone who leaves the last of its workspaces they worked in leaves the company too, to an owner of that workspace. */
 export const passCompanyOn: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
   const passed = await store.passCompanyOn(tx, workspaceId, userId, byUserId)
   if (!passed) return

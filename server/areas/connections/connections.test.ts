@@ -182,7 +182,7 @@ describe('a connection', () => {
   test('sends its secret only to the host it was stored for', async () => {
     const { connection_id } = (await connect()).body
     caught = []
-    // Whoever could change the row itself would still not learn the secret.
+    // Anyone who could change the row itself would still not learn the secret.
     await service().sql(
       `update connections set config = jsonb_set(config, '{host}', '"localhost"') where connection_id = $1`,
       [

@@ -30,7 +30,7 @@ export const standingInSource = standing(store.findSource)
 
 /**
  * What the jobs do about a connection, inside the transaction that changed it. Filled in by the composition root. Nothing comes
- * back: a job may be hidden from whoever revokes the connection and from whoever reads the audit log, its number too.
+ * back: a job may be hidden from the person who revokes the connection and from the person who reads the audit log, its number too.
  */
 export type JobHooks = {
   /** Pauses the jobs that read through the connection, with `connection_revoked`, and tells their owners. */

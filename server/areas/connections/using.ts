@@ -27,7 +27,7 @@ export const steps: Record<Step, string> = {
   read: 'read',
 }
 
-/** A failed probe or query, told so that whoever must act knows where to look. */
+/** A failed probe or query, told so that the person who must act knows where to look. */
 export const failedAt = (
   failure: WarehouseFailure,
   detail = 'Correct it and try again; nothing was stored.',

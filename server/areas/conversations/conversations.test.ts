@@ -7,7 +7,7 @@ import { until } from '#test/harness/until'
 import { makeTemplate, makeToken, makeWorkflow, refund, type Visitor, visit } from '#test/harness/widget'
 import { makeWorld, type World } from '#test/harness/world'
 
-// Conversations with a language model, and what they must keep whoever dies or comes twice.
+// Conversations with a language model, and what they must keep when a process dies or comes twice.
 
 let fake: FakeLlm
 let service: Service

@@ -294,7 +294,7 @@ describe('who may use it', () => {
     expect(vendor.seen).toHaveLength(1)
   })
 
-  test('is decided for whoever the workflow acts for, not for whoever starts it', async () => {
+  test('is decided for the person the workflow acts for, not for the one who starts it', async () => {
     const id = await store()
     const made = await save(naming(id))
     const { workflow_id } = made.body

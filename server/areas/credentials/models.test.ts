@@ -96,7 +96,7 @@ describe('the model that answers', () => {
     expect(JSON.stringify(ended)).not.toContain(first.key)
   })
 
-  test('is that of the workspace where none is named, for whoever runs there', async () => {
+  test('is that of the workspace where none is named, for everybody who runs there', async () => {
     const id = await stored(first)
     expect((await choose({ credential_id: id })).body).toEqual({
       credential_id: id,
@@ -141,7 +141,7 @@ describe('the model that answers', () => {
     expect((await choose({ credential_id: null }, world.member)).status).toBe(403)
   })
 
-  test('reads messages, for whoever asks', async () => {
+  test('reads messages, no matter who asks', async () => {
     const id = await stored(first)
     first.script(json({ found: [{ name: 'name', value_json: '"Ada"', quote: 'Ada' }] }))
     const body = { message: 'I am Ada', requirements: ['name'], credential_id: id }

@@ -8,7 +8,7 @@ const asNodeFailure = (error: unknown): unknown =>
     ? new NodeFailure(error.code, error.message, { retryable: error.retryable })
     : error
 
-/** A credential for a node: opened for whoever its execution acts for. */
+/** A credential for a node: opened for the person its execution acts for. */
 export const makeOpenCredential =
   (parts: ResolveParts): OpenCredential =>
   async ({ workspaceId, executionId, principalId, credentialId }) => {

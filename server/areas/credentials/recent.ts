@@ -41,7 +41,7 @@ export function makeRecent(db: Pick<Database, 'listen'>, now: () => number = () 
     begin: (): number => changes,
     keep(wanted: Wanted, row: Found, since: number): void {
       const key = keyOf(wanted)
-      // Tokens change by themselves, and whoever has no role may get one.
+      // Tokens change by themselves, and anyone who has no role may get one.
       if (key === undefined || since !== changes || isOAuth(row.kind) || row.role === null) return
       if (kept.size >= MAX_KEPT) kept.clear()
       kept.set(key, { row, until: now() + FOR })

@@ -12,7 +12,7 @@ import * as store from './store.ts'
 import { GrantRefused, requestTokens, type Tokens } from './token-endpoint.ts'
 import * as tokenStore from './token-store.ts'
 
-// One refresh at a time, over all processes: whoever wins the lease row asks the token endpoint outside any transaction, and
+// One refresh at a time, over all processes: the process that wins the lease row asks the token endpoint outside any transaction, and
 // the others wait for the row to change. A refresh token that can be used once is therefore never used twice.
 
 export type RefreshParts = {

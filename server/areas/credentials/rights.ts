@@ -41,7 +41,7 @@ export async function mayUseNamed(tx: Tx, workspaceId: string, named: string, us
   return credentialId !== undefined && mayUse(await findRole(tx, workspaceId, credentialId, userId))
 }
 
-/** Credentials of a person who leaves go to whoever gets their workflows, which would fail without them. */
+/** Credentials of a person who leaves go to the person who gets their workflows, which would fail without them. */
 export const passCredentialsOn: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
   await tx.count(
     `update credentials set owner_id = (

@@ -1,6 +1,6 @@
 import type { Tx } from '#platform/db/pool'
 
-/** How long whoever refreshes may take before another may try. */
+/** How long a refresh may take before another may try. */
 const LEASE_S = 30
 
 /** True for one of all who saw the token of this version; for 401s, at most every half minute. */
@@ -33,7 +33,7 @@ export const storeTokens = async (
     [workspaceId, credentialId, lease, tokens, lifetimeS],
   )) === 1
 
-/** A person agreed: whoever was refreshing what was there before has lost its lease. */
+/** A person agreed: a process that was refreshing what was there before has lost its lease. */
 export const connect = (
   tx: Tx,
   workspaceId: string,

@@ -55,7 +55,7 @@ export type ResolveParts = {
 const notAllowed = (): CredentialRefused =>
   new CredentialRefused(
     'credential_not_allowed',
-    'there is no such credential, or whoever this runs for may not use it; its owner can share it with them',
+    'there is no such credential, or the person this runs for may not use it; its owner can share it with them',
   )
 
 export async function resolveCredential(parts: ResolveParts, wanted: Wanted): Promise<Resolved> {

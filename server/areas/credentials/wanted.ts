@@ -1,5 +1,5 @@
 /**
- * On whose behalf: a person, whoever an execution acts for, or the workspace for what its owners chose for all of it.
+ * On whose behalf: a person, the person an execution acts for, or the workspace for what its owners chose for all of it.
  */
 export type Principal = { userId: string | null } | { executionId: string; principalId?: string | null } | 'workspace'
 

@@ -16,7 +16,7 @@ const changed = () =>
 /** Beside the main thread: 1 MiB takes about 2 ms. */
 const unpack = promisify(zstdDecompress)
 
-/** The bytes of a version, chunk by chunk: one short transaction each, whoever reads slowly holds no connection. */
+/** The bytes of a version, chunk by chunk: one short transaction each, so that a slow reader holds no connection. */
 export async function* readChunks(
   db: Database,
   workspaceId: string,
@@ -65,7 +65,7 @@ export async function* readRecords(
   yield* readVersion(db, workspaceId, dataset.version_id, { from, to })
 }
 
-/** Both fingerprints, so that whoever reads it can tell which version was meant. */
+/** Both fingerprints, so that the person who reads it can tell which version was meant. */
 export const changedFrom = (name: string, was: string, is: string | null) =>
   problem(
     'dataset_changed',

@@ -103,7 +103,7 @@ export function makeDatasetUse({ db }: { db: Database }) {
     readVersion: (workspaceId: string, versionId: string, range: { from: number; to: number }) =>
       readVersion(db, workspaceId, versionId, range),
 
-    /** Records that belong to no dataset, for whoever keeps the version's id; `releaseVersion` lets them go. */
+    /** Records that belong to no dataset, for a caller that keeps the version's id; `releaseVersion` lets them go. */
     captureVersion: (workspaceId: string, records: Records) =>
       withDraft(db, workspaceId, async (draft) => {
         const { packed } = await packRecords(records, draft)

@@ -470,7 +470,7 @@ describe('a destination acts for its owner', () => {
       const { body } = await world.owner.call('GET', '/api/notifications')
       return body.items.some(({ data }: Answer['body']) => data?.destination_id === wide.destination_id)
     }, 'the owner of the workspace to be told')
-    // Whoever switches it on answers for it.
+    // Anyone who switches it on answers for it.
     const taken = await world.owner.call('PATCH', `/api/event-destinations/${wide.destination_id}`, {
       body: { enabled: true },
     })

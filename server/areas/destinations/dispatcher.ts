@@ -173,6 +173,6 @@ const NOT_VISIBLE: Outcome = {
   retryAfterS: null,
   answer_status: null,
   answer_text: null,
-  problem: 'was not sent: whoever the destination acts for may no longer see it',
+  problem: 'was not sent: the person the destination acts for may no longer see it',
   duration_ms: 0,
 }

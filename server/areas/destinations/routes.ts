@@ -71,7 +71,7 @@ export const destinationRoutes = (parts: DestinationParts & TestParts): AnyRoute
       updateDestination: {
         summary: 'Change an event destination, or switch it off or on',
         description:
-          'Whoever changes it becomes its owner: from then on it is sent what they may see. What waited while it was off is sent once it is on.',
+          'Anyone who changes it becomes its owner: from then on it is sent what they may see. What waited while it was off is sent once it is on.',
         extension: true,
         body: DestinationPatch,
         answer: Destination,

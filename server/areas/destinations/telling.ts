@@ -6,7 +6,7 @@ import { listToTell, takeUntold } from './store.ts'
 
 export const offMessages: Record<OffReason, string> = {
   manual: 'It was switched off by hand.',
-  owner_left: 'The person it acted for has left the workspace. Whoever switches it on takes their place.',
+  owner_left: 'The person it acted for has left the workspace. Anyone who switches it on takes their place.',
   no_access: 'The person it acts for may no longer see the workflow, or the workflow was deleted.',
   failing: 'The receiver accepted nothing for three days.',
   gone: 'The receiver answered 410: it takes no more events.',

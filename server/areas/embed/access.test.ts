@@ -210,7 +210,7 @@ describe('a visitor', () => {
       call('POST', `/thread/${id}/action`, { body: { action: 'cancel', form_id: body.form.form_id } }),
       call('GET', `/execution/${execution}/status`),
       call('POST', `/executions/${execution}/respond`, { body: { response: 1 } }),
-      // Whoever may not is told so, whatever they send.
+      // Anyone who may not is told so, whatever they send.
       call('POST', `/thread/${id}/action`, { body: { nonsense: 1 } }),
       call('POST', `/executions/${execution}/respond`, { body: {} }),
     ]
@@ -270,7 +270,7 @@ describe('a visitor', () => {
       expect((await read(bad)).body.code).toBe('visitor_token_required')
   })
 
-  test('is limited to a few requests a second, whoever else shares the token', async () => {
+  test('is limited to a few requests a second, no matter who else shares the token', async () => {
     const { startService } = await import('#test/harness/service')
     const limited = await startService({ database: service().database, env: { HEDDLE_RATE_LIMITS: 'on' } })
     try {
@@ -343,7 +343,7 @@ test('a token of one org is none on the host of another', async () => {
         .once('error', reject)
         .end()
     })
-  // Whoever knew only one org believes that for two seconds.
+  // Anyone who knew only one org believes that for two seconds.
   await until(async () => (await from('unknown.example')) === 404, 'the second org to be noticed')
   expect(await from('127.0.0.1')).toBe(200)
   expect(await from('other.example')).toBe(401)

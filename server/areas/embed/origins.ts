@@ -5,7 +5,7 @@ import { problem } from '#platform/errors'
 import { problemAnswer, sendAnswer } from '#platform/http/answer'
 import { fromWire } from '#platform/ids'
 
-// Which pages may use a widget. An origin is no credential: whoever is not a browser sends what they like. It keeps other
+// Which pages may use a widget. An origin is no credential: anyone who is not a browser sends what they like. It keeps other
 // sites from using a token in the browsers of their visitors.
 
 const KEPT_FOR = 800

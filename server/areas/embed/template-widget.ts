@@ -74,7 +74,7 @@ export function makeTemplateWidget(options: {
         features: offered(template.features),
         voice: template.voice,
         suggestions: offers.slice(0, MAX_SUGGESTIONS).map(({ name }) => name),
-        // Whoever is known stays who they are, for another day.
+        // Anyone who is known stays who they are, for another day.
         visitor_token: visitors.mint(ownerOf(credential), credential.visitor_id ?? newId()),
       }
     },

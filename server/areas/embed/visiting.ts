@@ -106,7 +106,7 @@ export function makeVisiting(options: {
 
     /**
      * A conversation that begins with a message. Of a delivery whose answer was lost it is the one that it began, and its
-     * visitor whoever began it.
+     * visitor who began it.
      */
     begin(ctx: Context, of: NewConversation) {
       const credential = credentialOf(ctx)

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import { DAY } from '#platform/clock'
 import type { Vault } from '#platform/secrets'
 
-// A visitor is nobody but whoever holds this token: 24 hours, for one template or one workflow. Nothing of it is stored;
+// A visitor is the holder of this token: 24 hours, for one template or one workflow. Nothing of it is stored;
 // a thread or an execution carries the visitor's id, and the id alone opens nothing.
 
 const LASTS = DAY

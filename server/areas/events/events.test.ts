@@ -318,7 +318,7 @@ describe('a sub-workflow that is not waited for', () => {
     expect((await whenEnded(results.execution_id)).status).toBe('failed')
   })
 
-  test('goes on although whoever started it is cancelled', async () => {
+  test('goes on although the execution that started it is cancelled', async () => {
     const key = newKey()
     const child = await makeWorkflow(waiting({ key }))
     const execution = await run({

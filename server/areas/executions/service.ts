@@ -42,7 +42,7 @@ export type AdhocStanding = (ctx: Context, triggerId: string) => Promise<Standin
 export const makeStandingInExecution =
   (options: {
     standingInJob?: AdhocStanding
-    /** Whoever an open question names sees that the execution exists. */
+    /** A person named by an open question sees that the execution exists. */
     standingThroughQuestion?: AdhocStanding
   }): StandingIn =>
   async (ctx, executionId) => {

@@ -203,7 +203,7 @@ export function makeStarter(options: { engine: Engine; quota: Quota }) {
           input,
           trigger: by.trigger,
           startedBy: by.startedBy,
-          // What is part of the program acts for whoever runs it.
+          // What is part of the program acts for the person who runs it.
           principalId: start.principalId ?? by.startedBy,
           ...(by.initiatedBy && { initiatedBy: by.initiatedBy }),
           ...(by.idempotency && { idempotency: by.idempotency }),

@@ -415,7 +415,7 @@ describe('conversations', () => {
     expect((await rowsOf(configId)).threads).toBe(2)
   })
 
-  test('are read by the owners of the workspace and whoever made the channel; nobody else knows of them', async () => {
+  test('are read by the owners of the workspace and the person who made the channel; nobody else knows of them', async () => {
     const configId = await makeChannel('telegram')
     await deliver('telegram', configId, telegram.fromTelegram(telegram.telegramMessage('hello', 5)))
     const [row] = await until(async () => {

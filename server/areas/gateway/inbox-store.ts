@@ -30,7 +30,7 @@ export const insertDelivery = (tx: Tx, workspaceId: string, delivery: Omit<Deliv
     ],
   )
 
-/** Leased: whoever dies with it leaves it to another. */
+/** Leased: a process that dies with it leaves it to another. */
 export const takeDelivery = (
   tx: Tx,
   workspaceId: string,

@@ -3,7 +3,7 @@ import type { Address } from '#providers/channels/index'
 
 // What goes out
 
-/** Wakes whoever sends or takes in. */
+/** Wakes the loops that send and take in. */
 export const CHANNEL_HINTS = 'channels'
 
 export type Send = {

@@ -23,7 +23,7 @@ type Found = invitationStore.Found
 const nobody = { workspaceId: null, userId: null }
 
 export function makeAccepting({ invitations, people }: { invitations: Invitations; people: People }) {
-  /** Used, expired, revoked, of another org and never made are the same to whoever asks. */
+  /** Used, expired, revoked, of another org and never made are the same to every caller. */
   const find = async (ctx: Context, tx: Tx, token: string): Promise<Found> => {
     const found = secretLooksValid('inv', token) ? await invitationStore.findByToken(tx, hashSecret(token)) : undefined
     if (!found || found.org_id !== ctx.org.org_id) throw problem('not_found')
@@ -31,7 +31,7 @@ export function makeAccepting({ invitations, people }: { invitations: Invitation
   }
 
   /**
-   * Everything for which it can be refused whoever accepts is asked before the account is looked at: a refusal that only
+   * Everything for which it can be refused no matter who accepts is checked before the account is looked at: a refusal that only
    * those without one get would tell who has one. What is claimed keeps its thread or job from going.
    */
   const claim = async (tx: Tx, found: Found): Promise<void> => {

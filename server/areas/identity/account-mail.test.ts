@@ -149,7 +149,7 @@ describe('a forgotten password', () => {
     expect(entries).toEqual([{ data: { by: 'mail', ended: 1, keys_deleted: 0 } }])
   })
 
-  test('of an address that was never proven takes the keys of whoever made the account', async () => {
+  test('of an address that was never proven takes the keys of the person who made the account', async () => {
     const person = await makePerson(service)
     await service.sql('update users set email_verified_at = null where user_id = $1', [person.uuid])
     await forgot(person.email)

@@ -17,7 +17,7 @@ export type Found = {
   expires_at: Date
 }
 
-/** An invitation that can still be accepted, whoever asks: to have its token is to be invited. */
+/** An invitation that can still be accepted, no matter who asks: to have its token is to be invited. */
 export const findByToken = (tx: Tx, tokenHash: Buffer): Promise<Found | undefined> =>
   tx.maybe<Found>('select * from find_invitation($1)', [tokenHash])
 

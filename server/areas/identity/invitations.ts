@@ -12,7 +12,7 @@ import { orgBaseUrl } from './links.ts'
 import type { SendMail } from './mail.ts'
 import type { RequireVerified } from './verification.ts'
 
-// One way into a workspace, a thread or a job for whoever is not there yet. The answer and its time do not tell whether the
+// One way into a workspace, a thread or a job for anyone who is not there yet. The answer and its time do not tell whether the
 // address has an account: nothing but the workspace's own members is looked at.
 
 const LIFETIME_S = (7 * DAY) / SECOND
@@ -32,7 +32,7 @@ export type Invite = {
   role: string
   /** What the mail calls it: the name of the workspace, the title of the thread or job. */
   to: string
-  /** To this thread or job alone; whoever is new then is a guest of the workspace. */
+  /** To this thread or job alone; anyone who is new then is a guest of the workspace. */
   resource?: { kind: ResourceToShare; id: string; isHidden?: boolean }
   /** Whether somebody who was added may know of it; everybody may unless said. */
   seenBy?: (userId: string) => Promise<boolean>

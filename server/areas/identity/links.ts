@@ -3,7 +3,7 @@ import type { Context } from '#platform/http/context'
 
 /**
  * Where the people of this org reach the service: the configured address, or the org's own host where that address serves
- * another org. Never the Host of the request, which whoever asks can choose.
+ * another org. Never the Host of the request, which the caller can choose.
  */
 export async function orgBaseUrl(ctx: Pick<Context, 'org' | 'baseUrl'>, tx: Tx): Promise<string> {
   const hosts = await tx.rows<{ host: string }>('select host from org_hosts where org_id = $1 order by host', [

@@ -31,7 +31,7 @@ export const sendsMail = (config: Pick<Config, 'SMTP_URL'>): boolean => config.S
 
 const RETRY_AFTER = [2 * SECOND, 30 * SECOND]
 
-/** A letter that no server takes is logged and given up: what it says is also in the answer to whoever sent it. */
+/** A letter that no server takes is logged and given up: what it says is also in the answer to the person who sent it. */
 export function sendThrough(mail: Mail, log: Logger): SendMail {
   if (mail.provider === 'outbox') return keepMail
 

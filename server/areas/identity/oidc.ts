@@ -18,7 +18,7 @@ import { enterAs } from './sessions.ts'
 import * as store from './store.ts'
 
 // Sign-in with an OpenID provider. An address that has an account already is not taken over by a provider that claims it:
-// our sign-up does not prove addresses, so whoever came first could be lying in wait. The person signs in and links.
+// our sign-up does not prove addresses, so the first to come could be lying in wait. The person signs in and links.
 
 const COOKIE = 'heddle_oidc'
 const COOKIE_PATH = '/auth/oidc'
@@ -91,7 +91,7 @@ export function makeOidc(options: { config: Config; client: OidcClient; people: 
     })
   }
 
-  /** The cookies of whoever comes back with a confirmed profile, or the challenge of their second factor. */
+  /** The cookies of a person who comes back with a confirmed profile, or the challenge of their second factor. */
   const finish = (ctx: Context, exchange: Exchange, profile: Profile, linkUserId: string | null): Promise<Finished> =>
     ctx.db.tenant(nobody, async (tx) => {
       const known = await oidcStore.findByIdentity(tx, ctx.org.org_id, profile.issuer, profile.subject)

@@ -111,7 +111,7 @@ describe('closed sign-up and operators', () => {
     }
   }
 
-  test('a closed service answers 403 to everybody, whoever exists', () =>
+  test('a closed service answers 403 to everybody, no matter who exists', () =>
     withService({ HEDDLE_SIGN_UP: 'invite', HEDDLE_OPERATORS: 'op@example.com' }, async (closed) => {
       for (const email of ['new@example.com', 'op@example.com'])
         expect((await signUp(closed.base, { email })).answer.body.code).toBe('sign_up_closed')

@@ -76,7 +76,7 @@ export function makePeople({ config, sendMail }: { config: Config; sendMail: Sen
     operator: reserved.has(user.email),
   })
 
-  /** Closed sign-up answers before anything is looked at, except to whoever shows the claim of a reserved address. */
+  /** Closed sign-up answers before anything is looked at, except to anyone who shows the claim of a reserved address. */
   const refuseSignUp = (email: string, claim: string | undefined): void => {
     if (config.HEDDLE_SIGN_UP === 'invite' && (claim === undefined || !reserved.has(email)))
       throw problem('sign_up_closed')
@@ -88,7 +88,7 @@ export function makePeople({ config, sendMail }: { config: Config; sendMail: Sen
     personOf,
     refuseSignUp,
 
-    /** Where it is closed, what is wrong with the rest matters only to whoever shows a claim. */
+    /** Where it is closed, what is wrong with the rest matters only to anyone who shows a claim. */
     async maySignUp(_ctx: Context, _input: unknown, { request }: Exchange): Promise<void> {
       if (config.HEDDLE_SIGN_UP === 'invite' && !request.rawBody.includes('"claim_token"'))
         throw problem('sign_up_closed')
@@ -99,7 +99,7 @@ export function makePeople({ config, sendMail }: { config: Config; sendMail: Sen
       refuseSignUp(input.email, input.claim_token)
       refuseWeakPassword('/password', input.password, input)
       const passwordHash = await hashPassword(input.password)
-      // Whoever shows the claim of an operator has shown enough.
+      // Anyone who shows the claim of an operator has shown enough.
       if (sendsMail(config) && !reserved.has(input.email)) return beginSignUp(ctx, sendMail, input, passwordHash)
       const { answer, cookie } = await ctx.db.tenant(nobody, async (tx) => {
         if (
@@ -162,7 +162,7 @@ export function makePeople({ config, sendMail }: { config: Config; sendMail: Sen
       }
     },
 
-    /** Whoever knew the old one is out: every other session ends. Keys stay, they are listed and deleted by themselves. */
+    /** Anyone who knew the old one is out: every other session ends. Keys stay, they are listed and deleted by themselves. */
     async changePassword(ctx: Context, input: z.output<typeof NewPassword>): Promise<void> {
       requireUnbound(ctx)
       const { attempt, known } = await ctx.db.tenant(nobody, async (tx) => ({

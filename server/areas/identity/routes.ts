@@ -214,7 +214,7 @@ export const identityRoutes = ({
         ...comesIn,
         summary: 'Sign in; the session the browser had before ends',
         description:
-          'Whoever has a second factor gets `second_factor_required` with a challenge and no session, and goes on with `POST /auth/sign-in/second-factor`. Twenty wrong passwords or codes for one account from one address lock it for that address for 15 minutes (429), whether or not the account exists.',
+          'Anyone who has a second factor gets `second_factor_required` with a challenge and no session, and goes on with `POST /auth/sign-in/second-factor`. Twenty wrong passwords or codes for one account from one address lock it for that address for 15 minutes (429), whether or not the account exists.',
         body: SignIn,
         answer: SignedInOrSecondFactor,
         rate: 'sign_in',

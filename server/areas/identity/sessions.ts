@@ -25,7 +25,7 @@ export const actingAs = (ctx: Context, person: Person, workspaceId: string | nul
 })
 
 /**
- * A new session for this person, and its cookie. The session the browser came with ends: whoever knew its token before the
+ * A new session for this person, and its cookie. The session the browser came with ends: anyone who knew its token before the
  * sign-in knows nothing after it. Leaves the transaction in the person's scope.
  */
 export async function startSession(

@@ -21,7 +21,7 @@ const nobody = { workspaceId: null, userId: null }
 export type AccountMail = { config: Config; people: People; sendMail: SendMail }
 
 /**
- * Makes the account of a sign-up whose mail arrived. The password is asked for again: whoever opens a link that somebody else
+ * Makes the account of a sign-up whose mail arrived. The password is asked for again: anyone who opens a link that somebody else
  * caused must not make an account whose password that other person knows.
  */
 export async function confirmSignUp(
@@ -64,6 +64,6 @@ export async function confirmSignUp(
   return answer
 }
 
-/** Used, expired, of another org and never made are the same to whoever asks. */
+/** Used, expired, of another org and never made are the same to every caller. */
 export const linkSpent = () =>
   problem('not_found', 'This link was used, has expired or never existed. Ask for a new one.')

@@ -296,7 +296,7 @@ describe('the batch-progress socket', () => {
     const numbers = socket.frames.slice(1).map(({ seq }) => seq)
     expect(numbers).toEqual(numbers.map((_, at) => snapshot.seq + 1 + at))
 
-    // What the job executes is for its members to watch, whoever asked for the run.
+    // What the job executes is for its members to watch, no matter who asked for the run.
     const { body: ledger } = await colleague.call('GET', `/api/enrichment-jobs/${job}/records?status=succeeded&limit=1`)
     const { body: watch } = await colleague.call('POST', `/auth/workflow-ticket/${ledger.items[0].execution_id}`)
     const execution = openSocket(watch.url, watch.ticket)

@@ -5,7 +5,7 @@ import { DUE_HINTS, wakeRunners } from './events.ts'
 
 const service = useService({ role: 'api' })
 
-test('whoever runs jobs is woken by the commit itself, also where every hint is lost', async () => {
+test('the runner of jobs is woken by the commit itself, also where every hint is lost', async () => {
   const { db } = service()
   let heard = 0
   const off = await db.listen(DUE_HINTS, () => {

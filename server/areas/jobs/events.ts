@@ -13,7 +13,7 @@ export const JOB_HINTS = 'jobs'
 export const DUE_HINTS = 'jobs_due'
 
 /**
- * A run of the ledger was made or freed: whoever drives runs looks at once. Said in the transaction that makes it true: a hint
+ * A run of the ledger was made or freed: the drivers of runs look at once. Said in the transaction that makes it true: a hint
  * that leaves after the commit is lost with the process, and the job would wait for the next look.
  */
 export const wakeRunners = (tx: Tx): Promise<unknown> => tx.rows('select pg_notify($1, $2)', [DUE_HINTS, ''])

@@ -81,7 +81,7 @@ export async function pauseForMissing(
   await tellPaused(tx, workspaceId, [{ job_id: jobId }], reason, WHY[reason])
 }
 
-/** Whoever paused a job by hand finds it paused by hand when it is given something else to execute. */
+/** Anyone who paused a job by hand finds it paused by hand when it is given something else to execute. */
 export async function pauseJobsOfWorkflow(tx: Tx, workspaceId: string, workflowId: string): Promise<void> {
   const paused = await tx.rows<Told>(
     `update enrichment_jobs set status = 'paused', updated_at = now(),
@@ -102,7 +102,7 @@ export const loadJobDefinition =
     (await db.tenant({ workspaceId, userId: null }, (tx) => findDefinition(tx, workspaceId, definitionId)))
       ?.definition as Definition | undefined
 
-/** An invitation to a job was accepted. Whoever is in it already keeps their role. */
+/** An invitation to a job was accepted. Anyone who is in it already keeps their role. */
 export const joinJob: NonNullable<OnAccepted['job']> = async (tx, { workspaceId, resourceId, userId, role }) => {
   if (!(await lockJob(tx, workspaceId, resourceId))) throw problem('not_found')
   if (await members.findMember(tx, workspaceId, resourceId, userId)) return

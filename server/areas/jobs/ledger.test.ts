@@ -97,7 +97,7 @@ describe('the ledger', () => {
     await first.stop()
   }, 120_000)
 
-  test('a record that kills whoever works on it is parked after five tries, and the rest are done', async () => {
+  test('a record that kills the process that works on it is parked after five tries, and the rest are done', async () => {
     const database = await makeTestDatabase()
     const directory = await makeTemporaryDirectory()
     const before = await startService({ database })
@@ -128,7 +128,7 @@ describe('the ledger', () => {
     const there = {
       ...member,
       async call(method: string, path: string, options = {}) {
-        // Whoever answered may be dead by now.
+        // The process that answered may be dead by now.
         for (;;) {
           const { base } = await running
           const answer = await base

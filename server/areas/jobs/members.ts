@@ -58,7 +58,7 @@ export function makeJobMembers({ invitations }: { invitations: Invitations }) {
       if (there) throw problem('already_exists', `${email} is a member of the job already; change the role there.`)
       const isHidden = isPinned(job)
       const resource = { kind: 'job' as const, id: job_id, isHidden }
-      // Whoever may not see a pinned job must not learn of it by being made a member of it.
+      // Anyone who may not see a pinned job must not learn of it by being made a member of it.
       const seenBy = async (userId: string) =>
         (await roleInJob(ctx.tx, ctx.workspace.workspace_id, userId, job_id)) !== undefined
       return invitations.invite(ctx, { email, role, to: isHidden ? 'a job' : job.name, resource, seenBy })

@@ -201,7 +201,7 @@ describe('a run', () => {
     await service().sql(
       `update enrichment_jobs set due_at = now() + interval '300 milliseconds' where cron is not null`,
     )
-    // Whoever changes a schedule says so; then the service sleeps until exactly that time.
+    // Anyone who changes a schedule says so; then the service sleeps until exactly that time.
     await service().sql(`select pg_notify('jobs_due', '')`)
     const ran = await untilRan(member, job)
     expect(ran.last_run.counts.succeeded).toBe(3)

@@ -19,7 +19,7 @@ export async function roleInJob(tx: Tx, workspaceId: string, userId: string, job
 export const standingInJob: StandingIn = async (ctx, jobId) =>
   ctx.maybeWorkspace === null ? undefined : roleInJob(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, jobId)
 
-/** To delete: whoever owns the job itself or the workspace passes, also where the job is hidden from them. */
+/** To delete: the person who owns the job itself or the workspace passes, also where the job is hidden from them. */
 export const standingInOwnedJob: StandingIn = async (ctx, jobId) => {
   if (ctx.maybeWorkspace === null) return undefined
   const owned = await store.findOwnRole(ctx.tx, ctx.workspace.workspace_id, jobId, ctx.person.user_id)

@@ -119,7 +119,7 @@ describe('the live feed of notifications', () => {
 })
 
 describe('tickets', () => {
-  test('open one socket, whoever else tries: fifty at once and one gets in', async () => {
+  test('open one socket, no matter who else tries: fifty at once and one gets in', async () => {
     const person = await somebody()
     const { ticket, url } = await ticketFor(person)
     const sockets = Array.from({ length: 50 }, () => openSocket(url, ticket))

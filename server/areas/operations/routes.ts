@@ -48,7 +48,7 @@ const KeptMail = z
   .meta({ id: 'KeptMail' })
 type KeptMail = z.input<typeof KeptMail>
 
-/** Whoever has the link of an invitation can come in with it: it is for its recipient and its sender. */
+/** Anyone who has the link of an invitation can come in with it: it is for its recipient and its sender. */
 const withoutLinks = (mail: KeptMail): KeptMail => ({
   ...mail,
   body_text: mail.body_text?.replaceAll(/(\/invitations\/)inv_\w+/g, '$1…') ?? null,

@@ -51,7 +51,7 @@ export async function changing<T>(
   try {
     return await leases.hold(workspaceId, requestKey, perform)
   } catch (error) {
-    // What came of it is not known here: whoever looks next reads it from the provider.
+    // What came of it is not known here: the next look reads it from the provider.
     await inTransaction(ctx, (tx) => store.distrustCopy(tx, workspaceId, provider.name)).catch(() => {})
     throw error
   }

@@ -20,7 +20,7 @@ export const timeZone = z
   .string()
   .max(64)
   .refine(isTimeZone, 'is not a time zone; give a name such as Europe/Berlin')
-  .describe('Time zone of whoever wrote the message, such as Europe/Berlin; UTC where absent')
+  .describe('Time zone of the person who wrote the message, such as Europe/Berlin; UTC where absent')
 
 export const ExtractRequirements = z.strictObject({
   message: z.string().max(10_000),

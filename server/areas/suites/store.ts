@@ -143,7 +143,7 @@ export const compareRuns = async (
 
 export type Judged = { position: number; outcome: string; actual: Json; checks: Json }
 
-/** Written again by whoever takes the run over: the same rows. */
+/** Written again by the process that takes the run over: the same rows. */
 export const putOutcomes = (tx: Tx, workspaceId: string, runId: string, judged: Judged[]): Promise<number> =>
   tx.count(
     `insert into suite_outcomes (workspace_id, run_id, position, outcome, actual, checks)

@@ -34,7 +34,7 @@ export const templateRoutes = (templates: Templates, tokens: TemplateTokens): An
       createTemplate: {
         summary: 'Create a chat template',
         description:
-          'What a widget, a thread or a channel says and may start. Whoever names a workflow must be allowed to start it: the template lends that right to its visitors, and offers the workflow no longer once it is lost.',
+          'What a widget, a thread or a channel says and may start. Anyone who names a workflow must be allowed to start it: the template lends that right to its visitors, and offers the workflow no longer once it is lost.',
         extension: true,
         body: NewTemplate,
         answer: Template,

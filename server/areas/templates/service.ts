@@ -34,7 +34,7 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
     return view(row)
   }
 
-  /** A template lets others start a workflow: whoever adds one must be allowed to start it. */
+  /** A template lets others start a workflow: anyone who adds one must be allowed to start it. */
   async function checkWorkflows(ctx: Context, workflowIds: string[], present: string[] = []): Promise<void> {
     const repeated = workflowIds.findIndex((workflowId, at) => workflowIds.indexOf(workflowId) !== at)
     if (repeated !== -1) throw invalid([{ path: `/workflow_ids/${repeated}`, message: 'is named twice' }])
@@ -131,7 +131,7 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
       await recordAudit(ctx, ctx.tx, { action: 'template.deleted', subject: toWire('tmpl', template_id) })
     },
 
-    /** For a widget: whoever shows a token of the template sees it. */
+    /** For a widget: anyone who shows a token of the template sees it. */
     findTemplate: store.findTemplate,
   }
 }

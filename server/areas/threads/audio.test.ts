@@ -147,7 +147,7 @@ describe('speech and transcription', () => {
 })
 
 describe('a clip', () => {
-  test('is kept with its message, and heard by whoever is in the thread', async () => {
+  test('is kept with its message, and heard by anyone who is in the thread', async () => {
     const answer = await post(form(spoken, { text: 'Listen to this' }, 'text/html', '../../../evil.html'))
     expect(answer.status).toBe(201)
     expect(answer.body).toMatchObject({ text: 'Listen to this', audio_id: expect.stringMatching(/^aud_/) })

@@ -67,7 +67,7 @@ export function makeClips(options: { db: Database; blobs: Blobs; speaking: Speak
       }
     },
 
-    /** The public address: whoever has it may listen until it runs out. No cookie or key is looked at. */
+    /** The public address: anyone who has it may listen until it runs out. No cookie or key is looked at. */
     async play(_ctx: Context, _input: unknown, { request, reply }: Exchange): Promise<void> {
       const granted = playback.verify({ method: request.method, url: request.raw.url ?? '' })
       if (!granted) throw problem('bad_signature', 'Ask the thread for a new address of the clip.')

@@ -28,7 +28,7 @@ const listed = async (person: TestPerson): Promise<string[]> =>
   )
 
 describe('a conversation with a visitor', () => {
-  test('is read by the owners of the workspace and whoever made the template', async () => {
+  test('is read by the owners of the workspace and the person who made the template', async () => {
     const thread = await chat()
     for (const person of [world.owner, maker]) {
       expect((await person.call('GET', `/api/chat-thread/${thread}`)).body).toMatchObject({

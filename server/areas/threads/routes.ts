@@ -49,7 +49,7 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
       listThreads: {
         summary: 'Threads of the selected workspace that the caller is in, newest first',
         description:
-          'With `with=outside`: conversations with visitors and channels. Read, and taken over, by the owners of the workspace and whoever made the template or the channel; those of the widget of a workflow are read by its owner and members.',
+          'With `with=outside`: conversations with visitors and channels. Read, and taken over, by the owners of the workspace and the person who made the template or the channel; those of the widget of a workflow are read by its owner and members.',
         extension: true,
         query: ThreadQuery,
         answer: page(Thread),

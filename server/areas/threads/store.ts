@@ -1,7 +1,7 @@
 import type { Tx } from '#platform/db/pool'
 import type { Thread, ThreadMember, ThreadRole } from './schema.ts'
 
-/** Whoever asks, and what they are in the workspace. */
+/** The caller, and what they are in the workspace. */
 export type Reader = { user_id: string; role: string }
 
 const common = 't.thread_id, t.kind, t.template_id, t.created_by, t.created_at, t.updated_at'
@@ -18,7 +18,7 @@ const mine = `from threads t join thread_members m on m.workspace_id = t.workspa
 
 /**
  * Conversations with people outside have no members. They are read by those who answer for them, who may also take them over:
- * the owners of the workspace, whoever made the template or the channel; and read by the owner and members of the workflow of
+ * the owners of the workspace, the person who made the template or the channel; and read by the owner and members of the workflow of
  * a widget.
  */
 const outside = `from threads t
@@ -118,7 +118,7 @@ export const listMembers = (
     [workspaceId, threadId, after, limit + 1],
   )
 
-/** Whoever is in it already keeps the greater role of the two. How many rows there are then: none where the thread is gone. */
+/** Anyone who is in it already keeps the greater role of the two. How many rows there are then: none where the thread is gone. */
 export const addMember = (
   tx: Tx,
   workspaceId: string,

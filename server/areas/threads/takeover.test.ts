@@ -117,7 +117,7 @@ describe('a colleague who takes over', () => {
     expect(waiting).toHaveLength(2)
   })
 
-  test('may be another one than the last; whoever leaves the workspace has handed back', async () => {
+  test('may be another one than the last; anyone who leaves the workspace has handed back', async () => {
     const talk = await begin()
     const leaver = await makePerson(service(), { name: 'Leo Leaver' })
     await join(service(), world.workspace, leaver, 'owner')

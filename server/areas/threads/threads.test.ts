@@ -34,7 +34,7 @@ function formWith(text: string): FormData {
 }
 
 describe('a thread', () => {
-  test('belongs to whoever opened it, and is listed to those who are in it alone', async () => {
+  test('belongs to the person who opened it, and is listed to those who are in it alone', async () => {
     const thread = await makeThread()
     expect((await world.member.call('GET', `/api/chat-thread/${thread}`)).body).toMatchObject({
       thread_id: thread,
@@ -219,7 +219,7 @@ describe('members', () => {
     expect((await world.member.call('PATCH', path(world.stranger), { body: { role: 'viewer' } })).status).toBe(404)
   })
 
-  test('always hold one owner, whoever leaves at once', async () => {
+  test('always hold one owner, no matter who leaves at once', async () => {
     const thread = await makeThread()
     const path = (person: TestPerson) => `/api/chat-thread/${thread}/members/${person.id}`
     expect((await world.member.call('DELETE', path(world.member))).body.code).toBe('last_owner')

@@ -76,7 +76,7 @@ export const mayDeleteVariable = async (ctx: Context, input: ByName): Promise<vo
 
 function requireChangeable(ctx: Context, { name, created_by }: Variable): void {
   if (ctx.workspace.role === 'owner' || created_by === ctx.person.user_id) return
-  throw problem('forbidden', `Only an owner of the workspace or whoever added ${name} may change it.`)
+  throw problem('forbidden', `Only an owner of the workspace or the person who added ${name} may change it.`)
 }
 
 async function checkRoom(ctx: Context, name: string, bytes: number): Promise<void> {

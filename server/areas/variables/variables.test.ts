@@ -97,7 +97,7 @@ describe('a variable', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422, 422])
   })
 
-  test('is changed by whoever added it and by owners, and not by other members', async () => {
+  test('is changed by the person who added it and by owners, and not by other members', async () => {
     expect((await put('MINE', 1, world.member)).status).toBe(200)
     await put('THEIRS', 1, world.owner)
     expect((await put('THEIRS', 2, world.member)).status).toBe(403)

@@ -84,7 +84,7 @@ export function makeWebhookIdentifier(options: {
     identifyInbound,
     inboundTokenOf,
     noteInboundUse: inbound.noteUse,
-    /** Looked up again once the body is there: whoever sends it slowly may have lost the token meanwhile. */
+    /** Looked up again once the body is there: anyone who sends it slowly may have lost the token meanwhile. */
     tokenOf: async (secret: string): Promise<WebhookToken> => {
       const token = await tokens.lookUp(secret)
       if (!token || token.expired) throw problem('unauthenticated', 'The webhook token has just been deleted.')

@@ -155,7 +155,7 @@ test('a token of one org is none on the host of another', async () => {
         .once('error', reject)
         .end()
     })
-  // Whoever knew only one org believes that for two seconds.
+  // Anyone who knew only one org believes that for two seconds.
   await until(async () => (await from('unknown.example')) !== 202, 'the second org to be noticed')
   expect(await from('127.0.0.1')).toBe(202)
   expect(await from('other.example')).toBe(401)

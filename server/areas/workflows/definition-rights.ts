@@ -5,7 +5,7 @@ import type { NodeDescriptor } from '#model/node'
 import { problem } from '#platform/errors'
 import type { WorkspaceRole } from '#platform/http/context'
 
-// A definition acts for its workspace, whoever runs it: nobody may write into one what they may not do themselves.
+// A definition acts for its workspace, no matter who runs it: nobody may write into one what they may not do themselves.
 
 /** Things of the workspace that guests do not see. */
 export const HIDDEN_FROM_GUESTS: ReadonlySet<string> = new Set(['ds', 'src', 'conn', 'chan', 'team', 'cred'])

@@ -43,7 +43,7 @@ const runsOf = async (id: string): Promise<unknown[]> =>
   (await world.owner.call('GET', `/api/workflows/${id}/executions`)).body.items
 
 describe('a workflow that names another', () => {
-  test('is saved only by whoever may run that one: its owner or a member', async () => {
+  test('is saved only by anyone who may run that one: its owner or a member', async () => {
     const id = await make(world.owner, secret)
     const random = await save(colleague, running('wf_01kf3v6h2he3wtpk1fw5c0wz9d'))
     const bytes = ({ text }: { text: string }) => text.replace(/"request_id":"[^"]*"/, '')
@@ -128,7 +128,7 @@ describe('a workflow that names another', () => {
     expect([sent.status, sent.body.name]).toEqual([200, 'Renamed'])
   })
 
-  test('runs it in the name of whoever activated the version, whoever started it', async () => {
+  test('runs it in the name of the person who activated the version, no matter who started it', async () => {
     const id = await make(world.owner, secret, { members: [{ user_id: colleague.id, role: 'member' }] })
     const theirs = await make(colleague, running(id), { members: [{ user_id: world.owner.id, role: 'member' }] })
     await share(id, [])

@@ -14,8 +14,8 @@ export type PassingOn = { kinds: () => Kinds; system: ReadonlyMap<string, System
 type Inherited = { workflow_id: string; name: string; owner_id: string; definition: Definition | null }
 
 /**
- * Workflows and templates of a person who leaves go to whoever removed them, or to an owner of the workspace: without an
- * owner nobody could change them or take back their tokens, and whoever left would own them again if they came back as a guest.
+ * Workflows and templates of a person who leaves go to the person who removed them, or to an owner of the workspace: without an
+ * owner nobody could change them or take back their tokens, and anyone who left would own them again if they came back as a guest.
  * Runs of what the person activated act for the owner of the workflow from now on. Owners hear at once what they may not use.
  */
 export const makePassWorkflowsOn =

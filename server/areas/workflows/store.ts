@@ -241,7 +241,7 @@ export const insertVersion = (
   )
 }
 
-/** Runs of it act for whoever activates it. */
+/** Runs of it act for the person who activates it. */
 export async function activateVersion(
   tx: Tx,
   workspaceId: string,

@@ -59,7 +59,7 @@ export const giveTo = (tx: Tx, workspaceId: string, workflowId: string, userId: 
     [workspaceId, workflowId, userId],
   )
 
-/** What starts the workflow by itself, for whoever must know that it does not until a version is activated. */
+/** What starts the workflow by itself, for anyone who must know that it does not until a version is activated. */
 export const countStarters = (
   tx: Tx,
   workspaceId: string,

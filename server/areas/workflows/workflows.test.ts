@@ -156,7 +156,7 @@ describe('workflows', () => {
     expect(refused.body.detail).toBe('This needs the role editor in the workflow; it has not been shared with you.')
   })
 
-  test('of somebody who leaves go on to whoever removed them, so that they keep an owner', async () => {
+  test('of somebody who leaves go on to the person who removed them, so that they keep an owner', async () => {
     const leaver = await makePerson(service())
     await join(service(), world.workspace, leaver, 'member')
     const id = await make(
@@ -169,7 +169,7 @@ describe('workflows', () => {
     expect(removed.status, removed.text).toBe(204)
     expect(await get(`/api/workflows/${id}`)).toMatchObject({ owner_id: world.owner.id, members: [] })
     expect(await get(`/api/templates/${template.template_id}`)).toMatchObject({ owner_id: world.owner.id })
-    // Whoever comes back as a guest finds nothing of it.
+    // Anyone who comes back as a guest finds nothing of it.
     await join(service(), world.workspace, leaver, 'guest')
     expect((await leaver.call('GET', `/api/workflows/${id}`, { workspace: world.workspace.id })).status).toBe(404)
     const told = (await get('/api/notifications')).items.find(

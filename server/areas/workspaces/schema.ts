@@ -55,7 +55,7 @@ export const Invitation = z
     email: z.string(),
     role: z.string(),
     state: z.enum(['added', 'invited']),
-    link: z.string().optional().describe('Whoever has that address and opens it can accept; shown once'),
+    link: z.string().optional().describe('Anyone who has that address and opens it can accept; shown once'),
     expires_at: timestamp().optional(),
   })
   .meta({ id: 'Invitation' })

@@ -115,7 +115,7 @@ export function makeWorkspaces() {
 
 export type Workspaces = ReturnType<typeof makeWorkspaces>
 
-/** Where sign-up is closed, whoever was let in only to look, or to one thread, opens no workspace either. */
+/** Where sign-up is closed, anyone who was let in only to look, or to one thread, opens no workspace either. */
 async function requireWorker(ctx: Context): Promise<void> {
   if (ctx.config.HEDDLE_SIGN_UP === 'open' || ctx.person.operator) return
   if (!(await store.worksSomewhere(ctx.tx, ctx.person.user_id)))

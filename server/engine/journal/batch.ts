@@ -61,7 +61,7 @@ export type Append = {
 
 export type Encoded = Append & { bytes: number; texts: string[] }
 
-// The fence: nothing is written unless the worker's row is there, alive, and locked against whoever would declare it dead.
+// The fence: nothing is written unless the worker's row is there, alive, and locked against a worker that would declare it dead.
 // The generation is that of the list of workspaces whose events leave (watched.ts).
 const FENCE = `fence as materialized (select worker_id from workers where worker_id = $1 and not dead
     and (select generation from event_generation) = $10 for share)`
@@ -118,7 +118,7 @@ const startsOf = (
     max_concurrency integer, due_at double precision, snapshot json, snapshot_seq integer, tell_end boolean,
     depth smallint, principal_id uuid, initiated_by json, credential_hash bytea, key_hash bytea, body_sha256 bytea))`
 
-// The engine's tables know no workspaces. One that was deleted stands on a list, and nothing begins in it any more, whoever
+// The engine's tables know no workspaces. One that was deleted stands on a list, and nothing begins in it any more, no matter who
 // still holds a token of it.
 const NOT_GONE = 'not exists (select from gone_workspaces g where g.workspace_id = r.workspace_id)'
 

@@ -90,7 +90,7 @@ const EMPTY = Buffer.alloc(0)
 const inOrder = <A extends StartAppend>(starts: A[]): A[] =>
   starts.some(({ start }) => start?.key) ? starts.toSorted(compareKeys) : starts
 
-/** Starts for whoever claims them, as ENQUEUE takes them. */
+/** Starts for any worker that claims them, as ENQUEUE takes them. */
 export const queuedText = (starts: StartAppend[]): string =>
   JSON.stringify(inOrder(starts).map((start) => ({ ...startFields(start), status: 'queued' })))
 

@@ -81,7 +81,7 @@ test('a worker that was declared dead writes nothing, and what it owned is relea
   expect(await rowOf(append.executionId)).toEqual({ status: 'queued', epoch: 1, worker_id: null })
 })
 
-test('whoever declares a worker dead waits for its statements that are under way', async () => {
+test('a worker that declares another dead waits for its statements that are under way', async () => {
   const append = start()
   await journal.append(append)
   const slow = await database.superuser()

@@ -7,7 +7,7 @@ import { Full, isFull, isPassing, Refused, Unknown, Unsent } from './journal.ts'
 import { isSealed, openWeek } from './sealed.ts'
 import { takeBatch } from './take.ts'
 
-// Starts that no worker of this process can take: rows for whoever claims them. Those that come while a statement is under
+// Starts that no worker of this process can take: rows for any worker that claims them. Those that come while a statement is under
 // way leave together in the next one; one by one, each cost a commit and a look at the queue (measured: twice the
 // processor time of the execution itself).
 

@@ -1,7 +1,7 @@
 import { credentialField } from '#engine/credentials'
 import { control, fields } from './kind.ts'
 
-// Written out by the author: whoever starts an execution must not bring a policy along, nor instructions for an agent. Only
+// Written out by the author: anyone who starts an execution must not bring a policy along, nor instructions for an agent. Only
 // which person, team or role it is may come from data.
 const written = { 'x-value': 'literal' }
 const role = { enum: ['owner', 'member', 'viewer', 'guest'] }

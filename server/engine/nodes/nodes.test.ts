@@ -347,7 +347,7 @@ describe('transform and code', () => {
 })
 
 describe('messages', () => {
-  it('reach people by id, or whoever started it', async () => {
+  it('reach people by id, or the person who started it', async () => {
     const id = toWire('usr', person)
     expect(await run('notify', { user_ids: [id], title: 't', body: 'b', link: '/x' })).toEqual({ user_ids: [id] })
     expect(notified[0]).toMatchObject({ workspaceId: 'w', userIds: [person], key: 'e:n:0', link: '/x' })

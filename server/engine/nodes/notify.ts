@@ -8,7 +8,7 @@ export type Notify = (notification: {
   workflowId: string | null
   executionId: string
   key: string
-  /** Uuids; null means whoever started the execution or, failing that, the owner of the workflow. */
+  /** Uuids; null means the person who started the execution or, failing that, the owner of the workflow. */
   userIds: string[] | null
   startedBy: string | null
   title: string

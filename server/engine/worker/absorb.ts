@@ -113,7 +113,7 @@ export const openFrame = (self: Self, work: Work, frame: Frame): void =>
 
 export const stepFrame = (self: Self, work: Work, frame: Frame, happenings: Happening[]): void => {
   if (self.frames.get(frame.prefix) !== frame) return
-  // Whoever was told to stop hears of nothing more: an effect that fails because it was stopped is no failure.
+  // A node that was told to stop hears of nothing more: an effect that fails because it was stopped is no failure.
   if (self.cancel && happenings.some(({ kind }) => kind !== 'cancel')) return
   // In the order in which it would be recorded if nobody ever had to wait for a turn.
   if (frame.unfinished) frame.unfinished.meanwhile.push(happenings)

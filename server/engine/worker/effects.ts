@@ -146,7 +146,7 @@ export const makeEffects = (deps: EffectDeps) => {
       return await Promise.race([running, late])
     } catch (error) {
       if (error instanceof NotBegun) throw error.cause
-      // What may happen at most once is not tried again, whoever is to blame.
+      // What may happen at most once is not tried again, no matter who is to blame.
       if (kind?.descriptor.effect !== 'at_most_once' || !platformFault(error, 'node')) throw error
       throw new NodeFailure('outcome_unknown', TROUBLE_MEANWHILE, { retryable: false })
     } finally {
@@ -318,7 +318,7 @@ export const makeEffects = (deps: EffectDeps) => {
       ...(typeof args.version_id === 'string' && { version_id: args.version_id }),
     }
     const target = await inArea(live, () => ports.resolveWorkflow(owned.workspaceId, wanted))
-    // What is part of the program acts for whoever calls it.
+    // What is part of the program acts for the person who calls it.
     const principalId = target.principalId ?? owned.principalId
     const { vars } = owned.context
     const started = await deps.startChild({

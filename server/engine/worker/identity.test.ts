@@ -47,7 +47,7 @@ const runningAt = (workerId: string, crashes: number) =>
 const executions = async () =>
   (await superuser.query('select status, crashes, waiting_for from executions order by crashes')).rows
 
-test('a worker that has stopped takes no new name, whoever finds that its old one is dead', async () => {
+test('a worker that has stopped takes no new name, no matter who finds that its old one is dead', async () => {
   const { identities } = await begin(false)
   await identities.stop()
   identities.renew()

@@ -63,7 +63,7 @@ export type Live = {
   /** Resolves when what follows from it is durable (true), or this worker has no more say in the execution (false). */
   post(thunk: (work: Work) => void): Promise<boolean>
   tell(frame: Frame, happening: Happening): Promise<boolean>
-  /** The same for whoever need not know when it is durable. */
+  /** The same for a caller that need not know when it is durable. */
   inform(frame: Frame, happening: Happening): void
   step(work: Work, frame: Frame, happenings: Happening[]): void
   open(work: Work, frame: Frame): void
@@ -119,7 +119,7 @@ export type Self = {
   timer: NodeJS.Timeout | undefined
   cancel: { n: number; data: JsonObject; timer: NodeJS.Timeout } | undefined
   releasing: boolean
-  /** Ends each pause under way, so that whoever pauses looks whether it is still wanted. */
+  /** Ends each pause under way, so that a loop that pauses looks whether it is still wanted. */
   readonly pauses: Set<() => void>
   now(): number
   /** Lets the mailbox be looked at, unless that is already on its way. */

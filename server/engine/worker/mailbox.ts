@@ -14,7 +14,7 @@ export const post = (self: Self, thunk: (work: Work) => void): Promise<boolean> 
   return new Promise((resolve) => self.waiters.push(resolve))
 }
 
-/** The same for whoever need not know when it is durable. */
+/** The same for a caller that need not know when it is durable. */
 export const inform = (self: Self, thunk: (work: Work) => void): void => {
   if (self.gone) return
   self.mailbox.push(thunk)

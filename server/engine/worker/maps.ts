@@ -172,7 +172,7 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
         : undefined
       live.inform(frame, { kind: 'done', node, attempt, output: value, ...(blob && { blob }) })
     } catch (error) {
-      // Its items are in their rows: whoever goes on with it gathers them again.
+      // Its items are in their rows: the worker that goes on with it gathers them again.
       if (error instanceof GivenUp) return
       const retryable = !(error instanceof NodeFailure) || error.retryable
       live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable })

@@ -21,7 +21,7 @@ export const dueAt = ({ owned, frames }: Self): number | null => {
   return Number.isFinite(due) ? due : null
 }
 
-/** Whoever waits for another execution is told which. */
+/** A caller that waits for another execution is told which. */
 const withChild = (executionId: string, frame: Frame, wait: WaitingFor): WaitingFor => {
   if (wait.kind !== 'execution' || wait.node_id === undefined) return wait
   const node = wait.node_id.slice(frame.prefix.length)

@@ -9,8 +9,8 @@ const inbox = [
 const node = { nodePath: 'each[2].mail', attempt: 2 }
 
 test.each([
-  ['whoever takes over next', { epoch: 4, inbox }, node, true],
-  ['whoever takes over after that: the effect may have begun since', { epoch: 5, inbox }, node, false],
+  ['the worker that takes over next', { epoch: 4, inbox }, node, true],
+  ['the worker that takes over after that: the effect may have begun since', { epoch: 5, inbox }, node, false],
   ['the worker itself', { epoch: 3, inbox }, node, false],
   ['another attempt', { epoch: 4, inbox }, { ...node, attempt: 3 }, false],
   ['another node', { epoch: 4, inbox }, { ...node, nodePath: 'each[1].mail' }, false],

@@ -123,7 +123,7 @@ const openJournal = (self: Self, work: Work): void => {
 }
 
 /**
- * Begins an execution. Whoever starts one with much to compute or to write down does not wait for that: its journal begins
+ * Begins an execution. A caller that starts one with much to compute or to write down does not wait for that: its journal begins
  * with the start alone, and the nodes follow, from the first one on.
  */
 const openExecution = (self: Self): Work => {

@@ -56,7 +56,7 @@ export type CheckedWait = {
   workspace_id: string
   execution_id: string
   status: string | null
-  /** Whoever must know of its end knows. */
+  /** Everyone who must know of its end knows. */
   is_told: boolean | null
   faults: { node_path: string; is_left: boolean; why: string }[]
 }
@@ -258,7 +258,7 @@ export const makeStore = (db: Database) => {
     newestRelease: async (): Promise<number> =>
       (await query<{ newest: number }>('newest', 'select coalesce(max(release), 0) as newest from releases', []))[0]!
         .newest,
-    /** For a worker of a newer release; asked again after a second, whoever claims it then. */
+    /** For a worker of a newer release; asked again after a second, no matter who claims it then. */
     leaveToNewer: (row: Pick<ExecutionRow, 'workspace_id' | 'execution_id'>, workerId: string) =>
       query(
         'leave',
@@ -299,7 +299,7 @@ export const makeStore = (db: Database) => {
         'delete from platform_waits where workspace_id = $1 and execution_id = $2 and node_path = $3',
         [wait.workspaceId, wait.executionId, wait.nodePath],
       ),
-    /** Whoever wrote them is gone; whoever goes on with the execution writes its own. */
+    /** The worker that wrote them is gone; the one that goes on with the execution writes its own. */
     forgetOldPlatformWaits: () =>
       query('forget-platforms', `delete from platform_waits where until < now() - interval '10 minutes'`, []),
     inboxAfter: async (executionId: string, seen: number): Promise<InboxMessage[]> =>

@@ -6,7 +6,7 @@ import { type Access, kindText, parameterOf, type ResourceKind, reaches, type St
 export type StandingIn = (ctx: Context, id: string) => Promise<Standing | undefined>
 export type Standings = Partial<Record<ResourceKind, StandingIn>>
 
-/** Refuses, in the order 401, 404, 403, whoever the route's word does not let in. */
+/** Refuses, in the order 401, 404, 403, callers that the route's word does not let in. */
 export async function checkAccess(
   ctx: Context,
   access: Access,

@@ -63,7 +63,7 @@ export const owner = (of: ResourceKind): RoleAccess => ({ word: 'role', least: '
 export const workspaceOwner: RoleAccess = owner('workspace')
 export const token = (scope: TokenScope): Access => ({ word: 'token', scope })
 
-/** Also whoever has any standing in it, where the path names themselves: to leave. */
+/** Also anyone who has any standing in it, where the path names themselves: to leave. */
 export const orOneself = (access: RoleAccess): Access => ({ ...access, or: 'oneself' })
 export const orOperator = (access: RoleAccess): Access => ({ ...access, or: 'operator' })
 /** Only those among them who are operators. */
@@ -102,7 +102,7 @@ const standingText: Record<Standing, string> = {
   editor: 'owner or editor',
   member: 'owner or member',
   viewer: 'owner, member or viewer',
-  visible: 'whoever may see it, with or without a role',
+  visible: 'anyone who may see it, with or without a role',
 }
 
 const alternativeText = { oneself: '; the others only for themselves', operator: '; or an operator' }

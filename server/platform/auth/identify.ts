@@ -56,7 +56,7 @@ export function makeIdentifier(options: { db: Database; operators: readonly stri
     org_id: row.org_id,
     email: row.email,
     name: row.name,
-    // A key bound to a workspace reaches nothing outside it, whoever it belongs to.
+    // A key bound to a workspace reaches nothing outside it, no matter who owns it.
     operator: operators.has(row.email) && (row.key_workspace_id ?? null) === null,
   })
   const workspaceOf = (row: Found): Selected | null =>
@@ -168,7 +168,7 @@ function makeOrgFinder(db: Database): (host: string) => Promise<Org> {
   }
 
   return async (host) => {
-    // Whoever asks while they are being read waits for the same answer.
+    // Anyone who asks while they are being read waits for the same answer.
     if (!known || performance.now() - known.at > ORGS_KEPT_FOR) {
       const reading = { at: performance.now(), orgs: load() }
       known = reading

@@ -1,4 +1,4 @@
-// A bounded number of child processes, taken by workspaces in turn. A child is used again only by whoever presents the same key,
+// A bounded number of child processes, taken by workspaces in turn. A child is used again only by a caller with the same key,
 // and it is ended when nobody has done so for a while.
 
 import { makeFairQueue } from '#platform/sandbox/queue'
@@ -12,7 +12,7 @@ export type PooledChild = {
 
 export type Lease<C> = {
   child: C
-  /** Whoever took it is done. One that is not clean is ended. */
+  /** The borrower is done. One that is not clean is ended. */
   giveBack(options: { clean: boolean }): void
 }
 

@@ -11,7 +11,7 @@ import { type Cluster, makeCluster, type Postmaster, signal } from './cluster.ts
 import { lockDirectory } from './lock.ts'
 import { findHome, SYSTEM_PLACES } from './place.ts'
 
-// The program's own PostgreSQL. The server is detached and outlives a killed heddle; the next heddle adopts it. Whoever
+// The program's own PostgreSQL. The server is detached and outlives a killed heddle; the next heddle adopts it. The process that
 // holds the lock of the data directory owns the server, so everything below happens in one process at a time.
 
 export type EmbeddedPostgres = {

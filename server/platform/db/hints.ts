@@ -3,7 +3,7 @@ import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
 import { makeListener } from './listener.ts'
 
-// Hints wake whoever waits for something to happen: listeners of this process at once, those of others by NOTIFY. One that
+// Hints wake listeners that wait for something to happen: listeners of this process at once, those of others by NOTIFY. One that
 // is lost with the process costs a delay, nothing else.
 //
 // NOTIFY makes commits wait for each other, each for the disk. So one transaction at a time takes its hints along, which are
@@ -35,7 +35,7 @@ export function makeHints(options: { pool: pg.Pool; url: string; log: Logger }) 
   const listener = makeListener({
     url: options.url,
     log,
-    // Whoever sent it says so first; what the database itself sends has no sender.
+    // The sender says so first; what the database itself sends has no sender.
     received: (channel, text) => {
       if (text[SENDER_LENGTH] !== ':') listener.tell(channel, text)
       else if (!text.startsWith(self)) listener.tell(channel, text.slice(SENDER_LENGTH + 1))

@@ -62,7 +62,7 @@ describe('migrations', () => {
     expect(await query('select name from schema_migrations')).toEqual([{ name: '9001_good.sql' }])
   })
 
-  test('that want tables in another order than whoever is at work let them finish, and try again', async () => {
+  test('that want tables in another order than the requests at work let these finish, and try again', async () => {
     write('9001_a.sql', 'create table probe_one (n int); create table probe_two (n int)')
     await run()
     write('9002_b.sql', 'alter table probe_one add column m int; alter table probe_two add column m int')

@@ -18,7 +18,7 @@ export async function migrate(options: { ownerUrl: string; directory: string; lo
   const client = new ServerClient({ connectionString: ownerUrl })
   await client.connect()
   try {
-    // Whoever waits for the lock must not wait for a machine that has vanished.
+    // Anyone who waits for the lock must not wait for a machine that has vanished.
     await client.query(SET_PEERS)
     await client.query('select pg_advisory_lock($1)', [LOCK])
     const applied = await readApplied(client)

@@ -18,7 +18,7 @@ export type Tx = {
   count(sql: string, values?: Values): Promise<number>
   /** A statement whose result nobody needs: the commit travels with it. If it fails, so does the transaction. */
   send(sql: string, values?: Values): void
-  /** Tells whoever listens, here and in other processes, once this is committed. It can be lost with the process. */
+  /** Tells the listeners, here and in other processes, once this is committed. It can be lost with the process. */
   hint(channel: string, payload: string): void
 }
 

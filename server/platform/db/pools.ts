@@ -85,7 +85,7 @@ export function makePools(options: {
         if (!closing) log.warn({ reason: error.message }, 'an idle database connection broke')
       })
       // A server that dies can report it twice on one connection, the second time when nobody holds it any more; the first
-      // has failed whoever was using it.
+      // has failed the request that was using it.
       pool.on('connect', (client) => {
         client.on('error', ignored)
         sendTogether(client as unknown as pg.Client)

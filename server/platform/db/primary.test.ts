@@ -67,7 +67,7 @@ test('while none takes writes a connection waits for one that does', async () =>
   await waiting
 })
 
-test('a primary that stays read only is unavailable, and no fault of whoever writes', async () => {
+test('a primary that stays read only is unavailable, and no fault of the writer', async () => {
   const superuser = await database.superuser()
   await superuser.query(`alter database ${database.name} set default_transaction_read_only = on`)
   const error = await write().catch((reason: unknown) => reason)

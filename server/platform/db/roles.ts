@@ -166,7 +166,7 @@ const instructions = (user: string): string =>
     'grant usage on schema public to heddle_app, heddle_engine, heddle_operator',
   ].join('; ')
 
-/** Only whoever made a role, or holds it with this option, may give it to others. */
+/** Only the maker of a role, or a holder of it with this option, may give it to others. */
 const lending = (user: string): string =>
   ` Another user made heddle's roles on this server; run as an administrator: grant ${names.join(', ')} to ${quote(user)} with admin option`
 

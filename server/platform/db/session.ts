@@ -5,9 +5,9 @@ import { MINUTE, SECOND } from '../clock.ts'
 
 export type Kind = 'app' | 'engine' | 'operator'
 
-/** Longer than any request should wait, and shorter than a lock is waited for: then whoever waits gets its turn. */
+/** Longer than any request should wait, and shorter than a lock is waited for: then the next one gets its turn. */
 const IDLE_IN_TRANSACTION = 8 * SECOND
-/** Whoever waits longer for somebody else's lock is told to come back (503), rather than keep a connection from the rest. */
+/** A request that waits longer for somebody else's lock is told to come back (503), rather than keep a connection from the rest. */
 export const LOCK_TIMEOUT = 10 * SECOND
 /** No statement of a request or of the engine takes longer; maintenance says so itself. */
 export const STATEMENT_TIMEOUT = 30 * SECOND

@@ -36,7 +36,7 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 
-test('a network that swallows everything fails whoever waits, and what comes after it is back is served', async () => {
+test('a network that swallows everything fails the requests that wait, and what comes after it is back is served', async () => {
   await db.engine((tx) => tx.rows('select 1'))
   proxy.freeze()
   const begun = performance.now()

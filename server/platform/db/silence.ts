@@ -5,7 +5,7 @@ import { ServerClient } from './client.ts'
 import { breakOff, connectionOf } from './socket.ts'
 import { DatabaseSilent, isConnectionLost } from './unavailable.ts'
 
-// A connection whose peer has vanished stays open and silent, and whoever waits for its answer would wait for ever. A long
+// A connection whose peer has vanished stays open and silent, and a request that waits for its answer would wait for ever. A long
 // statement is silent too. So when an answer is late the server is asked, on a connection kept for that, what it does for
 // the silent ones: if it does not answer, or has nothing to do for them, they are broken off. An idle service asks nothing.
 

@@ -1,6 +1,6 @@
 import { isProblem } from '../errors.ts'
 
-// One place says which errors are the database's and not the statement's: whoever meets one tries again later, and holds it
+// One place says which errors are the database's and not the statement's: the code that meets one tries again later, and holds it
 // against no tenant.
 
 /** The server did not answer in time although the connection was open: a cable was cut, or a machine froze. */

@@ -67,7 +67,7 @@ export type ContextParts = Omit<Context, 'person' | 'workspace' | 'tx' | 'signal
   readonly hungUp: () => AbortSignal
 }
 
-/** Whoever is in no workspace needs one first; it is not that something they named is missing. */
+/** Anyone who is in no workspace needs one first; it is not that something they named is missing. */
 const noWorkspace = (): Problem =>
   problem(
     'not_found',

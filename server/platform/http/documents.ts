@@ -27,7 +27,7 @@ export type DocumentsOptions = {
 
 const READY_WITHIN = 4 * SECOND
 
-/** Whoever asks wants to know now: a supervisor gives up after a few seconds. */
+/** Anyone who asks wants to know now: a supervisor gives up after a few seconds. */
 function answersInTime(answer: Promise<unknown>): Promise<unknown> {
   answer.catch(() => {})
   let timer: NodeJS.Timeout | undefined

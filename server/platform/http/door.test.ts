@@ -92,7 +92,7 @@ test('a program that has used up its rate is told so before anything is done for
   expect(await isResting()).toBe(true)
 })
 
-test('whoever is not known, pages, and what is not the interface go their usual way', async () => {
+test('anyone who is not known, pages, and what is not the interface go their usual way', async () => {
   await open()
   full = spent = true
   door.know('Bearer known', caller)

@@ -92,7 +92,7 @@ const isItsOwn = ({ headers }: IncomingMessage, config: Config): boolean =>
   headers.via === undefined
 
 /**
- * Whoever was refused and asks again at once is not even heard: a thousand that did so took two thirds of the throughput from
+ * Anyone who was refused and asks again at once is not even heard: a thousand that did so took two thirds of the throughput from
  * everybody. Nothing is lost; what they send waits in the kernel.
  */
 function rest(socket: Socket, seconds: number): void {

@@ -57,7 +57,7 @@ export function makeHandler(
     return answer
   }
 
-  /** Whoever may not do it, or names what is not there, hears that before anything about the input. */
+  /** Anyone who may not do it, or names what is not there, hears that before anything about the input. */
   async function inputOf(
     ctx: Context,
     request: FastifyRequest,
@@ -174,7 +174,7 @@ function idempotencyKeyOf(request: FastifyRequest): string | null {
     throw problem('malformed', 'Idempotency-Key must be 1 to 255 printable ASCII characters.')
   }
   const { credential } = request.identity!
-  // Whoever has no visitor token yet is told from the others of the same page by the key alone.
+  // Anyone who has no visitor token yet is told from the others of the same page by the key alone.
   if (credential.kind === 'embed' && credential.visitor_id === null && key.length < MIN_ANONYMOUS_KEY_LENGTH)
     return null
   return key

@@ -193,7 +193,7 @@ describe('limits', () => {
     expect(take().allowed).toBe(false)
   })
 
-  test('what is held counts until it is settled; whoever finds none left waits for that', async () => {
+  test('what is held counts until it is settled; anyone who finds none left waits for that', async () => {
     const limiter = makeRateLimiter(() => 0)
     const limit = { name: 'few', burst: 2, perSecond: 1 }
     const hold = (key = 'a') => limiter.hold(limit, key)

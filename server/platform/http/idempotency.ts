@@ -103,7 +103,7 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
       return answer
     },
 
-    /** The answer to an earlier request with the same key, for whoever has much to do before the transaction of `once`. */
+    /** The answer to an earlier request with the same key, for an operation that has much to do before the transaction of `once`. */
     async earlier(tx: Tx, replay: Replay): Promise<Answer | undefined> {
       const row = await find(tx, replay)
       if (row?.state !== 'done') return undefined

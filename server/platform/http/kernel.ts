@@ -76,7 +76,7 @@ function bodyLimitOf(route: AnyRoute, config: Config): number {
     case 'import':
       return config.HEDDLE_MAX_IMPORT_BYTES
     case 'audio':
-      // What stands around a clip in a form; the clip itself is measured by whoever reads it.
+      // What stands around a clip in a form; the clip itself is measured by the code that reads it.
       return config.HEDDLE_MAX_AUDIO_BYTES + (64 << 10)
     case undefined:
       return config.HEDDLE_MAX_JSON_BYTES

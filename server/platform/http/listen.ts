@@ -2,9 +2,9 @@ import { type AddressInfo, createServer, isIPv6, type ListenOptions, type Server
 import { platform } from 'node:process'
 import type { FastifyInstance } from 'fastify'
 
-// Node accepts one connection in a turn of its loop. Under a flood a turn is long, and whoever is new (another tenant, the
-// probe of a load balancer) waited seconds for theirs. So one port has several doors, among which the kernel spreads whoever
-// comes: each turn accepts one at each of them.
+// Node accepts one connection in a turn of its loop. Under a flood a turn is long, and a new client (another tenant, the
+// probe of a load balancer) waited seconds for theirs. So one port has several doors, among which the kernel spreads those that
+// come: each turn accepts one at each of them.
 
 const DOORS = 4
 /** Connections that come in one instant; beyond Node's 511 the kernel drops them, and the client tries again after a second. */
@@ -25,7 +25,7 @@ export function prepareDoors(app: FastifyInstance): void {
   app.addHook('preClose', async () => {
     closed = doors.map((door) => new Promise((resolve) => door.close(resolve)))
   })
-  // The server itself knows only of those that came in by the first: whoever waits for it to close must wait for all.
+  // The server itself knows only of those that came in by the first: code that waits for it to close must wait for all.
   app.addHook('onClose', async () => {
     await Promise.all(closed)
   })
@@ -40,7 +40,7 @@ const opened = (door: Server, at: ListenOptions): Promise<void> =>
     })
   })
 
-/** Doors share their port with whoever asks to share it; that another program has it must be said all the same. */
+/** Doors share their port with any program that asks to share it; that another program has it must be said all the same. */
 async function refuseTakenPort(at: ListenOptions): Promise<void> {
   const probe = createServer()
   await opened(probe, at)

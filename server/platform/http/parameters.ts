@@ -58,7 +58,7 @@ export function parseParameters(path: string, given: Record<string, string>): Re
   return parsed
 }
 
-/** The same, once per request: whoever identifies a token needs them as well. */
+/** The same, once per request: the code that identifies a token needs them as well. */
 export function parametersOf(path: string, request: FastifyRequest): Record<string, string> {
   request.parameters ??= parseParameters(path, request.params as Record<string, string>)
   return request.parameters

@@ -1,6 +1,6 @@
 import { SECOND } from '../clock.ts'
 
-// How long whoever is refused is told to stay away: the more are refused, the longer, so that refusing never becomes most of
+// How long a refused client is told to stay away: the more are refused, the longer, so that refusing never becomes most of
 // the work.
 
 const REFUSALS_PER_SECOND = 500

@@ -115,7 +115,7 @@ describe('a request that calls outside', () => {
     expect([(await first).body?.toString(), (await second).body?.toString(), calls]).toEqual(['done', 'done', 1])
   })
 
-  test('whoever repeats it waits for a while only, and is told', async () => {
+  test('anyone who repeats it waits for a while only, and is told', async () => {
     const { onceOutside } = makeIdempotency(service().vault, { waits: 0 })
     const replay = once()
     let finish = (): void => {}

@@ -4,7 +4,7 @@ import type { Credential } from './context.ts'
 import { limits, type RateLimiter, type Verdict } from './limits.ts'
 import type { AnyRoute } from './route.ts'
 
-/** Whoever has an IPv6 address has 2^64 of them; they count as one. */
+/** Anyone who has an IPv6 address has 2^64 of them; they count as one. */
 export function callerAddress(ip: string | undefined): string {
   // A connection that is gone has no address any more.
   if (ip === undefined) return 'gone'
@@ -65,7 +65,7 @@ export async function holdSignIn(limiter: RateLimiter, request: FastifyRequest, 
   if (!verdict.allowed) throw rateLimited(verdict.retryAfterS)
   const { raw } = reply
   if (raw.closed) {
-    // Whoever hung up while waiting has tried nothing.
+    // Anyone who hung up while waiting has tried nothing.
     settle(false)
     throw rateLimited(1)
   }

@@ -42,7 +42,7 @@ export function makeBoundedFetch({ maxBytes, timeoutMs }: Bounds): typeof global
             }
             clearTimeout(timer)
             controller.error(tooLarge(maxBytes))
-            // Whoever reads no further would leave the connection open.
+            // Anyone who reads no further would leave the connection open.
             stop.abort(tooLarge(maxBytes))
           },
           flush: () => clearTimeout(timer),

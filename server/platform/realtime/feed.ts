@@ -14,7 +14,7 @@ import type { Prefix } from '../ids.ts'
 // - After the commit of an entry somebody hints at the resource: `tx.hint(hintChannel, resource)` in the transaction, which
 //   sends NOTIFY once it has committed; or the feed's own `hints`. A lost hint delays a frame until the next look
 //   (pollEvery, 10 s); one too many costs a query. Those that come together are answered together.
-// - Whoever withdraws access to a resource says `tx.hint('access', userId)`; without it the sockets are closed by the next
+// - Code that withdraws access to a resource says `tx.hint('access', userId)`; without it the sockets are closed by the next
 //   check (checkEvery, 2.5 s). Memberships, sessions and keys say it by themselves.
 //
 // A route hands out tickets with `issueTicket(ctx, { kind, resource, path })` after it has checked access.

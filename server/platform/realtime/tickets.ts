@@ -69,7 +69,7 @@ export async function redeemTicket(db: Database, ticket: string): Promise<Holder
 
 /** For each holder in turn whether they are still in the workspace and their credential still holds. */
 export async function stillHold(db: Database, holders: readonly Holder[]): Promise<boolean[]> {
-  // Whoever has ten sockets open is asked about once.
+  // Anyone who has ten sockets open is asked about once.
   const places = new Map<string, number>()
   const asked: Holder[] = []
   const placeOf = holders.map((holder) => {

@@ -4,7 +4,7 @@ import { Refused, withinSize } from './inside-refused.ts'
 const MAX_DEPTH = 2_000
 const MAX_EXPRESSION = 64 * 1024
 
-/** JSONata over plain JSON. Time is kept by whoever started this process, with SIGKILL. */
+/** JSONata over plain JSON. The process that started this one keeps the time, with SIGKILL. */
 export async function runTransform(source: string, inputText: string): Promise<string> {
   if (source.length > MAX_EXPRESSION) throw new Refused('transform_failed', 'the expression is too long')
   const input: unknown = JSON.parse(inputText)

@@ -29,7 +29,7 @@ it('serves the workspaces in turn, however many calls one of them has waiting', 
   expect(served.join('')).toBe('abcaba')
 })
 
-it('serves first whoever used least lately', async () => {
+it('serves first the workspace that used least lately', async () => {
   const queue = makeFairQueue<number>(limits)
   queue.offer(1)
   for (const [key, used] of [
@@ -74,7 +74,7 @@ it('gives a worker no call of a longer level than its own, and prefers its own',
   expect(taken).toEqual(['0 by short', '2 by any'])
 })
 
-it('turns away what is too much, and forgets whoever gave up', async () => {
+it('turns away what is too much, and forgets callers that gave up', async () => {
   const queue = makeFairQueue<number>(limits)
   const cancel = new AbortController()
   const left = queue.take('a', { signal: cancel.signal })

@@ -119,7 +119,7 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
       () => {
         if (closed) return
         failedStarts += 1
-        // Whoever waits is told instead of waiting for ever; the next call tries again.
+        // Anyone who waits is told instead of waiting for ever; the next call tries again.
         if (failedStarts >= 3) queue.turnAway()
         setTimeout(startMissing, 500).unref()
       },

@@ -1,4 +1,4 @@
-// What the service needs of whoever keeps the money. Two complete implementations: `stripe`, and `builtin`, a ledger in our
+// What the service needs of the provider that keeps the money. Two complete implementations: `stripe`, and `builtin`, a ledger in our
 // own PostgreSQL. Amounts are whole minor units (cents). Every write takes a key: the same key again is the same effect.
 
 export type ProviderName = 'builtin' | 'stripe'

@@ -31,7 +31,7 @@ const everyday = new Set([
   'at',
 ])
 const MANY_WORDS = 100
-/** Whoever names as many has chosen none. */
+/** Anyone who names as many has chosen none. */
 const MAX_SAID = 200
 const COMPARISON = 4
 const KEPT_FOR_WORDS = 2000

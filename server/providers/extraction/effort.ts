@@ -1,4 +1,4 @@
-// A message is read on the thread that serves everybody: whoever asks for much gets what a few hundredths of a second find,
+// A message is read on the thread that serves everybody: anyone who asks for much gets what a few hundredths of a second find,
 // and the rest is missing. It is counted and not timed, so that the same message always gives the same values.
 
 /** What may still be spent, in microseconds as measured. A message of everyday length against a dozen fields costs under 2,000. */

@@ -20,7 +20,7 @@ type Claim = Candidate & { want: Want }
 
 const same = (a: Json, b: Json): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-/** Whoever says this many things of one kind has not said which is meant. */
+/** Anyone who says this many things of one kind has not said which is meant. */
 const MAX_VALUES = 8
 
 const distinct = (candidates: Candidate[]): Candidate[] => {
@@ -81,7 +81,7 @@ const assign = (claims: Claim[], asked: string | undefined): Map<Want, Claim> =>
     }
     const rivals = near.filter((other) => other.want !== claim.want)
     if (!claim.named && rivals.length > 0 && !isAsked(claim.want)) {
-      // Whoever was asked for gets it; between equals nobody does.
+      // The one that was asked for gets it; between equals nobody does.
       if (!rivals.some((rival) => isAsked(rival.want))) contested.push(claim)
       continue
     }

@@ -35,7 +35,7 @@ class Cancelled extends Error {}
 
 export type Work = (head: Record<string, unknown>, body: Buffer, pause: () => Promise<void>) => Promise<Frame>
 
-// Each is loaded when it is first asked for: whoever only wants to hear a word does not wait for decoders and models.
+// Each is loaded when it is first asked for: anyone who only wants to hear a word does not wait for decoders and models.
 const works: Record<string, () => Promise<Work>> = {
   speak: async () => (await import('./speak.ts')).speak,
   transcribe: async () => (await import('#providers/transcription/transcribe')).transcribe,

@@ -9,7 +9,7 @@ import { toSentences } from './sentences.ts'
 import { DEFAULT_VOICE, localVoices } from './voices.ts'
 
 export type LocalSpeechSettings = {
-  /** Shared with transcription; whoever made it closes it. */
+  /** Shared with transcription; the code that made it closes it. */
   audio: AudioProcess
   voice?: string
   textLimit?: number

@@ -12,7 +12,7 @@ export type AudioFacts = { format: AudioFormat; contentType: string; duration_s:
 /** Audio in, text out; nothing is stored. Throws ProviderProblem, or the signal's reason when aborted. */
 export type Transcription = {
   transcribe(request: { bytes: Uint8Array; signal?: AbortSignal }): Promise<Transcript>
-  /** Decodes without listening: what a clip truly is, for whoever wants to keep it. Silence passes. */
+  /** Decodes without listening: what a clip truly is, for anyone who wants to keep it. Silence passes. */
   inspect(request: { bytes: Uint8Array; signal?: AbortSignal }): Promise<AudioFacts>
   /** null when it can be used, else why it cannot. */
   available(): string | null

@@ -5,7 +5,7 @@ import { checkSize, inspectWith } from './inspect.ts'
 import { modelPath } from './moonshine.ts'
 
 export type LocalTranscriptionSettings = {
-  /** Shared with speech; whoever made it closes it. */
+  /** Shared with speech; the code that made it closes it. */
   audio: AudioProcess
   limits?: AudioLimits
 }

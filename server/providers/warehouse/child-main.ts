@@ -1,5 +1,5 @@
 // The process that talks to a warehouse: one task at a time, for one connection. Its environment is empty, its memory and
-// processor time are limited, and whoever started it ends it when the time is over.
+// processor time are limited, and the process that started it ends it when the time is over.
 
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { JsonObject } from '#model/definition'

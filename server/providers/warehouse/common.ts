@@ -68,7 +68,7 @@ export async function inTime(query: Query, start: (query: Query) => Promise<Quer
       }
     } finally {
       clearTimeout(timer)
-      // Whoever hangs is not waited for.
+      // A server that hangs is not waited for.
       const closed = Promise.resolve(pages.return?.()).catch(() => {})
       if (!signal.aborted) await closed
     }

@@ -185,7 +185,7 @@ describe.each<WarehouseKind>(['postgres', 'redshift', 'duckdb', 'clickhouse', 'b
       expect(await rowsOf(subject(), { text: `${many};`, limit: 3 })).toHaveLength(3)
       const { columns, pages } = await warehouses[kind].query(subject().target, { text: many, limit: 1, ...options() })
       expect(columns.map(({ name }) => name).slice(0, 2)).toEqual([n, n === 'N' ? 'NAME' : 'name'])
-      // Whoever leaves in the middle leaves nothing open.
+      // Anyone who leaves in the middle leaves nothing open.
       for await (const _page of pages) break
     })
 

@@ -33,7 +33,7 @@ const keyOf = (kind: string, { workspaceId, config, secrets }: Target): string =
 export function runOutside(warehouse: Warehouse, pool: ChildPool<WarehouseChild>, setup: Setup): Warehouse {
   const { kind } = warehouse
 
-  /** Begins a task, and gives what is said about it one by one. Whoever stops listening, or aborts, ends the process. */
+  /** Begins a task, and gives what is said about it one by one. Anyone who stops listening, or aborts, ends the process. */
   async function* converse(
     what: ChildTask['do'],
     target: Target,

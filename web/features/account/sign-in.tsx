@@ -7,7 +7,7 @@ import { toast } from '#web/ui/toast.tsx'
 import { SecondStep } from './second-step.tsx'
 import { Providers, useEnter, WayIn } from './way-in.tsx'
 
-/** Whoever comes back from a provider has the challenge in the fragment, which no server sees. */
+/** Anyone who comes back from a provider has the challenge in the fragment, which no server sees. */
 const challengeInAddress = (): string | null => new URLSearchParams(location.hash.slice(1)).get('challenge')
 
 export function SignInPage() {

@@ -22,7 +22,7 @@ const decisions: Record<ApprovalVote['decision'], { label: string; tone: Tone; i
 
 /** A gate: exactly what is voted on, who has voted and why, and one's own vote. */
 export function Gate({ gate, compact = false, commentId }: { gate: Approval; compact?: boolean; commentId?: string }) {
-  // Whoever only votes may not see the run.
+  // Anyone who only votes may not see the run.
   const run = useApi('getExecution', { execution_id: gate.execution_id }, { enabled: !compact })
   return (
     <div className="flex flex-col gap-5">

@@ -5,7 +5,7 @@ import { api, invalidate, queryClient, useApi } from '#web/api.ts'
 const ASK_EVERY_MS = 3_000
 
 /**
- * A gate as others vote on it. Whoever sees the run is told by its socket; an approver who sees only the gate asks again
+ * A gate as others vote on it. Anyone who sees the run is told by its socket; an approver who sees only the gate asks again
  * while it is open.
  */
 export function useLiveGate(request_id: string) {

@@ -1,6 +1,6 @@
 type Records = Record<string, unknown>[]
 
-/** What somebody typed where records belong; what is wrong is said for whoever typed it. */
+/** What somebody typed where records belong; what is wrong is said for the person who typed it. */
 export function readRecords(text: string): Records {
   let value: unknown
   try {

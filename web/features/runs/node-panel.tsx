@@ -20,7 +20,7 @@ export function NodePanel({
   execution: Execution
   nodeId: string
   definition: DefinitionNode | undefined
-  /** Absent for whoever may not retry. */
+  /** Absent for anyone who may not retry. */
   onRetry?: (() => void) | undefined
   onClose(): void
 }) {

@@ -101,13 +101,13 @@ function Run({ execution_id }: { execution_id: string }) {
   )
 }
 
-/** Cancel and retry: the workflow's owner and members; of a built-in one, whoever started the run. */
+/** Cancel and retry: the workflow's owner and members; of a built-in one, the person who started the run. */
 const maySteer = (run: Execution, role: WorkflowRole, userId: string): boolean => {
   const system = run.workflow_id !== null && !run.workflow_id.startsWith('wf_')
   return system ? run.started_by === userId : mayUse(role)
 }
 
-/** The graph this run follows, for whoever may read the workflow's versions; a built-in one has a single one of its own. */
+/** The graph this run follows, for anyone who may read the workflow's versions; a built-in one has a single one of its own. */
 function useDefinition(run: Execution | undefined, workflow: Workflow | undefined): Definition | undefined {
   const { version } = useVersion(run?.workflow_id ?? null, run?.version_id ?? null)
   return useMemo(

@@ -69,7 +69,7 @@ export function Composer({
     >
       {recording.state === 'done' && (
         <div className="flex flex-wrap items-center gap-2">
-          {/* biome-ignore lint/a11y/useMediaCaption: it was just spoken by whoever listens */}
+          {/* biome-ignore lint/a11y/useMediaCaption: it was just spoken by the listener */}
           <audio controls src={recording.url} className="h-9 max-w-full" aria-label="Your recording" />
           <Button size="small" icon={FileText} pending={pending === 'hearing'} onClick={() => void hear()}>
             Transcribe

@@ -11,7 +11,7 @@ import { mayChange, type WorkflowRole } from './role.ts'
 
 const stale = ['getWorkflow', 'listWorkflows', 'listVersions'] as const
 
-/** What whoever opens the workflow must answer or do before it can run. */
+/** What anyone who opens the workflow must answer or do before it can run. */
 export function TransferNotice({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {
   const { userId } = useRole()
   const { nameOf } = usePeople()

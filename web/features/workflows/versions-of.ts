@@ -3,7 +3,7 @@ import type { Definition } from '#model/definition'
 import type { WorkflowVersion } from '#sdk/types.generated'
 import { api, useApi } from '#web/api.ts'
 
-/** The newest versions of a workflow; undefined for whoever may not read them. */
+/** The newest versions of a workflow; undefined for anyone who may not read them. */
 function useVersions(workflow_id: string | null, enabled = true) {
   return useApi(
     'listVersions',

@@ -23,7 +23,7 @@ export type ParseOptions = {
 
 /**
  * Reads records without holding up the main thread: small input here, anything larger in a thread of its own. A
- * workspace has two threads at most, the process eight; whoever comes later waits, and their upload with them.
+ * workspace has two threads at most, the process eight; later uploads wait.
  */
 export function makeParserThreads({ most = 8, mostPerWorkspace = 2, mostWaiting = 64 } = {}) {
   const running = new Map<string, number>()

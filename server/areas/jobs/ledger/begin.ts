@@ -114,7 +114,7 @@ export function beginRun(
   })
 }
 
-/** What a run executes, read again by whoever takes it over. */
+/** What a run executes, read again by the process that takes it over. */
 export async function targetOf(db: Database, run: runs.Run): Promise<Target> {
   const { workspace_id: workspaceId } = run
   return db.tenant({ workspaceId, userId: null }, async (tx) => {
@@ -151,7 +151,7 @@ export async function targetOf(db: Database, run: runs.Run): Promise<Target> {
   })
 }
 
-/** In whose name a run acts, and who led to it: whoever asked for it, and the owner of the job or suite. */
+/** In whose name a run acts, and who led to it: the person who asked for it, and the owner of the job or suite. */
 async function authorityOf(tx: Tx, run: runs.Run): Promise<{ principal_id: string | null; initiators: Initiator[] }> {
   const { workspace_id: workspaceId } = run
   const row = await tx.row<{ job_owner: string | null; suite_maker: string | null; principal_id: string | null }>(

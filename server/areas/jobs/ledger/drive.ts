@@ -14,7 +14,7 @@ import { LOOK_LATE, LOOK_SOON, makeRest } from './rest.ts'
 import * as runs from './runs.ts'
 import { inLedger } from './scope.ts'
 
-// One run, driven by whoever holds its lease: plan (ledger rows, a page ahead), claim (the run's watermark moves), begin
+// One run, driven by the process that holds its lease: plan (ledger rows, a page ahead), claim (the run's watermark moves), begin
 // (executions with ids made of run, position and try), harvest (ends into the ledger, many in one statement). Planning and
 // writing go on beside the rest: while they waited for each other the engine stood still most of the time. Everything that
 // must survive is in the rows; what is in memory is found again from them, so a runner can die at any moment and no
@@ -140,7 +140,7 @@ export async function driveRecords(
         records.listOver(tx, workspaceId, ids),
         idle === LOOK_LATE && ids.length > 0 && records.allWait(tx, workspaceId, ids),
         flights.waiting() > 0 && checkDataset(tx),
-        // Whoever deletes what it runs for, or cancels it, ends its executions: that makes no room for others.
+        // Anyone who deletes what it runs for, or cancels it, ends its executions: that makes no room for others.
         flights.waiting() > 0 && runs.watchRun(tx, run, lease).then(heed),
       ])
       return { ended, waits }

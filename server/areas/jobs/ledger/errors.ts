@@ -4,7 +4,7 @@ import type { Run } from './runs.ts'
 
 export type RunError = { code: string; message: string; details?: Json }
 
-/** Both fingerprints, so that whoever reads it can tell which records were meant. */
+/** Both fingerprints, so that the person who reads it can tell which records were meant. */
 export const datasetChanged = (run: Run, is: string | null): RunError => {
   const dataset_id = run.dataset_id === null ? null : toWire('ds', run.dataset_id)
   return {

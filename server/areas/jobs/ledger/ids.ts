@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 /**
- * The execution of one try of one record, made of the run, the position and the try: whoever begins it again after a crash
+ * The execution of one try of one record, made of the run, the position and the try: a process that begins it again after a crash
  * begins the same one. A UUIDv7 with the time of the run, so that it falls into the run's week of the journal; the position
  * stands before the rest, so that neighbours stand together in the index.
  */

@@ -71,7 +71,7 @@ export type NewRun = Pick<
   | 'requested_by'
 >
 
-/** Free for whoever takes it first. */
+/** Free for the first process that takes it. */
 export const insertRun = (tx: Tx, workspaceId: string, run: NewRun): Promise<number> =>
   tx.count(
     `insert into ledger_runs (workspace_id, run_id, job_id, suite_id, status, is_full, recipe_sha256, mapping, only_if, definition_ref,

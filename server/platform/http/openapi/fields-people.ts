@@ -103,7 +103,7 @@ export const peopleFields: Record<string, string> = {
   action: 'What was done, such as `workflow.created`',
   'actOnWidgetForm.action': 'What to do with the form',
   'actOnThreadForm.action': 'What to do with the form',
-  actor_id: 'The id of whoever did it',
+  actor_id: 'The id of the actor',
   actor_kind: 'What kind of caller did it',
   subject: 'The id of what it was done to',
   'KeptMail.subject': 'The subject line of the mail',

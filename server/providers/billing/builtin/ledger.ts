@@ -4,7 +4,7 @@ import { tellInvoiceFailed, tellInvoicePaid } from '../events.ts'
 import type { BillingPlan, InvoiceLine, SubscriptionStatus } from '../index.ts'
 import { billWithCredit } from './bill.ts'
 
-// The rows of the ledger. Whoever changes a customer's ledger holds the customer's row, so there is one change at a time.
+// The rows of the ledger. Anyone who changes a customer's ledger holds the customer's row, so there is one change at a time.
 
 export const PROVIDER = 'builtin'
 
