@@ -1,6 +1,7 @@
-// What `all`, `exists`, `exists_one`, `filter` and `map` do with the items of a list once their bodies are compiled.
+// What the macros do with the items of a list or a map once their bodies are compiled.
 
-import { BudgetExceeded, type CelValue, failure, typeOf } from './cel-runtime.ts'
+import { sorted } from './cel-lists.ts'
+import { BudgetExceeded, type CelValue, failure, isMap, mapKey, type Run, typeOf } from './cel-runtime.ts'
 import { ExpressionFailure } from './expression-failure.ts'
 
 export function truth(value: CelValue): boolean {
@@ -8,22 +9,84 @@ export function truth(value: CelValue): boolean {
   throw failure(`true or false is expected, not a ${typeOf(value)}`)
 }
 
-type Each = (step: (item: CelValue) => CelValue, items: CelValue[], filter: (item: CelValue) => boolean) => CelValue
-export type Macro = { arity: readonly number[]; each: Each }
+/** One turn: its key (the position, or the key of a map) and its value. */
+export type Turn = readonly [key: CelValue, value: CelValue]
+type Each = (run: Run, turns: Turn[], body: (turn: Turn) => CelValue, test: (turn: Turn) => boolean) => CelValue
 
-export const MACROS: ReadonlyMap<string, Macro> = new Map<string, Macro>([
-  ['all', { arity: [2], each: (step, items) => quantify(false, step, items) }],
-  ['exists', { arity: [2], each: (step, items) => quantify(true, step, items) }],
-  ['exists_one', { arity: [2], each: (step, items) => items.filter((item) => truth(step(item))).length === 1 }],
-  ['filter', { arity: [2], each: (step, items) => items.filter((item) => truth(step(item))) }],
-  ['map', { arity: [2, 3], each: (step, items, filter) => items.filter(filter).map(step) }],
+/**
+ * `names`: how many variables it binds; the expressions after them are the body, with a condition before it where there are two
+ * and `test` allows it.
+ */
+export type Macro = { names: 1 | 2; test: boolean; each: Each }
+
+const itemOf = ([, value]: Turn): CelValue => value
+const holding = (turns: Turn[], body: (turn: Turn) => CelValue): Turn[] => turns.filter((turn) => truth(body(turn)))
+
+const one = (each: Each, test = false): Macro => ({ names: 1, test, each })
+const two = (each: Each, test = false): Macro => ({ names: 2, test, each })
+
+const all: Each = (_run, turns, body) => quantify(false, body, turns)
+const exists: Each = (_run, turns, body) => quantify(true, body, turns)
+const existsOne: Each = (_run, turns, body) => holding(turns, body).length === 1
+const list: Each = (_run, turns, body, test) => turns.filter(test).map(body)
+
+const map: Each = (_run, turns, body, test) => {
+  const result: { [key: string]: CelValue } = {}
+  for (const turn of turns) if (test(turn)) result[mapKey(turn[0])] = body(turn)
+  return result
+}
+
+const mapEntries: Each = (run, turns, body, test) => {
+  const result: { [key: string]: CelValue } = {}
+  for (const turn of turns) {
+    if (!test(turn)) continue
+    const entry = body(turn)
+    if (!isMap(entry)) throw failure(`a map is expected, not a ${typeOf(entry)}`)
+    const entries = Object.entries(entry)
+    run.spend(entries.length)
+    for (const [key, value] of entries) {
+      if (Object.hasOwn(result, key)) throw failure(`the key "${key.slice(0, 60)}" comes twice`)
+      result[mapKey(key)] = value
+    }
+  }
+  return result
+}
+
+const group: Each = (_run, turns, body) => {
+  const result: { [key: string]: CelValue[] } = {}
+  for (const turn of turns) {
+    const key = mapKey(body(turn))
+    if (!Object.hasOwn(result, key)) result[key] = []
+    result[key]?.push(turn[1])
+  }
+  return result
+}
+
+const sortBy: Each = (run, turns, body) => sorted(run, turns.map(itemOf), turns.map(body))
+
+/** By name; those of one name differ by how many variables they bind. */
+export const MACROS: ReadonlyMap<string, readonly Macro[]> = new Map<string, readonly Macro[]>([
+  ['all', [one(all), two(all)]],
+  ['exists', [one(exists), two(exists)]],
+  ['exists_one', [one(existsOne), two(existsOne)]],
+  ['existsOne', [one(existsOne), two(existsOne)]],
+  ['filter', [one((_run, turns, body) => holding(turns, body).map(itemOf))]],
+  ['map', [one(list, true)]],
+  ['group', [one(group)]],
+  ['sortBy', [one(sortBy)]],
+  ['transformList', [two(list, true)]],
+  ['transformMap', [two(map, true)]],
+  ['transformMapEntry', [two(mapEntries, true)]],
 ])
 
-function quantify(deciding: boolean, step: (item: CelValue) => CelValue, items: CelValue[]): boolean {
+export const macroFor = (name: string, args: number): Macro | undefined =>
+  MACROS.get(name)?.find(({ names, test }) => args === names + 1 || (test && args === names + 2))
+
+function quantify(deciding: boolean, step: (turn: Turn) => CelValue, turns: Turn[]): boolean {
   let first: ExpressionFailure | undefined
-  for (const item of items) {
+  for (const turn of turns) {
     try {
-      if (truth(step(item)) === deciding) return deciding
+      if (truth(step(turn)) === deciding) return deciding
     } catch (error) {
       if (!(error instanceof ExpressionFailure) || error instanceof BudgetExceeded) throw error
       first ??= error

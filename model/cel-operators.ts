@@ -1,6 +1,18 @@
 // The operators between two values. Numbers are doubles; a text is joined to a text only.
 
-import { type CelValue, compare, Duration, equal, failure, isMap, mapKey, type Run, typeOf } from './cel-runtime.ts'
+import {
+  type CelValue,
+  compare,
+  Duration,
+  durationOf,
+  equal,
+  failure,
+  isMap,
+  mapKey,
+  type Run,
+  typeOf,
+} from './cel-runtime.ts'
+import { validDate } from './cel-time.ts'
 
 export type Operation = (run: Run, a: CelValue, b: CelValue) => CelValue
 
@@ -23,22 +35,16 @@ function add(run: Run, a: CelValue, b: CelValue): CelValue {
   }
   if (a instanceof Date && b instanceof Duration) return validDate(a.getTime() + b.ms)
   if (a instanceof Duration && b instanceof Date) return validDate(b.getTime() + a.ms)
-  if (a instanceof Duration && b instanceof Duration) return new Duration(a.ms + b.ms)
+  if (a instanceof Duration && b instanceof Duration) return durationOf(a.ms + b.ms)
   throw failure(`${typeOf(a)} + ${typeOf(b)} is not defined; use string() to join a number to a text`)
 }
 
 function subtract(_run: Run, a: CelValue, b: CelValue): CelValue {
   if (typeof a === 'number' && typeof b === 'number') return a - b
-  if (a instanceof Date && b instanceof Date) return new Duration(a.getTime() - b.getTime())
+  if (a instanceof Date && b instanceof Date) return durationOf(a.getTime() - b.getTime())
   if (a instanceof Date && b instanceof Duration) return validDate(a.getTime() - b.ms)
-  if (a instanceof Duration && b instanceof Duration) return new Duration(a.ms - b.ms)
+  if (a instanceof Duration && b instanceof Duration) return durationOf(a.ms - b.ms)
   throw failure(`${typeOf(a)} - ${typeOf(b)} is not defined`)
-}
-
-function validDate(ms: number): Date {
-  const date = new Date(ms)
-  if (Number.isNaN(date.getTime())) throw failure('the time is out of range')
-  return date
 }
 
 function isIn(run: Run, item: CelValue, collection: CelValue): boolean {

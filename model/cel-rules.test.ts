@@ -255,7 +255,7 @@ describe('operators', () => {
     ['1 ? 1 : 2', FAILS],
     ['true || input.absent', true],
     ['input.absent || true', true],
-    ['input.absent || false', '! expression_failed: no such key: absent; ask with has() first'],
+    ['input.absent || false', '! expression_failed: no such key: absent; ask with has() or read it with ?.'],
     ['false || input.absent', FAILS],
     ['false || false', false],
     ['false && input.absent', false],
@@ -264,7 +264,7 @@ describe('operators', () => {
     ['true && input.absent', FAILS],
     ['true && true', true],
     ['1 || false', FAILS],
-    ['input.absent || input.other', '! expression_failed: no such key: other; ask with has() first'],
+    ['input.absent || input.other', '! expression_failed: no such key: other; ask with has() or read it with ?.'],
   ])('%s is %j', (cel, expected) => {
     expect(outcome(cel)).toEqual(expected)
   })
@@ -330,7 +330,7 @@ describe('reading', () => {
     ['input.m["a"]', 1],
     ['input.l[0]', 1],
     ['input.l[2]', 3],
-    ['input.l[3]', '! expression_failed: no such key: 3; ask with has() first'],
+    ['input.l[3]', '! expression_failed: no such key: 3; ask with has() or read it with ?.'],
     ['input.l[-1]', FAILS],
     ['input.l[0.5]', FAILS],
     ['input.l["0"]', '! expression_failed: a list is read by number, not by string'],
@@ -411,9 +411,12 @@ describe('macros', () => {
     ['[1, 2].all(x, x == 1 ? input.absent : false)', false],
     [
       '[1, 2].exists(x, x == 1 ? input.first : input.second)',
-      '! expression_failed: no such key: first; ask with has() first',
+      '! expression_failed: no such key: first; ask with has() or read it with ?.',
     ],
-    ['[1, 2].all(x, x == 2 ? input.second : true)', '! expression_failed: no such key: second; ask with has() first'],
+    [
+      '[1, 2].all(x, x == 2 ? input.second : true)',
+      '! expression_failed: no such key: second; ask with has() or read it with ?.',
+    ],
     ['cel.bind(x, 2, x * x)', 4],
     ['cel.bind(x, 2, cel.bind(y, x + 1, x * y))', 6],
     ['cel.bind(x, 2)', '! expression_invalid: cel.bind() takes a name, a value and an expression'],
@@ -446,7 +449,7 @@ describe('results', () => {
   })
 
   test('half a surrogate pair is replaced', () => {
-    expect(outcome('"😀".substring(0, 1)')).toBe('\ufffd')
+    expect(outcome('input', '\ud83d')).toBe('\ufffd')
   })
 
   const nested = (depth: number): Json => (depth === 0 ? 1 : [nested(depth - 1)])
@@ -525,7 +528,7 @@ describe('steps', () => {
     ['input.long.matches("y")', 1214],
     ['input.long.trim() == ""', 106],
     ['input.long.upperAscii() == ""', 106],
-    ['input.long.substring(8) == ""', 105],
+    ['input.long.substring(8) == ""', 130],
     ['input.long.replace("x", "xy") == ""', 507],
     ['input.long.replace("y", "xy") == ""', 207],
     ['input.long.split("x").size()', 906],

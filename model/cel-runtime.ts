@@ -12,7 +12,32 @@ export class Duration {
   }
 }
 
-export type CelValue = Json | Date | Duration | CelValue[] | { [key: string]: CelValue }
+/** Some 10,000 years, as CEL says. */
+const MAX_DURATION = 315_576_000_000_000
+
+export function durationOf(ms: number): Duration {
+  if (!(Math.abs(ms) <= MAX_DURATION)) throw failure('the duration is out of range')
+  return new Duration(ms)
+}
+
+/** What may be absent: the result of `a?.b`. */
+export class Optional {
+  readonly value: CelValue | undefined
+  constructor(value: CelValue | undefined) {
+    this.value = value
+  }
+}
+
+export const NONE = new Optional(undefined)
+
+export type CelValue = Json | Date | Duration | Optional | CelValue[] | { [key: string]: CelValue }
+
+/**
+ * What an evaluation knows of its place and time. It is kept with the run, so that evaluating again gives the same: `now` in
+ * milliseconds, and the text from which `uuid()` makes the nth id.
+ */
+export type Moment = { readonly now: number; readonly seed: string; ids: number }
+export const momentOf = (now: number, seed: string): Moment => ({ now, seed, ids: 0 })
 
 /**
  * Steps an evaluation may still take, some 30 ns each: a condition holds the thread for 5 ms at most, all the values of
@@ -31,11 +56,13 @@ export class BudgetExceeded extends ExpressionFailure {}
 export class Run {
   readonly variables: object
   readonly slots: CelValue[] = []
+  readonly moment: Moment | undefined
   private readonly budget: Budget
 
-  constructor(variables: object, budget: Budget) {
+  constructor(variables: object, budget: Budget, moment?: Moment) {
     this.variables = variables
     this.budget = budget
+    this.moment = moment
   }
 
   spend(steps: number): void {
@@ -67,6 +94,7 @@ export function typeOf(value: CelValue): string {
   if (Array.isArray(value)) return 'list'
   if (value instanceof Date) return 'timestamp'
   if (value instanceof Duration) return 'duration'
+  if (value instanceof Optional) return 'optional_type'
   return 'map'
 }
 
@@ -102,6 +130,10 @@ export function equal(run: Run, a: CelValue, b: CelValue): boolean {
   if (a === b) return true
   if (a instanceof Date && b instanceof Date) return a.getTime() === b.getTime()
   if (a instanceof Duration && b instanceof Duration) return a.ms === b.ms
+  if (a instanceof Optional && b instanceof Optional) {
+    if (a.value === undefined || b.value === undefined) return a.value === b.value
+    return equal(run, a.value, b.value)
+  }
   run.spend(3)
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((item, index) => equal(run, item, b[index] as CelValue))
@@ -145,6 +177,7 @@ export function toJson(run: Run, value: CelValue, depth = 0): Json {
   }
   if (value instanceof Date) return value.toISOString()
   if (value instanceof Duration) return `${value.ms / 1000}s`
+  if (value instanceof Optional) return value.value === undefined ? null : toJson(run, value.value, depth)
   run.spend(4)
   if (Array.isArray(value)) return value.map((item) => toJson(run, item, depth + 1))
   const result: JsonObject = {}

@@ -1,20 +1,20 @@
-import type { ASTNode } from '@marcbachmann/cel-js'
+import type { Ast } from './cel-ast.ts'
 
 // What can be read off the tree of an expression without evaluating it.
 
-/** `target.key`, and `target["key"]` with a key that is written out. */
-export function memberOf(node: ASTNode): { target: ASTNode; key: string } | undefined {
-  if (node.op === '.') return { target: node.args[0], key: node.args[1] }
-  if (node.op === '[]' && node.args[1].op === 'value' && typeof node.args[1].args === 'string') {
+/** `target.key` and `target?.key`, and `target["key"]` with a key that is written out. */
+export function memberOf(node: Ast): { target: Ast; key: string } | undefined {
+  if (node.op === '.' || node.op === '.?') return { target: node.args[0], key: node.args[1] }
+  if ((node.op === '[]' || node.op === '[?]') && node.args[1].op === 'value' && typeof node.args[1].args === 'string') {
     return { target: node.args[0], key: node.args[1].args }
   }
   return undefined
 }
 
 /** Arguments hold nodes, lists of nodes and pairs of nodes, beside names and literals. */
-export function children(node: ASTNode): ASTNode[] {
-  const isNode = (value: unknown): value is ASTNode => typeof value === 'object' && value !== null && 'op' in value
-  const found: ASTNode[] = []
+export function children(node: Ast): Ast[] {
+  const isNode = (value: unknown): value is Ast => typeof value === 'object' && value !== null && 'op' in value
+  const found: Ast[] = []
   const collect = (value: unknown): void => {
     if (isNode(value)) found.push(value)
     else if (Array.isArray(value)) for (const item of value) collect(item)

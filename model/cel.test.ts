@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { resolveValue } from './expressions.ts'
 
 // The library's own evaluator is the oracle, on the part of the language where both mean the same: doubles, text,
-// booleans, lists, maps and macros.
+// booleans, lists, maps and macros. It binds `==` less tightly than `<` and `in`, which CEL does not: hence the brackets.
 
 const input = {
   n: 2.5,
@@ -48,8 +48,8 @@ const { number, text, truth } = fc.letrec<{ number: string; text: string; truth:
         'input.b',
         'has(input.n)',
         'has(input.none)',
-        '"x" in input.map',
-        '1.5 in input.list',
+        '("x" in input.map)',
+        '(1.5 in input.list)',
       ),
       join((op, a, c) => `(${a} ${op} ${c})`, fc.constantFrom('<', '<=', '>', '>=', '==', '!='), n, n),
       join((op, a, c) => `(${a} ${op} ${c})`, fc.constantFrom('<', '==', '!='), t, t),
@@ -62,7 +62,7 @@ const { number, text, truth } = fc.letrec<{ number: string; text: string; truth:
         t,
       ),
       join((f, a) => `input.list.${f}(v, v > ${a})`, fc.constantFrom('all', 'exists', 'exists_one'), n),
-      join((a, c) => `input.list.filter(v, v != ${a}) == input.list.filter(w, w != ${c})`, n, n),
+      join((a, c) => `(input.list.filter(v, v != ${a}) == input.list.filter(w, w != ${c}))`, n, n),
       join((a) => `cel.bind(z, ${a}, z == z)`, n),
       join((a, c) => `(input.none > 1.0 || ${a}) == (${c} && true)`, b, b),
     ),

@@ -1,17 +1,19 @@
 // CEL, the language of conditions and computed values.
 //
-// The text is parsed by a library; the tree is compiled here into closures over a closed table of functions, with a
-// budget on every step. The library's own evaluator is not used: it has no bound on work, calls RegExp with the
-// tenant's pattern, keeps every type it has seen for ever, and does not add an integer to a JSON number.
+// The tree is compiled into closures over a closed table of functions, with a budget on every step. Libraries for CEL have no
+// bound on work, call RegExp with the tenant's pattern, and do not add an integer to a JSON number.
 //
 // Differences from the standard, on purpose: all numbers are doubles, as in JSON (`7 / 2` is 3.5, `int()` truncates);
-// no bytes, no messages; times are read in UTC.
+// no bytes, no messages; times have milliseconds.
 
-import type { ASTNode } from '@marcbachmann/cel-js'
-import { type CelFunction, FUNCTIONS, MATH, METHODS } from './cel-functions.ts'
-import { MACROS, type Macro, truth } from './cel-macros.ts'
+import type { Ast } from './cel-ast.ts'
+import type { CelFunction } from './cel-function.ts'
+import { FUNCTIONS, METHODS, NAMESPACES } from './cel-functions.ts'
+import { invalid, place } from './cel-lexer.ts'
+import { type Macro, macroFor, type Turn, truth } from './cel-macros.ts'
 import { OPERATIONS, type Operation } from './cel-operators.ts'
-import { invalid, parseCel, place } from './cel-parser.ts'
+import { optionalOf, readOptional } from './cel-optional.ts'
+import { parseCel } from './cel-parser.ts'
 import {
   type Budget,
   BudgetExceeded,
@@ -19,7 +21,10 @@ import {
   Duration,
   failure,
   isMap,
+  type Moment,
   mapKey,
+  NONE,
+  Optional,
   Run,
   readKey,
   toJson,
@@ -30,7 +35,15 @@ import { ExpressionFailure } from './expression-failure.ts'
 import { isForbiddenKey } from './json.ts'
 
 type Step = (run: Run) => CelValue
-type Names = { roots: ReadonlySet<string>; locals: ReadonlyMap<string, number>; depth: number }
+type Names = {
+  roots: ReadonlySet<string>
+  /** Names that a macro may not bind, because somewhere they have another meaning. */
+  taken: ReadonlySet<string>
+  locals: ReadonlyMap<string, number>
+  /** How many variables are bound here: one that hides another of its name has a slot of its own. */
+  slots: number
+  depth: number
+}
 
 export type CelProgram = { step: Step }
 
@@ -45,21 +58,23 @@ const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
   ['list', 'list'],
   ['map', 'map'],
   ['null_type', 'null_type'],
+  ['optional_type', 'optional_type'],
 ])
 
-/** Throws an ExpressionFailure that says where the text is wrong. */
-export const compileCel = (text: string, roots: ReadonlySet<string>): CelProgram => compileTree(parseCel(text), roots)
+/** Throws an ExpressionFailure that says where the text is wrong. `taken`: names beside the roots that no macro may bind. */
+export const compileCel = (text: string, roots: ReadonlySet<string>, taken?: ReadonlySet<string>): CelProgram =>
+  compileTree(parseCel(text), roots, taken)
 
-export const compileTree = (tree: ASTNode, roots: ReadonlySet<string>): CelProgram => ({
-  step: compile(tree, { roots, locals: new Map(), depth: 0 }),
+export const compileTree = (tree: Ast, roots: ReadonlySet<string>, taken: ReadonlySet<string> = roots): CelProgram => ({
+  step: compile(tree, { roots, taken, locals: new Map(), slots: 0, depth: 0 }),
 })
 
-export function evaluateCel(program: CelProgram, variables: object, budget: Budget): Json {
-  const run = new Run(variables, budget)
+export function evaluateCel(program: CelProgram, variables: object, budget: Budget, moment?: Moment): Json {
+  const run = new Run(variables, budget, moment)
   return toJson(run, program.step(run))
 }
 
-function compile(node: ASTNode, outer: Names): Step {
+function compile(node: Ast, outer: Names): Step {
   if (outer.depth > MAX_TREE_DEPTH) throw invalid('the expression is nested too deeply')
   const names = { ...outer, depth: outer.depth + 1 }
   switch (node.op) {
@@ -69,16 +84,26 @@ function compile(node: ASTNode, outer: Names): Step {
       return variable(node.args, names, node.start)
     case '.':
       return access(compile(node.args[0], names), literal(fieldName(node.args[1])))
+    case '.?':
+      return optionalAccess(compile(node.args[0], names), literal(fieldName(node.args[1])))
     case '[]':
       return access(compile(node.args[0], names), compile(node.args[1], names))
+    case '[?]':
+      return optionalAccess(compile(node.args[0], names), compile(node.args[1], names))
     case 'call':
       return call(node.args[0], node.args[1], names, node.start)
     case 'rcall':
       return method(node.args[0], node.args[1], node.args[2], names, node.start)
     case 'list':
-      return listOf(node.args.map((item) => compile(item, names)))
+      return listOf(
+        node.args.map((item) => compile(item, names)),
+        node.optional,
+      )
     case 'map':
-      return mapOf(node.args.map(([key, value]) => [compile(key, names), compile(value, names)]))
+      return mapOf(
+        node.args.map(([key, value]) => [compile(key, names), compile(value, names)]),
+        node.optional,
+      )
     case '?:':
       return choose(compile(node.args[0], names), compile(node.args[1], names), compile(node.args[2], names))
     case '||':
@@ -90,23 +115,16 @@ function compile(node: ASTNode, outer: Names): Step {
     case '-_':
       return negate(compile(node.args, names))
     default: {
-      if (!OPERATIONS.has(node.op)) throw invalid(`"${node.op}" is not supported`)
-      const [left, right] = node.args as [ASTNode, ASTNode]
+      const [left, right] = node.args
       return binary(node.op, compile(left, names), compile(right, names))
     }
   }
 }
 
-function literal(value: unknown): Step {
-  if (typeof value === 'bigint' || (typeof value === 'object' && value !== null && 'value' in value)) {
-    const number = Number(typeof value === 'bigint' ? value : (value as { value: bigint }).value)
-    if (!Number.isSafeInteger(number)) throw invalid(`${number} is larger than a JSON number can hold exactly`)
-    return () => number
-  }
-  if (value !== null && typeof value === 'object') throw invalid('bytes are not supported')
-  const constant = value as CelValue
-  return () => constant
-}
+const literal =
+  (value: CelValue): Step =>
+  () =>
+    value
 
 /** A forbidden key written out is refused when saved; one that is computed is refused when it is used. */
 function fieldName(name: string): string {
@@ -140,24 +158,51 @@ function access(target: Step, key: Step): Step {
   return (run) => {
     run.spend(1)
     const name = key(run)
-    const value = readKey(target(run), name)
-    if (value === undefined) throw failure(`no such key: ${String(name).slice(0, 60)}; ask with has() first`)
+    const from = target(run)
+    // Behind a `?.` everything further is optional too.
+    if (from instanceof Optional) return readOptional(from, name)
+    const value = readKey(from, name)
+    if (value === undefined)
+      throw failure(`no such key: ${String(name).slice(0, 60)}; ask with has() or read it with ?.`)
     return value
   }
 }
 
-function listOf(items: Step[]): Step {
+function optionalAccess(target: Step, key: Step): Step {
   return (run) => {
-    run.spend(items.length + 1)
-    return items.map((item) => item(run))
+    run.spend(1)
+    const name = key(run)
+    return readOptional(target(run), name)
   }
 }
 
-function mapOf(entries: [Step, Step][]): Step {
+function listOf(items: Step[], optional: ReadonlySet<number>): Step {
+  if (optional.size === 0) {
+    return (run) => {
+      run.spend(items.length + 1)
+      return items.map((item) => item(run))
+    }
+  }
+  return (run) => {
+    run.spend(items.length + 1)
+    const result: CelValue[] = []
+    for (const [index, item] of items.entries()) {
+      const value = optional.has(index) ? optionalOf(item(run)).value : item(run)
+      if (value !== undefined) result.push(value)
+    }
+    return result
+  }
+}
+
+function mapOf(entries: [Step, Step][], optional: ReadonlySet<number>): Step {
   return (run) => {
     run.spend(entries.length + 1)
     const result: { [key: string]: CelValue } = {}
-    for (const [key, value] of entries) result[mapKey(key(run))] = value(run)
+    for (const [index, [key, value]] of entries.entries()) {
+      const name = mapKey(key(run))
+      const given = optional.has(index) ? optionalOf(value(run)).value : value(run)
+      if (given !== undefined) result[name] = given
+    }
     return result
   }
 }
@@ -222,10 +267,11 @@ function invoke(target: CelFunction, name: string, args: Step[], start: number):
   }
 }
 
-function call(name: string, args: ASTNode[], names: Names, start: number): Step {
+function call(name: string, args: Ast[], names: Names, start: number): Step {
   if (name === 'has') return has(args, names)
   const target = FUNCTIONS.get(name)
   if (!target) throw invalid(`unknown function ${name}()${place(start)}`)
+  if (target.moment && !names.roots.has('execution')) throw invalid(`${name}() is not available here${place(start)}`)
   return invoke(
     target,
     name,
@@ -234,40 +280,50 @@ function call(name: string, args: ASTNode[], names: Names, start: number): Step 
   )
 }
 
-function has(args: ASTNode[], names: Names): Step {
+function has(args: Ast[], names: Names): Step {
   const field = args[0]
-  if (args.length !== 1 || field?.op !== '.') throw invalid('has() takes a path, such as has(input.name)')
+  if (args.length !== 1 || (field?.op !== '.' && field?.op !== '.?'))
+    throw invalid('has() takes a path, such as has(input.name)')
   const target = compile(field.args[0], names)
   const key = fieldName(field.args[1])
   return (run) => {
     run.spend(1)
     const value = target(run)
+    if (value instanceof Optional) return readOptional(value, key).value !== undefined
     return value !== null && readKey(value, key) !== undefined
   }
 }
 
-function method(name: string, receiver: ASTNode, args: ASTNode[], names: Names, start: number): Step {
-  if (receiver.op === 'id' && receiver.args === 'cel' && name === 'bind') return bind(args, names)
-  if (receiver.op === 'id' && receiver.args === 'math' && MATH.has(name)) {
-    const steps = args.map((arg) => compile(arg, names))
-    return invoke(MATH.get(name) as CelFunction, `math.${name}`, steps, start)
+function method(name: string, receiver: Ast, args: Ast[], names: Names, start: number): Step {
+  if (receiver.op === 'id' && !names.roots.has(receiver.args) && !names.locals.has(receiver.args)) {
+    if (receiver.args === 'cel' && name === 'bind') return bind(args, names)
+    const target = NAMESPACES.get(receiver.args)?.get(name)
+    if (target) {
+      const steps = args.map((arg) => compile(arg, names))
+      return invoke(target, `${receiver.args}.${name}`, steps, start)
+    }
   }
-  const macro = MACROS.get(name)
-  if (macro?.arity.includes(args.length)) return comprehension(macro, receiver, args, names)
+  if ((name === 'optMap' || name === 'optFlatMap') && args.length === 2) {
+    return optionalMap(name === 'optFlatMap', receiver, args as [Ast, Ast], names)
+  }
+  const macro = macroFor(name, args.length)
+  if (macro) return comprehension(macro, receiver, args, names)
   const target = METHODS.get(name)
   if (!target) throw invalid(`unknown function .${name}()${place(start)}`)
   const steps = [receiver, ...args].map((arg) => compile(arg, names))
   return invoke(target, `.${name}`, steps, start)
 }
 
-function withLocal(names: Names, node: ASTNode | undefined): { names: Names; slot: number } {
+function withLocal(names: Names, node: Ast | undefined): { names: Names; slot: number } {
   if (node?.op !== 'id') throw invalid('the first argument must be the name of a variable')
-  if (names.roots.has(node.args)) throw invalid(`"${node.args}" is taken; use another name for the variable`)
-  const slot = names.locals.size
-  return { slot, names: { ...names, locals: new Map([...names.locals, [node.args, slot]]) } }
+  if (names.roots.has(node.args) || names.taken.has(node.args)) {
+    throw invalid(`"${node.args}" is taken; use another name for the variable`)
+  }
+  const slot = names.slots
+  return { slot, names: { ...names, slots: slot + 1, locals: new Map([...names.locals, [node.args, slot]]) } }
 }
 
-function bind(args: ASTNode[], names: Names): Step {
+function bind(args: Ast[], names: Names): Step {
   const [name, value, body] = args
   if (!value || !body || args.length !== 3) throw invalid('cel.bind() takes a name, a value and an expression')
   const local = withLocal(names, name)
@@ -280,20 +336,45 @@ function bind(args: ASTNode[], names: Names): Step {
   }
 }
 
-function comprehension(macro: Macro, receiver: ASTNode, args: ASTNode[], names: Names): Step {
-  const range = compile(receiver, names)
-  const local = withLocal(names, args[0])
-  const body = compile(args.at(-1) as ASTNode, local.names)
-  const condition = args.length === 3 ? compile(args[1] as ASTNode, local.names) : undefined
+function optionalMap(flat: boolean, receiver: Ast, [name, body]: [Ast, Ast], names: Names): Step {
+  const given = compile(receiver, names)
+  const local = withLocal(names, name)
+  const use = compile(body, local.names)
   return (run) => {
-    const collection = range(run)
-    const items = Array.isArray(collection) ? collection : isMap(collection) ? Object.keys(collection) : undefined
-    if (!items) throw failure(`a list or a map is expected, not a ${typeOf(collection)}`)
-    run.spend(items.length)
-    const within = (step: Step) => (item: CelValue) => {
-      run.slots[local.slot] = item
+    run.spend(1)
+    const { value } = optionalOf(given(run))
+    if (value === undefined) return NONE
+    run.slots[local.slot] = value
+    return flat ? optionalOf(use(run)) : new Optional(use(run))
+  }
+}
+
+/** A macro of one variable gives it the items of a list or the keys of a map; one of two gives it both. */
+function turnsOf(collection: CelValue, names: 1 | 2): Turn[] {
+  if (Array.isArray(collection)) return collection.map((item, index) => [index, item])
+  if (!isMap(collection)) throw failure(`a list or a map is expected, not a ${typeOf(collection)}`)
+  if (names === 2) return Object.entries(collection)
+  return Object.keys(collection).map((key) => [key, key])
+}
+
+function comprehension(macro: Macro, receiver: Ast, args: Ast[], names: Names): Step {
+  const range = compile(receiver, names)
+  const first = withLocal(names, args[0])
+  const last = macro.names === 2 ? withLocal(first.names, args[1]) : first
+  if (macro.names === 2 && (args[0] as Ast).args === (args[1] as Ast).args) {
+    throw invalid('the two variables need two names')
+  }
+  const body = compile(args.at(-1) as Ast, last.names)
+  const condition = args.length === macro.names + 2 ? compile(args.at(-2) as Ast, last.names) : undefined
+  return (run) => {
+    const turns = turnsOf(range(run), macro.names)
+    run.spend(turns.length)
+    const within = (step: Step) => (turn: Turn) => {
+      if (macro.names === 2) run.slots[first.slot] = turn[0]
+      run.slots[last.slot] = turn[1]
       return step(run)
     }
-    return macro.each(within(body), items, condition ? (item) => truth(within(condition)(item)) : () => true)
+    const test = condition ? (turn: Turn) => truth(within(condition)(turn)) : () => true
+    return macro.each(run, turns, within(body), test)
   }
 }

@@ -178,7 +178,7 @@ describe('CEL', () => {
   })
 
   it('says what is wrong before anything runs', () => {
-    expect(checkExpression('input.x >')).toContain('Unexpected token')
+    expect(checkExpression('input.x >')).toContain('ends too early')
     expect(checkExpression('inptu.x > 1')).toContain('unknown name "inptu"')
     expect(checkExpression('frobnicate(1)')).toContain('unknown function frobnicate()')
     expect(checkExpression('size(1, 2)')).toContain('wrong number of arguments')
@@ -213,7 +213,6 @@ describe('attacks on CEL', () => {
     '"".constructor',
     'input.tags.constructor',
     'import("fs")',
-    'optional.of(1)',
     'google.protobuf.Duration',
     'cel',
     'b"abc"',

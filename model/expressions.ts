@@ -7,7 +7,7 @@
 // text, number or boolean is a failure. In CEL an absent key is a failure, as the language says; ask with `has()`.
 
 import { type CelProgram, compileCel, evaluateCel } from './cel.ts'
-import { type Budget, conditionBudget, valuesBudget } from './cel-runtime.ts'
+import { type Budget, conditionBudget, type Moment, valuesBudget } from './cel-runtime.ts'
 import type { Json, JsonObject, Node } from './definition.ts'
 import { ExpressionFailure } from './expression-failure.ts'
 import { isObject, own } from './json.ts'
@@ -29,10 +29,13 @@ export type Scope = {
   item?: Json
   index?: number
   record?: Json
+  /** What `now()` and `uuid()` give; they fail where there is none. */
+  moment?: Moment
 }
 
 const ROOTS = ['input', 'nodes', 'execution', 'vars', 'callbacks', 'item', 'index', 'record'] as const
-const ROOT_NAMES: ReadonlySet<string> = new Set(ROOTS)
+/** What the expressions of an execution may name, somewhere; a macro binds none of them. */
+export const ROOT_NAMES: ReadonlySet<string> = new Set(ROOTS)
 
 /** Arguments that the interpreter evaluates later or in another scope; `resolveArgs` leaves them as they are. */
 const DEFERRED_ARGS: Readonly<Record<string, readonly string[]>> = {
@@ -55,7 +58,7 @@ export const isExpression = (value: Json): boolean => isReference(value) || isCe
 /** Null when the expression compiles, else what is wrong with it. Unknown names are errors. */
 export function checkExpression(cel: string, roots: ReadonlySet<string> = ROOT_NAMES): string | null {
   try {
-    compileCel(cel, roots)
+    compileCel(cel, roots, ROOT_NAMES)
     return null
   } catch (error) {
     if (error instanceof ExpressionFailure) return error.message
@@ -79,7 +82,7 @@ export function resolveArgs(
 }
 
 export function evaluateCondition(cel: string, scope: Scope, budget: Budget = conditionBudget()): boolean {
-  return toBoolean(evaluateProgram(cel, ROOT_NAMES, scope, budget))
+  return toBoolean(evaluateProgram(cel, ROOT_NAMES, scope, budget, scope.moment))
 }
 
 /** A condition over other names than a scope's: the quorum of a gate, over `approvals`, `rejections` and the like. */
@@ -92,14 +95,20 @@ function toBoolean(result: Json): boolean {
   throw new ExpressionFailure('condition_not_boolean', 'the condition must be true or false')
 }
 
-function evaluateProgram(cel: string, roots: ReadonlySet<string>, variables: object, budget: Budget): Json {
+function evaluateProgram(
+  cel: string,
+  roots: ReadonlySet<string>,
+  variables: object,
+  budget: Budget,
+  moment?: Moment,
+): Json {
   const key = roots === ROOT_NAMES ? cel : `${[...roots].sort().join()}|${cel}`
   let program = programs.get(key)
   if (!program) {
-    program = compileCel(cel, roots)
+    program = compileCel(cel, roots, ROOT_NAMES)
     programs.set(key, program)
   }
-  return evaluateCel(program, variables, budget)
+  return evaluateCel(program, variables, budget, moment)
 }
 
 type Resolving = {
@@ -114,7 +123,11 @@ function resolve(value: Json, context: Resolving, path: string): Json {
   if (typeof value !== 'object' || value === null) return value
   if (context.deferred.includes(path)) return value
   if (isReference(value)) return counted(followReference(value.$ref, context.scope), context)
-  if (isCel(value)) return counted(evaluateProgram(value.$cel, ROOT_NAMES, context.scope, context.budget), context)
+  if (isCel(value))
+    return counted(
+      evaluateProgram(value.$cel, ROOT_NAMES, context.scope, context.budget, context.scope.moment),
+      context,
+    )
   const tracked = context.deferred.length > 0
   if (Array.isArray(value)) return value.map((item, index) => resolve(item, context, tracked ? `${path}/${index}` : ''))
   const result: JsonObject = {}

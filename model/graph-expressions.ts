@@ -1,10 +1,10 @@
-import type { ASTNode } from '@marcbachmann/cel-js'
 import { compileTree } from './cel.ts'
+import type { Ast } from './cel-ast.ts'
 import { parseCel } from './cel-parser.ts'
 import { children, memberOf } from './cel-tree.ts'
 import type { Json } from './definition.ts'
 import { ExpressionFailure } from './expression-failure.ts'
-import { isCel, isReference } from './expressions.ts'
+import { isCel, isReference, ROOT_NAMES } from './expressions.ts'
 import type { Issue } from './issue.ts'
 import { at, isObject } from './json.ts'
 import { parseReference } from './reference.ts'
@@ -112,7 +112,7 @@ function checkNodeName(
 function checkCel(text: string, path: string, visible: Visible, errors: Issue[]): void {
   try {
     const tree = parseCel(text)
-    compileTree(tree, rootsOf(visible))
+    compileTree(tree, rootsOf(visible), ROOT_NAMES)
     if (!visible.roots) checkNodesNamed(tree, path, visible, errors)
   } catch (error) {
     if (!(error instanceof ExpressionFailure)) throw error
@@ -121,7 +121,7 @@ function checkCel(text: string, path: string, visible: Visible, errors: Issue[])
 }
 
 /** `nodes` may only be used as `nodes.id.output` and `vars` as `vars.name`, so that what an expression depends on is known from its text. */
-function checkNodesNamed(node: ASTNode, path: string, visible: Visible, errors: Issue[]): void {
+function checkNodesNamed(node: Ast, path: string, visible: Visible, errors: Issue[]): void {
   const name = nodeName(node)
   if (name) {
     checkNodeName(name.id, name.field, path, visible, errors)
@@ -139,12 +139,12 @@ function checkNodesNamed(node: ASTNode, path: string, visible: Visible, errors: 
   for (const child of children(node)) checkNodesNamed(child, path, visible, errors)
 }
 
-function isVariable(node: ASTNode): boolean {
+function isVariable(node: Ast): boolean {
   const target = memberOf(node)?.target
   return target?.op === 'id' && target.args === 'vars'
 }
 
-function nodeName(node: ASTNode): { id: string; field: string | undefined } | undefined {
+function nodeName(node: Ast): { id: string; field: string | undefined } | undefined {
   const inner = memberOf(node)
   if (!inner) return undefined
   if (inner.target.op === 'id' && inner.target.args === 'nodes') return { id: inner.key, field: undefined }

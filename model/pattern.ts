@@ -9,7 +9,14 @@ export type Pattern = {
   test(text: string): boolean | undefined
   /** What one test of `text` counts against a budget. */
   cost(text: string): number
+  /**
+   * The matches one after the other, each as its groups with their positions. `spend` is told before each search what it may
+   * take. Undefined when text and pattern together are too large to try.
+   */
+  matches(text: string, spend: (steps: number) => void): Generator<Match> | undefined
 }
+
+export type Match = { start: number; end: number; groups: readonly (string | null)[] }
 
 const MAX_PATTERN_LENGTH = 512
 const MAX_PROGRAM = 2_000
@@ -35,7 +42,45 @@ export function compilePattern(source: string): Pattern | string {
   const pattern: Pattern = {
     test: (text) => (text.length * size > MAX_WORK ? undefined : program.test(text)),
     cost: (text) => Math.ceil((text.length * size) / 2) + 10,
+    matches: (text, spend) =>
+      text.length * size > MAX_WORK ? undefined : matchesOf(program, { text, size, near: looksNear(source) }, spend),
   }
   cache.set(source, pattern)
   return pattern
+}
+
+/**
+ * Whether a search ends close behind the match it finds: there is no repetition without a bound, or only one, of a single
+ * character, at the very end. `a(.*b)?` looks at the whole rest of the text for each match, so that all matches together
+ * are quadratic; such a pattern pays for that.
+ */
+export const looksNear = (source: string): boolean => {
+  const single = String.raw`(?:\\[^pPQE\d]|\[\^?(?:\\.|[^\]\\[])+\]|[^\\[\](){}*+?|])`
+  return new RegExp(`^(?:${single}|\\{\\d{1,2}(?:,\\d{1,2})?\\})*?(?:${single}[*+]?)?$`, 's').test(source)
+}
+
+function* matchesOf(
+  program: RE2JS,
+  { text, size, near }: { text: string; size: number; near: boolean },
+  spend: (steps: number) => void,
+): Generator<Match> {
+  const matcher = program.matcher(text)
+  const groups = program.groupCount()
+  let at = 0
+  // The first search may look at all of the text; later ones too, unless the pattern cannot look far behind a match.
+  let charged = 0
+  for (;;) {
+    spend(
+      near ? Math.ceil((Math.max(0, at - charged) * size) / 2) + 40 : Math.ceil(((text.length - at) * size) / 2) + 40,
+    )
+    charged = at
+    if (!matcher.find()) break
+    at = matcher.end()
+    yield {
+      start: matcher.start(),
+      end: at,
+      groups: Array.from({ length: groups + 1 }, (_, group) => matcher.group(group) ?? null),
+    }
+  }
+  if (near) spend(Math.ceil(((text.length - charged) * size) / 2))
 }

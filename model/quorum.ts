@@ -1,5 +1,5 @@
-import type { ASTNode } from '@marcbachmann/cel-js'
-import { MACROS } from './cel-macros.ts'
+import type { Ast } from './cel-ast.ts'
+import { macroFor } from './cel-macros.ts'
 import { parseCel } from './cel-parser.ts'
 import { children, memberOf } from './cel-tree.ts'
 import { ExpressionFailure } from './expression-failure.ts'
@@ -31,25 +31,26 @@ export function readQuorum(cel: string): QuorumUse {
 }
 
 /** `local`: names that a macro such as `exists(v, …)` binds; they hide what is called the same outside. */
-function visit(node: ASTNode, local: ReadonlySet<string>, use: QuorumUse): void {
-  const isRoot = (one: ASTNode, name: string): boolean => one.op === 'id' && one.args === name && !local.has(name)
+function visit(node: Ast, local: ReadonlySet<string>, use: QuorumUse): void {
+  const isRoot = (one: Ast, name: string): boolean => one.op === 'id' && one.args === name && !local.has(name)
   const member = memberOf(node)
   if (member?.key === 'agent' && isRoot(member.target, 'approvals')) use.countsAgents = true
   if (isRoot(node, 'votes')) use.readsVotes = true
   if (node.op === '==' && comparesKindWithAgent(node.args)) use.countsAgents = true
   const inner = boundBy(node)
-  const names = inner === undefined ? local : new Set([...local, inner])
+  const names = inner.length === 0 ? local : new Set([...local, ...inner])
   for (const child of children(node)) visit(child, names, use)
 }
 
-const comparesKindWithAgent = ([left, right]: readonly ASTNode[]): boolean =>
+const comparesKindWithAgent = ([left, right]: readonly Ast[]): boolean =>
   [
     [left, right],
     [right, left],
   ].some(([field, text]) => memberOf(field!)?.key === 'kind' && text?.op === 'value' && text.args === 'agent')
 
-function boundBy(node: ASTNode): string | undefined {
-  if (node.op !== 'rcall' || !MACROS.has(node.args[0])) return undefined
-  const [name] = node.args[2]
-  return name?.op === 'id' ? name.args : undefined
+function boundBy(node: Ast): string[] {
+  if (node.op !== 'rcall') return []
+  const [name, , args] = node.args
+  const bound = macroFor(name, args.length)?.names ?? 0
+  return args.slice(0, bound).flatMap((arg) => (arg.op === 'id' ? [arg.args] : []))
 }

@@ -1,4 +1,4 @@
-import type { ASTNode } from '@marcbachmann/cel-js'
+import type { Ast } from './cel-ast.ts'
 import { parseCel } from './cel-parser.ts'
 import { children, memberOf } from './cel-tree.ts'
 import type { Definition, Json, JsonObject } from './definition.ts'
@@ -46,7 +46,7 @@ function* namesInCel(text: string): Generator<string> {
   }
 }
 
-function* namesInTree(node: ASTNode): Generator<string> {
+function* namesInTree(node: Ast): Generator<string> {
   const member = memberOf(node)
   if (member?.target.op === 'id' && member.target.args === 'vars') yield member.key
   for (const child of children(node)) yield* namesInTree(child)

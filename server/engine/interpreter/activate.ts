@@ -1,3 +1,4 @@
+import { type Moment, momentOf } from '#model/cel-runtime'
 import type { JsonObject, Node } from '#model/definition'
 import { evaluateCondition, resolveArgs } from '#model/expressions'
 import { MAX_SHOWN_SIZE, MAX_VALUE_SIZE } from '#model/size'
@@ -14,8 +15,12 @@ import { succeed } from './succeed.ts'
 /** What people are shown must fit into the lists in which they find it. */
 const sizeFor = ({ type }: Node): number => (askingOf(type) ? MAX_SHOWN_SIZE : MAX_VALUE_SIZE)
 
+/** `now()` is when the node first began, on every attempt and wherever the run is taken over: its arguments never change. */
+const momentFor = (pass: Pass, id: string): Moment =>
+  momentOf(pass.state.nodes[id]?.started_at ?? pass.at, `${pass.context.seed}:${id}`)
+
 export const argsOf = (pass: Pass, node: Node, position: number): JsonObject => {
-  const scope = scopeAt(pass.context, pass.state, position)
+  const scope = scopeAt(pass.context, pass.state, position, momentFor(pass, node.id))
   return compute(pass, sizeFor(node), (budget) => resolveArgs(node, scope, budget))
 }
 
@@ -33,7 +38,7 @@ const inputOf = (pass: Pass, id: string): JsonObject => {
 
 /** Undefined where others have their turn before the next case is looked at. */
 const branch = (pass: Pass, node: Node): JsonObject | undefined => {
-  const scope = scopeAt(pass.context, pass.state, pass.state.seq)
+  const scope = scopeAt(pass.context, pass.state, pass.state.seq, momentFor(pass, node.id))
   const cases = (node.args?.cases ?? []) as { port: string; when: { $cel: string } }[]
   for (let at = pass.cases.get(node.id) ?? 0; at < cases.length; at += 1) {
     if (isSpent(pass)) {

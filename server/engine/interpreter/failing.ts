@@ -1,3 +1,4 @@
+import { momentOf } from '#model/cel-runtime'
 import type { ExecutionError, Json, JsonObject } from '#model/definition'
 import { ExpressionFailure, resolveValue } from '#model/expressions'
 import { isObject } from '#model/json'
@@ -84,7 +85,8 @@ export const finish = (pass: Pass): void => {
   }
   try {
     const { output } = pass.compiled.graph
-    const scope = scopeAt(pass.context, pass.state, pass.state.seq)
+    const moment = momentOf(pass.at, `${pass.context.seed}:output`)
+    const scope = scopeAt(pass.context, pass.state, pass.state.seq, moment)
     const results =
       output === undefined ? null : compute(pass, MAX_VALUE_SIZE, (budget) => resolveValue(output, scope, budget))
     record(pass, 'execution.succeeded', { results })

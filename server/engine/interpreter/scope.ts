@@ -1,12 +1,13 @@
+import { type Moment, momentOf } from '#model/cel-runtime'
 import type { Edge, Json } from '#model/definition'
 import { evaluateCondition, type Scope } from '#model/expressions'
 import type { Context, EdgeState } from './context.ts'
 import { portOf } from './graph.ts'
 import { decide, isSpent, type Pass } from './pass.ts'
-import { type GraphState, isSettled } from './state.ts'
+import { type GraphState, isSettled, type NodeState } from './state.ts'
 
 /** What expressions see when everything up to `position` of the journal has happened, and nothing after it. */
-export const scopeAt = (context: Context, state: GraphState, position: number): Scope => {
+export const scopeAt = (context: Context, state: GraphState, position: number, moment?: Moment): Scope => {
   const nodes: Record<string, { output: Json }> = { ...context.outer }
   for (const [id, node] of Object.entries(state.nodes)) {
     if (node.settled !== undefined && node.settled <= position) nodes[id] = { output: node.output ?? null }
@@ -16,6 +17,7 @@ export const scopeAt = (context: Context, state: GraphState, position: number): 
     nodes,
     execution: context.execution,
     vars: context.vars ?? {},
+    ...(moment && { moment }),
     ...(context.callbacks && { callbacks: context.callbacks }),
     ...(context.index !== undefined && { item: context.item ?? null, index: context.index }),
   }
@@ -34,14 +36,16 @@ export const edgeState = (pass: Pass, edge: Edge): EdgeState | 'later' => {
   const known = pass.edges.get(edge)
   if (known) return known
   if (isSpent(pass)) return 'later'
-  const decided = conditionOf(pass, when.$cel, source.settled ?? 0)
+  const decided = conditionOf(pass, edge, when.$cel, source)
   pass.edges.set(edge, decided)
   return decided
 }
 
-const conditionOf = (pass: Pass, cel: string, position: number): EdgeState => {
+/** Looked at again in every pass until its target is ready: `now()` is when the source settled, so that it always says the same. */
+const conditionOf = (pass: Pass, { from, to }: Edge, cel: string, source: NodeState): EdgeState => {
   try {
-    const scope = scopeAt(pass.context, pass.state, position)
+    const moment = momentOf(source.finished_at ?? pass.at, `${pass.context.seed}:${from.node}>${to}`)
+    const scope = scopeAt(pass.context, pass.state, source.settled ?? 0, moment)
     return decide(pass, (budget) => evaluateCondition(cel, scope, budget)) ? 'taken' : 'dead'
   } catch (error) {
     return { failed: error }

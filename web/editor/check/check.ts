@@ -1,3 +1,5 @@
+import { FUNCTION_HELP } from '#model/cel-help'
+import { momentOf } from '#model/cel-runtime'
 import type { Json } from '#model/definition'
 import { ExpressionFailure, resolveValue, type Scope } from '#model/expressions'
 import { validateDefinition } from '#model/graph'
@@ -5,6 +7,8 @@ import type { Issue } from '#model/issue'
 import type { KindTable } from '../kinds.ts'
 
 // The service's own check and its expression language, in the browser. A chunk of its own: see load.ts.
+
+export const functionHelp = FUNCTION_HELP
 
 export function check(definition: unknown, kinds: KindTable): Issue[] {
   const result = validateDefinition(definition, kinds)
@@ -16,7 +20,7 @@ export type Preview = { ok: true; value: Json } | { ok: false; message: string }
 /** What a value would have been in the last run. */
 export function preview(value: Json, scope: Scope): Preview {
   try {
-    return { ok: true, value: resolveValue(value, scope) }
+    return { ok: true, value: resolveValue(value, { ...scope, moment: momentOf(Date.now(), 'preview') }) }
   } catch (error) {
     if (!(error instanceof ExpressionFailure)) throw error
     return { ok: false, message: error.message }

@@ -5,6 +5,7 @@ import { inputClass } from '#web/ui/field.tsx'
 import { useCheck } from '../check/load.ts'
 import { asCel } from '../document/value.ts'
 import { AddButton } from './add-button.tsx'
+import { FunctionPicker } from './function-picker.tsx'
 import { ReferencePicker } from './reference-picker.tsx'
 import { useFieldScope } from './scope.tsx'
 import { short } from './short.ts'
@@ -16,8 +17,8 @@ export function CelField({ id, cel, label, onChange }: Props) {
   const { readOnly } = useFieldScope()
   const area = useRef<HTMLTextAreaElement>(null)
   const [picking, setPicking] = useState(false)
-  const insert = (reference: string): void => {
-    const text = asCel(reference)
+  const [choosing, setChoosing] = useState(false)
+  const insert = (text: string): void => {
     const { selectionStart: from, selectionEnd: to } = area.current ?? {
       selectionStart: cel.length,
       selectionEnd: cel.length,
@@ -44,11 +45,17 @@ export function CelField({ id, cel, label, onChange }: Props) {
       <div className="flex items-start gap-2">
         <Outcome value={{ $cel: cel }} />
         {!readOnly && (
-          <span className="ml-auto">
+          <span className="ml-auto flex shrink-0 gap-1">
+            <FunctionPicker
+              open={choosing}
+              onOpenChange={setChoosing}
+              onPick={insert}
+              anchor={<AddButton onClick={() => setChoosing(true)}>Functions</AddButton>}
+            />
             <ReferencePicker
               open={picking}
               onOpenChange={setPicking}
-              onPick={insert}
+              onPick={(reference) => insert(asCel(reference))}
               anchor={<AddButton onClick={() => setPicking(true)}>Data</AddButton>}
             />
           </span>
