@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 import { testFiles } from './test/harness/projects.ts'
 import { SlowFirst } from './test/harness/slow-first.ts'
 
-// Each test file has a process of its own: packages are compiled once for all of them.
+// Programs that tests start compile packages once for all of them.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'compiled')
 
 const files = testFiles()
@@ -16,7 +16,8 @@ const withDatabase = {
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'unit', include: files.unit } },
+      // A process runs file after file and loads what they import once.
+      { extends: true, test: { name: 'unit', include: files.unit, isolate: false } },
       { extends: true, test: { name: 'models', include: files.models } },
       { extends: true, test: { name: 'service', include: files.service, ...withDatabase } },
       { extends: true, test: { name: 'browser', include: files.browser, ...withDatabase } },

@@ -4,7 +4,7 @@ import { violations } from './architecture.ts'
 import { circles } from './circles.ts'
 import { importGraph, readSources } from './imports.ts'
 
-// `npm run check`: everything that can be known without running the program. The SQL is checked by a PostgreSQL of its own.
+// `npm run check`: everything that can be known without a test. A PostgreSQL of its own checks the SQL.
 
 const root = join(import.meta.dirname, '..')
 
@@ -41,7 +41,10 @@ const steps: Step[] = [
   { name: 'types', run: command(TSC, '-p', '.') },
   { name: 'types of the console', run: command(TSC, '-p', 'web') },
   { name: 'nothing unused', run: program('knip', '--no-progress', '--treat-config-hints-as-errors') },
-  { name: 'SQL', run: command(process.execPath, join('scripts', 'sql', 'check.ts')) },
+  {
+    name: 'SQL and generated documents',
+    run: command(process.execPath, join('scripts', 'check-database.ts')),
+  },
   { name: 'architecture', run: async () => violations(sources).join('\n') || undefined },
   { name: 'no import circles', run: async () => circles(importGraph(sources)).join('\n') || undefined },
 ]

@@ -12,12 +12,24 @@ import { printWorkflowNodes } from './workflow-nodes.ts'
 
 const braces = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
 
-export function printOpenApi({ routes, nodes }: Described): string {
+/** What is printed from the same program twice is computed once. */
+function once<T>(print: (app: Described) => T): (app: Described) => T {
+  const known = new WeakMap<Described, T>()
+  return (app) => {
+    const printed = known.get(app) ?? print(app)
+    known.set(app, printed)
+    return printed
+  }
+}
+
+export const printOpenApi = once(({ routes, nodes }: Described): string => {
   const document = makeOpenApi(routes, nodes.values())
   const gaps = gapsOf(document)
   if (gaps.length > 0) throw new Error(`the OpenAPI document is not complete:\n${gaps.join('\n')}`)
   return `${JSON.stringify(document, null, 1)}\n`
-}
+})
+
+const sdkOf = once((app) => printSdk(printOpenApi(app)))
 
 export function printAccess(routes: AnyRoute[]): string {
   const areas = [...new Set(routes.map(({ area }) => area))].sort()
@@ -62,7 +74,7 @@ export const documents: Record<string, (app: Described) => string> = {
   'docs/access.md': ({ routes }) => printAccess(routes),
   'docs/settings.md': printSettings,
   'docs/nodes.md': ({ nodes }) => printNodes(nodes.values()),
-  'sdk/types.generated.ts': (app) => printSdk(printOpenApi(app)).types,
-  'sdk/operations.generated.ts': (app) => printSdk(printOpenApi(app)).operations,
+  'sdk/types.generated.ts': (app) => sdkOf(app).types,
+  'sdk/operations.generated.ts': (app) => sdkOf(app).operations,
   'sdk/workflows/nodes.generated.ts': ({ nodes }) => printWorkflowNodes(nodes.values()),
 }

@@ -7,4 +7,13 @@ const root = join(import.meta.dirname, '..')
 const modules = join(root, 'node_modules')
 enableCompileCache(join(existsSync(modules) ? modules : root, '.cache', 'compiled'))
 
-await import('./program.ts')
+// A wrong setting is refused before the program is loaded.
+const { readConfig, SettingRefused } = await import('#platform/config')
+try {
+  readConfig(process.env, process.argv.slice(2))
+  await import('./program.ts')
+} catch (error) {
+  if (!(error instanceof SettingRefused)) throw error
+  console.error(`heddle cannot start: ${error.message}`)
+  process.exitCode = 1
+}

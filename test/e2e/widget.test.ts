@@ -3,8 +3,9 @@ import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { severeFindings } from '#test/harness/axe'
-import { chromiumPath, launchChromium } from '#test/harness/chromium'
+import { chromiumPath } from '#test/harness/chromium'
 import { type Service, startService } from '#test/harness/service'
+import { sharedBrowser } from '#test/harness/site'
 import { makeWorld, type World } from '#test/harness/world'
 
 // The widget on a page of another origin, in a real browser.
@@ -24,10 +25,9 @@ beforeAll(async () => {
   origin = `http://localhost:${(site.address() as AddressInfo).port}`
   service = await startService()
   world = await makeWorld(service)
-  browser = await launchChromium(executable)
+  browser = await sharedBrowser()
 }, 120_000)
 afterAll(async () => {
-  await browser?.close()
   await service?.stop()
   site?.close()
 })

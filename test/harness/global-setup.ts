@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
+import type { ProvidedContext } from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { MINUTE } from '#platform/clock'
 import { startEmbeddedPostgres } from '#platform/db/embedded'
@@ -18,8 +19,28 @@ declare module 'vitest' {
 
 const PREFIX = 'heddle-test-cluster-'
 
+type Cluster = { postgres: ProvidedContext['postgres']; stop(): Promise<void> }
+type Shared = { projects: number; cluster: Promise<Cluster> }
+
+/** Every project of a test run loads this file anew, so what they share is not in the module. */
+const run = globalThis as typeof globalThis & { heddleTestCluster?: Shared | undefined }
+
 /** One throw-away PostgreSQL for the whole test run, with a migrated template database that each test file clones. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  run.heddleTestCluster ??= { projects: 0, cluster: startCluster() }
+  const shared = run.heddleTestCluster
+  shared.projects += 1
+  const cluster = await shared.cluster
+  project.provide('postgres', cluster.postgres)
+  return async () => {
+    shared.projects -= 1
+    if (shared.projects > 0) return
+    run.heddleTestCluster = undefined
+    await cluster.stop()
+  }
+}
+
+async function startCluster(): Promise<Cluster> {
   await sweep()
   const dataDir = mkdtempSync(join(tmpdir(), PREFIX))
   chmodSync(dataDir, 0o711)
@@ -31,7 +52,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     rmSync(dataDir, { recursive: true, force: true })
   }
   process.once('exit', abandon)
-  const teardown = async (): Promise<void> => {
+  const stop = async (): Promise<void> => {
     process.off('exit', abandon)
     await postgres.stop()
     rmSync(dataDir, { recursive: true, force: true })
@@ -44,10 +65,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       passwordFor: (role) => role,
     })
     await migrate({ ownerUrl: urls.owner, directory: join(import.meta.dirname, '..', '..', 'migrations'), log })
-    project.provide('postgres', { superuserUrl: postgres.ownerUrl, template, urls })
-    return teardown
+    return { postgres: { superuserUrl: postgres.ownerUrl, template, urls }, stop }
   } catch (error) {
-    await teardown()
+    await stop()
     throw error
   }
 }

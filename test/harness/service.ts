@@ -26,6 +26,8 @@ export type Service = {
   /** A statement as the superuser, past row security. */
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
   call(method: string, path: string, options?: Omit<CallOptions, 'method'>): Promise<Answer>
+  /** Throws where it answered with a status that the OpenAPI document does not describe. `stop` does so too. */
+  checkAnswers(): void
   stop(options?: { drainMs?: number }): Promise<void>
 }
 
@@ -88,6 +90,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     database,
     sql: async (text, values) => (await superuser.query(text, values)).rows as never,
     call: (method, path, callOptions = {}) => callAt(base, method, path, callOptions),
+    checkAnswers: answers.check,
     async stop(stopOptions) {
       await app.stop(stopOptions)
       await db.close()

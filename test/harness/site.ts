@@ -39,21 +39,35 @@ export type Site = {
   call(visitor: Visitor, method: string, path: string, body?: unknown): Promise<any>
 }
 
-/** The whole service with its console, and a browser, for one test file. */
+type OpenSite = Site & { checkAnswers(): void }
+
+/**
+ * Sites by their options. Test files that a process runs one after another share them: a service, a browser and windows that have
+ * compiled the console already. What a file makes belongs to people and workspaces of its own. They end with the process.
+ */
+const sites = new Map<string, Promise<OpenSite>>()
+let browser: Promise<Browser> | undefined
+
+/** The browser of this process. */
+export const sharedBrowser = (): Promise<Browser> => (browser ??= launchChromium(path!))
+
+/** The whole service with its console, and a browser. */
 export function useSite(options: ServiceOptions = {}): () => Site {
-  let site: (Site & { stop(): Promise<void> }) | undefined
+  const key = JSON.stringify(options)
+  let site: OpenSite | undefined
   beforeAll(async () => {
-    site = await openSite(options)
+    if (!sites.has(key)) sites.set(key, openSite(options))
+    site = await sites.get(key)!
   }, 120_000)
-  afterAll(() => site?.stop())
+  afterAll(() => site?.checkAnswers())
   return () => site!
 }
 
-async function openSite(options: ServiceOptions): Promise<Site & { stop(): Promise<void> }> {
+async function openSite(options: ServiceOptions): Promise<OpenSite> {
   const pages = await buildConsole(makeLogger('error'))
   if (pages === undefined) throw new Error('the console could not be built')
   const service = await startService({ ...options, pages })
-  const browser = await launchChromium(path!)
+  const browser = await sharedBrowser()
 
   const windows = makeWindows(browser)
   const visit: Site['visit'] = async (options = {}) => {
@@ -105,10 +119,7 @@ async function openSite(options: ServiceOptions): Promise<Site & { stop(): Promi
     signUp,
     invite,
     call,
-    async stop() {
-      await browser.close()
-      await service.stop()
-    },
+    checkAnswers: service.checkAnswers,
   }
 }
 

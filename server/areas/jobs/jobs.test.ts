@@ -1,7 +1,11 @@
+import { hash } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
 import { makeDataset, makeJob, numbered, recipe, runJob } from '#test/harness/jobs'
 import { useService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
+import { insertRecords } from './ledger/records.ts'
+import type { Run } from './ledger/runs.ts'
 
 const service = useService()
 let world: World
@@ -73,5 +77,26 @@ describe('an enrichment job', () => {
     expect((await runJob(member, job, { full: true })).last_run.counts).toMatchObject({ succeeded: 5, skipped: 0 })
     await member.call('PUT', `/api/enrichment-jobs/${job}`, { body: { mapping: { only: { $ref: 'record.n' } } } })
     expect((await runJob(member, job)).last_run.counts).toMatchObject({ succeeded: 5, skipped: 0 })
+  })
+
+  test('does each of several equal records in one run, and skips them in the next', async () => {
+    const { member, workspace } = world
+    const equal = [{ n: 1 }, { n: 1 }, { n: 1 }]
+    const job = await makeJob(member, { definition: recipe, dataset_id: await makeDataset(member, equal) })
+    const { last_run: first } = await runJob(member, job)
+    expect(first.counts).toMatchObject({ succeeded: 3, skipped: 0 })
+
+    // A large run is still planned while its first records are done: an equal one that was done in the same run does not count.
+    const sha256 = hash('sha256', JSON.stringify(equal[0]), 'hex')
+    const [run] = await service().sql<Run>('select * from ledger_runs where run_id = $1', [
+      fromWire('run', first.run_id),
+    ])
+    const more = await service().db.tenant({ workspaceId: workspace.uuid, userId: null }, (tx) =>
+      insertRecords(tx, run!, 3, [{ sha256, wanted: true, error: null }]),
+    )
+    expect(more).toEqual({ skipped: 0, failed: 0, pending: [3] })
+
+    const { last_run: second } = await runJob(member, job)
+    expect(second.counts).toMatchObject({ succeeded: 0, skipped: 3 })
   })
 })

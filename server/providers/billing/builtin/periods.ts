@@ -14,8 +14,7 @@ function addMonths(anchor: Date, months: number): Date {
 /** The first end of a period, counted from the anchor, that lies after `after`. */
 export function periodEndAfter(anchor: Date, interval: Interval, after: Date): Date {
   const step = interval === 'year' ? 12 : 1
-  const between = (after.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + after.getUTCMonth() - anchor.getUTCMonth()
-  let periods = Math.max(1, Math.floor(between / step))
-  while (addMonths(anchor, periods * step) <= after) periods++
-  return addMonths(anchor, periods * step)
+  let months = step
+  while (addMonths(anchor, months) <= after) months += step
+  return addMonths(anchor, months)
 }

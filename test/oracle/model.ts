@@ -1,0 +1,173 @@
+import type { Edge, Graph, Json, JsonObject, Node } from '#model/definition'
+import { AnError, AnyId, type Expected, OneOf } from './expected.ts'
+
+// What docs/workflows.md and docs/nodes.md say about a graph, written without the engine: nodes in an order in which edges lead
+// forwards, each decided by its incoming edges alone. It knows the nodes and expressions that graphs.ts makes, and no others.
+
+export type NodeEnd = {
+  /** `unreached`: the execution ended before its edges were settled. */
+  status: 'succeeded' | 'failed' | 'skipped' | 'unreached'
+  output: Expected
+  port: string
+  attempt: number
+}
+export type GraphEnd = {
+  nodes: Record<string, NodeEnd>
+  /** Undefined where the execution fails. */
+  results?: Expected
+  /** Any of these may be the one that ends the execution. */
+  errors: AnError[]
+}
+
+/** What a graph is run with. `outer`: outputs of the graph around a map. */
+export type Given = {
+  input: JsonObject
+  item?: Json
+  index?: number
+  outer?: Record<string, Expected>
+  definitions: ReadonlyMap<string, Graph>
+}
+
+type Seen = Given & { nodes: Record<string, NodeEnd> }
+
+const outputOf = ({ nodes, outer }: Seen, id: string): Expected => nodes[id]?.output ?? outer?.[id] ?? null
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A value with its references filled in. */
+function resolve(value: Json, seen: Seen): Expected {
+  if (Array.isArray(value)) return value.map((one) => resolve(one, seen))
+  if (!isObject(value)) return value
+  if (typeof value.$ref !== 'string')
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, resolve(one, seen)]))
+  const [root, name] = value.$ref.split('.')
+  if (root === 'input') return seen.input[name!] ?? null
+  if (root === 'nodes') return outputOf(seen, name!)
+  return (root === 'index' ? seen.index : seen.item) ?? null
+}
+
+const holds = (cel: string, seen: Seen): boolean => {
+  const [, id] = /^nodes\.(\w+)\.output != null$/.exec(cel) ?? []
+  if (id !== undefined) return outputOf(seen, id) !== null
+  if (cel === 'input.x > 5.0') return Number(seen.input.x) > 5
+  if (cel === 'index == 1') return seen.index === 1
+  throw new Error(`the model does not know ${cel}`)
+}
+
+/** What an attempt comes to: an output and the port it leaves by, or errors, one of which it is. */
+type Attempt = { output: Expected; port?: string } | { errors: AnError[]; retryable: boolean }
+
+const failure = (code: string, retryable: boolean): Attempt => ({ errors: [new AnError({ code })], retryable })
+
+/** A wait for somebody who never answers ends with its timeout. */
+const answerTo = (asked: Json | undefined, output: Expected, port?: string): Attempt =>
+  asked === 'never' ? failure('timeout', true) : { output, ...(port !== undefined && { port }) }
+
+function attemptOf(node: Node, attempt: number, seen: Seen, graph: Graph): Attempt {
+  const args = (node.args ?? {}) as Record<string, Json>
+  switch (node.type) {
+    case 'work':
+    case 'once': {
+      const { fails = 0, late = 0 } = args as { fails?: number; late?: number }
+      // Nobody knows what an attempt did that failed: a node that must happen once at most is not tried again.
+      if (attempt <= fails) return failure('no', args.final !== true && node.type !== 'once')
+      if (attempt <= fails + late) return failure('timeout', true)
+      return { output: resolve(args.value ?? null, seen) }
+    }
+    case 'set':
+      return { output: resolve(args.values ?? {}, seen) }
+    case 'fail':
+      return failure(String(args.code), false)
+    case 'wait':
+      return Number(args.for_s) > (node.timeout_s ?? Number.POSITIVE_INFINITY)
+        ? failure('timeout', true)
+        : { output: { waited_s: args.for_s! } }
+    case 'branch': {
+      const cases = args.cases as { port: string; when: { $cel: string } }[]
+      const port = cases.find(({ when }) => holds(when.$cel, seen))?.port ?? 'default'
+      const led = takenInto(graph, node.id, seen)[0]
+      return { output: led ? outputOf(seen, led.from.node) : seen.input, port }
+    }
+    case 'approval': {
+      const rejected = args.title === 'no'
+      const isLed = graph.edges.some(({ from }) => from.node === node.id && from.port === 'rejected')
+      if (rejected && !isLed) return failure('approval_rejected', false)
+      const status = rejected ? 'rejected' : 'approved'
+      return answerTo(args.title, { status }, status)
+    }
+    case 'clarification':
+      return answerTo(args.question, 'answered')
+    case 'wait.event':
+      return answerTo(args.key, 'came')
+    case 'subworkflow': {
+      if (args.wait === false) return { output: { execution_id: new AnyId() } }
+      const child = seen.definitions.get(String(args.workflow_id))!
+      const input = resolve(args.input ?? {}, seen) as JsonObject
+      const { results, errors } = endOf(child, { input, definitions: seen.definitions })
+      return errors.length === 0 ? { output: results! } : { errors, retryable: true }
+    }
+    case 'map':
+      return mapOf(args, seen)
+    default:
+      throw new Error(`the model does not know ${node.type}`)
+  }
+}
+
+function mapOf(args: Record<string, Json>, seen: Seen): Attempt {
+  const { input, definitions, outer } = seen
+  const around = { ...outer, ...Object.fromEntries(Object.keys(seen.nodes).map((id) => [id, outputOf(seen, id)])) }
+  const items = resolve(args.items!, seen) as Json[]
+  const ends = items.map((item, index) =>
+    endOf(args.body as unknown as Graph, { input, definitions, item, index, outer: around }),
+  )
+  const errors = ends.flatMap((end) => end.errors)
+  // The error of the map is that of an item; the node is the map.
+  if (errors.length > 0 && args.on_item_error !== 'collect')
+    return { errors: errors.map(({ code }) => new AnError({ code })), retryable: true }
+  return {
+    output: ends.map((end) => (end.errors.length > 0 ? { error: new OneOf(end.errors) } : end.results!)),
+  }
+}
+
+const takenInto = ({ edges }: Graph, id: string, seen: Seen): Edge[] =>
+  edges.filter(({ from, to, when }) => {
+    const source = seen.nodes[from.node]!
+    if (to !== id || source.status === 'skipped' || source.status === 'unreached') return false
+    return source.port === (from.port ?? 'out') && (!when || holds(when.$cel, seen))
+  })
+
+/** It ended the execution, or its turn never came. */
+const isOpen = ({ status, port }: NodeEnd): boolean => status === 'unreached' || port === ''
+
+function nodeEnd(node: Node, graph: Graph, seen: Seen): NodeEnd & { errors: AnError[] } {
+  const incoming = graph.edges.filter(({ to }) => to === node.id)
+  const taken = takenInto(graph, node.id, seen)
+  const open = incoming.filter(({ from }) => isOpen(seen.nodes[from.node]!))
+  const unrun = { output: null, port: 'out', attempt: 0, errors: [] }
+  const goesOn = taken.length > 0 && (open.length === 0 || node.join === 'any')
+  if (incoming.length > 0 && !goesOn) return { ...unrun, status: open.length > 0 ? 'unreached' : 'skipped' }
+  for (let attempt = 1; ; attempt += 1) {
+    const came = attemptOf(node, attempt, seen, graph)
+    if ('output' in came) return { status: 'succeeded', port: 'out', ...came, attempt, errors: [] }
+    if (came.retryable && attempt < (node.retry?.max_attempts ?? 1)) continue
+    const errors = came.errors.map(({ code }) => new AnError({ code, node_id: node.id, attempt }))
+    const isRouted = graph.edges.some(({ from }) => from.node === node.id && from.port === 'error')
+    if (node.on_error === 'route' && isRouted)
+      return { status: 'failed', output: new OneOf(errors), port: 'error', attempt, errors: [] }
+    if (node.on_error === 'continue') return { status: 'failed', output: null, port: 'out', attempt, errors: [] }
+    return { status: 'failed', output: null, port: '', attempt, errors }
+  }
+}
+
+export function endOf(graph: Graph, given: Given): GraphEnd {
+  const seen: Seen = { ...given, nodes: {} }
+  const errors: AnError[] = []
+  for (const node of graph.nodes) {
+    const { errors: ending, ...end } = nodeEnd(node, graph, seen)
+    seen.nodes[node.id] = end
+    errors.push(...ending)
+  }
+  if (errors.length > 0) return { nodes: seen.nodes, errors }
+  return { nodes: seen.nodes, errors, results: resolve(graph.output ?? null, seen) }
+}
