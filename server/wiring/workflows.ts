@@ -1,6 +1,6 @@
-import type { FingerprintCheck, GateDependencies } from '#areas/approvals/gates'
+import type { FingerprintCheck, GateDependencies } from '#areas/approvals/gate-dependencies'
 import { makeGates } from '#areas/approvals/gates'
-import { makeQuestions } from '#areas/approvals/questions'
+import { makeQuestions, type QuestionDependencies } from '#areas/approvals/questions'
 import { makeReviews, type Review } from '#areas/approvals/reviews'
 import { approvalRoutes } from '#areas/approvals/routes'
 import { makeApprovals, makeStandingInGate } from '#areas/approvals/service'
@@ -69,7 +69,7 @@ export type WorkflowWiringOptions = {
   references: ReadonlyMap<string, ReferenceCheck>
   onDeleted: WorkflowDependencies['onDeleted']
   onEnded: ((execution: EndedExecution) => Promise<void>)[]
-  onAsked?: NonNullable<Parameters<typeof makeQuestions>[0]['onAsked']>
+  onAsked?: NonNullable<QuestionDependencies['onAsked']>
   onGateOpened?: NonNullable<GateDependencies['onOpened']>
   loadAdhoc: LoadAdhoc
   standingInJob?: AdhocStanding

@@ -12,6 +12,7 @@ import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import { decodeDueCursor, toPage } from '#platform/http/page'
 import { toWire } from '#platform/ids'
+import { inWorkspace } from './gate-dependencies.ts'
 import { openedOnce } from './opened-once.ts'
 import { given } from './policy.ts'
 import type { Asked, Row } from './question-store.ts'
@@ -29,182 +30,183 @@ export type AskedQuestion = Pick<
   'workspace_id' | 'clarification_id' | 'execution_id' | 'question' | 'schema' | 'who'
 >
 
-export function makeQuestions({
-  db,
-  engine,
-  onAsked,
-}: {
+/** Tells an execution. */
+type Teller = () => Pick<Engine, 'send'>
+
+export type QuestionDependencies = {
   db: Database
-  engine: () => Pick<Engine, 'send'>
+  engine: Teller
   /** In the transaction that opens the question, once: a conversation asks it. */
   onAsked?(tx: Tx, question: AskedQuestion): Promise<void>
-}) {
-  const scope = (workspaceId: string) => ({ workspaceId, userId: null })
-
-  const opened = (row: Row): Opened => ({
-    data: {
-      clarification_id: toWire('clr', row.clarification_id),
-      question: row.question,
-      schema: row.schema,
-      ...(row.due_at && { due_at: row.due_at.toISOString() }),
-    },
-    dueAt: row.due_at,
-  })
-
-  async function askQuestion(wait: PeopleWait): Promise<Opened> {
-    const { args } = wait
-    checkArgs(clarification.descriptor, given(args))
-    const [wrong] = checkSchema(args.schema ?? {})
-    if (wrong)
-      throw new NodeFailure('args_invalid', `Ask a question: schema${wrong.path} ${wrong.message}`, {
-        retryable: false,
-      })
-    const ask = () =>
-      db.tenant(scope(wait.workspaceId), async (tx) => {
-        // Perhaps answered before the journal knew that it was asked, and asked again after a crash: it is the same question.
-        const present = await store.lockLatest(tx, wait)
-        if (present)
-          return present.status === 'open' ? opened(present) : { ...opened(present), settled: outcomeOf(present) }
-        const row = await store.insertQuestion(tx, wait)
-        // Nobody it names is here: it goes to the owners of the workspace rather than waiting for ever.
-        if (row.who !== null && (await store.listAnswerers(tx, row)).length === 0) await store.markEscalated(tx, row)
-        await tell(tx, row, 'clarification.asked', `A question for you: ${row.question}`)
-        await onAsked?.(tx, row)
-        return opened(row)
-      })
-    return openedOnce('questions_one_open', ask)
-  }
-
-  async function tell(tx: Tx, row: Row, kind: string, title: string): Promise<void> {
-    await deliverEvent(tx, {
-      workspaceId: row.workspace_id,
-      kind,
-      title: title.slice(0, 300),
-      data: { clarification_id: toWire('clr', row.clarification_id), execution_id: toWire('exe', row.execution_id) },
-      link: `/runs/${toWire('exe', row.execution_id)}`,
-      to: await store.listAnswerers(tx, row),
-    })
-  }
-
-  function close(tx: Tx, row: Row, answer: Json, by: Answerer): void {
-    store.sendAnswer(tx, row, answer, by)
-    tellExecution(tx, { ...row, status: 'answered', answer, answered_by: by.id, answered_by_name: by.name })
-  }
-
-  const tellExecution = (tx: Tx, row: Row): void =>
-    engine().send(
-      tx,
-      { workspaceId: row.workspace_id, executionId: row.execution_id, key: `question:${row.clarification_id}` },
-      outcomeOf(row),
-    )
-
-  /** Records an answer in the caller's transaction. Whether they may give it was settled before. */
-  async function answer(
-    tx: Tx,
-    workspaceId: string,
-    executionId: string,
-    answered: { response: Json; clarificationId?: string | undefined },
-    by: Answerer,
-    mayAnswer: (question: Asked) => boolean,
-    locked = store.lockFor(tx, by.userId, [workspaceId, executionId, answered.clarificationId]),
-  ): Promise<{ clarification_id: string; execution_id: string; status: 'answered' }> {
-    const [wanted, another] = await locked
-    if (another) throw invalid([{ path: '/clarification_id', message: 'must be given: several questions are open' }])
-    if (answered.clarificationId !== undefined && !wanted) throw unknownReference('/clarification_id')
-    if (wanted?.status !== 'open')
-      throw problem('not_waiting', whyNotWaiting(wanted ?? (await store.findNewest(tx, workspaceId, executionId)), by))
-    if (!mayAnswer(wanted)) throw addressedToOthers()
-    const issues = validateJson(wanted.schema, answered.response)
-    if (issues.length > 0)
-      throw invalid(
-        issues.slice(0, 50).map((issue) => ({ path: `/response${issue.path}`, message: issue.message })),
-        'The response does not fit the question.',
-      )
-    close(tx, wanted, answered.response, by)
-    return { clarification_id: wanted.clarification_id, execution_id: executionId, status: 'answered' }
-  }
-
-  async function questionDue(wait: store.WhereAsked): Promise<{ dueAt: Date | null }> {
-    return db.tenant(scope(wait.workspaceId), async (tx) => {
-      const row = await store.lockLatest(tx, wait)
-      if (row?.status !== 'open' || row.due_at === null) return { dueAt: null }
-      // The database's clock rules: a timer that is told twice, or early, escalates and fails nothing before its time.
-      const { passed } = await tx.row<{ passed: boolean }>('select $1::timestamptz <= now() as passed', [row.due_at])
-      if (!passed) return { dueAt: row.due_at }
-      if (row.on_due === 'default' && validateJson(row.schema, row.default_answer).length === 0) {
-        close(tx, row, row.default_answer, { id: 'default', name: 'the default answer' })
-        return { dueAt: null }
-      }
-      if (row.on_due === 'escalate' && !row.escalated) {
-        const escalated = await store.escalate(tx, row)
-        await tell(tx, escalated, 'clarification.escalated', `Nobody has answered yet: ${row.question}`)
-        return { dueAt: escalated.due_at }
-      }
-      await store.markExpired(tx, row)
-      tellExecution(tx, { ...row, status: 'expired' })
-      return { dueAt: null }
-    })
-  }
-
-  return {
-    askQuestion,
-    questionDue,
-    answer,
-
-    cancelOpen: store.cancelOpen,
-    stillOpen: store.listStillOpen,
-    isForPerson: store.isForPerson,
-
-    /** A person named by an open question of the execution sees that the execution exists. */
-    async standingThroughQuestion(ctx: Context, executionId: string): Promise<Standing | undefined> {
-      const named = await store.isNamedIn(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, executionId)
-      return named ? 'visible' : undefined
-    },
-
-    /** What a caller who names no question can mean. */
-    lockOnlyOne: async (ctx: Context, { execution_id }: { execution_id: string }): Promise<Asked[]> =>
-      store.lockFor(ctx.tx, ctx.person.user_id, [ctx.workspace.workspace_id, execution_id]),
-
-    async mayRespond(ctx: Context, { execution_id }: { execution_id: string }): Promise<void> {
-      const { workspace_id } = ctx.workspace
-      if (await store.areForOthers(ctx.tx, workspace_id, ctx.person.user_id, execution_id)) throw addressedToOthers()
-    },
-
-    async respond(
-      ctx: Context,
-      {
-        execution_id,
-        response,
-        clarification_id,
-      }: { execution_id: string; response: unknown; clarification_id?: string | undefined },
-      { ahead }: { ahead?: Promise<unknown> | undefined },
-    ) {
-      return answer(
-        ctx.tx,
-        ctx.workspace.workspace_id,
-        execution_id,
-        { response: response as Json, clarificationId: clarification_id },
-        answererOf(ctx),
-        ({ named }) => named,
-        clarification_id === undefined ? (ahead as Promise<Asked[]>) : undefined,
-      )
-    },
-
-    /** Open questions the caller may answer, soonest due first. */
-    async listQuestionInbox(ctx: Context, { execution_id, cursor, limit }: QuestionQuery) {
-      const key = decodeDueCursor(cursor)
-      const rows = await store.listInbox(
-        ctx.tx,
-        ctx.workspace.workspace_id,
-        ctx.person.user_id,
-        execution_id ?? null,
-        key,
-        limit + 1,
-      )
-      return toPage(rows, limit, (row) => [row.due_at?.toISOString() ?? null, row.clarification_id])
-    },
-  }
 }
+
+const opened = (row: Row): Opened => ({
+  data: {
+    clarification_id: toWire('clr', row.clarification_id),
+    question: row.question,
+    schema: row.schema,
+    ...(row.due_at && { due_at: row.due_at.toISOString() }),
+  },
+  dueAt: row.due_at,
+})
+
+async function askQuestion(deps: QuestionDependencies, wait: PeopleWait): Promise<Opened> {
+  const { args } = wait
+  checkArgs(clarification.descriptor, given(args))
+  const [wrong] = checkSchema(args.schema ?? {})
+  if (wrong)
+    throw new NodeFailure('args_invalid', `Ask a question: schema${wrong.path} ${wrong.message}`, {
+      retryable: false,
+    })
+  const ask = () =>
+    deps.db.tenant(inWorkspace(wait.workspaceId), async (tx) => {
+      // Perhaps answered before the journal knew that it was asked, and asked again after a crash: it is the same question.
+      const present = await store.lockLatest(tx, wait)
+      if (present)
+        return present.status === 'open' ? opened(present) : { ...opened(present), settled: outcomeOf(present) }
+      const row = await store.insertQuestion(tx, wait)
+      // Nobody it names is here: it goes to the owners of the workspace rather than waiting for ever.
+      if (row.who !== null && (await store.listAnswerers(tx, row)).length === 0) await store.markEscalated(tx, row)
+      await tell(tx, row, 'clarification.asked', `A question for you: ${row.question}`)
+      await deps.onAsked?.(tx, row)
+      return opened(row)
+    })
+  return openedOnce('questions_one_open', ask)
+}
+
+async function tell(tx: Tx, row: Row, kind: string, title: string): Promise<void> {
+  await deliverEvent(tx, {
+    workspaceId: row.workspace_id,
+    kind,
+    title: title.slice(0, 300),
+    data: { clarification_id: toWire('clr', row.clarification_id), execution_id: toWire('exe', row.execution_id) },
+    link: `/runs/${toWire('exe', row.execution_id)}`,
+    to: await store.listAnswerers(tx, row),
+  })
+}
+
+function close(engine: Teller, tx: Tx, row: Row, answer: Json, by: Answerer): void {
+  store.sendAnswer(tx, row, answer, by)
+  tellExecution(engine, tx, { ...row, status: 'answered', answer, answered_by: by.id, answered_by_name: by.name })
+}
+
+const tellExecution = (engine: Teller, tx: Tx, row: Row): void =>
+  engine().send(
+    tx,
+    { workspaceId: row.workspace_id, executionId: row.execution_id, key: `question:${row.clarification_id}` },
+    outcomeOf(row),
+  )
+
+/** Records an answer in the caller's transaction. Whether they may give it was settled before. */
+async function answer(
+  { engine }: Pick<QuestionDependencies, 'engine'>,
+  tx: Tx,
+  workspaceId: string,
+  executionId: string,
+  answered: { response: Json; clarificationId?: string | undefined },
+  by: Answerer,
+  mayAnswer: (question: Asked) => boolean,
+  locked = store.lockFor(tx, by.userId, [workspaceId, executionId, answered.clarificationId]),
+): Promise<{ clarification_id: string; execution_id: string; status: 'answered' }> {
+  const [wanted, another] = await locked
+  if (another) throw invalid([{ path: '/clarification_id', message: 'must be given: several questions are open' }])
+  if (answered.clarificationId !== undefined && !wanted) throw unknownReference('/clarification_id')
+  if (wanted?.status !== 'open')
+    throw problem('not_waiting', whyNotWaiting(wanted ?? (await store.findNewest(tx, workspaceId, executionId)), by))
+  if (!mayAnswer(wanted)) throw addressedToOthers()
+  const issues = validateJson(wanted.schema, answered.response)
+  if (issues.length > 0)
+    throw invalid(
+      issues.slice(0, 50).map((issue) => ({ path: `/response${issue.path}`, message: issue.message })),
+      'The response does not fit the question.',
+    )
+  close(engine, tx, wanted, answered.response, by)
+  return { clarification_id: wanted.clarification_id, execution_id: executionId, status: 'answered' }
+}
+
+async function questionDue(deps: QuestionDependencies, wait: store.WhereAsked): Promise<{ dueAt: Date | null }> {
+  return deps.db.tenant(inWorkspace(wait.workspaceId), async (tx) => {
+    const row = await store.lockLatest(tx, wait)
+    if (row?.status !== 'open' || row.due_at === null) return { dueAt: null }
+    // The database's clock rules: a timer that is told twice, or early, escalates and fails nothing before its time.
+    const { passed } = await tx.row<{ passed: boolean }>('select $1::timestamptz <= now() as passed', [row.due_at])
+    if (!passed) return { dueAt: row.due_at }
+    if (row.on_due === 'default' && validateJson(row.schema, row.default_answer).length === 0) {
+      close(deps.engine, tx, row, row.default_answer, { id: 'default', name: 'the default answer' })
+      return { dueAt: null }
+    }
+    if (row.on_due === 'escalate' && !row.escalated) {
+      const escalated = await store.escalate(tx, row)
+      await tell(tx, escalated, 'clarification.escalated', `Nobody has answered yet: ${row.question}`)
+      return { dueAt: escalated.due_at }
+    }
+    await store.markExpired(tx, row)
+    tellExecution(deps.engine, tx, { ...row, status: 'expired' })
+    return { dueAt: null }
+  })
+}
+
+type AnswerArgs = Parameters<typeof answer> extends [unknown, ...infer Rest] ? Rest : never
+
+export const makeQuestions = (deps: QuestionDependencies) => ({
+  askQuestion: (wait: PeopleWait) => askQuestion(deps, wait),
+  questionDue: (wait: store.WhereAsked) => questionDue(deps, wait),
+  answer: (...args: AnswerArgs) => answer(deps, ...args),
+
+  cancelOpen: store.cancelOpen,
+  stillOpen: store.listStillOpen,
+  isForPerson: store.isForPerson,
+
+  /** A person named by an open question of the execution sees that the execution exists. */
+  async standingThroughQuestion(ctx: Context, executionId: string): Promise<Standing | undefined> {
+    const named = await store.isNamedIn(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, executionId)
+    return named ? 'visible' : undefined
+  },
+
+  /** What a caller who names no question can mean. */
+  lockOnlyOne: async (ctx: Context, { execution_id }: { execution_id: string }): Promise<Asked[]> =>
+    store.lockFor(ctx.tx, ctx.person.user_id, [ctx.workspace.workspace_id, execution_id]),
+
+  async mayRespond(ctx: Context, { execution_id }: { execution_id: string }): Promise<void> {
+    const { workspace_id } = ctx.workspace
+    if (await store.areForOthers(ctx.tx, workspace_id, ctx.person.user_id, execution_id)) throw addressedToOthers()
+  },
+
+  async respond(
+    ctx: Context,
+    {
+      execution_id,
+      response,
+      clarification_id,
+    }: { execution_id: string; response: unknown; clarification_id?: string | undefined },
+    { ahead }: { ahead?: Promise<unknown> | undefined },
+  ) {
+    return answer(
+      deps,
+      ctx.tx,
+      ctx.workspace.workspace_id,
+      execution_id,
+      { response: response as Json, clarificationId: clarification_id },
+      answererOf(ctx),
+      ({ named }) => named,
+      clarification_id === undefined ? (ahead as Promise<Asked[]>) : undefined,
+    )
+  },
+
+  /** Open questions the caller may answer, soonest due first. */
+  async listQuestionInbox(ctx: Context, { execution_id, cursor, limit }: QuestionQuery) {
+    const key = decodeDueCursor(cursor)
+    const rows = await store.listInbox(
+      ctx.tx,
+      ctx.workspace.workspace_id,
+      ctx.person.user_id,
+      execution_id ?? null,
+      key,
+      limit + 1,
+    )
+    return toPage(rows, limit, (row) => [row.due_at?.toISOString() ?? null, row.clarification_id])
+  },
+})
 
 /** What its execution is told of a question that was answered or has expired. */
 function outcomeOf(row: Row): Settled {

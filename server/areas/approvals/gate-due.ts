@@ -1,0 +1,41 @@
+import { type GateDependencies, inWorkspace } from './gate-dependencies.ts'
+import { reportIfStuck, tellVoters } from './gate-notices.ts'
+import { addApprovers } from './gate-opening.ts'
+import { resolve } from './gate-resolving.ts'
+import { readStanding } from './standings.ts'
+import * as store from './store.ts'
+
+/** The engine's timer: half way to the due time a reminder, then what `on_due` says. */
+export async function gateDue(
+  deps: GateDependencies,
+  wait: { workspaceId: string; executionId: string; nodePath: string },
+): Promise<{ dueAt: Date | null }> {
+  return deps.db.tenant(inWorkspace(wait.workspaceId), async (tx) => {
+    const gate = await store.lockLatestGate(tx, wait.workspaceId, wait.executionId, wait.nodePath)
+    if (gate?.status !== 'open' || gate.due_at === null) return { dueAt: null }
+    const { passed } = await tx.row<{ passed: boolean }>('select $1::timestamptz <= now() as passed', [gate.due_at])
+    if (!passed) {
+      if (!gate.reminded) {
+        await tx.count('update approval_requests set reminded = true where workspace_id = $1 and request_id = $2', [
+          gate.workspace_id,
+          gate.request_id,
+        ])
+        await tellVoters(tx, gate, 'approval.reminder', `Still waiting for your vote: ${gate.title}`)
+      }
+      return { dueAt: gate.due_at }
+    }
+    const { on_due, escalate_to, due_in_s } = gate.policy
+    if (on_due === 'escalate' && !gate.escalated && escalate_to.length > 0) {
+      const escalated = await tx.row<store.Gate>(
+        `update approval_requests set escalated = true, reminded = true, due_at = date_trunc('milliseconds', now() + make_interval(secs => $3)) where workspace_id = $1 and request_id = $2 returning *`,
+        [gate.workspace_id, gate.request_id, due_in_s],
+      )
+      await addApprovers(tx, escalated, escalate_to)
+      await tellVoters(tx, escalated, 'approval.escalated', `Escalated to you: ${gate.title}`)
+      await reportIfStuck(tx, await readStanding(tx, escalated))
+      return { dueAt: escalated.due_at }
+    }
+    await resolve(deps, tx, gate, 'expired', on_due === 'approve' ? 'approved' : 'rejected')
+    return { dueAt: null }
+  })
+}

@@ -1,0 +1,48 @@
+import type { Tx } from '#platform/db/pool'
+import { deliverEvent } from '#platform/events'
+import { toWire } from '#platform/ids'
+import { readStanding } from './standings.ts'
+import type * as store from './store.ts'
+import { gateIsSatisfiable, type Standing } from './tally.ts'
+
+// Whom a gate tells of itself.
+
+export async function tellVoters(tx: Tx, gate: store.Gate, kind: string, title: string): Promise<void> {
+  const { outstanding } = await readStanding(tx, gate)
+  await deliverEvent(tx, {
+    workspaceId: gate.workspace_id,
+    kind,
+    title,
+    ...(gate.due_at && { body: `Due ${gate.due_at.toISOString()}` }),
+    data: { request_id: toWire('apr', gate.request_id), execution_id: toWire('exe', gate.execution_id) },
+    link: `/approvals/${toWire('apr', gate.request_id)}`,
+    to: outstanding.filter(({ kind: voter }) => voter === 'human').map(({ id }) => id),
+  })
+}
+
+/** Owners of the workspace, and of the workflow, hear that nobody is left who could open the gate. */
+export async function reportIfStuck(tx: Tx, standing: Standing): Promise<void> {
+  const { gate } = standing
+  const stuck = !gateIsSatisfiable(standing)
+  if (stuck === gate.unsatisfiable) return
+  await tx.count('update approval_requests set unsatisfiable = $3 where workspace_id = $1 and request_id = $2', [
+    gate.workspace_id,
+    gate.request_id,
+    stuck,
+  ])
+  if (!stuck) return
+  const owners = await tx.rows<{ user_id: string }>(
+    `select user_id from memberships where workspace_id = $1 and role = 'owner'
+     union select owner_id from workflows where workspace_id = $1 and workflow_id = $2`,
+    [gate.workspace_id, gate.workflow_id],
+  )
+  await deliverEvent(tx, {
+    workspaceId: gate.workspace_id,
+    kind: 'approval.unsatisfiable',
+    title: `Nobody can approve "${gate.title}" any more`,
+    body: 'The people its policy names are gone or have voted. Bring one back, or cancel the execution.',
+    data: { request_id: toWire('apr', gate.request_id), execution_id: toWire('exe', gate.execution_id) },
+    link: `/approvals/${toWire('apr', gate.request_id)}`,
+    to: owners.map(({ user_id }) => user_id),
+  })
+}

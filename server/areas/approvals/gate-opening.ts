@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import { NodeFailure } from '#engine/node'
+import { approval } from '#engine/nodes/approval'
+import { checkArgs } from '#engine/nodes/kind'
+import type { Opened, PeopleWait } from '#engine/ports'
+import { canonicalText } from '#model/canonical'
+import type { Json } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+import { newId, toWire } from '#platform/ids'
+import { reasonToExclude } from './excluded.ts'
+import { type GateDependencies, inWorkspace } from './gate-dependencies.ts'
+import { reportIfStuck, tellVoters } from './gate-notices.ts'
+import { outcomeOf } from './gate-resolving.ts'
+import { openedOnce } from './opened-once.ts'
+import { given, readPolicy, toRows } from './policy.ts'
+import { readStanding } from './standings.ts'
+import * as store from './store.ts'
+import { gateIsSatisfiable, isStuckByExclusion } from './tally.ts'
+import * as voting from './voting-store.ts'
+
+// A gate opens when an execution reaches an approval node.
+
+/** A reminder goes out when this share of the time to the due moment has passed. */
+const REMIND_AT = 0.5
+
+const payloadSha256 = (payload: Json): string => createHash('sha256').update(canonicalText(payload)).digest('hex')
+
+const remindAt = (gate: store.Gate): Date | null =>
+  gate.due_at === null || gate.reminded
+    ? null
+    : new Date(gate.opened_at.getTime() + (gate.due_at.getTime() - gate.opened_at.getTime()) * REMIND_AT)
+
+const opened = (gate: store.Gate): Opened => ({
+  data: {
+    request_id: toWire('apr', gate.request_id),
+    title: gate.title,
+    payload_sha256: gate.payload_sha256,
+    ...(gate.due_at && { due_at: gate.due_at.toISOString() }),
+  },
+  dueAt: remindAt(gate) ?? gate.due_at,
+})
+
+/** Called again after a crash it answers with the same gate; with another payload or version the gate is opened anew. */
+export async function openGate(deps: GateDependencies, wait: PeopleWait): Promise<Opened> {
+  checkArgs(approval.descriptor, given(wait.args))
+  const policy = readPolicy(wait.args.policy)
+  const payload = wait.args.payload ?? null
+  const sha256 = payloadSha256(payload)
+  const open = () =>
+    deps.db.tenant(inWorkspace(wait.workspaceId), async (tx) => {
+      const present = await store.lockLatestGate(tx, wait.workspaceId, wait.executionId, wait.nodePath)
+      // Perhaps resolved before the journal knew that it was opened, and opened again after a crash: it is the same gate.
+      if (present && present.payload_sha256 === sha256 && present.version_id === wait.versionId)
+        return present.outcome === null
+          ? opened(present)
+          : { ...opened(present), settled: await outcomeOf(tx, present) }
+      if (present?.status === 'open') await store.closeGate(tx, wait.workspaceId, present.request_id, 'cancelled', null)
+      const inserted = await store.insertGate(tx, {
+        workspace_id: wait.workspaceId,
+        request_id: newId(),
+        execution_id: wait.executionId,
+        workflow_id: wait.workflowId,
+        version_id: wait.versionId,
+        node_path: wait.nodePath,
+        node_id: wait.nodeId,
+        title: String(wait.args.title ?? wait.nodeId),
+        payload,
+        payload_sha256: sha256,
+        policy,
+        started_by: wait.startedBy,
+        initiators: wait.initiatedBy,
+      })
+      await addApprovers(tx, inserted, policy.approvers)
+      const gate = await escalateIfExcluded(tx, inserted)
+      await tellVoters(tx, gate, 'approval.requested', `Your vote is needed: ${gate.title}`)
+      await reportIfStuck(tx, await readStanding(tx, gate))
+      await deps.onOpened?.(tx, gate)
+      return opened(gate)
+    })
+  const result = await openedOnce('approval_requests_one_open', open)
+  if (policy.approvers.some(({ kind }) => kind === 'agent')) deps.onAgentsAsked()
+  return result
+}
+
+/**
+ * Everybody who could open the gate led to the execution: those the policy escalates to are asked at once. Where nobody is
+ * left then either, the node fails and says why; a gate that opens by itself when it is due may wait for that.
+ */
+async function escalateIfExcluded(tx: Tx, gate: store.Gate): Promise<store.Gate> {
+  const { policy } = gate
+  let standing = await readStanding(tx, gate)
+  if (!isStuckByExclusion(standing)) return gate
+  if (policy.on_due === 'escalate') {
+    const escalated = await store.markEscalated(tx, gate)
+    await addApprovers(tx, escalated, policy.escalate_to)
+    standing = await readStanding(tx, escalated)
+    if (gateIsSatisfiable(standing)) return escalated
+  }
+  if (policy.on_due === 'approve' && policy.due_in_s !== null) return gate
+  const people = standing.excluded.map(({ user_id, name }) => `${name} ${reasonToExclude(gate, user_id)}`)
+  throw new NodeFailure(
+    'approvers_excluded',
+    `Nobody is left who may approve "${gate.title}": ${people.join('; ')}. Name another approver, or set allow_self.`,
+    {
+      retryable: false,
+      details: {
+        excluded: standing.excluded.map(({ user_id, name }) => ({ user_id: toWire('usr', user_id), name })),
+      },
+    },
+  )
+}
+
+export async function addApprovers(
+  tx: Tx,
+  gate: store.Gate,
+  approvers: ReturnType<typeof readPolicy>['approvers'],
+): Promise<void> {
+  const rows = toRows(approvers)
+  await voting.insertApprovers(tx, gate.workspace_id, gate.request_id, rows)
+  const agents = rows.flatMap(({ agent }) => (agent === null ? [] : [agent]))
+  if (agents.length === 0) return
+  await tx.count(
+    'insert into agent_reviews (workspace_id, request_id, agent) select $1, $2, unnest($3::text[]) on conflict do nothing',
+    [gate.workspace_id, gate.request_id, agents],
+  )
+}
