@@ -1,0 +1,116 @@
+import { requirementsOf } from '#areas/requirements/extract'
+import { validateJson } from '#model/json-schema'
+import type { Tx } from '#platform/db/pool'
+import { problem, unknownReference } from '#platform/errors'
+import type { CarryOut, PendingTurn } from './carry-out.ts'
+import { type FormRow, findForm, findOpenForm } from './form-store.ts'
+import type { Offer } from './offer-store.ts'
+import * as texts from './texts.ts'
+import { fitting, inputOf, missingOf } from './think.ts'
+import { lockThread } from './thread-store.ts'
+import { begin, finish, inOneTransaction, lockForTurn, type TurnDependencies } from './turn-frame.ts'
+import { byline, questionOf, refuseWrong } from './turn-parts.ts'
+import type { FormAction, Respond, Turn } from './types.ts'
+
+// Turns without words of their own: a form that is submitted or cancelled, and an answer given by id.
+
+export async function takeAction(deps: TurnDependencies, action: FormAction): Promise<Turn> {
+  const { workspaceId, threadId } = action
+  return inOneTransaction(deps, action, async (tx, pendingTurns) => {
+    const { thread, around, before } = await lockForTurn(tx, action)
+    if (before) return before
+    const form =
+      around.form?.form_id === action.formId ? around.form : await findForm(tx, workspaceId, threadId, action.formId)
+    if (!form) throw unknownReference('/form_id')
+    if (form.status !== 'open')
+      throw problem('form_closed', `The form was already ${form.status}. Write a message to go on.`)
+    await deps.updates.dropClosed(tx, thread)
+    const { offers } = around
+    const values = action.values ?? {}
+    const text = action.action === 'cancel' ? 'Cancelled.' : texts.submittedText(values, requirementsOf(form.schema))
+    const pending = begin({ thread, form: around.form }, { ...byline(action), text })
+    pendingTurns.push(pending)
+    if (action.action === 'cancel') cancelForm(deps.carrying, pending, form, offers)
+    else await submitForm(deps.carrying, tx, pending, form, { ...action, values }, offers)
+    return finish(tx, pending, offers)
+  })
+}
+
+function cancelForm(carrying: CarryOut, pending: PendingTurn, form: FormRow, offers: Offer[]): void {
+  const { thread } = pending
+  carrying.closeForm(pending, 'cancelled')
+  if (form.kind === 'question') {
+    const question = questionOf(thread, form)
+    if (question) carrying.say(pending, texts.questionText(question.question, question.schema))
+    return
+  }
+  thread.state = { ...thread.state, gathering: null, offered: offers.map(({ workflow_id }) => workflow_id) }
+  carrying.say(pending, texts.CANCELLED)
+  carrying.say(pending, texts.menu(offers))
+}
+
+async function submitForm(
+  carrying: CarryOut,
+  tx: Tx,
+  pending: PendingTurn,
+  form: FormRow,
+  action: FormAction & { values: NonNullable<FormAction['values']> },
+  offers: Offer[],
+): Promise<void> {
+  const { thread } = pending
+  if (form.kind === 'question') {
+    const question = questionOf(thread, form)
+    if (question) refuseWrong(form.schema, action.values)
+    const taken = question && (await carrying.answer(tx, pending, question, action.values, action))
+    if (!question) carrying.closeForm(pending, 'cancelled')
+    carrying.say(pending, taken ? texts.ANSWERED : texts.ANSWERED_ELSEWHERE)
+    return carrying.remind(pending, offers)
+  }
+  const wanted = thread.state.gathering?.workflow_id
+  const offer = offers.find(({ workflow_id }) => workflow_id === wanted)
+  if (!offer) {
+    thread.state = { ...thread.state, gathering: null, offered: offers.map(({ workflow_id }) => workflow_id) }
+    carrying.closeForm(pending, 'cancelled')
+    carrying.say(pending, texts.GONE)
+    carrying.say(pending, texts.menu(offers))
+    return
+  }
+  const input = inputOf(offer, action.values)
+  // The workflow may have another version than the form was made from.
+  const changed = JSON.stringify(offer.inputs ?? { type: 'object' }) !== JSON.stringify(form.schema)
+  if (changed && validateJson(offer.inputs ?? true, input).length > 0) {
+    const values = fitting(action.values, requirementsOf(offer.inputs ?? true))
+    const [first] = missingOf(offer, values)
+    thread.state = {
+      ...thread.state,
+      gathering: { workflow_id: offer.workflow_id, values, asked: first?.name ?? null },
+    }
+    carrying.say(pending, texts.FORM_CHANGED)
+    return carrying.showInputs(pending, offer, values)
+  }
+  refuseWrong(offer.inputs ?? true, input)
+  if (!(await carrying.start(tx, pending, offer, input, action))) carrying.say(pending, texts.NOT_NOW)
+}
+
+/** An answer given by id instead of in words. It appears in the history like any other. */
+export async function respond(deps: TurnDependencies, given: Respond): Promise<{ clarification_id: string }> {
+  const { workspaceId, threadId } = given
+  return inOneTransaction(deps, given, async (tx, pendingTurns) => {
+    const thread = await lockThread(tx, workspaceId, threadId)
+    if (!thread || given.isTheirs?.(thread) === false) throw problem('not_found')
+    const asked = thread.state.questions.filter(({ root_id }) => root_id === given.executionId)
+    const question = asked.find(
+      ({ clarification_id }) => given.clarificationId === undefined || clarification_id === given.clarificationId,
+    )
+    const form = (await findOpenForm(tx, workspaceId, threadId)) ?? null
+    const pending = begin({ thread, form }, { ...byline(given), text: texts.resultText(given.response) })
+    pendingTurns.push(pending)
+    // The approvals area refuses a question that is not open, with its reason.
+    const done = await deps.carrying.give(tx, pending, given, {
+      execution_id: question?.execution_id ?? given.executionId,
+      clarification_id: question?.clarification_id ?? given.clarificationId,
+    })
+    await finish(tx, pending, [])
+    return done
+  })
+}

@@ -1,0 +1,120 @@
+import { systemClock } from '#platform/clock'
+import type { Tx } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import { readStandings } from './execution-store.ts'
+import { lastMessages, saveTurn } from './message-store.ts'
+import { readSurroundings, surroundingsOf } from './offer-store.ts'
+import { greet, threadOf } from './opening.ts'
+import { tellHolder } from './takeover.ts'
+import { type Decision, goneFrom, type Situation, type Statement, think } from './think.ts'
+import { findThreadOfRequest, readThread } from './thread-store.ts'
+import { begin, finish, inOneTransaction, inWorkspace, lockForTurn, type TurnDependencies } from './turn-frame.ts'
+import { byline } from './turn-parts.ts'
+import type { FirstMessage, Incoming, Turn } from './types.ts'
+
+/** After this many turns of others came first, rules read the message while the thread is locked. */
+const MAX_ATTEMPTS = 4
+const RECENT = 12
+
+const statementOf = ({ text, timeZone, signal }: Pick<Incoming, 'text' | 'timeZone' | 'signal'>): Statement => ({
+  text,
+  timeZone: timeZone ?? 'UTC',
+  now: systemClock.now(),
+  ...(signal && { signal }),
+})
+
+/**
+ * Checks a decision that was made before the thread was locked. Returns undefined where it has to be made again. A
+ * message of somebody who may not answer the question is talk among people.
+ */
+async function settle(
+  { isForPerson }: Pick<TurnDependencies, 'isForPerson'>,
+  tx: Tx,
+  { thread, offers }: Situation,
+  decision: Decision,
+  { author }: Incoming,
+): Promise<Decision | undefined> {
+  if ('offer' in decision) {
+    const offer = offers.find(({ workflow_id }) => workflow_id === decision.offer.workflow_id)
+    if (!offer) return goneFrom(offers)
+    return offer.version_id === decision.offer.version_id ? { ...decision, offer } : undefined
+  }
+  if (!('question' in decision) || author.kind !== 'person') return decision
+  const { clarification_id } = decision.question
+  const theirs = await isForPerson(tx, thread.workspace_id, author.userId, clarification_id)
+  return theirs ? decision : { kind: 'silent' }
+}
+
+export async function takeMessage(deps: TurnDependencies, incoming: Incoming): Promise<Turn> {
+  const { workspaceId, threadId } = incoming
+  const statement = statementOf(incoming)
+  for (let attempt = 1; ; attempt++) {
+    const slow = incoming.within === undefined && deps.thinksSlowly() && attempt <= MAX_ATTEMPTS
+    const seen = slow ? await lookAhead(deps, incoming) : undefined
+    const thought = seen && (await think(seen, statement, deps.tools))
+    const turn = await inOneTransaction(deps, incoming, async (tx, pendingTurns) => {
+      const { thread, around, before } = await lockForTurn(tx, incoming)
+      if (before) return before
+      if (seen && seen.thread.last_seq !== thread.last_seq) return undefined
+      await deps.updates.dropClosed(tx, thread)
+      const { standings, told } = await deps.updates.tellEnds(tx, thread)
+      const now = told ? await readSurroundings(tx, workspaceId, threadId) : around
+      const situation: Situation = { thread, ...now, standings, recent: [] }
+      const decision = await settle(
+        deps,
+        tx,
+        situation,
+        thought ?? (await think(situation, statement, deps.rules)),
+        incoming,
+      )
+      if (!decision) return undefined
+      const pending = begin(situation, { ...byline(incoming), text: incoming.text })
+      pendingTurns.push(pending)
+      deps.carrying.closeStale(pending)
+      await deps.carrying.carryOut(tx, pending, decision, incoming, situation.offers)
+      tellHolder(pending)
+      return finish(tx, pending, situation.offers)
+    })
+    if (turn) return turn
+  }
+}
+
+/**
+ * The conversation and its first turn are written together. Where a model reads the message, the conversation is written
+ * first.
+ */
+export async function takeFirst(deps: TurnDependencies, first: FirstMessage): Promise<Turn> {
+  const { workspaceId, open, requestKey } = first
+  const begun = await inOneTransaction(deps, first, async (tx, pendingTurns): Promise<Turn | string> => {
+    const known = requestKey && (await findThreadOfRequest(tx, workspaceId, requestKey))
+    if (known && first.isTheirs(known)) return known.thread_id
+    const thread = threadOf(open)
+    const around = await surroundingsOf(tx, workspaceId, thread)
+    const greeting = greet(thread, around)
+    if (first.within === undefined && deps.thinksSlowly()) {
+      await saveTurn(tx, thread, greeting, true)
+      return thread.thread_id
+    }
+    const situation: Situation = { thread, ...around, standings: [], recent: [] }
+    const decision = await think(situation, statementOf(first), deps.rules)
+    const pending = begin(situation, { ...byline(first), text: first.text })
+    pendingTurns.push(pending)
+    await deps.carrying.carryOut(tx, pending, decision, first, around.offers)
+    return finish(tx, pending, around.offers, greeting)
+  })
+  return typeof begun === 'string' ? takeMessage(deps, { ...first, threadId: begun }) : begun
+}
+
+const lookAhead = (deps: TurnDependencies, { workspaceId, threadId, isTheirs }: Incoming): Promise<Situation> =>
+  deps.db.tenant(inWorkspace(workspaceId), async (tx) => {
+    const [thread, around, recent] = await Promise.all([
+      readThread(tx, workspaceId, threadId),
+      readSurroundings(tx, workspaceId, threadId),
+      lastMessages(tx, workspaceId, threadId, RECENT),
+    ])
+    if (!thread || isTheirs?.(thread) === false) throw problem('not_found')
+    await deps.updates.dropClosed(tx, thread)
+    const ids = thread.state.running.map(({ execution_id }) => execution_id)
+    const standings = ids.length === 0 ? [] : await readStandings(tx, workspaceId, ids)
+    return { thread, ...around, standings, recent }
+  })
