@@ -81,7 +81,7 @@ export async function wireJobs(options: JobWiringOptions) {
   })
   if (config.role !== 'api') await dispatcher.start()
   const { invitations } = options.identity
-  const jobs = makeJobs({ workflows, datasets, engine, invitations })
+  const jobs = makeJobs({ workflows, datasets, blobs: providers.blobs, engine, invitations })
   const members = makeJobMembers({ invitations })
   options.identity.onAccepted.job = joinJob
   options.identity.onRemoved.push(passOnJobs)

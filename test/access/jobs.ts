@@ -42,6 +42,16 @@ async function running(cast: Cast): Promise<Prepared> {
   return { params: { job_id } }
 }
 
+/** With a run, which has begun. */
+async function ran(cast: Cast): Promise<Prepared> {
+  const { params } = await running(cast)
+  for (;;) {
+    const { body } = await cast.author.call('GET', `/api/enrichment-jobs/${params!.job_id}`)
+    if (body.last_run !== null) return { params: { ...params, run_id: body.last_run.run_id } }
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
 const membership =
   (body?: unknown) =>
   async (cast: Cast): Promise<Prepared> => ({
@@ -83,7 +93,11 @@ export const jobCases: Cases = {
   updateJob: { expect: changed, prepare: withBody({ name: 'Renamed' }) },
   deleteJob: { expect: withChanges(owned, { workspaceOwner: 'ok' }), prepare: job },
   listLedger: { expect: seen, prepare: job },
+  exportJobRecords: { expect: seen, prepare: ran },
+  listJobRuns: { expect: seen, prepare: job },
+  getJobRun: { expect: seen, prepare: ran },
   runJobNow: { expect: changed, prepare: job },
+  retryFailedRecords: { expect: changed, prepare: job },
   pauseJob: { expect: changed, prepare: job },
   resumeJob: { expect: changed, prepare: job },
   cancelJob: { expect: changed, prepare: running },

@@ -23,15 +23,17 @@ async function* lines(
 
 async function* table(db: Database, dataset: Pointed): AsyncGenerator<string> {
   const names = dataset.columns.map(({ name }) => name)
-  yield `${names.map(cellOf).join(',')}\r\n`
+  yield csvHeader(names)
   const all = { from: 0, to: dataset.record_count }
   for await (const { texts } of readVersion(db, dataset.workspace_id, dataset.version_id, all)) {
-    yield `${texts.map((text) => rowOf(parseRecord(text), names)).join('\r\n')}\r\n`
+    yield `${texts.map((text) => csvRow(parseRecord(text), names)).join('\r\n')}\r\n`
   }
 }
 
+export const csvHeader = (names: string[]): string => `${names.map(cellOf).join(',')}\r\n`
+
 /** A row of nothing but one empty cell would be an empty line, which readers of CSV skip. */
-const rowOf = (record: JsonObject, names: string[]): string =>
+export const csvRow = (record: JsonObject, names: string[]): string =>
   names.map((name) => cellOf(Object.hasOwn(record, name) ? record[name]! : null)).join(',') || '""'
 
 /** What a spreadsheet would run as a formula (or read as one after a tab or return) gets an apostrophe in front. */

@@ -4,7 +4,6 @@ import type { Database } from '#platform/db/pool'
 import type { Context } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
 import { readChunks } from './reading.ts'
-import type { Pointed } from './store.ts'
 import { commas } from './writing.ts'
 
 /** Sends a stream and waits until it has gone out. An answer that fails in the middle is cut, never completed wrongly. */
@@ -44,19 +43,20 @@ async function* withRecords(
   yield ']}'
 }
 
+/** A file of that name. */
 export function sendLines(
   exchange: Exchange,
-  dataset: Pointed,
+  { name }: { name: string },
   format: 'csv' | 'jsonl',
   parts: AsyncIterable<Buffer | string>,
 ): Promise<void> {
   const type = format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8'
-  const plain = dataset.name.replaceAll(/[^\w .-]/g, '_').slice(0, 100)
+  const plain = name.replaceAll(/[^\w .-]/g, '_').slice(0, 100)
   return send(
     exchange,
     {
       'content-type': type,
-      'content-disposition': `attachment; filename="${plain}.${format}"; filename*=UTF-8''${encodeURIComponent(dataset.name)}.${format}`,
+      'content-disposition': `attachment; filename="${plain}.${format}"; filename*=UTF-8''${encodeURIComponent(name)}.${format}`,
     },
     parts,
   )

@@ -106,9 +106,10 @@ export function makeDatasetUse({ db }: { db: Database }) {
     /** Records that belong to no dataset, for a caller that keeps the version's id; `releaseVersion` lets them go. */
     captureVersion: (workspaceId: string, records: Records) =>
       withDraft(db, workspaceId, async (draft) => {
-        const { packed } = await packRecords(records, draft)
+        const { packed, profile } = await packRecords(records, draft)
         await within(workspaceId, (tx) => draft.publish(tx))
-        return { version_id: draft.versionId, sha256: packed.sha256, record_count: packed.record_count }
+        const columns = profile.columns.map(({ name }) => name)
+        return { version_id: draft.versionId, sha256: packed.sha256, record_count: packed.record_count, columns }
       }),
     releaseVersion: store.retireVersion,
 

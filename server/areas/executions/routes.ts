@@ -27,6 +27,8 @@ const several = <Word extends z.ZodType<unknown, string>>(word: Word) =>
     .transform((text) => text.split(','))
     .pipe(z.array(word).min(1))
 
+const flag = z.enum(['true', 'false']).transform((word) => word === 'true')
+
 export const executionRoutes = (executions: Executions): AnyRoute[] =>
   routes(
     'Executions',
@@ -90,12 +92,14 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
       },
       searchExecutions: {
         summary: 'Executions the caller may see, by status, workflow, time and what began them',
+        description: 'Executions for records of jobs are left out, unless `trigger` or `include_jobs` asks for them.',
         query: listQuery.extend({
           status: several(Status).optional(),
           workflow_id: z.string().max(100).optional(),
           from: timestampIn().optional(),
           to: timestampIn().optional(),
           trigger: several(TriggerKind).optional().describe('What began them, such as `user,schedule`'),
+          include_jobs: flag.optional().describe('Also executions for records of jobs'),
         }),
         answer: page(ExecutionSummary),
         extension: true,

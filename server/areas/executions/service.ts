@@ -12,7 +12,7 @@ import type { Exchange } from '#platform/http/route'
 import type { ListQuery } from '#platform/http/schema'
 import { fromWire, NOWHERE, toWire } from '#platform/ids'
 import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
-import type { Execution, eventsQuery, RetryBody, RunBody } from './schema.ts'
+import { type Execution, type eventsQuery, NOT_JOBS, type RetryBody, type RunBody } from './schema.ts'
 import { searchExecutions } from './search.ts'
 import { sendStoredJson } from './send-json.ts'
 import {
@@ -138,6 +138,7 @@ export function makeExecutions(options: {
         from?: Date | undefined
         to?: Date | undefined
         trigger?: TriggerKind[] | undefined
+        include_jobs?: boolean | undefined
       },
     ) {
       const wanted = input.workflow_id
@@ -152,7 +153,7 @@ export function makeExecutions(options: {
           status: input.status ?? null,
           from: input.from ?? null,
           to: input.to ?? null,
-          trigger: input.trigger ?? null,
+          trigger: input.trigger ?? (input.include_jobs ? null : NOT_JOBS),
         },
         decodeIdCursor(input.cursor),
         input.limit,

@@ -9,6 +9,7 @@ import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { newId } from '#platform/ids'
 import * as executed from './executed-store.ts'
+import { DEFAULT_RETRY } from './ledger/verdict.ts'
 import { checkColumns, checkMapping, checkOnlyIf, checkTargets } from './recipe.ts'
 import { DEFAULT_CONCURRENCY, DEFAULT_ERROR_RATE, type JobPut } from './schema.ts'
 import { type JobFields, outputIsGone } from './store.ts'
@@ -31,6 +32,10 @@ export const fresh: JobFields = {
   timezone: null,
   concurrency: DEFAULT_CONCURRENCY,
   stop_on_error_rate: DEFAULT_ERROR_RATE,
+  key_column: null,
+  retry: DEFAULT_RETRY,
+  max_cost: null,
+  max_tokens: null,
   due_at: null,
 }
 
@@ -114,10 +119,14 @@ export function makeChange({ workflows, datasets }: ChangeOptions) {
       ...(mapping === null ? [] : [...checkMapping(mapping), ...checkTargets(mapping, inputs)]),
       ...(fields.only_if === null ? [] : checkOnlyIf(fields.only_if)),
     ]
-    if (mapping !== null && fields.dataset_id !== null) {
+    if ((mapping !== null || fields.key_column !== null) && fields.dataset_id !== null) {
       const dataset = await datasets.findPointed(ctx.tx, ctx.workspace.workspace_id, fields.dataset_id)
-      if (dataset?.columns_complete && dataset.record_count > 0)
-        errors.push(...checkColumns(mapping, new Set(dataset.columns.map(({ name }) => name))))
+      if (dataset?.columns_complete && dataset.record_count > 0) {
+        const columns = new Set(dataset.columns.map(({ name }) => name))
+        if (mapping !== null) errors.push(...checkColumns(mapping, columns))
+        if (fields.key_column !== null && !columns.has(fields.key_column))
+          errors.push({ path: '/key', message: 'the dataset has no such column' })
+      }
     }
     if (errors.length > 0) throw invalid(errors.slice(0, 50))
   }
@@ -145,6 +154,10 @@ export function makeChange({ workflows, datasets }: ChangeOptions) {
       concurrency: given.concurrency === undefined ? present.concurrency : (given.concurrency ?? DEFAULT_CONCURRENCY),
       stop_on_error_rate:
         given.stop_on_error_rate === undefined ? present.stop_on_error_rate : given.stop_on_error_rate,
+      key_column: given.key === undefined ? present.key_column : given.key,
+      retry: retryOf(given.retry, present.retry),
+      max_cost: given.max_cost === undefined ? present.max_cost : given.max_cost,
+      max_tokens: given.max_tokens === undefined ? present.max_tokens : given.max_tokens,
     }
     await checkBinding(ctx, fields, present)
     // What nobody touches may have been overtaken by its dataset since; that is the run's to tell.
@@ -163,10 +176,24 @@ const executesNothing = () => invalid([{ path: '/workflow_id', message: 'name a 
 const recipeOf = (fields: JobFields) => [
   fields.mapping,
   fields.only_if,
+  fields.key_column,
   fields.dataset_id,
   fields.workflow_id,
   fields.definition_id,
 ]
+
+/** Null sets the defaults; fields that are left out keep their values. */
+function retryOf(given: JobPut['retry'], present: JobFields['retry']): JobFields['retry'] {
+  if (given === undefined) return present
+  if (given === null) return DEFAULT_RETRY
+  const {
+    max_attempts = present.max_attempts,
+    backoff_s = present.backoff_s,
+    factor = present.factor,
+    max_backoff_s = present.max_backoff_s,
+  } = given
+  return { max_attempts, backoff_s, factor, max_backoff_s }
+}
 
 function outputOf(
   given: JobPut['output'],

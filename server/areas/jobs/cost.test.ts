@@ -28,7 +28,7 @@ describe('a record', () => {
     const { member } = world()
     let failed = 0
     model.otherwise(({ messages }) => {
-      if (messages.at(-1)!.text === 'then Bob' && failed++ === 0) return status(400)
+      if (messages.at(-1)!.text === 'then Bob' && failed++ < 3) return status(503)
       return say('ok', { input: messages.at(-1)!.text.startsWith('first') ? 100 : 7, output: 3 })
     })
     const job = await makeJob(member, {
@@ -73,7 +73,7 @@ describe('a record', () => {
     let failed = 0
     model.otherwise(({ messages }) => {
       const text = messages.at(-1)!.text
-      if (text === 'Bob 2' && failed++ === 0) return status(400)
+      if (text === 'Bob 2' && failed++ < 3) return status(503)
       return say('ok', { input: text.startsWith('Ada') ? 10 : 1000, output: 1 })
     })
     const ask = { id: 'ask', type: 'llm.generate', args: { prompt: { $cel: 'input.name + " " + string(int(item))' } } }
@@ -95,6 +95,31 @@ describe('a record', () => {
     expect(bob).toMatchObject({ attempt: 2, usage: { input_tokens: 4000, output_tokens: 4 } })
   }, 60_000)
 
+  test('is begun only below the cap of the job: what is done is delivered, and the next run does the rest', async () => {
+    const { member } = world()
+    model.otherwise(say('ok', { input: 90, output: 10 }))
+    const one = { nodes: [asking.nodes[0]], edges: [], output: { $ref: 'nodes.first.output.text' } }
+    const names = numbered(12).map(({ n }) => ({ name: `n${n}` }))
+    const job = await makeJob(member, {
+      definition: one,
+      dataset_id: await makeDataset(member, names),
+      max_tokens: 700,
+      output: { new: 'Capped' },
+    })
+    const ran = await runJob(member, job)
+    expect(ran).toMatchObject({ status: 'failed', last_run: { status: 'failed', error: { code: 'cost_limit' } } })
+    // Seven records reach it, and none is begun that would pass it.
+    expect(ran.last_run).toMatchObject({
+      counts: { succeeded: 7, pending: 5 },
+      usage: { input_tokens: 630, output_tokens: 70 },
+    })
+    const output = await member.call('GET', `/api/datasets/${ran.output.dataset_id}`)
+    const results = output.body.records.map(({ result }: { result: unknown }) => result)
+    expect([results.filter((result: unknown) => result === 'ok').length, results.length]).toEqual([7, 12])
+    const then = await runJob(member, job)
+    expect(then.last_run).toMatchObject({ status: 'succeeded', counts: { succeeded: 5, skipped: 7 } })
+  }, 60_000)
+
   test('is begun only while the plan allows: the run ends with quota_exceeded, and the next one does the rest', async () => {
     const { stranger } = world()
     const plan = newId()
@@ -108,7 +133,7 @@ describe('a record', () => {
     const job = await makeJob(stranger, { definition: recipe, dataset_id: await makeDataset(stranger, numbered(100)) })
     const ran = await runJob(stranger, job)
     expect(ran).toMatchObject({ status: 'failed', last_run: { status: 'failed', error: { code: 'quota_exceeded' } } })
-    expect(ran.last_run.counts).toEqual({ pending: 70, running: 0, succeeded: 30, failed: 0, skipped: 0 })
+    expect(ran.last_run.counts).toEqual({ pending: 70, running: 0, succeeded: 30, failed: 0, skipped: 0, filtered: 0 })
     const told = await stranger.call('GET', '/api/notifications')
     expect(told.body.items[0]).toMatchObject({ kind: 'job.failed', data: { code: 'quota_exceeded' } })
 

@@ -27,7 +27,7 @@ describe('an enrichment job', () => {
     expect(before.body).toEqual({
       run_id: null,
       total: 0,
-      counts: { pending: 0, running: 0, succeeded: 0, failed: 0, skipped: 0 },
+      counts: { pending: 0, running: 0, succeeded: 0, failed: 0, skipped: 0, filtered: 0 },
       dataset_sha256: null,
     })
 
@@ -36,7 +36,7 @@ describe('an enrichment job', () => {
     expect(ran.last_run).toMatchObject({
       status: 'succeeded',
       total: 25,
-      counts: { pending: 0, running: 0, succeeded: 25, failed: 0, skipped: 0 },
+      counts: { pending: 0, running: 0, succeeded: 25, failed: 0, skipped: 0, filtered: 0 },
     })
     const ledger = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=succeeded`)
     for (const { duration_ms } of ledger.body.items) expect(duration_ms).toBeGreaterThanOrEqual(0)
@@ -59,7 +59,14 @@ describe('an enrichment job', () => {
     await member.call('PATCH', `/api/datasets/${dataset}`, { body: { records: changed } })
 
     const second = await runJob(member, job)
-    expect(second.last_run.counts).toEqual({ pending: 0, running: 0, succeeded: 10, failed: 0, skipped: 990 })
+    expect(second.last_run.counts).toEqual({
+      pending: 0,
+      running: 0,
+      succeeded: 10,
+      failed: 0,
+      skipped: 990,
+      filtered: 0,
+    })
     const output = await member.call('GET', `/api/datasets/${second.output.dataset_id}`)
     expect(output.body.records).toEqual(changed.map((record) => ({ ...record, result: { seen: record } })))
 

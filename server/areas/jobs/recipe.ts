@@ -15,11 +15,17 @@ const ROOTS: ReadonlySet<string> = new Set(['record'])
 
 export type Recipe = { mapping: JsonObject | null; only_if: string | null }
 
-/** One hash for everything that decides what comes of a record. Another recipe means that every record is new. */
-export const recipeHash = (definitionSha256: string, { mapping, only_if }: Recipe): Buffer =>
-  createHash('sha256')
-    .update(canonicalText([definitionSha256, mapping, only_if]))
-    .digest()
+const sha256Of = (value: Json): Buffer => createHash('sha256').update(canonicalText(value)).digest()
+
+/**
+ * What is done with an input: another definition means that every record is new. Mapping and condition are not part of it: what
+ * they change is the input, and whether there is one.
+ */
+export const recipeHash = (definitionSha256: string): Buffer => sha256Of([2, definitionSha256])
+
+/** As results were stored when they were found by the hash of the whole record. */
+export const legacyRecipeHash = (definitionSha256: string, { mapping, only_if }: Recipe): Buffer =>
+  sha256Of([definitionSha256, mapping, only_if])
 
 /** Expressions that do not compile, or that name anything but `record`. */
 export function checkMapping(mapping: JsonObject, path = '/mapping'): FieldError[] {
@@ -60,15 +66,19 @@ export const wants = (condition: string, record: JsonObject): boolean => evaluat
 
 export type Prepared = { ok: true; input: JsonObject } | { ok: false; error: { code: string; message: string } }
 
-/** The input of the execution for a record; a record for which there is none is never tried again. */
-export function prepareInput(mapping: JsonObject | null, inputs: Json, record: JsonObject): Prepared {
-  let input: JsonObject
+export function mapRecord(mapping: JsonObject | null, record: JsonObject): Prepared {
   try {
-    input = mapping === null ? record : (resolveValue(mapping, scopeOf(record)) as JsonObject)
+    return { ok: true, input: mapping === null ? record : (resolveValue(mapping, scopeOf(record)) as JsonObject) }
   } catch (error) {
     return { ok: false, error: { code: 'mapping_failed', message: (error as Error).message } }
   }
-  const [issue] = validateJson(inputs, input)
-  if (!issue) return { ok: true, input }
+}
+
+/** The input of the execution for a record; a record for which there is none is never tried again. */
+export function prepareInput(mapping: JsonObject | null, inputs: Json, record: JsonObject): Prepared {
+  const mapped = mapRecord(mapping, record)
+  if (!mapped.ok) return mapped
+  const [issue] = validateJson(inputs, mapped.input)
+  if (!issue) return mapped
   return { ok: false, error: { code: 'invalid_input', message: `input${issue.path}: ${issue.message}` } }
 }

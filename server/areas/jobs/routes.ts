@@ -4,7 +4,19 @@ import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page } from '#platform/http/schema'
 import { IssuedTicket, socketOf } from '#platform/realtime/tickets'
 import type { JobMembers } from './members.ts'
-import { Job, JobMember, JobPut, Ledger, LedgerQuery, NewJob, NewJobInvitation, RoleChange, RunNow } from './schema.ts'
+import {
+  Job,
+  JobMember,
+  JobPut,
+  JobRun,
+  Ledger,
+  LedgerExportQuery,
+  LedgerQuery,
+  NewJob,
+  NewJobInvitation,
+  RoleChange,
+  RunNow,
+} from './schema.ts'
 import type { Jobs } from './service.ts'
 
 const example = {
@@ -31,7 +43,11 @@ export const jobRoutes = ({ jobs, members }: { jobs: Jobs; members: JobMembers }
       updateJob: ['PUT', '/api/enrichment-jobs/:job_id', member('job')],
       deleteJob: ['DELETE', '/api/enrichment-jobs/:job_id', owner('owned_job')],
       listLedger: ['GET', '/api/enrichment-jobs/:job_id/records', viewer('job')],
+      exportJobRecords: ['GET', '/api/enrichment-jobs/:job_id/records/export', viewer('job')],
+      listJobRuns: ['GET', '/api/enrichment-jobs/:job_id/runs', viewer('job')],
+      getJobRun: ['GET', '/api/enrichment-jobs/:job_id/runs/:run_id', viewer('job')],
       runJobNow: ['POST', '/api/enrichment-jobs/:job_id/run-now', member('job')],
+      retryFailedRecords: ['POST', '/api/enrichment-jobs/:job_id/retry-failed', member('job')],
       pauseJob: ['POST', '/api/enrichment-jobs/:job_id/pause', member('job')],
       resumeJob: ['POST', '/api/enrichment-jobs/:job_id/resume', member('job')],
       cancelJob: ['POST', '/api/enrichment-jobs/:job_id/cancel', member('job')],
@@ -51,7 +67,7 @@ export const jobRoutes = ({ jobs, members }: { jobs: Jobs; members: JobMembers }
       createJob: {
         summary: 'Create a job, pinned to a workflow or with a definition of its own',
         description:
-          '`mapping` gives the input of each execution over `record`; without it the record is the input. `stop_on_error_rate` ends a run when more of its first hundred or more records failed.',
+          '`mapping` builds the input of each execution from `record`; without it the record is the input. A record is processed again when its input or the definition changes. A record that failed waits for such a change, or for `retry-failed`.',
         body: NewJob,
         answer: Job,
         status: 201,
@@ -77,7 +93,8 @@ export const jobRoutes = ({ jobs, members }: { jobs: Jobs; members: JobMembers }
         run: jobs.deleteJob,
       },
       listLedger: {
-        summary: 'The ledger of the newest run: how many records stand where; with `status`, which',
+        summary: 'The ledger of a run: how many records have which status; with `status`, which ones',
+        description: 'Of the newest run, or of `run_id`. Records that failed carry the record itself.',
         query: LedgerQuery,
         answer: Ledger,
         run: jobs.listLedger,
@@ -85,13 +102,38 @@ export const jobRoutes = ({ jobs, members }: { jobs: Jobs; members: JobMembers }
       runJobNow: {
         summary: 'Make the job due at once',
         description:
-          'While it runs, one further run follows. `full` does every record again. A manual pause is lifted.',
+          'While it runs, one further run follows. `full` processes every record again. `sample` tries a few records and writes no output. A manual pause is lifted.',
         body: RunNow,
         answer: Job,
         status: 202,
-        examples: { body: { full: true } },
+        examples: { body: { sample: 10 } },
         run: jobs.runNow,
       },
+      retryFailedRecords: {
+        summary: 'Run the job, and try records again that failed in earlier runs',
+        answer: Job,
+        status: 202,
+        extension: true,
+        run: jobs.retryFailed,
+      },
+      exportJobRecords: {
+        summary: 'Records of a run as a file, each with its `result` and `error`',
+        description:
+          'Those that failed, or those of another `status`. Records that did not fail are read from the dataset, while that is unchanged. In CSV, texts that a spreadsheet would run as a formula get a leading apostrophe.',
+        query: LedgerExportQuery,
+        produces: ['text/csv', 'application/x-ndjson'],
+        transaction: false,
+        extension: true,
+        run: jobs.exportRecords as never,
+      },
+      listJobRuns: {
+        summary: 'The runs of a job, newest first',
+        query: listQuery,
+        answer: page(JobRun),
+        extension: true,
+        run: jobs.listRuns,
+      },
+      getJobRun: { summary: 'One run of a job', answer: JobRun, extension: true, run: jobs.getRun },
       pauseJob: {
         summary: 'Begin no more records; those under way come to their end',
         answer: Job,

@@ -1,4 +1,6 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import {
   getJob,
@@ -15,11 +17,17 @@ import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-const service = useService()
+/** A vendor that answers with the status in the path. */
+const vendor = createServer(({ url }, response) => response.writeHead(Number(url!.slice(1))).end('{}'))
+await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
+const vendorAt = `127.0.0.1:${(vendor.address() as AddressInfo).port}`
+
+const service = useService({ env: { HEDDLE_ALLOW_TARGETS: vendorAt } })
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())
 })
+afterAll(() => vendor.close())
 
 const slow = { nodes: [{ id: 'wait', type: 'wait', args: { for_s: 0.3 } }], edges: [], output: null }
 const endless = { nodes: [{ id: 'wait', type: 'wait', args: { for_s: 3600 } }], edges: [], output: null }
@@ -36,18 +44,32 @@ const picky = {
   ],
   output: { $ref: 'nodes.fine.output' },
 }
+/** Asks the vendor, who answers as the record says. */
+const asking = {
+  nodes: [
+    { id: 'ask', type: 'http.request', args: { url: { $cel: `"http://${vendorAt}/" + string(int(input.says))` } } },
+    { id: 'fine', type: 'set', args: { values: { ok: true } } },
+  ],
+  edges: [{ from: { node: 'ask' }, to: 'fine' }],
+  output: { $ref: 'nodes.fine.output' },
+}
+const executionsOf = async (job: string): Promise<number> =>
+  (
+    await service().sql<{ made: number }>('select count(*)::int as made from executions where trigger_id = $1', [job])
+  )[0]!.made
 const runNow = (job: string) => world.member.call('POST', `/api/enrichment-jobs/${job}/run-now`)
 const counts = async (job: string) =>
   (await world.member.call('GET', `/api/enrichment-jobs/${job}/records`)).body.counts
 
 describe('a run', () => {
-  test('parks a record that fails five times with its reason, and the rest go on', async () => {
+  test('tries a record again that failed in passing, keeps it with its reason, and goes on with the rest', async () => {
     const { member } = world
-    const records = numbered(40).map(({ n }) => ({ n, bad: n === 3 || n === 17 }))
+    const records = numbered(40).map(({ n }) => ({ n, says: n === 3 ? 503 : n === 17 ? 422 : 200 }))
     const job = await makeJob(member, {
-      definition: picky,
+      definition: asking,
       dataset_id: await makeDataset(member, records),
-      output: { new: 'Picked' },
+      output: { new: 'Asked' },
+      retry: { max_attempts: 3 },
     })
     const ran = await runJob(member, job, {}, () => hurryRetries(service()))
     expect(ran).toMatchObject({
@@ -55,39 +77,52 @@ describe('a run', () => {
       last_run: { status: 'succeeded', counts: { succeeded: 38, failed: 2 } },
     })
     const { body } = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=failed&limit=10`)
-    expect(
-      body.items.map(({ position, attempt, error }: never) => ({
-        position,
-        attempt,
-        error: (error as { code: string }).code,
-      })),
-    ).toEqual([
-      { position: 3, attempt: 5, error: 'spoiled' },
-      { position: 17, attempt: 5, error: 'spoiled' },
+    expect(body.items).toMatchObject([
+      { position: 3, attempt: 3, error: { code: 'http_status' }, record: { n: 3, says: 503 } },
+      { position: 17, attempt: 1, error: { code: 'http_status' }, record: { n: 17, says: 422 } },
     ])
-    const [{ tries }] = (await service().sql('select count(*)::int as tries from executions where trigger_id = $1', [
-      job,
-    ])) as [{ tries: number }]
-    expect(tries).toBe(38 + 2 * 5)
+    expect(await executionsOf(job)).toBe(38 + 3 + 1)
     const output = await member.call('GET', `/api/datasets/${ran.output.dataset_id}`)
-    expect(output.body.records[3]).toEqual({ n: 3, bad: true, result: null })
-    // The next run tries again what failed, and nothing else.
-    await runNow(job)
-    const tried = await until(async () => {
-      const rows = await service().sql<{ position: number }>(
-        `select position from ledger_records join ledger_runs r using (workspace_id, run_id)
-         where r.job_id = $1 and r.run_id <> $2 and execution_id is not null order by position`,
-        [fromWire('job', job), fromWire('run', ran.last_run.run_id)],
-      )
-      return rows.length === 2 && rows
-    }, 'another try of both')
-    expect(tried).toEqual([{ position: 3 }, { position: 17 }])
-    await member.call('POST', `/api/enrichment-jobs/${job}/cancel`)
-    const again = await untilRan(member, job, ran.last_run.run_id)
-    expect(again.last_run.counts).toMatchObject({ succeeded: 0, skipped: 38 })
+    expect(output.body.records[3]).toMatchObject({ n: 3, says: 503, result: null, error: { code: 'http_status' } })
+    expect(output.body.records[4]).toEqual({ n: 4, says: 200, result: { ok: true } })
   }, 120_000)
 
-  test('skips what only_if does not want, and parks what cannot be mapped without trying it', async () => {
+  test('does not try a permanent failure again, not in the next run either, until the record, the recipe or a mind changes', async () => {
+    const { member } = world
+    const records = numbered(10).map(({ n }) => ({ n, bad: n === 3 }))
+    const dataset = await makeDataset(member, records)
+    const job = await makeJob(member, { definition: picky, dataset_id: dataset, output: { new: 'Picked' } })
+    const first = await runJob(member, job)
+    expect(first.last_run).toMatchObject({ counts: { succeeded: 9, failed: 1 }, failed_before: 0 })
+    expect(await executionsOf(job)).toBe(10)
+
+    const second = await runJob(member, job)
+    expect(second.last_run).toMatchObject({ status: 'succeeded', counts: { skipped: 9, failed: 1 }, failed_before: 1 })
+    expect(await executionsOf(job)).toBe(10)
+    const { body } = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=failed`)
+    expect(body.items).toMatchObject([{ position: 3, attempt: 0, error: { code: 'spoiled' }, record: records[3] }])
+    expect(body.items[0].execution_id).toMatch(/^exe_/)
+
+    const asked = await member.call('POST', `/api/enrichment-jobs/${job}/retry-failed`)
+    expect(asked.status).toBe(202)
+    const third = await untilRan(member, job, second.last_run.run_id)
+    expect(third.last_run).toMatchObject({ retry_failed: true, counts: { skipped: 9, failed: 1 }, failed_before: 0 })
+    expect(await executionsOf(job)).toBe(11)
+
+    const changed = records.map((record) => (record.n === 3 ? { ...record, more: 1 } : record))
+    await member.call('PATCH', `/api/datasets/${dataset}`, { body: { records: changed } })
+    expect((await runJob(member, job)).last_run).toMatchObject({ counts: { skipped: 9, failed: 1 }, failed_before: 0 })
+    expect(await executionsOf(job)).toBe(12)
+
+    const definition = {
+      ...picky,
+      nodes: picky.nodes.with(1, { id: 'boom', type: 'set', args: { values: {} } } as never),
+    }
+    await member.call('PUT', `/api/enrichment-jobs/${job}`, { body: { definition } })
+    expect((await runJob(member, job)).last_run.counts).toMatchObject({ succeeded: 10, failed: 0 })
+  }, 120_000)
+
+  test('filters what only_if does not want, and fails what cannot be mapped without trying it', async () => {
     const { member } = world
     const definition = {
       ...recipe,
@@ -100,12 +135,19 @@ describe('a run', () => {
       dataset_id: await makeDataset(member, [{ n: 1 }, { n: 2, size: 5 }, { n: 3 }, { size: 4 }]),
     })
     const ran = await runJob(member, job)
-    expect(ran.last_run.counts).toMatchObject({ succeeded: 1, skipped: 1, failed: 2 })
+    expect(ran.last_run.counts).toMatchObject({ succeeded: 1, skipped: 0, filtered: 1, failed: 2, pending: 0 })
     const { body } = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=failed`)
-    expect(body.items.map(({ error }: { error: { code: string } }) => error.code)).toEqual([
-      'invalid_input',
-      'only_if_failed',
+    expect(body.items).toMatchObject([
+      { error: { code: 'invalid_input' }, record: { n: 3 } },
+      { error: { code: 'only_if_failed' }, record: { size: 4 } },
     ])
+    const filtered = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=filtered`)
+    expect(filtered.body.items).toMatchObject([{ position: 0, status: 'filtered' }])
+    // They failed before: the next run neither counts them as new failures nor tries them.
+    expect((await runJob(member, job)).last_run).toMatchObject({
+      counts: { skipped: 1, filtered: 1, failed: 2 },
+      failed_before: 2,
+    })
   }, 60_000)
 
   test('ends with dataset_changed and both fingerprints when its dataset is replaced under it', async () => {
@@ -184,9 +226,38 @@ describe('a run', () => {
       dataset_id: await makeDataset(member, records),
       stop_on_error_rate: 0.2,
       concurrency: 8,
+      output: { new: 'Half' },
     })
     const ran = await runJob(member, job)
     expect(ran).toMatchObject({ status: 'failed', last_run: { status: 'failed', error: { code: 'error_rate' } } })
+    // What succeeded is delivered, and the rest is there without a result.
+    const output = await member.call('GET', `/api/datasets/${ran.output.dataset_id}`)
+    expect(output.body.record_count).toBe(400)
+    const results = output.body.records.filter(({ result }: { result: unknown }) => result !== null)
+    expect(results).toHaveLength(ran.last_run.counts.succeeded)
+    expect(ran.last_run.counts.succeeded).toBeGreaterThan(0)
+  }, 60_000)
+
+  test('goes on although many records failed in earlier runs: only first tries count', async () => {
+    const { member } = world
+    const records = numbered(240).map(({ n }) => ({ n, size: n < 110 ? 'none' : 1 }))
+    const definition = { ...recipe, inputs: { type: 'object', properties: { size: { type: 'number' } } } }
+    const dataset = await makeDataset(member, records)
+    const job = await makeJob(member, {
+      definition,
+      dataset_id: dataset,
+      stop_on_error_rate: null,
+      output: { new: 'All' },
+    })
+    expect((await runJob(member, job)).last_run.counts).toMatchObject({ succeeded: 130, failed: 110 })
+    await member.call('PUT', `/api/enrichment-jobs/${job}`, { body: { stop_on_error_rate: 0.2 } })
+    await member.call('PATCH', `/api/datasets/${dataset}`, { body: { records: [...records, { n: 999, size: 1 }] } })
+    const ran = await runJob(member, job)
+    expect(ran.last_run).toMatchObject({ status: 'succeeded', counts: { succeeded: 1, skipped: 130, failed: 110 } })
+    const again = await member.call('POST', `/api/enrichment-jobs/${job}/retry-failed`)
+    expect(again.status).toBe(202)
+    const retried = await untilRan(member, job, ran.last_run.run_id)
+    expect(retried.last_run).toMatchObject({ status: 'succeeded', counts: { failed: 110 }, failed_before: 0 })
   }, 60_000)
 
   test('begins by itself when its schedule says so', async () => {

@@ -29,7 +29,8 @@ const Counts = z
     running: z.number().int(),
     succeeded: z.number().int(),
     failed: z.number().int(),
-    skipped: z.number().int(),
+    skipped: z.number().int().describe('Unchanged: an earlier run did them with the same input'),
+    filtered: z.number().int().describe('Not selected by `only_if`'),
   })
   .meta({ id: 'LedgerCounts' })
 
@@ -40,8 +41,15 @@ const LastRun = z
     run_id: id('run'),
     status: z.enum(['starting', 'running', 'writing', 'succeeded', 'failed', 'cancelled']),
     full: z.boolean(),
+    retry_failed: z.boolean().describe('It also tried records that an earlier run had failed'),
+    sample: z.number().int().nullable().describe('At most this many records were tried, and no output was written'),
     total: z.number().int(),
     counts: Counts,
+    failed_before: z
+      .number()
+      .int()
+      .describe('Of those that failed: in an earlier run, and not tried again in this one'),
+    usage: jsonObject().nullable().describe('What models counted for its records'),
     dataset_sha256: z.string().nullable(),
     version_id: id('wfv').nullable(),
     error: RunError.nullable(),
@@ -50,6 +58,17 @@ const LastRun = z
   })
   .meta({ id: 'JobRun' })
 export type LastRun = z.input<typeof LastRun>
+export const JobRun = LastRun
+export type JobRun = LastRun
+
+const Retry = z
+  .object({
+    max_attempts: z.number().int(),
+    backoff_s: z.number(),
+    factor: z.number(),
+    max_backoff_s: z.number(),
+  })
+  .meta({ id: 'JobRetry' })
 
 const Output = z.object({ new: z.string().optional(), dataset_id: id('ds').nullable().optional() })
 
@@ -68,6 +87,10 @@ export const Job = z
     schedule: z.object({ cron: z.string(), timezone: z.string() }).nullable(),
     concurrency: z.number().int(),
     stop_on_error_rate: z.number().nullable(),
+    key: z.string().nullable(),
+    retry: Retry,
+    max_cost: z.number().nullable(),
+    max_tokens: z.number().nullable(),
     members: z.array(z.object({ user_id: id('usr'), role: Role })),
     teams: shownShares(TEAM_ROLES),
     role: z
@@ -109,7 +132,47 @@ const settable = {
     .nullable()
     .optional(),
   concurrency: z.number().int().min(1).max(256).nullable().optional(),
-  stop_on_error_rate: z.number().min(0).max(1).nullable().optional(),
+  stop_on_error_rate: z
+    .number()
+    .min(0)
+    .max(1)
+    .nullable()
+    .optional()
+    .describe('Ends a run when more of at least 100 records that it tried for the first time failed; null: never'),
+  key: z
+    .string()
+    .min(1)
+    .max(256)
+    .nullable()
+    .optional()
+    .describe(
+      'The column that tells one record from another. Records with the same input and different keys are different records',
+    ),
+  retry: z
+    .strictObject({
+      max_attempts: z.number().int().min(1).max(20).optional(),
+      backoff_s: z.number().min(0).max(3_600).optional(),
+      factor: z.number().min(1).max(10).optional(),
+      max_backoff_s: z.number().min(0).max(86_400).optional(),
+    })
+    .nullable()
+    .optional()
+    .describe('How often an execution that fails is tried again within a run. Permanent failures are not'),
+  max_cost: z
+    .number()
+    .positive()
+    .max(1e9)
+    .nullable()
+    .optional()
+    .describe('Ends a run whose models cost this much, as far as they tell their cost'),
+  max_tokens: z
+    .number()
+    .int()
+    .positive()
+    .max(1e12)
+    .nullable()
+    .optional()
+    .describe('Ends a run whose models used this many tokens'),
   teams: givenShares(TEAM_ROLES, 'member').nullable().optional(),
 }
 
@@ -118,15 +181,36 @@ export type NewJob = z.output<typeof NewJob>
 export const JobPut = z.strictObject({ name: name().optional(), ...settable }).meta({ id: 'EnrichmentJobPut' })
 export type JobPut = z.output<typeof JobPut>
 
-export const RunNow = z.strictObject({ full: z.boolean().default(false) })
+export const RunNow = z
+  .strictObject({
+    full: z.boolean().default(false).describe('Every record again, also those that are unchanged'),
+    sample: z
+      .number()
+      .int()
+      .min(1)
+      .max(1_000)
+      .optional()
+      .describe('Try only this many records, and write no output. A later run skips those that succeeded'),
+  })
+  .meta({ id: 'RunJobNow' })
+export type RunNow = z.output<typeof RunNow>
 
-const RecordStatus = z.enum(['pending', 'running', 'succeeded', 'failed', 'skipped'])
-export const LedgerQuery = listQuery.extend({ status: RecordStatus.optional() })
+const RecordStatus = z.enum(['pending', 'running', 'succeeded', 'failed', 'skipped', 'filtered'])
+export type RecordStatus = z.output<typeof RecordStatus>
+const ofRun = reference('run').optional().describe('A run of the job; the newest one where it is left out')
+export const LedgerQuery = listQuery.extend({ status: RecordStatus.optional(), run_id: ofRun })
+export const LedgerExportQuery = z.strictObject({
+  status: z.enum(['failed', 'succeeded', 'skipped', 'filtered']).default('failed'),
+  format: z.enum(['csv', 'jsonl']).default('jsonl'),
+  run_id: ofRun,
+})
 
 export const LedgerItem = z
   .object({
     position: z.number().int().describe('Of the record in its dataset, from 0'),
+    key: z.string().nullable().describe('The value of the key column of the job'),
     record_sha256: z.string(),
+    record: jsonObject().nullable().describe('Where it failed: the record, kept until it succeeds'),
     status: RecordStatus,
     attempt: z.number().int(),
     error: RunError.nullable(),

@@ -6,7 +6,7 @@ import { nextRun } from '#areas/workflows/schedules'
 import type { Engine } from '#engine/ports'
 import { listLiveOfJob } from '#engine/read'
 import { recordAudit } from '#platform/audit'
-import { invalid, problem } from '#platform/errors'
+import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
@@ -16,9 +16,10 @@ import { type ChangeOptions, fresh, makeChange } from './changing.ts'
 import { missingFor } from './connections.ts'
 import { appendEvent, wakeRunners } from './events.ts'
 import { findPinnedTo } from './executed-store.ts'
-import { findLedger, listRecords } from './ledger-store.ts'
+import { type ExportOptions, exportRecords } from './exporting.ts'
+import { findLedger, findRun, listRecords, listRuns } from './ledger-store.ts'
 import { putMember } from './members-store.ts'
-import type { Job, JobPut, NewJob } from './schema.ts'
+import type { Job, JobPut, JobRun, NewJob, RecordStatus, RunNow } from './schema.ts'
 import * as state from './state-store.ts'
 import * as store from './store.ts'
 
@@ -26,7 +27,8 @@ type ById = { job_id: string }
 
 export type JobsOptions = {
   workflows: ChangeOptions['workflows']
-  datasets: Pick<DatasetUse, 'findPointed' | 'releaseVersion'>
+  datasets: Pick<DatasetUse, 'findPointed' | 'releaseVersion' | 'readVersion'>
+  blobs: ExportOptions['blobs']
   engine: Pick<Engine, 'cancel'>
   invitations: Pick<Invitations, 'revokeTo'>
 }
@@ -35,11 +37,11 @@ export type JobsOptions = {
 const noRun = {
   run_id: null,
   total: 0,
-  counts: { pending: 0, running: 0, succeeded: 0, failed: 0, skipped: 0 },
+  counts: { pending: 0, running: 0, succeeded: 0, failed: 0, skipped: 0, filtered: 0 },
   dataset_sha256: null,
 }
 
-export function makeJobs({ workflows, datasets, engine, invitations }: JobsOptions) {
+export function makeJobs({ workflows, datasets, blobs, engine, invitations }: JobsOptions) {
   const changed = makeChange({ workflows, datasets })
 
   async function getJob(ctx: Context, { job_id }: ById): Promise<Job> {
@@ -82,6 +84,20 @@ export function makeJobs({ workflows, datasets, engine, invitations }: JobsOptio
     if (own?.role !== 'owner') throw problem('forbidden', 'Only an owner of the job shares it with teams.')
     await checkShares(ctx.tx, workspace_id, teams)
     await replaceShares(ctx.tx, workspace_id, 'job_id', jobId, teams)
+  }
+
+  async function makeDue(
+    ctx: Context,
+    jobId: string,
+    due: { full: boolean; retryFailed: boolean; sample: number | null },
+  ): Promise<Job> {
+    const { workspace_id } = ctx.workspace
+    const job = await locked(ctx, jobId)
+    await requireRunnable(ctx, job)
+    await state.setDue(ctx.tx, workspace_id, jobId, { ...due, by: ctx.person.user_id })
+    if (job.status === 'paused') await state.freeRuns(ctx.tx, workspace_id, [jobId])
+    await wakeRunners(ctx.tx)
+    return getJob(ctx, { job_id: jobId })
   }
 
   return {
@@ -145,9 +161,13 @@ export function makeJobs({ workflows, datasets, engine, invitations }: JobsOptio
       ctx.tx.hint('access', '')
     },
 
-    async listLedger(ctx: Context, input: ById & ListQuery & { status?: string | undefined }) {
+    async listLedger(
+      ctx: Context,
+      input: ById & ListQuery & { status?: RecordStatus | undefined; run_id?: string | undefined },
+    ) {
       const { workspace_id } = ctx.workspace
-      const ledger = await findLedger(ctx.tx, workspace_id, input.job_id)
+      const ledger = await findLedger(ctx.tx, workspace_id, input.job_id, input.run_id ?? null)
+      if (!ledger && input.run_id !== undefined) throw unknownReference('/run_id')
       if (input.status === undefined) return ledger ?? noRun
       if (!ledger) return { ...noRun, items: [], next_cursor: null }
       const key = decodeCursor(input.cursor, 1)
@@ -158,15 +178,24 @@ export function makeJobs({ workflows, datasets, engine, invitations }: JobsOptio
       return { ...ledger, ...toPage(rows, input.limit, (row) => [row.position]) }
     },
 
-    async runNow(ctx: Context, { job_id, full }: ById & { full: boolean }): Promise<Job> {
-      const { workspace_id } = ctx.workspace
-      const job = await locked(ctx, job_id)
-      await requireRunnable(ctx, job)
-      await state.setDue(ctx.tx, workspace_id, job_id, { full, by: ctx.person.user_id })
-      if (job.status === 'paused') await state.freeRuns(ctx.tx, workspace_id, [job_id])
-      await wakeRunners(ctx.tx)
-      return getJob(ctx, { job_id })
+    exportRecords: exportRecords({ datasets, blobs }),
+
+    async listRuns(ctx: Context, { job_id, cursor, limit }: ById & ListQuery) {
+      const rows = await listRuns(ctx.tx, ctx.workspace.workspace_id, job_id, decodeIdCursor(cursor), limit)
+      return toPage(rows, limit, (row) => [row.run_id])
     },
+
+    async getRun(ctx: Context, { job_id, run_id }: ById & { run_id: string }): Promise<JobRun> {
+      const run = await findRun(ctx.tx, ctx.workspace.workspace_id, job_id, run_id)
+      if (!run) throw problem('not_found')
+      return run
+    },
+
+    runNow: (ctx: Context, { job_id, full, sample }: ById & RunNow): Promise<Job> =>
+      makeDue(ctx, job_id, { full, retryFailed: false, sample: sample ?? null }),
+
+    retryFailed: (ctx: Context, { job_id }: ById): Promise<Job> =>
+      makeDue(ctx, job_id, { full: false, retryFailed: true, sample: null }),
 
     async pauseJob(ctx: Context, { job_id }: ById): Promise<Job> {
       const { workspace_id } = ctx.workspace
@@ -197,7 +226,7 @@ export function makeJobs({ workflows, datasets, engine, invitations }: JobsOptio
       if (asked) {
         const next = job.cron === null ? null : nextRun(job.cron, job.timezone!, job.now)
         await ctx.tx.count(
-          'update enrichment_jobs set due_at = $3, due_full = false, due_by = null where workspace_id = $1 and job_id = $2',
+          'update enrichment_jobs set due_at = $3, due_full = false, due_retry_failed = false, due_sample = null, due_by = null where workspace_id = $1 and job_id = $2',
           [workspace_id, job_id, next],
         )
       }

@@ -6,14 +6,17 @@ export const setDue = (
   tx: Tx,
   workspaceId: string,
   jobId: string,
-  due: { full: boolean; by: string },
+  due: { full: boolean; retryFailed: boolean; sample: number | null; by: string },
 ): Promise<number> =>
   tx.count(
+    // What was asked for before and has not begun is done too: a whole run is more than a sample.
     `update enrichment_jobs set due_at = now(), due_full = $3 or (due_full and due_at <= now()), due_by = $4,
+       due_retry_failed = $5 or (due_retry_failed and due_at <= now()),
+       due_sample = case when due_at > now() or due_at is null then $6::integer when $6::integer is not null and due_sample is not null then greatest($6::integer, due_sample) end,
        status = case when status <> 'paused' then status when live then 'running' else 'idle' end, paused_reason = null
      from (select exists (select from ledger_runs where workspace_id = $1 and job_id = $2 and finished_at is null) as live) as its
      where workspace_id = $1 and job_id = $2`,
-    [workspaceId, jobId, due.full, due.by],
+    [workspaceId, jobId, due.full, due.by, due.retryFailed, due.sample],
   )
 
 export const pauseJob = (tx: Tx, workspaceId: string, jobId: string, reason: string): Promise<number> =>

@@ -2,27 +2,34 @@ import { sharesColumn } from '#areas/teams/shares'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { pageRows } from '#platform/http/page'
+import type { Retry } from './ledger/verdict.ts'
 import type { Job, LastRun, Role } from './schema.ts'
 
 /** `a.pending` and the like: what has no row yet is pending too. */
 export const countsOf = (of: string): string =>
-  `json_build_object('pending', ${of}.total - ${of}.running - ${of}.succeeded - ${of}.failed - ${of}.skipped, 'running', ${of}.running,
-    'succeeded', ${of}.succeeded, 'failed', ${of}.failed, 'skipped', ${of}.skipped)`
+  `json_build_object('pending', ${of}.total - ${of}.running - ${of}.succeeded - ${of}.failed - ${of}.skipped - ${of}.filtered,
+    'running', ${of}.running, 'succeeded', ${of}.succeeded, 'failed', ${of}.failed, 'skipped', ${of}.skipped, 'filtered', ${of}.filtered)`
+
+/** A run as `JobRun` shows it. */
+export const runColumns = (
+  of: string,
+): string => `'run_id', ${of}.run_id, 'status', ${of}.status, 'full', ${of}.is_full,
+    'retry_failed', ${of}.retry_failed, 'sample', ${of}.sample, 'total', ${of}.total, 'counts', ${countsOf(of)},
+    'failed_before', ${of}.failed_before, 'usage', ${of}.usage, 'dataset_sha256', ${of}.dataset_sha256, 'version_id', ${of}.version_id,
+    'error', case when ${of}.finished_at is not null then ${of}.error end, 'started_at', ${of}.started_at, 'finished_at', ${of}.finished_at`
 
 const columns = `j.job_id, j.name, j.owner_id, j.workflow_id, d.definition, j.dataset_id, j.source_id, j.mapping, j.only_if,
   case when j.output_name is not null then json_build_object('new', j.output_name, 'dataset_id', j.output_dataset_id)
     when j.output_bound then json_build_object('dataset_id', j.output_dataset_id) end as output,
   case when j.cron is not null then json_build_object('cron', j.cron, 'timezone', j.timezone) end as schedule,
-  j.concurrency, j.stop_on_error_rate,
+  j.concurrency, j.stop_on_error_rate, j.key_column as key, j.retry, j.max_cost, j.max_tokens::float8 as max_tokens,
   coalesce((select json_agg(json_build_object('user_id', m.user_id, 'role', m.role) order by m.user_id) from job_members m
     where m.workspace_id = j.workspace_id and m.job_id = j.job_id), '[]') as members,
   ${sharesColumn('j', 'job_id')},
   (select nullif(q.role, '') from roles_in_jobs(array[app_user()], array[j.workspace_id], array[j.job_id]) q) as role,
   case when j.status in ('idle', 'failed') and j.due_at <= now() then 'due' else j.status end as status,
   j.paused_reason, j.due_at,
-  case when r.run_id is not null then json_build_object('run_id', r.run_id, 'status', r.status, 'full', r.is_full, 'total', r.total,
-    'counts', ${countsOf('r')}, 'dataset_sha256', r.dataset_sha256, 'version_id', r.version_id, 'error', r.error,
-    'started_at', r.started_at, 'finished_at', r.finished_at) end as last_run,
+  case when r.run_id is not null then json_build_object(${runColumns('r')}) end as last_run,
   j.created_at, j.updated_at`
 
 const tables = `enrichment_jobs j
@@ -30,17 +37,13 @@ const tables = `enrichment_jobs j
   left join ledger_runs r on r.workspace_id = j.workspace_id and r.run_id = j.last_run_id`
 
 /** PostgreSQL's JSON writes times in its own way. */
-const withDates = (job: Job): Job =>
-  job.last_run === null
-    ? job
-    : {
-        ...job,
-        last_run: {
-          ...job.last_run,
-          started_at: new Date(job.last_run.started_at),
-          finished_at: job.last_run.finished_at === null ? null : new Date(job.last_run.finished_at),
-        } satisfies LastRun,
-      }
+export const runWithDates = (run: LastRun): LastRun => ({
+  ...run,
+  started_at: new Date(run.started_at),
+  finished_at: run.finished_at === null ? null : new Date(run.finished_at),
+})
+
+const withDates = (job: Job): Job => (job.last_run === null ? job : { ...job, last_run: runWithDates(job.last_run) })
 
 export const findJob = async (tx: Tx, workspaceId: string, jobId: string): Promise<Job | undefined> => {
   const job = await tx.maybe<Job>(`select ${columns} from ${tables} where j.workspace_id = $1 and j.job_id = $2`, [
@@ -106,18 +109,26 @@ export type JobRow = {
   timezone: string | null
   concurrency: number
   stop_on_error_rate: number | null
+  key_column: string | null
+  retry: Retry
+  max_cost: number | null
+  max_tokens: number | null
+  legacy_ledger: boolean
   status: 'idle' | 'running' | 'paused' | 'failed'
   paused_reason: string | null
   due_at: Date | null
   due_full: boolean
+  due_retry_failed: boolean
+  due_sample: number | null
   due_by: string | null
   last_run_id: string | null
   now: Date
 }
 
 const rowColumns = `j.job_id, j.name, j.owner_id, j.workflow_id, j.definition_id, j.dataset_id, j.source_id, j.mapping, j.only_if,
-  j.output_name, j.output_dataset_id, j.output_bound, j.cron, j.timezone, j.concurrency, j.stop_on_error_rate, j.status, j.paused_reason, j.due_at,
-  j.due_full, j.due_by, j.last_run_id, now() as now,
+  j.output_name, j.output_dataset_id, j.output_bound, j.cron, j.timezone, j.concurrency, j.stop_on_error_rate, j.key_column,
+  j.retry, j.max_cost, j.max_tokens::float8 as max_tokens, j.legacy_ledger, j.status, j.paused_reason, j.due_at,
+  j.due_full, j.due_retry_failed, j.due_sample, j.due_by, j.last_run_id, now() as now,
   j.workflow_id is not null and not exists (select from workflows f where f.workspace_id = j.workspace_id
     and f.workflow_id = j.workflow_id and f.deleted_at is null) as workflow_gone`
 
@@ -158,6 +169,10 @@ export type JobFields = Pick<
   | 'timezone'
   | 'concurrency'
   | 'stop_on_error_rate'
+  | 'key_column'
+  | 'retry'
+  | 'max_cost'
+  | 'max_tokens'
   | 'due_at'
 >
 
@@ -177,6 +192,10 @@ const valuesOf = (fields: JobFields): unknown[] => [
   fields.stop_on_error_rate,
   fields.due_at,
   fields.output_bound,
+  fields.key_column,
+  JSON.stringify(fields.retry),
+  fields.max_cost,
+  fields.max_tokens,
 ]
 
 export const insertJob = (
@@ -188,8 +207,9 @@ export const insertJob = (
 ): Promise<number> =>
   tx.count(
     `insert into enrichment_jobs (workspace_id, job_id, owner_id, name, workflow_id, definition_id, dataset_id, source_id, mapping,
-       only_if, output_name, output_dataset_id, cron, timezone, concurrency, stop_on_error_rate, due_at, output_bound)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+       only_if, output_name, output_dataset_id, cron, timezone, concurrency, stop_on_error_rate, due_at, output_bound, key_column, retry,
+       max_cost, max_tokens)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
     [workspaceId, jobId, ownerId, ...valuesOf(fields)],
   )
 
@@ -197,7 +217,7 @@ export const updateJob = (tx: Tx, workspaceId: string, jobId: string, fields: Jo
   tx.count(
     `update enrichment_jobs set name = $3, workflow_id = $4, definition_id = $5, dataset_id = $6, source_id = $7, mapping = $8,
        only_if = $9, output_name = $10, output_dataset_id = $11, cron = $12, timezone = $13, concurrency = $14,
-       stop_on_error_rate = $15, due_at = $16, output_bound = $17, updated_at = now()
+       stop_on_error_rate = $15, due_at = $16, output_bound = $17, key_column = $18, retry = $19, max_cost = $20, max_tokens = $21, updated_at = now()
      where workspace_id = $1 and job_id = $2`,
     [workspaceId, jobId, ...valuesOf(fields)],
   )

@@ -2,7 +2,7 @@ import type { DatasetUse } from '#areas/datasets/use'
 import { activationRequired } from '#areas/executions/start'
 import { wakeRunners } from '#areas/jobs/events'
 import { insertRun } from '#areas/jobs/ledger/runs'
-import { checkMapping, recipeHash } from '#areas/jobs/recipe'
+import { checkMapping, legacyRecipeHash } from '#areas/jobs/recipe'
 import type { Engine } from '#engine/ports'
 import { listLiveOfJob } from '#engine/read'
 import type { Json, JsonObject } from '#model/definition'
@@ -157,7 +157,10 @@ export function makeSuites({ datasets, modelOf, engine }: SuitesOptions) {
         job_id: null,
         suite_id,
         is_full: true,
-        recipe_sha256: recipeHash(version.sha256, { mapping, only_if: null }),
+        recipe_sha256: legacyRecipeHash(version.sha256, { mapping, only_if: null }),
+        recipe_format: 1,
+        legacy_recipe_sha256: null,
+        key_column: null,
         mapping,
         only_if: null,
         definition_ref: `version:${version.version_id}`,
@@ -165,6 +168,12 @@ export function makeSuites({ datasets, modelOf, engine }: SuitesOptions) {
         version_id: version.version_id,
         concurrency: CONCURRENCY,
         max_attempts: 1,
+        retry: null,
+        max_cost: null,
+        max_tokens: null,
+        retry_failed: false,
+        sample: null,
+        columns: null,
         stop_on_error_rate: null,
         dataset_id: dataset.dataset_id,
         source_id: null,

@@ -33,6 +33,12 @@ export const makeUsageNode = (db: Database): NodeKind => ({
           maximum: 366,
           default: 30,
         },
+        include_jobs: {
+          type: 'boolean',
+          title: 'Include jobs',
+          description: 'Also count the executions that jobs start for their records',
+          default: false,
+        },
       },
       additionalProperties: false,
     },
@@ -58,8 +64,9 @@ export const makeUsageNode = (db: Database): NodeKind => ({
            count(*) as started, count(*) filter (where status = 'succeeded') as succeeded,
            count(*) filter (where status in ('failed', 'timed_out')) as failed, count(*) filter (where status = 'cancelled') as cancelled,
            count(*) filter (where status = 'waiting') as waiting
-         from executions where workspace_id = $1 and created_at > now() - make_interval(days => $2)`,
-        [workspaceId, days],
+         from executions where workspace_id = $1 and created_at > now() - make_interval(days => $2)
+           and (trigger_kind <> 'job' or $3)`,
+        [workspaceId, days, args.include_jobs === true],
       ),
     )
     const { members, workflows, ...executions } = figures

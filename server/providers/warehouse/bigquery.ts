@@ -6,7 +6,6 @@ import {
   bareStatement,
   exactNumber,
   inStep,
-  limited,
   messageOf,
   nameSchema,
   probeOver,
@@ -17,6 +16,7 @@ import {
   type Web,
 } from './common.ts'
 import { type Query, type QueryResult, type Target, type Warehouse, WarehouseFailure } from './index.ts'
+import { queryOverProxy } from './proxied.ts'
 import { openProxy } from './proxy.ts'
 
 const STANDARD = 'https://bigquery.googleapis.com'
@@ -106,25 +106,17 @@ async function connect(token: string, target: Target, proxyUrl: string): Promise
   return client
 }
 
+const told = (error: unknown): WarehouseFailure =>
+  new WarehouseFailure((error as { code?: number }).code === 401 ? 'sign_in' : 'read', messageOf(error))
+
 export function makeBigquery(outgoing: Outgoing): Warehouse {
-  async function query(target: Target, { text, params, limit, timeoutMs, signal }: Query): Promise<QueryResult> {
+  async function query(target: Target, wanted: Query): Promise<QueryResult> {
+    const { limit, signal } = wanted
     const token = await inStep('sign_in', () => signIn(outgoing, target, signal))
     const proxy = await openProxy(outgoing, webOf(target.config))
-    const giveUp = (): void => proxy.close()
-    signal.addEventListener('abort', giveUp, { once: true })
-    const over = setTimeout(giveUp, timeoutMs)
-    const close = (): void => {
-      clearTimeout(over)
-      signal.removeEventListener('abort', giveUp)
-      proxy.close()
-    }
-    const told = (error: unknown): WarehouseFailure =>
-      error instanceof WarehouseFailure
-        ? error
-        : new WarehouseFailure((error as { code?: number }).code === 401 ? 'sign_in' : 'read', messageOf(error))
-    try {
+    const run = async (): Promise<QueryResult> => {
       const client = await connect(token, target, proxy.url)
-      const job = await startJob(client, target, { text, params, timeoutMs })
+      const job = await startJob(client, target, wanted)
       const page = (pageToken?: string): Promise<QueryRowsResponse> =>
         job.getQueryResults({
           autoPaginate: false,
@@ -136,30 +128,17 @@ export function makeBigquery(outgoing: Outgoing): Warehouse {
       const columns = (schema?.fields ?? []).map(({ name, type }) => ({ name, type: type.toLowerCase() }))
       const names = columns.map(({ name }) => name)
       async function* pages(): AsyncGenerator<JsonObject[]> {
-        try {
-          for (let answer = first; ; ) {
-            const [rows, next] = answer as unknown as [Record<string, unknown>[], { pageToken?: string } | null]
-            if (rows.length > 0)
-              yield rows.map((row) =>
-                rowOf(
-                  names,
-                  names.map((name) => plain(row[name])),
-                ),
-              )
-            if (!next?.pageToken) return
-            answer = await page(next.pageToken)
-          }
-        } catch (error) {
-          throw told(error)
-        } finally {
-          close()
+        for (let answer = first; ; ) {
+          const [rows, next] = answer as unknown as [Record<string, unknown>[], { pageToken?: string } | null]
+          const cells = (row: Record<string, unknown>): Json[] => names.map((name) => plain(row[name]))
+          if (rows.length > 0) yield rows.map((row) => rowOf(names, cells(row)))
+          if (!next?.pageToken) return
+          answer = await page(next.pageToken)
         }
       }
-      return { columns, pages: limited(pages(), limit) }
-    } catch (error) {
-      close()
-      throw told(error)
+      return { columns, pages: pages() }
     }
+    return queryOverProxy(proxy, wanted, { end: async () => {}, run, told })
   }
 
   return {

@@ -3,7 +3,6 @@ import {
   asSubquery,
   destinationOf,
   hostSchema,
-  limited,
   messageOf,
   nameSchema,
   portSchema,
@@ -15,7 +14,8 @@ import {
   type Web,
 } from './common.ts'
 import { type Query, type QueryResult, type Target, type Warehouse, WarehouseFailure } from './index.ts'
-import { closeWhenOver, openProxy } from './proxy.ts'
+import { queryOverProxy } from './proxied.ts'
+import { type GuardedProxy, openProxy } from './proxy.ts'
 
 const PAGE_ROWS = 1_000
 
@@ -27,7 +27,6 @@ const webOf = (config: JsonObject): Web => ({
 })
 
 function told(error: unknown): WarehouseFailure {
-  if (error instanceof WarehouseFailure) return error
   const refused = /\b(401|403)\b|unauthori[sz]ed|invalid.*token|forbidden/i.test(
     `${(error as { statusCode?: number }).statusCode ?? ''} ${messageOf(error)}`,
   )
@@ -36,71 +35,78 @@ function told(error: unknown): WarehouseFailure {
 
 const silent = { log: () => {} }
 
+type DatabricksClient = InstanceType<typeof import('@databricks/sql').DBSQLClient>
+type DatabricksSession = Awaited<ReturnType<DatabricksClient['openSession']>>
+
+async function openSession(
+  client: DatabricksClient,
+  proxy: GuardedProxy,
+  { config, secrets }: Target,
+  timeoutMs: number,
+): Promise<DatabricksSession> {
+  const web = webOf(config)
+  await client.connect({
+    host: web.host,
+    port: web.port,
+    path: textOf(config.http_path),
+    token: secrets.token ?? '',
+    socketTimeout: timeoutMs,
+    telemetryEnabled: false,
+    ...(web.ca && { customCaCert: web.ca }),
+    proxy: {
+      protocol: 'http',
+      host: proxy.host,
+      port: proxy.port,
+      auth: { username: proxy.user, password: proxy.password },
+    },
+  })
+  return client.openSession({
+    ...(config.catalog !== undefined && { initialCatalog: textOf(config.catalog) }),
+    ...(config.schema !== undefined && { initialSchema: textOf(config.schema) }),
+  })
+}
+
+const parametersOf = (params: Query['params']) => ({
+  ...(Array.isArray(params) && { ordinalParameters: params as never }),
+  ...(params !== undefined && !Array.isArray(params) && { namedParameters: params as never }),
+})
+
+/** A client that was never connected, or whose server is gone, is not waited for. */
+const endOf = (client: DatabricksClient) => (): Promise<unknown> =>
+  Promise.race([client.close().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 2_000).unref())])
+
 export function makeDatabricks(reach: Reach): Warehouse {
-  async function query(target: Target, { text, params, limit, timeoutMs, signal }: Query): Promise<QueryResult> {
+  async function makeClient(): Promise<DatabricksClient> {
     const { DBSQLClient } = await import('@databricks/sql')
-    const web = webOf(target.config)
-    const proxy = await openProxy(reach, web)
     const client = new DBSQLClient({ logger: silent })
     client.on('error', () => {})
-    const close = closeWhenOver(proxy, { signal, timeoutMs }, () =>
-      Promise.race([client.close().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]),
-    )
-    try {
-      await client.connect({
-        host: web.host,
-        port: web.port,
-        path: textOf(target.config.http_path),
-        token: target.secrets.token ?? '',
-        socketTimeout: timeoutMs,
-        telemetryEnabled: false,
-        ...(web.ca && { customCaCert: web.ca }),
-        proxy: {
-          protocol: 'http',
-          host: proxy.host,
-          port: proxy.port,
-          auth: { username: proxy.user, password: proxy.password },
-        },
-      })
-      const session = await client.openSession({
-        ...(target.config.catalog !== undefined && { initialCatalog: textOf(target.config.catalog) }),
-        ...(target.config.schema !== undefined && { initialSchema: textOf(target.config.schema) }),
-      })
+    return client
+  }
+
+  async function query(target: Target, wanted: Query): Promise<QueryResult> {
+    const { text, params, limit, timeoutMs } = wanted
+    const client = await makeClient()
+    const proxy = await openProxy(reach, webOf(target.config))
+    const run = async (): Promise<QueryResult> => {
+      const session = await openSession(client, proxy, target, timeoutMs)
       const operation = await session.executeStatement(asSubquery(text, limit), {
         queryTimeout: Math.ceil(timeoutMs / 1000),
         maxRows: Math.min(PAGE_ROWS, limit),
         useCloudFetch: false,
-        ...(Array.isArray(params) && { ordinalParameters: params as never }),
-        ...(params !== undefined && !Array.isArray(params) && { namedParameters: params as never }),
+        ...parametersOf(params),
       })
       const schema = await operation.getSchema()
       const names = (schema?.columns ?? []).map(({ columnName }) => columnName)
       async function* pages(): AsyncGenerator<JsonObject[]> {
-        try {
-          do {
-            const rows = (await operation.fetchChunk({ maxRows: Math.min(PAGE_ROWS, limit) })) as Record<
-              string,
-              unknown
-            >[]
-            if (rows.length > 0)
-              yield rows.map((row) =>
-                rowOf(
-                  names,
-                  names.map((name) => row[name]),
-                ),
-              )
-          } while (await operation.hasMoreRows())
-        } catch (error) {
-          throw told(error)
-        } finally {
-          await close()
-        }
+        do {
+          const rows = (await operation.fetchChunk({ maxRows: Math.min(PAGE_ROWS, limit) })) as JsonObject[]
+          const cells = (row: JsonObject): unknown[] => names.map((name) => row[name])
+          if (rows.length > 0) yield rows.map((row) => rowOf(names, cells(row)))
+        } while (await operation.hasMoreRows())
       }
-      return { columns: names.map((name) => ({ name, type: '' })), pages: limited(pages(), limit) }
-    } catch (error) {
-      await close()
-      throw told(error)
+      return { columns: names.map((name) => ({ name, type: '' })), pages: pages() }
     }
+    return queryOverProxy(proxy, wanted, { end: endOf(client), run, told })
   }
 
   return {

@@ -3,7 +3,6 @@ import type { Connection, RowStatement } from 'snowflake-sdk'
 import type { JsonObject } from '#model/definition'
 import {
   asSubquery,
-  limited,
   messageOf,
   nameSchema,
   probeOver,
@@ -15,7 +14,8 @@ import {
   type Web,
 } from './common.ts'
 import { type Query, type QueryResult, type Target, type Warehouse, WarehouseFailure } from './index.ts'
-import { closeWhenOver, openProxy } from './proxy.ts'
+import { queryOverProxy } from './proxied.ts'
+import { type GuardedProxy, openProxy } from './proxy.ts'
 
 const PAGE_ROWS = 500
 
@@ -28,73 +28,84 @@ function webOf(config: JsonObject): Web {
   return { host: hostname, port: Number(port || (https ? 443 : 80)), https }
 }
 
+type Snowflake = typeof import('snowflake-sdk')
+
 function told(error: unknown): WarehouseFailure {
-  if (error instanceof WarehouseFailure) return error
   const { code } = error as { code?: unknown }
   // 390xxx: the session or the credential; 394xxx: the second factor.
   return new WarehouseFailure(/^39[04]\d{3}$/.test(String(code)) ? 'sign_in' : 'read', messageOf(error))
 }
 
+function connectionTo(
+  snowflake: Snowflake,
+  proxy: GuardedProxy,
+  { config, secrets }: Target,
+  timeoutMs: number,
+): Connection {
+  snowflake.configure({ logLevel: 'OFF', disableOCSPChecks: true })
+  return snowflake.createConnection({
+    account: textOf(config.account),
+    accessUrl: addressOf(config).origin,
+    username: textOf(config.user),
+    ...(secrets.private_key
+      ? { authenticator: 'SNOWFLAKE_JWT', privateKey: secrets.private_key }
+      : { password: secrets.password ?? '' }),
+    ...(config.warehouse !== undefined && { warehouse: textOf(config.warehouse) }),
+    ...(config.database !== undefined && { database: textOf(config.database) }),
+    ...(config.schema !== undefined && { schema: textOf(config.schema) }),
+    ...(config.role !== undefined && { role: textOf(config.role) }),
+    application: 'heddle',
+    timeout: timeoutMs,
+    sfRetryMaxLoginRetries: 0,
+    retryTimeout: 0,
+    proxyHost: proxy.host,
+    proxyPort: proxy.port,
+    proxyUser: proxy.user,
+    proxyPassword: proxy.password,
+    proxyProtocol: 'http:',
+    clientSessionKeepAlive: false,
+    disableSamlURLCheck: true,
+  } as never)
+}
+
+const signIn = (connection: Connection): Promise<void> =>
+  new Promise((resolve, reject) =>
+    connection.connect((error) => (error ? reject(new WarehouseFailure(stepOf(error), messageOf(error))) : resolve())),
+  )
+
+const execute = (
+  connection: Connection,
+  { text, params, timeoutMs }: Pick<Query, 'text' | 'params' | 'timeoutMs'>,
+): Promise<RowStatement> =>
+  new Promise((resolve, reject) =>
+    connection.execute({
+      sqlText: text,
+      ...(Array.isArray(params) && { binds: params as never }),
+      streamResult: true,
+      parameters: { STATEMENT_TIMEOUT_IN_SECONDS: Math.ceil(timeoutMs / 1000), MULTI_STATEMENT_COUNT: 1 },
+      complete: (error, done) => (error ? reject(error) : resolve(done as RowStatement)),
+    }),
+  )
+
+const endOf = (connection: Connection) => (): Promise<void> =>
+  new Promise<void>((resolve) => connection.destroy(() => resolve()))
+
 export function makeSnowflake(reach: Reach): Warehouse {
-  async function query(target: Target, { text, params, limit, timeoutMs, signal }: Query): Promise<QueryResult> {
+  async function query(target: Target, wanted: Query): Promise<QueryResult> {
+    const { text, limit, timeoutMs } = wanted
     const { default: snowflake } = await import('snowflake-sdk')
-    snowflake.configure({ logLevel: 'OFF', disableOCSPChecks: true })
-    const { config, secrets } = target
     // Large results come from the storage of Snowflake, on hosts of its own: any public host, never a private one.
     const proxy = await openProxy(reach)
-    const address = addressOf(config)
-    const connection: Connection = snowflake.createConnection({
-      account: textOf(config.account),
-      accessUrl: address.origin,
-      username: textOf(config.user),
-      ...(secrets.private_key
-        ? { authenticator: 'SNOWFLAKE_JWT', privateKey: secrets.private_key }
-        : { password: secrets.password ?? '' }),
-      ...(config.warehouse !== undefined && { warehouse: textOf(config.warehouse) }),
-      ...(config.database !== undefined && { database: textOf(config.database) }),
-      ...(config.schema !== undefined && { schema: textOf(config.schema) }),
-      ...(config.role !== undefined && { role: textOf(config.role) }),
-      application: 'heddle',
-      timeout: timeoutMs,
-      sfRetryMaxLoginRetries: 0,
-      retryTimeout: 0,
-      proxyHost: proxy.host,
-      proxyPort: proxy.port,
-      proxyUser: proxy.user,
-      proxyPassword: proxy.password,
-      proxyProtocol: 'http:',
-      clientSessionKeepAlive: false,
-      disableSamlURLCheck: true,
-    } as never)
-    const close = closeWhenOver(
-      proxy,
-      { signal, timeoutMs },
-      () => new Promise<void>((resolve) => connection.destroy(() => resolve())),
-    )
-    try {
-      await new Promise<void>((resolve, reject) =>
-        connection.connect((error) =>
-          error ? reject(new WarehouseFailure(stepOf(error), messageOf(error))) : resolve(),
-        ),
-      )
-      const statement = await new Promise<RowStatement>((resolve, reject) =>
-        connection.execute({
-          sqlText: asSubquery(text, limit),
-          ...(Array.isArray(params) && { binds: params as never }),
-          streamResult: true,
-          parameters: { STATEMENT_TIMEOUT_IN_SECONDS: Math.ceil(timeoutMs / 1000), MULTI_STATEMENT_COUNT: 1 },
-          complete: (error, done) => (error ? reject(error) : resolve(done as RowStatement)),
-        }),
-      )
+    const connection = connectionTo(snowflake, proxy, target, timeoutMs)
+    const run = async (): Promise<QueryResult> => {
+      await signIn(connection)
+      const statement = await execute(connection, { ...wanted, text: asSubquery(text, limit) })
       const found = statement.getColumns() ?? []
       const names = uniqueNames(found.map((column) => column.getName()))
       const columns = found.map((column, index) => ({ name: names[index]!, type: column.getType() }))
-      const pages = readRows(statement.streamRows() as Readable, names, close)
-      return { columns, pages: limited(pages, limit) }
-    } catch (error) {
-      await close()
-      throw told(error)
+      return { columns, pages: readRows(statement.streamRows() as Readable, names) }
     }
+    return queryOverProxy(proxy, wanted, { end: endOf(connection), run, told })
   }
 
   return {
@@ -134,19 +145,13 @@ export function makeSnowflake(reach: Reach): Warehouse {
 const stepOf = (error: unknown): 'connect' | 'sign_in' =>
   /network|ECONN|socket|proxy/i.test(messageOf(error)) ? 'connect' : 'sign_in'
 
-async function* readRows(stream: Readable, names: string[], close: () => Promise<void>): AsyncGenerator<JsonObject[]> {
+async function* readRows(stream: Readable, names: string[]): AsyncGenerator<JsonObject[]> {
   let page: JsonObject[] = []
-  try {
-    for await (const row of stream as AsyncIterable<Record<string, unknown>>) {
-      page.push(rowOf(names, Object.values(row)))
-      if (page.length < PAGE_ROWS) continue
-      yield page
-      page = []
-    }
-    if (page.length > 0) yield page
-  } catch (error) {
-    throw told(error)
-  } finally {
-    await close()
+  for await (const row of stream as AsyncIterable<Record<string, unknown>>) {
+    page.push(rowOf(names, Object.values(row)))
+    if (page.length < PAGE_ROWS) continue
+    yield page
+    page = []
   }
+  if (page.length > 0) yield page
 }

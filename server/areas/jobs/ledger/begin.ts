@@ -10,15 +10,13 @@ import { missingFor } from '../connections.ts'
 import { appendEvent } from '../events.ts'
 import { findDefinition } from '../executed-store.ts'
 import { pauseForMissing } from '../hooks.ts'
-import { recipeHash } from '../recipe.ts'
+import { legacyRecipeHash, recipeHash } from '../recipe.ts'
 import { type JobRow, outputIsGone, takeDueJob } from '../store.ts'
 import { tellOwners } from '../telling.ts'
 import { findForbidden } from './allowed.ts'
 import type { RunError } from './errors.ts'
 import type { Target } from './flights.ts'
 import * as runs from './runs.ts'
-
-const TRIES = 5
 
 type Executed = { definition_ref: string; sha256: string; version_id: string | null }
 
@@ -71,16 +69,26 @@ export function beginRun(
       job_id: jobId,
       suite_id: null,
       is_full: job.due_full,
-      recipe_sha256: isError(executed)
-        ? Buffer.alloc(32)
-        : recipeHash(executed.sha256, { mapping, only_if: job.only_if }),
+      recipe_sha256: isError(executed) ? Buffer.alloc(32) : recipeHash(executed.sha256),
+      recipe_format: 2,
+      legacy_recipe_sha256:
+        isError(executed) || !job.legacy_ledger
+          ? null
+          : legacyRecipeHash(executed.sha256, { mapping, only_if: job.only_if }),
+      key_column: job.key_column,
       mapping,
       only_if: job.only_if,
       definition_ref: isError(executed) ? '' : executed.definition_ref,
       workflow_id: job.workflow_id,
       version_id: isError(executed) ? null : executed.version_id,
       concurrency: job.concurrency,
-      max_attempts: TRIES,
+      max_attempts: job.retry.max_attempts,
+      retry: job.retry,
+      max_cost: job.max_cost,
+      max_tokens: job.max_tokens,
+      retry_failed: job.due_retry_failed,
+      sample: job.due_sample,
+      columns: dataset?.columns.map(({ name }) => name) ?? null,
       stop_on_error_rate: job.stop_on_error_rate,
       dataset_id: job.dataset_id,
       source_id: job.source_id,
@@ -91,7 +99,7 @@ export function beginRun(
     if (why) await runs.insertFailedRun(tx, workspaceId, run, why)
     else await runs.insertRun(tx, workspaceId, run)
     await tx.count(
-      `update enrichment_jobs set status = $3, last_run_id = $4, due_at = $5, due_full = false, due_by = null
+      `update enrichment_jobs set status = $3, last_run_id = $4, due_at = $5, due_full = false, due_retry_failed = false, due_sample = null, due_by = null
        where workspace_id = $1 and job_id = $2`,
       [
         workspaceId,
@@ -109,7 +117,7 @@ export function beginRun(
       await tellOwners(tx, workspaceId, told, 'job.failed', { code: why.code })
       return undefined
     }
-    await appendEvent(tx, workspaceId, jobId, 'job.started', { ...begun, full: run.is_full })
+    await appendEvent(tx, workspaceId, jobId, 'job.started', { ...begun, full: run.is_full, sample: run.sample })
     return run.run_id
   })
 }

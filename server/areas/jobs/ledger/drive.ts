@@ -5,9 +5,11 @@ import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import { appendEvent } from '../events.ts'
-import { datasetChanged, type RunError, tooManyFailures } from './errors.ts'
+import { datasetChanged, type RunError } from './errors.ts'
 import { type FlightOptions, makeFlights, type Target } from './flights.ts'
-import { makePages, type Pages, plan } from './pages.ts'
+import { addSpent, capReached, roomUnderCap, spentOf, tooManyFailures } from './limits.ts'
+import { makePages, type Pages } from './pages.ts'
+import { plan } from './plan.ts'
 import { makeProgress } from './progress.ts'
 import * as records from './records.ts'
 import { LOOK_LATE, LOOK_SOON, makeRest } from './rest.ts'
@@ -34,7 +36,8 @@ export type DriveOptions = FlightOptions & {
 
 const PLAN_AHEAD = 4_000
 const PLAN_AT_ONCE = 2_000
-const PLAN_WITH_CONDITION = 500
+/** With a condition or a mapping: both are evaluated on the main thread. */
+const PLAN_WITH_EXPRESSIONS = 500
 /**
  * Claimed together, in times of the concurrency: beginning a record does not wait for a commit of its own. With four times, all
  * that were claimed had ended before the next write was over, and the engine stood still.
@@ -47,8 +50,9 @@ const WRITE_EVERY = SECOND / 8
 const PROGRESS_EVERY = SECOND / 2
 const DRAIN = 10 * SECOND
 
+/** `ready` with an error: it ended early, and what succeeded until then is delivered. */
 export type Finished =
-  | { status: 'ready' }
+  | { status: 'ready'; error: RunError | null }
   | { status: 'failed' | 'cancelled'; error: RunError | null }
   | 'parked'
   | 'stopped'
@@ -62,7 +66,21 @@ export async function driveRecords(
 ): Promise<Finished> {
   const { db, engine, datasets } = options
   const { workspace_id: workspaceId, total } = run
-  const done = { succeeded: run.succeeded, failed: run.failed, skipped: run.skipped }
+  const done: runs.Counted = {
+    succeeded: run.succeeded,
+    failed: run.failed,
+    skipped: run.skipped,
+    filtered: run.filtered,
+    failed_before: run.failed_before,
+    first_succeeded: run.first_succeeded,
+    first_failed: run.first_failed,
+  }
+  const count = (moved: Partial<runs.Counted>): void => {
+    for (const [name, by] of Object.entries(moved) as [keyof runs.Counted, number][]) done[name] += by
+  }
+  /** What the executions of this run used, and how many of them that is. */
+  let spent = spentOf(run.usage)
+  let measured = run.succeeded + run.failed - run.failed_before
   const metered = options.isMetered(target.definition)
   const progress = makeProgress(run)
   const claimAtOnce = Math.min(MAX_CLAIMED, CLAIM_AHEAD * run.concurrency)
@@ -74,23 +92,25 @@ export async function driveRecords(
   let { planned, claimed } = run
   let again = { count: 0, at: 0 }
   let pages: Pages | undefined
-  let ending: { error: RunError | null; cancel: boolean; since: number } | undefined
+  let ending: { error: RunError | null; how: 'cancel' | 'deliver' | 'give up'; since: number } | undefined
   let paused = false
   let [toldAt, wroteAt] = [0, 0]
   let [planning, writing] = [false, false]
+  /** Taken to be written: neither in flight any more nor in `spent` yet. */
+  let beingWritten = 0
   let idle = LOOK_SOON
   const beside = new Set<Promise<void>>()
   let broken: { error: unknown } | undefined
 
   const inScope = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => inLedger(db, workspaceId, work)
 
-  const end = (error: RunError | null, cancel = false): void => {
-    ending ??= { error, cancel, since: performance.now() }
+  const end = (error: RunError | null, how: 'cancel' | 'deliver' | 'give up'): void => {
+    ending ??= { error, how, since: performance.now() }
   }
 
   const heed = (watched: runs.Watched): void => {
     paused = watched.job_status === 'paused'
-    if (watched.cancelling) end(null, true)
+    if (watched.cancelling) end(null, 'cancel')
   }
 
   /** The dataset is still what it was when the run began; its pages are found anew where only the version moved. */
@@ -100,35 +120,39 @@ export async function driveRecords(
       return
     }
     const now = run.dataset_id === null ? undefined : await datasets.findPointed(tx, workspaceId, run.dataset_id)
-    if (now === undefined || now.sha256 !== run.dataset_sha256) end(datasetChanged(run, now?.sha256 ?? null))
+    if (now === undefined || now.sha256 !== run.dataset_sha256) end(datasetChanged(run, now?.sha256 ?? null), 'give up')
     else if (pages?.versionId !== now.version_id)
       pages = makePages({ datasets, workspaceId, versionId: now.version_id, total })
   }
 
   const goesOn = (): boolean => !ending && !paused
-  const mayPlan = (): boolean => goesOn() && planned < total && ahead.length < PLAN_AHEAD
+  /** Records that this run was asked to try and has not planned yet. */
+  let wanted = run.sample === null ? Number.POSITIVE_INFINITY : run.sample
+  const isPlanned = (): boolean => planned >= total || wanted <= 0
+  const mayPlan = (): boolean => goesOn() && !isPlanned() && ahead.length < PLAN_AHEAD
 
   async function planSome(): Promise<void> {
-    const most = run.only_if === null ? PLAN_AT_ONCE : PLAN_WITH_CONDITION
-    const texts = await pages!.slice(planned, Math.min(most, total - planned))
-    const rows = texts.map((text) => plan(text, run.only_if))
+    const most = run.only_if === null && run.mapping === null ? PLAN_AT_ONCE : PLAN_WITH_EXPRESSIONS
+    const texts = await pages!.slice(planned, Math.min(most, total - planned, wanted))
+    const rows = texts.map((text) => plan(text, run))
     const { made, watched } = await inScope(async (tx) => {
-      const made = await records.insertRecords(tx, run, planned, rows)
-      const { skipped, failed } = made
-      const watched = await runs.moveRun(tx, run, lease, { planned: planned + rows.length, skipped, failed })
-      return { made, watched }
+      const { pending, ...moved } = await records.insertRecords(tx, run, planned, rows)
+      const watched = await runs.moveRun(tx, run, lease, { planned: planned + rows.length, ...moved })
+      return { made: { pending, moved }, watched }
     })
     planned += rows.length
     ahead = ahead.concat(made.pending)
-    done.skipped += made.skipped
-    done.failed += made.failed
+    wanted -= made.pending.length
+    count(made.moved)
     heed(watched)
+    checkLimits()
   }
 
   async function begin(): Promise<void> {
     if (!goesOn()) return
-    const refusal = await flights.begin((position) => pages!.textAt(position))
-    if (refusal) end(refusal)
+    const room = metered ? roomUnderCap(run, spent, measured, flights.busy() + beingWritten) : Number.POSITIVE_INFINITY
+    const refusal = await flights.begin((position) => pages!.textAt(position), room)
+    if (refusal) end(refusal, 'deliver')
   }
 
   /** Makes room for others at once; what came of them is written a little later. Nothing is begun without a look at the dataset and at the run. */
@@ -145,7 +169,7 @@ export async function driveRecords(
       ])
       return { ended, waits }
     })
-    flights.landed(ended.map(({ execution_id }) => execution_id))
+    flights.landed(ended)
     options.onWaiting(run.run_id, waits && ended.length === 0)
     return ended.length > 0
   }
@@ -164,41 +188,71 @@ export async function driveRecords(
 
   /** One transaction: what ended, what could not begin, what is claimed now, and what people asked meanwhile. */
   async function write(): Promise<void> {
-    const { ended: flown, failing } = flights.takeEnded()
+    const landed = flights.takeEnded()
+    beingWritten = landed.ended.length
+    const flown = await Promise.all(
+      landed.ended.map(async (one) => ({
+        ...one,
+        text: one.verdict.status === 'failed' ? await textAt(one.position) : null,
+      })),
+    )
+    const failing = await Promise.all(landed.failing.map(async (one) => ({ ...one, text: await textAt(one.position) })))
     const outcome = await inScope(async (tx) => {
       const ended = flown.length === 0 ? [] : await records.harvest(tx, run, flown, metered)
-      if (failing.length > 0) await records.failRecords(tx, run, failing)
+      const refused =
+        failing.length === 0 ? { failed: 0, first_failed: 0 } : await records.failRecords(tx, run, failing)
       for (const { execution_id, poison } of ended)
         if (poison) await engine.cancel(tx, { workspaceId, executionId: execution_id }, null)
       const claims = mayClaim() ? await claim(tx) : []
       const taken = claims.filter(({ attempt }) => attempt === 1).length
       const mark = taken === 0 ? claimed : taken === ahead.length ? planned : ahead[taken]!
-      const succeeded = ended.filter(({ status }) => status === 'succeeded').length
-      const failed = ended.filter(({ status }) => status === 'failed').length + failing.length
+      const moved = {
+        succeeded: ended.filter(({ status }) => status === 'succeeded').length,
+        failed: ended.filter(({ status }) => status === 'failed').length + refused.failed,
+        first_succeeded: ended.filter(({ status, retried }) => status === 'succeeded' && !retried).length,
+        first_failed:
+          ended.filter(({ status, retried }) => status === 'failed' && !retried).length + refused.first_failed,
+      }
+      const used = ended.map(({ usage }) => spentOf(usage)).reduce(addSpent, { tokens: 0, cost: 0 })
       const running = flights.flying()
-      const watched = await runs.moveRun(tx, run, lease, { claimed: mark, running, succeeded, failed })
+      const usage = sumUsage(ended.map(({ usage }) => usage))
+      const watched = await runs.moveRun(tx, run, lease, { claimed: mark, running, usage, ...moved })
       const retried = again.count > 0 || ended.some(({ status }) => status === 'pending')
       const later = retried ? await records.readWaiting(tx, run) : { waiting: 0, in_ms: null }
       const tell = run.job_id !== null && performance.now() - toldAt > PROGRESS_EVERY
       if (tell) {
-        const { skipped } = done
-        const tally = { total, running, succeeded: done.succeeded + succeeded, failed: done.failed + failed, skipped }
+        const tally = {
+          ...done,
+          total,
+          running,
+          succeeded: done.succeeded + moved.succeeded,
+          failed: done.failed + moved.failed,
+        }
         await appendEvent(tx, workspaceId, run.job_id!, 'job.progress', progress(tally))
       }
-      return { claims, taken, mark, succeeded, failed, watched, later, tell }
+      return { claims, taken, mark, moved, used, measured: ended.length, watched, later, tell }
     })
     ahead = ahead.slice(outcome.taken)
     claimed = outcome.mark
     flights.claimed(outcome.claims)
-    done.succeeded += outcome.succeeded
-    done.failed += outcome.failed
+    count(outcome.moved)
+    spent = addSpent(spent, outcome.used)
+    measured += outcome.measured
+    beingWritten = 0
     again = { count: outcome.later.waiting, at: performance.now() + Math.max(0, outcome.later.in_ms ?? 0) }
     wroteAt = performance.now()
     if (outcome.tell) toldAt = wroteAt
     heed(outcome.watched)
-    const failures = tooManyFailures(run, done)
-    if (failures) end(failures)
+    checkLimits()
   }
+
+  function checkLimits(): void {
+    const reached = tooManyFailures(run, done) ?? capReached(run, spent)
+    if (reached) end(reached, 'deliver')
+  }
+
+  /** Null where the dataset was replaced meanwhile. */
+  const textAt = (position: number): Promise<string | null> => pages!.textAt(position).catch(() => null)
 
   const shouldWrite = (): boolean =>
     flights.toWrite() >= WRITE_AT_ONCE ||
@@ -254,6 +308,7 @@ export async function driveRecords(
       await checkDataset(tx)
       flights.claimed(await records.listBegun(tx, run))
       ahead = (await records.listAhead(tx, run)).map(({ position }) => position)
+      if (run.sample !== null) wanted = run.sample - (await records.countTried(tx, run))
       again = { count: (await records.readWaiting(tx, run)).waiting, at: 0 }
     })
     for (;;) {
@@ -266,15 +321,15 @@ export async function driveRecords(
       const busy = planning || writing || flights.busy() > 0
       if (ending) {
         const since = performance.now() - ending.since
-        if (!cancelled && flights.flying() > 0 && (ending.cancel || since > DRAIN)) {
+        if (!cancelled && flights.flying() > 0 && (ending.how === 'cancel' || since > DRAIN)) {
           cancelled = true
           await cancelFlying()
         }
-        if (!busy || since > 2 * DRAIN) return { status: ending.cancel ? 'cancelled' : 'failed', error: ending.error }
+        if (!busy || since > 2 * DRAIN) return finishedBy(ending)
       } else if (!busy) {
         if (paused) return 'parked'
-        if (flights.waiting() === 0 && planned >= total && ahead.length === 0 && again.count === 0)
-          return { status: 'ready' }
+        if (flights.waiting() === 0 && isPlanned() && ahead.length === 0 && again.count === 0)
+          return { status: 'ready', error: null }
       }
       idle = ended ? 4 * LOOK_SOON : Math.min(LOOK_LATE, idle * 2)
       await rest(restFor(idle))
@@ -284,4 +339,16 @@ export async function driveRecords(
     off()
     await Promise.all([...beside, flights.settled()])
   }
+}
+
+const finishedBy = ({ error, how }: { error: RunError | null; how: 'cancel' | 'deliver' | 'give up' }): Finished => {
+  if (how === 'deliver') return { status: 'ready', error }
+  return { status: how === 'cancel' ? 'cancelled' : 'failed', error }
+}
+
+function sumUsage(usages: (JsonObject | null)[]): JsonObject | null {
+  const sum: Record<string, number> = {}
+  for (const usage of usages)
+    for (const [name, value] of Object.entries(usage ?? {})) sum[name] = (sum[name] ?? 0) + Number(value)
+  return Object.keys(sum).length === 0 ? null : sum
 }

@@ -16,14 +16,3 @@ export const datasetChanged = (run: Run, is: string | null): RunError => {
     details: { dataset_id, was: run.dataset_sha256, is },
   }
 }
-
-/** The error rate says nothing before this many records. */
-const RATE_AFTER = 100
-
-export function tooManyFailures(run: Run, done: Pick<Run, 'succeeded' | 'failed'>): RunError | undefined {
-  const finished = done.succeeded + done.failed
-  if (run.stop_on_error_rate === null || finished < RATE_AFTER) return undefined
-  if (done.failed / finished <= run.stop_on_error_rate) return undefined
-  const allowed = `more than the job allows (stop_on_error_rate ${run.stop_on_error_rate})`
-  return { code: 'error_rate', message: `${done.failed} of ${finished} records failed, ${allowed}.` }
-}

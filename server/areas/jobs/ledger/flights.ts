@@ -6,8 +6,9 @@ import { toWire } from '#platform/ids'
 import { prepareInput } from '../recipe.ts'
 import type { RunError } from './errors.ts'
 import { executionIdOf } from './ids.ts'
-import type { Claimed, Refused } from './records.ts'
+import type { Claimed, Over, Refused } from './records.ts'
 import type { Run } from './runs.ts'
+import { DEFAULT_RETRY, failNodesOf, type Retry, type Verdict, verdictOf } from './verdict.ts'
 
 // The executions of a run, in memory: claimed and waiting for room, begun, over and not yet in the ledger.
 
@@ -15,6 +16,7 @@ import type { Run } from './runs.ts'
 export type Target = { start: StartTarget; definition: Definition; initiators: Initiator[] }
 
 export type Flight = Claimed & { executionId: string }
+export type Landed = Flight & { verdict: Verdict }
 
 export type FlightOptions = {
   engine: Pick<Engine, 'start'>
@@ -23,6 +25,9 @@ export type FlightOptions = {
 }
 
 const START_AGAIN_AFTER = SECOND / 4
+
+/** Runs that an older release began, and suites. */
+const asBefore = ({ max_attempts }: Run): Retry => ({ ...DEFAULT_RETRY, max_attempts })
 
 export function makeFlights({ engine, countRuns }: FlightOptions, run: Run, target: Target) {
   const { workspace_id: workspaceId } = run
@@ -36,8 +41,9 @@ export function makeFlights({ engine, countRuns }: FlightOptions, run: Run, targ
   let resent: Claimed[] = []
   const inFlight = new Map<string, Flight>()
   const starting = new Set<Promise<void>>()
-  let over: Flight[] = []
-  let refused: Refused[] = []
+  let over: Landed[] = []
+  let refused: Omit<Refused, 'text'>[] = []
+  const judgedBy = { retry: run.retry ?? asBefore(run), failNodes: failNodesOf(target.definition) }
   let startAgainAt = 0
   let broken: unknown
 
@@ -99,10 +105,10 @@ export function makeFlights({ engine, countRuns }: FlightOptions, run: Run, targ
      * Begins what there is room for, without waiting for it to be durable; a start refused for now is sent again with the
      * same id. Answers with the reason where the plan allows no more.
      */
-    async begin(textAt: (position: number) => Promise<string>): Promise<RunError | undefined> {
+    async begin(textAt: (position: number) => Promise<string>, atMost: number): Promise<RunError | undefined> {
       if (broken !== undefined) throw broken
       if (performance.now() < startAgainAt) return undefined
-      const room = Math.max(0, run.concurrency - inFlight.size)
+      const room = Math.max(0, Math.min(run.concurrency - inFlight.size, atMost))
       const again = resent.slice(0, room)
       resent = resent.slice(room)
       const { count, refusal } = await allowed(Math.min(waiting.length, room - again.length))
@@ -115,16 +121,16 @@ export function makeFlights({ engine, countRuns }: FlightOptions, run: Run, targ
       return refusal
     },
 
-    landed(executionIds: string[]): void {
-      for (const id of executionIds) {
-        const flight = inFlight.get(id)
-        if (flight) over.push(flight)
-        inFlight.delete(id)
+    landed(ended: Over[]): void {
+      for (const ending of ended) {
+        const flight = inFlight.get(ending.execution_id)
+        if (flight) over.push({ ...flight, verdict: verdictOf(ending, flight.attempt, judgedBy) })
+        inFlight.delete(ending.execution_id)
       }
     },
 
     /** What is to be written, given to the one who writes it; if that fails, the run is taken up again from its rows. */
-    takeEnded(): { ended: Flight[]; failing: Refused[] } {
+    takeEnded(): { ended: Landed[]; failing: Omit<Refused, 'text'>[] } {
       const taken = { ended: over, failing: refused }
       over = []
       refused = []

@@ -5,7 +5,8 @@ import type { Database, Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import type { Blobs } from '#providers/blobs/index'
 import { outputIsGone } from '../store.ts'
-import { type BadResult, failResults, type Outcome, readOutcomes } from './records.ts'
+import { plan } from './plan.ts'
+import { type BadResult, failResults, type Outcome, readEarlier, readOutcomes } from './records.ts'
 import { type Lease, LeaseLost, moveRun, type Run } from './runs.ts'
 import { inLedger } from './scope.ts'
 
@@ -26,7 +27,7 @@ export async function* readDone(
     for (let at = 0; at < texts.length; at += AT_ONCE) {
       const some = texts.slice(at, at + AT_ONCE)
       const from = first + at
-      const outcomes = await inLedger(db, workspaceId, (tx) => readOutcomes(tx, run, from, from + some.length))
+      const outcomes = await inLedger(db, workspaceId, (tx) => outcomesOf(tx, run, from, some))
       yield await Promise.all(
         outcomes.map(async (outcome) => ({
           ...outcome,
@@ -38,9 +39,29 @@ export async function* readDone(
   }
 }
 
-async function* withResults(pages: AsyncIterable<Done[]>): AsyncGenerator<JsonObject[]> {
-  for await (const page of pages)
-    yield page.map(({ record, result }): JsonObject => ({ ...record, result: (result ?? null) as Json }))
+/** A run that ended early has rows for the first records only. */
+async function outcomesOf(tx: Tx, run: Run, from: number, texts: string[]): Promise<Outcome[]> {
+  const rows = Math.max(0, Math.min(texts.length, run.planned - from))
+  const planned = rows === 0 ? [] : await readOutcomes(tx, run, from, from + rows)
+  if (rows === texts.length) return planned
+  const rest = texts.slice(rows).map((text) => plan(text, run))
+  return [...planned, ...(await readEarlier(tx, run, from + rows, rest))]
+}
+
+/** The columns in the order that the records had before they were stored, then `result`, and `error` where there is one. */
+export function outputRecord(
+  columns: readonly string[],
+  { record, result, error }: Pick<Done, 'record' | 'result' | 'error'>,
+): JsonObject {
+  const ordered: JsonObject = {}
+  for (const name of columns) if (Object.hasOwn(record, name)) ordered[name] = record[name]!
+  const failure: JsonObject =
+    error === null ? {} : { error: { code: error.code ?? null, message: error.message ?? null } }
+  return { ...ordered, ...record, result: (result ?? null) as Json, ...failure }
+}
+
+async function* withResults(pages: AsyncIterable<Done[]>, columns: readonly string[]): AsyncGenerator<JsonObject[]> {
+  for await (const page of pages) yield page.map((done) => outputRecord(columns, done))
 }
 
 export type OutputRow = {
@@ -68,12 +89,14 @@ export async function writeOutput(
   if (!job) throw new LeaseLost('the job is gone')
   if (outputIsGone(job))
     throw problem('dataset_unbound', 'The dataset that the job writes was deleted. Give it another output.')
-  const records = withResults(readDone(reader, run, versionId))
+  const records = withResults(readDone(reader, run, versionId), run.columns ?? [])
   const bad: BadResult[] = []
   // One result that cannot be stored fails its record, and keeps none of the others out.
   const instead = (position: number, record: unknown, reason: string): JsonObject => {
-    bad.push({ position, error: { code: 'bad_result', message: `The record with its result ${reason}.` } })
-    return { ...(record as JsonObject), result: null }
+    const { result: _result, ...itself } = record as JsonObject
+    const error = { code: 'bad_result', message: `The record with its result ${reason}.` }
+    bad.push({ position, error, record: itself })
+    return { ...itself, result: null, error }
   }
   const settle = async (tx: Tx): Promise<void> => {
     const { succeeded, skipped } = bad.length === 0 ? { succeeded: 0, skipped: 0 } : await failResults(tx, run, bad)

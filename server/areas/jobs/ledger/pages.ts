@@ -1,8 +1,4 @@
-import { hash } from 'node:crypto'
 import type { DatasetUse } from '#areas/datasets/use'
-import type { JsonObject } from '#model/definition'
-import { wants } from '../recipe.ts'
-import type { Planned } from './records.ts'
 
 type Page = { first: number; texts: string[] }
 
@@ -45,14 +41,3 @@ export function makePages(options: {
 }
 
 export type Pages = ReturnType<typeof makePages>
-
-/** The fingerprint of a record, and whether the job wants it. A condition that fails is the record's failure. */
-export function plan(text: string, onlyIf: string | null): Planned {
-  const sha256 = hash('sha256', text, 'hex')
-  if (onlyIf === null) return { sha256, wanted: true, error: null }
-  try {
-    return { sha256, wanted: wants(onlyIf, JSON.parse(text) as JsonObject), error: null }
-  } catch (error) {
-    return { sha256, wanted: true, error: { code: 'only_if_failed', message: (error as Error).message } }
-  }
-}

@@ -3,14 +3,15 @@ import { SECOND } from '#platform/clock'
 import { toWire } from '#platform/ids'
 import type { Run } from './runs.ts'
 
-export type Tally = Pick<Run, 'total' | 'running' | 'succeeded' | 'failed' | 'skipped'>
+export type Tally = Pick<Run, 'total' | 'running' | 'succeeded' | 'failed' | 'skipped' | 'filtered'>
 
-export const countsOf = ({ total, running, succeeded, failed, skipped }: Tally) => ({
-  pending: total - running - succeeded - failed - skipped,
+export const countsOf = ({ total, running, succeeded, failed, skipped, filtered }: Tally) => ({
+  pending: total - running - succeeded - failed - skipped - filtered,
   running,
   succeeded,
   failed,
   skipped,
+  filtered,
 })
 
 const WINDOW = 10 * SECOND
@@ -19,7 +20,7 @@ const WINDOW = 10 * SECOND
 export function makeProgress(run: Pick<Run, 'run_id'>) {
   const samples: { at: number; done: number }[] = []
   return (tally: Tally, now = Date.now()): JsonObject => {
-    const done = tally.succeeded + tally.failed + tally.skipped
+    const done = tally.succeeded + tally.failed + tally.skipped + tally.filtered
     samples.push({ at: now, done })
     while (samples.length > 2 && now - samples[0]!.at > WINDOW) samples.shift()
     const oldest = samples[0]!

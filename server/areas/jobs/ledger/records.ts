@@ -1,44 +1,82 @@
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
-import type { Run } from './runs.ts'
+import type { Planned } from './plan.ts'
+import type { Counted, Run } from './runs.ts'
 import { joinByHash } from './scope.ts'
+import type { Ending, Verdict } from './verdict.ts'
 
-/** `sha256` in hex: a Buffer for each record is an allocation outside the heap. */
-export type Planned = { sha256: string; wanted: boolean; error: { code: string; message: string } | null }
+const bytes = (hex: string): string => `\\x${hex}`
+
+export type Inserted = Pick<Counted, 'skipped' | 'filtered' | 'failed' | 'failed_before' | 'first_failed'> & {
+  pending: number[]
+}
 
 /**
- * Ledger rows for the records from `first` on, and the positions of those to be done. What an earlier run has done under the
- * same recipe is skipped; what this run itself did does not count, so that two equal records are two records.
+ * Ledger rows for the records from `first` on, and the positions of those to be tried. What an earlier run has done with the same
+ * input is skipped, and what failed there waits; what this run itself did does not count, so that two equal records are two records.
  */
-export const insertRecords = async (
-  tx: Tx,
-  run: Run,
-  first: number,
-  records: Planned[],
-): Promise<{ skipped: number; failed: number; pending: number[] }> =>
-  tx.row<{ skipped: number; failed: number; pending: number[] }>(
-    `with made as (
-       insert into ledger_records (workspace_id, run_id, position, record_sha256, status, error, finished_at)
-       select $1, $2, $5 + p.n::integer - 1, p.sha256, s.status, p.error, case when s.status in ('skipped', 'failed') then now() end
-       from unnest($6::bytea[], $7::boolean[], $8::json[]) with ordinality as p (sha256, wanted, error, n),
-         -- The limit keeps it a look-up for each record: as EXISTS, all results of the job were read and hashed for each page.
-         lateral (select (select true from ledger_results x where not $9 and x.workspace_id = $1 and x.subject_id = $3
-             and x.recipe_sha256 = $4 and x.record_sha256 = p.sha256 and x.run_id <> $2 limit 1) as before offset 0) known,
-         lateral (select case when p.error is not null then 'failed' when not p.wanted or known.before then 'skipped'
-           else 'pending' end as status) s
-       returning position, status)
-     select count(*) filter (where status = 'skipped') as skipped, count(*) filter (where status = 'failed') as failed,
-       coalesce(array_agg(position order by position) filter (where status = 'pending'), '{}') as pending from made`,
+export const insertRecords = async (tx: Tx, run: Run, first: number, records: Planned[]): Promise<Inserted> => {
+  if (run.legacy_recipe_sha256 !== null) await adoptResults(tx, run, records)
+  return tx.row<Inserted>(
+    `with planned as materialized (
+       select $5 + p.n::integer - 1 as position, p.sha256, p.input, p.record_key, p.wanted, p.error, p.record, k.run_id is not null as known,
+         k.error as known_error, k.execution_id
+       from unnest($6::bytea[], $7::bytea[], $8::text[], $9::boolean[], $10::json[], $13::json[]) with ordinality
+         as p (sha256, input, record_key, wanted, error, record, n)
+       -- The limit keeps it a look-up for each record: without it all results of the job were read and hashed for each page.
+       left join lateral (select x.run_id, x.error, x.execution_id from ledger_results x where not $11 and x.workspace_id = $1 and x.subject_id = $3
+           and x.recipe_sha256 = $4 and x.record_sha256 = coalesce(p.input, p.sha256) and x.run_id <> $2 limit 1) k on true),
+     judged as materialized (select *, case when not wanted then 'filtered' when known and known_error is null then 'skipped'
+         when known and not $12 then 'waiting' when error is not null then 'failed' else 'pending' end as state from planned),
+     made as (
+       insert into ledger_records (workspace_id, run_id, position, record_sha256, input_sha256, record_key, status, error, execution_id,
+         retried, finished_at)
+       select $1, $2, position, sha256, input, record_key, case state when 'waiting' then 'failed' else state end,
+         case state when 'waiting' then known_error when 'failed' then error end, case when state = 'waiting' then execution_id end,
+         known and state in ('pending', 'failed'), case when state <> 'pending' then now() end from judged),
+     kept as (
+       insert into ledger_results (workspace_id, subject_id, recipe_sha256, record_sha256, run_id, error, record)
+       select distinct on (input) $1, $3, $4, input, $2, error, record from judged where state = 'failed' and input is not null
+       on conflict (workspace_id, subject_id, recipe_sha256, record_sha256) do update
+         set run_id = excluded.run_id, error = excluded.error, record = excluded.record, result = null, result_blob = null, finished_at = now())
+     select count(*) filter (where state = 'skipped') as skipped, count(*) filter (where state = 'filtered') as filtered,
+       count(*) filter (where state in ('failed', 'waiting')) as failed, count(*) filter (where state = 'waiting') as failed_before,
+       count(*) filter (where state = 'failed' and not known) as first_failed,
+       coalesce(array_agg(position order by position) filter (where state = 'pending'), '{}') as pending from judged`,
     [
       run.workspace_id,
       run.run_id,
       run.job_id ?? run.suite_id,
       run.recipe_sha256,
       first,
-      records.map(({ sha256 }) => `\\x${sha256}`),
+      records.map(({ sha256 }) => bytes(sha256)),
+      records.map(({ input }) => input && bytes(input)),
+      records.map(({ key }) => key),
       records.map(({ wanted }) => wanted),
       records.map(({ error }) => (error === null ? null : JSON.stringify(error))),
       run.is_full,
+      run.retry_failed,
+      records.map(({ text }) => text),
+    ],
+  )
+}
+
+/** Results stored under the hash of the whole record come under the hash of its input: nothing is done again for a new release. */
+const adoptResults = (tx: Tx, run: Run, records: Planned[]): Promise<number> =>
+  tx.count(
+    `insert into ledger_results (workspace_id, subject_id, recipe_sha256, record_sha256, run_id, result, result_blob, finished_at)
+     select distinct on (p.input) $1, $2, $3, p.input, k.run_id, k.result, k.result_blob, k.finished_at
+     from unnest($5::bytea[], $6::bytea[]) as p (sha256, input),
+       lateral (select * from ledger_results x where x.workspace_id = $1 and x.subject_id = $2 and x.recipe_sha256 = $4
+         and x.record_sha256 = p.sha256 limit 1) k
+     where p.input is not null on conflict do nothing`,
+    [
+      run.workspace_id,
+      run.job_id ?? run.suite_id,
+      run.recipe_sha256,
+      run.legacy_recipe_sha256,
+      records.map(({ sha256 }) => bytes(sha256)),
+      records.map(({ input }) => input && bytes(input)),
     ],
   )
 
@@ -52,6 +90,16 @@ export const listAhead = (tx: Tx, run: Run): Promise<{ position: number }[]> =>
        and status = 'pending' and due_at is null order by position`,
     [run.workspace_id, run.run_id, run.claimed, run.planned],
   )
+
+/** After a takeover: of how many records a run has been, or will be, trying to make something. */
+export const countTried = async (tx: Tx, run: Run): Promise<number> =>
+  (
+    await tx.row<{ tried: number }>(
+      `select count(*)::integer as tried from ledger_records where workspace_id = $1 and run_id = $2
+         and (status in ('pending', 'running', 'succeeded') or (status = 'failed' and attempt > 0))`,
+      [run.workspace_id, run.run_id],
+    )
+  ).tried
 
 /** Records that failed and whose time has come again. */
 export const claimAgain = (tx: Tx, run: Run, most: number): Promise<Claimed[]> =>
@@ -80,10 +128,14 @@ export const readWaiting = (tx: Tx, run: Run): Promise<{ waiting: number; in_ms:
     [run.workspace_id, run.run_id],
   )
 
-/** Which of these executions are over; one that killed its workers again and again was parked by the engine, and counts. */
-export const listOver = (tx: Tx, workspaceId: string, executionIds: string[]): Promise<{ execution_id: string }[]> =>
-  tx.rows<{ execution_id: string }>(
-    `select execution_id from executions where workspace_id = $1 and execution_id = any ($2)
+export type Over = Ending & { execution_id: string }
+
+/** Which of these executions are over, and how; one that killed its workers again and again was parked by the engine, and counts. */
+export const listOver = (tx: Tx, workspaceId: string, executionIds: string[]): Promise<Over[]> =>
+  tx.rows<Over>(
+    `select execution_id, status, finished_at is null as poison, error ->> 'code' as code, error ->> 'node_id' as node_id,
+       error #>> '{details,status}' as http_status, error #>> '{details,step}' as step
+     from executions where workspace_id = $1 and execution_id = any ($2)
        and (finished_at is not null or (status = 'waiting' and waiting_for @> '[{"reason": "poison"}]'))`,
     [workspaceId, executionIds],
   )
@@ -102,54 +154,56 @@ export type Harvested = {
   status: 'succeeded' | 'failed' | 'pending'
   execution_id: string
   poison: boolean
+  /** An earlier run had failed it. */
+  retried: boolean
+  /** Of this attempt. */
+  usage: JsonObject | null
 }
 
-/** The row that this try belongs to, and nothing has come of yet. */
-const ITS_TRY = `((r.status = 'running' and r.attempt = e.attempt) or (r.status = 'pending' and r.attempt = 0 and e.attempt = 1))`
+/** The row that this attempt belongs to, and nothing has come of yet. */
+const ITS_ATTEMPT = `((r.status = 'running' and r.attempt = e.attempt) or (r.status = 'pending' and r.attempt = 0 and e.attempt = 1))`
 
-/** Seconds before the second try; each further one waits twice as long. */
-const FIRST_BACKOFF_S = 0.5
+/** `text`: the record, where it failed. */
+export type Judged = Claimed & { executionId: string; verdict: Verdict; text: string | null }
 
 /**
  * What has ended among the executions in flight, written into the ledger in one statement: results are kept for later runs,
- * failures wait for another try or are parked with their reason. An execution that killed its workers again and again was
- * parked by the engine, and its record is. Time and usage are those of all tries together.
+ * failures wait for another attempt or are kept with their reason and record. Time and usage are those of all attempts together.
  */
-export const harvest = (
-  tx: Tx,
-  run: Run,
-  over: (Claimed & { executionId: string })[],
-  metered: boolean,
-): Promise<Harvested[]> =>
+export const harvest = (tx: Tx, run: Run, over: Judged[], metered: boolean): Promise<Harvested[]> =>
   joinByHash(tx, () =>
     tx.rows<Harvested>(
       `with ended as materialized (
-       select p.position, p.attempt, e.execution_id, e.status, e.results, e.results_blob, e.error,
-         greatest(0, extract(epoch from coalesce(e.finished_at, now()) - coalesce(e.started_at, e.created_at)) * 1000)::integer as ms, e.finished_at is null as poison
-       from unnest($5::integer[], $6::uuid[], $9::integer[]) as p (position, execution_id, attempt),
+       select p.position, p.attempt, p.verdict, p.again_in_s, p.remember, p.record, e.execution_id, e.status, e.results, e.results_blob, e.error,
+         greatest(0, extract(epoch from coalesce(e.finished_at, now()) - coalesce(e.started_at, e.created_at)) * 1000)::integer as ms, e.finished_at is null as poison,
+         case when $7 then usage_of_execution($1, e.execution_id) end as usage
+       from unnest($5::integer[], $6::uuid[], $8::integer[], $9::text[], $10::float8[], $11::boolean[], $12::json[])
+           as p (position, execution_id, attempt, verdict, again_in_s, remember, record),
          lateral (select * from executions x where x.workspace_id = $1 and x.execution_id = p.execution_id offset 0) e
        where e.finished_at is not null or (e.status = 'waiting' and e.waiting_for @> '[{"reason": "poison"}]')),
      moved as (
-       update ledger_records r set
-         status = case when e.status = 'succeeded' then 'succeeded' when e.status in ('failed', 'timed_out') and e.attempt < $7 then 'pending'
-           else 'failed' end,
-         due_at = case when e.status in ('failed', 'timed_out') and e.attempt < $7 then now() + ${FIRST_BACKOFF_S} * (2 ^ (e.attempt - 1)) * interval '1 second' end,
-         error = case when e.status = 'succeeded' then null when e.poison then
+       update ledger_records r set status = e.verdict, due_at = now() + e.again_in_s * interval '1 second',
+         error = case when e.verdict = 'succeeded' then null when e.poison then
              json_build_object('code', 'poison', 'message', 'the execution ended the program that ran it, again and again')
            else coalesce(e.error, json_build_object('code', e.status, 'message', 'the execution was ' || replace(e.status, '_', ' '))) end,
          attempt = e.attempt, execution_id = e.execution_id, duration_ms = coalesce(r.duration_ms, 0) + e.ms, finished_at = now(),
-         usage = case when $8 then sum_of_usage(r.usage, usage_of_execution($1, e.execution_id)) end
+         usage = case when $7 then sum_of_usage(r.usage, e.usage) end
        from ended e
        -- The list beside the join: with row security and no statistics the planner would walk the whole run otherwise.
-       where r.workspace_id = $1 and r.run_id = $2 and r.position = any ($5) and r.position = e.position and ${ITS_TRY}
-       returning r.position, r.status, r.record_sha256, e.execution_id, e.poison),
+       where r.workspace_id = $1 and r.run_id = $2 and r.position = any ($5) and r.position = e.position and ${ITS_ATTEMPT}
+       returning r.position, r.status, coalesce(r.input_sha256, r.record_sha256) as input, r.input_sha256 is not null as remembers, r.error,
+         r.retried, e.execution_id, e.poison, e.usage),
      kept as (
-       insert into ledger_results (workspace_id, subject_id, recipe_sha256, record_sha256, run_id, result, result_blob)
-       select distinct on (m.record_sha256) $1, $3, $4, m.record_sha256, $2, e.results, e.results_blob
-       from moved m join ended e on e.position = m.position where m.status = 'succeeded'
+       insert into ledger_results (workspace_id, subject_id, recipe_sha256, record_sha256, run_id, result, result_blob, error, record, execution_id)
+       select distinct on (m.input) $1, $3, $4, m.input, $2, case when m.status = 'succeeded' then e.results end,
+         case when m.status = 'succeeded' then e.results_blob end, m.error, e.record, m.execution_id
+       from moved m join ended e on e.position = m.position
+       where m.status = 'succeeded' or (m.status = 'failed' and e.remember and m.remembers)
+       order by m.input, m.status desc
        on conflict (workspace_id, subject_id, recipe_sha256, record_sha256) do update
-         set run_id = excluded.run_id, result = excluded.result, result_blob = excluded.result_blob, finished_at = now())
-     select position, status, execution_id, poison from moved`,
+         set run_id = excluded.run_id, result = excluded.result, result_blob = excluded.result_blob, error = excluded.error,
+           record = excluded.record, execution_id = excluded.execution_id, finished_at = now())
+     select position, status, execution_id, poison, retried, usage from moved`,
       [
         run.workspace_id,
         run.run_id,
@@ -157,44 +211,62 @@ export const harvest = (
         run.recipe_sha256,
         over.map(({ position }) => position),
         over.map(({ executionId }) => executionId),
-        run.max_attempts,
         metered,
         over.map(({ attempt }) => attempt),
+        over.map(({ verdict }) => verdict.status),
+        over.map(({ verdict }) => (verdict.status === 'pending' ? verdict.again_in_s : null)),
+        over.map(({ verdict }) => verdict.status === 'failed' && verdict.remember),
+        over.map(({ text }) => text),
       ],
     ),
   )
 
-export type Refused = Claimed & { error: { code: string; message: string } }
+export type Refused = Claimed & { error: { code: string; message: string }; text: string | null }
 
-/** Records for which no execution could be begun. */
-export const failRecords = (tx: Tx, run: Run, refused: Refused[]): Promise<number> =>
+/** Records for which no execution could be begun. How many an earlier run had not failed already. */
+export const failRecords = (tx: Tx, run: Run, refused: Refused[]): Promise<{ failed: number; first_failed: number }> =>
   joinByHash(tx, () =>
-    tx.count(
-      `update ledger_records r set status = 'failed', error = e.error, attempt = e.attempt, finished_at = now()
-     from unnest($3::integer[], $4::integer[], $5::json[]) as e (position, attempt, error)
-     where r.workspace_id = $1 and r.run_id = $2 and r.position = any ($3) and r.position = e.position and ${ITS_TRY}`,
+    tx.row(
+      `with given as materialized (select * from unnest($5::integer[], $6::integer[], $7::json[], $8::json[]) as e (position, attempt, error, record)),
+     moved as (
+       update ledger_records r set status = 'failed', error = e.error, attempt = e.attempt, finished_at = now() from given e
+       where r.workspace_id = $1 and r.run_id = $2 and r.position = any ($5) and r.position = e.position and ${ITS_ATTEMPT}
+       returning r.input_sha256 as input, r.retried, r.error, e.record),
+     kept as (
+       insert into ledger_results (workspace_id, subject_id, recipe_sha256, record_sha256, run_id, error, record)
+       select distinct on (input) $1, $3, $4, input, $2, error, record from moved where input is not null order by input
+       on conflict (workspace_id, subject_id, recipe_sha256, record_sha256) do update
+         set run_id = excluded.run_id, result = null, result_blob = null, error = excluded.error, record = excluded.record,
+           execution_id = null, finished_at = now())
+     select count(*) as failed, count(*) filter (where not retried) as first_failed from moved`,
       [
         run.workspace_id,
         run.run_id,
+        run.job_id ?? run.suite_id,
+        run.recipe_sha256,
         refused.map(({ position }) => position),
         refused.map(({ attempt }) => attempt),
         refused.map(({ error }) => JSON.stringify(error)),
+        refused.map(({ text }) => text),
       ],
     ),
   )
 
-export type BadResult = { position: number; error: { code: string; message: string } }
+export type BadResult = { position: number; error: { code: string; message: string }; record: JsonObject }
 
-/** Records whose result came and cannot be kept: failed, and tried again by the next run. Answers what they were counted as. */
+/** Records whose result came and cannot be kept fail, and wait like others that failed. Answers what they were counted as. */
 export const failResults = (tx: Tx, run: Run, bad: BadResult[]): Promise<{ succeeded: number; skipped: number }> =>
   tx.row(
-    `with given as materialized (select * from unnest($5::integer[], $6::json[]) as g (position, error)),
-     before as materialized (select r.position, r.status, r.record_sha256 from ledger_records r
+    `with given as materialized (select * from unnest($5::integer[], $6::json[], $7::json[]) as g (position, error, record)),
+     before as materialized (select r.position, r.status, r.input_sha256, coalesce(r.input_sha256, r.record_sha256) as input from ledger_records r
        where r.workspace_id = $1 and r.run_id = $2 and r.position = any ($5) and r.status in ('succeeded', 'skipped') for update),
      failed as (update ledger_records r set status = 'failed', error = g.error from given g join before b using (position)
        where r.workspace_id = $1 and r.run_id = $2 and r.position = any ($5) and r.position = g.position),
+     kept as (update ledger_results x set error = g.error, record = g.record, result = null, result_blob = null
+       from before b join given g using (position) where x.workspace_id = $1 and x.subject_id = $3 and x.recipe_sha256 = $4
+         and x.record_sha256 = b.input and b.input_sha256 is not null),
      forgotten as (delete from ledger_results x using before b where x.workspace_id = $1 and x.subject_id = $3 and x.recipe_sha256 = $4
-       and x.record_sha256 = b.record_sha256)
+       and x.record_sha256 = b.input and b.input_sha256 is null)
      select count(*) filter (where status = 'succeeded')::integer as succeeded,
        count(*) filter (where status = 'skipped')::integer as skipped from before`,
     [
@@ -204,6 +276,7 @@ export const failResults = (tx: Tx, run: Run, bad: BadResult[]): Promise<{ succe
       run.recipe_sha256,
       bad.map(({ position }) => position),
       bad.map(({ error }) => JSON.stringify(error)),
+      bad.map(({ record }) => JSON.stringify(record)),
     ],
   )
 
@@ -221,7 +294,26 @@ export const readOutcomes = (tx: Tx, run: Run, from: number, to: number): Promis
   tx.rows<Outcome>(
     `select r.position, r.status, r.error, x.result, x.result_blob, r.execution_id from ledger_records r
      left join ledger_results x on x.workspace_id = r.workspace_id and x.subject_id = $3 and x.recipe_sha256 = $4
-       and x.record_sha256 = r.record_sha256 and r.status in ('succeeded', 'skipped')
+       and x.record_sha256 = coalesce(r.input_sha256, r.record_sha256) and x.error is null and r.status in ('succeeded', 'skipped', 'pending')
      where r.workspace_id = $1 and r.run_id = $2 and r.position >= $5 and r.position < $6 order by r.position`,
     [run.workspace_id, run.run_id, run.job_id ?? run.suite_id, run.recipe_sha256, from, to],
+  )
+
+/** Of records that a run did not come to: what an earlier run made of them, if anything. */
+export const readEarlier = (tx: Tx, run: Run, from: number, records: Planned[]): Promise<Outcome[]> =>
+  tx.rows<Outcome>(
+    `select $4 + p.n::integer - 1 as position, case when p.wanted then 'pending' else 'filtered' end as status, k.error, k.result,
+       k.result_blob, k.execution_id
+     from unnest($5::bytea[], $6::boolean[]) with ordinality as p (input, wanted, n)
+     left join lateral (select x.error, x.result, x.result_blob, x.execution_id from ledger_results x where x.workspace_id = $1
+       and x.subject_id = $2 and x.recipe_sha256 = $3 and x.record_sha256 = p.input and p.wanted limit 1) k on true
+     order by p.n`,
+    [
+      run.workspace_id,
+      run.job_id ?? run.suite_id,
+      run.recipe_sha256,
+      from,
+      records.map(({ input, sha256 }) => bytes(input ?? sha256)),
+      records.map(({ wanted }) => wanted),
+    ],
   )

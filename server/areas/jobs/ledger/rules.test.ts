@@ -1,13 +1,26 @@
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '#model/definition'
 import { toWire } from '#platform/ids'
-import { checkColumns, checkMapping, checkOnlyIf, checkTargets, prepareInput, recipeHash, wants } from '../recipe.ts'
-import { datasetChanged, tooManyFailures } from './errors.ts'
+import {
+  checkColumns,
+  checkMapping,
+  checkOnlyIf,
+  checkTargets,
+  legacyRecipeHash,
+  prepareInput,
+  recipeHash,
+  wants,
+} from '../recipe.ts'
+import { datasetChanged } from './errors.ts'
 import { executionIdOf } from './ids.ts'
-import { makePages, plan } from './pages.ts'
+import { addSpent, capReached, roomUnderCap, spentOf, tooManyFailures } from './limits.ts'
+import { outputRecord } from './output.ts'
+import { makePages } from './pages.ts'
+import { type PlanBy, plan } from './plan.ts'
 import { countsOf, makeProgress } from './progress.ts'
 import { workspacesWithoutRoom } from './room.ts'
 import type { Run } from './runs.ts'
+import { backoffAfter, DEFAULT_RETRY, type Ending, failNodesOf, verdictOf } from './verdict.ts'
 
 // The rules of docs/jobs.md that need no database.
 
@@ -15,7 +28,7 @@ const RUN = '0190a000-1234-7000-8000-000000000001'
 const DATASET = '0190a000-0000-7000-8000-000000000002'
 const runOf = (more: Partial<Run>): Run => ({ run_id: RUN, stop_on_error_rate: 0.5, ...more }) as Run
 
-describe('more failures than the rate among at least 100 records end a run', () => {
+describe('more failures than the rate among at least 100 first tries end a run', () => {
   test.each<[number | null, number, number, boolean]>([
     [0.5, 50, 50, false],
     [0.5, 49, 51, true],
@@ -25,10 +38,109 @@ describe('more failures than the rate among at least 100 records end a run', () 
     [0, 100, 0, false],
     [1, 0, 200, false],
     [null, 0, 1_000, false],
-  ])('rate %s, %i succeeded, %i failed: %s', (stop_on_error_rate, succeeded, failed, ends) => {
-    const error = tooManyFailures(runOf({ stop_on_error_rate }), { succeeded, failed })
+  ])('rate %s, %i succeeded, %i failed: %s', (stop_on_error_rate, first_succeeded, first_failed, ends) => {
+    const error = tooManyFailures({ stop_on_error_rate }, { first_succeeded, first_failed })
     expect(error?.code).toBe(ends ? 'error_rate' : undefined)
-    if (ends) expect(error?.message).toContain(`${failed} of ${succeeded + failed} records failed`)
+    if (ends) expect(error?.message).toContain(`${first_failed} of ${first_succeeded + first_failed} records failed`)
+  })
+})
+
+describe('a cap ends a run', () => {
+  const caps = (max_cost: number | null, max_tokens: number | null) => ({ max_cost, max_tokens })
+  test.each<[number | null, number | null, number, number, boolean]>([
+    [null, null, 1e9, 1e9, false],
+    [2, null, 1.99, 1e9, false],
+    [2, null, 2, 0, true],
+    [null, 100, 1e9, 99, false],
+    [null, 100, 0, 100, true],
+    [2, 100, 1, 100, true],
+  ])('max_cost %s, max_tokens %s, spent %d and %d tokens: %s', (cost, tokens, spent, used, ends) => {
+    expect(capReached(caps(cost, tokens), { cost: spent, tokens: used })?.code).toBe(ends ? 'cost_limit' : undefined)
+  })
+
+  test.each<[string, number | null, number | null, { cost: number; tokens: number }, number, number, number]>([
+    ['without a cap as many as wanted', null, null, { cost: 9, tokens: 9 }, 3, 5, Number.POSITIVE_INFINITY],
+    ['four before it is known what one costs', 1, null, { cost: 0, tokens: 0 }, 0, 0, 4],
+    ['less those under way', 1, null, { cost: 0, tokens: 0 }, 0, 3, 1],
+    ['as many as still fit', null, 100, { cost: 0, tokens: 40 }, 4, 0, 6],
+    ['a part of one counts as one', null, 100, { cost: 0, tokens: 45 }, 3, 0, 4],
+    ['those under way fill it', null, 100, { cost: 0, tokens: 40 }, 4, 6, 0],
+    ['never fewer than none', null, 100, { cost: 0, tokens: 40 }, 4, 9, 0],
+    ['the tighter of the two', 10, 100, { cost: 5, tokens: 40 }, 4, 0, 4],
+    ['a cost that nobody tells does not bind', 10, null, { cost: 0, tokens: 40 }, 4, 0, Number.POSITIVE_INFINITY],
+  ])('%s', (_what, cost, tokens, spent, ended, open, room) => {
+    expect(roomUnderCap(caps(cost, tokens), spent, ended, open)).toBe(room)
+  })
+
+  test('counts tokens in and out, and the cost where it is told', () => {
+    expect(spentOf(null)).toEqual({ tokens: 0, cost: 0 })
+    expect(spentOf({ input_tokens: 3, output_tokens: 4 })).toEqual({ tokens: 7, cost: 0 })
+    expect(spentOf({ input_tokens: 3, cost: 0.5 })).toEqual({ tokens: 3, cost: 0.5 })
+    expect(spentOf({ input_tokens: 'many', cost: null })).toEqual({ tokens: 0, cost: 0 })
+    expect(addSpent({ tokens: 1, cost: 2 }, { tokens: 3, cost: 4 })).toEqual({ tokens: 4, cost: 6 })
+  })
+})
+
+describe('an execution that ended', () => {
+  const retry = { max_attempts: 3, backoff_s: 2, factor: 3, max_backoff_s: 10 }
+  const failNodes = new Set(['boom'])
+  const ending = (more: Partial<Ending>): Ending => ({
+    status: 'failed',
+    poison: false,
+    code: null,
+    node_id: null,
+    http_status: null,
+    step: null,
+    ...more,
+  })
+  const FAILED = { status: 'failed', remember: true }
+  const AGAIN = { status: 'pending', again_in_s: 2 }
+  test.each<[string, Partial<Ending>, number, object]>([
+    ['succeeded', { status: 'succeeded' }, 1, { status: 'succeeded' }],
+    ['was cancelled: the next run tries the record', { status: 'cancelled' }, 1, { status: 'failed', remember: false }],
+    ['took too long', { status: 'timed_out', code: 'timeout' }, 1, AGAIN],
+    ['took too long for the last time', { status: 'timed_out', code: 'timeout' }, 3, FAILED],
+    ['killed its workers', { status: 'waiting', poison: true }, 1, FAILED],
+    ['failed without a reason', {}, 1, AGAIN],
+    ['failed for a reason that nobody calls permanent', { code: 'away' }, 1, AGAIN],
+    ['failed so before', { code: 'away' }, 2, { status: 'pending', again_in_s: 6 }],
+    ['failed so for the last time', { code: 'away' }, 3, FAILED],
+    ['failed so once more after that', { code: 'away' }, 4, FAILED],
+    ['got a 422', { code: 'http_status', http_status: '422' }, 1, FAILED],
+    ['got a 404', { code: 'http_status', http_status: '404' }, 1, FAILED],
+    ['got a 429', { code: 'http_status', http_status: '429' }, 1, AGAIN],
+    ['got a 408', { code: 'http_status', http_status: '408' }, 1, AGAIN],
+    ['got a 500', { code: 'http_status', http_status: '500' }, 1, AGAIN],
+    ['got a 503', { code: 'http_status', http_status: '503' }, 1, AGAIN],
+    ['got a 501', { code: 'http_status', http_status: '501' }, 1, FAILED],
+    ['got a status that is not told', { code: 'http_status' }, 1, FAILED],
+    ['did not reach a warehouse', { code: 'warehouse_failed', step: 'connect' }, 1, AGAIN],
+    ['did not find a warehouse', { code: 'warehouse_failed', step: 'resolve' }, 1, AGAIN],
+    ['sent a wrong statement', { code: 'warehouse_failed', step: 'read' }, 1, FAILED],
+    ['could not sign in', { code: 'warehouse_failed', step: 'sign_in' }, 1, FAILED],
+    ['had wrong arguments', { code: 'args_invalid' }, 1, FAILED],
+    ['may have had its effect', { code: 'outcome_unknown' }, 1, FAILED],
+    ['was refused by the model', { code: 'provider_refused' }, 1, FAILED],
+    ['found the model busy', { code: 'provider_busy' }, 1, AGAIN],
+    ['came to a node that fails', { code: 'spoiled', node_id: 'boom' }, 1, FAILED],
+    ['failed so at another node', { code: 'spoiled', node_id: 'other' }, 1, AGAIN],
+  ])('%s', (_what, more, attempt, expected) => {
+    expect(verdictOf(ending(more), attempt, { retry, failNodes })).toEqual(expected)
+  })
+
+  test('waits longer each time, up to a limit', () => {
+    expect([1, 2, 3, 4].map((attempt) => backoffAfter(retry, attempt))).toEqual([2, 6, 10, 10])
+    expect([1, 2, 3, 4].map((attempt) => backoffAfter(DEFAULT_RETRY, attempt))).toEqual([0.5, 1, 2, 4])
+  })
+
+  test('finds the nodes that fail, also inside maps', () => {
+    const body = { nodes: [{ id: 'deep', type: 'fail' }], edges: [] }
+    const nodes = [
+      { id: 'top', type: 'fail' },
+      { id: 'fine', type: 'set' },
+      { id: 'each', type: 'map', args: { body } },
+    ]
+    expect([...failNodesOf({ nodes, edges: [] } as never)].sort()).toEqual(['deep', 'top'])
   })
 })
 
@@ -79,17 +191,84 @@ describe('the id of an execution', () => {
 })
 
 describe('a record', () => {
+  const by = (more: Partial<PlanBy> = {}): PlanBy => ({
+    recipe_format: 2,
+    mapping: null,
+    only_if: null,
+    key_column: null,
+    ...more,
+  })
+  const same = (a: string, b: string, more: Partial<PlanBy>): boolean =>
+    plan(a, by(more)).input === plan(b, by(more)).input
   test.each<[string | null, object]>([
     [null, { wanted: true, error: null }],
     ['record.n > 1', { wanted: true, error: null }],
     ['record.n > 5', { wanted: false, error: null }],
-    ['record.absent > 5', { wanted: true, error: { code: 'only_if_failed' } }],
-  ])('with only_if %s', (onlyIf, expected) => {
-    expect(plan('{"n":3}', onlyIf)).toMatchObject(expected)
+    ['record.absent > 5', { wanted: true, error: { code: 'only_if_failed' }, text: '{"n":3}' }],
+  ])('with only_if %s', (only_if, expected) => {
+    expect(plan('{"n":3}', by({ only_if }))).toMatchObject(expected)
+    expect(plan('{"n":3}', by({ only_if, recipe_format: 1 }))).toMatchObject({ ...expected, input: null })
   })
 
   test('has the SHA-256 of its canonical text', () => {
-    expect(plan('{}', null).sha256).toBe('44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a')
+    const sha256 = '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'
+    expect(plan('{}', by())).toMatchObject({ sha256, input: sha256 })
+    expect(plan('{}', by({ recipe_format: 1 }))).toMatchObject({ sha256, input: null })
+  })
+
+  const size = { size: { $ref: 'record.size' } }
+  test.each<[string, string, string, Partial<PlanBy>, boolean]>([
+    ['without a mapping: a changed column', '{"a":1,"size":2}', '{"a":9,"size":2}', {}, false],
+    ['a column that the mapping does not use', '{"a":1,"size":2}', '{"a":9,"size":2}', { mapping: size }, true],
+    ['a column that it uses', '{"a":1,"size":2}', '{"a":1,"size":3}', { mapping: size }, false],
+    ['one input of two keys', '{"k":1,"size":2}', '{"k":2,"size":2}', { mapping: size, key_column: 'k' }, false],
+    [
+      'one input of one key',
+      '{"a":1,"k":1,"size":2}',
+      '{"a":2,"k":1,"size":2}',
+      { mapping: size, key_column: 'k' },
+      true,
+    ],
+    [
+      'another mapping to the same input',
+      '{"a":2,"size":2}',
+      '{"a":3,"size":2}',
+      { mapping: { size: { $cel: 'record.size' } } },
+      true,
+    ],
+  ])('%s: the same input is %s', (_what, a, b, more, expected) => {
+    expect(same(a, b, more)).toBe(expected)
+  })
+
+  test('is known by its input, whatever condition let it in and however it was mapped', () => {
+    const mapped = plan('{"size":2}', by({ mapping: size })).input
+    expect(plan('{"size":2}', by({ mapping: size, only_if: 'record.size > 1' })).input).toBe(mapped)
+    expect(plan('{"n":2}', by({ mapping: { size: { $ref: 'record.n' } } })).input).toBe(mapped)
+  })
+
+  test.each<[string, string, string | null, string | null]>([
+    ['a text', '{"k":"a"}', 'a', null],
+    ['a number', '{"k":7}', '7', null],
+    ['a boolean', '{"k":false}', 'false', null],
+    ['nothing', '{}', null, 'bad_key'],
+    ['null', '{"k":null}', null, 'bad_key'],
+    ['an empty text', '{"k":""}', null, 'bad_key'],
+    ['a text that is too long', JSON.stringify({ k: 'x'.repeat(501) }), null, 'bad_key'],
+    ['an object', '{"k":{}}', null, 'bad_key'],
+  ])('with %s in its key column', (_what, text, key, code) => {
+    const planned = plan(text, by({ key_column: 'k' }))
+    expect([planned.key, planned.error?.code ?? null]).toEqual([key, code])
+  })
+
+  test('that cannot be mapped is known by itself and the mapping', () => {
+    const [broken, other] = [{ m: { $cel: 'record.x + 1' } }, { m: { $cel: 'record.x + 2' } }]
+    expect(plan('{"n":1}', by({ mapping: broken }))).toMatchObject({
+      error: { code: 'mapping_failed' },
+      text: '{"n":1}',
+    })
+    expect(same('{"n":1}', '{"n":1}', { mapping: broken })).toBe(true)
+    expect(same('{"n":1}', '{"n":2}', { mapping: broken })).toBe(false)
+    expect(plan('{"n":1}', by({ mapping: broken })).input).not.toBe(plan('{"n":1}', by({ mapping: other })).input)
   })
 
   test.each<[JsonObject | null, Json, JsonObject, object]>([
@@ -109,15 +288,14 @@ describe('a record', () => {
 })
 
 describe('a recipe', () => {
-  const hash = (sha: string, mapping: JsonObject | null, only_if: string | null) =>
-    recipeHash(sha, { mapping, only_if }).toString('hex')
-  test('is the same as long as definition, mapping and only_if are', () => {
-    const first = hash('a', { x: 1, y: 2 }, 'true')
-    expect(hash('a', { y: 2, x: 1 }, 'true')).toBe(first)
-    expect(
-      new Set([first, hash('b', { x: 1, y: 2 }, 'true'), hash('a', null, 'true'), hash('a', { x: 1, y: 2 }, null)])
-        .size,
-    ).toBe(4)
+  test('is the definition; as results were stored before, the mapping and the condition too', () => {
+    const legacy = (sha: string, mapping: JsonObject | null, only_if: string | null) =>
+      legacyRecipeHash(sha, { mapping, only_if }).toString('hex')
+    const first = legacy('a', { x: 1, y: 2 }, 'true')
+    expect(legacy('a', { y: 2, x: 1 }, 'true')).toBe(first)
+    const others = [legacy('b', { x: 1, y: 2 }, 'true'), legacy('a', null, 'true'), legacy('a', { x: 1, y: 2 }, null)]
+    expect(new Set([first, ...others, recipeHash('a').toString('hex'), recipeHash('b').toString('hex')]).size).toBe(6)
+    expect(recipeHash('a')).toEqual(recipeHash('a'))
   })
 
   test('names the record only', () => {
@@ -201,9 +379,23 @@ describe('pages of records', () => {
 })
 
 describe('progress', () => {
-  const tally = (succeeded: number, failed = 0, skipped = 0) => ({ total: 10, running: 1, succeeded, failed, skipped })
+  const tally = (succeeded: number, failed = 0, skipped = 0, filtered = 0) => ({
+    total: 10,
+    running: 1,
+    succeeded,
+    failed,
+    skipped,
+    filtered,
+  })
   test('counts what is left as pending', () => {
-    expect(countsOf(tally(2, 3, 1))).toEqual({ pending: 3, running: 1, succeeded: 2, failed: 3, skipped: 1 })
+    expect(countsOf(tally(2, 2, 1, 1))).toEqual({
+      pending: 3,
+      running: 1,
+      succeeded: 2,
+      failed: 2,
+      skipped: 1,
+      filtered: 1,
+    })
   })
 
   test('tells the rate since the first of these seconds', () => {
@@ -262,8 +454,8 @@ describe('progress', () => {
     })
     expect(progress(tally(1, 1), 1_000)).toMatchObject({ rate: 2, estimated_end_at: new Date(5_000).toISOString() })
     // The first sample is older than ten seconds and no longer counts.
-    expect(progress(tally(1, 1, 1), 11_000)).toMatchObject({ rate: 0.1 })
-    expect(progress(tally(1, 1, 1), 12_000)).toMatchObject({ rate: 0, estimated_end_at: null })
+    expect(progress(tally(1, 1, 0, 1), 11_000)).toMatchObject({ rate: 0.1 })
+    expect(progress(tally(1, 1, 0, 1), 12_000)).toMatchObject({ rate: 0, estimated_end_at: null })
   })
 })
 
@@ -286,5 +478,38 @@ describe('room for runs', () => {
     ],
   ])('%s', (_what, runs, expected) => {
     expect(workspacesWithoutRoom(runs)).toEqual(expected)
+  })
+})
+
+describe('a record of the output', () => {
+  test.each<[string, string[], JsonObject, Json, JsonObject | null, JsonObject]>([
+    ['keeps the order of its columns', ['z', 'a'], { a: 1, z: 2 }, 3, null, { z: 2, a: 1, result: 3 }],
+    [
+      'has columns that nobody named after those',
+      ['z'],
+      { a: 1, b: 2, z: 3 },
+      4,
+      null,
+      { z: 3, a: 1, b: 2, result: 4 },
+    ],
+    ['leaves out columns that it does not have', ['x', 'a'], { a: 1 }, null, null, { a: 1, result: null }],
+    [
+      'says why it failed',
+      ['a'],
+      { a: 1 },
+      null,
+      { code: 'c', message: 'm', details: {} },
+      { a: 1, result: null, error: { code: 'c', message: 'm' } },
+    ],
+    [
+      'has its own result in the place of a column of that name',
+      ['result', 'a'],
+      { a: 1, result: 0 },
+      5,
+      null,
+      { result: 5, a: 1 },
+    ],
+  ])('%s', (_what, columns, record, result, error, expected) => {
+    expect(JSON.stringify(outputRecord(columns, { record, result, error }))).toBe(JSON.stringify(expected))
   })
 })

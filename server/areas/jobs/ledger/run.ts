@@ -80,7 +80,8 @@ export async function carryOut(
       if (outcome === 'stopped') return void (await within((tx) => runs.releaseRun(tx, run!, lease)))
       if (outcome === 'parked') return void (await within((tx) => runs.parkRun(tx, run!, lease)))
       if (outcome.status !== 'ready') return finish(run, { ...outcome, output: null })
-      await within((tx) => runs.moveRun(tx, run!, lease, { status: 'writing' }))
+      const { error } = outcome
+      await within((tx) => runs.moveRun(tx, run!, lease, { status: 'writing', error }))
       run = (await within((tx) => runs.readRun(tx, workspaceId, taken.run_id)))!
     }
     return finish(run, await conclude(options, run, lease))
@@ -125,7 +126,7 @@ async function capture(
     if (isProblem(error, 'unavailable')) throw error
     return signal.aborted ? 'given up' : reasonOf(error, 'source_failed')
   }
-  const { version_id, sha256, record_count } = captured
+  const { version_id, sha256, record_count, columns } = captured
   await db
     .tenant({ workspaceId, userId: null }, (tx) =>
       runs.moveRun(tx, run, lease, {
@@ -133,6 +134,7 @@ async function capture(
         total: record_count,
         dataset_sha256: sha256,
         captured_version_id: version_id,
+        columns,
       }),
     )
     .catch(async (error: unknown) => {
@@ -153,11 +155,13 @@ async function conclude(options: RunnerOptions, run: runs.Run, lease: runs.Lease
     return { status: 'failed', error: datasetChanged(run, now?.sha256 ?? null), output: null }
   try {
     const write = run.job_id === null ? options.concludeSuite : options.concludeJob
-    const output = await write(run, lease, run.captured_version_id ?? now!.version_id)
-    const { failed, succeeded, skipped } =
+    // The dataset holds what a whole run made of the records, never a sample.
+    const output = run.sample === null ? await write(run, lease, run.captured_version_id ?? now!.version_id) : null
+    if (run.error !== null) return { status: 'failed', error: run.error, output }
+    const { failed, failed_before, succeeded, skipped } =
       (await db.tenant({ workspaceId, userId: null }, (tx) => runs.readRun(tx, workspaceId, run.run_id))) ?? run
-    if (run.job_id !== null && failed > 0 && succeeded === 0 && skipped === 0) {
-      const message = `All ${failed} records failed; the ledger says why (GET …/records?status=failed).`
+    if (run.job_id !== null && failed > failed_before && succeeded === 0 && skipped === 0) {
+      const message = `All ${failed} records failed. GET …/records?status=failed lists the reasons.`
       return { status: 'failed', error: { code: 'records_failed', message }, output }
     }
     return { status: 'succeeded', error: null, output }
@@ -181,6 +185,7 @@ async function endRun(tx: Tx, datasets: DatasetUse, run: runs.Run, lease: runs.L
   if (ended.captured_version_id !== null) await datasets.releaseVersion(tx, workspaceId, ended.captured_version_id)
   if (job_id === null) return
   await runs.settleJob(tx, run, status === 'failed' ? 'failed' : 'idle')
+  if (status === 'succeeded' && run.sample === null) await runs.endAdoption(tx, run)
   await appendEvent(tx, workspaceId, job_id, 'job.finished', {
     run_id: toWire('run', run.run_id),
     status,
@@ -188,6 +193,7 @@ async function endRun(tx: Tx, datasets: DatasetUse, run: runs.Run, lease: runs.L
     total: ended.total,
     counts: countsOf(ended),
     output_dataset_id: output === null ? null : toWire('ds', output),
+    sample: run.sample,
   })
   if (status === 'failed') {
     const job = { job_id, title: 'failed', body: error!.message }

@@ -1,5 +1,7 @@
 import type { Json, JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
+import type { RunError } from './errors.ts'
+import type { Retry } from './verdict.ts'
 
 // The statements of the ledger. Each write of a runner ends with `moveRun`, which finds no row where the lease was lost;
 // then everything before it in the transaction is taken back.
@@ -14,6 +16,11 @@ export type Run = {
   status: RunStatus
   is_full: boolean
   recipe_sha256: Buffer
+  /** 1: results are found by the hash of the record; 2: by the hash of the mapped input. */
+  recipe_format: number
+  /** Under which results of format 1 are adopted, if there may be any. */
+  legacy_recipe_sha256: Buffer | null
+  key_column: string | null
   mapping: JsonObject | null
   only_if: string | null
   definition_ref: string
@@ -21,6 +28,14 @@ export type Run = {
   version_id: string | null
   concurrency: number
   max_attempts: number
+  /** Null in runs that an older release began. */
+  retry: Retry | null
+  max_cost: number | null
+  max_tokens: number | null
+  retry_failed: boolean
+  /** How many records to try; null: all. */
+  sample: number | null
+  columns: string[] | null
   stop_on_error_rate: number | null
   dataset_id: string | null
   source_id: string | null
@@ -33,6 +48,12 @@ export type Run = {
   succeeded: number
   failed: number
   skipped: number
+  filtered: number
+  failed_before: number
+  first_succeeded: number
+  first_failed: number
+  usage: JsonObject | null
+  error: RunError | null
   requested_by: string | null
   epoch: number
   started_at: Date
@@ -43,9 +64,11 @@ export type Lease = { runnerId: string; epoch: number }
 /** Another runner has taken the run over, or it is gone. */
 export class LeaseLost extends Error {}
 
-const columns = `workspace_id, run_id, job_id, suite_id, status, is_full, recipe_sha256, mapping, only_if, definition_ref, workflow_id,
-  version_id, concurrency, max_attempts, stop_on_error_rate, dataset_id, source_id, captured_version_id, dataset_sha256, total, planned,
-  claimed, running, succeeded, failed, skipped, requested_by, epoch, started_at`
+const columns = `workspace_id, run_id, job_id, suite_id, status, is_full, recipe_sha256, recipe_format, legacy_recipe_sha256, key_column,
+  mapping, only_if, definition_ref, workflow_id, version_id, concurrency, max_attempts, retry, max_cost, max_tokens::float8 as max_tokens,
+  retry_failed, sample, columns, stop_on_error_rate, dataset_id, source_id, captured_version_id, dataset_sha256, total, planned, claimed,
+  running, succeeded, failed, skipped, filtered, failed_before, first_succeeded, first_failed, usage, error, requested_by, epoch,
+  started_at`
 
 const LEASE_S = 5
 
@@ -56,6 +79,9 @@ export type NewRun = Pick<
   | 'suite_id'
   | 'is_full'
   | 'recipe_sha256'
+  | 'recipe_format'
+  | 'legacy_recipe_sha256'
+  | 'key_column'
   | 'mapping'
   | 'only_if'
   | 'definition_ref'
@@ -63,6 +89,12 @@ export type NewRun = Pick<
   | 'version_id'
   | 'concurrency'
   | 'max_attempts'
+  | 'retry'
+  | 'max_cost'
+  | 'max_tokens'
+  | 'retry_failed'
+  | 'sample'
+  | 'columns'
   | 'stop_on_error_rate'
   | 'dataset_id'
   | 'source_id'
@@ -76,9 +108,9 @@ export const insertRun = (tx: Tx, workspaceId: string, run: NewRun): Promise<num
   tx.count(
     `insert into ledger_runs (workspace_id, run_id, job_id, suite_id, status, is_full, recipe_sha256, mapping, only_if, definition_ref,
        workflow_id, version_id, concurrency, max_attempts, stop_on_error_rate, dataset_id, source_id, dataset_sha256, total, requested_by,
-       lease_until)
+       recipe_format, legacy_recipe_sha256, key_column, retry, max_cost, max_tokens, retry_failed, sample, columns, lease_until)
      values ($1, $2, $3, $4, case when $16::uuid is null then 'running' else 'starting' end, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-       $15, $16, $17, $18, $19, now())`,
+       $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, now())`,
     [
       workspaceId,
       run.run_id,
@@ -99,6 +131,15 @@ export const insertRun = (tx: Tx, workspaceId: string, run: NewRun): Promise<num
       run.dataset_sha256,
       run.total,
       run.requested_by,
+      run.recipe_format,
+      run.legacy_recipe_sha256,
+      run.key_column,
+      run.retry === null ? null : JSON.stringify(run.retry),
+      run.max_cost,
+      run.max_tokens,
+      run.retry_failed,
+      run.sample,
+      run.columns === null ? null : JSON.stringify(run.columns),
     ],
   )
 
@@ -171,22 +212,31 @@ export async function watchRun(tx: Tx, run: Run, lease: Lease): Promise<Watched>
   return row
 }
 
-export type Moves = Partial<
-  Pick<Run, 'planned' | 'claimed' | 'total' | 'dataset_sha256' | 'captured_version_id'> & {
-    status: 'running' | 'writing'
-    running: number
-    succeeded: number
-    failed: number
-    skipped: number
-  }
+export type Counted = Pick<
+  Run,
+  'succeeded' | 'failed' | 'skipped' | 'filtered' | 'failed_before' | 'first_succeeded' | 'first_failed'
 >
+
+export type Moves = Partial<
+  Counted &
+    Pick<Run, 'planned' | 'claimed' | 'total' | 'dataset_sha256' | 'captured_version_id' | 'columns' | 'usage'> & {
+      status: 'running' | 'writing'
+      running: number
+      error: RunError | null
+    }
+>
+
+const textOf = (value: unknown): string | null => (value == null ? null : JSON.stringify(value))
 
 /** What is done moves by what is given; watermarks and what runs are set to it. Tells what people have asked of the run meanwhile. */
 export async function moveRun(tx: Tx, run: Run, lease: Lease, moves: Moves): Promise<Watched> {
   const row = await tx.maybe<Watched>(
     `update ledger_runs r set planned = coalesce($5, planned), claimed = coalesce($6, claimed), total = coalesce($7, total),
        dataset_sha256 = coalesce($8, dataset_sha256), captured_version_id = coalesce($9, captured_version_id),
-       status = coalesce($10, r.status), running = coalesce($11, running), succeeded = succeeded + $12, failed = failed + $13, skipped = skipped + $14
+       status = coalesce($10, r.status), running = coalesce($11, running), succeeded = succeeded + $12, failed = failed + $13,
+       skipped = skipped + $14, filtered = filtered + $15, failed_before = failed_before + $16,
+       first_succeeded = first_succeeded + $17, first_failed = first_failed + $18, columns = coalesce($19, columns),
+       usage = case when $20::json is null then usage else sum_of_usage(usage, $20) end, error = coalesce($21, r.error)
      where workspace_id = $1 and run_id = $2 and runner_id = $3 and epoch = $4 and finished_at is null
      returning ${WATCHED}`,
     [
@@ -204,6 +254,13 @@ export async function moveRun(tx: Tx, run: Run, lease: Lease, moves: Moves): Pro
       moves.succeeded ?? 0,
       moves.failed ?? 0,
       moves.skipped ?? 0,
+      moves.filtered ?? 0,
+      moves.failed_before ?? 0,
+      moves.first_succeeded ?? 0,
+      moves.first_failed ?? 0,
+      textOf(moves.columns),
+      textOf(moves.usage),
+      textOf(moves.error),
     ],
   )
   if (!row) throw new LeaseLost('the run is driven by another runner, or gone')
@@ -265,3 +322,10 @@ export const settleJob = (tx: Tx, run: Run, status: 'idle' | 'failed'): Promise<
     run.job_id,
     status,
   ])
+
+/** A complete run has adopted every result of format 1 that its records have. */
+export const endAdoption = (tx: Tx, run: Run): Promise<number> =>
+  tx.count(
+    'update enrichment_jobs set legacy_ledger = false where workspace_id = $1 and job_id = $2 and legacy_ledger',
+    [run.workspace_id, run.job_id],
+  )

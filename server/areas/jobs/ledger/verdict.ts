@@ -1,0 +1,119 @@
+import type { Definition } from '#model/definition'
+import { allNodes } from '#model/graph-ids'
+
+// What becomes of a record when an execution for it has ended: done, tried again after a pause, or failed.
+
+export type Retry = { max_attempts: number; backoff_s: number; factor: number; max_backoff_s: number }
+
+export const DEFAULT_RETRY: Retry = { max_attempts: 5, backoff_s: 0.5, factor: 2, max_backoff_s: 60 }
+
+/** Seconds before the attempt that follows `attempt`, which counts from 1. */
+export const backoffAfter = ({ backoff_s, factor, max_backoff_s }: Retry, attempt: number): number =>
+  Math.min(backoff_s * factor ** (attempt - 1), max_backoff_s)
+
+/** How an execution ended, as far as it matters here. */
+export type Ending = {
+  status: string
+  /** It ended the program that ran it again and again, and the engine parked it. */
+  poison: boolean
+  code: string | null
+  node_id: string | null
+  http_status: string | null
+  step: string | null
+}
+
+/** The same request gets the same answer, save for these. */
+const PASSING_STATUSES = new Set(['408', '425', '429', '500', '502', '503', '504'])
+const PASSING_STEPS = new Set(['resolve', 'connect'])
+
+/** Codes of nodes and of the engine that mean: the same input fails in the same way again. */
+const PERMANENT: ReadonlySet<string> = new Set([
+  'activation_required',
+  'approval_rejected',
+  'approvers_excluded',
+  'args_invalid',
+  'bad_record',
+  'channel_disabled',
+  'code_failed',
+  'condition_not_boolean',
+  'connection_not_allowed',
+  'connection_revoked',
+  'credential_needs_reconnect',
+  'credential_not_allowed',
+  'credential_refused',
+  'dataset_not_allowed',
+  'dataset_too_large',
+  'expression_failed',
+  'expression_invalid',
+  'expression_too_large',
+  'gate_without_approvers',
+  'input_too_large',
+  'invalid_input',
+  'invalid_text',
+  'mail_invalid',
+  'mail_refused',
+  'map_items',
+  'mcp_error',
+  'mcp_protocol',
+  'mcp_tool_error',
+  'model_name_invalid',
+  'model_not_allowed',
+  'model_refused',
+  'no_active_version',
+  // The effect may have happened: doing it again could do it twice.
+  'outcome_unknown',
+  'provider_not_configured',
+  'provider_refused',
+  'reference_invalid',
+  'refused',
+  'request_invalid',
+  'response_too_large',
+  'response_unreadable',
+  'result_too_large',
+  'sandbox_memory',
+  'sandbox_timeout',
+  'step_budget_exceeded',
+  'target_refused',
+  'token_budget_exceeded',
+  'too_deep',
+  'too_many_redirects',
+  'tool_choice_ignored',
+  'tool_not_grantable',
+  'transform_failed',
+  'unknown_node_type',
+  'unknown_reference',
+  'workflow_not_allowed',
+])
+
+/** The nodes by which the author of a definition says that it failed. */
+export const failNodesOf = (definition: Definition): ReadonlySet<string> =>
+  new Set([...allNodes(definition)].filter(({ type }) => type === 'fail').map(({ id }) => id))
+
+export function isPermanent(ending: Ending, failNodes: ReadonlySet<string>): boolean {
+  if (ending.status === 'timed_out') return false
+  if (ending.node_id !== null && failNodes.has(ending.node_id)) return true
+  if (ending.code === 'http_status') return !PASSING_STATUSES.has(ending.http_status ?? '')
+  if (ending.code === 'warehouse_failed') return !PASSING_STEPS.has(ending.step ?? '')
+  return ending.code !== null && PERMANENT.has(ending.code)
+}
+
+/**
+ * `remember`: later runs leave the record alone until it or the recipe changes. One that somebody cancelled is no failure of
+ * the record, so the next run tries it.
+ */
+export type Verdict =
+  | { status: 'succeeded' }
+  | { status: 'pending'; again_in_s: number }
+  | { status: 'failed'; remember: boolean }
+
+export function verdictOf(
+  ending: Ending,
+  attempt: number,
+  { retry, failNodes }: { retry: Retry; failNodes: ReadonlySet<string> },
+): Verdict {
+  if (ending.status === 'succeeded') return { status: 'succeeded' }
+  if (ending.status === 'cancelled') return { status: 'failed', remember: false }
+  if (ending.poison || isPermanent(ending, failNodes) || attempt >= retry.max_attempts)
+    return { status: 'failed', remember: true }
+  return { status: 'pending', again_in_s: backoffAfter(retry, attempt) }
+}
