@@ -60,6 +60,7 @@ import type {
   InvitationPreview,
   Invoice,
   JobMember,
+  JobRun,
   KeptMail,
   KeyRotation,
   Ledger,
@@ -89,6 +90,7 @@ import type {
   Registry,
   ReleasedExecution,
   RotatedEventDestinationSecret,
+  RunJobNow,
   Schedule,
   SecondFactorRequired,
   SecondFactors,
@@ -372,7 +374,7 @@ export type Operations = {
   /** The caller's own executions of a system workflow */
   listSystemExecutions: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
   /** Executions the caller may see, by status, workflow, time and what began them */
-  searchExecutions: { input: { limit?: number; cursor?: string; status?: string; workflow_id?: string; from?: string; to?: string; trigger?: string }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: false }
+  searchExecutions: { input: { limit?: number; cursor?: string; status?: string; workflow_id?: string; from?: string; to?: string; trigger?: string; include_jobs?: "true" | "false" }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: false }
   /** Cancel an execution */
   cancelExecution: { input: { execution_id: string }; answer: ExecutionAccepted; required: true }
   /** Start it again from the start, the failed node or a chosen one, on the same or the active version */
@@ -523,10 +525,18 @@ export type Operations = {
   updateJob: { input: { job_id: string } & EnrichmentJobPut; answer: EnrichmentJob; required: true }
   /** Delete a job and its ledger: its owner or the owner of the workspace */
   deleteJob: { input: { job_id: string }; answer: undefined; required: true }
-  /** The ledger of the newest run: how many records stand where; with `status`, which */
-  listLedger: { input: { job_id: string; limit?: number; cursor?: string; status?: "pending" | "running" | "succeeded" | "failed" | "skipped" }; answer: Ledger; required: true }
+  /** The ledger of a run: how many records have which status; with `status`, which ones */
+  listLedger: { input: { job_id: string; limit?: number; cursor?: string; status?: "pending" | "running" | "succeeded" | "failed" | "skipped" | "filtered"; run_id?: string }; answer: Ledger; required: true }
+  /** Records of a run as a file, each with its `result` and `error` */
+  exportJobRecords: { input: { job_id: string; status?: "failed" | "succeeded" | "skipped" | "filtered"; format?: "csv" | "jsonl"; run_id?: string }; answer: Blob; required: true }
+  /** The runs of a job, newest first */
+  listJobRuns: { input: { job_id: string; limit?: number; cursor?: string }; answer: { items: Array<JobRun>; next_cursor: string | null }; required: true }
+  /** One run of a job */
+  getJobRun: { input: { job_id: string; run_id: string }; answer: JobRun; required: true }
   /** Make the job due at once */
-  runJobNow: { input: { job_id: string } & { full?: boolean }; answer: EnrichmentJob; required: true }
+  runJobNow: { input: { job_id: string } & RunJobNow; answer: EnrichmentJob; required: true }
+  /** Run the job, and try records again that failed in earlier runs */
+  retryFailedRecords: { input: { job_id: string }; answer: EnrichmentJob; required: true }
   /** Begin no more records; those under way come to their end */
   pauseJob: { input: { job_id: string }; answer: EnrichmentJob; required: true }
   /** Go on where the job was paused */
@@ -833,7 +843,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getExecution: ["GET", "/api/workflows/executions/{execution_id}"],
   runSystemWorkflow: ["POST", "/api/workflows/system/{workflow_id}/run", ["wait_s"]],
   listSystemExecutions: ["GET", "/api/workflows/system/{workflow_id}/executions", ["limit","cursor"]],
-  searchExecutions: ["GET", "/api/executions", ["limit","cursor","status","workflow_id","from","to","trigger"]],
+  searchExecutions: ["GET", "/api/executions", ["limit","cursor","status","workflow_id","from","to","trigger","include_jobs"]],
   cancelExecution: ["POST", "/api/workflows/executions/{execution_id}/cancel"],
   retryExecution: ["POST", "/api/workflows/executions/{execution_id}/retry"],
   listExecutionEvents: ["GET", "/api/workflows/executions/{execution_id}/events", ["after","limit","cursor"]],
@@ -909,8 +919,12 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getJob: ["GET", "/api/enrichment-jobs/{job_id}"],
   updateJob: ["PUT", "/api/enrichment-jobs/{job_id}"],
   deleteJob: ["DELETE", "/api/enrichment-jobs/{job_id}"],
-  listLedger: ["GET", "/api/enrichment-jobs/{job_id}/records", ["limit","cursor","status"]],
+  listLedger: ["GET", "/api/enrichment-jobs/{job_id}/records", ["limit","cursor","status","run_id"]],
+  exportJobRecords: ["GET", "/api/enrichment-jobs/{job_id}/records/export", ["status","format","run_id"]],
+  listJobRuns: ["GET", "/api/enrichment-jobs/{job_id}/runs", ["limit","cursor"]],
+  getJobRun: ["GET", "/api/enrichment-jobs/{job_id}/runs/{run_id}"],
   runJobNow: ["POST", "/api/enrichment-jobs/{job_id}/run-now"],
+  retryFailedRecords: ["POST", "/api/enrichment-jobs/{job_id}/retry-failed"],
   pauseJob: ["POST", "/api/enrichment-jobs/{job_id}/pause"],
   resumeJob: ["POST", "/api/enrichment-jobs/{job_id}/resume"],
   cancelJob: ["POST", "/api/enrichment-jobs/{job_id}/cancel"],

@@ -54,4 +54,4 @@ export const wait = Object.assign(define<Untyped, { waited_s?: number }, "out">(
 
 export const warehouse = { query: define<{ connection_id: string; query: string; params?: Untyped; limit?: number }, { rows?: Array<Record<string, Untyped>>; columns?: Array<Record<string, Untyped>> }, "out">("warehouse.query") }
 
-export const workspace = { usage: define<{ days?: number }, { days?: number; members?: number; workflows?: number; executions?: Record<string, number> }, "out">("workspace.usage") }
+export const workspace = { usage: define<{ days?: number; include_jobs?: boolean }, { days?: number; members?: number; workflows?: number; executions?: Record<string, number> }, "out">("workspace.usage") }

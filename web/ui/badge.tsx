@@ -43,6 +43,7 @@ const states: Record<string, { tone: Tone; label: string }> = {
   cancelled: { tone: 'neutral', label: 'Cancelled' },
   timed_out: { tone: 'danger', label: 'Timed out' },
   skipped: { tone: 'neutral', label: 'Skipped' },
+  filtered: { tone: 'neutral', label: 'Filtered' },
   open: { tone: 'waiting', label: 'Open' },
   approved: { tone: 'success', label: 'Approved' },
   rejected: { tone: 'danger', label: 'Rejected' },

@@ -87,10 +87,10 @@ export const Job = z
     schedule: z.object({ cron: z.string(), timezone: z.string() }).nullable(),
     concurrency: z.number().int(),
     stop_on_error_rate: z.number().nullable(),
-    key: z.string().nullable(),
+    key: z.string().nullable().describe('The column that tells one record from another'),
     retry: Retry,
-    max_cost: z.number().nullable(),
-    max_tokens: z.number().nullable(),
+    max_cost: z.number().nullable().describe('A run ends when its models cost this much'),
+    max_tokens: z.number().nullable().describe('A run ends when its models used this many tokens'),
     members: z.array(z.object({ user_id: id('usr'), role: Role })),
     teams: shownShares(TEAM_ROLES),
     role: z

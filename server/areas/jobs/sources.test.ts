@@ -92,7 +92,7 @@ describe('a job over a warehouse', () => {
     expect([succeeded > 2, wrong > 0, succeeded + wrong]).toEqual([true, true, 16])
     const { body } = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=failed`)
     expect(body.items[0].error.message).toMatch(/password|authentication/)
-    expect(body.items[0].attempt).toBe(5)
+    expect(body.items[0].attempt).toBe(1)
     expect((await member.call('POST', `/api/connections/${connection}/verify`)).body).toMatchObject({
       status: 'failing',
       problem: { step: 'sign_in' },

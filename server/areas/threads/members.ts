@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import type { Invitations, InviteAnswer, OnAccepted } from '#areas/identity/invitations'
+import { makeResourceMembers } from '#areas/identity/resource-members'
 import type { OnMemberRemoved } from '#areas/workspaces/member-removal'
 import { recordAudit } from '#platform/audit'
 import { problem } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { toWire } from '#platform/ids'
 import type { MemberPatch, NewInvitation, ThreadMember } from './schema.ts'
@@ -14,35 +14,53 @@ import * as store from './store.ts'
 type InThread = { thread_id: string }
 type ById = InThread & { user_id: string }
 
+async function tellRoleChanged(
+  ctx: Context,
+  { id, user_id }: { id: string; user_id: string },
+  { from, to }: { from: string; to: string },
+): Promise<void> {
+  const { workspace_id } = ctx.workspace
+  await recordAudit(ctx, ctx.tx, {
+    action: 'thread.role_changed',
+    subject: toWire('usr', user_id),
+    data: { thread: toWire('thr', id), from, to },
+  })
+  if (user_id === ctx.person.user_id) return
+  await deliverEvent(ctx.tx, {
+    workspaceId: workspace_id,
+    kind: 'thread.role_changed',
+    title: `Your role in a thread is now ${to}`,
+    body: `${ctx.person.name} changed your role from ${from} to ${to}.`,
+    data: { thread_id: toWire('thr', id) },
+    to: [user_id],
+  })
+}
+
 export function makeThreadMembers({ invitations }: { invitations: Invitations }) {
-  const getMember = async (ctx: Context, { thread_id, user_id }: ById): Promise<ThreadMember> => {
-    const member = await store.findMember(ctx.tx, ctx.workspace.workspace_id, thread_id, user_id)
-    if (!member) throw problem('not_found')
-    return member
-  }
-
-  /** Takes the turn, and asks again whether the caller still is what the access check saw. */
-  const lockAsOwner = async (ctx: Context, { thread_id, user_id }: ById): Promise<void> => {
-    const { workspace_id } = ctx.workspace
-    await store.lockThread(ctx.tx, workspace_id, thread_id)
-    const role = await store.findRole(ctx.tx, workspace_id, ctx.person.user_id, thread_id)
-    if (role === undefined) throw problem('not_found')
-    if (role !== 'owner' && user_id !== ctx.person.user_id)
-      throw problem('forbidden', 'Only an owner of the thread may do this.')
-  }
-
-  const keepAnOwner = async (ctx: Context, threadId: string, member: ThreadMember): Promise<void> => {
-    if (member.role === 'owner' && (await store.countOwners(ctx.tx, ctx.workspace.workspace_id, threadId)) === 1)
-      throw problem('last_owner', 'Make somebody else an owner of the thread first.')
-  }
+  const members = makeResourceMembers<ThreadMember, true>({
+    noun: 'thread',
+    invitations,
+    store: { ...store, setRole: store.updateRole },
+    async lock(ctx, id) {
+      await store.lockThread(ctx.tx, ctx.workspace.workspace_id, id)
+      return true
+    },
+    roleOf: (ctx, id) => store.findRole(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, id),
+    onRoleChanged: (ctx, _thread, at, change) => tellRoleChanged(ctx, at, change),
+    onRemoved: (ctx, _thread, { id, user_id }, { role }) =>
+      recordAudit(ctx, ctx.tx, {
+        action: user_id === ctx.person.user_id ? 'thread.left' : 'thread.removed',
+        subject: toWire('usr', user_id),
+        data: { thread: toWire('thr', id), role },
+      }),
+  })
 
   return {
-    getMember,
+    getMember: (ctx: Context, { thread_id: id, user_id }: ById): Promise<ThreadMember> =>
+      members.getMember(ctx, { id, user_id }),
 
-    async listMembers(ctx: Context, { thread_id, cursor, limit }: InThread & ListQuery) {
-      const rows = await store.listMembers(ctx.tx, ctx.workspace.workspace_id, thread_id, decodeIdCursor(cursor), limit)
-      return toPage(rows, limit, (row) => [row.user_id])
-    },
+    listMembers: (ctx: Context, { thread_id: id, ...page }: InThread & ListQuery) =>
+      members.listMembers(ctx, { id, ...page }),
 
     async inviteMember(ctx: Context, input: InThread & z.output<typeof NewInvitation>): Promise<InviteAnswer> {
       const { thread_id, email, role } = input
@@ -55,46 +73,13 @@ export function makeThreadMembers({ invitations }: { invitations: Invitations })
       return invitations.invite(ctx, { email, role, to: thread.title, resource: { kind: 'thread', id: thread_id } })
     },
 
-    async updateMember(ctx: Context, input: ById & z.output<typeof MemberPatch>): Promise<ThreadMember> {
-      const { thread_id, user_id, role } = input
-      const { workspace_id } = ctx.workspace
-      await lockAsOwner(ctx, input)
-      const before = await getMember(ctx, input)
-      if (before.role === role) return before
-      await keepAnOwner(ctx, thread_id, before)
-      await store.updateRole(ctx.tx, workspace_id, thread_id, user_id, role)
-      if (before.role === 'owner') await invitations.revokeOf(ctx.tx, workspace_id, user_id, { resourceId: thread_id })
-      await recordAudit(ctx, ctx.tx, {
-        action: 'thread.role_changed',
-        subject: toWire('usr', user_id),
-        data: { thread: toWire('thr', thread_id), from: before.role, to: role },
-      })
-      if (user_id !== ctx.person.user_id)
-        await deliverEvent(ctx.tx, {
-          workspaceId: workspace_id,
-          kind: 'thread.role_changed',
-          title: `Your role in a thread is now ${role}`,
-          body: `${ctx.person.name} changed your role from ${before.role} to ${role}.`,
-          data: { thread_id: toWire('thr', thread_id) },
-          to: [user_id],
-        })
-      return { ...before, role }
-    },
+    updateMember: (
+      ctx: Context,
+      { thread_id: id, user_id, role }: ById & z.output<typeof MemberPatch>,
+    ): Promise<ThreadMember> => members.updateMember(ctx, { id, user_id }, role),
 
-    async removeMember(ctx: Context, input: ById): Promise<void> {
-      const { thread_id, user_id } = input
-      const { workspace_id } = ctx.workspace
-      await lockAsOwner(ctx, input)
-      const member = await getMember(ctx, input)
-      await keepAnOwner(ctx, thread_id, member)
-      await recordAudit(ctx, ctx.tx, {
-        action: user_id === ctx.person.user_id ? 'thread.left' : 'thread.removed',
-        subject: toWire('usr', user_id),
-        data: { thread: toWire('thr', thread_id), role: member.role },
-      })
-      await invitations.revokeOf(ctx.tx, workspace_id, user_id, { resourceId: thread_id })
-      await store.deleteMember(ctx.tx, workspace_id, thread_id, user_id)
-    },
+    removeMember: (ctx: Context, { thread_id: id, user_id }: ById): Promise<void> =>
+      members.removeMember(ctx, { id, user_id }),
   }
 }
 

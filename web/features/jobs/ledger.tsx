@@ -11,14 +11,15 @@ import { formatDuration, RelativeTime } from '#web/ui/time.tsx'
 import { JobShell } from './job-page.tsx'
 import { useJobId } from './use-job.ts'
 
-const statuses = ['failed', 'succeeded', 'running', 'pending', 'skipped'] as const
+const statuses = ['failed', 'succeeded', 'running', 'pending', 'skipped', 'filtered'] as const
 type Status = (typeof statuses)[number]
 const words: Record<Status, string> = {
   failed: 'Failed',
   succeeded: 'Succeeded',
   running: 'Running',
   pending: 'Pending',
-  skipped: 'Skipped',
+  skipped: 'Unchanged',
+  filtered: 'Filtered',
 }
 
 export function LedgerPage() {

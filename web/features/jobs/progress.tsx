@@ -8,6 +8,7 @@ import type { Progress } from './use-job.ts'
 const parts = [
   { status: 'succeeded', label: 'Succeeded', fill: 'bg-success' },
   { status: 'skipped', label: 'Unchanged', fill: 'bg-accent' },
+  { status: 'filtered', label: 'Filtered', fill: 'bg-ink-3' },
   { status: 'failed', label: 'Failed', fill: 'bg-danger' },
   { status: 'running', label: 'Running', fill: 'bg-running' },
   { status: 'pending', label: 'Pending', fill: 'bg-line' },
@@ -16,7 +17,7 @@ const parts = [
 /** One bar for the whole run, each state its part of it. */
 export function ProgressOfRun({ progress, running, jobId }: { progress: Progress; running: boolean; jobId: string }) {
   const { total, counts, rate, estimated_end_at } = progress
-  const done = counts.succeeded + counts.failed + counts.skipped
+  const done = counts.succeeded + counts.failed + counts.skipped + counts.filtered
   const share = total > 0 ? Math.floor((done / total) * 100) : 0
   return (
     <Card>

@@ -16,7 +16,7 @@ export function jobRole(job: EnrichmentJob | undefined): JobRole {
 export type Progress = { total: number; counts: LedgerCounts; rate: number | null; estimated_end_at: string | null }
 export type LiveJob = { progress: Progress | null; state: 'live' | 'lost' | 'ended'; reason?: string | undefined }
 
-const zero: LedgerCounts = { pending: 0, running: 0, succeeded: 0, failed: 0, skipped: 0 }
+const zero: LedgerCounts = { pending: 0, running: 0, succeeded: 0, failed: 0, skipped: 0, filtered: 0 }
 
 /** Progress as it happens. What else changes is fetched again: the socket says when. */
 export function useLiveJob(jobId: string): LiveJob {

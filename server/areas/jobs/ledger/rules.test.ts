@@ -94,6 +94,7 @@ describe('an execution that ended', () => {
     ...more,
   })
   const FAILED = { status: 'failed', remember: true }
+  const ELSEWHERE = { status: 'failed', remember: false }
   const AGAIN = { status: 'pending', again_in_s: 2 }
   test.each<[string, Partial<Ending>, number, object]>([
     ['succeeded', { status: 'succeeded' }, 1, { status: 'succeeded' }],
@@ -117,7 +118,9 @@ describe('an execution that ended', () => {
     ['did not reach a warehouse', { code: 'warehouse_failed', step: 'connect' }, 1, AGAIN],
     ['did not find a warehouse', { code: 'warehouse_failed', step: 'resolve' }, 1, AGAIN],
     ['sent a wrong statement', { code: 'warehouse_failed', step: 'read' }, 1, FAILED],
-    ['could not sign in', { code: 'warehouse_failed', step: 'sign_in' }, 1, FAILED],
+    ['could not sign in', { code: 'warehouse_failed', step: 'sign_in' }, 1, ELSEWHERE],
+    ['lacked a right', { code: 'credential_not_allowed' }, 1, ELSEWHERE],
+    ['lacked a model', { code: 'provider_not_configured' }, 1, ELSEWHERE],
     ['had wrong arguments', { code: 'args_invalid' }, 1, FAILED],
     ['may have had its effect', { code: 'outcome_unknown' }, 1, FAILED],
     ['was refused by the model', { code: 'provider_refused' }, 1, FAILED],

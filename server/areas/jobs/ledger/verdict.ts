@@ -37,6 +37,7 @@ const PERMANENT: ReadonlySet<string> = new Set([
   'code_failed',
   'condition_not_boolean',
   'connection_not_allowed',
+  'connection_read_only',
   'connection_revoked',
   'credential_needs_reconnect',
   'credential_not_allowed',
@@ -97,9 +98,30 @@ export function isPermanent(ending: Ending, failNodes: ReadonlySet<string>): boo
   return ending.code !== null && PERMANENT.has(ending.code)
 }
 
+/** Permanent until somebody sets something right that is neither the record nor the recipe. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  'activation_required',
+  'channel_disabled',
+  'connection_not_allowed',
+  'connection_read_only',
+  'connection_revoked',
+  'credential_needs_reconnect',
+  'credential_not_allowed',
+  'credential_refused',
+  'dataset_not_allowed',
+  'model_not_allowed',
+  'no_active_version',
+  'provider_not_configured',
+  'workflow_not_allowed',
+])
+const ELSEWHERE_STEPS = new Set(['tls', 'sign_in'])
+
+const isElsewhere = ({ code, step }: Ending): boolean =>
+  code === 'warehouse_failed' ? ELSEWHERE_STEPS.has(step ?? '') : code !== null && ELSEWHERE.has(code)
+
 /**
- * `remember`: later runs leave the record alone until it or the recipe changes. One that somebody cancelled is no failure of
- * the record, so the next run tries it.
+ * `remember`: later runs leave the record alone until it or the recipe changes. One that somebody cancelled, or that failed for
+ * want of a credential or a right, is no failure of the record, so the next run tries it.
  */
 export type Verdict =
   | { status: 'succeeded' }
@@ -114,6 +136,6 @@ export function verdictOf(
   if (ending.status === 'succeeded') return { status: 'succeeded' }
   if (ending.status === 'cancelled') return { status: 'failed', remember: false }
   if (ending.poison || isPermanent(ending, failNodes) || attempt >= retry.max_attempts)
-    return { status: 'failed', remember: true }
+    return { status: 'failed', remember: !isElsewhere(ending) }
   return { status: 'pending', again_in_s: backoffAfter(retry, attempt) }
 }

@@ -1,0 +1,88 @@
+import type { Tx } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import type { Invitations } from './invitations.ts'
+
+// The members of a thing that has owners: a thread, a job. There is always one owner left, and whoever is none may only leave.
+
+type Member = { user_id: string; role: string }
+
+type At = { id: string; user_id: string }
+
+export type MembersOf<Row extends Member, Resource> = {
+  noun: 'job' | 'thread'
+  invitations: Pick<Invitations, 'revokeOf'>
+  store: {
+    findMember(tx: Tx, workspaceId: string, id: string, userId: string): Promise<Row | undefined>
+    listMembers(tx: Tx, workspaceId: string, id: string, after: string | null, limit: number): Promise<Row[]>
+    countOwners(tx: Tx, workspaceId: string, id: string): Promise<number>
+    setRole(tx: Tx, workspaceId: string, id: string, userId: string, role: Row['role']): Promise<unknown>
+    deleteMember(tx: Tx, workspaceId: string, id: string, userId: string): Promise<unknown>
+  }
+  /** Keeps others who change its members waiting. Undefined where it is gone. */
+  lock(ctx: Context, id: string): Promise<Resource | undefined>
+  roleOf(ctx: Context, id: string): Promise<string | undefined>
+  /** What else comes of a change, in its transaction: the audit log, notifications. */
+  onRoleChanged(ctx: Context, resource: Resource, at: At, change: { from: Row['role']; to: Row['role'] }): Promise<void>
+  onRemoved(ctx: Context, resource: Resource, at: At, member: Row): Promise<void>
+}
+
+export function makeResourceMembers<Row extends Member, Resource>(of: MembersOf<Row, Resource>) {
+  const { noun, store, invitations } = of
+
+  async function getMember(ctx: Context, { id, user_id }: At): Promise<Row> {
+    const member = await store.findMember(ctx.tx, ctx.workspace.workspace_id, id, user_id)
+    if (!member) throw problem('not_found')
+    return member
+  }
+
+  /** Takes the turn, and asks again whether the caller still is what the access check saw: two owners may act at once. */
+  async function takeTurn(ctx: Context, { id, user_id }: At): Promise<Resource> {
+    const resource = await of.lock(ctx, id)
+    const role = await of.roleOf(ctx, id)
+    if (resource === undefined || role === undefined) throw problem('not_found')
+    if (role !== 'owner' && user_id !== ctx.person.user_id)
+      throw problem('forbidden', `Only an owner of the ${noun} may do this.`)
+    return resource
+  }
+
+  async function keepAnOwner(ctx: Context, member: Row, id: string): Promise<void> {
+    if (member.role === 'owner' && (await store.countOwners(ctx.tx, ctx.workspace.workspace_id, id)) === 1)
+      throw problem('last_owner', `Make somebody else an owner of the ${noun} first.`)
+  }
+
+  return {
+    getMember,
+    takeTurn,
+
+    async listMembers(ctx: Context, { id, cursor, limit }: { id: string } & ListQuery) {
+      const rows = await store.listMembers(ctx.tx, ctx.workspace.workspace_id, id, decodeIdCursor(cursor), limit)
+      return toPage(rows, limit, (row) => [row.user_id])
+    },
+
+    /** `takeTurn` lets people leave; a role is changed by owners alone. */
+    async updateMember(ctx: Context, at: At, role: Row['role']): Promise<Row> {
+      const { workspace_id } = ctx.workspace
+      const resource = await takeTurn(ctx, { id: at.id, user_id: '' })
+      const before = await getMember(ctx, at)
+      if (before.role === role) return before
+      await keepAnOwner(ctx, before, at.id)
+      await store.setRole(ctx.tx, workspace_id, at.id, at.user_id, role)
+      if (before.role === 'owner') await invitations.revokeOf(ctx.tx, workspace_id, at.user_id, { resourceId: at.id })
+      await of.onRoleChanged(ctx, resource, at, { from: before.role, to: role })
+      return { ...before, role }
+    },
+
+    async removeMember(ctx: Context, at: At): Promise<void> {
+      const { workspace_id } = ctx.workspace
+      const resource = await takeTurn(ctx, at)
+      const member = await getMember(ctx, at)
+      await keepAnOwner(ctx, member, at.id)
+      await store.deleteMember(ctx.tx, workspace_id, at.id, at.user_id)
+      await invitations.revokeOf(ctx.tx, workspace_id, at.user_id, { resourceId: at.id })
+      await of.onRemoved(ctx, resource, at, member)
+    },
+  }
+}
