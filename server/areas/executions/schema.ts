@@ -12,8 +12,6 @@ export const TriggerKind = z.enum([
   'event',
   'system',
 ])
-/** A job starts an execution for each record, and those would crowd out all others. */
-export const NOT_JOBS = TriggerKind.exclude(['job']).options
 export const Status = z.enum(['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled', 'timed_out'])
 
 const ExecutionError = z.looseObject({ code: z.string(), message: z.string() })

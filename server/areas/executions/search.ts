@@ -19,6 +19,18 @@ export type Filter = {
   trigger: TriggerKind[] | null
 }
 
+/** A job starts an execution for each record, and those would crowd out all others. */
+export const NOT_JOBS: TriggerKind[] = [
+  'user',
+  'webhook',
+  'embed',
+  'schedule',
+  'channel',
+  'workflow',
+  'event',
+  'system',
+]
+
 /** An id is made a little before its row, perhaps by another clock: ids narrow the search by time, `created_at` decides. */
 const SLACK = HOUR
 
@@ -55,8 +67,8 @@ const startedByMe = (status: string | null, whose: Whose): string => `
     order by e.execution_id desc limit $9)`
 
 const foundWith = (status: string | null, triggers: readonly TriggerKind[] | null): string[] => {
-  const jobs = triggers === null || triggers.includes('job')
-  const others = triggers === null || triggers.some((kind) => kind !== 'job')
+  const jobs = triggers === null || triggers.filter((kind) => kind === 'job').length > 0
+  const others = triggers === null || triggers.filter((kind) => kind !== 'job').length > 0
   const kinds: Whose[] = [...(jobs ? (['of jobs'] as const) : []), ...(others ? (['not of jobs'] as const) : [])]
   const ofWorkflows: Whose[] = triggers === null ? ['any'] : kinds
   return [

@@ -12,8 +12,8 @@ import type { Exchange } from '#platform/http/route'
 import type { ListQuery } from '#platform/http/schema'
 import { fromWire, NOWHERE, toWire } from '#platform/ids'
 import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
-import { type Execution, type eventsQuery, NOT_JOBS, type RetryBody, type RunBody } from './schema.ts'
-import { searchExecutions } from './search.ts'
+import type { Execution, eventsQuery, RetryBody, RunBody } from './schema.ts'
+import { NOT_JOBS, searchExecutions } from './search.ts'
 import { sendStoredJson } from './send-json.ts'
 import {
   checkInput,

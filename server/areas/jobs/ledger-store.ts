@@ -2,12 +2,12 @@ import type { BlobRef } from '#engine/ports'
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { pageRows } from '#platform/http/page'
-import type { JobRun, LastRun, LedgerItem, RecordStatus } from './schema.ts'
+import type { JobRun, LedgerItem, RecordStatus } from './schema.ts'
 import { countsOf, runColumns, runWithDates } from './store.ts'
 
 // The ledger, as people see it.
 
-export type LedgerHead = { run_id: string; total: number; counts: LastRun['counts']; dataset_sha256: string | null }
+export type LedgerHead = { run_id: string; total: number; counts: JobRun['counts']; dataset_sha256: string | null }
 
 /** Of the newest run, or of the one that is named. */
 export const findLedger = (

@@ -27,7 +27,13 @@ export function makeJobMembers({ invitations }: { invitations: Invitations }) {
   const members = makeResourceMembers<JobMember, JobRow>({
     noun: 'job',
     invitations,
-    store: { ...store, setRole: store.putMember },
+    store: {
+      findMember: store.findMember,
+      listMembers: store.listMembers,
+      countOwners: store.countOwners,
+      setRole: store.putMember,
+      deleteMember: store.deleteMember,
+    },
     lock: (ctx, id) => lockJob(ctx.tx, ctx.workspace.workspace_id, id),
     roleOf: (ctx, id) => roleInJob(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, id),
     async onRoleChanged(ctx, job, { id, user_id }, { from, to }) {

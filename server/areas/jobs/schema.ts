@@ -36,7 +36,7 @@ const Counts = z
 
 export const RunError = z.looseObject({ code: z.string(), message: z.string() })
 
-const LastRun = z
+export const JobRun = z
   .object({
     run_id: id('run'),
     status: z.enum(['starting', 'running', 'writing', 'succeeded', 'failed', 'cancelled']),
@@ -57,9 +57,7 @@ const LastRun = z
     finished_at: timestamp().nullable(),
   })
   .meta({ id: 'JobRun' })
-export type LastRun = z.input<typeof LastRun>
-export const JobRun = LastRun
-export type JobRun = LastRun
+export type JobRun = z.input<typeof JobRun>
 
 const Retry = z
   .object({
@@ -100,7 +98,7 @@ export const Job = z
     status: z.enum(['idle', 'due', 'running', 'paused', 'failed']),
     paused_reason: z.enum(['manual', 'connection_revoked', 'credential_unusable', 'workflow_deleted']).nullable(),
     due_at: timestamp().nullable(),
-    last_run: LastRun.nullable(),
+    last_run: JobRun.nullable(),
     created_at: timestamp(),
     updated_at: timestamp(),
   })

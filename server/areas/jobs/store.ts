@@ -3,7 +3,7 @@ import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { pageRows } from '#platform/http/page'
 import type { Retry } from './ledger/verdict.ts'
-import type { Job, LastRun, Role } from './schema.ts'
+import type { Job, JobRun, Role } from './schema.ts'
 
 /** `a.pending` and the like: what has no row yet is pending too. */
 export const countsOf = (of: string): string =>
@@ -37,7 +37,7 @@ const tables = `enrichment_jobs j
   left join ledger_runs r on r.workspace_id = j.workspace_id and r.run_id = j.last_run_id`
 
 /** PostgreSQL's JSON writes times in its own way. */
-export const runWithDates = (run: LastRun): LastRun => ({
+export const runWithDates = (run: JobRun): JobRun => ({
   ...run,
   started_at: new Date(run.started_at),
   finished_at: run.finished_at === null ? null : new Date(run.finished_at),

@@ -40,7 +40,13 @@ export function makeThreadMembers({ invitations }: { invitations: Invitations })
   const members = makeResourceMembers<ThreadMember, true>({
     noun: 'thread',
     invitations,
-    store: { ...store, setRole: store.updateRole },
+    store: {
+      findMember: store.findMember,
+      listMembers: store.listMembers,
+      countOwners: store.countOwners,
+      setRole: store.updateRole,
+      deleteMember: store.deleteMember,
+    },
     async lock(ctx, id) {
       await store.lockThread(ctx.tx, ctx.workspace.workspace_id, id)
       return true

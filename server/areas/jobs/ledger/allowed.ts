@@ -2,7 +2,7 @@ import { reachesRole } from '#areas/workflows/definition-rights'
 import type { Principal } from '#areas/workflows/rights'
 import type { Tx } from '#platform/db/pool'
 import type { JobRow } from '../store.ts'
-import type { RunError } from './errors.ts'
+import type { RunError } from './run-error.ts'
 
 // What a job is bound to is read and written in the name of whom its runs act for. People lose roles after they bound it, so
 // this is asked whenever a run begins.

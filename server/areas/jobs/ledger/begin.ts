@@ -14,8 +14,8 @@ import { legacyRecipeHash, recipeHash } from '../recipe.ts'
 import { type JobRow, outputIsGone, takeDueJob } from '../store.ts'
 import { tellOwners } from '../telling.ts'
 import { findForbidden } from './allowed.ts'
-import type { RunError } from './errors.ts'
 import type { Target } from './flights.ts'
+import type { RunError } from './run-error.ts'
 import * as runs from './runs.ts'
 
 type Executed = { definition_ref: string; sha256: string; version_id: string | null }

@@ -1,8 +1,6 @@
-import type { Json } from '#model/definition'
 import { toWire } from '#platform/ids'
+import type { RunError } from './run-error.ts'
 import type { Run } from './runs.ts'
-
-export type RunError = { code: string; message: string; details?: Json }
 
 /** Both fingerprints, so that the person who reads it can tell which records were meant. */
 export const datasetChanged = (run: Run, is: string | null): RunError => {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#model/definition'
-import type { RunError } from './errors.ts'
+import type { RunError } from './run-error.ts'
 import type { Run } from './runs.ts'
 
 // When a run ends before its records do. What succeeded until then is delivered all the same.

@@ -3,7 +3,7 @@ import { canonicalText } from '#model/canonical'
 import type { Json, JsonObject } from '#model/definition'
 import { own } from '#model/json'
 import { mapRecord, wants } from '../recipe.ts'
-import type { RunError } from './errors.ts'
+import type { RunError } from './run-error.ts'
 import type { Run } from './runs.ts'
 
 // What a run knows of a record before it does anything with it.

@@ -8,8 +8,9 @@ import { appendEvent } from '../events.ts'
 import { tellOwners } from '../telling.ts'
 import { targetOf } from './begin.ts'
 import { type DriveOptions, driveRecords } from './drive.ts'
-import { datasetChanged, type RunError } from './errors.ts'
+import { datasetChanged } from './errors.ts'
 import { countsOf } from './progress.ts'
+import type { RunError } from './run-error.ts'
 import * as runs from './runs.ts'
 
 // A run from the moment somebody takes its lease to its end, or until it is laid aside or taken away.

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
-import type { RunError } from './errors.ts'
+import type { RunError } from './run-error.ts'
 import type { Retry } from './verdict.ts'
 
 // The statements of the ledger. Each write of a runner ends with `moveRun`, which finds no row where the lease was lost;
