@@ -67,10 +67,10 @@ const startedByMe = (status: string | null, whose: Whose): string => `
     order by e.execution_id desc limit $9)`
 
 const foundWith = (status: string | null, triggers: readonly TriggerKind[] | null): string[] => {
-  const jobs = triggers === null || triggers.filter((kind) => kind === 'job').length > 0
-  const others = triggers === null || triggers.filter((kind) => kind !== 'job').length > 0
+  const jobs = triggers === null || triggers.includes('job')
+  const others = triggers === null || triggers.some((kind) => kind !== 'job')
   const kinds: Whose[] = [...(jobs ? (['of jobs'] as const) : []), ...(others ? (['not of jobs'] as const) : [])]
-  const ofWorkflows: Whose[] = triggers === null ? ['any'] : kinds
+  const ofWorkflows: Whose[] = triggers === null || kinds.length === 0 ? ['any'] : kinds
   return [
     ...ofWorkflows.map((whose) => ofMyWorkflows(status, whose)),
     ...kinds.map((whose) => startedByMe(status, whose)),
