@@ -8,9 +8,7 @@ import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input } from '#web/ui/field.tsx'
-import { Page } from '#web/ui/page.tsx'
-import { Empty, Loaded } from '#web/ui/states.tsx'
-import { Table } from '#web/ui/table.tsx'
+import { ListPage } from '#web/ui/list-page.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 
 export function CompaniesPage() {
@@ -25,56 +23,49 @@ export function CompaniesPage() {
     </Button>
   )
   return (
-    <Page
+    <ListPage
       title="Companies and workspaces"
       description="A company has workspaces. Each workspace has its own workflows, data and people."
-      actions={make}
+      what="the companies"
+      list={companies}
+      create={make}
+      empty={{ icon: Building2, title: 'No companies yet' }}
+      rowKey={(row) => row.company_id}
+      rowTo={(row) => `/companies/${row.company_id}`}
+      columns={[
+        {
+          header: 'Company',
+          link: true,
+          cell: (row) => row.name,
+          after: (row) => row.owner_id === userId && <Badge tone="accent">Yours</Badge>,
+        },
+        {
+          header: 'Your workspaces in it',
+          cell: (row) => (
+            <span className="flex gap-2 overflow-hidden">
+              {inside(row).map((workspace) => (
+                <Link
+                  key={workspace.workspace_id}
+                  to={`/workspaces/${workspace.workspace_id}`}
+                  className="text-accent hover:underline"
+                >
+                  {workspace.name}
+                </Link>
+              ))}
+              {inside(row).length === 0 && <span className="text-ink-3">none</span>}
+            </span>
+          ),
+        },
+        {
+          header: 'Created',
+          cell: (row) => <RelativeTime at={row.created_at} />,
+          width: '9rem',
+          secondary: true,
+        },
+      ]}
     >
-      <Loaded of={companies} what="the companies">
-        {(rows) => (
-          <Table
-            label="Companies"
-            rows={rows}
-            rowKey={(row) => row.company_id}
-            rowTo={(row) => `/companies/${row.company_id}`}
-            more={companies.more}
-            empty={<Empty icon={Building2} title="No companies yet" action={make} />}
-            columns={[
-              {
-                header: 'Company',
-                link: true,
-                cell: (row) => row.name,
-                after: (row) => row.owner_id === userId && <Badge tone="accent">Yours</Badge>,
-              },
-              {
-                header: 'Your workspaces in it',
-                cell: (row) => (
-                  <span className="flex gap-2 overflow-hidden">
-                    {inside(row).map((workspace) => (
-                      <Link
-                        key={workspace.workspace_id}
-                        to={`/workspaces/${workspace.workspace_id}`}
-                        className="text-accent hover:underline"
-                      >
-                        {workspace.name}
-                      </Link>
-                    ))}
-                    {inside(row).length === 0 && <span className="text-ink-3">none</span>}
-                  </span>
-                ),
-              },
-              {
-                header: 'Created',
-                cell: (row) => <RelativeTime at={row.created_at} />,
-                width: '9rem',
-                secondary: true,
-              },
-            ]}
-          />
-        )}
-      </Loaded>
       <NewCompany open={making} onClose={() => setMaking(false)} />
-    </Page>
+    </ListPage>
   )
 }
 

@@ -4,9 +4,7 @@ import { useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
-import { Page } from '#web/ui/page.tsx'
-import { Empty, Loaded } from '#web/ui/states.tsx'
-import { Table } from '#web/ui/table.tsx'
+import { ListPage } from '#web/ui/list-page.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { stateLabels } from './forms.ts'
 
@@ -20,48 +18,42 @@ export function CredentialsPage() {
     </ButtonLink>
   )
   return (
-    <Page
+    <ListPage
       title="Credentials"
       description="Secrets for outside services. They go only to their hosts, and no one can read them back."
-      actions={add}
-    >
-      {failed && (
-        <p role="alert" className="mb-6 rounded-lg bg-danger-soft px-4 py-3 text-danger">
-          {failed}
-        </p>
-      )}
-      <Loaded of={credentials} what="the credentials">
-        {(items) => (
-          <Table
-            label="Credentials"
-            rows={items}
-            rowKey={(row) => row.credential_id}
-            rowTo={(row) => `/credentials/${row.credential_id}`}
-            more={credentials.more}
-            empty={
-              <Empty icon={KeySquare} title="No credentials yet" action={add}>
-                Store a token, a password or a key once, and name it in workflows instead of writing it into them.
-              </Empty>
-            }
-            columns={[
-              { header: 'Name', link: true, cell: (row) => row.name },
-              { header: 'Hosts', cell: (row) => row.hosts.join(', '), secondary: true },
-              { header: 'Kind', cell: (row) => row.service ?? row.kind, width: '9rem', secondary: true },
-              {
-                header: 'State',
-                cell: (row) => <StatusBadge status={row.state} label={stateLabels[row.state] ?? row.state} />,
-                width: '9rem',
-              },
-              {
-                header: 'Last used',
-                cell: (row) => (row.last_used_at ? <RelativeTime at={row.last_used_at} /> : 'never'),
-                width: '9rem',
-                secondary: true,
-              },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Page>
+      what="the credentials"
+      list={credentials}
+      create={add}
+      empty={{
+        icon: KeySquare,
+        title: 'No credentials yet',
+        text: 'Store a token, a password or a key once, and name it in workflows instead of writing it into them.',
+      }}
+      notice={
+        failed && (
+          <p role="alert" className="mb-6 rounded-lg bg-danger-soft px-4 py-3 text-danger">
+            {failed}
+          </p>
+        )
+      }
+      rowKey={(row) => row.credential_id}
+      rowTo={(row) => `/credentials/${row.credential_id}`}
+      columns={[
+        { header: 'Name', link: true, cell: (row) => row.name },
+        { header: 'Hosts', cell: (row) => row.hosts.join(', '), secondary: true },
+        { header: 'Kind', cell: (row) => row.service ?? row.kind, width: '9rem', secondary: true },
+        {
+          header: 'State',
+          cell: (row) => <StatusBadge status={row.state} label={stateLabels[row.state] ?? row.state} />,
+          width: '9rem',
+        },
+        {
+          header: 'Last used',
+          cell: (row) => (row.last_used_at ? <RelativeTime at={row.last_used_at} /> : 'never'),
+          width: '9rem',
+          secondary: true,
+        },
+      ]}
+    />
   )
 }

@@ -3,9 +3,7 @@ import { useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
 import { formatBytes, formatNumber } from '#web/ui/format.ts'
-import { Page } from '#web/ui/page.tsx'
-import { Empty, Loaded } from '#web/ui/states.tsx'
-import { Table } from '#web/ui/table.tsx'
+import { ListPage } from '#web/ui/list-page.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { Fingerprint } from './fingerprint.tsx'
 
@@ -23,63 +21,55 @@ export function DatasetsPage() {
     </>
   )
   return (
-    <Page
+    <ListPage
       title="Datasets"
       description="Lists of records for workflows, jobs and suites. A fingerprint shows every change."
-      actions={add}
-    >
-      <Loaded of={datasets} what="the datasets">
-        {(rows) => (
-          <Table
-            label="Datasets"
-            rows={rows}
-            rowKey={(row) => row.dataset_id}
-            rowTo={(row) => `/datasets/${row.dataset_id}`}
-            more={datasets.more}
-            empty={
-              <Empty icon={Table2} title="No datasets yet" action={add}>
-                {canWrite
-                  ? 'Import a CSV or JSON file, enter a few records, or capture a source from a connection.'
-                  : 'Workspace members can import one.'}
-              </Empty>
-            }
-            columns={[
-              {
-                header: 'Name',
-                link: true,
-                cell: (row) => row.name,
-              },
-              { header: 'Records', cell: (row) => formatNumber(row.record_count), align: 'right', width: '8rem' },
-              {
-                header: 'Columns',
-                cell: (row) => formatNumber(row.columns.length),
-                align: 'right',
-                width: '6rem',
-                secondary: true,
-              },
-              {
-                header: 'Size',
-                cell: (row) => formatBytes(row.size_bytes),
-                align: 'right',
-                width: '7rem',
-                secondary: true,
-              },
-              {
-                header: 'Fingerprint',
-                cell: (row) => <Fingerprint sha256={row.sha256} />,
-                width: '10rem',
-                secondary: true,
-              },
-              {
-                header: 'Changed',
-                cell: (row) => <RelativeTime at={row.updated_at} />,
-                width: '9rem',
-                secondary: true,
-              },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Page>
+      what="the datasets"
+      list={datasets}
+      create={add}
+      empty={{
+        icon: Table2,
+        title: 'No datasets yet',
+        text: canWrite
+          ? 'Import a CSV or JSON file, enter a few records, or capture a source from a connection.'
+          : 'Workspace members can import one.',
+      }}
+      rowKey={(row) => row.dataset_id}
+      rowTo={(row) => `/datasets/${row.dataset_id}`}
+      columns={[
+        {
+          header: 'Name',
+          link: true,
+          cell: (row) => row.name,
+        },
+        { header: 'Records', cell: (row) => formatNumber(row.record_count), align: 'right', width: '8rem' },
+        {
+          header: 'Columns',
+          cell: (row) => formatNumber(row.columns.length),
+          align: 'right',
+          width: '6rem',
+          secondary: true,
+        },
+        {
+          header: 'Size',
+          cell: (row) => formatBytes(row.size_bytes),
+          align: 'right',
+          width: '7rem',
+          secondary: true,
+        },
+        {
+          header: 'Fingerprint',
+          cell: (row) => <Fingerprint sha256={row.sha256} />,
+          width: '10rem',
+          secondary: true,
+        },
+        {
+          header: 'Changed',
+          cell: (row) => <RelativeTime at={row.updated_at} />,
+          width: '9rem',
+          secondary: true,
+        },
+      ]}
+    />
   )
 }

@@ -6,9 +6,7 @@ import { StatusBadge } from '#web/ui/badge.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
 import { cronInWords } from '#web/ui/cron.ts'
 import { formatNumber } from '#web/ui/format.ts'
-import { Page } from '#web/ui/page.tsx'
-import { Empty, Loaded } from '#web/ui/states.tsx'
-import { Table } from '#web/ui/table.tsx'
+import { ListPage } from '#web/ui/list-page.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 
 export function JobsPage() {
@@ -20,40 +18,32 @@ export function JobsPage() {
     </ButtonLink>
   )
   return (
-    <Page
+    <ListPage
       title="Jobs"
       description="A job runs a workflow for every record of a dataset, once or on a schedule, and tracks each record."
-      actions={make}
-    >
-      <Loaded of={jobs} what="the jobs">
-        {(rows) => (
-          <Table
-            label="Jobs"
-            rows={rows}
-            rowKey={(row) => row.job_id}
-            rowTo={(row) => `/jobs/${row.job_id}`}
-            more={jobs.more}
-            empty={
-              <Empty icon={ListChecks} title="No jobs yet" action={make}>
-                {canWrite
-                  ? 'Choose a workflow and a dataset. The job processes it record by record.'
-                  : 'You can see jobs you were invited to and jobs of workflows you are a member of.'}
-              </Empty>
-            }
-            columns={[
-              {
-                header: 'Name',
-                link: true,
-                cell: (row) => row.name,
-              },
-              { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '8rem' },
-              { header: 'When', cell: (row) => <When job={row} />, secondary: true },
-              { header: 'Last run', cell: (row) => <LastRun job={row} />, width: '17rem', secondary: true },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Page>
+      what="the jobs"
+      list={jobs}
+      create={make}
+      empty={{
+        icon: ListChecks,
+        title: 'No jobs yet',
+        text: canWrite
+          ? 'Choose a workflow and a dataset. The job processes it record by record.'
+          : 'You can see jobs you were invited to and jobs of workflows you are a member of.',
+      }}
+      rowKey={(row) => row.job_id}
+      rowTo={(row) => `/jobs/${row.job_id}`}
+      columns={[
+        {
+          header: 'Name',
+          link: true,
+          cell: (row) => row.name,
+        },
+        { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '8rem' },
+        { header: 'When', cell: (row) => <When job={row} />, secondary: true },
+        { header: 'Last run', cell: (row) => <LastRun job={row} />, width: '17rem', secondary: true },
+      ]}
+    />
   )
 }
 

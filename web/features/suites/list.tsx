@@ -4,9 +4,7 @@ import type { Suite } from '#sdk/types.generated'
 import { api, useApi } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
-import { Page } from '#web/ui/page.tsx'
-import { Empty, Loaded } from '#web/ui/states.tsx'
-import { Table } from '#web/ui/table.tsx'
+import { ListPage } from '#web/ui/list-page.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { PassRate } from './pass-rate.tsx'
 
@@ -34,43 +32,36 @@ export function SuitesPage() {
     </ButtonLink>
   )
   return (
-    <Page
+    <ListPage
       title="Suites"
       description="A suite runs a workflow with known records and compares the output with what you expect."
-      actions={make}
-    >
-      <Loaded of={suites} what="the suites">
-        {(rows) => (
-          <Table
-            label="Suites"
-            rows={rows}
-            rowKey={(row) => row.suite_id}
-            rowTo={(row) => `/suites/${row.suite_id}`}
-            empty={
-              <Empty icon={FlaskConical} title="No suites yet" action={make}>
-                Choose a workflow and a dataset with the expected output of each record.
-              </Empty>
-            }
-            columns={[
-              {
-                header: 'Name',
-                link: true,
-                cell: (row) => row.name,
-              },
-              { header: 'Workflow', cell: (row) => row.workflow_name, secondary: true },
-              { header: 'Checks', cell: (row) => row.checks.length, align: 'right', width: '6rem', secondary: true },
-              { header: 'Newest run', cell: (row) => <Newest suite={row} />, width: '13rem' },
-              {
-                header: 'Changed',
-                cell: (row) => <RelativeTime at={row.updated_at} />,
-                width: '9rem',
-                secondary: true,
-              },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Page>
+      what="the suites"
+      list={suites}
+      create={make}
+      empty={{
+        icon: FlaskConical,
+        title: 'No suites yet',
+        text: 'Choose a workflow and a dataset with the expected output of each record.',
+      }}
+      rowKey={(row) => row.suite_id}
+      rowTo={(row) => `/suites/${row.suite_id}`}
+      columns={[
+        {
+          header: 'Name',
+          link: true,
+          cell: (row) => row.name,
+        },
+        { header: 'Workflow', cell: (row) => row.workflow_name, secondary: true },
+        { header: 'Checks', cell: (row) => row.checks.length, align: 'right', width: '6rem', secondary: true },
+        { header: 'Newest run', cell: (row) => <Newest suite={row} />, width: '13rem' },
+        {
+          header: 'Changed',
+          cell: (row) => <RelativeTime at={row.updated_at} />,
+          width: '9rem',
+          secondary: true,
+        },
+      ]}
+    />
   )
 }
 

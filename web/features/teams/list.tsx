@@ -6,9 +6,7 @@ import { useMe, useRole } from '#web/session.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
-import { Page } from '#web/ui/page.tsx'
-import { Empty, Loaded } from '#web/ui/states.tsx'
-import { Table } from '#web/ui/table.tsx'
+import { ListPage } from '#web/ui/list-page.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 
 export function TeamsPage() {
@@ -24,53 +22,42 @@ export function TeamsPage() {
     </Button>
   )
   return (
-    <Page
+    <ListPage
       title="Teams"
       description="Groups of people. Approvals and notifications can address a team instead of a person."
-      actions={make}
+      what="the teams"
+      list={teams}
+      create={make}
+      empty={{ icon: UsersRound, title: 'No teams yet', text: 'Create a team and use it as an approver.' }}
+      rowKey={(row) => row.team_id}
+      rowTo={(row) => `/teams/${row.team_id}`}
+      columns={[
+        {
+          header: 'Name',
+          link: true,
+          cell: (row) => row.name,
+        },
+        {
+          header: 'Slug',
+          cell: (row) => <code className="font-mono text-xs text-ink-2">{row.slug}</code>,
+          secondary: true,
+        },
+        {
+          header: 'Workspace',
+          cell: (row) => <span className="text-ink-2">{workspaceName(row.workspace_id)}</span>,
+          secondary: true,
+        },
+        { header: 'People', cell: (row) => row.member_count, align: 'right', width: '6rem' },
+        {
+          header: 'Created',
+          cell: (row) => <RelativeTime at={row.created_at} />,
+          width: '8rem',
+          secondary: true,
+        },
+      ]}
     >
-      <Loaded of={teams} what="the teams">
-        {(rows) => (
-          <Table
-            label="Teams"
-            rows={rows}
-            rowKey={(row) => row.team_id}
-            rowTo={(row) => `/teams/${row.team_id}`}
-            more={teams.more}
-            empty={
-              <Empty icon={UsersRound} title="No teams yet" action={make}>
-                Create a team and use it as an approver.
-              </Empty>
-            }
-            columns={[
-              {
-                header: 'Name',
-                link: true,
-                cell: (row) => row.name,
-              },
-              {
-                header: 'Slug',
-                cell: (row) => <code className="font-mono text-xs text-ink-2">{row.slug}</code>,
-                secondary: true,
-              },
-              {
-                header: 'Workspace',
-                cell: (row) => <span className="text-ink-2">{workspaceName(row.workspace_id)}</span>,
-                secondary: true,
-              },
-              { header: 'People', cell: (row) => row.member_count, align: 'right', width: '6rem' },
-              {
-                header: 'Created',
-                cell: (row) => <RelativeTime at={row.created_at} />,
-                width: '8rem',
-                secondary: true,
-              },
-            ]}
-          />
-        )}
-      </Loaded>
       <NewTeam open={making} onClose={() => setMaking(false)} />
-    </Page>
+    </ListPage>
   )
 }
 

@@ -5,9 +5,7 @@ import { useChange, useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Button, IconButton } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
-import { Page } from '#web/ui/page.tsx'
-import { Empty, Loaded } from '#web/ui/states.tsx'
-import { Table } from '#web/ui/table.tsx'
+import { ListPage } from '#web/ui/list-page.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { VariableDialog } from './dialog.tsx'
 import { showValue } from './value.ts'
@@ -25,68 +23,51 @@ export function VariablesPage() {
     </Button>
   )
   return (
-    <Page
+    <ListPage
       title="Variables"
       description="Values that every workflow of this workspace can read as vars.NAME. They are not secret: store passwords and tokens as credentials."
-      actions={make}
+      what="the variables"
+      list={variables}
+      create={make}
+      empty={{
+        icon: VariableIcon,
+        title: 'No variables yet',
+        text: 'Add one for what differs between workspaces: an address, a region, a limit.',
+      }}
+      rowKey={(row) => row.name}
+      columns={[
+        { header: 'Name', cell: (row) => <code className="font-mono text-xs font-medium">{row.name}</code> },
+        {
+          header: 'Value',
+          cell: (row) => (
+            <code className="block max-w-72 truncate font-mono text-xs text-ink-2">{showValue(row.value)}</code>
+          ),
+        },
+        {
+          header: 'Description',
+          cell: (row) => <span className="text-ink-2">{row.description}</span>,
+          secondary: true,
+        },
+        {
+          header: 'Changed',
+          cell: (row) => <RelativeTime at={row.updated_at} />,
+          width: '8rem',
+          secondary: true,
+        },
+        {
+          header: <span className="sr-only">Actions</span>,
+          cell: (row) =>
+            mayChange(row) && (
+              <span className="inline-flex gap-1">
+                <IconButton icon={Pencil} size="small" label={`Change ${row.name}`} onClick={() => setEditing(row)} />
+                <IconButton icon={Trash2} size="small" label={`Delete ${row.name}`} onClick={() => setAsked(row)} />
+              </span>
+            ),
+          width: '6rem',
+          align: 'right',
+        },
+      ]}
     >
-      <Loaded of={variables} what="the variables">
-        {(rows) => (
-          <Table
-            label="Variables"
-            rows={rows}
-            rowKey={(row) => row.name}
-            more={variables.more}
-            empty={
-              <Empty icon={VariableIcon} title="No variables yet" action={make}>
-                Add one for what differs between workspaces: an address, a region, a limit.
-              </Empty>
-            }
-            columns={[
-              { header: 'Name', cell: (row) => <code className="font-mono text-xs font-medium">{row.name}</code> },
-              {
-                header: 'Value',
-                cell: (row) => (
-                  <code className="block max-w-72 truncate font-mono text-xs text-ink-2">{showValue(row.value)}</code>
-                ),
-              },
-              {
-                header: 'Description',
-                cell: (row) => <span className="text-ink-2">{row.description}</span>,
-                secondary: true,
-              },
-              {
-                header: 'Changed',
-                cell: (row) => <RelativeTime at={row.updated_at} />,
-                width: '8rem',
-                secondary: true,
-              },
-              {
-                header: <span className="sr-only">Actions</span>,
-                cell: (row) =>
-                  mayChange(row) && (
-                    <span className="inline-flex gap-1">
-                      <IconButton
-                        icon={Pencil}
-                        size="small"
-                        label={`Change ${row.name}`}
-                        onClick={() => setEditing(row)}
-                      />
-                      <IconButton
-                        icon={Trash2}
-                        size="small"
-                        label={`Delete ${row.name}`}
-                        onClick={() => setAsked(row)}
-                      />
-                    </span>
-                  ),
-                width: '6rem',
-                align: 'right',
-              },
-            ]}
-          />
-        )}
-      </Loaded>
       {editing !== null && (
         <VariableDialog variable={editing === 'new' ? undefined : editing} onClose={() => setEditing(null)} />
       )}
@@ -98,6 +79,6 @@ export function VariablesPage() {
         action="Delete variable"
         onConfirm={() => remove.mutateAsync({ name: asked!.name })}
       />
-    </Page>
+    </ListPage>
   )
 }

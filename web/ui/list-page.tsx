@@ -1,0 +1,53 @@
+import type { LucideIcon } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Page } from './page.tsx'
+import { Empty, type Fetched, Loaded } from './states.tsx'
+import { Table, type TableProps } from './table.tsx'
+
+type ListPageProps<Row> = Pick<TableProps<Row>, 'columns' | 'rowKey' | 'rowTo'> & {
+  title: string
+  description: ReactNode
+  /** With its article, as in "Could not load the teams". */
+  what: string
+  list: Fetched<Row[]> & Pick<TableProps<Row>, 'more'>
+  /** What makes a new one, for people who may; also shown while there is none. */
+  create?: ReactNode
+  empty: { icon: LucideIcon; title: string; text?: ReactNode }
+  /** Above the table. */
+  notice?: ReactNode
+  /** Dialogs. */
+  children?: ReactNode
+}
+
+/** A page that lists things of one kind: heading, button, table, empty state. */
+export const ListPage = <Row,>({
+  title,
+  description,
+  what,
+  list,
+  create,
+  empty,
+  notice,
+  children,
+  ...table
+}: ListPageProps<Row>) => (
+  <Page title={title} description={description} actions={create}>
+    {notice}
+    <Loaded of={list} what={what}>
+      {(rows) => (
+        <Table
+          label={title}
+          rows={rows}
+          more={list.more}
+          empty={
+            <Empty icon={empty.icon} title={empty.title} action={create}>
+              {empty.text}
+            </Empty>
+          }
+          {...table}
+        />
+      )}
+    </Loaded>
+    {children}
+  </Page>
+)
