@@ -10,6 +10,7 @@ const benches = [
   'engine',
   'trigger',
   'signal',
+  'loop',
   'history',
   'sockets',
   'import',

@@ -61,7 +61,7 @@ const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
   ['optional_type', 'optional_type'],
 ])
 
-/** Throws an ExpressionFailure that says where the text is wrong. `taken`: names beside the roots that no macro may bind. */
+/** Throws an ExpressionFailure that says where the text is wrong. `taken`: names that no macro may bind; the roots unless said. */
 export const compileCel = (text: string, roots: ReadonlySet<string>, taken?: ReadonlySet<string>): CelProgram =>
   compileTree(parseCel(text), roots, taken)
 
@@ -316,7 +316,7 @@ function method(name: string, receiver: Ast, args: Ast[], names: Names, start: n
 
 function withLocal(names: Names, node: Ast | undefined): { names: Names; slot: number } {
   if (node?.op !== 'id') throw invalid('the first argument must be the name of a variable')
-  if (names.roots.has(node.args) || names.taken.has(node.args)) {
+  if (names.taken.has(node.args)) {
     throw invalid(`"${node.args}" is taken; use another name for the variable`)
   }
   const slot = names.slots

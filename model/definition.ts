@@ -6,7 +6,16 @@ export type JsonObject = { [key: string]: Json }
 /** A literal, `{"$ref": path}` or `{"$cel": expression}`, at any depth of the JSON. A plain string is never code. */
 export type Value = Json
 
-export type RetryPolicy = { max_attempts: number; backoff_s: number; factor?: number }
+export type RetryPolicy = {
+  max_attempts: number
+  backoff_s: number
+  factor?: number
+  max_backoff_s?: number
+  /** The part of each pause by which it is made shorter or longer, from 0 to 1. */
+  jitter?: number
+  /** The error codes after which it is tried again; without them, whatever the node does not call permanent. */
+  on?: string[]
+}
 export type OnError = 'fail' | 'continue' | 'route'
 export type Join = 'all' | 'any'
 

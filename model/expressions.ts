@@ -17,7 +17,8 @@ import { jsonSize } from './size.ts'
 
 /**
  * What expressions of one execution can see. `nodes` holds an entry for every node that has settled; one that was skipped
- * has the output null. `item` and `index` exist inside a `map`, `record` in the mapping of an enrichment job.
+ * has the output null. `item` and `index` exist inside a `map`, `state` and `turn` inside a `loop`, `record` in the mapping of
+ * an enrichment job.
  */
 export type Scope = {
   input: Json
@@ -28,19 +29,24 @@ export type Scope = {
   callbacks?: Record<string, { url: string }>
   item?: Json
   index?: number
+  state?: Json
+  turn?: number
   record?: Json
   /** What `now()` and `uuid()` give; they fail where there is none. */
   moment?: Moment
 }
 
-const ROOTS = ['input', 'nodes', 'execution', 'vars', 'callbacks', 'item', 'index', 'record'] as const
-/** What the expressions of an execution may name, somewhere; a macro binds none of them. */
+const ROOTS = ['input', 'nodes', 'execution', 'vars', 'callbacks', 'item', 'index', 'state', 'turn', 'record'] as const
+/** What the expressions of an execution may name, somewhere; a macro that is saved binds none of them. */
 export const ROOT_NAMES: ReadonlySet<string> = new Set(ROOTS)
+/** A macro that was saved before there were loops may bind `state` and `turn`, and means its own. */
+const RESERVED: ReadonlySet<string> = new Set(ROOTS.filter((name) => name !== 'state' && name !== 'turn'))
 
 /** Arguments that the interpreter evaluates later or in another scope; `resolveArgs` leaves them as they are. */
 const DEFERRED_ARGS: Readonly<Record<string, readonly string[]>> = {
   branch: ['/cases'],
   map: ['/body'],
+  loop: ['/body', '/while', '/until', '/collect', '/delay_s'],
   approval: ['/policy/quorum'],
 }
 
@@ -58,7 +64,7 @@ export const isExpression = (value: Json): boolean => isReference(value) || isCe
 /** Null when the expression compiles, else what is wrong with it. Unknown names are errors. */
 export function checkExpression(cel: string, roots: ReadonlySet<string> = ROOT_NAMES): string | null {
   try {
-    compileCel(cel, roots, ROOT_NAMES)
+    compileCel(cel, roots, new Set([...roots, ...ROOT_NAMES]))
     return null
   } catch (error) {
     if (error instanceof ExpressionFailure) return error.message
@@ -105,7 +111,7 @@ function evaluateProgram(
   const key = roots === ROOT_NAMES ? cel : `${[...roots].sort().join()}|${cel}`
   let program = programs.get(key)
   if (!program) {
-    program = compileCel(cel, roots, ROOT_NAMES)
+    program = compileCel(cel, roots, roots === ROOT_NAMES ? RESERVED : new Set([...roots, ...RESERVED]))
     programs.set(key, program)
   }
   return evaluateCel(program, variables, budget, moment)

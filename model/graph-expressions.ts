@@ -15,6 +15,7 @@ export type Visible = {
   /** Whether a node of the same graph, before or after, waits for an event and so has a callback address. */
   awaits?(id: string): boolean
   inMap: boolean
+  inLoop: boolean
   tally: Tally
   /** Other names than those of an execution, for a quorum. */
   roots?: ReadonlySet<string>
@@ -26,10 +27,16 @@ export const newTally = (): Tally => ({ expressions: 0, celCharacters: 0, exceed
 const MAX_EXPRESSIONS = 5_000
 const MAX_CEL_CHARACTERS = 100_000
 
-const OUTSIDE_MAP: ReadonlySet<string> = new Set(['input', 'nodes', 'execution', 'vars', 'callbacks'])
-const INSIDE_MAP: ReadonlySet<string> = new Set([...OUTSIDE_MAP, 'item', 'index'])
+const OUTSIDE: ReadonlySet<string> = new Set(['input', 'nodes', 'execution', 'vars', 'callbacks'])
+const IN_MAP: ReadonlySet<string> = new Set([...OUTSIDE, 'item', 'index'])
+const IN_LOOP: ReadonlySet<string> = new Set([...OUTSIDE, 'state', 'turn'])
+const IN_BOTH: ReadonlySet<string> = new Set([...IN_MAP, ...IN_LOOP])
 
-const rootsOf = (visible: Visible): ReadonlySet<string> => visible.roots ?? (visible.inMap ? INSIDE_MAP : OUTSIDE_MAP)
+const rootsOf = ({ roots, inMap, inLoop }: Visible): ReadonlySet<string> => {
+  if (roots) return roots
+  if (inLoop) return inMap ? IN_BOTH : IN_LOOP
+  return inMap ? IN_MAP : OUTSIDE
+}
 
 /** Every expression in `value`, at any depth: does it compile, and can what it names have run before? */
 export function checkValue(value: Json, path: string, visible: Visible, errors: Issue[]): void {
@@ -90,6 +97,7 @@ const NAME_A_VARIABLE = 'name a variable: vars.<name>'
 
 function unknownRoot(root: string, visible: Visible): string {
   if (root === 'item' || root === 'index') return `"${root}" exists only inside the body of a map`
+  if (root === 'state' || root === 'turn') return `"${root}" exists only inside a loop`
   return `unknown name "${root.slice(0, 64)}"; known are ${[...rootsOf(visible)].join(', ')}`
 }
 
@@ -112,7 +120,8 @@ function checkNodeName(
 function checkCel(text: string, path: string, visible: Visible, errors: Issue[]): void {
   try {
     const tree = parseCel(text)
-    compileTree(tree, rootsOf(visible), ROOT_NAMES)
+    const taken = visible.roots ? new Set([...visible.roots, ...ROOT_NAMES]) : ROOT_NAMES
+    compileTree(tree, rootsOf(visible), taken)
     if (!visible.roots) checkNodesNamed(tree, path, visible, errors)
   } catch (error) {
     if (!(error instanceof ExpressionFailure)) throw error

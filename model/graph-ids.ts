@@ -1,13 +1,14 @@
-import type { Definition, Graph, Json, JsonObject, Node } from './definition.ts'
+import { bodyOf } from './body.ts'
+import type { Definition, Graph, Json, Node } from './definition.ts'
 import type { Kinds } from './graph.ts'
 import { at, isObject, own } from './json.ts'
 
-/** Every node of a graph, those in the bodies of maps included. */
+/** Every node of a graph, those in the bodies of maps and loops included. */
 export function* allNodes(graph: Graph): Generator<Node> {
   for (const node of graph.nodes) {
     yield node
-    const body = node.type === 'map' ? node.args?.body : undefined
-    if (isObject(body) && Array.isArray(body.nodes)) yield* allNodes(body as unknown as Graph)
+    const body = bodyOf(node)
+    if (body && Array.isArray(body.nodes)) yield* allNodes(body as unknown as Graph)
   }
 }
 
@@ -49,8 +50,8 @@ export function literalIds(definition: Definition, kinds: Kinds): LiteralId[] {
     for (const [index, node] of current.nodes.entries()) {
       const where = `${path}/nodes/${index}/args`
       visit(kinds.get(node.type)?.args_schema, node.args ?? {}, where)
-      const body = node.type === 'map' ? (node.args?.body as JsonObject | undefined) : undefined
-      if (isObject(body) && Array.isArray(body.nodes)) graph(body as unknown as Graph, `${where}/body`)
+      const body = bodyOf(node)
+      if (body && Array.isArray(body.nodes)) graph(body as unknown as Graph, `${where}/body`)
     }
   }
   graph(definition, '')

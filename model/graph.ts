@@ -1,6 +1,7 @@
 // Is this JSON a workflow? Everything that can be known before it runs is said when it is saved, with the path at fault.
 
 import { quorumProblem } from './approval.ts'
+import { hasBody } from './body.ts'
 import type { Definition, Edge, Graph, Json, JsonObject, Node } from './definition.ts'
 import { isCel, isExpression } from './expressions.ts'
 import { checkEdges, portsOf } from './graph-edges.ts'
@@ -36,7 +37,7 @@ export function validateDefinition(definition: unknown, kinds: Kinds): Validated
     errors.push({ path: '/layout', message: 'must be an object' })
   }
   const context: Context = { kinds, errors, total: 0, tally: newTally() }
-  const graph = checkGraph(definition, '', { hasNode: () => false, inMap: false, depth: 0 }, context)
+  const graph = checkGraph(definition, '', { hasNode: () => false, inMap: false, inLoop: false, depth: 0 }, context)
   if (!graph || errors.length > 0) return finish()
   return { ok: true, definition: { ...definition, ...graph } as Definition }
 }
@@ -48,8 +49,8 @@ function checkInputs(definition: JsonObject, errors: Issue[]): void {
 }
 
 type Context = { kinds: Kinds; errors: Issue[]; total: number; tally: Tally }
-/** What surrounds a graph: for a map's body, the outer nodes that have run before the map does. */
-type Surrounding = { hasNode(id: string): boolean; inMap: boolean; depth: number }
+/** What surrounds a graph: for the body of a map or loop, the outer nodes that have run before it does. */
+type Surrounding = { hasNode(id: string): boolean; inMap: boolean; inLoop: boolean; depth: number }
 
 function checkGraph(source: JsonObject, path: string, outer: Surrounding, context: Context): Graph | undefined {
   const { errors } = context
@@ -86,7 +87,8 @@ function checkGraph(source: JsonObject, path: string, outer: Surrounding, contex
   if (graph.output !== undefined) {
     const inside = new Set(graph.nodes.map((node) => node.id))
     const hasNode = (id: string): boolean => inside.has(id) || outer.hasNode(id)
-    checkValue(graph.output, `${path}/output`, { hasNode, awaits, inMap: outer.inMap, tally: context.tally }, errors)
+    const { inMap, inLoop } = outer
+    checkValue(graph.output, `${path}/output`, { hasNode, awaits, inMap, inLoop, tally: context.tally }, errors)
   }
   return { ...graph, nodes }
 }
@@ -107,7 +109,7 @@ function checkIds(graph: Graph, path: string, outer: Surrounding, errors: Issue[
 
 function visibleBefore(id: string, order: Order, outer: Surrounding, tally: Tally): Visible {
   const hasNode = (other: string): boolean => order.before(id).has(other) || outer.hasNode(other)
-  return { hasNode, inMap: outer.inMap, tally }
+  return { hasNode, inMap: outer.inMap, inLoop: outer.inLoop, tally }
 }
 
 function checkCondition(edge: Edge, path: string, order: Order, outer: Surrounding, context: Context): void {
@@ -117,7 +119,10 @@ function checkCondition(edge: Edge, path: string, order: Order, outer: Surroundi
   checkValue(edge.when, `${path}/when`, { ...before, hasNode }, context.errors)
 }
 
-/** The node, with the body of a map completed. */
+/** Arguments of a loop that are evaluated after each turn, and see its state. */
+const EACH_TURN: ReadonlySet<string> = new Set(['while', 'until', 'collect', 'delay_s'])
+
+/** The node, with its body completed. */
 function checkNode(node: Node, path: string, visible: Visible, outer: Surrounding, context: Context): Node {
   const { errors } = context
   const kind = context.kinds.get(node.type)
@@ -130,7 +135,8 @@ function checkNode(node: Node, path: string, visible: Visible, outer: Surroundin
   let body: Graph | undefined
   for (const [key, value] of Object.entries(args)) {
     const where = at(`${path}/args`, key)
-    if (node.type === 'map' && key === 'body') body = checkBody(value, where, visible, outer, context)
+    if (key === 'body' && hasBody(node.type)) body = checkBody(node.type, value, where, visible, outer, context)
+    else if (node.type === 'loop' && EACH_TURN.has(key)) checkValue(value, where, { ...visible, inLoop: true }, errors)
     else if (node.type === 'approval' && key === 'policy') checkPolicy(value, where, visible, errors)
     else checkValue(value, where, visible, errors)
   }
@@ -160,6 +166,7 @@ function checkBounds(args: JsonObject, { args_schema }: NodeDescriptor, path: st
 }
 
 function checkBody(
+  type: string,
   body: Json,
   path: string,
   visible: Visible,
@@ -171,11 +178,17 @@ function checkBody(
     return undefined
   }
   if (outer.depth >= LIMITS.map_depth) {
-    context.errors.push({ path, message: `maps are nested at most ${LIMITS.map_depth} deep` })
+    context.errors.push({ path, message: `maps and loops are nested at most ${LIMITS.map_depth} deep` })
     return undefined
   }
   readObject(body, BODY_FIELDS, path, context.errors)
-  return checkGraph(body, path, { hasNode: visible.hasNode, inMap: true, depth: outer.depth + 1 }, context)
+  const inside = {
+    hasNode: visible.hasNode,
+    inMap: outer.inMap || type === 'map',
+    inLoop: outer.inLoop || type === 'loop',
+    depth: outer.depth + 1,
+  }
+  return checkGraph(body, path, inside, context)
 }
 
 const QUORUM_NAMES: ReadonlySet<string> = new Set(['approvals', 'rejections', 'abstentions', 'outstanding', 'votes'])

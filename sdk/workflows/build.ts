@@ -53,6 +53,9 @@ export const ref = <Output>({ id }: Placed<Output>): Ref<Output> =>
 /** Inside the body of a `map`: the item and its position. */
 export const item = <T = Untyped>(): Ref<T> => makeRef('item')
 export const index: Ref<number> = makeRef('index')
+/** Inside a `loop`: what the turn before gave, and how many turns there were before this one. */
+export const state = <T = Untyped>(): Ref<T> => makeRef('state')
+export const turn: Ref<number> = makeRef('turn')
 /** Facts about the execution. */
 export const execution: Ref<Untyped> = makeRef('execution')
 /** A variable of the workspace. */
@@ -93,7 +96,7 @@ function collect<Input>(): { graph: Graph<Input>; stored: { nodes: StoredNode[];
   return { graph, stored }
 }
 
-/** The body of a `map`: a graph of its own whose output is what `build` returns. */
+/** The body of a `map` or `loop`: a graph of its own whose output is what `build` returns. */
 export function body(build: (graph: Omit<Graph, 'output'>) => unknown): Definition {
   const { graph, stored } = collect<Untyped>()
   const output = build(graph)

@@ -28,6 +28,9 @@ export const http = { request: define<{ method?: "GET" | "HEAD" | "POST" | "PUT"
 
 export const llm = { extract: define<{ text: string; schema: Record<string, Untyped>; instructions?: string; model?: string; credential_id?: string; fallback_credential_id?: string; temperature?: number; max_tokens?: number }, { value?: Record<string, Untyped>; missing?: Array<string>; usage?: { input_tokens: number; output_tokens: number; cost?: number; estimated?: boolean } }, "out">("llm.extract"), generate: define<{ prompt: string; system?: string; model?: string; credential_id?: string; fallback_credential_id?: string; images?: Array<{ base64: string; content_type: string }>; temperature?: number; max_tokens?: number }, { text?: string; truncated?: boolean; usage?: { input_tokens: number; output_tokens: number; cost?: number; estimated?: boolean } }, "out">("llm.generate") }
 
+/** Runs a small graph again and again, one turn after the other, while a condition is true or until it is. The output of the body is the state of the next turn. */
+export const loop = define<Untyped, { turns?: number; state?: Untyped; collected?: Array<Untyped> }, "out">("loop")
+
 export const mail = { send: define<Untyped, { mail_id?: string; provider?: string; accepted?: Array<string>; rejected?: Array<string> }, "out">("mail.send") }
 
 /** Runs a small graph once for every item of a list, several at a time, and collects the outputs in order. */

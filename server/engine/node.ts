@@ -35,25 +35,33 @@ export type NodeCall = {
 export type NodeResult = { output: Json; port?: string; usage?: JsonObject }
 
 /**
- * Thrown by a node: becomes the node's error. `retryable` false ends the attempts at once; `nothingDone` lets even what may
- * happen at most once be tried again.
+ * Thrown by a node: becomes the node's error. `retryable` false calls it permanent: it is tried again only where the policy
+ * names its code. `nothingDone` lets even what may happen at most once be tried again. `retryAfterS` is what the target asked
+ * to wait.
  */
 export class NodeFailure extends Error {
   readonly code: string
   readonly details: Json | undefined
   readonly retryable: boolean
   readonly nothingDone: boolean
+  readonly retryAfterS: number | undefined
 
   constructor(
     code: string,
     message: string,
-    options: { details?: Json | undefined; retryable?: boolean; nothingDone?: boolean } = {},
+    options: {
+      details?: Json | undefined
+      retryable?: boolean
+      nothingDone?: boolean
+      retryAfterS?: number | undefined
+    } = {},
   ) {
     super(message)
     this.code = code
     this.details = options.details
     this.retryable = options.retryable ?? true
     this.nothingDone = options.nothingDone ?? false
+    this.retryAfterS = options.retryAfterS
   }
 }
 

@@ -1,3 +1,4 @@
+import { bodyOf } from '#model/body'
 import type { Definition, Graph } from '#model/definition'
 import type { Fact } from './interpreter/state.ts'
 import type { EnginePorts, ExecutionEventType } from './ports.ts'
@@ -13,6 +14,7 @@ const control = new Set([
   'set',
   'branch',
   'map',
+  'loop',
   'wait',
   'subworkflow',
   'fail',
@@ -53,11 +55,10 @@ export const makeUnderstanding = (nodes: EnginePorts['nodes']): Understanding =>
   const known = new WeakMap<Graph, boolean>()
 
   const ofGraph = (graph: Graph): boolean =>
-    graph.nodes.every(
-      ({ type, args }) =>
-        (control.has(type) || Object.hasOwn(nodes, type)) &&
-        (type !== 'map' || ofGraph(args?.body as unknown as Graph)),
-    )
+    graph.nodes.every((node) => {
+      const body = bodyOf(node)
+      return (control.has(node.type) || Object.hasOwn(nodes, node.type)) && (!body || ofGraph(body as unknown as Graph))
+    })
 
   return {
     ofDefinition: (definition) => {

@@ -29,7 +29,7 @@ export const seedFor = (
   for (const { id, type } of next.nodes) {
     const node = kept(id)
     if (!node || redone.has(id) || types.get(id) !== type) continue
-    const { wait: _wait, steps: _steps, map: _map, expires: _expires, ...rest } = node
+    const { wait: _wait, steps: _steps, map: _map, loop: _loop, expires: _expires, ...rest } = node
     seed.nodes[id] = { ...rest, ready: 0, settled: 0 }
   }
   return seed

@@ -183,6 +183,16 @@ describe('gates', () => {
     expect(kinds.sort()).toEqual(['approval.reminder', 'approval.requested'])
   })
 
+  test('an execution that waits for a gate says when it is due, not when people are reminded', async () => {
+    const { execution, gate } = await openGate({ approvers: [person(world.member)], quorum: 'any', due_in_s: 3_600 })
+    const waiting = await until(async () => {
+      const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution}`)
+      return body.status === 'waiting' ? body : undefined
+    }, 'waiting')
+    expect(gate.due_at).not.toBeNull()
+    expect(waiting.waiting_for).toMatchObject([{ kind: 'approval', until: gate.due_at }])
+  })
+
   test('an escalated gate asks the second list', async () => {
     const { execution, gate } = await openGate({
       approvers: [person(world.viewer)],

@@ -30,7 +30,12 @@ export const legacyRecipeHash = (definitionSha256: string, { mapping, only_if }:
 /** Expressions that do not compile, or that name anything but `record`. */
 export function checkMapping(mapping: JsonObject, path = '/mapping'): FieldError[] {
   const issues: Issue[] = []
-  checkValue(mapping, path, { hasNode: () => false, inMap: false, tally: newTally(), roots: ROOTS }, issues)
+  checkValue(
+    mapping,
+    path,
+    { hasNode: () => false, inMap: false, inLoop: false, tally: newTally(), roots: ROOTS },
+    issues,
+  )
   return issues
 }
 

@@ -1,4 +1,5 @@
-import type { Definition, Graph, JsonObject } from '#model/definition'
+import { bodyOf } from '#model/body'
+import type { Definition, Graph } from '#model/definition'
 import type { Kinds } from '#model/graph'
 import { isObject } from '#model/json'
 import type { NodeDescriptor } from '#model/node'
@@ -30,12 +31,13 @@ export function leastRole(descriptor: NodeDescriptor): LeastRole {
 
 /** The types of all nodes, and of the tools that agents are granted; null stands for a list that only the run knows. */
 function* typesIn(graph: Graph): Generator<string | null> {
-  for (const { type, args } of graph.nodes) {
-    yield type
-    const { tools, body } = (args ?? {}) as JsonObject
+  for (const node of graph.nodes) {
+    yield node.type
+    const tools = node.args?.tools
+    const body = bodyOf(node)
     if (Array.isArray(tools)) for (const tool of tools) yield typeof tool === 'string' ? tool : null
     else if (tools !== undefined) yield null
-    if (type === 'map' && isObject(body) && Array.isArray(body.nodes)) yield* typesIn(body as unknown as Graph)
+    if (body && Array.isArray(body.nodes)) yield* typesIn(body as unknown as Graph)
   }
 }
 

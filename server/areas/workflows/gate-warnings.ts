@@ -1,3 +1,4 @@
+import { bodyOf } from '#model/body'
 import type { Definition, Graph, Json } from '#model/definition'
 import { isObject } from '#model/json'
 
@@ -16,9 +17,11 @@ export function warnOfUnopenableGates(definition: Definition, starters: readonly
   if (only === undefined || others.length > 0) return []
   const warnings: DefinitionWarning[] = []
   const visit = (graph: Graph, path: string): void => {
-    for (const [index, { type, args }] of graph.nodes.entries()) {
+    for (const [index, node] of graph.nodes.entries()) {
+      const { type, args } = node
+      const body = bodyOf(node)
       const at = `${path}/nodes/${index}/args`
-      if (type === 'map' && isObject(args?.body)) visit(args.body as unknown as Graph, `${at}/body`)
+      if (body) visit(body as unknown as Graph, `${at}/body`)
       if (type === 'approval' && isClosedTo(only, args?.policy))
         warnings.push({ path: `${at}/policy/approvers`, message: MESSAGE })
     }

@@ -3,7 +3,13 @@ import { ModelProblem } from '#providers/llm/problem'
 
 /** What a model call threw, as the error of a node. */
 const asNodeFailure = (error: unknown, signal: AbortSignal): unknown => {
-  if (error instanceof ModelProblem) return new NodeFailure(error.code, error.message, { retryable: error.retryable })
+  if (error instanceof ModelProblem) {
+    const { code, message, retryable, retryAfterMs } = error
+    return new NodeFailure(code, message, {
+      retryable,
+      ...(retryAfterMs !== undefined && { retryAfterS: retryAfterMs / 1000 }),
+    })
+  }
   if (error instanceof NodeFailure) return error
   return signal.aborted ? new NodeFailure('aborted', 'this attempt is over') : error
 }

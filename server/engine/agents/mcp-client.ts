@@ -4,6 +4,7 @@ import { isObject, own } from '#model/json'
 import { SECOND } from '#platform/clock'
 import { asOutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing } from '#platform/outgoing/outgoing'
+import { retryAfterS } from '#platform/outgoing/retry-after'
 import { readAnswer } from './mcp-answers.ts'
 
 // A session with a tool server over MCP's streamable HTTP. Its address is the tenant's, so every request goes through the
@@ -149,7 +150,11 @@ const textOf = (result: JsonObject): string => {
 const refusedWith = async (response: Response): Promise<NodeFailure> => {
   await response.body?.cancel()
   const retryable = response.status === 429 || response.status >= 500
-  return new NodeFailure('mcp_status', `the tool server answered with status ${response.status}`, { retryable })
+  const [asked, date] = [response.headers.get('retry-after'), response.headers.get('date')]
+  return new NodeFailure('mcp_status', `the tool server answered with status ${response.status}`, {
+    retryable,
+    retryAfterS: retryAfterS(asked ?? undefined, date ?? undefined),
+  })
 }
 
 const rpcFailure = (error: Json): NodeFailure => {

@@ -6,7 +6,7 @@ import { NodeFailure } from '../node.ts'
 import { fail } from '../nodes/fail.ts'
 import { type ControlKind, checkArgs } from '../nodes/kind.ts'
 import { wait } from '../nodes/wait.ts'
-import { askingOf, commandFor, mapArgs } from './commands.ts'
+import { askingOf, commandFor, loopArgs, mapArgs } from './commands.ts'
 import { failed } from './failing.ts'
 import { compute, decide, isSpent, type Pass, record } from './pass.ts'
 import { edgeState, scopeAt } from './scope.ts'
@@ -124,6 +124,12 @@ const begin = (pass: Pass, node: Node, attempt: number): boolean => {
       const resolved = mapArgs(args())
       start({ total: resolved.items.length, ...expiry(pass, node) })
       pass.commands.push({ do: 'map', node: id, attempt, args: resolved })
+      return true
+    }
+    case 'loop': {
+      const resolved = loopArgs(args())
+      start({ turns: 0, ...expiry(pass, node) })
+      pass.commands.push({ do: 'loop', node: id, attempt, args: resolved })
       return true
     }
     default: {

@@ -28,10 +28,20 @@ export type Failure = { code: string; message: string; details?: Json }
 /** What the outside world tells a graph. One about a node that no longer waits for it changes nothing. */
 export type Happening =
   | { kind: 'done'; node: string; attempt: number; output: Json; blob?: BlobRef; port?: string; usage?: JsonObject }
-  | { kind: 'error'; node: string; attempt: number; error: Failure; retryable: boolean; nothingDone?: boolean }
+  | {
+      kind: 'error'
+      node: string
+      attempt: number
+      error: Failure
+      retryable: boolean
+      nothingDone?: boolean
+      retryAfterS?: number
+    }
   | { kind: 'step'; node: string; name: string; result: Json }
   | { kind: 'progress'; node: string; data: JsonObject }
   | { kind: 'chunk'; node: string; from: number; to: number; data: JsonObject }
+  /** `turns` of a loop are over. `until`: the next one waits. */
+  | { kind: 'turns'; node: string; attempt: number; turns: number; until?: number }
   | { kind: 'opened'; node: string; people: Asking; data: JsonObject; dueAt: number | null }
   | { kind: 'postponed'; node: string; people: Asking; dueAt: number | null }
   | { kind: 'voted'; node: string; data: JsonObject }
@@ -86,7 +96,7 @@ const lookAt = (pass: Pass, id: string): boolean => {
     if (activate(pass, id)) return true
     pass.look.push(id)
     return false
-  } else if (typeof ready === 'object') failed(pass, id, 1, ready.failed, false)
+  } else if (typeof ready === 'object') failed(pass, id, 1, ready.failed, false, { isFinal: true })
   return true
 }
 
@@ -148,6 +158,8 @@ const passTime = (pass: Pass) => {
     } else if (wait?.kind === 'timer' && wait.until <= pass.at) {
       const waited = Math.max(0, wait.until - (node.started_at ?? wait.until)) / 1000
       succeed(pass, id, node.attempt, { output: { waited_s: waited } })
+    } else if (wait?.kind === 'delay' && wait.until <= pass.at) {
+      record(pass, 'node.progress', { node_id: id, turns: node.loop?.turns ?? 0 })
     } else if (wait?.kind === 'retry' && wait.until <= pass.at) {
       pass.again.unshift([id, node.attempt + 1])
     } else if (wait && 'data' in wait && wait.until !== null) {
@@ -182,7 +194,10 @@ const absorb = (pass: Pass, happening: Happening) => {
     }
     case 'error':
       if (node?.status !== 'running' || node.attempt !== happening.attempt) return
-      return failed(pass, id, node.attempt, happening.error, happening.retryable, happening.nothingDone)
+      return failed(pass, id, node.attempt, happening.error, happening.retryable, {
+        nothingDone: happening.nothingDone,
+        retryAfterS: happening.retryAfterS,
+      })
     case 'step':
       if (node?.status !== 'running' || Object.hasOwn(node.steps ?? {}, happening.name)) return
       return record(pass, 'node.progress', { node_id: id, step: happening.name, result: happening.result })
@@ -192,11 +207,20 @@ const absorb = (pass: Pass, happening: Happening) => {
     case 'chunk':
       if (!node?.map) return
       return record(pass, 'node.progress', { ...happening.data, node_id: id, from: happening.from, to: happening.to })
+    case 'turns': {
+      if (!node?.loop || node.status !== 'running' || node.attempt !== happening.attempt) return
+      const { turns, until } = happening
+      const delay: JsonObject = until === undefined ? {} : { until: new Date(until).toISOString() }
+      return record(pass, 'node.progress', { node_id: id, turns, ...delay })
+    }
     case 'opened': {
       const present = waitsOn(pass, id, happening.people)
       if (node?.status !== 'running' && !present) return
       if (present && isSameAsking(present, happening.data)) return
-      const due: JsonObject = happening.dueAt === null ? {} : { due_at: new Date(happening.dueAt).toISOString() }
+      // A gate is looked at before it is due, for a reminder.
+      const look = happening.dueAt === null ? null : new Date(happening.dueAt).toISOString()
+      const { due_at = look } = happening.data
+      const due: JsonObject = look === null ? {} : { due_at, ...(due_at !== look && { look_at: look }) }
       return record(pass, OPENED[happening.people], { ...happening.data, node_id: id, ...due })
     }
     case 'postponed': {
@@ -219,6 +243,7 @@ const absorb = (pass: Pass, happening: Happening) => {
           gate.attempt,
           { code: 'approval_rejected', message: 'the approval was rejected' },
           false,
+          { isFinal: true },
         )
       }
       return succeed(pass, id, gate.attempt, { output: happening.output, port: happening.outcome })

@@ -1,6 +1,6 @@
 import type { ExecutionError, Json, JsonObject } from '#model/definition'
 import type { BlobRef } from '../ports.ts'
-import type { Asking, Fact, GraphState, MapProgress, NodeState, Wait } from './state.ts'
+import type { Asking, Fact, GraphState, LoopProgress, MapProgress, NodeState, Wait } from './state.ts'
 
 // The one place where a journal event changes the state: live and on reading the journal back, so that both agree.
 
@@ -24,6 +24,7 @@ const begun = (state: GraphState, old: NodeState | undefined, fact: Fact): NodeS
   const wait: Wait | undefined =
     until !== undefined ? { kind: 'timer', until } : data.child_execution === true ? { kind: 'execution' } : undefined
   const map: MapProgress | undefined = typeof data.total === 'number' ? { total: data.total, done: [] } : undefined
+  const loop: LoopProgress | undefined = typeof data.turns === 'number' ? { turns: data.turns } : undefined
   return {
     status: wait ? 'waiting' : 'running',
     attempt: Number(data.attempt ?? 1),
@@ -32,6 +33,7 @@ const begun = (state: GraphState, old: NodeState | undefined, fact: Fact): NodeS
     ...(wait && { wait }),
     ...(expires !== undefined && { expires }),
     ...(map && { map }),
+    ...(loop && { loop }),
     ...(old?.steps && { steps: old.steps }),
   }
 }
@@ -62,8 +64,9 @@ const applyToNode = (state: GraphState, id: string, fact: Fact): NodeState | und
     case 'node.skipped':
       return settled(state, old, fact, { status: 'skipped', attempt: 0 })
     case 'node.retrying': {
-      if (!old) return undefined
-      const { map: _map, expires: _expires, ...rest } = old
+      // One that failed before it began, such as an expression among its arguments, has no state yet.
+      const before = old ?? begun(state, undefined, fact)
+      const { map: _map, loop: _loop, expires: _expires, ...rest } = before
       const until = time(data.next_attempt_at) ?? fact.at
       return { ...rest, status: 'waiting', wait: { kind: 'retry', until } }
     }
@@ -73,10 +76,17 @@ const applyToNode = (state: GraphState, id: string, fact: Fact): NodeState | und
         return { ...old, steps: { ...old.steps, [data.step]: data.result ?? null } }
       }
       if (data.due_at !== undefined && old.wait && 'data' in old.wait) {
-        return { ...old, wait: { ...old.wait, until: time(data.due_at) ?? null } }
+        const { due, ...wait } = old.wait
+        const until = time(data.due_at) ?? null
+        return { ...old, wait: { ...wait, until, ...(due !== undefined && until !== null && due > until && { due }) } }
       }
       if (old.map && typeof data.from === 'number' && typeof data.to === 'number') {
         return { ...old, map: { total: old.map.total, done: merged(old.map.done, data.from, data.to) } }
+      }
+      if (old.loop && typeof data.turns === 'number') {
+        const { wait: _wait, ...rest } = old
+        const until = time(data.until)
+        return { ...rest, loop: { turns: data.turns }, ...(until !== undefined && { wait: { kind: 'delay', until } }) }
       }
       return undefined
     }
@@ -84,9 +94,16 @@ const applyToNode = (state: GraphState, id: string, fact: Fact): NodeState | und
     case 'clarification.asked':
     case 'event.awaited': {
       if (!old) return undefined
-      const { node_id: _node, due_at, ...rest } = data
+      const { node_id: _node, due_at, look_at, ...rest } = data
       const kind = fact.type.slice(0, fact.type.indexOf('.')) as Asking
-      return { ...old, status: 'waiting', wait: { kind, data: rest as JsonObject, until: time(due_at) ?? null } }
+      const due = look_at === undefined ? undefined : time(due_at)
+      const wait = {
+        kind,
+        data: rest as JsonObject,
+        until: time(look_at ?? due_at) ?? null,
+        ...(due !== undefined && { due }),
+      }
+      return { ...old, status: 'waiting', wait }
     }
     default:
       return undefined
@@ -101,7 +118,7 @@ const closed = (state: GraphState, at: number): Record<string, NodeState> => {
   for (const [id, node] of Object.entries(state.nodes)) {
     if (node.status !== 'running' && node.status !== 'waiting') nodes[id] = node
     else {
-      const { wait: _wait, expires: _expires, map: _map, steps: _steps, ...rest } = node
+      const { wait: _wait, expires: _expires, map: _map, loop: _loop, steps: _steps, ...rest } = node
       nodes[id] = { ...rest, status: 'failed', finished_at: at, error: { ...INTERRUPTED, node_id: id } }
     }
   }

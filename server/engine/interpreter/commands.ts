@@ -1,4 +1,5 @@
-import type { Graph, JsonObject, Node } from '#model/definition'
+import { hasBody } from '#model/body'
+import type { Graph, Json, JsonObject, Node } from '#model/definition'
 import { NodeFailure } from '../node.ts'
 import type { Compiled } from './graph.ts'
 import type { Asking, NodeState } from './state.ts'
@@ -17,11 +18,53 @@ export type Command =
   /** `again`: it was under way before; item rows say how far it came. */
   | { do: 'map'; node: string; attempt: number; args: MapArgs; again?: true }
 
+  /** The same for a loop: the rows of its turns say how far it came. */
+  | { do: 'loop'; node: string; attempt: number; args: LoopArgs; again?: true }
+
+export type LoopArgs = {
+  body: Graph
+  /** Evaluated before each turn: the loop goes on as long as it is true. */
+  while?: string
+  /** Evaluated after each turn: the loop goes on until it is true. */
+  until?: string
+  maxIterations: number
+  /** An expression or a number, evaluated before each turn but the first. */
+  delayS?: Json
+  /** What is collected after each turn. */
+  collect?: Json
+  state: Json
+}
+
 export type MapArgs = {
   items: JsonObject[string][]
   body: Graph
   concurrency: number
   onItemError: 'fail' | 'collect'
+}
+
+export const MAX_TURNS = 10_000
+
+const conditionOf = (value: Json | undefined): string | undefined => {
+  const cel = (value as { $cel?: unknown } | null | undefined)?.$cel
+  return typeof cel === 'string' ? cel : undefined
+}
+
+export const loopArgs = (args: JsonObject): LoopArgs => {
+  const { max_iterations: max, delay_s, collect, state } = args
+  if (typeof max !== 'number' || !Number.isInteger(max) || max < 1 || max > MAX_TURNS) {
+    const message = `max_iterations of a loop must be a whole number from 1 to ${MAX_TURNS}`
+    throw new NodeFailure('args_invalid', message, { retryable: false })
+  }
+  const [whileCel, untilCel] = [conditionOf(args.while), conditionOf(args.until)]
+  return {
+    body: args.body as unknown as Graph,
+    ...(whileCel !== undefined && { while: whileCel }),
+    ...(untilCel !== undefined && { until: untilCel }),
+    maxIterations: max,
+    ...(delay_s != null && { delayS: delay_s }),
+    ...(collect !== undefined && { collect }),
+    state: state ?? null,
+  }
 }
 
 const DEFAULT_CONCURRENCY = 10
@@ -48,9 +91,9 @@ const ASKING: Readonly<Record<string, Asking>> = {
 }
 export const askingOf = (type: string): Asking | undefined => (Object.hasOwn(ASKING, type) ? ASKING[type] : undefined)
 
-/** Voids what a node that ended otherwise may have left: its gate or question, its child, or the gates of the items of its map. */
+/** Voids what a node that ended otherwise may have left: its gate or question, its child, or the gates inside its body. */
 export const closingOf = ({ id, type, args }: Node, attempt: number): Command[] => {
-  if (type === 'map') return [{ do: 'close', node: `${id}${attempt > 1 ? `#${attempt}` : ''}[` }]
+  if (hasBody(type)) return [{ do: 'close', node: `${id}${attempt > 1 ? `#${attempt}` : ''}[` }]
   // One that is not waited for goes its own way.
   if (type === 'subworkflow') return args?.wait === false ? [] : [{ do: 'abandon', node: id, attempt }]
   return askingOf(type) ? [{ do: 'close', node: id }] : []
@@ -79,6 +122,8 @@ export const commandFor = (
       return { do: 'child', node: id, attempt: state.attempt, args: args(), again: true }
     case 'map':
       return { do: 'map', node: id, attempt: state.attempt, args: mapArgs(args()), again: true }
+    case 'loop':
+      return { do: 'loop', node: id, attempt: state.attempt, args: loopArgs(args()), again: true }
     default: {
       const timeout = node.timeout_s === undefined ? {} : { timeoutS: node.timeout_s }
       return { do: 'run', node: id, type: node.type, attempt: state.attempt, args: args(), ...timeout }

@@ -15,9 +15,12 @@ export type Context = {
   /** What expressions see as `callbacks`: the address of each `wait.event` node of this graph; absent where it has none. */
   callbacks?: Record<string, { url: string }>
   callbackUrl?(nodePath: string): string
-  /** Inside a map: the item, its index, and what the surrounding graph's nodes gave. */
+  /** Inside a map: the item and its index. */
   item?: Json
   index?: number
+  /** Inside a loop: what the turn before gave, and how many turns there were before this one. */
+  loop?: { state: Json; turn: number }
+  /** Inside a body: what the surrounding graph's nodes gave. */
   outer?: Record<string, { output: Json }>
 }
 

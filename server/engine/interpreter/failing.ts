@@ -4,7 +4,7 @@ import { ExpressionFailure, resolveValue } from '#model/expressions'
 import { isObject } from '#model/json'
 import { MAX_VALUE_SIZE } from '#model/size'
 import { NodeFailure } from '../node.ts'
-import { backoff } from './backoff.ts'
+import { type Ending, nextAttemptIn } from './backoff.ts'
 import { closingOf } from './commands.ts'
 import { compute, type Pass, record, settle } from './pass.ts'
 import { scopeAt } from './scope.ts'
@@ -44,7 +44,7 @@ export const errorOf = (error: unknown, id?: string, attempt?: number): Executio
 /**
  * A failed attempt: another one if the node's policy allows, else what `on_error` says. `continue` leaves by `out` with
  * the output null, `route` by `error` with the error as output (without such an edge it fails the execution), `fail` ends
- * the execution. An `at_most_once` node is tried again only where nothing was done.
+ * the execution.
  */
 export const failed = (
   pass: Pass,
@@ -52,15 +52,16 @@ export const failed = (
   attempt: number,
   cause: unknown,
   retryable: boolean,
-  nothingDone = false,
+  more: Pick<Ending, 'nothingDone' | 'retryAfterS' | 'isFinal'> = {},
 ) => {
   const node = pass.compiled.nodes.get(id)
   if (!node) return
   const error = errorOf(cause, id, attempt)
   pass.commands.push(...closingOf(node, attempt))
-  const mayRepeat = nothingDone || pass.context.effectOf(node.type) !== 'at_most_once'
-  if (retryable && mayRepeat && node.retry && attempt < node.retry.max_attempts) {
-    const delay = backoff(node.retry, attempt, `${pass.context.seed}:${id}`)
+  const isAtMostOnce = pass.context.effectOf(node.type) === 'at_most_once'
+  const ending = { code: error.code, retryable, ...more }
+  const delay = nextAttemptIn(node.retry, attempt, ending, { isAtMostOnce, seed: `${pass.context.seed}:${id}` })
+  if (delay !== undefined) {
     const next = new Date(pass.at + delay).toISOString()
     return record(pass, 'node.retrying', { node_id: id, attempt, error, next_attempt_at: next })
   }

@@ -47,6 +47,8 @@ const answerTo = (command: Answered, failing: ReadonlySet<string>): Happening =>
       return { kind: 'child', node, attempt: command.attempt, results: node, error: null }
     case 'map':
       return { kind: 'done', node, attempt: command.attempt, output: [] }
+    case 'loop':
+      return { kind: 'done', node, attempt: command.attempt, output: { turns: 0, state: null } }
     case 'abandon':
       return { kind: 'time' }
     case 'due':

@@ -271,7 +271,11 @@ describe('the state after', () => {
       [started(), fact('node.retrying')],
       { status: 'waiting', attempt: 1, ready: 1, started_at: 100, wait: { kind: 'retry', until: 200 } },
     ],
-    ['a pause of a node that never started', [fact('node.retrying')], undefined],
+    [
+      'a pause of a node that failed before it started',
+      [fact('node.retrying', { attempt: 1, next_attempt_at: iso(800) })],
+      { status: 'waiting', attempt: 1, ready: 1, started_at: 200, wait: { kind: 'retry', until: 800 } },
+    ],
     [
       'another attempt: it keeps when it began and what it saw',
       [

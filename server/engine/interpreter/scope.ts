@@ -20,6 +20,7 @@ export const scopeAt = (context: Context, state: GraphState, position: number, m
     ...(moment && { moment }),
     ...(context.callbacks && { callbacks: context.callbacks }),
     ...(context.index !== undefined && { item: context.item ?? null, index: context.index }),
+    ...(context.loop && { state: context.loop.state, turn: context.loop.turn }),
   }
 }
 

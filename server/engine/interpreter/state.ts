@@ -10,11 +10,17 @@ export type Asking = 'approval' | 'clarification' | 'event'
 export type Wait =
   | { kind: 'timer'; until: number }
   | { kind: 'retry'; until: number }
-  | { kind: Asking; data: JsonObject; until: number | null }
+  /** The pause of a loop before its next turn. The node is running all the while. */
+  | { kind: 'delay'; until: number }
+  /** `until`: when it is looked at again. `due`: when it is due, where that is later. */
+  | { kind: Asking; data: JsonObject; until: number | null; due?: number }
   | { kind: 'execution' }
 
 /** How far a map has come: item rows hold the rest. `done` are settled ranges [from, to), in order, merged. */
 export type MapProgress = { total: number; done: [from: number, to: number][] }
+
+/** How far a loop has come: rows hold what its turns gave. A delay is journalled with the turns that were over before it. */
+export type LoopProgress = { turns: number }
 
 export type NodeState = {
   status: NodeStatus
@@ -35,6 +41,7 @@ export type NodeState = {
   /** When the node itself times out, for those that wait rather than run. */
   expires?: number
   map?: MapProgress
+  loop?: LoopProgress
   /** Results of journalled steps of the present attempt's predecessors and its own. */
   steps?: Record<string, Json>
 }

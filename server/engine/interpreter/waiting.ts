@@ -3,7 +3,7 @@ import { activeNodes, type GraphState } from './state.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** What a graph that only waits is waiting for, as people see it. `prefix` is the path of the map item it belongs to. */
+/** What a graph that only waits is waiting for, as people see it. `prefix` is the path of the item or turn it belongs to. */
 export const waitingFor = (state: GraphState, prefix = ''): WaitingFor[] =>
   activeNodes(state).flatMap(([id, node]): WaitingFor[] => {
     if (!node.wait) return []
@@ -11,6 +11,7 @@ export const waitingFor = (state: GraphState, prefix = ''): WaitingFor[] =>
     switch (node.wait.kind) {
       case 'timer':
       case 'retry':
+      case 'delay':
         return [{ kind: 'timer', ...common, until: iso(node.wait.until) }]
       case 'execution':
         return [{ kind: 'execution', ...common }]
@@ -20,7 +21,7 @@ export const waitingFor = (state: GraphState, prefix = ''): WaitingFor[] =>
             ...node.wait.data,
             kind: node.wait.kind,
             ...common,
-            ...(node.wait.until !== null && { until: iso(node.wait.until) }),
+            ...(node.wait.until !== null && { until: iso(node.wait.due ?? node.wait.until) }),
           },
         ]
     }

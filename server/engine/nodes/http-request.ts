@@ -5,6 +5,7 @@ import { isObject, measureJson } from '#model/json'
 import { SECOND } from '#platform/clock'
 import { OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing, OutgoingResponse } from '#platform/outgoing/outgoing'
+import { retryAfterS } from '#platform/outgoing/retry-after'
 import { hasTooManyKeys } from '#platform/sandbox/keys'
 import { checked, fields } from './kind.ts'
 
@@ -168,6 +169,7 @@ function statusFailure(answer: OutgoingResponse): NodeFailure {
   const retryAfter = answer.headers['retry-after']
   return new NodeFailure('http_status', `the target answered ${answer.status}`, {
     retryable: MAY_PASS.has(answer.status),
+    retryAfterS: retryAfterS(retryAfter, answer.headers.date),
     details: {
       status: answer.status,
       body: answer.body.toString('utf8', 0, MAX_ERROR_BODY),

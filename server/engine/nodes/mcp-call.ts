@@ -36,8 +36,8 @@ export type { McpDeps }
 /** The tool was not called yet. */
 const beforeTheCall = (error: unknown): never => {
   if (!(error instanceof NodeFailure)) throw new NotBegun(error)
-  const { code, message, details, retryable } = error
-  throw new NodeFailure(code, message, { details, retryable, nothingDone: true })
+  const { code, message, details, retryable, retryAfterS } = error
+  throw new NodeFailure(code, message, { details, retryable, retryAfterS, nothingDone: true })
 }
 
 export const makeMcpCall = (deps: McpDeps): NodeKind =>

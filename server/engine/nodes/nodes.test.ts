@@ -302,6 +302,17 @@ describe('http.request', () => {
     expect(await run('http.request', { url: at('/'), ok_statuses: [status] })).toMatchObject({ status })
   })
 
+  it('passes on what the target asks to wait', async () => {
+    reply = { status: 503, body: '', headers: { 'retry-after': '7' } }
+    expect(await failureOf('http.request', { url: at('/') })).toMatchObject({ retryAfterS: 7 })
+    reply = { status: 429, body: '', headers: { 'retry-after': new Date(Date.now() + 90_000).toUTCString() } }
+    const { retryAfterS } = await failureOf('http.request', { url: at('/') })
+    expect(retryAfterS).toBeGreaterThan(80)
+    expect(retryAfterS).toBeLessThanOrEqual(91)
+    reply = { status: 503, body: '' }
+    expect(await failureOf('http.request', { url: at('/') })).toMatchObject({ retryAfterS: undefined })
+  })
+
   it('stays inside the wall', async () => {
     expect(await failureOf('http.request', { url: 'http://169.254.169.254/latest/meta-data/' })).toMatchObject({
       code: 'target_refused',
@@ -330,14 +341,14 @@ describe('transform and code', () => {
     expect(shown).toEqual([{ logs: ['x'] }])
   })
 
-  it('fail for good', async () => {
+  it('say why they failed, and whether that may pass', async () => {
     expect(await failureOf('transform', { expression: '$nope()' })).toMatchObject({
       code: 'transform_failed',
       retryable: false,
     })
     expect(await failureOf('code', { source: 'while (true) {}', limits: { time_ms: 100 } })).toMatchObject({
       code: 'sandbox_timeout',
-      retryable: false,
+      retryable: true,
     })
     expect(await failureOf('code', { source: 'console.log(1); throw new Error("no")' })).toMatchObject({
       code: 'code_failed',

@@ -1,14 +1,15 @@
 import { NodeFailure, type NodeResult } from '#engine/node'
 import { SandboxFailure, type SandboxResult } from '#platform/sandbox/sandbox'
 
-const WAITING = new Set(['sandbox_busy', 'cpu_budget_exceeded'])
+/** What would happen again. Code that threw or ran too long may have met something that passes. */
+const PERMANENT = new Set(['input_too_large', 'result_too_large', 'transform_failed'])
 /** Before the engine ends the attempt with a bare `timeout`, so that the reason is told. */
 const TELL_BEFORE_MS = 100
 
 export const waitMsOf = (timeoutS: number | undefined): number | undefined =>
   timeoutS === undefined ? undefined : Math.max(0, timeoutS * 1000 - TELL_BEFORE_MS)
 
-/** A call of the sandbox as a node's result; only one that waited in vain is worth another attempt. */
+/** A call of the sandbox as a node's result. */
 export async function sandboxed(
   call: Promise<SandboxResult>,
   progress: (data: { logs: string[] }) => void,
@@ -20,7 +21,7 @@ export async function sandboxed(
   } catch (error) {
     if (!(error instanceof SandboxFailure)) throw error
     throw new NodeFailure(error.code, error.message, {
-      retryable: WAITING.has(error.code),
+      retryable: !PERMANENT.has(error.code),
       ...(error.logs.length > 0 ? { details: { logs: error.logs } } : {}),
     })
   }

@@ -15,6 +15,7 @@ import { fail } from './fail.ts'
 import { makeHttpRequest } from './http-request.ts'
 import { httpRespond } from './http-respond.ts'
 import { type AnyKind, isControl } from './kind.ts'
+import { loop } from './loop.ts'
 import { makeMailSend } from './mail-send.ts'
 import { map } from './map.ts'
 import { makeNotify, type Notify } from './notify.ts'
@@ -42,6 +43,7 @@ export function makeNodes(deps: NodeDeps, more: readonly AnyKind[] = []): NodeTa
     set,
     branch,
     map,
+    loop,
     wait,
     waitEvent,
     subworkflow,

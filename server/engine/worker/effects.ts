@@ -18,6 +18,7 @@ import { childId } from './child-id.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import { type Frame, splitPath } from './frame.ts'
 import type { Live } from './live-types.ts'
+import { runLoop } from './loops.ts'
 import { runMap } from './maps.ts'
 import { GivenUp } from './patience.ts'
 import { takeShown } from './shown.ts'
@@ -41,6 +42,7 @@ const failure = (command: Command & { attempt: number }, error: unknown): Happen
   error: errorOf(error),
   retryable: !(error instanceof NodeFailure) || error.retryable,
   ...(error instanceof NodeFailure && error.nothingDone && { nothingDone: true }),
+  ...(error instanceof NodeFailure && error.retryAfterS !== undefined && { retryAfterS: error.retryAfterS }),
 })
 
 const writtenArgs = (frame: Frame, node: string): JsonObject =>
@@ -388,6 +390,8 @@ export const makeEffects = (deps: EffectDeps) => {
         return during(live, () => abandon(live, frame, command))
       case 'map':
         return during(live, () => runMap(deps, live, frame, command))
+      case 'loop':
+        return during(live, () => runLoop(deps, live, frame, command))
     }
   }
 }

@@ -47,7 +47,7 @@ export type Work = {
   unfinished: Set<Frame>
   /** Outputs that go to the blob store before any of this is journalled. */
   large: { frame: Frame; node: string }[]
-  /** Items of maps begun with it. */
+  /** Items of maps and turns of loops begun with it. */
   begun: number
   move?: Move
 }
@@ -56,7 +56,7 @@ export type Live = {
   readonly owned: Owned
   readonly top: Frame
   readonly frames: Map<string, Frame>
-  /** Maps under way, looked at after every advance: an item of theirs may have settled. */
+  /** Maps and loops under way, looked at after every advance: an item or turn of theirs may have settled. */
   readonly maps: Set<(work: Work) => boolean>
   /** Effects under way by node path. */
   readonly effects: Map<string, Abortable>
@@ -69,6 +69,8 @@ export type Live = {
   open(work: Work, frame: Frame): void
   /** What an item read back was doing, computed in turn with everybody else. */
   resume(frame: Frame): Promise<Resumed[]>
+  /** Steps that were computed for it outside the interpreter. */
+  charge(steps: number): void
   /** Counts what is under way; `then` follows when it is no longer. */
   busy(delta: 1 | -1, then?: () => void): void
   begin(start?: StartRow): Promise<{ started: boolean }>

@@ -82,6 +82,9 @@ const liveOf = (self: Self): Live => ({
   step: (work, frame, happenings) => stepFrame(self, work, frame, happenings),
   open: (work, frame) => openFrame(self, work, frame),
   resume: (frame) => resumeFrame(self, frame),
+  charge: (steps) => {
+    self.deps.turns.now(self.owned.workspaceId).left -= steps
+  },
   busy: (delta, then) => {
     self.inFlight += delta
     then?.()

@@ -13,7 +13,7 @@ import type { EffectDeps } from './effect-deps.ts'
 import type { Frame } from './frame.ts'
 import type { Live, Work } from './live-types.ts'
 import { GivenUp } from './patience.ts'
-import { outcomeUnknown } from './signals.ts'
+import { resumeItem } from './resume-item.ts'
 
 // A map executes its body once per item, each in a frame of its own whose state is a row. The surrounding state holds only
 // which ranges have settled: 100,000 items would be 9 MB, and rewriting that per item would take hours.
@@ -54,7 +54,7 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
 
   const frameOf = (index: number, state: GraphState, row?: ItemRow): Frame => {
     const prefix = `${path}[${index}].`
-    const { input, execution, vars, effectOf, seed, callbackUrl } = frame.context
+    const { input, execution, vars, effectOf, seed, callbackUrl, loop } = frame.context
     const item: Frame = {
       prefix,
       context: {
@@ -67,6 +67,7 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
         item: items[index] ?? null,
         index,
         outer,
+        ...(loop && { loop }),
         ...(callbackUrl && { callbackUrl, ...callbacksIn(body, prefix, callbackUrl) }),
       },
       state,
@@ -226,17 +227,7 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
       live.frames.set(item.prefix, item)
       mine.add(item)
       active += 1
-      for (const again of resumed) {
-        const interrupted =
-          again.do === 'run' &&
-          item.context.effectOf(again.type) === 'at_most_once' &&
-          !live.wasNotBegun({ nodePath: item.prefix + again.node, attempt: again.attempt })
-        if (again.do === 'tell') live.step(work, item, [again.happening])
-        else if (interrupted) live.step(work, item, [outcomeUnknown(again)])
-        else work.commands.push({ frame: item, command: again })
-        if (again.do === 'map') live.restoring(1)
-      }
-      live.step(work, item, [{ kind: 'time' }])
+      resumeItem(live, work, item, resumed)
     }
     launch(work)
   }

@@ -1,3 +1,4 @@
+import { bodyOf } from '#model/body'
 import type { Definition, Graph, Json, JsonObject } from '#model/definition'
 import type { Effect } from '#model/node'
 import { toWire } from '#platform/ids'
@@ -46,9 +47,10 @@ export type Owned = {
 const PEOPLE = new Set(['approval', 'clarification', 'wait.event'])
 
 const meetsPeople = (graph: Graph): boolean =>
-  graph.nodes.some(
-    (node) => PEOPLE.has(node.type) || (node.type === 'map' && meetsPeople(node.args?.body as unknown as Graph)),
-  )
+  graph.nodes.some((node) => {
+    const body = bodyOf(node)
+    return PEOPLE.has(node.type) || (body !== undefined && meetsPeople(body as unknown as Graph))
+  })
 
 const peopleIn = new WeakMap<Graph, boolean>()
 

@@ -9,6 +9,7 @@ import type { Self, Work } from './live-types.ts'
 import { inform, setTimer } from './mailbox.ts'
 import { moveAfter } from './moves.ts'
 import { wasNotBegun } from './not-begun.ts'
+import { isBodyAgain } from './resume-item.ts'
 import { keptFact, outcomeUnknown } from './signals.ts'
 
 const newWork = (self: Self): Work => ({
@@ -179,7 +180,7 @@ export const beginLive = async (self: Self, start?: StartRow): Promise<{ started
   self.committing = true
   const work = owned.begun ? newWork(self) : openExecution(self)
   if (owned.begun) await takeUp(self, work)
-  self.restoring = work.commands.filter(({ command }) => command.do === 'map' && command.again).length
+  self.restoring = work.commands.filter(({ command }) => isBodyAgain(command)).length
   if (self.restoring === 0) {
     self.read = owned.inbox.at(-1)?.n ?? self.seen
     for (const message of owned.inbox) deliver(self, work, message)

@@ -1,5 +1,6 @@
 import { Panel } from '@xyflow/react'
 import { type DragEvent, type RefObject, useCallback, useEffect, useMemo, useRef } from 'react'
+import { hasBody } from '#model/body'
 import { toast } from '#web/ui/toast.tsx'
 import { add, copy, join, middleOf, paste } from '../actions.ts'
 import { reconnect, refuseConnection, removeItems, setPositions } from '../document/commands.ts'
@@ -99,7 +100,8 @@ export function EditorCanvas({ flow }: { flow: RefObject<Flow | null> }) {
 }
 
 export function open(store: EditorStore, id: string): void {
-  if (store.graph().nodes.find((node) => node.id === id)?.type === 'map' && !store.get().comparison) {
+  const type = store.graph().nodes.find((node) => node.id === id)?.type
+  if (type !== undefined && hasBody(type) && !store.get().comparison) {
     store.open([...store.get().path, id])
     store.set({ focus: '' })
   } else focusInspector()

@@ -1,3 +1,4 @@
+import { bodyOf } from '#model/body'
 import type { Json, JsonObject, Node } from '#model/definition'
 import { isObject } from '#model/json'
 import { setPositions } from './commands.ts'
@@ -98,18 +99,17 @@ export function pasteClip(doc: Doc, path: GraphPath, clip: Clip, at: Point): { d
 
 function renameAll(graph: DocGraph, renames: ReadonlyMap<string, string>): DocGraph {
   const name = (id: string): string => renames.get(id) ?? id
-  const body = (node: Node): Json | undefined => (node.type === 'map' ? node.args?.body : undefined)
   return {
     ...graph,
     nodes: graph.nodes.map((node) => {
-      const inner = body(node)
+      const inner = bodyOf(node)
       const args = node.args && (renameReferences(node.args, renames) as JsonObject)
       return {
         ...node,
         id: name(node.id),
         ...(args && { args }),
         ...(args &&
-          isObject(inner) && {
+          inner && {
             args: {
               ...args,
               body: renameAll(renameReferences(inner, renames) as unknown as DocGraph, renames) as unknown as Json,

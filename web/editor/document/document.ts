@@ -1,3 +1,4 @@
+import { bodyOf as bodyOfNode } from '#model/body'
 import type { Definition, Edge, Graph, Json, JsonObject, Node } from '#model/definition'
 import { isObject } from '#model/json'
 
@@ -41,8 +42,8 @@ export function readGraph(source: JsonObject): DocGraph {
 }
 
 function readNode(node: Node): Node {
-  const body = node.type === 'map' ? node.args?.body : undefined
-  if (!isObject(body)) return node
+  const body = bodyOfNode(node)
+  if (!body) return node
   return { ...node, args: { ...node.args, body: readGraph(body) as unknown as JsonObject } }
 }
 

@@ -1,4 +1,4 @@
-import { isObject } from '#model/json'
+import { bodyOf } from '#model/body'
 import { sizeOfNode } from '../canvas/size.ts'
 import type { KindTable } from '../kinds.ts'
 import { setPositions } from './commands.ts'
@@ -25,8 +25,8 @@ export function sizesIn(graph: DocGraph, kinds: KindTable) {
 function graphsWithout(doc: Doc, graph: DocGraph, path: GraphPath): { path: GraphPath; graph: DocGraph }[] {
   const here = graph.nodes.some(({ id }) => !doc.layout.positions[positionKey(path, id)]) ? [{ path, graph }] : []
   const inside = graph.nodes.flatMap((node) => {
-    const body = node.type === 'map' ? node.args?.body : undefined
-    if (!isObject(body) || !Array.isArray(body.nodes)) return []
+    const body = bodyOf(node)
+    if (!body || !Array.isArray(body.nodes)) return []
     return graphsWithout(doc, body as unknown as DocGraph, [...path, node.id])
   })
   return [...here, ...inside]

@@ -1,3 +1,4 @@
+import { bodyOf } from '#model/body'
 import type { Graph } from '#model/definition'
 import type { Issue } from '#model/issue'
 import { isObject } from '#model/json'
@@ -88,8 +89,8 @@ export function unavailable(doc: Doc, kinds: KindTable): Problem[] {
           level: 'warning',
           message: capital(kind.unavailable_reason ?? 'is not configured'),
         })
-      const body = node.type === 'map' ? node.args?.body : undefined
-      if (isObject(body) && Array.isArray(body.nodes)) visit(body as unknown as Graph, [...path, node.id])
+      const body = bodyOf(node)
+      if (body && Array.isArray(body.nodes)) visit(body as unknown as Graph, [...path, node.id])
     }
   }
   visit(doc, [])

@@ -5,7 +5,7 @@ import type { Execution } from '#sdk/types.generated'
 import type { KindTable } from '../kinds.ts'
 import { type Doc, type GraphPath, graphAt, titleOf } from './document.ts'
 
-// What a value at one place may refer to: the input, what has run before, and inside a map the item.
+// What a value at one place may refer to: the input, what has run before, the item of a map, the state of a loop.
 
 export type Source = {
   /** The beginning of the references it offers: `nodes.fetch.output`. */
@@ -55,7 +55,8 @@ export function sourcesFor(
   vars?: JsonObject,
 ): Source[] {
   const sources: Source[] = []
-  if (path.length > 0) {
+  const around = typesAround(doc, path)
+  if (around.includes('map')) {
     sources.push({
       reference: 'item',
       title: 'Item',
@@ -70,6 +71,12 @@ export function sourcesFor(
       schema: { type: 'number' },
       sample: 0,
     })
+  }
+  const isLoop = reader.kind === 'node' && graphAt(doc, path)?.nodes.find(({ id }) => id === reader.id)?.type === 'loop'
+  if (isLoop || around.includes('loop')) {
+    const hint = isLoop ? 'of the loop, in its conditions' : 'of this turn'
+    sources.push({ reference: 'state', title: 'State', hint, schema: undefined, sample: undefined })
+    sources.push({ reference: 'turn', title: 'Turn', hint: 'turns so far', schema: { type: 'number' }, sample: 0 })
   }
   const nodes = new Map<string, { name: string; type: string }>()
   for (let depth = 0; depth <= path.length; depth += 1) {
@@ -112,6 +119,13 @@ export function sourcesFor(
     })
   return sources
 }
+
+/** The types of the nodes in whose bodies the graph at this path is. */
+const typesAround = (doc: Doc, path: GraphPath): string[] =>
+  path.flatMap((id, depth) => {
+    const node = graphAt(doc, path.slice(0, depth))?.nodes.find((one) => one.id === id)
+    return node ? [node.type] : []
+  })
 
 /** What a node gave; a large output is an address, and no sample. */
 function outputOf(last: Execution | null, id: string): Json | undefined {

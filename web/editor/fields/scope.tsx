@@ -34,6 +34,8 @@ export function sampleScope(sources: readonly Source[], hasRun: boolean): Scope 
     else if (reference === 'input') scope.input = sample ?? null
     else if (reference === 'item') scope.item = sample ?? null
     else if (reference === 'index') scope.index = 0
+    else if (reference === 'state') scope.state = sample ?? null
+    else if (reference === 'turn') scope.turn = 0
     else if (reference === 'vars') scope.vars = sample as JsonObject
   }
   return scope

@@ -1,11 +1,21 @@
 import { useId, useState } from 'react'
-import type { Join, Node, OnError } from '#model/definition'
+import type { Join, Node, OnError, RetryPolicy } from '#model/definition'
 import { Field } from '#web/ui/field.tsx'
 import { refuseId, renameNode } from '../document/commands.ts'
 import { FieldProblem } from '../fields/field-problem.tsx'
 import { NumberInput, SelectInput, TextInput } from '../fields/inputs.tsx'
 import { useFieldScope } from '../fields/scope.tsx'
 import { useEditor, useEditorStore } from '../store.ts'
+
+/** The policy with one field set, or without it where there is no value. */
+function withField<Key extends keyof RetryPolicy>(
+  policy: RetryPolicy,
+  key: Key,
+  value: RetryPolicy[Key] | undefined,
+): RetryPolicy {
+  const { [key]: _old, ...rest } = policy
+  return { ...rest, ...(value !== undefined && { [key]: value }) } as unknown as RetryPolicy
+}
 
 type Change = (edit: (node: Node) => Node, about?: string) => void
 
@@ -77,15 +87,51 @@ export function RunningForm({ node, change }: { node: Node; change: Change }) {
               disabled={readOnly}
               placeholder="2"
               value={retry.factor}
-              onNumber={(factor) =>
-                set('retry', {
-                  max_attempts: retry.max_attempts,
-                  backoff_s: retry.backoff_s,
-                  ...(factor !== undefined && { factor }),
-                })
-              }
+              onNumber={(factor) => set('retry', withField(retry, 'factor', factor))}
             />
           </Labelled>
+          <Labelled
+            id={`${id}-longest`}
+            label="Max wait (seconds)"
+            hint="No pause grows beyond it."
+            problem={problemAt('/retry/max_backoff_s')}
+          >
+            <NumberInput
+              id={`${id}-longest`}
+              disabled={readOnly}
+              placeholder="86400"
+              value={retry.max_backoff_s}
+              onNumber={(longest) => set('retry', withField(retry, 'max_backoff_s', longest))}
+            />
+          </Labelled>
+          <Labelled
+            id={`${id}-jitter`}
+            label="Jitter"
+            hint="0.25 makes each pause up to a quarter shorter or longer."
+            problem={problemAt('/retry/jitter')}
+          >
+            <NumberInput
+              id={`${id}-jitter`}
+              disabled={readOnly}
+              placeholder="0.25"
+              value={retry.jitter}
+              onNumber={(jitter) => set('retry', withField(retry, 'jitter', jitter))}
+            />
+          </Labelled>
+          <div className="col-span-2">
+            <Labelled
+              id={`${id}-on`}
+              label="Retry on error codes"
+              hint="Separated by commas. Empty: every error that may pass."
+              problem={problemAt('/retry/on')}
+            >
+              <RetryCodes
+                id={`${id}-on`}
+                codes={retry.on}
+                onCodes={(codes) => set('retry', withField(retry, 'on', codes))}
+              />
+            </Labelled>
+          </div>
         </div>
       )}
       <Labelled id={`${id}-time`} label="Timeout (seconds)" problem={problemAt('/timeout_s')}>
@@ -164,5 +210,29 @@ function IdRow({ node }: { node: Node }) {
         className="font-mono text-xs!"
       />
     </Field>
+  )
+}
+
+/** Kept as text while it is typed: a comma at the end is not yet a code. */
+function RetryCodes(props: { id: string; codes: string[] | undefined; onCodes(codes: string[] | undefined): void }) {
+  const { readOnly } = useFieldScope()
+  const [text, setText] = useState<string | null>(null)
+  const done = (): void => {
+    if (text !== null) {
+      const codes = text.split(/[\s,]+/).filter((code) => code !== '')
+      props.onCodes(codes.length > 0 ? codes : undefined)
+    }
+    setText(null)
+  }
+  return (
+    <TextInput
+      id={props.id}
+      disabled={readOnly}
+      placeholder="http_status, timeout"
+      value={text ?? props.codes?.join(', ') ?? ''}
+      onChange={(event) => setText(event.currentTarget.value)}
+      onBlur={done}
+      onKeyDown={(event) => event.key === 'Enter' && done()}
+    />
   )
 }
