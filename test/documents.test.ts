@@ -59,6 +59,12 @@ describe('documents printed from the program', () => {
     expect(ids.size).toBe(service().app.routes.length)
   })
 
+  test('the version of the API is that of the release', async () => {
+    const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+    const { body } = await service().call('GET', '/openapi.json')
+    expect(body.info.version).toBe(version)
+  })
+
   test('no example and no schema has a key "$ref" that is not a reference of the document', async () => {
     const { body } = await service().call('GET', '/openapi.json')
     const others: string[] = []

@@ -6,7 +6,14 @@ import { readOnly } from '#platform/errors'
 import type { Answer } from '#platform/http/answer'
 import { requireStorable } from '#platform/http/body'
 import { type Context, scopeOf } from '#platform/http/context'
-import { holderOf, type Idempotency, makeIdempotency, type Replay, replayOf } from '#platform/http/idempotency'
+import {
+  holderOf,
+  type Idempotency,
+  makeIdempotency,
+  noteReplayed,
+  type Replay,
+  replayOf,
+} from '#platform/http/idempotency'
 import { parse } from '#platform/http/input'
 import type { Exchange } from '#platform/http/route'
 import { newId } from '#platform/ids'
@@ -61,6 +68,7 @@ export function makeMaking({ db, vault, threads, readSource }: MakingOptions) {
       }
       return replay === null ? perform() : answered(idempotency, tx, replay, perform)
     })
+    if (!made) noteReplayed(ctx)
     return { dataset, made }
   }
 
@@ -123,7 +131,10 @@ export function makeMaking({ db, vault, threads, readSource }: MakingOptions) {
       // Before the source is read: it may be gone by now, or say something else.
       const replay = replayFor(ctx, exchange, sent)
       const earlier = replay && (await ctx.db.tenant(scopeOf(ctx), (tx) => idempotency.earlier(tx, replay)))
-      if (earlier) return datasetIn(earlier)
+      if (earlier) {
+        noteReplayed(ctx)
+        return datasetIn(earlier)
+      }
       const source = await readSource(ctx, input.source_id, {
         signal,
         ...(input.limit !== undefined && { limit: input.limit }),

@@ -7,6 +7,7 @@ import type { StandingIn } from '#platform/access/check'
 import type { Standing } from '#platform/access/words'
 import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
+import { noteReplayed } from '#platform/http/idempotency'
 import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
 import type { Exchange } from '#platform/http/route'
 import type { ListQuery } from '#platform/http/schema'
@@ -102,6 +103,7 @@ export function makeExecutions(options: {
         Buffer.concat([Buffer.from(`${exchange.request.method} ${exchange.request.url}\n`), exchange.request.rawBody]),
       ),
     })
+    if (started.replayed) noteReplayed(ctx)
     return answer(ctx, started.executionId, waitS)
   }
 
@@ -239,6 +241,7 @@ export function makeExecutions(options: {
             ...(idempotency && { idempotency }),
           }),
       )
+      if (started.replayed) noteReplayed(ctx)
       return { execution_id: started.executionId, status: 'queued' as const }
     },
 

@@ -226,6 +226,7 @@ describe('a repeated delivery', () => {
     const deliver = (n: string, body: object = {}) => hook.call('POST', { body, headers: { 'x-delivery': n } })
     const same = await Promise.all(Array.from({ length: 20 }, (_, n) => deliver('one', { n })))
     expect(new Set(same.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+    expect(same.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(19)
     const other = await deliver('two')
     expect(other.body.execution_id).not.toBe(same[0]!.body.execution_id)
     const without = [await hook.call('POST', { body: {} }), await hook.call('POST', { body: {} })]

@@ -1,8 +1,10 @@
 import { activationRequired, idempotencyOf, type StartExecution, targetOf } from '#areas/executions/start'
+import type { Started } from '#engine/ports'
 import type { JsonObject } from '#model/definition'
 import { type HmacSettings, signatureFault } from '#platform/auth/signatures'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
+import { noteReplayed } from '#platform/http/idempotency'
 import { limits, type RateLimiter } from '#platform/http/limits'
 import type { Exchange } from '#platform/http/route'
 import { rateLimited } from '#platform/http/throttle'
@@ -56,7 +58,7 @@ async function start(
   ctx: Context,
   token: InboundToken,
   { input, body, headers }: { input: JsonObject; body: Buffer; headers: Exchange['request']['headers'] },
-): Promise<string> {
+): Promise<Started> {
   const { token_id, workspace_id, workflow_id, version_id } = token
   if (version_id === null) throw problem('no_active_version', 'The owner of the workflow must activate a version.')
   if (token.activation_required) throw activationRequired()
@@ -67,14 +69,13 @@ async function start(
     idempotencyKey: ctx.idempotencyKey,
   }
   const idempotency = (await dedupeKey(parts.db, token, headers, input)) ?? idempotencyOf(caller, body)
-  const { executionId } = await parts.startExecution(workspace_id, targetOf({ ...token, version_id }), input, {
+  return parts.startExecution(workspace_id, targetOf({ ...token, version_id }), input, {
     trigger: { kind: 'webhook', id: toWire('whk', token_id) },
     startedBy: null,
     initiatedBy: [{ kind: 'webhook_token', id: toWire('whk', token_id), user_id: token.created_by }],
     idempotency,
     inputPath: '',
   })
-  return executionId
 }
 
 type Received = { answer: Reply; executionId?: string }
@@ -100,7 +101,8 @@ async function receive(
     token.input === 'request'
       ? await requestInput(token, request, body, { maxDepth, now: new Date() })
       : inputOf(body, request.headers['content-type'], maxDepth)
-  const executionId = await start(parts, ctx, token, { input, body, headers: request.headers })
+  const { executionId, replayed } = await start(parts, ctx, token, { input, body, headers: request.headers })
+  if (replayed) noteReplayed(exchange.reply)
   return { answer: await replyTo(parts, ctx, token, executionId), executionId }
 }
 

@@ -6,6 +6,7 @@ import type { Engine, ExecutionView } from '#engine/ports'
 import { problem } from '#platform/errors'
 import { bearerOf } from '#platform/http/caller'
 import { type Context, scopeOf } from '#platform/http/context'
+import { noteReplayed } from '#platform/http/idempotency'
 import type { Exchange } from '#platform/http/route'
 import { toWire } from '#platform/ids'
 import { type Deliveries, refusalOf } from './deliveries.ts'
@@ -50,7 +51,7 @@ export function makeWebhooks(options: {
     if (version_id === null) throw problem('no_active_version', 'The owner of the workflow must activate a version.')
     if (token.activation_required) throw activationRequired()
     const input = inputOf(body, request.headers['content-type'], ctx.config.HEDDLE_MAX_JSON_DEPTH)
-    const { executionId } = await options.startExecution(
+    const { executionId, replayed } = await options.startExecution(
       token.workspace_id,
       targetOf({ ...token, version_id }),
       input,
@@ -62,6 +63,7 @@ export function makeWebhooks(options: {
         inputPath: '',
       },
     )
+    if (replayed) noteReplayed(ctx)
     return executionId
   }
 

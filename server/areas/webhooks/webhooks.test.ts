@@ -147,6 +147,8 @@ describe('webhooks', () => {
     const call = () => trigger(hook, { body: { n: 1 }, headers: { 'idempotency-key': 'delivery-1' } })
     const answers = await Promise.all(Array.from({ length: 100 }, call))
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+    const replayed = answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')
+    expect(replayed).toHaveLength(99)
     const again = await startService({ database: service().database })
     try {
       const repeated = await again.call('POST', `/api/webhooks/workflow/${hook.workflow}/trigger`, {

@@ -9,6 +9,13 @@ import type { Credential } from './context.ts'
 // "Same key and body, same bytes" for 24 hours, across restarts and servers. A key is kept under today's and looked for
 // under yesterday's date too, so that whole days can be dropped.
 
+const REPLAYED = 'idempotent-replayed'
+
+/** For verbs that keep the key themselves: says that the answer is that of an earlier request. */
+export function noteReplayed(answer: { header(name: string, value: string): unknown }): void {
+  answer.header(REPLAYED, 'true')
+}
+
 export type Replay = { keyHash: Buffer; requestSha256: Buffer }
 
 type Row = {
@@ -65,7 +72,7 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
 
   const open = (row: Row, replay: Replay): Answer => ({
     status: row.status,
-    headers: row.headers,
+    headers: { ...row.headers, [REPLAYED]: 'true' },
     body: row.answer === null ? null : Buffer.from(vault.open(place(replay), row.answer), 'base64'),
   })
 

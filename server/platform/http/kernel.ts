@@ -4,6 +4,7 @@ import { isProblem, type Problem, statusOf } from '../errors.ts'
 import { type Admission, makeAdmission } from './admission.ts'
 import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
 import { credentialOf, identify } from './caller.ts'
+import { checkDeprecations, deprecationHeaders } from './deprecation.ts'
 import { type Door, guardDoor } from './door.ts'
 import { makeHandler } from './handler.ts'
 import { type Idempotency, makeIdempotency } from './idempotency.ts'
@@ -17,6 +18,7 @@ import { applyLimits, callerAddress, countRefused, holdSignIn } from './throttle
 
 /** Adds the routes of every area. */
 export function addRoutes(app: FastifyInstance, routes: AnyRoute[], kernel: Kernel): void {
+  checkDeprecations(routes)
   const limiter = makeRateLimiter()
   const patience = makePatience()
   const admission = makeAdmission(kernel.config.HEDDLE_MAX_AT_WORK, patience)
@@ -88,6 +90,7 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
     encodeCurrent: shared.encoders.get(route.current),
     tagged: route.answer !== undefined && shared.resources.has(route.answer),
   })
+  const deprecation = deprecationHeaders(route)
   const answered = (request: FastifyRequest, status: number): void => {
     request.turn?.leave()
     kernel.onAnswered?.(route, status, (performance.now() - request.startedAt) / 1000)
@@ -103,6 +106,7 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
     url: route.path,
     bodyLimit: bodyLimitOf(route, kernel.config),
     onRequest: async (request, reply) => {
+      reply.headers(deprecation)
       const limited = kernel.config.HEDDLE_RATE_LIMITS === 'on'
       const credential = credentialOf(request)
       // Requests are lined up by tenant before anything is read.

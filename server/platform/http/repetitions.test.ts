@@ -64,6 +64,8 @@ describe('repetitions', () => {
       expect(inB.status, path).toBe(inA.status)
       expect(inB.text, path).not.toBe(inA.text)
       expect(again.text, path).toBe(inA.text)
+      const replayed = [inA, inB, again].map((answer) => answer.headers.get('idempotent-replayed'))
+      expect(replayed, path).toEqual([null, null, 'true'])
     }
     const teams = (await person.call('GET', '/api/teams')).body.items as { workspace_id: string }[]
     expect(teams.map(({ workspace_id }) => workspace_id).sort()).toEqual([a.id, b.id].sort())

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Access } from '../access/words.ts'
 import type { Context } from './context.ts'
+import type { Deprecated } from './deprecation.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -65,8 +66,8 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   idempotency?: 'own' | 'none' | 'anywhere'
   /** Sign-in and sign-up count against tighter limits. */
   rate?: 'sign_in' | 'sign_up' | 'visitor'
-  /** Announces the end of the operation: since when it should not be used, and when it stops working. */
-  deprecated?: { since: Date; sunset?: Date }
+  /** Announces the end of the operation. */
+  deprecated?: Deprecated
   /** An addition to the interface document. */
   extension?: true
   examples?: { body?: unknown; answer?: unknown }

@@ -1,5 +1,6 @@
 import type { NodeDescriptor } from '#model/node'
 import { type Access, describeAccess } from '#platform/access/words'
+import { describeDeprecation } from '../deprecation.ts'
 import { isResource } from '../render.ts'
 import type { AnyRoute } from '../route.ts'
 import { definitionComponents } from './definition.ts'
@@ -9,6 +10,9 @@ import { headerComponents, problemSchema, refusalComponents, responsesOf } from 
 import type { Components, Schema } from './schemas.ts'
 
 // The document is printed from the route tables, their zod schemas and the registry of nodes; nothing in it is written twice.
+
+/** That of the release (docs/api-policy.md). */
+const API_VERSION = '0.1.0'
 
 /** The answers that are resources, so that they carry an ETag. */
 export function taggedRoutes(routes: AnyRoute[]): (route: AnyRoute) => boolean {
@@ -34,7 +38,7 @@ export function makeOpenApi(routes: AnyRoute[], nodes: Iterable<NodeDescriptor>)
     openapi: '3.1.0',
     info: {
       title: 'Heddle',
-      version: '0.1.0',
+      version: API_VERSION,
       description:
         'Workflows, approvals, data and conversations for many tenants. Ids are TypeIDs, times RFC 3339 in UTC, lists `{items, next_cursor}`, refusals `application/problem+json`. Every POST honours `Idempotency-Key`. Operations with `x-heddle-extension` are additions to the base interface.',
       license: { name: 'MIT', identifier: 'MIT' },
@@ -73,7 +77,13 @@ function operationOf(route: AnyRoute, components: Components, tagged: boolean): 
     operationId: route.operation,
     tags: [route.area],
     summary: route.summary,
-    description: `${route.description ? `${route.description}\n\n` : ''}Access: ${describeAccess(route.access)}.`,
+    description: [
+      route.deprecated && describeDeprecation(route.deprecated),
+      route.description,
+      `Access: ${describeAccess(route.access)}.`,
+    ]
+      .filter((paragraph) => paragraph !== undefined)
+      .join('\n\n'),
     ...(route.deprecated && { deprecated: true }),
     ...(parameters.length > 0 && { parameters }),
     ...requestBodyOf(route, components),

@@ -1,0 +1,40 @@
+import { DAY } from '../clock.ts'
+import type { AnyRoute } from './route.ts'
+
+// The announced end of an operation, in headers (RFC 9745, RFC 8594) and in words. docs/api-policy.md says what is promised.
+
+export type Deprecated = {
+  /** From when on it should not be used. */
+  since: Date
+  /** When it stops working. */
+  sunset?: Date
+  /** The operation to use instead. */
+  instead: string
+}
+
+export const deprecationHeaders = ({ deprecated }: Pick<AnyRoute, 'deprecated'>): Record<string, string> =>
+  deprecated === undefined
+    ? {}
+    : {
+        deprecation: `@${Math.floor(deprecated.since.getTime() / 1000)}`,
+        ...(deprecated.sunset && { sunset: deprecated.sunset.toUTCString() }),
+      }
+
+const dayOf = (at: Date): string => at.toISOString().slice(0, 10)
+
+export const describeDeprecation = ({ since, sunset, instead }: Deprecated): string =>
+  `Deprecated since ${dayOf(since)}: use \`${instead}\` instead.${sunset ? ` It stops working on ${dayOf(sunset)}.` : ''}`
+
+const MIN_PERIOD = 180 * DAY
+
+/** A promise of the API policy, so that no release breaks it by mistake. */
+export function checkDeprecations(routes: readonly AnyRoute[]): void {
+  const operations = new Set(routes.map(({ operation }) => operation))
+  for (const { operation, deprecated } of routes) {
+    if (!deprecated) continue
+    const { since, sunset, instead } = deprecated
+    if (!operations.has(instead)) throw new Error(`${operation} names the successor ${instead}, which does not exist`)
+    if (sunset && sunset.getTime() - since.getTime() < MIN_PERIOD)
+      throw new Error(`${operation} is deprecated for less than 180 days`)
+  }
+}
