@@ -23,6 +23,7 @@ import type { NodeDescriptor } from '#model/node'
 import { makeIdentifier } from '#platform/auth/identify'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
+import { addKeyCors } from '#platform/http/cors'
 import { addDocuments } from '#platform/http/documents'
 import { addRoutes } from '#platform/http/kernel'
 import type { Kernel } from '#platform/http/kernel-parts'
@@ -247,6 +248,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
   realtime.addFeed('execution', workflows.feed)
   realtime.addFeed('job', jobs.feed)
   conversations.addCors(http)
+  addKeyCors(http, config.HEDDLE_CORS_ORIGINS)
   addRoutes(http, routes, kernel)
   addWidget(http)
   addEngineFigures(metrics.registry, workflows.engine, log)

@@ -15,6 +15,12 @@ test.each([
   ['HEDDLE_ALLOW_TARGETS', 'db:00080'],
   ['HEDDLE_ALLOW_TARGETS', 'db:0'],
   ['HEDDLE_ALLOW_TARGETS', '[12345::]:80'],
+  ['HEDDLE_CORS_ORIGINS', 'app.example.com'],
+  ['HEDDLE_CORS_ORIGINS', 'https://app.example.com/'],
+  ['HEDDLE_CORS_ORIGINS', 'https://App.example.com'],
+  ['HEDDLE_CORS_ORIGINS', 'https://app.example.com:443'],
+  ['HEDDLE_CORS_ORIGINS', 'https://app.example.com,*'],
+  ['HEDDLE_CORS_ORIGINS', 'null'],
   ['HEDDLE_SECRET_KEY', 'correcthorsebatterystaplecorrecthorsebatter'],
   ['HEDDLE_SECRET_KEY', `${key.slice(0, 20)}!${key.slice(20)}`],
   ['HEDDLE_SECRET_KEY', `${key.slice(0, 42)}t=`],
@@ -28,6 +34,8 @@ test.each([
 test.each([
   ['HEDDLE_TRUSTED_PROXIES', '127.0.0.1, 10.0.0.0/8,2001:db8::/128', ['127.0.0.1', '10.0.0.0/8', '2001:db8::/128']],
   ['HEDDLE_ALLOW_TARGETS', 'db:5432, [::1]:80,10.0.0.1:65535', ['db:5432', '[::1]:80', '10.0.0.1:65535']],
+  ['HEDDLE_CORS_ORIGINS', 'https://a.example, http://localhost:5173', ['https://a.example', 'http://localhost:5173']],
+  ['HEDDLE_CORS_ORIGINS', '*', ['*']],
   ['HEDDLE_SECRET_KEY', key, Buffer.alloc(32, 251)],
   ['HEDDLE_OIDC', JSON.stringify([provider, { ...provider, id: 'two' }]), [provider, { ...provider, id: 'two' }]],
 ] as const)('%s takes %s', (name, value, read) => {

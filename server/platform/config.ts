@@ -67,6 +67,16 @@ const webAddress: Parser<string> = {
   parse: (value) =>
     URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) ? value.replace(/\/+$/, '') : undefined,
 }
+/** As browsers spell it: what is spelt otherwise would match nothing. */
+const isOrigin = (entry: string): boolean =>
+  URL.canParse(entry) && /^https?:$/.test(new URL(entry).protocol) && new URL(entry).origin === entry
+const origins: Parser<string[]> = {
+  allowed: 'origins separated by commas, such as https://app.example.com, or *',
+  parse: (value) => {
+    const entries = list.parse(value)!
+    return entries.every(isOrigin) || (entries.length === 1 && entries[0] === '*') ? entries : undefined
+  },
+}
 const addressWith = (...protocols: string[]): Parser<string> => ({
   allowed: `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   parse: (value) => (URL.canParse(value) && protocols.includes(new URL(value).protocol) ? value : undefined),
@@ -178,6 +188,11 @@ export const settings = {
   ),
   HEDDLE_ALLOW_TARGETS: setting(targets, [], 'Private addresses that requests chosen by tenants may reach'),
   HEDDLE_TRUSTED_PROXIES: setting(proxies, [], 'Proxies whose `X-Forwarded-*` headers are believed'),
+  HEDDLE_CORS_ORIGINS: setting(
+    origins,
+    [],
+    'Origins whose pages may call the API with an API key (`Authorization`), never with cookies; `*` allows every one',
+  ),
   HEDDLE_METRICS_TOKEN: optional(
     secretText(16),
     'Token that `GET /metrics` asks for (`Authorization: Bearer`) from anywhere but the machine itself',

@@ -4,6 +4,7 @@ const codes = {
   // 400
   malformed: [400, 'The request could not be read'],
   too_deep: [400, 'The JSON is nested too deeply'],
+  duplicate_key: [400, 'A key stands twice in one object of the JSON'],
   // 401
   unauthenticated: [401, 'No valid credential was presented'],
   bad_credentials: [401, 'The e-mail address or the password is wrong'],

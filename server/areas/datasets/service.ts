@@ -3,6 +3,7 @@ import type { StandingIn } from '#platform/access/check'
 import { MINUTE } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
+import { sendUnchanged, tagKnown } from '#platform/http/answer'
 import { type Context, scopeOf } from '#platform/http/context'
 import { parse } from '#platform/http/input'
 import { decodeIdCursor, toPage } from '#platform/http/page'
@@ -61,8 +62,9 @@ export function makeDatasets({ db, vault, log, readSource }: DatasetsOptions) {
       const dataset = await pointed(ctx, dataset_id)
       const { version_id, columns_complete: _complete, ...summary } = dataset
       const etag = etagOfDataset(summary)
-      if (exchange.request.headers['if-none-match'] === etag) {
-        await exchange.reply.code(304).header('etag', etag).send()
+      const known = tagKnown(exchange.request.headers['if-none-match'], etag)
+      if (known !== undefined) {
+        await sendUnchanged(exchange.reply, known)
         return
       }
       await sendJson(ctx, exchange, {

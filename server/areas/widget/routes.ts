@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { type Document, makeDocument, sendDocument } from '#platform/http/document'
 import { demoPage, demoScript } from './demo.ts'
 
 // The embeddable chat, one script for any page. In a checkout it is bundled at the first request, which takes a tenth of a
@@ -34,12 +34,9 @@ const pagePolicy =
   "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; media-src blob:; img-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 export function addWidget(http: FastifyInstance): void {
-  let bundled: Promise<{ text: string; etag: string }> | undefined
-  const widget = (): NonNullable<typeof bundled> => {
-    bundled ??= bundleWidget().then((text) => ({
-      text,
-      etag: `"${createHash('sha1').update(text).digest('base64url')}"`,
-    }))
+  let bundled: Promise<Document> | undefined
+  const widget = (): Promise<Document> => {
+    bundled ??= bundleWidget().then((text) => makeDocument('text/javascript; charset=utf-8', text))
     bundled.catch(() => {
       bundled = undefined
     })
@@ -47,21 +44,23 @@ export function addWidget(http: FastifyInstance): void {
   }
 
   http.get('/widget/v1.js', async (request, reply) => {
-    const { text, etag } = await widget()
+    const document = await widget()
     reply.headers({
-      'content-type': 'text/javascript; charset=utf-8',
       'cache-control': 'public, max-age=300, stale-while-revalidate=86400',
       'access-control-allow-origin': '*',
       'cross-origin-resource-policy': 'cross-origin',
-      etag,
     })
-    return request.headers['if-none-match'] === etag ? reply.code(304).send() : reply.send(text)
+    return sendDocument(request, reply, document)
   })
 
-  http.get('/widget/demo', (_request, reply) =>
-    reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': pagePolicy }).send(demoPage),
-  )
-  http.get('/widget/demo.js', (_request, reply) =>
-    reply.headers({ 'content-type': 'text/javascript; charset=utf-8' }).send(demoScript),
-  )
+  const page = makeDocument('text/html; charset=utf-8', demoPage)
+  const script = makeDocument('text/javascript; charset=utf-8', demoScript)
+  http.get('/widget/demo', (request, reply) => {
+    reply.headers({ 'content-security-policy': pagePolicy, 'cache-control': 'no-cache' })
+    return sendDocument(request, reply, page)
+  })
+  http.get('/widget/demo.js', (request, reply) => {
+    reply.header('cache-control', 'no-cache')
+    return sendDocument(request, reply, script)
+  })
 }

@@ -2,20 +2,34 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { isDatabaseUnavailable } from '../db/unavailable.ts'
 import { Problem, problem, statusOf, titleOf } from '../errors.ts'
+import { addVary, isTag } from './encoding.ts'
 
 /** An answer as bytes, ready to be sent, stored for a repeated request, or compared. */
 export type Answer = { status: number; headers: Record<string, string>; body: Buffer | null }
 
 /** Whether the value of an If-Match names it. Without a pattern: `\s*,\s*` takes seconds over ten thousand spaces. */
 export const listsEtag = (ifMatch: string, etag: string): boolean =>
-  ifMatch.split(',').some((one) => one.trim() === etag)
+  ifMatch.split(',').some((one) => isTag(one.trim(), etag))
 
-/** Whether an If-None-Match names it: any of a list, weak or not, or `*` (RFC 9110, 13.1.2). */
-export const isNoneMatch = (ifNoneMatch: string, etag: string): boolean =>
-  ifNoneMatch.split(',').some((one) => {
+/**
+ * The tag by which an If-None-Match names it, undefined where none does: any of a list, weak or not, or `*` (RFC 9110,
+ * 13.1.2).
+ */
+export function tagKnown(ifNoneMatch: string | undefined, etag: string): string | undefined {
+  for (const one of ifNoneMatch?.split(',') ?? []) {
     const tag = one.trim()
-    return tag === '*' || (tag.startsWith('W/') ? tag.slice(2) : tag) === etag
-  })
+    if (tag === '*') return etag
+    const strong = tag.startsWith('W/') ? tag.slice(2) : tag
+    if (isTag(strong, etag)) return strong
+  }
+  return undefined
+}
+
+export const sendUnchanged = (reply: FastifyReply, etag: string): FastifyReply =>
+  reply
+    .code(304)
+    .headers({ etag, vary: addVary(reply.getHeader('vary'), 'Accept-Encoding') })
+    .send()
 
 export const etagOf = (body: Buffer): string => `"${createHash('sha1').update(body).digest('base64url')}"`
 

@@ -1,10 +1,12 @@
 import { type FieldError, invalid, problem } from '../errors.ts'
+import { countKeys, findDuplicate } from './duplicate-keys.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Nesting is counted on the text, before anything recursive touches it. */
-function tooDeep(text: string, most: number): boolean {
+/** The number of keys, or undefined where it is nested too deeply: counted before anything recursive touches it. */
+function keysIn(text: string, maxDepth: number): number | undefined {
   let depth = 0
+  let keys = 0
   let inString = false
   for (let at = 0; at < text.length; at++) {
     const letter = text.charCodeAt(at)
@@ -13,11 +15,18 @@ function tooDeep(text: string, most: number): boolean {
       else if (letter === 34) inString = false
     } else if (letter === 34) inString = true
     else if (letter === 123 || letter === 91) {
-      if (++depth > most) return true
+      if (++depth > maxDepth) return undefined
     } else if (letter === 125 || letter === 93) depth--
+    else if (letter === 58) keys++
   }
-  return false
+  return keys
 }
+
+/** Longer paths are cut in what people are told. */
+const MAX_PATH_SHOWN = 500
+
+const duplicateKey = (text: string) =>
+  problem('duplicate_key', `The key at ${findDuplicate(text)?.slice(0, MAX_PATH_SHOWN)} stands twice in its object.`)
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair; refused here, so that no batch ever fails because of them. */
 const storable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
@@ -43,7 +52,7 @@ export function requireStorable(value: unknown): void {
 }
 
 /** Reads a JSON body. An empty one is `{}`. */
-export function parseJson(bytes: Buffer, mostDepth: number): unknown {
+export function parseJson(bytes: Buffer, maxDepth: number): unknown {
   if (bytes.length === 0) return {}
   let text: string
   try {
@@ -51,13 +60,15 @@ export function parseJson(bytes: Buffer, mostDepth: number): unknown {
   } catch {
     throw problem('malformed', 'The body is not UTF-8.')
   }
-  if (tooDeep(text, mostDepth)) throw problem('too_deep', `JSON may be nested at most ${mostDepth} levels deep.`)
+  const keys = keysIn(text, maxDepth)
+  if (keys === undefined) throw problem('too_deep', `JSON may be nested at most ${maxDepth} levels deep.`)
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
     throw problem('malformed', `The body is not JSON: ${(error as Error).message}.`)
   }
+  if (countKeys(value) !== keys) throw duplicateKey(text)
   // Only a text with an escape can hold what must be looked for; most bodies are never walked.
   if (text.includes('\\u') || text.includes('__proto__') || text.includes('\u0000')) requireStorable(value)
   return value

@@ -24,7 +24,10 @@ export async function identify(
     return find(request, wellFormedOf(route.path, request))
   }
   const bearer = bearerOf(request)
-  const session = request.cookies[SESSION_COOKIE]
+  // A page of another origin that can make a browser send the cookie is not the person. Its changes are refused below.
+  const { origin } = request.headers
+  const isForeign = origin !== undefined && !unsafe(route.method) && !isOwnOrigin(origin, request, kernel.baseUrl())
+  const session = isForeign ? undefined : request.cookies[SESSION_COOKIE]
   const workspaceHeader = request.headers['x-workspace-id']
   const credentials = {
     host: request.host,

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import { type FastifyInstance, fastify } from 'fastify'
 import type { NodeDescriptor } from '#model/node'
 import { SECOND } from '../clock.ts'
 import type { Config } from '../config.ts'
@@ -7,6 +7,7 @@ import { DatabaseSilent } from '../db/unavailable.ts'
 import { problem } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { problemAnswer, sendAnswer } from './answer.ts'
+import { type Document, makeDocument, sendDocument } from './document.ts'
 import type { Metrics } from './metrics.ts'
 import { mayReadMetrics } from './metrics-access.ts'
 import { makeOpenApi } from './openapi/document.ts'
@@ -39,10 +40,14 @@ function answersInTime(answer: Promise<unknown>): Promise<unknown> {
 
 /** What is there for machines and newcomers: health, metrics, the OpenAPI document and its browsable form. */
 export async function addDocuments(app: FastifyInstance, options: DocumentsOptions): Promise<void> {
-  let document: Buffer | undefined
-  app.get('/openapi.json', (_request, reply) => {
-    document ??= Buffer.from(JSON.stringify(makeOpenApi(options.routes, options.nodes.values())))
-    return reply.type('application/json; charset=utf-8').header('access-control-allow-origin', '*').send(document)
+  let openApi: Document | undefined
+  app.get('/openapi.json', (request, reply) => {
+    openApi ??= makeDocument(
+      'application/json; charset=utf-8',
+      JSON.stringify(makeOpenApi(options.routes, options.nodes.values())),
+    )
+    reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': 'ETag', ...REVALIDATED })
+    return sendDocument(request, reply, openApi)
   })
 
   app.get('/healthz', (_request, reply) => reply.type('application/json').send('{"status":"ok"}'))
@@ -81,8 +86,21 @@ export async function addDocuments(app: FastifyInstance, options: DocumentsOptio
     return reply.type(options.metrics.registry.contentType).send(await options.metrics.registry.metrics())
   })
 
+  await addReference(app)
+}
+
+/** Whoever has it asks whether it is still the same: after an upgrade it is not. */
+const REVALIDATED = { 'cache-control': 'no-cache' }
+
+/** The reference builds its styles at run time; it shows nothing of any tenant. */
+const referencePolicy =
+  "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'"
+
+/** The browsable reference. What the package would send is asked of it once, and kept. */
+async function addReference(app: FastifyInstance): Promise<void> {
   const { default: reference } = await import('@scalar/fastify-api-reference')
-  await app.register(reference, {
+  const inner = fastify()
+  await inner.register(reference, {
     routePrefix: '/docs',
     configuration: {
       url: '/openapi.json',
@@ -91,15 +109,17 @@ export async function addDocuments(app: FastifyInstance, options: DocumentsOptio
       telemetry: false,
       hideClientButton: true,
     } as never,
-    hooks: {
-      onRequest: (_request, reply, done) => {
-        // The reference builds its styles at run time; it shows nothing of any tenant.
-        reply.header(
-          'content-security-policy',
-          "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'",
-        )
-        done()
-      },
-    },
   })
+  app.get('/docs', (_request, reply) => reply.redirect('/docs/', 301))
+  for (const path of ['/docs/', '/docs/js/scalar.js']) {
+    let kept: Document | undefined
+    app.get(path, async (request, reply) => {
+      if (kept === undefined) {
+        const { headers, rawPayload } = await inner.inject(path)
+        kept = makeDocument(String(headers['content-type']), rawPayload)
+      }
+      reply.headers({ 'content-security-policy': referencePolicy, ...REVALIDATED })
+      return sendDocument(request, reply, kept)
+    })
+  }
 }

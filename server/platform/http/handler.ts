@@ -4,10 +4,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { checkAccess } from '../access/check.ts'
 import type { Tx } from '../db/pool.ts'
 import { isProblem, type Problem, problem, readOnly } from '../errors.ts'
-import { type Answer, etagOf, isNoneMatch, listsEtag, sendAnswer } from './answer.ts'
+import { type Answer, etagOf, listsEtag, sendAnswer, sendUnchanged, tagKnown } from './answer.ts'
 import { auditCall, isAudited } from './auditing.ts'
 import { identify } from './caller.ts'
 import { type Context, makeContext, scopeOf } from './context.ts'
+import { bindCursor, listOf } from './cursor.ts'
 import { holderOf, type Idempotency, type Replay, replayOf } from './idempotency.ts'
 import { fieldsOf, type ReadInput, readInput } from './input.ts'
 import type { Kernel } from './kernel-parts.ts'
@@ -32,6 +33,7 @@ export function makeHandler(
   const bodyFields = fieldsOf(route.body)
   const audited = isAudited(route)
   const isRead = route.method === 'GET'
+  const isList = fieldsOf(route.query).has('cursor')
   const changes = route.method !== 'GET' && route.method !== 'POST'
   const serverOwned = new Set([...fieldsOf(route.answer)].filter((field) => !bodyFields.has(field)))
 
@@ -52,9 +54,19 @@ export function makeHandler(
     if (audited && isRead) await auditCall(ctx, route, request, input.value, null, { ahead: true })
     const result = await route.run(ctx, input.value as never, { request, reply, ahead })
     const isSent = reply.sent || reply.raw.headersSent || route.produces !== undefined
-    const answer = isSent ? null : render(route, rendering, result, chosen, request.url.split('?', 1)[0]!)
+    const answer = isSent
+      ? null
+      : render(route, rendering, bound(result, request, params), chosen, request.url.split('?', 1)[0]!)
     if (audited && !isRead) await auditCall(ctx, route, request, input.value, answer)
     return answer
+  }
+
+  /** A page with a cursor that goes on in this list and in no other. */
+  function bound(result: unknown, request: FastifyRequest, params: Params): unknown {
+    if (!isList) return result
+    const page = result as { next_cursor?: string | null }
+    if (typeof page.next_cursor !== 'string') return page
+    return { ...page, next_cursor: bindCursor(listOf(route.operation, params, request), page.next_cursor) }
   }
 
   /** Anyone who may not do it, or names what is not there, hears that before anything about the input. */
@@ -151,9 +163,8 @@ export function makeHandler(
     for (const work of afterCommit) work()
     if (answer === null) return reply
     const { etag } = answer.headers
-    const known = request.headers['if-none-match']
-    if (route.method === 'GET' && etag !== undefined && known !== undefined && isNoneMatch(known, etag))
-      return reply.code(304).header('etag', etag).send()
+    const known = isRead && etag !== undefined ? tagKnown(request.headers['if-none-match'], etag) : undefined
+    if (known !== undefined) return sendUnchanged(reply, known)
     return sendAnswer(reply, answer)
   }
 }

@@ -4,6 +4,7 @@ import { at } from '#model/json'
 import type { Config } from '../config.ts'
 import { invalid, problem } from '../errors.ts'
 import { parseJson } from './body.ts'
+import { listOf, unbindCursor } from './cursor.ts'
 import type { AnyRoute } from './route.ts'
 
 const MAX_ISSUES = 50
@@ -19,6 +20,7 @@ export function readInput(
   serverOwned: ReadonlySet<string>,
 ): ReadInput {
   const query = of.query ? parse(of.query, request.query) : checkNoQuery(request)
+  if (typeof query.cursor === 'string') query.cursor = unbindCursor(listOf(of.operation, params, request), query.cursor)
   if (of.bodyKind === 'stream' || of.method === 'GET') return { value: { ...query, ...params }, echoed: [] }
   if (of.bodyKind === 'any') return { value: { ...query, body: request.rawBody, ...params }, echoed: [] }
   if (request.rawBody.length > 0 && !/^application\/([\w.+-]+\+)?json\b/i.test(request.headers['content-type'] ?? '')) {
@@ -43,7 +45,7 @@ export function fieldsOf(schema: z.ZodType | undefined): Set<string> {
   return new Set(shape ? Object.keys(shape) : [])
 }
 
-function checkNoQuery(request: FastifyRequest): Record<string, never> {
+function checkNoQuery(request: FastifyRequest): Record<string, unknown> {
   const [unknown] = Object.keys(request.query as object)
   if (unknown !== undefined) throw invalid([{ path: at('', unknown), message: 'is not a known parameter' }])
   return {}

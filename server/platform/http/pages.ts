@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Document, makeDocument, sendDocument } from './document.ts'
 import { sendUnknown } from './unknown.ts'
 
 // The console: files with a hash in their name, kept for ever, and one page for every address a browser may open. The files
@@ -33,8 +34,7 @@ const types: Record<string, string> = {
   json: 'application/json',
 }
 
-type Encoding = 'br' | 'gz'
-type Page = { type: string; bytes: Buffer; encoded: Partial<Record<Encoding, Buffer>>; hashed: boolean }
+type Page = Document & { hashed: boolean }
 
 /** Addresses that belong to the service itself: an unknown one among them is 404, never a page. */
 const RESERVED = /^\/(api|auth|ws|docs|openapi\.json|widget|gateway|healthz|readyz|metrics)(\/|$)/
@@ -57,33 +57,25 @@ export function addPages(app: FastifyInstance, directory: string): void {
 const isNavigation = (request: FastifyRequest, path: string): boolean =>
   (request.headers.accept ?? '').includes('text/html') && !/\.[a-z0-9]{1,5}$/i.test(path)
 
-function send(reply: FastifyReply, request: FastifyRequest, page: Page): FastifyReply {
-  const accepted = request.headers['accept-encoding'] ?? ''
-  const encoding: Encoding | undefined =
-    page.encoded.br && /\bbr\b/.test(accepted) ? 'br' : page.encoded.gz && /\bgzip\b/.test(accepted) ? 'gz' : undefined
+function send(reply: FastifyReply, request: FastifyRequest, page: Page): Promise<FastifyReply> {
   reply
     .header('content-security-policy', pagePolicy)
     .header('cache-control', page.hashed ? 'public, max-age=31536000, immutable' : 'no-cache')
-    .header('vary', 'accept-encoding')
-    .type(page.type)
-  if (encoding) reply.header('content-encoding', encoding === 'br' ? 'br' : 'gzip')
-  return reply.send(encoding ? page.encoded[encoding] : page.bytes)
+  return sendDocument(request, reply, page)
 }
+
+const endings = { br: 'br', gzip: 'gz' }
 
 function readPages(directory: string): Map<string, Page> {
   const pages = new Map<string, Page>()
   for (const file of globSync('**/*.{html,js,css,svg,png,wasm,json}', { cwd: directory })) {
-    const encoded: Page['encoded'] = {}
-    for (const encoding of ['br', 'gz'] as const) {
-      const bytes = tryRead(join(directory, `${file}.${encoding}`))
-      if (bytes) encoded[encoding] = bytes
-    }
-    pages.set(`/${file}`, {
-      type: types[file.split('.').at(-1)!]!,
-      bytes: readFileSync(join(directory, file)),
-      encoded,
-      hashed: file.startsWith('assets/'),
+    const encoded = Object.entries(endings).flatMap(([encoding, ending]) => {
+      const bytes = tryRead(join(directory, `${file}.${ending}`))
+      return bytes ? [[encoding, bytes]] : []
     })
+    const type = types[file.split('.').at(-1)!]!
+    const document = makeDocument(type, readFileSync(join(directory, file)), Object.fromEntries(encoded))
+    pages.set(`/${file}`, { ...document, hashed: file.startsWith('assets/') })
   }
   return pages
 }

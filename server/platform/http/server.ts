@@ -4,6 +4,7 @@ import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fast
 import { newId } from '../ids.ts'
 import type { Turn } from './admission.ts'
 import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
+import { addCompression } from './compression.ts'
 import type { Identity } from './context.ts'
 import type { Kernel } from './kernel-parts.ts'
 import { prepareDoors } from './listen.ts'
@@ -65,6 +66,7 @@ export function makeHttp(kernel: Kernel): FastifyInstance {
   app.decorateRequest('turn', null)
   app.decorateRequest('parameters', null)
   app.register(cookie)
+  addCompression(app)
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now()
     request.rawBody = EMPTY

@@ -51,7 +51,10 @@ export const headerComponents: Record<string, Schema> = {
   RetryAfter: headerOf('Seconds to wait before the next attempt', '1'),
   RateLimit: headerOf('The tightest limit: `r` requests are left, `t` seconds to wait', '"general";r=199;t=0'),
   RateLimitPolicy: headerOf('That limit: `q` requests at once, refilled within `w` seconds', '"general";q=200;w=2'),
-  IdempotentReplayed: headerOf('`true` where an earlier request with the same key had this answer, and nothing was done again', 'true'),
+  IdempotentReplayed: headerOf(
+    '`true` where an earlier request with the same key had this answer, and nothing was done again',
+    'true',
+  ),
   WWWAuthenticate: headerOf('Which credentials are taken', 'Bearer'),
   Deprecation: headerOf('Since when the operation should no longer be used (RFC 9745)', '@1767225600'),
   Sunset: headerOf('When the operation stops working (RFC 8594)', 'Thu, 31 Dec 2026 23:59:59 GMT'),

@@ -1,0 +1,51 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { etagOf, tagKnown } from './answer.ts'
+import { compressors, MIN_COMPRESSED } from './compression.ts'
+import { addVary, chooseEncoding, type Encoding, taggedFor } from './encoding.ts'
+
+// Documents that are the same for everybody: compressed once, and not sent again to those who have them.
+
+export type Document = {
+  type: string
+  bytes: Buffer
+  etag: string
+  /** Compressed at the first request that wants it so, or when it was built. */
+  encoded: Partial<Record<Encoding, Promise<Buffer>>>
+}
+
+export const makeDocument = (
+  type: string,
+  content: Buffer | string,
+  encoded: Partial<Record<Encoding, Buffer>> = {},
+): Document => {
+  const bytes = Buffer.from(content)
+  return {
+    type,
+    bytes,
+    etag: etagOf(bytes),
+    encoded: Object.fromEntries(Object.entries(encoded).map(([name, smaller]) => [name, Promise.resolve(smaller)])),
+  }
+}
+
+function encodedAs(document: Document, encoding: Encoding): Promise<Buffer> {
+  const { encoded, bytes } = document
+  const kept = encoded[encoding] ?? compressors[encoding](bytes)
+  encoded[encoding] = kept
+  return kept
+}
+
+/** Sends it, or 304 to those who have it. Other headers are the caller's to set. */
+export async function sendDocument(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  document: Document,
+): Promise<FastifyReply> {
+  const isText = document.bytes.length >= MIN_COMPRESSED && !/^(?:image\/(?!svg)|font\/)/.test(document.type)
+  const encoding = isText ? chooseEncoding(request.headers['accept-encoding']) : undefined
+  if (isText) reply.header('vary', addVary(reply.getHeader('vary'), 'Accept-Encoding'))
+  const known = tagKnown(request.headers['if-none-match'], document.etag)
+  if (known !== undefined) return reply.code(304).header('etag', known).send()
+  reply.header('etag', encoding === undefined ? document.etag : taggedFor(document.etag, encoding)).type(document.type)
+  if (encoding === undefined) return reply.send(document.bytes)
+  return reply.header('content-encoding', encoding).send(await encodedAs(document, encoding))
+}
