@@ -146,7 +146,8 @@ describe('a dataset', () => {
     expect((await world.member.call('GET', path, { headers: { 'if-none-match': etag } })).status).toBe(304)
     const changed = await world.member.call('PATCH', path, { body: { records: [] }, headers: { 'if-match': etag } })
     expect(changed.status).toBe(200)
-    expect(changed.headers.get('etag')).toBe((await world.member.call('GET', path)).headers.get('etag'))
+    const plain = await world.member.call('GET', path, { headers: { 'accept-encoding': 'identity' } })
+    expect(changed.headers.get('etag')).toBe(plain.headers.get('etag'))
     for (const [method, options] of [
       ['PATCH', { body: { name: 'Late' } }],
       ['PATCH', { body: { records: [{ late: 1 }] } }],
