@@ -57,7 +57,7 @@ describe('a cursor', () => {
   test('that somebody made up is refused, and never reaches the database as anything but a position', async () => {
     const digest = (await cursorOf('/api/teams?limit=1')).slice(0, 8)
     const made = (value: unknown) => digest + Buffer.from(JSON.stringify(value)).toString('base64url')
-    for (const value of [[], [1], ["' or 1=1"], ['\0'], [null], [{ a: 1 }], {}, ['x', 'y'], 'x', 1e400])
+    for (const value of [[], [1], ["' or 1=1"], ['\0'], [null], [{ a: 1 }], {}, ['x', 'y'], 'x', 7])
       await refused(`/api/teams?cursor=${made(value)}`)
     for (const text of ['', digest, `${digest}!!`, 'x'.repeat(900), '%00']) await refused(`/api/teams?cursor=${text}`)
   })

@@ -1,5 +1,4 @@
 import { DAY } from '../clock.ts'
-import type { AnyRoute } from './route.ts'
 
 // The announced end of an operation, in headers (RFC 9745, RFC 8594) and in words. docs/api-policy.md says what is promised.
 
@@ -12,7 +11,9 @@ export type Deprecated = {
   instead: string
 }
 
-export const deprecationHeaders = ({ deprecated }: Pick<AnyRoute, 'deprecated'>): Record<string, string> =>
+type Declaring = { operation: string; deprecated?: Deprecated }
+
+export const deprecationHeaders = ({ deprecated }: Pick<Declaring, 'deprecated'>): Record<string, string> =>
   deprecated === undefined
     ? {}
     : {
@@ -28,7 +29,7 @@ export const describeDeprecation = ({ since, sunset, instead }: Deprecated): str
 const MIN_PERIOD = 180 * DAY
 
 /** A promise of the API policy, so that no release breaks it by mistake. */
-export function checkDeprecations(routes: readonly AnyRoute[]): void {
+export function checkDeprecations(routes: readonly Declaring[]): void {
   const operations = new Set(routes.map(({ operation }) => operation))
   for (const { operation, deprecated } of routes) {
     if (!deprecated) continue
