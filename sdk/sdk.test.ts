@@ -224,17 +224,17 @@ describe('the command line', () => {
     expect(await list(['--workspace', here.id], { HEDDLE_WORKSPACE: there.id })).not.toContain(workflow_id)
   })
 
-  test('a refusal says what is wrong and ends with 1', async () => {
+  test('a refusal says what is wrong and ends with 1, a wrong command with 2', async () => {
     await expect(cli('run', 'No such workflow')).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringContaining('There is no workflow'),
     })
     await expect(cli('list', '--colour')).rejects.toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.not.stringContaining('node:internal'),
     })
     await expect(cli('run', 'echo', '--input', '{c')).rejects.toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining('--input is not JSON'),
     })
     for (const none of ['fly', 'toString', '__proto__'])

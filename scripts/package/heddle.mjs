@@ -28,7 +28,12 @@ function findNode() {
 }
 
 const [command, ...rest] = process.argv.slice(2)
-const serves = command === undefined || command === 'serve' || (command.startsWith('--') && command !== '--help')
+const isHelp = (word) => word === '--help' || word === '-h'
+const ofCommands = ['--help', '-h', '--json', '--workspace']
+const serves =
+  command === undefined ||
+  (command === 'serve' && !rest.some(isHelp)) ||
+  (command.startsWith('--') && !ofCommands.includes(command))
 const entry = serves ? join(home, 'server', 'main.js') : join(home, 'sdk', 'cli', 'main.js')
 const given = serves && command === 'serve' ? rest : process.argv.slice(2)
 if (serves) process.env.HEDDLE_DATA_DIR ??= join(process.cwd(), 'heddle-data')

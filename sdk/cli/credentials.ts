@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Client, makeClient } from '../client.ts'
+import { NotSignedIn } from './command.ts'
 
 const file = (): string => join(process.env.XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'heddle', 'credentials.json')
 
@@ -20,7 +21,7 @@ export function clientFromEnvironment({ workspace }: { workspace?: string | unde
   }
   const base = process.env.HEDDLE_BASE ?? stored.base ?? 'http://127.0.0.1:4100'
   const key = process.env.HEDDLE_KEY ?? stored.key
-  if (!key) throw new Error('Sign in first: heddle login --base URL --key hk_…')
+  if (!key) throw new NotSignedIn('Sign in first: heddle login --base URL --key hk_…')
   const workspaceId = workspace ?? process.env.HEDDLE_WORKSPACE ?? stored.workspace
   return makeClient({ baseUrl: base, token: key, ...(workspaceId && { workspaceId }) })
 }

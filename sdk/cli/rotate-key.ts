@@ -1,26 +1,35 @@
 import { readFileSync } from 'node:fs'
 import { delay } from '../send.ts'
 import type { KeyRotation } from '../types.generated.ts'
+import { type Command, textOf } from './command.ts'
 import { clientFromEnvironment } from './credentials.ts'
 
 const LOOK_EVERY = 1_000
 
-/** Begins a rotation, or watches the one under way, until only restarts are left or it is over. */
-export async function rotateKey(
-  _words: string[],
-  values: { 'new-key-file'?: string; json?: boolean; workspace?: string },
-): Promise<void> {
-  const client = clientFromEnvironment(values)
-  const file = values['new-key-file']
-  let state = await client.getKeyRotation()
-  if (!state.rotation)
-    state = await client.rotateKey(file === undefined ? {} : { key: readFileSync(file, 'utf8').trim() })
-  while (state.rotation && !waitsForRestarts(state)) {
-    console.error(`${state.rotation.phase}: ${state.rotation.sealed} values under the new key ${state.rotation.to}`)
-    await delay(LOOK_EVERY)
-    state = await client.getKeyRotation()
-  }
-  process.stdout.write(values.json ? `${JSON.stringify(state, null, 2)}\n` : `${summary(state)}\n`)
+export const rotateKey: Command = {
+  words: [],
+  about:
+    'For operators: seal every secret of the installation with a new key. Watches until it is over, or only restarts are left.',
+  options: {
+    'new-key-file': {
+      type: 'string',
+      value: 'FILE',
+      about: '32 bytes in base64; required where HEDDLE_SECRET_KEY is set',
+    },
+  },
+  async run(_words, values, out) {
+    const client = clientFromEnvironment({ workspace: textOf(values, 'workspace') })
+    const file = textOf(values, 'new-key-file')
+    let state = await client.getKeyRotation()
+    if (!state.rotation)
+      state = await client.rotateKey(file === undefined ? {} : { key: readFileSync(file, 'utf8').trim() })
+    while (state.rotation && !waitsForRestarts(state)) {
+      out.note(`${state.rotation.phase}: ${state.rotation.sealed} values under the new key ${state.rotation.to}`)
+      await delay(LOOK_EVERY)
+      state = await client.getKeyRotation()
+    }
+    out.show(state, summary(state))
+  },
 }
 
 const outdated = ({ rotation, processes }: KeyRotation) =>

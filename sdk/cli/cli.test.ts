@@ -1,0 +1,217 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { useService } from '#test/harness/service'
+import { makeTemporaryDirectory } from '#test/harness/temporary'
+import { makeWorld, type World } from '#test/harness/world'
+import { main } from './cli.ts'
+import { commands } from './commands.ts'
+
+// Every command, through its one entrance: what it prints with --json, and how it ends.
+
+const OPERATOR = 'cli-operator@example.com'
+const service = useService({ env: { HEDDLE_OPERATORS: OPERATOR } })
+let world: World
+let folder: Awaited<ReturnType<typeof makeTemporaryDirectory>>
+let file: string
+let workflow: string
+let execution: string
+
+const definition = (node: object) => ({ nodes: [{ id: 'a', ...node }], edges: [], output: 1 })
+const set = definition({ type: 'set', args: { values: {} } })
+
+beforeAll(async () => {
+  world = await makeWorld(service())
+  folder = await makeTemporaryDirectory()
+  file = join(folder.path, 'one.json')
+  await writeFile(file, JSON.stringify({ heddle: 'workflow/1', name: 'Imported', definition: set }))
+  const make = async (name: string, of: object): Promise<string> =>
+    (await world.owner.call('POST', '/api/workflows', { body: { name, definition: of } })).body.workflow_id
+  workflow = await make('Mirror', set)
+  await make('Fails', definition({ type: 'fail', args: { message: 'No' } }))
+  const ran = await world.owner.call('POST', `/api/workflows/${workflow}/run?wait_s=30`, { body: {} })
+  execution = ran.body.execution_id
+})
+afterAll(() => folder?.remove())
+beforeEach(() => {
+  vi.stubEnv('HEDDLE_BASE', service().base)
+  vi.stubEnv('HEDDLE_KEY', world.owner.key)
+  vi.stubEnv('HEDDLE_WORKSPACE', world.workspace.id)
+  vi.stubEnv('XDG_CONFIG_HOME', folder.path)
+  return () => vi.unstubAllEnvs()
+})
+
+async function heddle(...args: string[]): Promise<{ exit: number; stdout: string; stderr: string }> {
+  let stdout = ''
+  let stderr = ''
+  const out = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+    stdout += String(chunk)
+    return true
+  })
+  const errors = vi.spyOn(console, 'error').mockImplementation((...words) => {
+    stderr += `${words.join(' ')}\n`
+  })
+  try {
+    return { exit: await main(args), stdout, stderr }
+  } finally {
+    out.mockRestore()
+    errors.mockRestore()
+  }
+}
+
+/** A line that works for each command, and the fields of its JSON. */
+const working: Record<string, { words: () => string[]; fields: string[] }> = {
+  login: {
+    words: () => ['--base', service().base, '--key', world.owner.key],
+    fields: ['base', 'file', 'user', 'workspace'],
+  },
+  keys: { words: () => [], fields: ['keys'] },
+  list: { words: () => [], fields: ['workflows'] },
+  run: { words: () => ['Mirror', '--wait'], fields: ['error', 'execution_id', 'results', 'status'] },
+  logs: { words: () => [execution, '--follow'], fields: ['at', 'data', 'seq', 'type'] },
+  export: {
+    words: () => [workflow, '--to', join(folder.path, 'out.json')],
+    fields: ['file', 'warnings', 'workflow_id'],
+  },
+  import: { words: () => [file], fields: ['active', 'created', 'number', 'version_id', 'warnings', 'workflow_id'] },
+  pull: { words: () => [join(folder.path, 'flows')], fields: ['dry_run', 'workflows'] },
+  push: { words: () => [join(folder.path, 'flows')], fields: ['dry_run', 'workflows'] },
+}
+/** The rotation of the key is tried where a service of its own can have one; `serve` never comes here. */
+const elsewhere = ['rotate-key', 'serve']
+
+describe('every command', () => {
+  test('is tried here', () => {
+    expect(
+      Object.keys({ ...working })
+        .concat(elsewhere)
+        .sort(),
+    ).toEqual(Object.keys(commands).sort())
+  })
+
+  test.each(Object.keys(commands))('%s tells its options and exit codes', async (name) => {
+    for (const words of [
+      [name, '--help'],
+      ['help', name],
+    ]) {
+      const { exit, stdout } = await heddle(...words)
+      expect(exit).toBe(0)
+      expect(stdout).toMatch(new RegExp(`^heddle ${name}`))
+      for (const option of [...Object.keys(commands[name]!.options), 'json', 'workspace'])
+        expect(stdout).toContain(`--${option}`)
+      for (const code of [0, 1, 2, 5, 6]) expect(stdout).toMatch(new RegExp(`^ {2}${code} `, 'm'))
+    }
+  })
+
+  test.each(Object.entries(working))('%s prints JSON with --json, and something else without', async (name, line) => {
+    const { exit, stdout } = await heddle(name, ...line.words(), '--json')
+    expect(exit).toBe(0)
+    // One document, or one object on each line.
+    const printed = name === 'logs' ? JSON.parse(stdout.split('\n')[0]!) : JSON.parse(stdout)
+    expect(Object.keys(printed).sort()).toEqual(line.fields)
+    expect(stdout).not.toContain(world.owner.key)
+    const plain = await heddle(name, ...line.words())
+    expect(plain.exit).toBe(0)
+    if (name !== 'run') expect(plain.stdout).not.toMatch(/^[{[]/)
+  })
+
+  test.each(Object.keys(commands))('%s refuses an option it does not know with 2', async (name) => {
+    const told = await heddle(name, ...(working[name]?.words() ?? []), '--colour')
+    expect([told.exit, told.stdout]).toEqual([2, ''])
+    expect(told.stderr).toContain(`See: heddle ${name} --help`)
+    const { exit, stderr } = await heddle(name, '--colour', '--json')
+    expect([exit, JSON.parse(stderr).error.code]).toEqual([2, 'usage'])
+  })
+
+  const withWords = Object.entries(commands).filter(([, { words }]) => words.length > 0)
+  test.each(withWords)('%s asks for its argument with 2, and refuses one too many', async (name, { words }) => {
+    expect(await heddle(name)).toMatchObject({ exit: 2, stderr: expect.stringContaining(`${words[0]} is missing`) })
+    expect((await heddle(name, 'one', 'two')).exit).toBe(2)
+  })
+
+  const calling = [...Object.keys(working), 'rotate-key']
+  test.each(calling)(
+    '%s ends with 6 where nothing answers, and with 5 where the key is not taken',
+    async (name) => {
+      const words = name === 'login' ? ['--key', world.owner.key] : (working[name]?.words() ?? [])
+      vi.stubEnv('HEDDLE_BASE', 'http://127.0.0.1:1')
+      const { exit, stderr } = await heddle(name, ...words, '--json')
+      expect([exit, JSON.parse(stderr).error.code]).toEqual([6, 'unreachable'])
+      vi.stubEnv('HEDDLE_BASE', service().base)
+      vi.stubEnv('HEDDLE_KEY', `${world.owner.key.slice(0, -1)}!`)
+      const bad = name === 'login' ? ['--key', 'hk_none'] : words
+      const refused = await heddle(name, ...bad, '--json')
+      expect([refused.exit, JSON.parse(refused.stderr).error.code]).toEqual([5, 'unauthenticated'])
+    },
+    30_000,
+  )
+})
+
+describe('exit codes', () => {
+  test('1 where the execution fails, the workflow is not there or the file is no JSON', async () => {
+    const failed = await heddle('run', 'Fails', '--wait', '--json')
+    expect([failed.exit, JSON.parse(failed.stdout).status]).toEqual([1, 'failed'])
+    expect((await heddle('run', 'No such workflow')).exit).toBe(1)
+    await writeFile(join(folder.path, 'bad.json'), '{')
+    expect(await heddle('import', join(folder.path, 'bad.json'))).toMatchObject({
+      exit: 1,
+      stderr: expect.stringContaining('is not JSON'),
+    })
+  })
+
+  test('2 for a command that there is none of, and for input that is no JSON', async () => {
+    for (const words of [['fly'], ['help', 'fly'], ['run', 'Mirror', '--input', '{c']])
+      expect((await heddle(...words)).exit).toBe(2)
+  })
+
+  test('3 for a conflict, and 4 where a dry run finds something to do', async () => {
+    const flows = join(folder.path, 'conflicts')
+    await mkdir(flows)
+    await writeFile(
+      join(flows, 'new.json'),
+      JSON.stringify({ heddle: 'workflow/1', name: 'From the folder', definition: set }),
+    )
+    expect((await heddle('push', flows, '--dry-run')).exit).toBe(4)
+    expect((await heddle('push', flows)).exit).toBe(0)
+    const { stdout } = await heddle('list', '--json')
+    const listed = JSON.parse(stdout).workflows as { name: string; workflow_id: string }[]
+    const { workflow_id } = listed.find(({ name }) => name === 'From the folder')!
+    await world.owner.call('PATCH', `/api/workflows/${workflow_id}`, { body: { description: 'Changed there' } })
+    const version = await world.owner.call('POST', `/api/workflows/${workflow_id}/versions`, {
+      body: { definition: { ...set, output: 2 } },
+    })
+    await world.owner.call('POST', `/api/workflows/${workflow_id}/versions/${version.body.version_id}/activate`)
+    await writeFile(
+      join(flows, 'new.json'),
+      JSON.stringify({ heddle: 'workflow/1', name: 'From the folder', definition: { ...set, output: 3 } }),
+    )
+    expect((await heddle('push', flows)).exit).toBe(3)
+  })
+
+  test('5 where nobody is signed in, or the key lacks a scope', async () => {
+    vi.stubEnv('HEDDLE_KEY', '')
+    vi.stubEnv('XDG_CONFIG_HOME', join(folder.path, 'nobody'))
+    expect(await heddle('list')).toMatchObject({ exit: 5, stderr: expect.stringContaining('Sign in first') })
+    const { body } = await world.owner.call('POST', '/auth/api-keys', {
+      body: { name: 'narrow', scopes: ['teams:read'] },
+    })
+    vi.stubEnv('HEDDLE_KEY', body.key)
+    expect(await heddle('list', '--json')).toMatchObject({ exit: 5, stderr: expect.stringContaining('workflows:read') })
+  })
+
+  test('0 for help, which is also there without a command', async () => {
+    for (const words of [[], ['help'], ['--help'], ['-h']]) {
+      const { exit, stdout } = await heddle(...words)
+      expect(exit).toBe(0)
+      for (const name of Object.keys(commands)) expect(stdout).toContain(`heddle ${name}`)
+    }
+    expect((await heddle('--json', 'list')).exit).toBe(0)
+  })
+})
+
+test('keys shows the scopes of each key', async () => {
+  await world.owner.call('POST', '/auth/api-keys', { body: { name: 'reader', scopes: ['*:read'] } })
+  const { stdout } = await heddle('keys')
+  expect(stdout).toMatch(/\treader\t\*:read\t/)
+  expect(stdout).toMatch(/\ttest\teverything\t/)
+})

@@ -1,0 +1,60 @@
+import { parseArgs } from 'node:util'
+import { type Command, EXIT, everywhere, makeOut, report, UsageError, type Values } from './command.ts'
+import { commands } from './commands.ts'
+import { helpOf, overview } from './help.ts'
+
+const optionsOf = (command: Command) =>
+  Object.fromEntries(
+    Object.entries({ ...command.options, ...everywhere }).map(([name, { type, short }]) => [
+      name,
+      { type, ...(short && { short }) },
+    ]),
+  )
+
+function read(name: string, command: Command, args: string[]): { words: string[]; values: Values } {
+  try {
+    const { values, positionals } = parseArgs({ args, allowPositionals: true, options: optionsOf(command) })
+    return { words: positionals, values: values as Values }
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message} See: heddle ${name} --help`)
+  }
+}
+
+function check(name: string, { words: wanted }: Command, given: string[]): void {
+  const missing = wanted[given.length]
+  if (missing !== undefined) throw new UsageError(`${missing} is missing. See: heddle ${name} --help`)
+  if (given.length > wanted.length) throw new UsageError(`"${given[wanted.length]}" is one argument too many.`)
+}
+
+const isCommand = (arg: string): boolean => arg === 'help' || Object.hasOwn(commands, arg)
+
+/** The command comes first, or after options that every command has: `heddle --json list`. */
+function split(args: string[]): { name: string; rest: string[] } {
+  const at = args[0]?.startsWith('-') ? args.findIndex(isCommand) : 0
+  const name = args[at] ?? 'help'
+  return { name, rest: args.filter((_, index) => index !== at) }
+}
+
+/** Runs one command line; gives its exit code. */
+export async function main(args: string[]): Promise<number> {
+  const { name, rest } = split(args)
+  const isJson = args.includes('--json')
+  try {
+    if (name === 'help') return help(rest.find((arg) => arg !== '--json' && arg !== '--help' && arg !== '-h'))
+    const command = Object.hasOwn(commands, name) ? commands[name]! : undefined
+    if (!command) throw new UsageError(`There is no command "${name}". See: heddle help`)
+    const { words, values } = read(name, command, rest)
+    if (values.help) return help(name)
+    check(name, command, words)
+    return (await command.run(words, values, makeOut(isJson))) ?? EXIT.done
+  } catch (error) {
+    return report(error, isJson)
+  }
+}
+
+function help(name: string | undefined): number {
+  const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (name !== undefined && !command) throw new UsageError(`There is no command "${name}". See: heddle help`)
+  process.stdout.write(command ? helpOf(name!, command) : overview(commands))
+  return EXIT.done
+}

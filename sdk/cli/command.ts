@@ -1,0 +1,110 @@
+import { ConnectionFailed, HeddleProblem } from '../problems.ts'
+
+// What a command is: its words, its options, its exit codes, and what it does. The help is printed from this.
+
+export type Option = {
+  type: 'string' | 'boolean'
+  short?: string
+  /** What stands for its value in the help. */
+  value?: string
+  about: string
+}
+
+export type Values = Record<string, string | boolean | undefined>
+
+/** Where a command says what came of it: one JSON document with `--json`, lines of text without. */
+export type Out = {
+  readonly isJson: boolean
+  /** The answer as a whole. */
+  show(answer: unknown, text: string): void
+  /** One of many, as they come: JSON Lines with `--json`. */
+  each(item: unknown, text: string): void
+  /** Beside the answer, on the other stream. */
+  note(text: string): void
+}
+
+export type Command = {
+  /** The arguments after the name, required ones in capitals. */
+  words: readonly string[]
+  about: string
+  options: Record<string, Option>
+  /** Exit codes of its own, beyond those of every command. */
+  exits?: Record<number, string>
+  run(words: string[], values: Values, out: Out): Promise<number | void>
+}
+
+export const everywhere: Record<string, Option> = {
+  json: { type: 'boolean', about: 'print JSON, and errors as JSON on stderr' },
+  workspace: { type: 'string', value: 'ws_…', about: 'work in this workspace, where the key holds in several' },
+  help: { type: 'boolean', short: 'h', about: 'print this' },
+}
+
+export const EXIT = { done: 0, failed: 1, usage: 2, conflict: 3, pending: 4, refused: 5, unreachable: 6 } as const
+
+/** Exit codes that every command can have. */
+export const exits: Record<number, string> = {
+  [EXIT.done]: 'done',
+  [EXIT.failed]: 'it did not work: the service refused it, the run did not succeed, or a file cannot be read',
+  [EXIT.usage]: 'the command was not understood: an unknown option, or an argument is missing',
+  [EXIT.refused]: 'not signed in, or the key may not do this (401, 403)',
+  [EXIT.unreachable]: 'the service cannot be reached',
+}
+
+export class UsageError extends Error {}
+export class NotSignedIn extends Error {}
+
+const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+export const textOf = (values: Values, name: string): string | undefined => asText(values[name])
+export const isSet = (values: Values, name: string): boolean => values[name] === true
+
+export function makeOut(isJson: boolean): Out {
+  const write = (line: string): void => void process.stdout.write(`${line}\n`)
+  return {
+    isJson,
+    show: (answer, text) => {
+      if (isJson) write(JSON.stringify(answer, null, 2))
+      else if (text !== '') write(text)
+    },
+    each: (item, text) => write(isJson ? JSON.stringify(item) : text),
+    note: (text) => console.error(text),
+  }
+}
+
+/** What went wrong, for the person who typed the command or the program that reads `--json`; and the exit code. */
+export function failureOf(error: unknown): {
+  code: string
+  message: string
+  errors: { path: string; message: string }[]
+  exit: number
+} {
+  if (error instanceof UsageError) return { code: 'usage', message: error.message, errors: [], exit: EXIT.usage }
+  if (error instanceof NotSignedIn)
+    return { code: 'not_signed_in', message: error.message, errors: [], exit: EXIT.refused }
+  if (error instanceof HeddleProblem) {
+    const exit = error.status === 401 || error.status === 403 ? EXIT.refused : EXIT.failed
+    return { code: error.code, message: error.message, errors: [...error.errors], exit }
+  }
+  if (error instanceof ConnectionFailed)
+    return {
+      code: 'unreachable',
+      message: 'The service cannot be reached. Is it running, and is the address right? See: heddle login --base URL',
+      errors: [],
+      exit: EXIT.unreachable,
+    }
+  return {
+    code: 'failed',
+    message: error instanceof Error ? error.message : String(error),
+    errors: [],
+    exit: EXIT.failed,
+  }
+}
+
+export function report(error: unknown, isJson: boolean): number {
+  const { exit, ...failure } = failureOf(error)
+  if (isJson) console.error(JSON.stringify({ error: failure }))
+  else {
+    console.error(error instanceof HeddleProblem ? `${failure.code}: ${failure.message}` : failure.message)
+    for (const { path, message } of failure.errors) console.error(`  ${path} ${message}`)
+  }
+  return exit
+}

@@ -1,0 +1,34 @@
+import { type Command, everywhere, exits, type Option } from './command.ts'
+
+const flagOf = (name: string, { short, value }: Option): string =>
+  `${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}`
+
+const usageOf = (name: string, { words, options }: Command): string =>
+  ['heddle', name, ...words, ...Object.entries(options).map(([option, of]) => `[${flagOf(option, of)}]`)].join(' ')
+
+const listed = (rows: [string, string][]): string => {
+  const width = Math.max(...rows.map(([left]) => left.length)) + 2
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`).join('\n')
+}
+
+export function helpOf(name: string, command: Command): string {
+  const options = Object.entries({ ...command.options, ...everywhere })
+  return `${usageOf(name, command)}
+
+${command.about}
+
+Options
+${listed(options.map(([option, of]) => [flagOf(option, of), of.about]))}
+
+Exit codes
+${listed(Object.entries({ ...exits, ...command.exits }).map(([code, about]) => [code, about]))}
+`
+}
+
+export const overview = (commands: Record<string, Command>): string => `heddle: workflows from the terminal
+
+${listed(Object.entries(commands).map(([name, { words, about }]) => [['heddle', name, ...words].join(' '), about.split('.')[0]!]))}
+
+heddle COMMAND --help tells the options and exit codes of one. Each takes --json, and --workspace ws_… where the key holds in several
+workspaces; login remembers it. HEDDLE_BASE, HEDDLE_KEY and HEDDLE_WORKSPACE override what login remembered. WORKFLOW is an id or a name.
+`

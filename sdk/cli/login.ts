@@ -1,0 +1,38 @@
+import { createInterface } from 'node:readline/promises'
+import { text } from 'node:stream/consumers'
+import { makeClient } from '../client.ts'
+import { type Command, textOf, UsageError } from './command.ts'
+import { remember } from './credentials.ts'
+
+/** A key in the command itself would stand in the history of the shell. */
+async function askForKey(): Promise<string | undefined> {
+  if (!process.stdin.isTTY) return process.env.HEDDLE_KEY ?? ((await text(process.stdin)).trim() || undefined)
+  const asking = createInterface({ input: process.stdin, output: process.stdout })
+  try {
+    return (await asking.question('API key (made in the console under "API keys"): ')).trim() || undefined
+  } finally {
+    asking.close()
+  }
+}
+
+export const login: Command = {
+  words: [],
+  about: 'Remember where the service is and who you are. Without --key it asks for the key, or reads it from a pipe.',
+  options: {
+    base: { type: 'string', value: 'URL', about: 'the address of the service; http://127.0.0.1:4100 unless said' },
+    key: {
+      type: 'string',
+      value: 'hk_…',
+      about: 'the API key; better left out, it would stand in the history of the shell',
+    },
+  },
+  async run(_words, values, out) {
+    const base = textOf(values, 'base') ?? process.env.HEDDLE_BASE ?? 'http://127.0.0.1:4100'
+    const workspace = textOf(values, 'workspace')
+    const key = textOf(values, 'key') ?? (await askForKey())
+    if (key === undefined) throw new UsageError('--key is missing. See: heddle login --help')
+    const { user } = await makeClient({ baseUrl: base, token: key }).getMe()
+    const file = remember({ base, key, ...(workspace !== undefined && { workspace }) })
+    out.show({ base, user, workspace: workspace ?? null, file }, `Signed in as ${user.email}; remembered in ${file}`)
+  },
+}
