@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { andOperator, anyone, operator, owner, viewer, workspaceOwner } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page } from '#platform/http/schema'
@@ -13,6 +14,7 @@ import {
   NewBillingSubscription,
   NewPlan,
   PaymentMethod,
+  PaymentToConfirm,
   Plan,
   PlanPatch,
   SetupConfirmation,
@@ -171,9 +173,12 @@ export const paymentRoutes = ({
       },
       createBillingSubscription: {
         summary: 'Subscribe the workspace to a plan',
+        description:
+          'Where the bank asks the holder of the card to confirm the first payment, the answer is 202 with a `client_secret`: confirm it with Stripe.js within 23 hours, and the subscription begins. The same request again answers with the same secret.',
         body: NewBillingSubscription,
-        answer: BillingSubscription,
+        answer: z.union([BillingSubscription, PaymentToConfirm]),
         status: 201,
+        alsoStatus: [202],
         location: () => '/api/payments/subscriptions/me',
         transaction: false,
         alsoRefuses: [402],

@@ -222,12 +222,33 @@ describe('Stripe in trouble', () => {
     expect((await owner.call('GET', METHODS)).body.items).toHaveLength(1)
   })
 
-  test('a card whose bank wants the holder is refused with what to do', async () => {
+  test('a first payment that the bank challenges is confirmed with a client secret, and then the subscription begins', async () => {
     const owner = await newOwner({ card: '4000002760003184' })
-    const refused = await subscribe(owner)
+    const challenged = await subscribe(owner)
+    expect([challenged.status, challenged.body]).toEqual([
+      202,
+      { status: 'requires_action', client_secret: expect.stringMatching(/^pi_\w+_secret_/) },
+    ])
+    // Until the holder has agreed there is nothing to use, and asking again gives the same thing to confirm.
+    expect((await owner.call('GET', ME)).body.code).toBe('no_subscription')
+    expect((await subscribe(owner)).body).toEqual(challenged.body)
+    await billing.service.sql(`update billing_customers set attempt_at = now() - interval '1 hour'`)
+    expect((await subscribe(owner, team, 'another try')).body).toEqual(challenged.body)
+    expect(subscriptionsOf(owner.ref)).toHaveLength(1)
+    billing.fake.confirmPayment(challenged.body.client_secret)
+    await makeOld()
+    expect((await owner.call('GET', ME)).body).toMatchObject({ status: 'active', plan_id: team.plan_id })
+    expect((await subscribe(owner)).body.code).toBe('subscription_exists')
+  })
+
+  test('a challenge of a later payment is refused with what to do', async () => {
+    const owner = await newOwner({ card: '4000002760003184' })
+    billing.fake.confirmPayment((await subscribe(owner)).body.client_secret)
+    await makeOld()
+    expect((await owner.call('GET', ME)).status).toBe(200)
+    const refused = await owner.call('PATCH', ME, { body: { plan_id: business.plan_id } })
     expect([refused.status, refused.body.code]).toEqual([402, 'card_declined'])
     expect(refused.body.detail).toContain('setup intent')
-    expect(subscriptionsOf(owner.ref)).toEqual([])
   })
 
   test('two servers that make the same price end with one', async () => {

@@ -6,7 +6,13 @@ import { toWire } from '#platform/ids'
 import { type BillingParts, type Change, changing, inTransaction } from './customers.ts'
 import { findPlan } from './plans.ts'
 import type { Quotas } from './quotas.ts'
-import type { BillingSubscription, BillingSubscriptionPatch, NewBillingSubscription, Plan } from './schema.ts'
+import type {
+  BillingSubscription,
+  BillingSubscriptionPatch,
+  NewBillingSubscription,
+  PaymentToConfirm,
+  Plan,
+} from './schema.ts'
 import * as store from './store.ts'
 
 export function makeSubscriptions(parts: BillingParts & { quotas: Quotas }) {
@@ -43,7 +49,11 @@ export function makeSubscriptions(parts: BillingParts & { quotas: Quotas }) {
    * Subscribes once. With a provider outside, the attempt is noted first, so that whatever is sent under its number is the same
    * every time; a known refusal closes it, so that the next one is not answered with the old refusal.
    */
-  async function subscribe(ctx: Context, { customer, row, requestKey }: Change, plan: Plan): Promise<void> {
+  async function subscribe(
+    ctx: Context,
+    { customer, row, requestKey }: Change,
+    plan: Plan,
+  ): Promise<{ client_secret: string } | void> {
     const { workspaceId } = customer
     const trialDays = row.trial_used ? 0 : plan.trial_days
     if (!provider.cached) return provider.subscribe(customer, { plan, trialDays, requestKey, attempt: row.attempt })
@@ -51,7 +61,7 @@ export function makeSubscriptions(parts: BillingParts & { quotas: Quotas }) {
       store.beginAttempt(tx, workspaceId, provider.name, requestKey),
     )
     try {
-      await provider.subscribe(customer, { plan, trialDays, requestKey: attempt_request, attempt })
+      return await provider.subscribe(customer, { plan, trialDays, requestKey: attempt_request, attempt })
     } catch (error) {
       if (isProblem(error, 'card_declined') || isProblem(error, 'conflict'))
         await inTransaction(ctx, (tx) => store.closeAttempt(tx, workspaceId, provider.name, attempt))
@@ -90,16 +100,21 @@ export function makeSubscriptions(parts: BillingParts & { quotas: Quotas }) {
     async createSubscription(
       ctx: Context,
       { plan_id }: z.output<typeof NewBillingSubscription>,
-    ): Promise<BillingSubscription> {
+    ): Promise<BillingSubscription | PaymentToConfirm> {
       const plan = await planOnOffer(ctx, plan_id)
-      const subscribeOnce = async (change: Change): Promise<BillingSubscription> => {
+      const subscribeOnce = async (change: Change): Promise<BillingSubscription | PaymentToConfirm> => {
         const present = await findCertain(ctx, change.row)
         // The same request, repeated after its answer was lost.
         if (present && present.request_key === change.requestKey) return shown(present)
         if (present) throw problem('subscription_exists', 'Change it with PATCH /api/payments/subscriptions/me.')
         if (plan.amount > 0) await requireMethod(ctx)
         await quotas.checkFit(ctx, plan)
-        await subscribe(ctx, change, plan)
+        const challenge = await subscribe(ctx, change, plan)
+        // What the holder confirms in the browser, the provider tells us of; until then there is no subscription.
+        if (challenge) {
+          ctx.status(202)
+          return { status: 'requires_action', ...challenge }
+        }
         await cache.refresh(change.customer.workspaceId)
         quotas.forget(change.customer.workspaceId)
         const made = await findLive(ctx)

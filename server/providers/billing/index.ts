@@ -99,8 +99,11 @@ export type BillingProvider = {
   setDefaultMethod(customer: Customer, methodRef: string, key: string): Promise<void>
   /** `nextDefault` becomes the default when the removed one was. */
   removeMethod(customer: Customer, method: { ref: string; nextDefault: string | null }, key: string): Promise<void>
-  /** Throws `card_declined` and leaves nothing behind where the first payment fails. */
-  subscribe(customer: Customer, order: Order): Promise<void>
+  /**
+   * Throws `card_declined` and leaves nothing behind where the first payment fails. Where the bank asks the holder to confirm it,
+   * the subscription comes to be when the holder has done so in the browser, with this secret.
+   */
+  subscribe(customer: Customer, order: Order): Promise<{ client_secret: string } | void>
   /** What is left of the old price is credited, the rest of the period at the new one charged at once; or nothing changes. */
   changePlan(customer: Customer, subscriptionRef: string, plan: BillingPlan, key: string): Promise<void>
   cancel(customer: Customer, subscriptionRef: string, when: 'period_end' | 'now', key: string): Promise<void>

@@ -190,6 +190,7 @@ export const endpoints: Endpoint[] = [
         off_session: 'boolean',
         metadata: 'metadata',
         trial_period_days: 'integer',
+        expand: ['text'],
       },
     },
     run(state, params, _ids, emit) {
@@ -222,6 +223,17 @@ export const endpoints: Endpoint[] = [
       }
       const amount = trial > 0 ? 0 : price.unit_amount
       const invoice = makeInvoice(state, subscription, [line(`1 × ${price.product}`, amount, state.now, until)])
+      if (params.payment_behavior === 'default_incomplete' && invoice.amount_due > 0) {
+        const client_secret = `${newRef('pi')}_secret_${newRef('x').slice(2)}`
+        Object.assign(subscription, {
+          status: 'incomplete',
+          latest_invoice: { id: invoice.id, confirmation_secret: { client_secret, type: 'payment_intent' } },
+        })
+        state.subscriptions.set(subscription.id, subscription)
+        state.invoices.set(invoice.id, invoice)
+        emit('customer.subscription.created', subscription)
+        return subscription
+      }
       const refusal = invoice.amount_due === 0 ? null : charge(state, customer)
       if (refusal) throw refusal
       settle(invoice)
@@ -235,10 +247,19 @@ export const endpoints: Endpoint[] = [
   {
     method: 'GET',
     path: /^\/v1\/subscriptions$/,
-    shape: { optional: { customer: 'text', status: ['all', 'active', 'canceled'], limit: 'integer' } },
+    shape: {
+      optional: {
+        customer: 'text',
+        status: ['all', 'active', 'canceled', 'incomplete'],
+        limit: 'integer',
+        expand: ['text'],
+      },
+    },
     run(state, params) {
       find(state.customers, 'customer', text(params.customer))
-      const own = [...state.subscriptions.values()].filter(({ customer }) => customer === params.customer)
+      const own = [...state.subscriptions.values()].filter(
+        ({ customer, status }) => customer === params.customer && (params.status === 'all' || params.status === status),
+      )
       return list(newestFirst(own), '/v1/subscriptions')
     },
   },

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Stripe from 'stripe'
-import { renew } from './billing.ts'
+import { renew, settle } from './billing.ts'
 import { endpoints } from './endpoints.ts'
 import { parseForm } from './form.ts'
 import { checkParams, missingResource, Refused } from './parameters.ts'
@@ -229,6 +229,19 @@ export async function startFakeStripe() {
       emit('payment_method.attached', method)
       emit('setup_intent.succeeded', intent)
       return 'succeeded'
+    },
+
+    /** What Stripe.js does in the browser with the client_secret of a first payment, when the holder agrees. */
+    confirmPayment(clientSecret: string): void {
+      const subscription = [...state.subscriptions.values()].find(
+        ({ latest_invoice }) => latest_invoice?.confirmation_secret.client_secret === clientSecret,
+      )
+      if (!subscription) throw missingResource('payment_intent', clientSecret)
+      const invoice = state.invoices.get(subscription.latest_invoice!.id)!
+      settle(invoice)
+      subscription.status = 'active'
+      emit('invoice.paid', invoice)
+      emit('customer.subscription.updated', subscription)
     },
 
     /** Lets the current period of every subscription of a customer pass. */

@@ -47,11 +47,13 @@ export type Subscription = {
   id: string
   object: 'subscription'
   customer: string
-  status: 'trialing' | 'active' | 'past_due' | 'canceled'
+  status: 'trialing' | 'active' | 'past_due' | 'canceled' | 'incomplete'
   cancel_at_period_end: boolean
   created: number
   ended_at: number | null
   metadata: Record<string, string>
+  /** While its first payment waits for the holder of the card. */
+  latest_invoice?: { id: string; confirmation_secret: { client_secret: string; type: 'payment_intent' } }
   items: {
     object: 'list'
     data: {

@@ -27,16 +27,19 @@ function toRefusal(error: unknown): unknown {
 }
 
 function cardRefusal(error: InstanceType<typeof Stripe.errors.StripeCardError>): Problem {
-  const wantsHolder =
-    error.code === 'authentication_required' || error.code === 'subscription_payment_intent_requires_action'
   return problem(
     'card_declined',
-    wantsHolder
+    wantsHolder(error)
       ? 'The bank wants the holder to confirm this card. Add it again with a new setup intent, then repeat.'
       : `${error.message} Make another card the default and try again.`,
     { cause: error },
   )
 }
+
+/** The bank asks the holder of the card to confirm the payment. */
+export const wantsHolder = (error: unknown): boolean =>
+  error instanceof Stripe.errors.StripeCardError &&
+  (error.code === 'authentication_required' || error.code === 'subscription_payment_intent_requires_action')
 
 export const isMissing = (error: unknown): boolean =>
   error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing'

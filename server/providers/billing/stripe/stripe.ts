@@ -6,7 +6,7 @@ import { toWire } from '#platform/ids'
 import { makeBoundedFetch } from '#platform/outgoing/bounded'
 import type { BillingProvider, Customer, Order, Snapshot } from '../index.ts'
 import { ensurePrice } from './prices.ts'
-import { inOurWords, isKeyConflict, isMissing } from './refusals.ts'
+import { inOurWords, isKeyConflict, isMissing, wantsHolder } from './refusals.ts'
 import { defaultMethodOf, invoiceOf, methodOf, subscriptionOf } from './snapshot.ts'
 
 /** The shapes this file reads are those of this version; an upgrade of the SDK must be a decision. */
@@ -78,26 +78,56 @@ export function makeStripe(stripe: Stripe): StripeProvider {
     }
   }
 
-  async function subscribe(customer: Customer, { plan, trialDays, requestKey, attempt }: Order): Promise<void> {
+  async function subscribe(
+    customer: Customer,
+    { plan, trialDays, requestKey, attempt }: Order,
+  ): Promise<{ client_secret: string } | void> {
     const price = await ensurePrice(stripe, plan)
+    const wanted = {
+      customer: customer.ref,
+      items: [{ price }],
+      metadata: { heddle_workspace: toWire('ws', customer.workspaceId), heddle_request: requestKey },
+      ...(trialDays > 0 && { trial_period_days: trialDays }),
+    }
     try {
       await stripe.subscriptions.create(
-        {
-          customer: customer.ref,
-          items: [{ price }],
-          // A first payment that fails leaves no subscription behind.
-          payment_behavior: 'error_if_incomplete',
-          off_session: true,
-          metadata: { heddle_workspace: toWire('ws', customer.workspaceId), heddle_request: requestKey },
-          ...(trialDays > 0 && { trial_period_days: trialDays }),
-        },
+        // A first payment that fails leaves no subscription behind.
+        { ...wanted, payment_behavior: 'error_if_incomplete', off_session: true },
         { idempotencyKey: `subscribe:${customer.ref}:${attempt}` },
       )
     } catch (error) {
+      if (wantsHolder(error)) return await awaitHolder(wanted, `confirm:${customer.ref}:${attempt}`)
       // The key was used for other parameters: an earlier attempt reached Stripe, and what came of it is read, not guessed.
       if (isKeyConflict(error)) throw problem('conflict', 'Another attempt to subscribe reached Stripe first.')
       throw error
     }
+  }
+
+  /**
+   * A subscription whose first payment waits for the holder. Stripe ends it by itself after a day. One that waits already for the
+   * same price is used again, so that an old page and a new one do not pay twice.
+   */
+  async function awaitHolder(
+    wanted: Stripe.SubscriptionCreateParams & { customer: string; items: { price: string }[] },
+    idempotencyKey: string,
+  ): Promise<{ client_secret: string }> {
+    const waiting = await stripe.subscriptions.list({
+      customer: wanted.customer,
+      status: 'incomplete',
+      limit: 20,
+      expand: ['data.latest_invoice.confirmation_secret'],
+    })
+    const known = waiting.data.find(({ items }) => items.data[0]?.price.id === wanted.items[0]?.price)
+    const subscription =
+      known ??
+      (await stripe.subscriptions.create(
+        { ...wanted, payment_behavior: 'default_incomplete', expand: ['latest_invoice.confirmation_secret'] },
+        { idempotencyKey },
+      ))
+    const invoice = subscription.latest_invoice as Stripe.Invoice | null
+    const secret = invoice?.confirmation_secret?.client_secret
+    if (!secret) throw problem('provider_unavailable', 'Stripe gave nothing to confirm the payment with. Try again.')
+    return { client_secret: secret }
   }
 
   async function changePlan(
