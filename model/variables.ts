@@ -73,9 +73,12 @@ export const wantsVariables = (definition: Definition): boolean => {
   return found === 'all' || found.size > 0
 }
 
-/** Those of `values` that a run of the definition keeps; undefined where it keeps none. */
+/**
+ * Those of `values` that a run of the definition keeps; undefined where it keeps none. A run that starts others keeps also that there
+ * were none.
+ */
 export function keptVariables(definition: Definition, values: JsonObject): JsonObject | undefined {
   const found = variablesWanted(definition)
   const entries = Object.entries(values).filter(([name]) => found === 'all' || found.has(name))
-  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+  return entries.length === 0 && found !== 'all' ? undefined : Object.fromEntries(entries)
 }

@@ -215,6 +215,37 @@ describe('a run keeps the values it began with', () => {
     expect((await run(child.workflow_id)).results).toBe('us')
   })
 
+  test.each([[[]], [['REGION']]])(
+    'a sub-workflow sees no variable that was added after its parent began (%j)',
+    async (before) => {
+      for (const { name } of (await world.owner.call('GET', '/api/variables')).body.items)
+        await world.owner.call('DELETE', `/api/variables/${name}`)
+      for (const name of before) await put(name, 'eu')
+      const child = await workflow({
+        nodes: [set('c', [{ $ref: 'vars.LATE' }, { $ref: 'vars.REGION' }])],
+        edges: [],
+        output: { $ref: 'nodes.c.output.value' },
+      })
+      const between = await workflow({
+        nodes: [{ id: 'call', type: 'subworkflow', args: { workflow_id: child.workflow_id, input: {} } }],
+        edges: [],
+        output: { $ref: 'nodes.call.output' },
+      })
+      const parent = await workflow({
+        nodes: [question, { id: 'call', type: 'subworkflow', args: { workflow_id: between.workflow_id, input: {} } }],
+        edges: [edge('ask', 'call')],
+        output: { $ref: 'nodes.call.output' },
+      })
+      const { execution_id } = await run(parent.workflow_id, 0)
+      await until(async () => (await execution(execution_id)).status === 'waiting', 'the question')
+      await put('LATE', 'too late')
+      await world.owner.call('POST', `/api/workflows/executions/${execution_id}/respond`, { body: { response: 'yes' } })
+      expect((await ended(execution_id)).results).toEqual([null, before.length > 0 ? 'eu' : null])
+      expect((await run(between.workflow_id)).results[0]).toBe('too late')
+      await world.owner.call('DELETE', '/api/variables/LATE')
+    },
+  )
+
   test('and they stand in its journal; one that reads none has none there', async () => {
     await put('REGION', 'eu')
     await put('OTHER', 'x')

@@ -342,7 +342,7 @@ export const makeEffects = (deps: EffectDeps) => {
       ),
       ...(!goesItsWay && { tellEnd: true, parent: { executionId: owned.executionId, node: path } }),
       depth: owned.depth + 1,
-      vars: vars && keptVariables(await ports.loadDefinition(owned.workspaceId, target.definitionRef), vars),
+      vars: vars && (keptVariables(await ports.loadDefinition(owned.workspaceId, target.definitionRef), vars) ?? {}),
     })
     if (goesItsWay) return begun
     // Started before, by a try whose fate was unknown, and perhaps over since.

@@ -37,7 +37,9 @@ export const makeReader =
       workflowId: row.workflow_id,
       startedBy: row.started_by,
       input: row.input,
-      vars: begun ? state.vars : await variablesAtStart(ports, row.workspace_id, definition, state.vars),
+      vars: begun
+        ? state.vars
+        : await variablesAtStart(ports, row.workspace_id, definition, state.vars, { isChild: row.depth > 0 }),
     }
     return {
       ...about,

@@ -317,7 +317,9 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     hasRoomFor,
     begin: async (at, start, definition) => {
       const vars = wantsVariables(definition)
-        ? await variablesAtStart(ports, at.workspaceId, definition, start.snapshot?.vars)
+        ? await variablesAtStart(ports, at.workspaceId, definition, start.snapshot?.vars, {
+            isChild: (start.depth ?? 0) > 0,
+          })
         : undefined
       const owned = ownedFromStart({ ...at, clock: clock.now() }, start, definition, vars, effectOf, ports.callbackUrl)
       return (await adopt(owned, identities.current()).begin(start)).started
