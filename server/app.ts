@@ -186,6 +186,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     outgoing: providers.outgoing,
     baseUrl: options.baseUrl,
     openCredential: credentials.openFor,
+    checkDestinations: (tx, workspaceId) => payments.quotas.check(tx, workspaceId, 'event_destinations', 1),
   })
 
   const kernel: Kernel = {

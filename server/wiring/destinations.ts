@@ -2,6 +2,7 @@ import { makeEventDispatcher } from '#areas/destinations/dispatcher'
 import { standingInDestination, standingInOwnedDestination } from '#areas/destinations/rights'
 import { destinationRoutes } from '#areas/destinations/routes'
 import type { SendParts } from '#areas/destinations/send'
+import type { DestinationParts } from '#areas/destinations/service'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
@@ -19,6 +20,7 @@ export type DestinationOptions = {
   outgoing: Outgoing
   baseUrl(): string
   openCredential: SendParts['openCredential']
+  checkDestinations: DestinationParts['checkDestinations']
 }
 
 /** Events out: where they are sent, and who sends them. */

@@ -197,13 +197,28 @@ describe('a destination', () => {
     expect((await world.member.call('GET', '/api/event-destinations')).body.items).toEqual([])
   })
 
-  test('is one of twenty at most', async () => {
+  test('is one of twenty at most, unless the plan says otherwise', async () => {
     const body = { url: 'https://example.com/', event_types: ['job.*'] }
     const made = await Promise.all(
       Array.from({ length: 22 }, () => world.owner.call('POST', '/api/event-destinations', { body })),
     )
     expect(made.filter(({ status }) => status === 201)).toHaveLength(20)
     expect(made.find(({ status }) => status !== 201)!.body.code).toBe('quota_exceeded')
+    const limited = async (event_destinations: number | null | undefined) => {
+      await service.sql(`update plans set quotas = quotas - 'event_destinations' || $1 where amount = 0`, [
+        event_destinations === undefined ? {} : { event_destinations },
+      ])
+      // Asking for the usage makes this server read the plan again.
+      const { quotas } = (await world.owner.call('GET', '/api/payments/usage')).body
+      return quotas.find(({ quota }: { quota: string }) => quota === 'event_destinations')
+    }
+    expect(await limited(undefined)).toEqual({ quota: 'event_destinations', used: 20, limit: 20 })
+    expect(await limited(21)).toMatchObject({ limit: 21 })
+    const add = () => world.owner.call('POST', '/api/event-destinations', { body })
+    expect([(await add()).status, (await add()).body.code]).toEqual([201, 'quota_exceeded'])
+    expect(await limited(null)).toMatchObject({ used: 21, limit: null })
+    expect((await add()).status).toBe(201)
+    await limited(undefined)
   })
 
   test('is tried out at once, whatever the receiver says', async () => {

@@ -38,12 +38,13 @@ export const destinationRoutes = (parts: DestinationParts & TestParts): AnyRoute
       updateDestination: ['PATCH', '/api/event-destinations/:destination_id', owner('owned_destination')],
       deleteDestination: ['DELETE', '/api/event-destinations/:destination_id', owner('owned_destination')],
       rotateDestinationSecret: ['POST', '/api/event-destinations/:destination_id/rotate-secret', owner('destination')],
-      testDestination: ['POST', '/api/event-destinations/:destination_id/test', owner('destination')],
+      testDestination: ['POST', '/api/event-destinations/:destination_id/test', owner('destination'), 'run'],
       listDeliveries: ['GET', '/api/event-destinations/:destination_id/deliveries', viewer('destination')],
       redeliverEvent: [
         'POST',
         '/api/event-destinations/:destination_id/deliveries/:delivery_id/redeliver',
         owner('destination'),
+        'run',
       ],
     },
     {

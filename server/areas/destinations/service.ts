@@ -1,6 +1,7 @@
 import { mayUseNamed } from '#areas/credentials/rights'
 import { maySee } from '#areas/workflows/rights'
 import { recordAudit } from '#platform/audit'
+import type { Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { decodeIdCursor, toPage } from '#platform/http/page'
@@ -16,9 +17,13 @@ import * as store from './store.ts'
 import { offMessages } from './telling.ts'
 
 export type ById = { destination_id: string }
-export type DestinationParts = { vault: Vault; outgoing: Pick<Outgoing, 'checkLiteral' | 'isExempt'> }
+export type DestinationParts = {
+  vault: Vault
+  outgoing: Pick<Outgoing, 'checkLiteral' | 'isExempt'>
+  /** Refuses one more where the plan of the workspace allows no more. */
+  checkDestinations(tx: Tx, workspaceId: string): Promise<void>
+}
 
-export const MAX_DESTINATIONS = 20
 /** How long the previous secret signs beside the new one. */
 const OVERLAP_HOURS = 24
 
@@ -50,8 +55,7 @@ export async function createDestination(
   const { workspace_id } = ctx.workspace
   const wanted = { ...input, workflow_id: input.workflow_id ?? null, credential_id: input.credential_id ?? null }
   await checkWanted(parts, ctx, wanted)
-  if ((await store.countDestinations(ctx.tx, workspace_id)) >= MAX_DESTINATIONS)
-    throw problem('quota_exceeded', `A workspace has at most ${MAX_DESTINATIONS} event destinations. Delete one first.`)
+  await parts.checkDestinations(ctx.tx, workspace_id)
   const destination_id = newId()
   const secret = newSigningSecret()
   await store.insertDestination(ctx.tx, workspace_id, {

@@ -29,17 +29,6 @@ export const listDestinations = (
        and ($3::uuid is null or d.destination_id < $3) order by d.destination_id desc limit $4`,
     [workspaceId, ownerId, before, limit + 1],
   )
-
-/** Two who make one at once count one after the other. */
-export const countDestinations = async (tx: Tx, workspaceId: string): Promise<number> => {
-  await tx.rows('select pg_advisory_xact_lock(851, hashtext($1))', [workspaceId])
-  const row = await tx.row<{ count: number }>(
-    'select count(*)::integer as count from event_destinations where workspace_id = $1',
-    [workspaceId],
-  )
-  return row.count
-}
-
 export const insertDestination = (
   tx: Tx,
   workspaceId: string,

@@ -4,7 +4,7 @@ import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
 import type { ProviderName } from '#providers/billing/index'
 import { makeBelieved, makeUnwritten, monthOf, passesLimit, periodOf, quotaExceeded, type Spent } from './counting.ts'
-import { type Plan, type Quotas as PlanQuotas, type QuotaName, quotaNames } from './schema.ts'
+import { DEFAULT_DESTINATIONS, type Plan, type Quotas as PlanQuotas, type QuotaName, quotaNames } from './schema.ts'
 import { addUsage } from './usage-store.ts'
 
 // What a plan allows, checked where a resource is made. Counters, never counts over history; and on the hot path, memory.
@@ -14,8 +14,11 @@ const BELIEVED_FOR = 1 * SECOND
 const FLUSH_EVERY = 1 * SECOND
 const MAX_KNOWN = 10_000
 
-/** What is counted in `usage_counters`; members are counted where they stand. */
-export type CountedQuota = Exclude<QuotaName, 'members'>
+/** What is counted in `usage_counters`; members and destinations are counted where they stand. */
+export type CountedQuota = Exclude<QuotaName, 'members' | 'event_destinations'>
+
+const limitOf = (quotas: PlanQuotas, quota: QuotaName): number | null | undefined =>
+  quotas[quota] === undefined && quota === 'event_destinations' ? DEFAULT_DESTINATIONS : quotas[quota]
 
 type Known = { plan_id: string | null; name: string | null; quotas: PlanQuotas; executions: number }
 
@@ -35,6 +38,7 @@ const titles: Record<QuotaName, string> = {
   members: 'members',
   storage_bytes: 'bytes of storage',
   records: 'records',
+  event_destinations: 'event destinations',
 }
 
 const exceeded = (quota: QuotaName, limit: number) =>
@@ -77,7 +81,15 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
   const used = async (tx: Tx, workspaceId: string, quota: QuotaName): Promise<number> => {
     if (quota === 'members') {
       const row = await tx.row<{ used: number }>(
-        `select count(*)::int as used from memberships where workspace_id = $1 and role <> 'guest'`,
+        `select count(*)::int as used from memberships m where workspace_id = $1 and role <> 'guest'
+         and not exists (select from service_accounts s where s.workspace_id = $1 and s.user_id = m.user_id)`,
+        [workspaceId],
+      )
+      return row.used
+    }
+    if (quota === 'event_destinations') {
+      const row = await tx.row<{ used: number }>(
+        'select count(*)::int as used from event_destinations where workspace_id = $1',
         [workspaceId],
       )
       return row.used
@@ -113,7 +125,7 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
      * resource: where there is a limit it holds a lock until the commit, so that two at once cannot both be the last.
      */
     async check(tx: Tx, workspaceId: string, quota: QuotaName, adding: number): Promise<void> {
-      const limit = (await learn(workspaceId, askIn(tx))).quotas[quota]
+      const limit = limitOf((await learn(workspaceId, askIn(tx))).quotas, quota)
       if (limit === undefined || limit === null || adding <= 0) return
       await tx.rows('select pg_advisory_xact_lock(hashtextextended($1, 6))', [`${workspaceId} ${quota}`])
       if (passesLimit(limit, await used(tx, workspaceId, quota), adding)) throw exceeded(quota, limit)
@@ -161,8 +173,8 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
     async checkFit(ctx: Context, plan: Plan): Promise<void> {
       const { workspace_id } = ctx.workspace
       await ctx.db.tenant(scopeOf(ctx), async (tx) => {
-        for (const quota of ['members', 'storage_bytes', 'records'] as const) {
-          const limit = (plan.quotas as PlanQuotas)[quota]
+        for (const quota of ['members', 'storage_bytes', 'records', 'event_destinations'] as const) {
+          const limit = limitOf(plan.quotas as PlanQuotas, quota)
           if (limit === undefined || limit === null) continue
           const now = await used(tx, workspace_id, quota)
           if (passesLimit(limit, now, 0))
@@ -188,7 +200,7 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
         const { plan_id, name, quotas } = await learn(workspace_id, askIn(tx))
         const items = []
         for (const quota of quotaNames)
-          items.push({ quota, used: await used(tx, workspace_id, quota), limit: quotas[quota] ?? null })
+          items.push({ quota, used: await used(tx, workspace_id, quota), limit: limitOf(quotas, quota) ?? null })
         return {
           plan_id,
           plan: name,

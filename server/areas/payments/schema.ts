@@ -11,7 +11,7 @@ const currency = () =>
     .regex(/^[a-z]{3}$/, 'must be a currency code of three letters')
     .refine((code) => CURRENCIES.has(code), 'is not a currency of ISO 4217')
 
-export const quotaNames = ['runs_per_month', 'members', 'storage_bytes', 'records'] as const
+export const quotaNames = ['runs_per_month', 'members', 'storage_bytes', 'records', 'event_destinations'] as const
 export type QuotaName = (typeof quotaNames)[number]
 
 /** What a workspace uses of the operator's means; absent is the installation's own limit, null is unlimited. */
@@ -27,12 +27,19 @@ export const meansQuotas = [
 export type MeansQuota = (typeof meansQuotas)[number]
 const meansCount = (description: string) => count().nullable().optional().meta({ description })
 
+/** Each destination costs a delivery of every event, so a plan that does not say has a limit all the same. */
+export const DEFAULT_DESTINATIONS = 20
+
 /** A quota that is absent or null is unlimited; `cpu_s_per_minute` that is absent is the installation's own. */
 const Quotas = z.strictObject({
   runs_per_month: count().nullable().optional(),
   members: count().nullable().optional(),
   storage_bytes: count().nullable().optional(),
   records: count().nullable().optional(),
+  event_destinations: count()
+    .nullable()
+    .optional()
+    .meta({ description: `Event destinations at the same time; ${DEFAULT_DESTINATIONS} where it is absent` }),
   mails_per_minute: meansCount('Recipients of mails a minute'),
   outside_recipients_per_day: meansCount('Recipients outside the workspace a day, until an operator trusts it'),
   model_tokens_per_minute: meansCount("Tokens of the installation's language model a minute"),
@@ -127,6 +134,18 @@ export const BillingSubscription = z
   })
   .meta({ id: 'BillingSubscription' })
 export type BillingSubscription = z.input<typeof BillingSubscription>
+
+export const PaymentToConfirm = z
+  .object({
+    status: z.literal('requires_action'),
+    client_secret: z
+      .string()
+      .describe(
+        'For `stripe.confirmCardPayment` in the browser of the holder. The subscription begins when that is done',
+      ),
+  })
+  .meta({ id: 'PaymentToConfirm' })
+export type PaymentToConfirm = z.input<typeof PaymentToConfirm>
 
 export const NewBillingSubscription = z.strictObject({ plan_id: reference('plan') })
 export const BillingSubscriptionPatch = z.strictObject({

@@ -5,6 +5,8 @@ import { useRole } from '#web/session.tsx'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { CopyField } from '#web/ui/copy-field.tsx'
+import { Dialog } from '#web/ui/dialog.tsx'
 import { isRefusal } from '#web/ui/messages.ts'
 import { Card, Section } from '#web/ui/page.tsx'
 import { Empty, ErrorState, Loaded, Loading } from '#web/ui/states.tsx'
@@ -116,7 +118,12 @@ function Current({ subscription, plan }: { subscription: BillingSubscription; pl
 function Choices({ plans, subscription }: { plans: Plan[]; subscription: BillingSubscription | null }) {
   const { isOwner } = useRole()
   const [chosen, setChosen] = useState<Plan | null>(null)
-  const subscribe = useChange('createBillingSubscription', { stale: [...stale], done: 'You are subscribed' })
+  const [challenge, setChallenge] = useState<string | null>(null)
+  const subscribe = useChange('createBillingSubscription', {
+    stale: [...stale],
+    done: (made) => ('client_secret' in made ? 'Your bank asks you to confirm' : 'You are subscribed'),
+    onDone: (made) => 'client_secret' in made && setChallenge(made.client_secret),
+  })
   const change = useChange('updateMyBillingSubscription', { stale: [...stale], done: 'The plan was changed' })
   const live = subscription !== null && subscription.status !== 'cancelled'
   const consequence = (plan: Plan): string =>
@@ -157,6 +164,16 @@ function Choices({ plans, subscription }: { plans: Plan[]; subscription: Billing
           live ? change.mutateAsync({ plan_id: chosen!.plan_id }) : subscribe.mutateAsync({ plan_id: chosen!.plan_id })
         }
       />
+      <Dialog open={challenge !== null} onClose={() => setChallenge(null)} title="Confirm the payment" size="medium">
+        <div className="flex flex-col gap-4">
+          <p>
+            Your bank asks the holder of the card to confirm the first payment. Hand this client secret to Stripe's form
+            (<code className="font-mono text-xs">stripe.confirmCardPayment</code>) within 23 hours. The subscription
+            begins when that is done.
+          </p>
+          <CopyField label="Client secret" text={challenge ?? ''} secret />
+        </div>
+      </Dialog>
     </>
   )
 }

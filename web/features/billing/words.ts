@@ -8,6 +8,7 @@ export const quotaLabels: Record<Quota, string> = {
   members: 'People',
   storage_bytes: 'Storage',
   records: 'Records in datasets',
+  event_destinations: 'Event destinations',
 }
 
 export const meansLabels: Record<Usage['means'][number]['quota'], string> = {
@@ -28,6 +29,7 @@ const short: Record<Quota, string> = {
   members: 'people',
   storage_bytes: 'storage',
   records: 'records',
+  event_destinations: 'event destinations',
 }
 
 export const quotaLines = (quotas: Plan['quotas']): string[] =>
