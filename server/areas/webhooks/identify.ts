@@ -53,7 +53,7 @@ export function makeWebhookIdentifier(options: {
 
   const refused = (token: InboundToken, request: FastifyRequest, reason: string) => {
     options.deliveries.note(token, request, 0, { status: 401, code: 'unauthenticated', reason })
-    return problem('unauthenticated', reason)
+    return problem('unauthenticated', reason, { challenge: 'Basic realm="webhook", charset="UTF-8"' })
   }
 
   /**

@@ -79,7 +79,13 @@ describe('a webhook token', () => {
     })
     expect(made.secret_set).toBe(true)
     expect((await post(as(`shop:${secret}`))).status).toBe(202)
-    for (const options of [as('shop:wrong'), as(`other:${secret}`), {}]) expect((await post(options)).status).toBe(401)
+    for (const options of [as('shop:wrong'), as(`other:${secret}`), {}]) {
+      const refused = await post(options)
+      expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+        401,
+        'Basic realm="webhook", charset="UTF-8"',
+      ])
+    }
     const read = await world.owner.call('GET', address)
     expect(read.body).toMatchObject({ auth: { kind: 'basic', username: 'shop' }, secret_set: true })
     expect(read.text).not.toContain(secret)
