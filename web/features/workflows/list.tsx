@@ -12,6 +12,7 @@ import { Page } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { ImportButton } from './portable.tsx'
 import { StarterCards } from './starter-cards.tsx'
 
 export function WorkflowsPage() {
@@ -29,9 +30,12 @@ export function WorkflowsPage() {
       description="Automations in this workspace."
       actions={
         canWrite && (
-          <ButtonLink to="/workflows/new" look="primary" icon={Plus}>
-            New workflow
-          </ButtonLink>
+          <>
+            <ImportButton />
+            <ButtonLink to="/workflows/new" look="primary" icon={Plus}>
+              New workflow
+            </ButtonLink>
+          </>
         )
       }
     >

@@ -9,6 +9,8 @@ import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Checkbox, Field, Form, Input, Select, Textarea, withPresent } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
+import { OnEvent } from './on-event.tsx'
+import { Portable } from './portable.tsx'
 import { mayChange, mayRun } from './role.ts'
 import { ScheduleSection } from './schedule.tsx'
 import { HandOver } from './transfer.tsx'
@@ -21,8 +23,10 @@ export const SettingsPage = () => (
         <>
           <General workflow={workflow} />
           {role === 'owner' && <ScheduleSection workflow={workflow} />}
+          <OnEvent workflow={workflow} />
           <Limits workflow={workflow} />
           <WhenItFails workflow={workflow} />
+          <Portable workflow={workflow} />
           {role === 'owner' && <HandOver workflow={workflow} />}
           {role === 'owner' && <Remove workflow={workflow} />}
         </>
