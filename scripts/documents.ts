@@ -38,14 +38,15 @@ export function printAccess(routes: AnyRoute[]): string {
       .filter((route) => route.area === area)
       .map(
         (route) =>
-          `| ${route.method} | \`${braces(route.path)}\` | ${route.operation}${route.extension ? ' (addition)' : ''} | ${describeAccess(route.access)} |`,
+          `| ${route.method} | \`${braces(route.path)}\` | ${route.operation}${route.extension ? ' (addition)' : ''} | ${describeAccess(route.access)} | ${route.scope === null ? '' : `\`${route.scope}\``} |`,
       )
-    return `## ${area}\n\n| method | path | operation | who |\n|---|---|---|---|\n${rows.join('\n')}\n`
+    return `## ${area}\n\n| method | path | operation | who | scope |\n|---|---|---|---|---|\n${rows.join('\n')}\n`
   })
   return `# Who may call what
 
 Printed from the route tables by \`npm run generate\`. Refusals come in the order 401 (no or a bad credential), 404 (unknown, of another workspace, or
-invisible), 403 (seen, but not allowed by role), 422. "(addition)" marks operations beyond the base interface.
+invisible), 403 (seen, but not allowed by role), 422. "(addition)" marks operations beyond the base interface. The scope is what an API key with
+scopes needs ([docs/api-keys.md](api-keys.md)); without it the answer is 403 \`insufficient_scope\`.
 
 ${sections.join('\n')}`
 }

@@ -80,6 +80,7 @@ import type {
   OidcProviders,
   Palette,
   PaymentMethod,
+  PaymentToConfirm,
   PendingInvitation,
   Plan,
   Playback,
@@ -92,8 +93,10 @@ import type {
   RotatedEventDestinationSecret,
   RunJobNow,
   Schedule,
+  Scope,
   SecondFactorRequired,
   SecondFactors,
+  ServiceAccount,
   Session,
   SetupConfirmation,
   SetupIntent,
@@ -192,7 +195,7 @@ export type Operations = {
   /** The caller's API keys */
   listApiKeys: { input: { limit?: number; cursor?: string }; answer: { items: Array<ApiKey>; next_cursor: string | null }; required: false }
   /** Make an API key, for all of the caller’s workspaces or for one; `key` is shown once */
-  createApiKey: { input: { name: string; workspace_id?: string | null; expires_at?: string | null }; answer: CreatedApiKey; required: true }
+  createApiKey: { input: { name: string; workspace_id?: string | null; scopes?: Array<Scope> | null; expires_at?: string | null }; answer: CreatedApiKey; required: true }
   /** One of the caller's API keys */
   getApiKey: { input: { key_id: string }; answer: ApiKey; required: true }
   /** Delete an API key */
@@ -239,6 +242,24 @@ export type Operations = {
   listAuditLog: { input: { limit?: number; cursor?: string; action?: string; actor_id?: string; subject?: string; from?: string; to?: string }; answer: { items: Array<AuditEntry>; next_cursor: string | null }; required: false }
   /** The audit log as JSON Lines, newest first, with the same filters */
   exportAuditLog: { input: { action?: string; actor_id?: string; subject?: string; from?: string; to?: string; format?: "jsonl" }; answer: Blob; required: false }
+  /** The service accounts of the selected workspace, newest first */
+  listServiceAccounts: { input: { limit?: number; cursor?: string; q?: string }; answer: { items: Array<ServiceAccount>; next_cursor: string | null }; required: false }
+  /** Make an account for a program */
+  createServiceAccount: { input: { name: string; description?: string | null; role?: "member" | "viewer" }; answer: ServiceAccount; required: true }
+  /** One service account */
+  getServiceAccount: { input: { user_id: string }; answer: ServiceAccount; required: true }
+  /** Rename a service account, change its role, disable or enable it */
+  updateServiceAccount: { input: { user_id: string } & { name?: string; description?: string | null; role?: "member" | "viewer"; disabled?: boolean }; answer: ServiceAccount; required: true }
+  /** Delete a service account and its keys; what it owned goes to an owner of the workspace */
+  deleteServiceAccount: { input: { user_id: string }; answer: undefined; required: true }
+  /** The API keys of a service account, newest first */
+  listServiceAccountKeys: { input: { user_id: string; limit?: number; cursor?: string }; answer: { items: Array<ApiKey>; next_cursor: string | null }; required: true }
+  /** Make an API key of a service account; the key is shown once */
+  createServiceAccountKey: { input: { user_id: string } & { name: string; scopes?: Array<Scope> | null; expires_at?: string | null }; answer: CreatedApiKey; required: true }
+  /** One API key of a service account */
+  getServiceAccountKey: { input: { user_id: string; key_id: string }; answer: ApiKey; required: true }
+  /** Delete an API key of a service account; it stops working at once */
+  deleteServiceAccountKey: { input: { user_id: string; key_id: string }; answer: undefined; required: true }
   /** Companies reached through the caller's workspaces, and those the caller owns (operators: all) */
   listCompanies: { input: { limit?: number; cursor?: string }; answer: { items: Array<Company>; next_cursor: string | null }; required: false }
   /** Create a company in the caller's own org */
@@ -440,11 +461,11 @@ export type Operations = {
   /** Billing plans of the org of the request host, cheapest first */
   listPlans: { input: { limit?: number; cursor?: string }; answer: { items: Array<Plan>; next_cursor: string | null }; required: false }
   /** Make a plan in the org of the request host */
-  createPlan: { input: { name: string; amount: number; currency: string; interval: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
+  createPlan: { input: { name: string; amount: number; currency: string; interval: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
   /** One billing plan */
   getPlan: { input: { plan_id: string }; answer: Plan; required: true }
   /** Change a plan */
-  updatePlan: { input: { plan_id: string } & { name?: string; amount?: number; currency?: string; interval?: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
+  updatePlan: { input: { plan_id: string } & { name?: string; amount?: number; currency?: string; interval?: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
   /** Take a plan off the list; refused while somebody is subscribed to it */
   deletePlan: { input: { plan_id: string }; answer: undefined; required: true }
   /** Create or reuse the billing customer of the workspace, then return the client_secret of a setup intent */
@@ -452,7 +473,7 @@ export type Operations = {
   /** Confirm a setup intent of the built-in provider with a test card */
   confirmSetupIntent: { input: { setup_intent_id: string } & { client_secret: string; card: { number: string; exp_month: number; exp_year: number; cvc: string } }; answer: SetupConfirmation; required: true }
   /** Subscribe the workspace to a plan */
-  createBillingSubscription: { input: { plan_id: string }; answer: BillingSubscription; required: true }
+  createBillingSubscription: { input: { plan_id: string }; answer: BillingSubscription | PaymentToConfirm; required: true }
   /** The active subscription of the workspace */
   getMyBillingSubscription: { input: Record<string, never>; answer: BillingSubscription; required: false }
   /** Change the plan, or take a cancellation back */
@@ -776,6 +797,15 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   revokeInvitation: ["DELETE", "/api/workspaces/{workspace_id}/invitations/{invitation_id}"],
   listAuditLog: ["GET", "/api/audit-log", ["limit","cursor","action","actor_id","subject","from","to"]],
   exportAuditLog: ["GET", "/api/audit-log/export", ["action","actor_id","subject","from","to","format"]],
+  listServiceAccounts: ["GET", "/api/service-accounts", ["limit","cursor","q"]],
+  createServiceAccount: ["POST", "/api/service-accounts"],
+  getServiceAccount: ["GET", "/api/service-accounts/{user_id}"],
+  updateServiceAccount: ["PATCH", "/api/service-accounts/{user_id}"],
+  deleteServiceAccount: ["DELETE", "/api/service-accounts/{user_id}"],
+  listServiceAccountKeys: ["GET", "/api/service-accounts/{user_id}/keys", ["limit","cursor"]],
+  createServiceAccountKey: ["POST", "/api/service-accounts/{user_id}/keys"],
+  getServiceAccountKey: ["GET", "/api/service-accounts/{user_id}/keys/{key_id}"],
+  deleteServiceAccountKey: ["DELETE", "/api/service-accounts/{user_id}/keys/{key_id}"],
   listCompanies: ["GET", "/api/companies", ["limit","cursor"]],
   createCompany: ["POST", "/api/companies"],
   getCompany: ["GET", "/api/companies/{company_id}"],

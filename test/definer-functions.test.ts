@@ -40,6 +40,7 @@ const reasons: [reason: string, names: string[]][] = [
       'identify_key',
       'identify_key_factor',
       'identify_oidc',
+      'identify_scoped_key',
       'identify_session',
       'identify_session_factor',
       'identify_webhook_token',

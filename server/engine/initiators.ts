@@ -12,6 +12,11 @@ export const personInitiator = (userId: string): Initiator => ({
   user_id: userId,
 })
 
+export const serviceAccountInitiator = (userId: string): Initiator => ({
+  ...personInitiator(userId),
+  kind: 'service_account',
+})
+
 /** What a start says of its initiators, or the person who started it. */
 export const initiatorsOf = ({ initiatedBy, startedBy }: Pick<Start, 'initiatedBy' | 'startedBy'>): Initiator[] =>
   initiatedBy ?? (startedBy === null ? [] : [personInitiator(startedBy)])

@@ -52,6 +52,7 @@ export type Initiator = {
     | 'error_workflow'
     | 'event'
     | 'retry'
+    | 'service_account'
   id: string | null
   user_id: string | null
 }

@@ -19,13 +19,19 @@ export type AuditEntry = {
   data?: Record<string, unknown>
 }
 
+function actorKindOf(person: Writer['maybePerson']): string {
+  if (person === null) return 'system'
+  if (person.isServiceAccount) return 'service_account'
+  return person.operator ? 'operator' : 'person'
+}
+
 /** An entry in the transaction of what it tells of. Never a secret, and no value that a tenant typed but names and addresses. */
 export async function recordAudit(ctx: Writer, tx: Tx, entry: AuditEntry): Promise<void> {
   written.add(ctx.request ?? ctx)
   const entryId = newId()
   const workspaceId = entry.workspaceId === undefined ? (ctx.maybeWorkspace?.workspace_id ?? null) : entry.workspaceId
   const actorId = ctx.maybePerson?.user_id ?? null
-  const actorKind = ctx.maybePerson === null ? 'system' : ctx.maybePerson.operator ? 'operator' : 'person'
+  const actorKind = actorKindOf(ctx.maybePerson)
   const { action, subject = null, data = {} } = entry
   // As `GET /api/audit-log` shows it.
   const event = {

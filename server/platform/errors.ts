@@ -16,6 +16,7 @@ const codes = {
   card_declined: [402, 'The card was declined'],
   // 403
   forbidden: [403, 'Your role does not allow this'],
+  insufficient_scope: [403, 'The API key lacks a scope'],
   foreign_origin: [403, 'The request came from another site'],
   origin_refused: [403, 'This origin is not on the list of the token'],
   address_reserved: [403, 'This address is reserved for an operator'],
@@ -101,21 +102,26 @@ export const titleOf = (code: Code): string => codes[code][1]
 
 export type FieldError = { path: string; message: string }
 
+type More = { retryAfterS?: number; challenge?: string; cause?: unknown }
+
 export class Problem extends Error {
   readonly code: Code
   readonly errors: FieldError[] | undefined
   readonly retryAfterS: number | undefined
+  /** With 401: how the caller can prove who they are, where it is not a bearer token. */
+  readonly challenge: string | undefined
 
-  constructor(code: Code, detail: string, more: { errors?: FieldError[]; retryAfterS?: number; cause?: unknown } = {}) {
+  constructor(code: Code, detail: string, more: More & { errors?: FieldError[] } = {}) {
     super(detail, more.cause === undefined ? undefined : { cause: more.cause })
     this.code = code
     this.errors = more.errors
     this.retryAfterS = more.retryAfterS
+    this.challenge = more.challenge
   }
 }
 
 /** A refusal. `detail` tells the person who must act what to do next. */
-export const problem = (code: Code, detail?: string, more: { retryAfterS?: number; cause?: unknown } = {}): Problem =>
+export const problem = (code: Code, detail?: string, more: More = {}): Problem =>
   new Problem(code, detail ?? `${titleOf(code)}.`, more)
 
 export const invalid = (

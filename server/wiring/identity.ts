@@ -8,6 +8,7 @@ import { makePeople } from '#areas/identity/people'
 import { identityRoutes } from '#areas/identity/routes'
 import { makeSessions } from '#areas/identity/sessions'
 import { makeRequireVerified } from '#areas/identity/verification'
+import { serviceAccountRoutes } from '#areas/service-accounts/routes'
 import type { OnMemberRemoved } from '#areas/workspaces/member-removal'
 import { makeMembers } from '#areas/workspaces/members'
 import { workspaceRoutes } from '#areas/workspaces/routes'
@@ -37,6 +38,7 @@ export function wireIdentity(options: {
   const invitations = makeInvitations({ sendMail, onAccepted, checkMembers, requireVerified })
   const people = makePeople({ config, sendMail })
   const client = makeOidcClient({ providers: config.HEDDLE_OIDC, key: vault.derive('oidc'), log })
+  const members = makeMembers({ invitations, onRemoved, checkMembers })
   void hashOfNobody()
   return {
     invitations,
@@ -53,10 +55,8 @@ export function wireIdentity(options: {
         accepting: makeAccepting({ invitations, people }),
         oidc: makeOidc({ config, client, people }),
       }),
-      ...workspaceRoutes({
-        workspaces: makeWorkspaces(),
-        members: makeMembers({ invitations, onRemoved, checkMembers }),
-      }),
+      ...workspaceRoutes({ workspaces: makeWorkspaces(), members }),
+      ...serviceAccountRoutes(members),
     ],
   }
 }

@@ -10,6 +10,7 @@ import { jobCases } from './jobs.ts'
 import type { Cases } from './matrix.ts'
 import { notificationCases, presenceCases } from './notifications.ts'
 import { paymentCases } from './payments.ts'
+import { serviceAccountCases } from './service-accounts.ts'
 import { subscriptionCases } from './subscriptions.ts'
 import { teamCases } from './teams.ts'
 import { threadCases } from './threads.ts'
@@ -37,4 +38,5 @@ export const cases: Cases = {
   ...credentialCases,
   ...destinationCases,
   ...variableCases,
+  ...serviceAccountCases,
 }

@@ -146,6 +146,85 @@ describe.skipIf(noBrowser)('administration', () => {
     expect((await site().service.call('GET', '/auth/me', { token: key! })).status).toBe(401)
   })
 
+  it('a key is given scopes, and a service account a key of its own', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    await page.goto('/keys')
+    await page.getByRole('button', { name: 'New API key' }).first().click()
+    await page.getByLabel('Name').fill('Reader')
+    await page.getByLabel('Rights').selectOption('own')
+    await page.getByRole('checkbox', { name: 'teams:read' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const scoped = await page.getByTestId('copy-text').first().textContent()
+    const call = (token: string | null, method: string, path: string, body?: object) =>
+      site().service.call(method, path, { token: token!, ...(body && { body }) })
+    expect((await call(scoped, 'GET', '/api/teams')).status).toBe(200)
+    expect((await call(scoped, 'POST', '/api/teams', { name: 'x' })).body.code).toBe('insufficient_scope')
+    await page.getByRole('button', { name: 'Saved' }).click()
+    await page.getByText('teams:read').waitFor()
+
+    await page.goto('/service-accounts')
+    await page.getByRole('button', { name: 'New service account' }).first().click()
+    await page.getByLabel('Name').fill('Deployments')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('link', { name: 'Deployments' }).click()
+    await page.getByRole('button', { name: 'New API key' }).click()
+    await page.getByLabel('Name').fill('CI')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const key = await page.getByTestId('copy-text').first().textContent()
+    expect((await call(key, 'GET', '/auth/me')).body.user.name).toBe('Deployments')
+    await page.getByRole('button', { name: 'Saved' }).click()
+    await page.getByRole('button', { name: 'Disable' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Disable' }).click()
+    await page.getByText('its API keys are refused').waitFor()
+    expect((await call(key, 'GET', '/auth/me')).status).toBe(401)
+    await page.getByRole('button', { name: 'Enable' }).click()
+    await page.getByText('its API keys are refused').waitFor({ state: 'detached' })
+    expect((await call(key, 'GET', '/auth/me')).status).toBe(200)
+  })
+
+  it('a workflow is exported, what is missing is listed by name, and events start it', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Orders',
+      definition: { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] },
+    })
+    await page.goto(`/workflows/${workflow_id}/settings`)
+    await page.getByRole('button', { name: 'Add event' }).click()
+    await page.getByLabel('Event 1').fill('order.paid')
+    await page.locator('section', { hasText: 'Start by event' }).getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved').first().waitFor()
+    const { settings } = await site().call(ada, 'GET', `/api/workflows/${workflow_id}`)
+    expect(settings.on_event).toEqual(['order.paid'])
+    const saving = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export' }).click()
+    expect((await saving).suggestedFilename()).toBe('orders.json')
+
+    await page.goto('/workflows')
+    const missing = { $name: 'Shop API', kind: 'credential' }
+    const document = {
+      heddle: 'workflow/1',
+      name: 'Imported orders',
+      definition: {
+        nodes: [{ id: 'call', type: 'http.request', args: { url: 'https://example.com/', credential_id: missing } }],
+        edges: [],
+      },
+    }
+    const choose = (content: object) =>
+      page.getByLabel('File of a workflow').setInputFiles({
+        name: 'orders.json',
+        mimeType: 'application/json',
+        buffer: Buffer.from(JSON.stringify(content)),
+      })
+    await choose(document)
+    await page.getByRole('list', { name: 'What is missing' }).getByText('Shop API').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+    const whole = { ...document, definition: { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] } }
+    await choose(whole)
+    await page.getByRole('heading', { name: 'Imported orders' }).waitFor()
+  })
+
   it('a notification arrives while one looks, and what tenants wrote stays text', async () => {
     const ada = await site().signUp('Ada')
     await ada.page.goto('/notifications')

@@ -16,6 +16,7 @@ import { notifications } from './notifications/feature.ts'
 import { operators } from './operators/feature.ts'
 import { people } from './people/feature.ts'
 import { runs } from './runs/feature.ts'
+import { serviceAccounts } from './service-accounts/feature.ts'
 import { suites } from './suites/feature.ts'
 import { teams } from './teams/feature.ts'
 import { templates } from './templates/feature.ts'
@@ -44,6 +45,7 @@ export const features: Feature[] = [
   teams,
   companies,
   keys,
+  serviceAccounts,
   billing,
   audit,
   operators,

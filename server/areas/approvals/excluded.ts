@@ -1,5 +1,7 @@
 import { personInitiator } from '#engine/initiators'
 import type { Initiator } from '#engine/ports'
+import type { Tx } from '#platform/db/pool'
+import { toWire } from '#platform/ids'
 import type { Gate } from './store.ts'
 
 // Who does not vote because they led to the execution. `allow_self: false` means that somebody else looks at it.
@@ -17,6 +19,7 @@ const REASONS: Record<Initiator['kind'], string> = {
   error_workflow: 'activated the workflow whose failure started it',
   retry: 'retried the execution',
   event: 'sent the event that started it',
+  service_account: 'made the service account that led to it, or one of its keys',
 }
 
 /** A gate that an older release opened knows only who started the execution. */
@@ -37,4 +40,21 @@ export function reasonToExclude(
     .filter(({ user_id }) => user_id === userId)
     .map(({ kind }) => REASONS[kind])
   return reasons.length === 0 ? null : [...new Set(reasons)].join(' and ')
+}
+
+/**
+ * The chain, and the people behind the service accounts in it: with one of their keys they can start what the account can start, so
+ * they count as initiators of it.
+ */
+export async function withHolders(tx: Tx, chain: Initiator[], startedBy: string | null): Promise<Initiator[]> {
+  const ids = [...chain.map(({ user_id }) => user_id), startedBy].filter((id) => id !== null)
+  if (ids.length === 0) return chain
+  const accounts = await tx.rows<{ user_id: string; held_by: string[] }>(
+    `select user_id, held_by from users where user_id = any ($1) and kind = 'service_account'`,
+    [ids],
+  )
+  const holders = accounts.flatMap(({ user_id, held_by }) =>
+    held_by.map((holder): Initiator => ({ kind: 'service_account', id: toWire('usr', user_id), user_id: holder })),
+  )
+  return [...chain, ...holders]
 }

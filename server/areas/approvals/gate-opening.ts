@@ -7,7 +7,7 @@ import { canonicalText } from '#model/canonical'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { newId, toWire } from '#platform/ids'
-import { reasonToExclude } from './excluded.ts'
+import { reasonToExclude, withHolders } from './excluded.ts'
 import { type GateDependencies, inWorkspace } from './gate-dependencies.ts'
 import { reportIfStuck, tellVoters } from './gate-notices.ts'
 import { outcomeOf } from './gate-resolving.ts'
@@ -68,7 +68,7 @@ export async function openGate(deps: GateDependencies, wait: PeopleWait): Promis
         payload_sha256: sha256,
         policy,
         started_by: wait.startedBy,
-        initiators: wait.initiatedBy,
+        initiators: await withHolders(tx, wait.initiatedBy, wait.startedBy),
       })
       await addApprovers(tx, inserted, policy.approvers)
       const gate = await escalateIfExcluded(tx, inserted)

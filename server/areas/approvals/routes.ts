@@ -25,7 +25,7 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
       castVote: ['POST', '/api/approvals/:request_id/votes', sees('gate')],
       delegateVote: ['POST', '/api/approvals/:request_id/delegate', sees('gate')],
       listExecutionApprovals: ['GET', '/api/workflows/executions/:execution_id/approvals', viewer('execution')],
-      respondToExecution: ['POST', '/api/workflows/executions/:execution_id/respond', sees('execution')],
+      respondToExecution: ['POST', '/api/workflows/executions/:execution_id/respond', sees('execution'), 'run'],
       listQuestionInbox: ['GET', '/api/clarifications/inbox', viewer('workspace')],
       listAgreement: ['GET', '/api/approvals/agreement', viewer('workspace')],
     },

@@ -178,11 +178,15 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
       if (hasVoted(votes, me)) throw problem('already_voted', 'A vote that was cast cannot be handed on.')
       if (!voters.some((voter) => voter.user_id === me)) throw problem('forbidden', notAVoter(gate, me))
       requireOpen(gate)
-      const colleague = await ctx.tx.maybe<{ role: string }>(
-        'select role from memberships where workspace_id = $1 and user_id = $2',
+      const colleague = await ctx.tx.maybe<{ role: string; kind: string }>(
+        `select m.role, u.kind from memberships m join users u using (user_id) where m.workspace_id = $1 and m.user_id = $2`,
         [gate.workspace_id, user_id],
       )
       if (!colleague) throw unknownReference('/user_id')
+      if (colleague.kind === 'service_account')
+        throw invalid([
+          { path: '/user_id', message: 'is a service account, which votes only where the policy names it' },
+        ])
       if (colleague.role === 'guest')
         throw invalid([{ path: '/user_id', message: 'is a guest, who sees only what they were invited to' }])
       if (user_id === me || voters.some((voter) => voter.user_id === user_id))

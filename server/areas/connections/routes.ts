@@ -11,7 +11,7 @@ export const connectionRoutes = (connections: Connections): AnyRoute[] =>
       listConnections: ['GET', '/api/connections', viewer('workspace')],
       createConnection: ['POST', '/api/connections', member('workspace')],
       getConnection: ['GET', '/api/connections/:connection_id', viewer('connection')],
-      verifyConnection: ['POST', '/api/connections/:connection_id/verify', member('connection')],
+      verifyConnection: ['POST', '/api/connections/:connection_id/verify', member('connection'), 'run'],
       revokeConnection: ['DELETE', '/api/connections/:connection_id', member('connection')],
       rearmConnection: ['PUT', '/api/connections/:connection_id/credential', member('connection')],
       listSources: ['GET', '/api/connections/:connection_id/sources', viewer('connection')],

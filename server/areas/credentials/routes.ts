@@ -49,7 +49,7 @@ export const credentialRoutes = (parts: ModelParts): AnyRoute[] =>
       updateCredential: ['PATCH', '/api/credentials/:credential_id', member('credential')],
       revokeCredential: ['DELETE', '/api/credentials/:credential_id', owner('owned_credential')],
       rotateSecret: ['PUT', '/api/credentials/:credential_id/secret', member('credential')],
-      testCredential: ['POST', '/api/credentials/:credential_id/test', viewer('credential')],
+      testCredential: ['POST', '/api/credentials/:credential_id/test', viewer('credential'), 'run'],
       getCredentialUsage: ['GET', '/api/credentials/:credential_id/usage', viewer('owned_credential')],
       authorizeCredential: ['POST', '/api/credentials/:credential_id/authorize', member('credential')],
       finishAuthorization: ['GET', '/oauth/callback', anyone],

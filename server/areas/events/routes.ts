@@ -21,7 +21,7 @@ export const eventRoutes = (parts: EventParts & CallbackParts): AnyRoute[] => {
   return routes(
     'Events',
     {
-      sendEvent: ['POST', '/api/events', member('workspace')],
+      sendEvent: ['POST', '/api/events', member('workspace'), 'run'],
       callBackByPost: ['POST', '/api/callbacks/:callback', anyone],
       callBackByGet: ['GET', '/api/callbacks/:callback', anyone],
     },

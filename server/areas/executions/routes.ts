@@ -33,16 +33,16 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
   routes(
     'Executions',
     {
-      runWorkflow: ['POST', '/api/workflows/:workflow_id/run', member('workflow')],
+      runWorkflow: ['POST', '/api/workflows/:workflow_id/run', member('workflow'), 'run'],
       listExecutions: ['GET', '/api/workflows/:workflow_id/executions', viewer('workflow')],
       getExecution: ['GET', '/api/workflows/executions/:execution_id', viewer('execution')],
-      runSystemWorkflow: ['POST', '/api/workflows/system/:workflow_id/run', member('workspace')],
+      runSystemWorkflow: ['POST', '/api/workflows/system/:workflow_id/run', member('workspace'), 'run'],
       listSystemExecutions: ['GET', '/api/workflows/system/:workflow_id/executions', viewer('workspace')],
       searchExecutions: ['GET', '/api/executions', viewer('workspace')],
-      cancelExecution: ['POST', '/api/workflows/executions/:execution_id/cancel', member('execution')],
-      retryExecution: ['POST', '/api/workflows/executions/:execution_id/retry', member('execution')],
+      cancelExecution: ['POST', '/api/workflows/executions/:execution_id/cancel', member('execution'), 'run'],
+      retryExecution: ['POST', '/api/workflows/executions/:execution_id/retry', member('execution'), 'run'],
       listExecutionEvents: ['GET', '/api/workflows/executions/:execution_id/events', viewer('execution')],
-      createWorkflowTicket: ['POST', '/auth/workflow-ticket/:execution_id', viewer('execution')],
+      createWorkflowTicket: ['POST', '/auth/workflow-ticket/:execution_id', viewer('execution'), 'read'],
       readExecutionBlob: ['GET', '/api/workflows/executions/:execution_id/blobs/:sha256', viewer('execution')],
     },
     {

@@ -59,6 +59,7 @@ const Initiator = z.object({
     'error_workflow',
     'retry',
     'event',
+    'service_account',
   ]),
   id: z.string().nullable(),
   user_id: id('usr').nullable().describe('The person behind it: who made the token, owns the job, pressed the button'),

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { standingFrom } from '#areas/workflows/service'
 import type { SystemWorkflow } from '#areas/workflows/system'
+import { serviceAccountInitiator } from '#engine/initiators'
 import type { Engine, ExecutionView, TriggerKind } from '#engine/ports'
 import type { JsonObject } from '#model/definition'
 import type { StandingIn } from '#platform/access/check'
@@ -98,6 +99,7 @@ export function makeExecutions(options: {
     const started = await startExecution(ctx.workspace.workspace_id, target, input, {
       trigger: { kind: target.systemSlug ? 'system' : 'user', id: toWire('usr', ctx.person.user_id) },
       startedBy: ctx.person.user_id,
+      ...(ctx.person.isServiceAccount && { initiatedBy: [serviceAccountInitiator(ctx.person.user_id)] }),
       idempotency: idempotencyOf(
         ctx,
         Buffer.concat([Buffer.from(`${exchange.request.method} ${exchange.request.url}\n`), exchange.request.rawBody]),

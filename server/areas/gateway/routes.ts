@@ -23,7 +23,7 @@ export const gatewayRoutes = (gateway: Gateway, inbound: Inbound, tryOut: TryOut
       getChannelConfig: ['GET', '/api/gateway/channels/:config_id', viewer('channel')],
       updateChannelConfig: ['PATCH', '/api/gateway/channels/:config_id', member('channel')],
       deleteChannelConfig: ['DELETE', '/api/gateway/channels/:config_id', member('channel')],
-      tryChannelConfig: ['POST', '/api/gateway/channels/:config_id/test', member('channel')],
+      tryChannelConfig: ['POST', '/api/gateway/channels/:config_id/test', member('channel'), 'run'],
       receiveFromChannel: ['POST', '/gateway/:channel/:config_id', anyone],
       answerChannelHandshake: ['GET', '/gateway/:channel/:config_id', anyone],
     },

@@ -95,6 +95,45 @@ describe('API keys', () => {
     expect((await make({ expires_at: '2999-01-01T00:00:00Z' }, bound.key)).status).toBe(422)
   })
 
+  test('with scopes do what the scopes say, and the refusal names what is missing', async () => {
+    const { body: key } = await make({ scopes: ['teams:read', 'teams:read', '*:run'] })
+    expect(key.scopes).toEqual(['teams:read', '*:run'])
+    const call = (method: string, path: string, body?: unknown) =>
+      service().call(method, path, { token: key.key, ...(body !== undefined && { body }) })
+    expect((await call('GET', '/auth/me')).status).toBe(200)
+    expect((await call('GET', '/api/teams')).status).toBe(200)
+    const refused = await call('POST', '/api/teams', { name: 'No' })
+    expect([refused.status, refused.body.code]).toEqual([403, 'insufficient_scope'])
+    expect(refused.body.detail).toBe('This needs the scope teams:write; the key has teams:read, *:run.')
+    expect((await call('GET', '/auth/api-keys')).body.code).toBe('insufficient_scope')
+    const listed = (await world.owner.call('GET', '/auth/api-keys')).body.items
+    expect(listed.find(({ key_id }: { key_id: string }) => key_id === key.key_id).scopes).toEqual(key.scopes)
+    // Gone is gone, also for a caller who is remembered and lacks the scope.
+    await world.owner.call('DELETE', `/auth/api-keys/${key.key_id}`)
+    expect((await call('POST', '/api/teams', { name: 'No' })).status).toBe(401)
+  })
+
+  test('without scopes keep all rights; scopes that do not exist are refused', async () => {
+    expect((await make({})).body.scopes).toBeNull()
+    expect((await make({ scopes: null })).body.scopes).toBeNull()
+    for (const scopes of [[], ['workflows'], ['nothing:read'], ['workflows:own'], ['*'], 'workflows:read', [1]]) {
+      const { status, body } = await make({ scopes })
+      expect([status, body.errors[0].path.split('/')[1]]).toEqual([422, 'scopes'])
+    }
+  })
+
+  test('with scopes make no key with more', async () => {
+    const { body: parent } = await make({ scopes: ['identity:admin', 'workflows:write'] })
+    expect((await make({}, parent.key)).body.scopes).toEqual(['identity:admin', 'workflows:write'])
+    expect((await make({ scopes: ['workflows:read'] }, parent.key)).body.scopes).toEqual(['workflows:read'])
+    for (const scopes of [['workflows:run'], ['*:read'], ['workflows:read', 'datasets:read']]) {
+      const { status, body } = await make({ scopes }, parent.key)
+      expect([status, body.errors[0].path]).toEqual([422, '/scopes'])
+      expect(body.errors[0].message).toContain(scopes.at(-1))
+    }
+    expect((await make({ scopes: null }, parent.key)).body.scopes).toEqual(parent.scopes)
+  })
+
   test('are bound only to workspaces of their person: a foreign, a random and an ill-formed id read the same', async () => {
     const answers = await Promise.all(
       [world.elsewhere.id, 'ws_01kf3v6h2he3wtpk1fw5c0wz9d', 'nonsense'].map((workspace_id) =>

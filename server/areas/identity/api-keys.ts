@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { beyond } from '#model/scopes'
 import { recordAudit } from '#platform/audit'
 import { enterScope } from '#platform/auth/scope'
 import { systemClock } from '#platform/clock'
@@ -10,14 +11,53 @@ import { hashSecret, newId, newSecret, secretPrefix, toWire } from '#platform/id
 import type { ApiKey, NewApiKey } from './schema.ts'
 import * as store from './store.ts'
 
-export function makeApiKeys(clock = systemClock) {
-  /** A key makes no key that reaches further or lasts longer than itself. */
-  const limitsOf = async (ctx: Context): Promise<{ workspaceId: string | null; expiresAt: Date | null }> => {
-    if (ctx.credential.kind !== 'api_key') return { workspaceId: null, expiresAt: null }
-    const own = await store.findKey(ctx.tx, ctx.person.user_id, ctx.credential.id)
-    return { workspaceId: ctx.credential.workspace_id, expiresAt: (own?.expires_at as Date | null | undefined) ?? null }
-  }
+type Limits = { workspaceId: string | null; expiresAt: Date | null; scopes: readonly string[] | null }
 
+/** What the credential of the request may hand on: a key makes no key that reaches further, does more or lasts longer than itself. */
+async function limitsOf(ctx: Context): Promise<Limits> {
+  if (ctx.credential.kind !== 'api_key') return { workspaceId: null, expiresAt: null, scopes: null }
+  const own = await store.findKey(ctx.tx, ctx.person.user_id, ctx.credential.id)
+  return {
+    workspaceId: ctx.credential.workspace_id,
+    expiresAt: (own?.expires_at as Date | null | undefined) ?? null,
+    scopes: ctx.credential.scopes ?? null,
+  }
+}
+
+type Wanted = Pick<z.output<typeof NewApiKey>, 'name' | 'scopes' | 'expires_at'> & {
+  userId: string
+  workspaceId: string | null
+  createdBy?: string
+}
+
+/** Checks the wish against what the caller may hand on, and stores the key. It is in the answer and nowhere else. */
+export async function mintKey(ctx: Context, wanted: Wanted, clock = systemClock): Promise<ApiKey & { key: string }> {
+  const limits = await limitsOf(ctx)
+  const expiresAt = wanted.expires_at ?? limits.expiresAt
+  if (expiresAt !== null && expiresAt <= clock.now())
+    throw invalid([{ path: '/expires_at', message: 'must be in the future' }])
+  if (expiresAt !== null && limits.expiresAt !== null && expiresAt > limits.expiresAt)
+    throw invalid([{ path: '/expires_at', message: 'must not be later than that of the key it is made with' }])
+  const scopes = wanted.scopes ?? limits.scopes
+  const wider = limits.scopes === null ? [] : beyond(limits.scopes, scopes ?? [])
+  if (wider.length > 0)
+    throw invalid([{ path: '/scopes', message: `the key it is made with lacks ${wider.join(', ')}` }])
+  const key = newSecret('hk')
+  const made = await store.insertKey(ctx.tx, {
+    key_id: newId(),
+    user_id: wanted.userId,
+    workspace_id: wanted.workspaceId ?? limits.workspaceId,
+    name: wanted.name,
+    prefix: secretPrefix(key),
+    token_hash: hashSecret(key),
+    scopes: scopes === null ? null : [...scopes],
+    expires_at: expiresAt,
+    created_by: wanted.createdBy ?? null,
+  })
+  return { ...made, key }
+}
+
+export function makeApiKeys(clock = systemClock) {
   const getApiKey = async (ctx: Context, { key_id }: { key_id: string }): Promise<ApiKey> => {
     const key = await store.findKey(ctx.tx, ctx.person.user_id, key_id)
     if (!key) throw problem('not_found')
@@ -33,26 +73,12 @@ export function makeApiKeys(clock = systemClock) {
     },
 
     async createApiKey(ctx: Context, input: z.output<typeof NewApiKey>): Promise<ApiKey & { key: string }> {
-      const limits = await limitsOf(ctx)
-      const workspaceId = input.workspace_id ?? limits.workspaceId
+      const bound = ctx.credential.kind === 'api_key' ? ctx.credential.workspace_id : null
+      const workspaceId = input.workspace_id ?? bound
       if (workspaceId !== null) await requireMember(ctx, workspaceId)
-      const expiresAt = input.expires_at ?? limits.expiresAt
-      if (expiresAt !== null && expiresAt <= clock.now())
-        throw invalid([{ path: '/expires_at', message: 'must be in the future' }])
-      if (expiresAt !== null && limits.expiresAt !== null && expiresAt > limits.expiresAt)
-        throw invalid([{ path: '/expires_at', message: 'must not be later than that of the key it is made with' }])
-      const key = newSecret('hk')
-      const made = await store.insertKey(ctx.tx, {
-        key_id: newId(),
-        user_id: ctx.person.user_id,
-        workspace_id: workspaceId,
-        name: input.name,
-        prefix: secretPrefix(key),
-        token_hash: hashSecret(key),
-        expires_at: expiresAt,
-      })
+      const made = await mintKey(ctx, { ...input, userId: ctx.person.user_id, workspaceId }, clock)
       await audit(ctx, 'api_key.created', made)
-      return { ...made, key }
+      return made
     },
 
     async deleteApiKey(ctx: Context, { key_id }: { key_id: string }): Promise<void> {
@@ -72,7 +98,7 @@ async function audit(ctx: Context, action: string, key: ApiKey): Promise<void> {
     action,
     subject: toWire('key', key.key_id),
     workspaceId: key.workspace_id,
-    data: { name: key.name, prefix: key.prefix },
+    data: { name: key.name, prefix: key.prefix, ...(key.scopes && { scopes: key.scopes }) },
   })
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { allScopes } from '#model/scopes'
 import { passwordIn } from '#platform/auth/passwords'
 import { email, id, jsonObject, name, reference, timestamp, timestampIn } from '#platform/http/schema'
 
@@ -165,12 +166,32 @@ export const endSessionsQuery = z.strictObject({
   keep_current: z.enum(['true', 'false']).default('false').describe('`true` leaves the session of this request'),
 })
 
+export const ScopeName = z
+  .enum(allScopes as [string, ...string[]])
+  .meta({
+    id: 'Scope',
+    description: 'An area, or `*` for all, and `read`, `run`, `write` (reads too) or `admin` (everything)',
+  })
+
+const scopesIn = () =>
+  z
+    .array(ScopeName)
+    .min(1)
+    .max(200)
+    .transform((scopes) => [...new Set(scopes)])
+    .nullable()
+    .optional()
+    .describe(
+      'What the key may do; null or absent: everything that its person may do, or that the key it is made with may do',
+    )
+
 export const ApiKey = z
   .object({
     key_id: id('key'),
     name: z.string(),
     prefix: z.string(),
     workspace_id: id('ws').nullable(),
+    scopes: z.array(ScopeName).nullable().describe('What the key may do; null: everything that its person may do'),
     created_at: timestamp(),
     last_used_at: timestamp().nullable(),
     expires_at: timestamp().nullable(),
@@ -182,8 +203,11 @@ export const CreatedApiKey = ApiKey.extend({ key: z.string().describe('Shown onc
 export const NewApiKey = z.strictObject({
   name: name(),
   workspace_id: reference('ws').nullable().optional(),
+  scopes: scopesIn(),
   expires_at: timestampIn().nullable().optional(),
 })
+/** A key of a service account is always one of its workspace. */
+export const NewServiceAccountKey = NewApiKey.omit({ workspace_id: true })
 
 export const InvitationPreview = z
   .object({

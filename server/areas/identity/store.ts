@@ -113,7 +113,7 @@ export const deleteSession = (tx: Tx, userId: string, sessionId: string): Promis
 export const deleteSessions = (tx: Tx, userId: string, exceptId: string | null): Promise<number> =>
   tx.count('delete from sessions where user_id = $1 and session_id is distinct from $2::uuid', [userId, exceptId])
 
-const keyColumns = 'key_id, name, prefix, workspace_id, created_at, last_used_at, expires_at'
+const keyColumns = 'key_id, name, prefix, workspace_id, scopes, created_at, last_used_at, expires_at'
 
 export const listKeys = (tx: Tx, userId: string, before: string | null, limit: number): Promise<ApiKey[]> =>
   tx.rows<ApiKey>(
@@ -131,14 +131,27 @@ export type NewKey = {
   name: string
   prefix: string
   token_hash: Buffer
+  scopes: string[] | null
   expires_at: Date | null
+  /** Who made it, where it is not a key of their own. */
+  created_by: string | null
 }
 
 export const insertKey = (tx: Tx, key: NewKey): Promise<ApiKey> =>
   tx.row<ApiKey>(
-    `insert into api_keys (key_id, user_id, workspace_id, name, prefix, token_hash, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7) returning ${keyColumns}`,
-    [key.key_id, key.user_id, key.workspace_id, key.name, key.prefix, key.token_hash, key.expires_at],
+    `insert into api_keys (key_id, user_id, workspace_id, name, prefix, token_hash, scopes, expires_at, created_by)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${keyColumns}`,
+    [
+      key.key_id,
+      key.user_id,
+      key.workspace_id,
+      key.name,
+      key.prefix,
+      key.token_hash,
+      key.scopes,
+      key.expires_at,
+      key.created_by,
+    ],
   )
 
 export const deleteKey = (tx: Tx, userId: string, keyId: string): Promise<number> =>

@@ -14,7 +14,7 @@ export const notificationRoutes = (notifications: Notifications): AnyRoute[] =>
       getNotification: ['GET', '/api/notifications/:notification_id', owner('notification')],
       updateNotification: ['PATCH', '/api/notifications/:notification_id', owner('notification')],
       deleteNotification: ['DELETE', '/api/notifications/:notification_id', owner('notification')],
-      createNotificationTicket: ['POST', '/auth/notification-ticket', signedIn],
+      createNotificationTicket: ['POST', '/auth/notification-ticket', signedIn, 'read'],
     },
     {
       listNotifications: {

@@ -47,7 +47,7 @@ const OddsOfDay = z
 export const oddsRoutes = (odds: Odds): AnyRoute[] =>
   routes(
     'Workflows',
-    { fetchOdds: ['POST', '/api/workflows/odds', viewer('workspace')] },
+    { fetchOdds: ['POST', '/api/workflows/odds', viewer('workspace'), 'run'] },
     {
       fetchOdds: {
         summary: 'Odds of the NHL for a date',

@@ -6,7 +6,7 @@ import type { Requirements } from './service.ts'
 export const requirementRoutes = (requirements: Requirements): AnyRoute[] =>
   routes(
     'Workflows',
-    { extractRequirements: ['POST', '/api/workflows/extract-requirements', viewer('workspace')] },
+    { extractRequirements: ['POST', '/api/workflows/extract-requirements', viewer('workspace'), 'run'] },
     {
       extractRequirements: {
         summary: 'Values for several requirements out of a message',

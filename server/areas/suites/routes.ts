@@ -23,7 +23,7 @@ export const suiteRoutes = (suites: Suites): AnyRoute[] =>
       getSuite: ['GET', '/api/suites/:suite_id', viewer('suite')],
       updateSuite: ['PATCH', '/api/suites/:suite_id', member('suite')],
       deleteSuite: ['DELETE', '/api/suites/:suite_id', member('suite')],
-      runSuite: ['POST', '/api/suites/:suite_id/run', member('suite')],
+      runSuite: ['POST', '/api/suites/:suite_id/run', member('suite'), 'run'],
       listSuiteRuns: ['GET', '/api/suites/:suite_id/runs', viewer('suite')],
       getSuiteRun: ['GET', '/api/suites/:suite_id/runs/:run_id', viewer('suite')],
     },

@@ -41,8 +41,8 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
       updateThreadMember: ['PATCH', '/api/chat-thread/:thread_id/members/:user_id', owner('thread')],
       removeThreadMember: ['DELETE', '/api/chat-thread/:thread_id/members/:user_id', orOneself(owner('thread'))],
       getThreadAudio: ['GET', '/api/chat-thread/:thread_id/audio/:audio_id', viewer('thread')],
-      speakInThread: ['POST', '/api/chat-thread/:thread_id/speech', viewer('thread')],
-      transcribeInThread: ['POST', '/api/chat-thread/:thread_id/transcribe', viewer('thread')],
+      speakInThread: ['POST', '/api/chat-thread/:thread_id/speech', viewer('thread'), 'run'],
+      transcribeInThread: ['POST', '/api/chat-thread/:thread_id/transcribe', viewer('thread'), 'run'],
       playAudio: ['GET', '/audio/:audio_id/:grant', anyone],
     },
     {

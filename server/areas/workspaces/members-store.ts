@@ -2,7 +2,7 @@ import type { Tx } from '#platform/db/pool'
 import type { WorkspaceRole } from '#platform/http/context'
 import type { PendingInvitation, WorkspaceMember } from './schema.ts'
 
-const columns = 'u.user_id, u.email, u.name, m.role, m.joined_at'
+const columns = 'u.user_id, u.kind, u.email, u.name, m.role, m.joined_at'
 
 export const findMember = (tx: Tx, workspaceId: string, userId: string): Promise<WorkspaceMember | undefined> =>
   tx.maybe<WorkspaceMember>(

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { CheckMembers, Invitations } from '#areas/identity/invitations'
 import { recordAudit } from '#platform/audit'
 import { enterWorkspace } from '#platform/auth/scope'
-import { problem } from '#platform/errors'
+import { invalid, problem } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import { decodeIdCursor, toPage } from '#platform/http/page'
@@ -89,6 +89,8 @@ export function makeMembers(options: {
       await lockAsOwner(ctx, input)
       const before = await getMember(ctx, input)
       if (before.role === role) return before
+      if (before.kind === 'service_account' && role !== 'member' && role !== 'viewer')
+        throw invalid([{ path: '/role', message: 'of a service account is member or viewer' }])
       await keepAnOwner(ctx, workspace_id, before)
       if (before.role === 'guest') await checkMembers(ctx.tx, workspace_id)
       if (role === 'guest') await passOn(ctx, input)
@@ -118,7 +120,7 @@ export function makeMembers(options: {
       const member = await getMember(ctx, input)
       await keepAnOwner(ctx, workspace_id, member)
       await recordAudit(ctx, ctx.tx, {
-        action: user_id === ctx.person.user_id ? 'member.left' : 'member.removed',
+        action: removalOf(ctx, member),
         subject: toWire('usr', user_id),
         workspaceId: workspace_id,
         data: { role: member.role },
@@ -128,6 +130,11 @@ export function makeMembers(options: {
       await store.deleteMember(ctx.tx, workspace_id, user_id)
     },
   }
+}
+
+function removalOf(ctx: Context, { user_id, kind }: WorkspaceMember): string {
+  if (kind === 'service_account') return 'service_account.deleted'
+  return user_id === ctx.person.user_id ? 'member.left' : 'member.removed'
 }
 
 export type Members = ReturnType<typeof makeMembers>

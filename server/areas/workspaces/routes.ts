@@ -27,7 +27,7 @@ export const workspaceRoutes = ({ workspaces, members }: Services): AnyRoute[] =
     'Workspaces',
     {
       listWorkspaces: ['GET', '/api/workspaces', signedIn],
-      createWorkspace: ['POST', '/api/workspaces', signedIn],
+      createWorkspace: ['POST', '/api/workspaces', signedIn, 'admin'],
       getWorkspace: ['GET', '/api/workspaces/:workspace_id', sees('workspace')],
       updateWorkspace: ['PATCH', '/api/workspaces/:workspace_id', owner('workspace')],
       deleteWorkspace: ['DELETE', '/api/workspaces/:workspace_id', owner('workspace')],

@@ -32,6 +32,7 @@ export const WorkspacePatch = z.strictObject({
 export const WorkspaceMember = z
   .object({
     user_id: id('usr'),
+    kind: z.enum(['person', 'service_account']),
     email: z.string(),
     name: z.string(),
     role: WorkspaceRole,

@@ -32,6 +32,8 @@ type Found = {
   workspace_id: string | null
   role: WorkspaceRole | null
   factor_missing: boolean
+  scopes?: string[] | null
+  is_service_account?: boolean
 }
 
 const nobody = { workspaceId: null, userId: null }
@@ -58,6 +60,7 @@ export function makeIdentifier(options: { db: Database; operators: readonly stri
     name: row.name,
     // A key bound to a workspace reaches nothing outside it, no matter who owns it.
     operator: operators.has(row.email) && (row.key_workspace_id ?? null) === null,
+    ...(row.is_service_account && { isServiceAccount: true as const }),
   })
   const workspaceOf = (row: Found): Selected | null =>
     row.workspace_id ? { workspace_id: row.workspace_id, role: row.role! } : null
@@ -131,7 +134,7 @@ export function makeIdentifier(options: { db: Database; operators: readonly stri
 
 type Reading = { kind: typeof KEY | typeof SESSION; key: string; values: [Buffer, string | null] }
 
-const KEY = 'identify_key_factor'
+const KEY = 'identify_scoped_key'
 const SESSION = 'identify_session_factor'
 const REMEMBERED = 10_000
 
@@ -145,7 +148,12 @@ const statementOf = ({ kind, values }: Reading) => ({ text: `select * from ${kin
 const credentialOf = (row: Found): Credential =>
   row.key_id === undefined
     ? { kind: 'session', id: row.session_id! }
-    : { kind: 'api_key', id: row.key_id, workspace_id: row.key_workspace_id ?? null }
+    : {
+        kind: 'api_key',
+        id: row.key_id,
+        workspace_id: row.key_workspace_id ?? null,
+        ...(row.scopes && { scopes: row.scopes }),
+      }
 
 /** Everything a request goes by; when it was last seen is not. */
 const sayingOf = ({ last_seen_at, last_used_at, ...rest }: Found): string => JSON.stringify(rest)

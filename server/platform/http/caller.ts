@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { hasScope, requireScope } from '../access/scopes.ts'
 import { SESSION_COOKIE } from '../auth/identify.ts'
 import { problem } from '../errors.ts'
 import type { Identity } from './context.ts'
@@ -40,6 +41,10 @@ export async function identify(
     (afresh ? undefined : await identifier.remember(credentials)) ?? (await identifier.identify(credentials))
   if (route.access.word !== 'anyone' && identity.person === null)
     throw problem('unauthenticated', 'Sign in, or send a valid API key.')
+  // A key that was deleted meanwhile is 401, whatever its scopes were.
+  if (identity.stillHolds && !hasScope(identity.credential, route.scope))
+    return identify(kernel, route, request, { afresh: true })
+  requireScope(identity.credential, route.scope)
   if (identity.factorMissing && isInSelected(route)) throw factorMissing()
   if (identity.credential.kind === 'session' && unsafe(route.method)) refuseForeignOrigin(request, kernel.baseUrl())
   return identity

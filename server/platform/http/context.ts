@@ -6,14 +6,28 @@ import type { Logger } from '../log.ts'
 export type WorkspaceRole = 'owner' | 'member' | 'viewer' | 'guest'
 
 export type Org = { org_id: string; name: string }
-export type Person = { user_id: string; org_id: string; email: string; name: string; operator: boolean }
+export type Person = {
+  user_id: string
+  org_id: string
+  email: string
+  name: string
+  operator: boolean
+  /** A service account of the workspace, which is no person and has keys alone. */
+  isServiceAccount?: true
+}
 export type Selected = { workspace_id: string; role: WorkspaceRole }
 
 /** Which credential was shown; `id` is that of its row. Idempotency and rate limits are counted per credential. */
 export type Credential =
   | { kind: 'none' }
   | { kind: 'session'; id: string }
-  | { kind: 'api_key'; id: string; workspace_id: string | null }
+  | {
+      kind: 'api_key'
+      id: string
+      workspace_id: string | null
+      /** Absent: everything that its person may do. */
+      scopes?: readonly string[]
+    }
   | { kind: 'webhook'; id: string; workspace_id: string; workflow_id: string }
   | {
       kind: 'embed'

@@ -1,13 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import type { AreaName, Scope } from '#model/scopes'
+import { type DeclaredVerb, scopeOfRoute } from '../access/scopes.ts'
 import type { Access } from '../access/words.ts'
 import type { Context } from './context.ts'
 import type { Deprecated } from './deprecation.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** `operation: [method, path, access]`: the table with which every routes.ts opens. */
-export type RouteTable = Record<string, readonly [method: Method, path: string, access: Access]>
+/**
+ * `operation: [method, path, access]`: the table with which every routes.ts opens. A fourth word says what a scoped API key needs
+ * where that is not what the method and the access say.
+ */
+export type RouteTable = Record<string, readonly [method: Method, path: string, access: Access, verb?: DeclaredVerb]>
 
 type PathParameters<Path extends string> = Path extends `${string}:${infer Rest}`
   ? Rest extends `${infer Name}/${infer Tail}`
@@ -81,6 +86,8 @@ export type AnyRoute = {
   method: Method
   path: string
   access: Access
+  /** What a scoped API key needs; null where no key is asked for. */
+  scope: Scope | null
 } & Omit<Route<string, z.ZodType, z.ZodType, z.ZodType>, 'run' | 'current' | 'allowed' | 'location' | 'ahead'> & {
     run(ctx: Context, input: never, exchange: Exchange): Promise<unknown>
     current?: (ctx: Context, input: never) => Promise<unknown>
@@ -99,21 +106,22 @@ export function routes<
   Bodies extends Record<keyof Table, z.ZodType>,
   Answers extends Record<keyof Table, z.ZodType>,
 >(
-  area: string,
+  area: AreaName,
   table: Table,
   verbs: {
     [Operation in keyof Table]: Route<Table[Operation][1], Queries[Operation], Bodies[Operation], Answers[Operation]>
   },
 ): AnyRoute[] {
-  return Object.entries(table).map(([operation, [method, path, access]]) => ({
+  return Object.entries(table).map(([operation, [method, path, access, verb]]) => ({
     operation,
     area,
     method,
     path,
     access,
+    scope: scopeOfRoute(area, method, access, verb),
     ...(verbs[operation as keyof Table] as unknown as Omit<
       AnyRoute,
-      'operation' | 'area' | 'method' | 'path' | 'access'
+      'operation' | 'area' | 'method' | 'path' | 'access' | 'scope'
     >),
   }))
 }

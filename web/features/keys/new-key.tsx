@@ -1,10 +1,12 @@
 import { useState } from 'react'
+import type { CreatedApiKey } from '#sdk/types.generated'
 import { useChange } from '#web/api.ts'
 import { useMe } from '#web/session.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { CopyField } from '#web/ui/copy-field.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Select } from '#web/ui/field.tsx'
+import { ScopeFields } from './scopes.tsx'
 
 const DAY = 86_400_000
 const lengths = [
@@ -15,14 +17,43 @@ const lengths = [
   { value: '', label: 'No expiry' },
 ]
 
-type Values = { name: string; workspace_id: string; days: string }
+type Values = { name: string; workspace_id?: string; days: string }
+type Asked = { name: string; workspace_id: string | null; scopes: Scopes; expires_at: string | null }
+type Scopes = CreatedApiKey['scopes']
 
 export function NewKey({ open, onClose }: { open: boolean; onClose(): void }) {
+  const create = useChange('createApiKey', { stale: ['listApiKeys'] })
+  return (
+    <NewKeyDialog
+      open={open}
+      onClose={onClose}
+      everything="Everything I may do"
+      onCreate={create.mutateAsync}
+      choosesWorkspace
+    />
+  )
+}
+
+/** A key of one's own, or of a service account, which works in one workspace. */
+export function NewKeyDialog({
+  open,
+  onClose,
+  everything,
+  choosesWorkspace = false,
+  onCreate,
+}: {
+  open: boolean
+  onClose(): void
+  everything: string
+  choosesWorkspace?: boolean
+  onCreate(asked: Asked): Promise<CreatedApiKey>
+}) {
   const { workspaces, workspace } = useMe()
   const [key, setKey] = useState<string | null>(null)
-  const create = useChange('createApiKey', { stale: ['listApiKeys'], onDone: (made) => setKey(made.key) })
+  const [scopes, setScopes] = useState<string[] | null>(null)
   const close = (): void => {
     setKey(null)
+    setScopes(null)
     onClose()
   }
   return (
@@ -41,26 +72,31 @@ export function NewKey({ open, onClose }: { open: boolean; onClose(): void }) {
         <Form<Values>
           submit="Create key"
           onCancel={close}
-          onSubmit={({ name, workspace_id, days }) =>
-            create.mutateAsync({
+          onSubmit={async ({ name, workspace_id, days }) => {
+            const made = await onCreate({
               name,
               workspace_id: workspace_id || null,
+              scopes: scopes as Scopes,
               expires_at: days ? new Date(Date.now() + Number(days) * DAY).toISOString() : null,
             })
-          }
+            setKey(made.key)
+          }}
         >
           <Field name="name" label="Name" hint="What will use it.">
             <Input required autoFocus maxLength={200} placeholder="Nightly export" />
           </Field>
-          <Field name="workspace_id" label="For" hint="A key for one workspace cannot access others.">
-            <Select
-              defaultValue={workspace?.workspace_id ?? ''}
-              options={[
-                ...workspaces.map(({ workspace_id, name }) => ({ value: workspace_id, label: name })),
-                { value: '', label: 'All my workspaces' },
-              ]}
-            />
-          </Field>
+          {choosesWorkspace && (
+            <Field name="workspace_id" label="For" hint="A key for one workspace cannot access others.">
+              <Select
+                defaultValue={workspace?.workspace_id ?? ''}
+                options={[
+                  ...workspaces.map(({ workspace_id, name }) => ({ value: workspace_id, label: name })),
+                  { value: '', label: 'All my workspaces' },
+                ]}
+              />
+            </Field>
+          )}
+          <ScopeFields everything={everything} onChange={setScopes} />
           <Field name="days" label="Expires after">
             <Select defaultValue="90" options={lengths} />
           </Field>

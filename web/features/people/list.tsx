@@ -54,10 +54,15 @@ export function PeoplePage() {
                   <span className="flex min-w-0 items-center gap-2">
                     <PresenceDot status={presence.get(row.user_id)} />
                     <span className="truncate font-medium">{row.name}</span>
+                    {row.kind === 'service_account' && <Badge>Service account</Badge>}
                   </span>
                 ),
               },
-              { header: 'E-mail', cell: (row) => <span className="text-ink-2">{row.email}</span>, secondary: true },
+              {
+                header: 'E-mail',
+                cell: (row) => <span className="text-ink-2">{row.kind === 'person' && row.email}</span>,
+                secondary: true,
+              },
               { header: 'Role', cell: (row) => <RoleBadge role={row.role} />, width: '7rem' },
               { header: 'Since', cell: (row) => <RelativeTime at={row.joined_at} />, width: '9rem', secondary: true },
               {
@@ -103,6 +108,9 @@ const RoleBadge = ({ role }: { role: string }) => (
   <Badge tone={role === 'owner' ? 'accent' : 'neutral'}>{roleLabel(role)}</Badge>
 )
 
+const rolesFor = ({ kind }: WorkspaceMember): Role[] =>
+  kind === 'service_account' ? ['member', 'viewer'] : (Object.keys(roleWords) as Role[])
+
 function MemberMenu({ member }: { member: WorkspaceMember }) {
   const workspace_id = useWorkspaceId()
   const { workspace } = useMe()
@@ -131,7 +139,7 @@ function MemberMenu({ member }: { member: WorkspaceMember }) {
               <MenuChoice
                 value={member.role}
                 onChange={choose}
-                options={(Object.keys(roleWords) as Role[]).map((value) => ({ value, label: roleWords[value].label }))}
+                options={rolesFor(member).map((value) => ({ value, label: roleWords[value].label }))}
               />
             </MenuGroup>
             <MenuSeparator />

@@ -80,7 +80,7 @@ function operationOf(route: AnyRoute, components: Components, tagged: boolean): 
     description: [
       route.deprecated && describeDeprecation(route.deprecated),
       route.description,
-      `Access: ${describeAccess(route.access)}.`,
+      `Access: ${describeAccess(route.access)}.${route.scope === null ? '' : ` Scope: \`${route.scope}\`.`}`,
     ]
       .filter((paragraph) => paragraph !== undefined)
       .join('\n\n'),
@@ -91,6 +91,7 @@ function operationOf(route: AnyRoute, components: Components, tagged: boolean): 
     security: securityOf(route.access),
     ...(route.extension && { 'x-heddle-extension': true }),
     'x-heddle-access': describeAccess(route.access),
+    ...(route.scope !== null && { 'x-heddle-scope': route.scope }),
   }
 }
 

@@ -57,6 +57,7 @@ export const peopleFields: Record<string, string> = {
   workspace_id: 'The id of the workspace',
   'ApiKey.workspace_id': 'The only workspace that the key reaches; null means all of the person',
   'CreatedApiKey.workspace_id': 'The only workspace that the key reaches; null means all of the person',
+  'WorkspaceMember.kind': 'A person, or a service account of the workspace',
   company_id: 'The id of the company that the workspace belongs to',
   require_second_factor: 'Whether everybody here must have a second factor',
   sign_up: 'Whether people may open accounts themselves',

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { allScopes, areasOfScopes, beyond, grants, scopeVerbs } from './scopes.ts'
+
+test.each([
+  ['workflows:read', [true, false, false, false]],
+  ['workflows:run', [false, true, false, false]],
+  ['workflows:write', [true, false, true, false]],
+  ['workflows:admin', [true, true, true, true]],
+  ['*:read', [true, false, false, false]],
+  ['*:admin', [true, true, true, true]],
+  ['datasets:admin', [false, false, false, false]],
+])('%s lets a key read, run, write, administer workflows: %j', (scope, expected) => {
+  expect(scopeVerbs.map((verb) => grants([scope], `workflows:${verb}`))).toEqual(expected)
+})
+
+test('a scope for one area does not cover all areas', () => {
+  expect(grants(['workflows:read'], '*:read')).toBe(false)
+  expect(grants(['*:write'], '*:read')).toBe(true)
+  expect(
+    grants(
+      areasOfScopes.map((area) => `${area}:read`),
+      '*:read',
+    ),
+  ).toBe(false)
+})
+
+test('what a text that is no scope grants is nothing', () => {
+  for (const text of ['', '*', 'workflows', ':read', 'workflows:own', '*:*', 'workflows:read:run'])
+    expect(allScopes.filter((wanted) => grants([text], wanted))).toEqual([])
+})
+
+test('what one list has beyond another is named', () => {
+  expect(beyond(['workflows:write', '*:run'], ['workflows:read', 'datasets:run', 'datasets:read', '*:admin'])).toEqual([
+    'datasets:read',
+    '*:admin',
+  ])
+})

@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { areasOfScopes, grants, scopeVerbs } from '#model/scopes'
+import type { AnyRoute } from '#platform/http/route'
+import { hashSecret, newId, newSecret, toWire } from '#platform/ids'
+import { useService } from '#test/harness/service'
+import { makeWorld, type World } from '#test/harness/world'
+
+// Every operation there is, called with a key of each scope. Whether the key is let through is decided before anything else
+// about the request, so that no resource need exist.
+
+const service = useService()
+let world: World
+let routes: AnyRoute[]
+const keys = new Map<string, string>()
+
+beforeAll(async () => {
+  world = await makeWorld(service())
+  routes = service().app.routes
+  for (const area of ['*', ...areasOfScopes]) for (const verb of scopeVerbs) await keyOf(`${area}:${verb}`)
+})
+
+async function keyOf(scope: string): Promise<void> {
+  const key = newSecret('hk')
+  keys.set(scope, key)
+  await service().sql(
+    `insert into api_keys (key_id, user_id, name, prefix, token_hash, scopes) values ($1, $2, $3, 'hk_', $4, array[$3::text])`,
+    [newId(), world.owner.uuid, scope, hashSecret(key)],
+  )
+}
+
+const somewhere = (path: string): string =>
+  path.replaceAll(/:(\w+)/g, (_, name: string) => (name.endsWith('_id') ? toWire('usr', newId()) : 'none'))
+
+const isRefused = async (route: AnyRoute, scope: string): Promise<boolean> => {
+  const { status, body } = await service().call(route.method, somewhere(route.path), {
+    token: keys.get(scope)!,
+    ...(route.method !== 'GET' && { body: { no_such_field: true } }),
+  })
+  if (body?.code !== 'insufficient_scope') return false
+  expect(status).toBe(403)
+  expect(body.detail).toBe(`This needs the scope ${route.scope}; the key has ${scope}.`)
+  return true
+}
+
+describe('the scope of an operation', () => {
+  test('is declared for each that a key can call', () => {
+    const without = routes.filter(({ scope }) => scope === null)
+    const called = without.filter(({ access }) => access.word !== 'anyone' && access.word !== 'token')
+    expect(called.map(({ operation }) => operation).sort()).toEqual(['getMe', 'signOut'])
+  })
+
+  test('is read for nothing that changes something, and admin for what owners of the workspace and operators do', () => {
+    const tickets = /^create\w+Ticket$/
+    for (const { operation, method, scope, access } of routes.filter((route) => route.scope !== null)) {
+      const verb = scope!.split(':')[1]
+      if (method !== 'GET' && verb === 'read') expect(operation).toMatch(tickets)
+      if (access.word === 'operator') expect([operation, verb]).toEqual([operation, 'admin'])
+      if (access.word === 'role' && access.of === 'workspace' && access.least === 'owner')
+        expect([operation, verb]).toEqual([operation, 'admin'])
+    }
+  })
+
+  test('is asked of every key: each scope opens what it says and nothing else', async () => {
+    const unlike: string[] = []
+    for (const route of routes.filter(({ scope }) => scope !== null)) {
+      const [area] = route.scope!.split(':')
+      const other = area === 'datasets' ? 'teams' : 'datasets'
+      const scopes = [area, '*'].flatMap((of) => scopeVerbs.map((verb) => `${of}:${verb}`))
+      for (const scope of [...scopes, `${other}:admin`])
+        if ((await isRefused(route, scope)) === grants([scope], route.scope!))
+          unlike.push(`${route.operation} ${scope}`)
+    }
+    expect(unlike).toEqual([])
+  }, 120_000)
+
+  test('is not asked of a session or of a key without scopes', async () => {
+    const unlike: string[] = []
+    for (const route of routes.filter(({ scope, method }) => scope !== null && method === 'GET')) {
+      const { body } = await world.owner.call('GET', somewhere(route.path))
+      if (body?.code === 'insufficient_scope') unlike.push(route.operation)
+    }
+    expect(unlike).toEqual([])
+  })
+})
