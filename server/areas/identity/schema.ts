@@ -166,12 +166,10 @@ export const endSessionsQuery = z.strictObject({
   keep_current: z.enum(['true', 'false']).default('false').describe('`true` leaves the session of this request'),
 })
 
-export const ScopeName = z
-  .enum(allScopes as [string, ...string[]])
-  .meta({
-    id: 'Scope',
-    description: 'An area, or `*` for all, and `read`, `run`, `write` (reads too) or `admin` (everything)',
-  })
+export const ScopeName = z.enum(allScopes as [string, ...string[]]).meta({
+  id: 'Scope',
+  description: 'An area, or `*` for all, and `read`, `run`, `write` (reads too) or `admin` (everything)',
+})
 
 const scopesIn = () =>
   z

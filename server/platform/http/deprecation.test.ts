@@ -14,7 +14,7 @@ const service = useService()
 const answer = z.object({ ok: z.boolean() })
 const run = async () => ({ ok: true })
 const table = routes(
-  'Trial',
+  'Operations',
   {
     oldWay: ['POST', '/api/old-way', anyone],
     oldSecret: ['GET', '/api/old-secret', signedIn],

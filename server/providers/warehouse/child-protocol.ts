@@ -17,7 +17,7 @@ export type ChildTask = {
   /** Where the DuckDB files of all workspaces stand. */
   directory: string
 }
-export type ToChild = ChildTask | { do: 'taken' }
+export type ToChild = ChildTask | { do: 'taken' } | { do: 'warm'; kind: 'duckdb' }
 
 /** `rows` comes with the rows themselves as the frame's body. */
 export type FromChild =

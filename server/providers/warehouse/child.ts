@@ -20,6 +20,8 @@ export type WarehouseChild = {
   readonly usable: boolean
   /** Begins a task; one at a time. */
   begin(task: ChildTask): void
+  /** Loads the library of this kind before there is a task. */
+  warm(kind: 'duckdb'): void
   /** The next thing it says; throws WarehouseFailure when it ended. */
   next(): Promise<Said>
   taken(): void
@@ -89,6 +91,7 @@ export function startWarehouseChild({ addons, niceness }: { addons: boolean; nic
       inbox = []
       child.stdin.write(encodeFrame(task satisfies ToChild, ''))
     },
+    warm: (kind) => void child.stdin.write(encodeFrame({ do: 'warm', kind } satisfies ToChild, '')),
     async next() {
       for (;;) {
         const said = inbox.shift()

@@ -1,5 +1,7 @@
 import { join } from 'node:path'
+import { startAhead } from '#platform/children/ahead'
 import { makeChildPool } from '#platform/children/pool'
+import { MINUTE, SECOND } from '#platform/clock'
 import { makeOutgoing } from '#platform/outgoing/outgoing'
 import { makeBigquery } from './bigquery.ts'
 import { startWarehouseChild } from './child.ts'
@@ -27,6 +29,9 @@ const PROCESSES = 8
 const DUCKDB_PROCESSES = 3
 /** The service itself comes first, whatever a driver makes of what a server sends. */
 const NICENESS = 10
+/** Starting Node and loading DuckDB takes half a second of processor time, and several seconds on a busy machine: one process is ahead. */
+const AHEAD_FOR = 10 * MINUTE
+const AHEAD_AFTER = 1 * SECOND
 
 /** Every probe and query runs in a process of its own; here are only their descriptions. */
 export function makeWarehouses(options: WarehousesOptions) {
@@ -36,10 +41,13 @@ export function makeWarehouses(options: WarehousesOptions) {
     size: options.processes ?? PROCESSES,
     start: () => startWarehouseChild({ addons: false, niceness: NICENESS }),
   })
-  const duckdbPool = makeChildPool({
-    size: options.duckdbProcesses ?? DUCKDB_PROCESSES,
-    start: () => startWarehouseChild({ addons: true, niceness: NICENESS }),
-  })
+  const startDuckdb = () => {
+    const child = startWarehouseChild({ addons: true, niceness: NICENESS })
+    child.warm('duckdb')
+    return child
+  }
+  const duckdbAhead = startAhead(startDuckdb, { keepMs: AHEAD_FOR, afterMs: AHEAD_AFTER })
+  const duckdbPool = makeChildPool({ size: options.duckdbProcesses ?? DUCKDB_PROCESSES, start: duckdbAhead.start })
   const outside = (warehouse: Warehouse): Warehouse =>
     discreet(runOutside(warehouse, warehouse.kind === 'duckdb' ? duckdbPool : pool, { allowTargets, directory }))
   const outgoing = makeOutgoing({ allowTargets })
@@ -57,6 +65,7 @@ export function makeWarehouses(options: WarehousesOptions) {
     /** Processes at work or resting. */
     live: () => ({ remote: pool.live, duckdb: duckdbPool.live }),
     async close(): Promise<void> {
+      duckdbAhead.close()
       await Promise.all([pool.close(), duckdbPool.close(), outgoing.close()])
     },
   }
