@@ -28,6 +28,8 @@ export type Node = {
   timeout_s?: number
   on_error?: OnError
   join?: Join
+  /** It runs when everything else is over, however that ended. */
+  finally?: boolean
 }
 
 export type Edge = {

@@ -44,6 +44,11 @@ export function checkEdges(
         })
       }
     }
+    const to = nodes.get(edge.to)
+    if (to && (from.finally === true) !== (to.finally === true)) {
+      const message = 'a node with "finally" starts when the run ends: edges lead only from one such node to another'
+      errors.push({ path: where, message })
+    }
     const kind = kinds.get(from.type)
     if (kind) checkPort(edge.from.port, from, kind, `${where}/from/port`, errors)
   }

@@ -36,6 +36,7 @@ export const NODE_SCHEMA: JsonObject = {
     timeout_s: { type: 'number', exclusiveMinimum: 0, maximum: 31_536_000 },
     on_error: { enum: ['fail', 'continue', 'route'] },
     join: { enum: ['all', 'any'] },
+    finally: { type: 'boolean' },
   },
 }
 

@@ -72,21 +72,21 @@ function checkGraph(source: JsonObject, path: string, outer: Surrounding, contex
   const awaits = (id: string): boolean => waiting.has(id)
   if (order.cycle) errors.push({ path: `${path}/edges/${order.cycle.edge}`, message: cycleMessage(order.cycle.nodes) })
 
-  const nodes = graph.nodes.map((node, index) =>
-    checkNode(
-      node,
-      `${path}/nodes/${index}`,
-      { ...visibleBefore(node.id, order, outer, context.tally), awaits },
-      outer,
-      context,
-    ),
-  )
+  const first = new Set(graph.nodes.filter((node) => node.finally !== true).map((node) => node.id))
+  const nodes = graph.nodes.map((node, index) => {
+    const where = `${path}/nodes/${index}`
+    const before = visibleBefore(node.id, order, outer, context.tally)
+    if (node.finally === true && outer.depth > 0)
+      errors.push({ path: `${where}/finally`, message: 'is for nodes of the workflow itself, not of a map or loop' })
+    // When it runs, everything else is over.
+    const hasNode = (id: string): boolean => (node.finally === true && first.has(id)) || before.hasNode(id)
+    return checkNode(node, where, { ...before, hasNode, awaits }, outer, context)
+  })
   for (const [index, edge] of graph.edges.entries()) {
     checkCondition(edge, `${path}/edges/${index}`, order, outer, context)
   }
   if (graph.output !== undefined) {
-    const inside = new Set(graph.nodes.map((node) => node.id))
-    const hasNode = (id: string): boolean => inside.has(id) || outer.hasNode(id)
+    const hasNode = (id: string): boolean => first.has(id) || outer.hasNode(id)
     const { inMap, inLoop } = outer
     checkValue(graph.output, `${path}/output`, { hasNode, awaits, inMap, inLoop, tally: context.tally }, errors)
   }

@@ -24,6 +24,8 @@ export type NodeOptions = {
   timeout_s?: number
   on_error?: OnError
   join?: Join
+  /** It runs when everything else is over, however that ended. */
+  finally?: boolean
   /** Nodes that this one runs after, or `[node, port]`. The same as an edge from each of them. */
   after?: Placed | readonly [Placed, string] | readonly (Placed | readonly [Placed, string])[]
 }

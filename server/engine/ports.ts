@@ -124,7 +124,7 @@ export type ExecutionView = {
 }
 
 export type ExecutionEventType =
-  | `execution.${'started' | 'waiting' | 'resumed' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out'}`
+  | `execution.${'started' | 'waiting' | 'resumed' | 'ending' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out'}`
   | `node.${'started' | 'progress' | 'succeeded' | 'failed' | 'retrying' | 'skipped'}`
   | `approval.${'opened' | 'voted' | 'resolved'}`
   | `clarification.${'asked' | 'answered'}`
@@ -293,6 +293,8 @@ export type EnginePorts = {
   ): Promise<StartTarget>
   /** The variables of the workspace: those of these names, or all. */
   readVariables(workspaceId: string, names: string[] | null): Promise<JsonObject>
+  /** The workflow's `settings.finally_grace_s` or its default, in seconds. */
+  finallyGrace(workspaceId: string, workflowId: string | null): Promise<number>
   /** Idempotent by (executionId, nodePath): called again after a crash, it answers with the same gate. */
   openGate(wait: PeopleWait): Promise<Opened>
   askQuestion(wait: PeopleWait): Promise<Opened>

@@ -27,6 +27,7 @@ const events: Record<ExecutionEventType, true> = {
   'execution.started': true,
   'execution.waiting': true,
   'execution.resumed': true,
+  'execution.ending': true,
   'execution.succeeded': true,
   'execution.failed': true,
   'execution.cancelled': true,

@@ -26,9 +26,9 @@ export const seedFor = (
   }
   const restarts = from === 'failed' ? next.nodes.map((node) => node.id).filter((id) => !kept(id)) : [from]
   const redone = new Set(restarts.flatMap((id) => [...downstream(next, id)]))
-  for (const { id, type } of next.nodes) {
+  for (const { id, type, finally: isLast } of next.nodes) {
     const node = kept(id)
-    if (!node || redone.has(id) || types.get(id) !== type) continue
+    if (!node || isLast || redone.has(id) || types.get(id) !== type) continue
     const { wait: _wait, steps: _steps, map: _map, loop: _loop, expires: _expires, ...rest } = node
     seed.nodes[id] = { ...rest, ready: 0, settled: 0 }
   }

@@ -96,6 +96,7 @@ export const startTestEngine = async (
       versionId: null,
     }),
     readVariables: async () => ({}),
+    finallyGrace: async () => 60,
     openGate: open,
     askQuestion: open,
     awaitEvent: open,

@@ -12,6 +12,8 @@ import type { SystemWorkflow } from './system.ts'
 
 // What the engine needs of workflows: definitions, the target of a sub-workflow, and what follows an end.
 
+const DEFAULT_FINALLY_GRACE_S = 60
+
 export type LoadAdhoc = (workspaceId: string, id: string) => Promise<Definition | undefined>
 
 export function makeWorkflowPorts(options: {
@@ -19,7 +21,7 @@ export function makeWorkflowPorts(options: {
   system: ReadonlyMap<string, SystemWorkflow>
   loadAdhoc: LoadAdhoc
   quota: Quota
-}): Pick<EnginePorts, 'loadDefinition' | 'resolveWorkflow' | 'readVariables'> & {
+}): Pick<EnginePorts, 'loadDefinition' | 'resolveWorkflow' | 'readVariables' | 'finallyGrace'> & {
   ended(execution: EndedExecution): Promise<void>
 } {
   const { db, system } = options
@@ -112,7 +114,23 @@ export function makeWorkflowPorts(options: {
   const variablesOf: EnginePorts['readVariables'] = (workspaceId, names) =>
     db.tenant(inWorkspace(workspaceId), (tx) => readVariables(tx, workspaceId, names))
 
+  /** What the workflow says now; a recipe of a job and a workflow of the system have no settings. */
+  const finallyGrace = async (workspaceId: string, workflowId: string | null): Promise<number> => {
+    const row =
+      workflowId === null
+        ? undefined
+        : await db.tenant(inWorkspace(workspaceId), (tx) =>
+            tx.maybe<{ grace: number | null }>(
+              `select (settings ->> 'finally_grace_s')::float8 as grace from workflows
+               where workspace_id = $1 and workflow_id = $2`,
+              [workspaceId, workflowId],
+            ),
+          )
+    return row?.grace ?? DEFAULT_FINALLY_GRACE_S
+  }
+
   return {
+    finallyGrace,
     loadDefinition,
     resolveWorkflow,
     readVariables: variablesOf,

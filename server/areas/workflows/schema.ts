@@ -17,6 +17,12 @@ export const Settings = z.strictObject({
   max_concurrency: z.number().int().min(1).max(10_000).optional(),
   retention_days: z.number().int().min(1).max(3650).optional(),
   error_workflow_id: reference('wf').optional(),
+  finally_grace_s: z
+    .number()
+    .min(1)
+    .max(3600)
+    .optional()
+    .describe('Seconds that the `finally` nodes of a run may take together; 60 unless said'),
   on_event: z
     .array(z.string().min(1).max(200))
     .max(20)
@@ -30,6 +36,7 @@ const SettingsPatch = z.strictObject({
   max_concurrency: Settings.shape.max_concurrency.nullable(),
   retention_days: Settings.shape.retention_days.nullable(),
   error_workflow_id: Settings.shape.error_workflow_id.nullable(),
+  finally_grace_s: Settings.shape.finally_grace_s.nullable(),
   on_event: Settings.shape.on_event.nullable(),
 })
 
@@ -56,6 +63,7 @@ export const Workflow = z
       max_concurrency: z.number().optional(),
       retention_days: z.number().optional(),
       error_workflow_id: id('wf').optional(),
+      finally_grace_s: z.number().optional(),
       on_event: z.array(z.string()).optional(),
     }),
     /** Of one system workflow, which no version holds: what it takes and does. */

@@ -10,6 +10,7 @@ export type WorkflowSettings = {
   max_concurrency?: number
   retention_days?: number
   error_workflow_id?: string
+  finally_grace_s?: number
   on_event?: string[]
 }
 

@@ -4,7 +4,9 @@ import type { BlobRef } from '../ports.ts'
 import { activate, argsOf } from './activate.ts'
 import { type Command, closingOf, commandFor } from './commands.ts'
 import type { Context } from './context.ts'
-import { errorOf, failed, finish } from './failing.ts'
+import { conclude, cutShort, finish } from './ending.ts'
+import { errorOf } from './errors.ts'
+import { failed } from './failing.ts'
 import { compile } from './graph.ts'
 import { type Allowance, isSpent, MAX_PASS_STEPS, openPass, type Pass, record, settle, UNLIMITED } from './pass.ts'
 import { readiness } from './scope.ts'
@@ -55,6 +57,8 @@ export type Happening =
   | { kind: 'time' }
   | { kind: 'cancel'; data: JsonObject }
   | { kind: 'timeout' }
+  /** The time that the `finally` nodes have. */
+  | { kind: 'grace'; until: number }
 
 /**
  * What came of a pass. `unfinished`: its allowance was used up; `goOn` gives what else comes of it, and the commands come with
@@ -63,7 +67,7 @@ export type Happening =
 export type Step = { state: GraphState; facts: Fact[]; commands: Command[]; large: string[]; unfinished?: Pass }
 
 /** False where the allowance is used up and something is left to look at. */
-const lookAround = (pass: Pass): boolean => {
+const lookAtAll = (pass: Pass): boolean => {
   while (!hasEnded(pass.state)) {
     const tried = pass.again.at(-1)
     const id = tried?.[0] ?? pass.look.at(-1)
@@ -78,10 +82,16 @@ const lookAround = (pass: Pass): boolean => {
       activate(pass, id, tried[1])
     } else if (!lookAt(pass, id)) return false
   }
-  if (hasEnded(pass.state) || hasActive(pass.state)) return true
-  if (isSpent(pass)) return false
-  finish(pass)
   return true
+}
+
+const lookAround = (pass: Pass): boolean => {
+  for (;;) {
+    if (!lookAtAll(pass)) return false
+    if (hasEnded(pass.state) || hasActive(pass.state)) return true
+    if (isSpent(pass)) return false
+    finish(pass)
+  }
 }
 
 /** What becomes of the node on top of the list. */
@@ -125,7 +135,7 @@ export const begin = (
   allowance: Allowance = UNLIMITED,
 ): Step => {
   const pass = openPass(context, compile(context.graph), seed, { at, allowance })
-  pass.look = pass.compiled.graph.nodes.map((node) => node.id).reverse()
+  pass.look = [...(context.outer ? pass.compiled.graph.nodes.map(({ id }) => id).reverse() : pass.compiled.first)]
   return closePass(pass)
 }
 
@@ -149,6 +159,8 @@ const isSameAsking = ({ wait }: NodeState, data: JsonObject): boolean => {
 
 /** Whatever time alone brings: waits that are over, retries that are due, nodes that took too long. */
 const passTime = (pass: Pass) => {
+  const { ending } = pass.state
+  if (ending?.until !== undefined && ending.until <= pass.at) return cutShort(pass, ending)
   for (const [id, node] of activeNodes(pass.state)) {
     if (hasEnded(pass.state)) return
     const wait = node.wait
@@ -174,11 +186,14 @@ const absorb = (pass: Pass, happening: Happening) => {
     case 'time':
       return passTime(pass)
     case 'cancel':
-      return record(pass, 'execution.cancelled', happening.data)
+      return conclude(pass, 'cancelled', happening.data)
     case 'timeout': {
       const error = { code: 'timeout', message: 'the execution took longer than its timeout_s' }
-      return record(pass, 'execution.timed_out', { error })
+      return conclude(pass, 'timed_out', { error })
     }
+    case 'grace':
+      if (!pass.state.ending || pass.state.ending.until !== undefined) return
+      return record(pass, 'execution.ending', { until: new Date(happening.until).toISOString() })
   }
   const id = happening.node
   const node = pass.state.nodes[id]
@@ -330,6 +345,7 @@ export function* resume(context: Context, state: GraphState, allowance: Allowanc
     const node = status === 'failed' || wait?.kind === 'retry' ? compiled.nodes.get(id) : undefined
     if (node) yield* closingOf(node, attempt)
   }
+  if (state.ending && state.ending.until === undefined) yield { do: 'grace', node: '' }
   const pass = openPass(context, compiled, state, { at: 0, allowance })
   for (const [id, node] of activeNodes(state)) {
     if (node.status !== 'running' && node.wait?.kind !== 'execution') continue

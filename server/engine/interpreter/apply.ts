@@ -1,6 +1,6 @@
 import type { ExecutionError, Json, JsonObject } from '#model/definition'
 import type { BlobRef } from '../ports.ts'
-import type { Asking, Fact, GraphState, LoopProgress, MapProgress, NodeState, Wait } from './state.ts'
+import type { Asking, Ending, Fact, GraphState, LoopProgress, MapProgress, NodeState, Wait } from './state.ts'
 
 // The one place where a journal event changes the state: live and on reading the journal back, so that both agree.
 
@@ -139,6 +139,18 @@ export const apply = (state: GraphState, fact: Fact): void => {
     case 'execution.resumed':
       delete state.parked
       return
+    case 'execution.ending': {
+      const until = time(data.until)
+      if (state.ending) {
+        if (until !== undefined) state.ending = { ...state.ending, until }
+        return
+      }
+      state.nodes = closed(state, fact.at)
+      const { status, ...rest } = data
+      const error = rest.error as unknown as ExecutionError | undefined
+      state.ending = { status: status as Ending['status'], seq: state.seq, at: fact.at, data: rest, ...(error && { error }) }
+      return
+    }
     case 'execution.succeeded':
       state.status = 'succeeded'
       state.results = data.results ?? null
@@ -156,6 +168,9 @@ export const apply = (state: GraphState, fact: Fact): void => {
   // Events of a node inside a map carry its path; they are for people, and item rows hold the state.
   if (typeof data.node_id !== 'string' || data.in_map === true) return
   const next = applyToNode(state, data.node_id, fact)
+  // A run that would have succeeded fails with the first of its `finally` nodes that does.
+  if (data.handled === 'finally' && state.ending && !state.ending.error)
+    state.ending = { ...state.ending, error: data.error as unknown as ExecutionError }
   if (next) state.nodes[data.node_id] = next
 }
 

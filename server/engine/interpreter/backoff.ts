@@ -21,7 +21,7 @@ export const backoff = (policy: RetryPolicy, attempt: number, seed: string): num
 }
 
 /** How an attempt failed, as far as it decides whether there is another. */
-export type Ending = {
+export type AttemptEnd = {
   code: string
   /** False where the node calls it permanent: the same attempt would fail in the same way. */
   retryable: boolean
@@ -40,7 +40,7 @@ export type Ending = {
 export const nextAttemptIn = (
   policy: RetryPolicy | undefined,
   attempt: number,
-  ending: Ending,
+  ending: AttemptEnd,
   { isAtMostOnce, seed }: { isAtMostOnce: boolean; seed: string },
 ): number | undefined => {
   if (!policy || attempt >= policy.max_attempts || ending.isFinal) return undefined

@@ -15,6 +15,8 @@ export type Command =
   | { do: 'child'; node: string; attempt: number; args: JsonObject; again?: true }
   /** Nobody waits any more for the child that this attempt started. */
   | { do: 'abandon'; node: string; attempt: number }
+  /** Asks how much time the `finally` nodes have. */
+  | { do: 'grace'; node: '' }
   /** `again`: it was under way before; item rows say how far it came. */
   | { do: 'map'; node: string; attempt: number; args: MapArgs; again?: true }
 

@@ -6,6 +6,9 @@ export type Compiled = {
   nodes: Map<string, Node>
   incoming: Map<string, Edge[]>
   outgoing: Map<string, Edge[]>
+  /** Ids of the nodes that run at the end, and of the others; in the order in which they are looked at from behind. */
+  last: readonly string[]
+  first: readonly string[]
 }
 
 const compiled = new WeakMap<Graph, Compiled>()
@@ -14,8 +17,12 @@ const compiled = new WeakMap<Graph, Compiled>()
 export const compile = (graph: Graph): Compiled => {
   const known = compiled.get(graph)
   if (known) return known
+  const idsWhere = (isLast: boolean): string[] =>
+    graph.nodes.flatMap((node) => ((node.finally === true) === isLast ? [node.id] : [])).reverse()
   const result: Compiled = {
     graph,
+    last: idsWhere(true),
+    first: idsWhere(false),
     nodes: new Map(graph.nodes.map((node) => [node.id, node])),
     incoming: new Map(graph.nodes.map((node) => [node.id, []])),
     outgoing: new Map(graph.nodes.map((node) => [node.id, []])),

@@ -6,7 +6,7 @@ import { advance, begin, type Happening, type Step } from './advance.ts'
 import { replay } from './apply.ts'
 import type { Command } from './commands.ts'
 import type { Context } from './context.ts'
-import { errorOf } from './failing.ts'
+import { errorOf } from './errors.ts'
 import { activeNodes, emptyState, type Fact, type GraphState, hasEnded, nextDue, onlyWaits } from './state.ts'
 
 test('an error is kept without the letters that cannot be stored', () => {
@@ -51,6 +51,8 @@ const answerTo = (command: Answered, failing: ReadonlySet<string>): Happening =>
       return { kind: 'done', node, attempt: command.attempt, output: { turns: 0, state: null } }
     case 'abandon':
       return { kind: 'time' }
+    case 'grace':
+      return { kind: 'grace', until: 1_000_000 }
     case 'due':
       return { kind: 'postponed', node, people: command.people, dueAt: null }
   }

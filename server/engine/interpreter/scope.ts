@@ -1,5 +1,5 @@
 import { type Moment, momentOf } from '#model/cel-runtime'
-import type { Edge, Json } from '#model/definition'
+import type { Edge, Json, JsonObject } from '#model/definition'
 import { evaluateCondition, type Scope } from '#model/expressions'
 import type { Context, EdgeState } from './context.ts'
 import { portOf } from './graph.ts'
@@ -15,7 +15,7 @@ export const scopeAt = (context: Context, state: GraphState, position: number, m
   return {
     input: context.input,
     nodes,
-    execution: context.execution,
+    execution: executionAt(context, state, position),
     vars: context.vars ?? {},
     ...(moment && { moment }),
     ...(context.callbacks && { callbacks: context.callbacks }),
@@ -23,6 +23,10 @@ export const scopeAt = (context: Context, state: GraphState, position: number, m
     ...(context.loop && { state: context.loop.state, turn: context.loop.turn }),
   }
 }
+
+/** A `finally` node is told how the run ended. */
+const executionAt = ({ execution }: Context, { ending }: GraphState, position: number): JsonObject =>
+  ending && position >= ending.seq ? { ...execution, status: ending.status, error: ending.error ?? null } : execution
 
 /**
  * An edge is decided when its source has settled: by the port it left through, then by the condition. `later`: others have

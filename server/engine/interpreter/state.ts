@@ -46,6 +46,17 @@ export type NodeState = {
   steps?: Record<string, Json>
 }
 
+/** How a run ends once its `finally` nodes are over. It was announced at `at`, with the event `seq`. `until`: they have no more time. */
+export type Ending = {
+  status: 'succeeded' | 'failed' | 'cancelled' | 'timed_out'
+  seq: number
+  at: number
+  /** What the event of the end holds. */
+  data: JsonObject
+  error?: ExecutionError
+  until?: number
+}
+
 export type GraphStatus = Exclude<ExecutionStatus, 'queued' | 'waiting'>
 
 export type GraphState = {
@@ -59,6 +70,7 @@ export type GraphState = {
   vars?: JsonObject
   results?: Json
   error?: ExecutionError
+  ending?: Ending
 }
 
 /** A journal event before it has a row. `data` is what people and sockets see. */
@@ -88,7 +100,7 @@ export const onlyWaits = (state: GraphState): boolean =>
 
 /** When time alone will next change something. */
 export const nextDue = (state: GraphState): number | null => {
-  let due = Number.POSITIVE_INFINITY
+  let due = state.ending?.until ?? Number.POSITIVE_INFINITY
   for (const id in state.nodes) {
     const node = state.nodes[id] as NodeState
     if (!isActive(node)) continue

@@ -92,9 +92,23 @@ const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Fram
   writeAround(self, work, item)
 }
 
+/** The end was announced: what is under way is interrupted, a cancel is taken in, and the `finally` nodes follow. */
+const beginEnding = (self: Self): void => {
+  for (const controller of self.effects.values()) controller.abort()
+  if (!self.cancel) return
+  clearTimeout(self.cancel.timer)
+  self.seen = self.cancel.n
+  // Messages after it were not taken in, and are read again.
+  self.read = self.seen
+  self.held = []
+  self.cancel = undefined
+}
+
 /** Takes in what an advance of a frame gave: facts and commands of the whole execution, or the row of an item. */
 const absorb = (self: Self, work: Work, frame: Frame, step: Step): void => {
+  const isAnnounced = !frame.state.ending && step.state.ending && !hasEnded(step.state)
   frame.state = step.state
+  if (isAnnounced) beginEnding(self)
   for (const command of step.commands) work.commands.push({ frame, command })
   for (const node of step.large) work.large.push({ frame, node })
   if (frame.item) absorbItem(self, work, frame, frame.item, step.facts)

@@ -6,7 +6,7 @@ import { toWire } from '#platform/ids'
 import { initiatorsOfFollower } from '../initiators.ts'
 import type { Happening } from '../interpreter/advance.ts'
 import type { Command } from '../interpreter/commands.ts'
-import { errorOf } from '../interpreter/failing.ts'
+import { errorOf } from '../interpreter/errors.ts'
 import { compile } from '../interpreter/graph.ts'
 import { type NodeCall, NodeFailure, type NodeResult, NotBegun } from '../node.ts'
 import { workflowNamed } from '../nodes/subworkflow.ts'
@@ -371,6 +371,13 @@ export const makeEffects = (deps: EffectDeps) => {
     await patience(live, { frame: live.top, node }, () => deps.cancelChild(workspaceId, child))
   }
 
+  const grace = async (live: Live, frame: Frame): Promise<() => void> => {
+    const { workspaceId, workflowId } = live.owned
+    const ask = () => inArea(live, () => ports.finallyGrace(workspaceId, workflowId))
+    const seconds = await patience(live, { frame, node: '' }, ask)
+    return () => live.inform(frame, { kind: 'grace', until: deps.clock() + seconds * SECOND })
+  }
+
   return (live: Live, frame: Frame, command: Command) => {
     switch (command.do) {
       case 'run':
@@ -390,6 +397,8 @@ export const makeEffects = (deps: EffectDeps) => {
         return during(live, () => abandon(live, frame, command))
       case 'map':
         return during(live, () => runMap(deps, live, frame, command))
+      case 'grace':
+        return during(live, () => grace(live, frame))
       case 'loop':
         return during(live, () => runLoop(deps, live, frame, command))
     }

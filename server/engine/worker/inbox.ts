@@ -58,7 +58,8 @@ export const deliverHeld = (self: Self, work: Work): void => {
 
 export const deliver = (self: Self, work: Work, message: InboxMessage): void => {
   const { n, payload } = message
-  if (payload.type === 'cancel') {
+  // One that comes while the `finally` nodes run changes nothing: the run is ending.
+  if (payload.type === 'cancel' && !self.top.state.ending) {
     beginCancel(self, n, { by: payload.by, ...(payload.reason !== undefined && { reason: payload.reason }) })
     return
   }

@@ -6,7 +6,7 @@ import { jsonSize, MAX_VALUE_SIZE } from '#model/size'
 import { SECOND } from '#platform/clock'
 import type { Failure, Resumed } from '../interpreter/advance.ts'
 import type { Command } from '../interpreter/commands.ts'
-import { errorOf } from '../interpreter/failing.ts'
+import { errorOf } from '../interpreter/errors.ts'
 import { decideTurn } from '../interpreter/loop.ts'
 import { scopeAt } from '../interpreter/scope.ts'
 import { emptyState, type GraphState } from '../interpreter/state.ts'
@@ -70,14 +70,14 @@ export const runLoop = async (deps: EffectDeps, live: Live, frame: Frame, comman
   const prefixOf = (turn: number): string => `${path}[${turn}].`
 
   const frameOf = (turn: number, graphState: GraphState, row?: ItemRow): Frame => {
-    const { input, execution, vars, effectOf, seed, callbackUrl, item, index } = frame.context
+    const { input, vars, effectOf, seed, callbackUrl, item, index } = frame.context
     const prefix = prefixOf(turn)
     return {
       prefix,
       context: {
         graph: args.body,
         input,
-        execution,
+        execution: around.execution,
         vars,
         effectOf,
         seed: `${seed}:${prefix}`,

@@ -42,7 +42,7 @@ const timePasses =
   (self: Self) =>
   (work: Work): void => {
     const { deadline } = self.owned
-    if (deadline !== null && deadline <= work.at) {
+    if (deadline !== null && deadline <= work.at && !self.top.state.ending) {
       stepFrame(self, work, self.top, [{ kind: 'timeout' }])
       return
     }

@@ -2,7 +2,7 @@ import type { Json } from '#model/definition'
 import { jsonSize, MAX_VALUE_SIZE } from '#model/size'
 import type { Failure, Resumed } from '../interpreter/advance.ts'
 import type { Command } from '../interpreter/commands.ts'
-import { errorOf } from '../interpreter/failing.ts'
+import { errorOf } from '../interpreter/errors.ts'
 import { scopeAt } from '../interpreter/scope.ts'
 import { emptyState, type GraphState } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
@@ -46,7 +46,7 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
   let written = 0
   let over = false
   const mine = new Set<Frame>()
-  const outer = scopeAt(frame.context, frame.state, frame.state.nodes[node]?.ready ?? 0).nodes
+  const { nodes: outer, execution } = scopeAt(frame.context, frame.state, frame.state.nodes[node]?.ready ?? 0)
 
   const finish = (): void => {
     live.maps.delete(launch)
@@ -54,7 +54,7 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
 
   const frameOf = (index: number, state: GraphState, row?: ItemRow): Frame => {
     const prefix = `${path}[${index}].`
-    const { input, execution, vars, effectOf, seed, callbackUrl, loop } = frame.context
+    const { input, vars, effectOf, seed, callbackUrl, loop } = frame.context
     const item: Frame = {
       prefix,
       context: {

@@ -15,8 +15,8 @@ import type { Self, Work } from './live-types.ts'
 const HOLD_TIMER = 1 * SECOND
 const SNAPSHOT_EVERY = 1000
 
-export const dueAt = ({ owned, frames }: Self): number | null => {
-  let due = owned.deadline ?? Number.POSITIVE_INFINITY
+export const dueAt = ({ owned, top, frames }: Self): number | null => {
+  let due = (top.state.ending ? null : owned.deadline) ?? Number.POSITIVE_INFINITY
   for (const frame of frames.values()) due = Math.min(due, nextDue(frame.state) ?? due)
   return Number.isFinite(due) ? due : null
 }

@@ -35,10 +35,13 @@ export function visibleNodes(doc: Doc, path: GraphPath, reader: Reader): string[
   const graph = graphAt(doc, path)
   if (!graph) return []
   const order = makeOrder(graph)
+  const first = graph.nodes.filter((node) => node.finally !== true).map((node) => node.id)
+  const isLast = reader.kind === 'node' && graph.nodes.some((node) => node.id === reader.id && node.finally === true)
   const here =
     reader.kind === 'output'
-      ? graph.nodes.map((node) => node.id)
+      ? first
       : [
+          ...(isLast ? first : []),
           ...order.before(reader.kind === 'node' ? reader.id : reader.from),
           ...(reader.kind === 'edge' ? [reader.from] : []),
         ]

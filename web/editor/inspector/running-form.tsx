@@ -143,6 +143,22 @@ export function RunningForm({ node, change }: { node: Node; change: Change }) {
           onNumber={(seconds) => set('timeout_s', seconds)}
         />
       </Labelled>
+      <Labelled
+        id={`${id}-finally`}
+        label="Runs"
+        hint={node.finally ? 'Also after a failure, a cancellation or a timeout.' : undefined}
+        problem={problemAt('/finally')}
+      >
+        <SelectInput
+          id={`${id}-finally`}
+          disabled={readOnly}
+          value={node.finally ? 'last' : 'order'}
+          onChange={(event) => set('finally', event.currentTarget.value === 'last' ? true : undefined)}
+        >
+          <option value="order">In its place in the graph</option>
+          <option value="last">Always, when the run ends</option>
+        </SelectInput>
+      </Labelled>
       <Labelled id={`${id}-join`} label="When several branches join">
         <SelectInput
           id={`${id}-join`}

@@ -29,6 +29,12 @@ export function applyFrame(execution: Execution, frame: Frame): Execution {
   if (frame.type === 'execution.started' || frame.type === 'execution.resumed') {
     return { ...next, status: 'running', started_at: execution.started_at ?? frame.at, waiting_for: [] }
   }
+  if (frame.type === 'execution.ending' && data.until === undefined) {
+    // What was under way is interrupted; the nodes that run at the end follow.
+    const isActive = ({ status }: Node): boolean => status === 'running' || status === 'waiting'
+    const closed = (node: Node): Node => ({ ...node, status: 'failed', finished_at: frame.at })
+    return { ...next, waiting_for: [], nodes: execution.nodes.map((node) => (isActive(node) ? closed(node) : node)) }
+  }
   if (data.node_id === undefined || data.in_map) return next
   const old = execution.nodes.find(({ node_id }) => node_id === data.node_id)
   const changed = changeNode(old ?? fresh(data.node_id), frame, data)

@@ -66,7 +66,7 @@ function General({ workflow }: { workflow: Workflow }) {
   )
 }
 
-type LimitValues = { timeout_s: string; max_concurrency: string; retention_days: string }
+type LimitValues = { timeout_s: string; max_concurrency: string; retention_days: string; finally_grace_s: string }
 const limits: { name: keyof LimitValues; label: string; hint: string }[] = [
   {
     name: 'timeout_s',
@@ -79,6 +79,11 @@ const limits: { name: keyof LimitValues; label: string; hint: string }[] = [
     hint: 'Additional runs wait for a free slot. A run that waits for people or time does not count.',
   },
   { name: 'retention_days', label: 'Retention (days)', hint: 'Finished runs are deleted after this time.' },
+  {
+    name: 'finally_grace_s',
+    label: 'Time for final nodes (seconds)',
+    hint: 'How long nodes that always run at the end may take together. Default: 60.',
+  },
 ]
 
 function Limits({ workflow }: { workflow: Workflow }) {

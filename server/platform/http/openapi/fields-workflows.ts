@@ -159,6 +159,8 @@ export const workflowFields: Record<string, string> = {
   jitter: 'The part of each pause by which it is made shorter or longer, from 0 to 1; 0.25 unless said',
   on: 'The error codes after which it is tried again; without them, whatever the node does not call permanent',
   on_error: 'Fail the run, continue with null, or leave through the port `error`',
+  finally: 'It runs when everything else is over, however that ended',
+  finally_grace_s: 'Seconds that the `finally` nodes of a run may take together',
   join: 'Run when all of the nodes before it have ended, or when any of them has',
   node: 'The id of the node',
   port: 'The way out of the node; `out` unless said',

@@ -1,0 +1,87 @@
+import { momentOf } from '#model/cel-runtime'
+import type { ExecutionError, Json, JsonObject } from '#model/definition'
+import { resolveValue } from '#model/expressions'
+import { MAX_VALUE_SIZE } from '#model/size'
+import { closingOf } from './commands.ts'
+import { errorOf } from './errors.ts'
+import { compute, type Pass, record } from './pass.ts'
+import { scopeAt } from './scope.ts'
+import { activeNodes, type Ending } from './state.ts'
+
+// How a graph ends. Where it has `finally` nodes, the end is only announced, they run, and the run ends as it was announced,
+// except that a success becomes a failure where one of them fails or has no more time.
+
+const END = {
+  succeeded: 'execution.succeeded',
+  failed: 'execution.failed',
+  cancelled: 'execution.cancelled',
+  timed_out: 'execution.timed_out',
+} as const
+
+/** The graph is to end so. */
+export const conclude = (pass: Pass, status: Ending['status'], data: JsonObject) => {
+  const { last } = pass.compiled
+  if (pass.state.ending) return
+  if (last.length === 0 || pass.context.outer) return record(pass, END[status], data)
+  // What was to be begun is not; what was left open is closed.
+  const closing = pass.commands.filter((command) => command.do === 'close' || command.do === 'abandon')
+  for (const [id, { attempt }] of activeNodes(pass.state)) {
+    const node = pass.compiled.nodes.get(id)
+    if (node) closing.push(...closingOf(node, attempt))
+  }
+  const { results: _results, ...kept } = data
+  record(pass, 'execution.ending', { ...kept, status })
+  pass.commands = [...closing, { do: 'grace', node: '' }]
+  pass.look = [...last]
+  pass.again = []
+}
+
+const resultsAt = (pass: Pass, position: number, at: number): Json => {
+  const { output } = pass.compiled.graph
+  if (output === undefined) return null
+  const scope = scopeAt(pass.context, pass.state, position, momentOf(at, `${pass.context.seed}:output`))
+  return compute(pass, MAX_VALUE_SIZE, (budget) => resolveValue(output, scope, budget))
+}
+
+const skipRest = (pass: Pass, ids: Iterable<string>): void => {
+  for (const id of ids) if (!pass.state.nodes[id]) record(pass, 'node.skipped', { node_id: id })
+}
+
+const end = (pass: Pass, { status, seq, at, data, error }: Ending) => {
+  if (status !== 'succeeded') return record(pass, END[status], data)
+  if (error) return record(pass, 'execution.failed', { error })
+  try {
+    // As it was when the end was announced: what was computed then need not be kept.
+    record(pass, 'execution.succeeded', { results: resultsAt(pass, seq - 1, at) })
+  } catch (cause) {
+    record(pass, 'execution.failed', { error: errorOf(cause) })
+  }
+}
+
+/** Nothing is active and nothing can become so. */
+export const finish = (pass: Pass) => {
+  const { ending } = pass.state
+  if (ending) {
+    skipRest(pass, pass.compiled.last)
+    return end(pass, ending)
+  }
+  const isWhole = pass.compiled.last.length === 0 || pass.context.outer !== undefined
+  skipRest(pass, isWhole ? pass.compiled.nodes.keys() : pass.compiled.first.toReversed())
+  try {
+    conclude(pass, 'succeeded', { results: resultsAt(pass, pass.state.seq, pass.at) })
+  } catch (error) {
+    conclude(pass, 'failed', { error: errorOf(error) })
+  }
+}
+
+const NO_TIME: ExecutionError = {
+  code: 'finally_timeout',
+  message: 'the finally nodes took longer than settings.finally_grace_s',
+}
+
+/** The `finally` nodes have no more time. What they were at is interrupted. */
+export const cutShort = (pass: Pass, ending: Ending): void => {
+  const error = ending.error ?? NO_TIME
+  if (ending.status === 'succeeded') record(pass, 'execution.failed', { error })
+  else record(pass, END[ending.status], ending.data)
+}

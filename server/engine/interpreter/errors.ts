@@ -1,0 +1,36 @@
+import type { ExecutionError, Json } from '#model/definition'
+import { ExpressionFailure } from '#model/expressions'
+import { isObject } from '#model/json'
+import { NodeFailure } from '../node.ts'
+
+const isPlainFailure = (error: unknown): error is { code: string; message: string; details?: Json } =>
+  typeof error === 'object' && error !== null && 'code' in error && 'message' in error
+
+const storable = (text: string): string => text.toWellFormed().replaceAll('\u0000', '')
+
+/** What failed may be quoted as it came, and PostgreSQL stores neither NUL nor half a surrogate pair. */
+const storableJson = (value: Json): Json => {
+  if (typeof value === 'string') return storable(value)
+  if (Array.isArray(value)) return value.map(storableJson)
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [storable(key), storableJson(inner)]))
+}
+
+/** Only errors made to be shown are shown; anything else is ours, and a tenant learns no more than that. */
+export const errorOf = (error: unknown, id?: string, attempt?: number): ExecutionError => {
+  const known =
+    error instanceof NodeFailure ||
+    error instanceof ExpressionFailure ||
+    (isPlainFailure(error) && !(error instanceof Error))
+  const { code, message } = known
+    ? (error as { code: string; message: string })
+    : { code: 'internal', message: 'the node failed for a reason on our side' }
+  const details = known && isPlainFailure(error) ? error.details : undefined
+  return {
+    code: storable(code),
+    message: storable(message),
+    ...(id !== undefined && { node_id: id }),
+    ...(attempt !== undefined && { attempt }),
+    ...(details !== undefined && { details: storableJson(details) }),
+  }
+}
