@@ -48,6 +48,7 @@ const DEFERRED_ARGS: Readonly<Record<string, readonly string[]>> = {
   map: ['/body'],
   loop: ['/body', '/while', '/until', '/collect', '/delay_s'],
   approval: ['/policy/quorum'],
+  'http.request': ['/paginate/next', '/paginate/items'],
 }
 
 const programs = makeLru<CelProgram>(2_000)
@@ -94,6 +95,11 @@ export function evaluateCondition(cel: string, scope: Scope, budget: Budget = co
 /** A condition over other names than a scope's: the quorum of a gate, over `approvals`, `rejections` and the like. */
 export function evaluateConditionOver(cel: string, variables: JsonObject, budget = conditionBudget()): boolean {
   return toBoolean(evaluateProgram(cel, new Set(Object.keys(variables)), variables, budget))
+}
+
+/** A value over other names than a scope's: the page of an answer, over `response` and `page`. */
+export function evaluateOver(cel: string, variables: JsonObject, budget: Budget = valuesBudget()): Json {
+  return evaluateProgram(cel, new Set(Object.keys(variables)), variables, budget)
 }
 
 function toBoolean(result: Json): boolean {

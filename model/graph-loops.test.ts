@@ -29,21 +29,34 @@ const issuesOf = (nodes: Node[], edges: Edge[] = [], output: Json = null): strin
   const result = validateDefinition({ nodes, edges, output }, KINDS)
   return result.ok ? [] : result.errors.map(({ path, message }) => `${path}: ${message}`)
 }
-const ONLY = (name: string): string => expect.stringContaining(`"${name}" exists only inside a loop`) as unknown as string
+const ONLY = (name: string): string =>
+  expect.stringContaining(`"${name}" exists only inside a loop`) as unknown as string
 const NOT_ITEM = expect.stringContaining('exists only inside the body of a map') as unknown as string
 
 describe('names', () => {
   test.each<[string, Node[], string[]]>([
     ['state and turn in the body of a loop', [around('loop', [set('a', cel('[state, turn]'))])], []],
     ['state by reference', [around('loop', [set('a', { $ref: 'state.cursor' })])], []],
-    ['state in the conditions of a loop', [around('loop', [], { while: cel('state < 3'), collect: { $ref: 'state' } })], []],
+    [
+      'state in the conditions of a loop',
+      [around('loop', [], { while: cel('state < 3'), collect: { $ref: 'state' } })],
+      [],
+    ],
     ['turn in the delay of a loop', [around('loop', [], { until: cel('turn > 3'), delay_s: cel('turn * 2') })], []],
     ['state before there is one', [around('loop', [], { state: { $ref: 'state' } })], [ONLY('state')]],
     ['turn outside a loop', [set('a', { $ref: 'turn' })], [ONLY('turn')]],
     ['item in a loop that is in no map', [around('loop', [set('a', { $ref: 'item' })])], [NOT_ITEM]],
     ['state in a map', [around('map', [set('a', { $ref: 'state' })])], [ONLY('state')]],
-    ['all four in a map in a loop', [around('loop', [around('map', [set('a', cel('[state, turn, item, index]'))])])], []],
-    ['all four in a loop in a map', [around('map', [around('loop', [set('a', cel('[state, turn, item, index]'))])])], []],
+    [
+      'all four in a map in a loop',
+      [around('loop', [around('map', [set('a', cel('[state, turn, item, index]'))])])],
+      [],
+    ],
+    [
+      'all four in a loop in a map',
+      [around('map', [around('loop', [set('a', cel('[state, turn, item, index]'))])])],
+      [],
+    ],
     [
       'a variable of a macro that has the name of the state',
       [set('a', cel('[1].map(state, state)'))],
@@ -77,7 +90,12 @@ describe('finally', () => {
       [],
       [expect.stringContaining('cannot have run before') as unknown as string],
     ],
-    ['follows a node of the graph', [set('a', 1), last('z')], [edge('a', 'z')], [expect.stringMatching(/^\/edges\/0: /)]],
+    [
+      'follows a node of the graph',
+      [set('a', 1), last('z')],
+      [edge('a', 'z')],
+      [expect.stringMatching(/^\/edges\/0: /)],
+    ],
     ['leads into the graph', [set('a', 1), last('z')], [edge('z', 'a')], [expect.stringMatching(/^\/edges\/0: /)]],
     [
       'stands in a body',
@@ -85,7 +103,12 @@ describe('finally', () => {
       [],
       [expect.stringMatching(/^\/nodes\/0\/args\/body\/nodes\/0\/finally: /)],
     ],
-    ['is no boolean', [set('a', 1, { finally: 'yes' as never })], [], [expect.stringMatching(/^\/nodes\/0\/finally: /)]],
+    [
+      'is no boolean',
+      [set('a', 1, { finally: 'yes' as never })],
+      [],
+      [expect.stringMatching(/^\/nodes\/0\/finally: /)],
+    ],
   ])('a node that %s', (_case, nodes, edges, expected) => {
     expect(issuesOf(nodes, edges)).toEqual(expected)
   })

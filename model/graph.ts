@@ -138,7 +138,7 @@ function checkNode(node: Node, path: string, visible: Visible, outer: Surroundin
     if (key === 'body' && hasBody(node.type)) body = checkBody(node.type, value, where, visible, outer, context)
     else if (node.type === 'loop' && EACH_TURN.has(key)) checkValue(value, where, { ...visible, inLoop: true }, errors)
     else if (node.type === 'approval' && key === 'policy') checkPolicy(value, where, visible, errors)
-    else checkValue(value, where, visible, errors)
+    else checkValue(value, where, seenBy(kind, key, visible), errors)
   }
   checkBounds(args, kind, `${path}/args`, errors)
   if (node.on_error === 'continue') checkGoesOn(node, kind, path, errors)
@@ -147,6 +147,13 @@ function checkNode(node: Node, path: string, visible: Visible, outer: Surroundin
     checkSchemaGiven(node, `${path}/args/schema`, errors)
   if (node.type === 'agent.run') checkGrants(args, `${path}/args`, context)
   return body ? { ...node, args: { ...args, body: body as unknown as JsonObject } } : node
+}
+
+/** Where a schema says `x-roots: [names]`, the expressions of that argument see these and nothing else. */
+function seenBy({ args_schema }: NodeDescriptor, key: string, visible: Visible): Visible {
+  const schema = isObject(args_schema.properties) ? args_schema.properties[key] : undefined
+  const roots = isObject(schema) ? schema['x-roots'] : undefined
+  return Array.isArray(roots) ? { ...visible, roots: new Set(roots.map(String)) } : visible
 }
 
 /** Where a schema says `x-value: "literal"`, no expression may stand: code must not be computed from data. */

@@ -103,6 +103,8 @@ import type {
   SignedIn,
   SimpleExecution,
   Source,
+  StateCleared,
+  StateEntry,
   Subscription,
   Suite,
   SuitePatch,
@@ -321,7 +323,7 @@ export type Operations = {
   /** Workflows the caller owns or is a member of, the system ones first */
   listWorkflows: { input: { limit?: number; cursor?: string; scope?: "own" | "workspace" }; answer: { items: Array<Workflow>; next_cursor: string | null }; required: false }
   /** Create a workflow; a definition becomes version 1, active */
-  createWorkflow: { input: { name: string; description?: string | null; definition?: Definition; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string; on_event?: Array<string> } }; answer: WorkflowMade; required: true }
+  createWorkflow: { input: { name: string; description?: string | null; definition?: Definition; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string; finally_grace_s?: number; on_event?: Array<string> } }; answer: WorkflowMade; required: true }
   /** Tools, capabilities and agents for the nodes of a workflow */
   getRegistry: { input: Record<string, never>; answer: Registry; required: false }
   /** The same, grouped for an editor */
@@ -329,7 +331,7 @@ export type Operations = {
   /** One workflow */
   getWorkflow: { input: { workflow_id: string }; answer: Workflow; required: true }
   /** Change name, description, settings; the owner also members */
-  updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }> | null; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }> | null; settings?: { timeout_s?: number | null; max_concurrency?: number | null; retention_days?: number | null; error_workflow_id?: string | null; on_event?: Array<string> | null } | null; owner_id?: string }; answer: Workflow; required: true }
+  updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }> | null; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }> | null; settings?: { timeout_s?: number | null; max_concurrency?: number | null; retention_days?: number | null; error_workflow_id?: string | null; finally_grace_s?: number | null; on_event?: Array<string> | null } | null; owner_id?: string }; answer: Workflow; required: true }
   /** Delete a workflow */
   deleteWorkflow: { input: { workflow_id: string; cancel_runs?: "true" | "false" }; answer: undefined; required: true }
   /** Versions, newest first */
@@ -742,6 +744,14 @@ export type Operations = {
   putVariable: { input: { name: string } & NewVariable; answer: Variable; required: true }
   /** Delete a variable */
   deleteVariable: { input: { name: string }; answer: undefined; required: true }
+  /** What the runs of a workflow have stored, by key */
+  listWorkflowState: { input: { workflow_id: string; limit?: number; cursor?: string; prefix?: string }; answer: { items: Array<StateEntry>; next_cursor: string | null }; required: true }
+  /** Delete all stored values of a workflow */
+  clearWorkflowState: { input: { workflow_id: string }; answer: StateCleared; required: true }
+  /** One stored value */
+  getWorkflowState: { input: { workflow_id: string; key: string }; answer: StateEntry; required: true }
+  /** Delete a stored value */
+  deleteWorkflowState: { input: { workflow_id: string; key: string }; answer: undefined; required: true }
 }
 
 /** Method, path, the names that go into the query, and whether the body is sent as it is. */
@@ -1047,4 +1057,8 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getVariable: ["GET", "/api/variables/{name}"],
   putVariable: ["PUT", "/api/variables/{name}"],
   deleteVariable: ["DELETE", "/api/variables/{name}"],
+  listWorkflowState: ["GET", "/api/workflows/{workflow_id}/state", ["limit","cursor","prefix"]],
+  clearWorkflowState: ["DELETE", "/api/workflows/{workflow_id}/state"],
+  getWorkflowState: ["GET", "/api/workflows/{workflow_id}/state/{key}"],
+  deleteWorkflowState: ["DELETE", "/api/workflows/{workflow_id}/state/{key}"],
 }

@@ -11,6 +11,8 @@ import { keyRotationRoutes } from '#areas/operations/key-rotation'
 import { operationRoutes } from '#areas/operations/routes'
 import { presenceRoutes } from '#areas/presence/routes'
 import { makePresence, standingInPresence } from '#areas/presence/service'
+import { stateRoutes } from '#areas/state/routes'
+import { forgetState } from '#areas/state/service'
 import { subscriptionRoutes } from '#areas/subscriptions/routes'
 import { makeSubscriptions, standingInSubscription } from '#areas/subscriptions/service'
 import { teamRoutes } from '#areas/teams/routes'
@@ -148,7 +150,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     kinds: [...data.kinds, ...threads.kinds, ...(options.kinds ?? [])],
     ...(options.release !== undefined && { release: options.release }),
     references: new Map([...data.references, ...threads.references, ...credentials.references]),
-    onDeleted: [links.workflowDeleted],
+    onDeleted: [links.workflowDeleted, forgetState],
     onEnded: [
       async ({ workspaceId, executionId }) => void (await data.datasetUse.forgetExecution(workspaceId, executionId)),
       conversations.conversations.executionEnded,
@@ -239,6 +241,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     ...credentials.routes,
     ...destinations.routes,
     ...variableRoutes(),
+    ...stateRoutes(),
   ]
 
   const nodes = descriptorsOf(workflows.nodes)

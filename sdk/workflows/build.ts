@@ -56,7 +56,7 @@ export const ref = <Output>({ id }: Placed<Output>): Ref<Output> =>
 export const item = <T = Untyped>(): Ref<T> => makeRef('item')
 export const index: Ref<number> = makeRef('index')
 /** Inside a `loop`: what the turn before gave, and how many turns there were before this one. */
-export const state = <T = Untyped>(): Ref<T> => makeRef('state')
+export const loopState = <T = Untyped>(): Ref<T> => makeRef('state')
 export const turn: Ref<number> = makeRef('turn')
 /** Facts about the execution. */
 export const execution: Ref<Untyped> = makeRef('execution')

@@ -24,7 +24,7 @@ export const dataset = { profile: define<{ dataset_id: string }, { dataset_id?: 
 /** Fails the execution with your own code and message. */
 export const fail = define<{ code?: string; message: string }, Untyped, string>("fail")
 
-export const http = { request: define<{ method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS"; url: string; credential_id?: string; headers?: Record<string, string | number | boolean>; query?: Record<string, string | number | boolean | null | Array<string | number | boolean | null>>; json?: Untyped; body?: string; ok_statuses?: Array<number> }, { status?: number; headers?: Record<string, string>; body?: Untyped }, "out">("http.request"), respond: define<{ status?: number; headers?: Record<string, string>; body?: Untyped }, { status?: number; headers?: Record<string, Untyped>; body?: Untyped }, "out">("http.respond") }
+export const http = { request: define<{ method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS"; url: string; credential_id?: string; headers?: Record<string, string | number | boolean>; query?: Record<string, string | number | boolean | null | Array<string | number | boolean | null>>; json?: Untyped; body?: string; ok_statuses?: Array<number>; paginate?: { next: { $cel: string }; items: { $cel: string }; max_pages?: number }; rate?: { limit: number; per_s: number } }, { status?: number; headers?: Record<string, string>; body?: Untyped; items?: Array<Untyped>; pages?: number; more?: boolean }, "out">("http.request"), respond: define<{ status?: number; headers?: Record<string, string>; body?: Untyped }, { status?: number; headers?: Record<string, Untyped>; body?: Untyped }, "out">("http.respond") }
 
 export const llm = { extract: define<{ text: string; schema: Record<string, Untyped>; instructions?: string; model?: string; credential_id?: string; fallback_credential_id?: string; temperature?: number; max_tokens?: number }, { value?: Record<string, Untyped>; missing?: Array<string>; usage?: { input_tokens: number; output_tokens: number; cost?: number; estimated?: boolean } }, "out">("llm.extract"), generate: define<{ prompt: string; system?: string; model?: string; credential_id?: string; fallback_credential_id?: string; images?: Array<{ base64: string; content_type: string }>; temperature?: number; max_tokens?: number }, { text?: string; truncated?: boolean; usage?: { input_tokens: number; output_tokens: number; cost?: number; estimated?: boolean } }, "out">("llm.generate") }
 
@@ -45,6 +45,8 @@ export const odds = { fetch: define<{ date: string; regions?: Array<"us" | "us2"
 
 /** Defines named values that later nodes can reference. */
 export const set = <const V extends Record<string, unknown>>(args: { values: V }): Spec<Resolved<V>, "out"> => ({ type: "set", args })
+
+export const state = { get: define<{ key: string; default?: Untyped }, { value?: Untyped; version?: number }, "out">("state.get"), set: define<{ key: string; value: Untyped; if_version?: number }, { version?: number }, "out">("state.set") }
 
 /** Runs another workflow of the workspace and returns its results. */
 export const subworkflow = define<{ workflow_id: string; workflow_ids?: Array<string>; version_id?: string; input?: Untyped; wait?: boolean }, Untyped, "out">("subworkflow")

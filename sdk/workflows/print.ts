@@ -5,12 +5,12 @@ import type { Definition } from './build.ts'
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
 const RESERVED = new Set(
-  'await break case catch class const continue debugger default delete do else enum export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof var void while with yield ref cel wf workflow body item index state turn execution variable arguments eval'.split(
+  'await break case catch class const continue debugger default delete do else enum export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof var void while with yield ref cel wf workflow body item index loopState turn execution variable arguments eval'.split(
     ' ',
   ),
 )
 
-const NODE_OPTIONS = ['name', 'retry', 'timeout_s', 'on_error', 'join'] as const
+const NODE_OPTIONS = ['name', 'retry', 'timeout_s', 'on_error', 'join', 'finally'] as const
 
 const quote = (text: string): string =>
   `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`

@@ -33,7 +33,10 @@ beforeAll(async () => {
   })
   // Ends only when it is told to stop.
   const hanging = kind('hanging', 'idempotent', ({ signal }) =>
-    Promise.race([never(), new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))))]),
+    Promise.race([
+      never(),
+      new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
+    ]),
   )
   bench = await startTestEngine(database.urls, {
     nodes: [note, failing, hanging],
@@ -157,7 +160,12 @@ describe('a run with finally nodes', () => {
     const definition: Definition = {
       nodes: [
         main.succeeds as Node,
-        { id: 'which', type: 'branch', finally: true, args: { cases: [{ port: 'bad', when: { $cel: 'execution.status != "succeeded"' } }] } },
+        {
+          id: 'which',
+          type: 'branch',
+          finally: true,
+          args: { cases: [{ port: 'bad', when: { $cel: 'execution.status != "succeeded"' } }] },
+        },
         { id: 'undo', type: 'note', finally: true, args: { value: 'undo' } },
         { id: 'report', type: 'note', finally: true, args: { value: { $ref: 'nodes.main.output' } } },
       ],

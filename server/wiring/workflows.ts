@@ -18,6 +18,7 @@ import { oddsRoutes } from '#areas/odds/routes'
 import type { Allowances } from '#areas/payments/allowances'
 import { meterNodes } from '#areas/payments/means'
 import type { Quotas } from '#areas/payments/quotas'
+import { stateNodes } from '#areas/state/nodes'
 import { makeDeliveries } from '#areas/webhooks/deliveries'
 import { makeWebhookIdentifier } from '#areas/webhooks/identify'
 import { webhookRoutes } from '#areas/webhooks/routes'
@@ -27,6 +28,7 @@ import type { ReferenceCheck } from '#areas/workflows/definition-check'
 import { type LoadAdhoc, makeWorkflowPorts } from '#areas/workflows/engine-ports'
 import { makeNotifier } from '#areas/workflows/notify'
 import { makePassWorkflowsOn } from '#areas/workflows/passing-on'
+import { makeTakeRate } from '#areas/workflows/rates'
 import { listRetentions } from '#areas/workflows/retention'
 import { workflowRoutes } from '#areas/workflows/routes'
 import { makeScheduler } from '#areas/workflows/scheduler'
@@ -83,8 +85,9 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const { config, db, log, providers } = options
   const { openCredential, chooseModelForNode, chooseModel } = options.credentials
   const system = systemWorkflows
-  const made = makeNodes({ ...providers, openCredential, notify: makeNotifier(db) }, [
+  const made = makeNodes({ ...providers, openCredential, notify: makeNotifier(db), takeRate: makeTakeRate(db) }, [
     makeUsageNode(db),
+    ...stateNodes(db),
     ...makeLanguageNodes({
       ...providers,
       openCredential,

@@ -40,6 +40,7 @@ function callAs(
 
 /** Changes of what is nowhere shown alone, so that nobody has an ETag of it. */
 const withoutCurrent = {
+  clearWorkflowState: 'all of them at once',
   endSessions: 'all of them at once',
   receiveByDelete: 'a call of a webhook, whatever its method, starts a workflow',
   receiveByPatch: 'likewise',

@@ -143,6 +143,14 @@ async function blob(cast: Cast): Promise<Prepared> {
   return { params: { execution_id: body.execution_id, sha256 } }
 }
 
+/** A workflow whose run has stored something. */
+async function remembering(cast: Cast): Promise<Prepared> {
+  const storing = { nodes: [{ id: 's', type: 'state.set', args: { key: 'cursor', value: 7 } }], edges: [] }
+  const workflow_id = await makeWorkflow(cast, storing)
+  await cast.author.call('POST', `/api/workflows/${workflow_id}/run?wait_s=30`, { body: {} })
+  return { params: { workflow_id, key: 'cursor' } }
+}
+
 async function hook(cast: Cast): Promise<Prepared> {
   const { params } = await workflow(cast)
   const { body } = await cast.author.call('POST', `/api/workflows/${params!.workflow_id}/tokens`, { body: {} })
@@ -242,6 +250,14 @@ export const workflowCases: Cases = {
     expect: withChanges(rows.hiddenOwnerOrMember, { author: 404, resourceViewer: 404 }),
     prepare: offered,
   },
+  listWorkflowState: { expect: withChanges(rows.ownerOrMember, unseen), prepare: remembering },
+  getWorkflowState: {
+    expect: withChanges(rows.ownerOrMember, unseen),
+    prepare: remembering,
+    plainParameters: ['key'],
+  },
+  deleteWorkflowState: { expect: withChanges(rows.ownerOnly, unseen), prepare: remembering, plainParameters: ['key'] },
+  clearWorkflowState: { expect: withChanges(rows.ownerOnly, unseen), prepare: remembering },
   listWebhookTokens: { expect: withChanges(rows.ownerOrMember, unseen), prepare: workflow },
   createWebhookToken: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody({}) },
   getWebhookToken: { expect: withChanges(rows.ownerOrMember, unseen), prepare: token('tokens') },

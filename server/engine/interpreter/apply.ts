@@ -148,7 +148,13 @@ export const apply = (state: GraphState, fact: Fact): void => {
       state.nodes = closed(state, fact.at)
       const { status, ...rest } = data
       const error = rest.error as unknown as ExecutionError | undefined
-      state.ending = { status: status as Ending['status'], seq: state.seq, at: fact.at, data: rest, ...(error && { error }) }
+      state.ending = {
+        status: status as Ending['status'],
+        seq: state.seq,
+        at: fact.at,
+        data: rest,
+        ...(error && { error }),
+      }
       return
     }
     case 'execution.succeeded':

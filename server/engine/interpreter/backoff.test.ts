@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest'
 import type { RetryPolicy } from '#model/definition'
-import { backoff, type AttemptEnd, nextAttemptIn } from './backoff.ts'
+import { type AttemptEnd, backoff, nextAttemptIn } from './backoff.ts'
 
-const policy = (more: Partial<RetryPolicy> = {}): RetryPolicy => ({ max_attempts: 3, backoff_s: 10, jitter: 0, ...more })
+const policy = (more: Partial<RetryPolicy> = {}): RetryPolicy => ({
+  max_attempts: 3,
+  backoff_s: 10,
+  jitter: 0,
+  ...more,
+})
 const passing: AttemptEnd = { code: 'busy', retryable: true }
 const permanent: AttemptEnd = { code: 'gone', retryable: false }
 const plain = { isAtMostOnce: false, seed: 's' }
@@ -22,10 +27,24 @@ test.each<[string, RetryPolicy | undefined, number, AttemptEnd, typeof plain, nu
   ['what may happen once', policy(), 1, passing, once, undefined],
   ['what may happen once, though it is named', policy({ on: ['busy'] }), 1, passing, once, undefined],
   ['what may happen once and did nothing', policy(), 1, { ...passing, nothingDone: true }, once, 10_000],
-  ['what may happen once, did nothing and is permanent', policy(), 1, { ...permanent, nothingDone: true }, once, undefined],
+  [
+    'what may happen once, did nothing and is permanent',
+    policy(),
+    1,
+    { ...permanent, nothingDone: true },
+    once,
+    undefined,
+  ],
   ['a target that asks for more time', policy(), 1, { ...passing, retryAfterS: 60 }, plain, 60_000],
   ['a target that asks for less time', policy(), 1, { ...passing, retryAfterS: 1 }, plain, 10_000],
-  ['a target that asks for more than the longest pause', policy({ max_backoff_s: 5 }), 1, { ...passing, retryAfterS: 60 }, plain, 60_000],
+  [
+    'a target that asks for more than the longest pause',
+    policy({ max_backoff_s: 5 }),
+    1,
+    { ...passing, retryAfterS: 60 },
+    plain,
+    60_000,
+  ],
   ['a target that asks for a year', policy(), 1, { ...passing, retryAfterS: 31_536_000 }, plain, 86_400_000],
   ['a permanent error with a time', policy(), 1, { ...permanent, retryAfterS: 60 }, plain, undefined],
 ])('%s', (_case, given, attempt, ending, about, expected) => {

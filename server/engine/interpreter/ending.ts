@@ -2,7 +2,7 @@ import { momentOf } from '#model/cel-runtime'
 import type { ExecutionError, Json, JsonObject } from '#model/definition'
 import { resolveValue } from '#model/expressions'
 import { MAX_VALUE_SIZE } from '#model/size'
-import { closingOf } from './commands.ts'
+import { type Command, closingOf } from './commands.ts'
 import { errorOf } from './errors.ts'
 import { compute, type Pass, record } from './pass.ts'
 import { scopeAt } from './scope.ts'
@@ -24,7 +24,7 @@ export const conclude = (pass: Pass, status: Ending['status'], data: JsonObject)
   if (pass.state.ending) return
   if (last.length === 0 || pass.context.outer) return record(pass, END[status], data)
   // What was to be begun is not; what was left open is closed.
-  const closing = pass.commands.filter((command) => command.do === 'close' || command.do === 'abandon')
+  const closing: Command[] = pass.commands.filter((command) => command.do === 'close' || command.do === 'abandon')
   for (const [id, { attempt }] of activeNodes(pass.state)) {
     const node = pass.compiled.nodes.get(id)
     if (node) closing.push(...closingOf(node, attempt))

@@ -7,6 +7,8 @@ import { OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing, OutgoingResponse } from '#platform/outgoing/outgoing'
 import { retryAfterS } from '#platform/outgoing/retry-after'
 import { hasTooManyKeys } from '#platform/sandbox/keys'
+import { fetchPages, paginateField } from './http-pages.ts'
+import { awaitRate, rateField, type TakeRate } from './http-rate.ts'
 import { checked, fields } from './kind.ts'
 
 const UNSAFE = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
@@ -20,9 +22,13 @@ const JSON_LIMITS = { depth: 64, nodes: 1_000_000 }
 
 const scalar = { type: ['string', 'number', 'boolean', 'null'] }
 
-export type HttpRequestDeps = { outgoing: Pick<Outgoing, 'request'>; openCredential: OpenCredential }
+export type HttpRequestDeps = {
+  outgoing: Pick<Outgoing, 'request'>
+  openCredential: OpenCredential
+  takeRate: TakeRate
+}
 
-export const makeHttpRequest = ({ outgoing, openCredential }: HttpRequestDeps): NodeKind =>
+export const makeHttpRequest = ({ outgoing, openCredential, takeRate }: HttpRequestDeps): NodeKind =>
   checked({
     descriptor: {
       type: 'http.request',
@@ -65,6 +71,8 @@ export const makeHttpRequest = ({ outgoing, openCredential }: HttpRequestDeps): 
             items: { type: 'integer', minimum: 100, maximum: 599 },
             maxItems: 50,
           },
+          paginate: paginateField,
+          rate: rateField,
         },
         ['url'],
         { not: { required: ['json', 'body'] } },
@@ -78,6 +86,9 @@ export const makeHttpRequest = ({ outgoing, openCredential }: HttpRequestDeps): 
             description:
               'JSON where the answer says it is JSON, else text; {"base64"} for other content; null if empty',
           },
+          items: { type: 'array', description: 'With "paginate", instead of headers and body: the items of all pages' },
+          pages: { type: 'integer', description: 'How many pages were fetched' },
+          more: { type: 'boolean', description: 'Whether there are more pages than "max_pages"' },
         },
       },
       ports: ['out'],
@@ -88,31 +99,36 @@ export const makeHttpRequest = ({ outgoing, openCredential }: HttpRequestDeps): 
       const { args, effectKey, signal } = call
       const credential = await openNamed(openCredential, call, args.credential_id)
       const method = String(args.method ?? 'GET')
-      const headers = headersOf(args, UNSAFE.has(method) ? effectKey : undefined)
-      const body =
-        args.json !== undefined ? JSON.stringify(args.json) : typeof args.body === 'string' ? args.body : null
-      const answer = await outgoing
-        .request({
-          method,
-          url: addressOf(args),
-          headers,
-          body,
-          signal,
-          timeoutMs: TIMEOUT,
-          maxBytes: MAX_BYTES,
-          ...(credential && { credential }),
-        })
-        .catch((error: unknown) => {
-          if (!(error instanceof OutgoingFailure)) throw error
-          throw new NodeFailure(error.code, error.message, { retryable: error.retryable })
-        })
-      const ok = Array.isArray(args.ok_statuses)
-        ? args.ok_statuses.includes(answer.status)
-        : answer.status >= 200 && answer.status < 300
-      if (!ok) throw statusFailure(answer)
-      return { output: { status: answer.status, headers: answer.headers, body: bodyOf(answer) } }
+      const send = async (wanted: JsonObject, key: string): Promise<JsonObject> => {
+        await awaitRate(call, takeRate)
+        const answer = await outgoing
+          .request({
+            method,
+            url: addressOf(wanted),
+            headers: headersOf(wanted, UNSAFE.has(method) ? key : undefined),
+            body: textOf(wanted),
+            signal,
+            timeoutMs: TIMEOUT,
+            maxBytes: MAX_BYTES,
+            ...(credential && { credential }),
+          })
+          .catch((error: unknown) => {
+            if (!(error instanceof OutgoingFailure)) throw error
+            throw new NodeFailure(error.code, error.message, { retryable: error.retryable })
+          })
+        if (!isOk(args, answer.status)) throw statusFailure(answer)
+        return { status: answer.status, headers: answer.headers, body: bodyOf(answer) }
+      }
+      if (!isObject(args.paginate)) return { output: await send(args, effectKey) }
+      return { output: await fetchPages(call, (wanted, page) => send(wanted, `${effectKey}:${page}`)) }
     },
   })
+
+const textOf = ({ json, body }: JsonObject): string | null =>
+  json !== undefined ? JSON.stringify(json) : typeof body === 'string' ? body : null
+
+const isOk = ({ ok_statuses }: JsonObject, status: number): boolean =>
+  Array.isArray(ok_statuses) ? ok_statuses.includes(status) : status >= 200 && status < 300
 
 function headersOf(args: JsonObject, idempotencyKey: string | undefined): Record<string, string> {
   const headers: Record<string, string> = {}

@@ -14,6 +14,7 @@ import { makeSandbox } from '#platform/sandbox/sandbox'
 import { type Mail, MailFailure, type MailMessage } from '#providers/mail/index'
 import { makeOutboxMail, type OutboxRow } from '#providers/mail/outbox'
 import type { Odds } from '#providers/odds/index'
+import type { TakeRate } from './http-rate.ts'
 import type { Notify } from './notify.ts'
 import { describePalette, describeRegistry } from './registry.ts'
 import { descriptorsOf, makeNodes, type NodeTable, runnableOf } from './table.ts'
@@ -24,6 +25,9 @@ let port: number
 let seen: Seen[] = []
 let reply: { status?: number; headers?: Record<string, string>; body?: string | Buffer } = {}
 let nodes: NodeTable
+let rates: Parameters<TakeRate>[0][] = []
+/** Answers by path; the others by `reply`. */
+let pages: Record<string, Json> = {}
 const sandbox = makeSandbox({ processes: 2 })
 const mails: OutboxRow[] = []
 let mail: Mail
@@ -44,7 +48,7 @@ beforeAll(async () => {
       })
       response
         .writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers })
-        .end(reply.body ?? '{"ok":true}')
+        .end(JSON.stringify(pages[request.url ?? '']) ?? reply.body ?? '{"ok":true}')
     })
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -60,6 +64,10 @@ beforeAll(async () => {
     outgoing: makeOutgoing({ allowTargets: [`127.0.0.1:${port}`] }),
     openCredential: async () => {
       throw new Error('no credential is named here')
+    },
+    takeRate: async (wanted) => {
+      rates.push(wanted)
+      return rates.length > 5 ? undefined : 0
     },
     sandbox,
     mail: { provider: 'outbox', send: (message: MailMessage) => mail.send(message), close: async () => {} },
@@ -78,6 +86,8 @@ afterAll(async () => {
 beforeEach(() => {
   seen = []
   reply = {}
+  rates = []
+  pages = {}
   notified = []
   mails.length = 0
 })
@@ -311,6 +321,75 @@ describe('http.request', () => {
     expect(retryAfterS).toBeLessThanOrEqual(91)
     reply = { status: 503, body: '' }
     expect(await failureOf('http.request', { url: at('/') })).toMatchObject({ retryAfterS: undefined })
+  })
+
+  const paginate = { next: { $cel: 'response.body.next' }, items: { $cel: 'response.body.items' } }
+
+  it('fetches page after page', async () => {
+    pages = {
+      '/list?size=2': { items: [1, 2], next: '/list?size=2&from=2' },
+      '/list?size=2&from=2': { items: [3, 4], next: '/list?size=2&from=4' },
+      '/list?size=2&from=4': { items: [5], next: null },
+    }
+    const args = { url: at('/list'), query: { size: 2 }, paginate }
+    expect(await run('http.request', args)).toEqual({ status: 200, items: [1, 2, 3, 4, 5], pages: 3, more: false })
+    expect(await run('http.request', { ...args, paginate: { ...paginate, max_pages: 2 } })).toEqual({
+      status: 200,
+      items: [1, 2, 3, 4],
+      pages: 2,
+      more: true,
+    })
+  })
+
+  it('asks for the next page with another query or body, each with a key of its own', async () => {
+    pages = { '/search': { items: [0], cursor: 'c' } }
+    const next = { $cel: 'page < 2 ? {"json": {"cursor": response.body.cursor, "page": page + 1}} : null' }
+    const args = { method: 'POST', url: at('/search'), json: { page: 0 }, paginate: { ...paginate, next } }
+    expect(await run('http.request', args)).toMatchObject({ items: [0, 0, 0], pages: 3, more: false })
+    expect(seen.map(({ body }) => JSON.parse(body))).toEqual([
+      { page: 0 },
+      { cursor: 'c', page: 1 },
+      { cursor: 'c', page: 2 },
+    ])
+    expect(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size).toBe(3)
+  })
+
+  it('does not fetch again the pages that it has', async () => {
+    pages = { '/a': { items: [1], next: '/b' }, '/b': { items: [2], next: null } }
+    const journal = new Map<string, Json>([['page 0', { items: ['kept'], next: '/b', status: 200 }]])
+    const step: NodeCall['step'] = async (name, work) => {
+      if (!journal.has(name)) journal.set(name, await work())
+      return journal.get(name) as never
+    }
+    expect(await run('http.request', { url: at('/a'), paginate }, { step })).toMatchObject({ items: ['kept', 2] })
+    expect(seen.map(({ url }) => url)).toEqual(['/b'])
+  })
+
+  it.each<[string, Json, JsonObject, string]>([
+    ['is on another host', { items: [], next: 'http://example.org/2' }, paginate, 'pagination_invalid'],
+    ['is no address', { items: [], next: 'http://' }, paginate, 'pagination_invalid'],
+    ['is a number', { items: [], next: 7 }, paginate, 'pagination_invalid'],
+    ['changes something else', { items: [], next: { method: 'DELETE' } }, paginate, 'pagination_invalid'],
+    ['has no list', { items: 1, next: null }, paginate, 'pagination_invalid'],
+    ['lacks what the expression names', { items: [] }, paginate, 'expression_failed'],
+  ])('fails where a page %s', async (_what, page, how, code) => {
+    pages = { '/1': page }
+    const error: unknown = await run('http.request', { url: at('/1'), paginate: how }).catch((reason) => reason)
+    expect(error).toMatchObject({ code })
+  })
+
+  it('takes a turn before each request where it has a rate', async () => {
+    pages = { '/1': { items: [1], next: '/2' }, '/2': { items: [2], next: null } }
+    await run('http.request', { url: at('/1'), paginate, rate: { limit: 5, per_s: 1 } }, { nodePath: 'm#2[3].call' })
+    expect(rates).toEqual(Array(2).fill({ workspaceId: 'w', key: 'recipe:m.call', limit: 5, perS: 1 }))
+    await run('http.request', { url: at('/1') })
+    expect(rates).toHaveLength(2)
+    rates = Array(5).fill(rates[0])
+    expect(await failureOf('http.request', { url: at('/1'), rate: { limit: 1, per_s: 1 } })).toMatchObject({
+      code: 'rate_exceeded',
+      retryable: true,
+      retryAfterS: 60,
+    })
   })
 
   it('stays inside the wall', async () => {

@@ -12,6 +12,7 @@ import { branch } from './branch.ts'
 import { clarification } from './clarification.ts'
 import { makeCode } from './code.ts'
 import { fail } from './fail.ts'
+import type { TakeRate } from './http-rate.ts'
 import { makeHttpRequest } from './http-request.ts'
 import { httpRespond } from './http-respond.ts'
 import { type AnyKind, isControl } from './kind.ts'
@@ -33,6 +34,7 @@ export type NodeDeps = {
   mail: Mail
   odds: Odds
   openCredential: OpenCredential
+  takeRate: TakeRate
 }
 
 export type NodeTable = ReadonlyMap<string, AnyKind>

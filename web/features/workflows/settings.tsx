@@ -13,6 +13,7 @@ import { OnEvent } from './on-event.tsx'
 import { Portable } from './portable.tsx'
 import { mayChange, mayRun } from './role.ts'
 import { ScheduleSection } from './schedule.tsx'
+import { StateSection } from './state-section.tsx'
 import { HandOver } from './transfer.tsx'
 import { WorkflowPage } from './workflow-page.tsx'
 
@@ -26,6 +27,7 @@ export const SettingsPage = () => (
           <OnEvent workflow={workflow} />
           <Limits workflow={workflow} />
           <WhenItFails workflow={workflow} />
+          <StateSection workflow={workflow} />
           <Portable workflow={workflow} />
           {role === 'owner' && <HandOver workflow={workflow} />}
           {role === 'owner' && <Remove workflow={workflow} />}

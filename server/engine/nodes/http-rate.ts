@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type NodeCall, NodeFailure } from '#engine/node'
+import { isObject } from '#model/json'
+import { SECOND } from '#platform/clock'
+import { fields } from './kind.ts'
+
+/** Seconds to wait before the request; undefined where too many wait already. */
+export type TakeRate = (wanted: {
+  workspaceId: string
+  key: string
+  limit: number
+  perS: number
+}) => Promise<number | undefined>
+
+export const rateField = {
+  ...fields(
+    {
+      limit: { type: 'integer', title: 'Requests', minimum: 1, maximum: 10_000 },
+      per_s: { type: 'number', title: 'Per seconds', exclusiveMinimum: 0, maximum: 86_400 },
+    },
+    ['limit', 'per_s'],
+  ),
+  title: 'Rate',
+  description: 'At most so many requests of this node in so many seconds, over all runs of the workflow',
+}
+
+const FULL_AGAIN_S = 60
+
+/** The place of the node in its definition: items, turns and attempts share their rate. */
+const keyOf = ({ workflowId, nodePath }: Pick<NodeCall, 'workflowId' | 'nodePath'>): string =>
+  `${workflowId ?? 'recipe'}:${nodePath.replaceAll(/(#\d+)?\[\d+\]/g, '')}`
+
+export async function awaitRate(call: NodeCall, take: TakeRate): Promise<void> {
+  const { rate } = call.args
+  if (!isObject(rate)) return
+  const [limit, perS] = [Number(rate.limit), Number(rate.per_s)]
+  const wait = await take({ workspaceId: call.workspaceId, key: keyOf(call), limit, perS })
+  if (wait === undefined)
+    throw new NodeFailure('rate_exceeded', 'too many requests of this node wait for their turn already', {
+      retryAfterS: FULL_AGAIN_S,
+      nothingDone: true,
+    })
+  if (wait > 0) await sleep(wait * SECOND, undefined, { signal: call.signal })
+}
