@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { eventTypes } from '#model/event-types'
-import { fromWire } from '#platform/ids'
+import { fromWire, newId } from '#platform/ids'
 import { OUTBOX_HINTS } from '#platform/outbox'
 import { startVendor, type Vendor } from '#test/fakes/vendor'
 import { makeDataset, makeJob, runJob } from '#test/harness/jobs'
@@ -204,8 +204,15 @@ describe('a destination', () => {
     )
     expect(made.filter(({ status }) => status === 201)).toHaveLength(20)
     expect(made.find(({ status }) => status !== 201)!.body.code).toBe('quota_exceeded')
+    const plan = newId()
+    await service.sql(
+      `insert into plans (plan_id, org_id, name, amount, currency, "interval")
+       select $1, org_id, 'Free', 0, 'eur', 'month' from orgs order by org_id limit 1`,
+      [plan],
+    )
     const limited = async (event_destinations: number | null | undefined) => {
-      await service.sql(`update plans set quotas = quotas - 'event_destinations' || $1 where amount = 0`, [
+      await service.sql('update plans set quotas = $2 where plan_id = $1', [
+        plan,
         event_destinations === undefined ? {} : { event_destinations },
       ])
       // Asking for the usage makes this server read the plan again.
@@ -218,7 +225,7 @@ describe('a destination', () => {
     expect([(await add()).status, (await add()).body.code]).toEqual([201, 'quota_exceeded'])
     expect(await limited(null)).toMatchObject({ used: 21, limit: null })
     expect((await add()).status).toBe(201)
-    await limited(undefined)
+    await service.sql('delete from plans where plan_id = $1', [plan])
   })
 
   test('is tried out at once, whatever the receiver says', async () => {

@@ -73,6 +73,7 @@ describe('quotas', () => {
       members: [1, 1],
       storage_bytes: [0, 5],
       records: [10, 10],
+      event_destinations: [0, 20],
     })
     for (const quota of ['records', 'members'] as const)
       await expect(within(uuid, (tx) => quotas.check(tx, uuid, quota, 1))).rejects.toMatchObject({
