@@ -10,14 +10,20 @@ export type WatchOptions = {
   onState?(state: 'live' | 'lost' | 'ended', reason?: string): void
   /** Continue after this event instead of beginning with a snapshot. */
   after?: number
+  /** For runtimes without one of their own (Node before 22): the class of the package `ws`, for example. */
+  webSocket?: typeof WebSocket
 }
+
+const NO_WEB_SOCKET = 'This runtime has no WebSocket. Use Node 22 or newer, or pass a class for it as `webSocket`.'
 
 type Ticket = { ticket: string; url: string }
 
 /** Closing codes after which trying again is useless: access withdrawn, or gone. */
 const forGood: Record<number, string> = { 4403: 'Your access was withdrawn.', 4404: 'It does not exist any more.' }
 
-function watch(makeTicket: () => Promise<Ticket>, { onFrame, onState, after }: WatchOptions): Watching {
+function watch(makeTicket: () => Promise<Ticket>, options: WatchOptions): Watching {
+  const { onFrame, onState, after } = options
+  const Socket = options.webSocket ?? (globalThis as { WebSocket?: typeof WebSocket }).WebSocket
   let last = after
   let closed = false
   let socket: WebSocket | undefined
@@ -32,12 +38,17 @@ function watch(makeTicket: () => Promise<Ticket>, { onFrame, onState, after }: W
   }
 
   async function open(): Promise<void> {
+    if (Socket === undefined) {
+      closed = true
+      onState?.('ended', NO_WEB_SOCKET)
+      return
+    }
     try {
       const { ticket, url } = await makeTicket()
       if (closed) return
       const address = new URL(url)
       if (last !== undefined) address.searchParams.set('after', String(last))
-      socket = new WebSocket(address, ['heddle.v1', `ticket.${ticket}`])
+      socket = new Socket(address, ['heddle.v1', `ticket.${ticket}`])
       socket.onopen = () => {
         attempt = 0
         onState?.('live')
@@ -62,7 +73,8 @@ function watch(makeTicket: () => Promise<Ticket>, { onFrame, onState, after }: W
     }
   }
 
-  void open()
+  // Not before the caller has what it closes.
+  queueMicrotask(() => void open())
   return {
     close() {
       closed = true
