@@ -92,6 +92,12 @@ const events = async (execution: string): Promise<string[]> =>
 
 const GATE_OPENS = /from approval_requests where .* for update/s
 const QUESTION_OPENS = /from questions where .* for update/s
+const WAIT_OPENS = /from event_waits where .* node_path = .* for update/s
+const WAIT_ENDS = /update event_waits set status/
+
+const waitFor = (key?: string) => ({ id: 'wait', type: 'wait.event', args: { ...(key && { key }), due_in_s: 600 } })
+const waiting = (execution: string) =>
+  until(async () => (await read(execution)).waiting_for[0]?.kind === 'event', 'the wait for an event')
 
 describe.each(['confirming', 'sending'] as const)('a connection that is cut while a COMMIT is %s', (at) => {
   // Repeated: the worker tries again after half a second, and anyone who votes or answers is faster than its third try.
@@ -127,6 +133,48 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect(await answer(execution)).toBe(at === 'confirming' ? 409 : 202)
     await cut
     expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'yes' })
+  })
+
+  test('of a wait for an event', async () => {
+    const key = `opened while ${at}`
+    const cut = network.worker.aim({ transaction: WAIT_OPENS, at, times: at === 'confirming' ? 3 : 1 })
+    const execution = await start(waitFor(key), 'nodes.wait.output.data')
+    expect((await ask(world.owner, 'POST', '/api/events', { key, data: 7, keep_s: 600 })).status).toBe(202)
+    await cut
+    expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 7 })
+    expect((await events(execution)).filter((type) => type === 'event.received')).toHaveLength(1)
+  })
+
+  test('of an event', async () => {
+    const key = `sent while ${at}`
+    const execution = await start(waitFor(key), 'nodes.wait.output.data')
+    await waiting(execution)
+    const cut = network.api.aim({ transaction: WAIT_ENDS, at })
+    // Whoever sends it again with the same id is told what the first did.
+    const sent = await ask(world.owner, 'POST', '/api/events', { key, data: 7, event_id: key })
+    expect(sent.body).toMatchObject({ woken: 1, duplicate: at === 'confirming' })
+    await cut
+    expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 7 })
+    expect((await events(execution)).filter((type) => type === 'event.received')).toHaveLength(1)
+  })
+
+  test('of a call of a callback address', async () => {
+    const definition = {
+      nodes: [{ id: 'tell', type: 'set', args: { values: { url: { $ref: 'callbacks.wait.url' } } } }, waitFor()],
+      edges: [{ from: { node: 'tell' }, to: 'wait' }],
+      output: { $ref: 'nodes.wait.output.data' },
+    }
+    const made = await ask(world.owner, 'POST', '/api/workflows', { name: 'Waits', definition })
+    const ran = await ask(world.owner, 'POST', `/api/workflows/${made.body.workflow_id}/run`, {})
+    const { execution_id } = ran.body
+    await waiting(execution_id)
+    const { nodes } = await read(execution_id)
+    const { pathname } = new URL(nodes.find(({ node_id }: { node_id: string }) => node_id === 'tell').output.url)
+    const cut = network.api.aim({ transaction: WAIT_ENDS, at })
+    expect((await ask(world.owner, 'POST', pathname, { n: 7 })).status).toBe(at === 'confirming' ? 409 : 200)
+    await cut
+    expect(await ended(execution_id)).toMatchObject({ status: 'succeeded', results: { n: 7 } })
+    expect((await events(execution_id)).filter((type) => type === 'event.received')).toHaveLength(1)
   })
 
   test('of the start of a sub-workflow', async () => {

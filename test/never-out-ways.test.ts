@@ -26,6 +26,8 @@ const secrets = {
   client: make('client'),
   token: make('token').replaceAll('"', ''),
   receiver: make('receiver'),
+  refresh: make('refresh').replaceAll('"', ''),
+  code: make('code').replaceAll('"', ''),
 }
 const all = Object.entries(secrets).flatMap(([kind, secret]) =>
   spellings(secret).map((spelling) => [kind, spelling] as const),
@@ -68,9 +70,15 @@ const answer: Vendor['answer'] = (request, response) => {
       return void response
         .writeHead(400, headers)
         .end(JSON.stringify({ error: 'invalid_client', error_description: body.forms.join(' ') }))
-    return void response
-      .writeHead(200, headers)
-      .end(JSON.stringify({ access_token: secrets.token, token_type: 'Bearer', expires_in: 3600, ...body }))
+    return void response.writeHead(200, headers).end(
+      JSON.stringify({
+        access_token: secrets.token,
+        refresh_token: secrets.refresh,
+        token_type: 'Bearer',
+        expires_in: 3600,
+        ...body,
+      }),
+    )
   }
   const secret = secrets[kind as keyof typeof secrets] ?? secrets.bearer
   const { headers, body } = repeat(request, secret)
@@ -142,6 +150,61 @@ const oauth = (what: string) =>
     config: { token_url: `${vendor.url}/oauth/${what}`, client_id: 'c' },
     secrets: { client_secret: secrets.client },
   })
+/** A person consents at the vendor, and the browser comes back with a code. */
+async function consent(what: string): Promise<string> {
+  const id = await store({
+    kind: 'oauth2_code',
+    config: {
+      authorize_url: `${vendor.url}/consent`,
+      token_url: `${vendor.url}/oauth/${what}`,
+      client_id: 'c',
+      scopes: ['orders'],
+    },
+    secrets: { client_secret: secrets.client },
+  })
+  const begun = await browser.call('POST', `/api/credentials/${id}/authorize`, { body: {} })
+  expect(begun.status, begun.text).toBe(200)
+  const { state } = Object.fromEntries(new URL(begun.body.url).searchParams)
+  await call('GET', `/oauth/callback?code=${encodeURIComponent(secrets.code)}&state=${state}`)
+  await call('GET', `/api/credentials/${id}`)
+  return id
+}
+/** A visitor talks to an assistant whose model is that of a credential. */
+async function chat(credential_id: string, workflow: string): Promise<void> {
+  const template = await call('POST', '/api/templates', {
+    name: 'T',
+    workflow_ids: [workflow],
+    allowed_origins: [],
+    llm: { credential_id },
+  })
+  expect(template.status, template.text).toBe(201)
+  const path = `/api/templates/${template.body.template_id}`
+  const token = await browser.call('POST', `${path}/embed-tokens`, { body: {} })
+  const said = await fetch(`${base}/api/embed/template/${template.body.template_id}/chat`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token.body.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ message: 'I want to order something for ann@example.com' }),
+  })
+  expect(said.status).toBe(200)
+  read.push(await said.text())
+}
+/** A workflow whose failure another one mails. */
+async function failAndMail(node: object): Promise<void> {
+  const mail = {
+    id: 'tell',
+    type: 'mail.send',
+    args: { to: 'someone@example.com', subject: 'Failed', text: { $cel: 'input.error.message' } },
+  }
+  const handler = await call('POST', '/api/workflows', { name: 'H', definition: { nodes: [mail], edges: [] } })
+  const workflow = await save(node)
+  const settings = { error_workflow_id: handler.body.workflow_id }
+  expect((await call('PATCH', `/api/workflows/${workflow}`, { settings })).status).toBe(200)
+  await call('POST', `/api/workflows/${workflow}/run`, { input: {} })
+  await until(async () => {
+    const { items } = (await call('GET', `/api/workflows/${handler.body.workflow_id}/executions`)).body
+    return items[0]?.finished_at && (await call('GET', `/api/workflows/executions/${items[0].execution_id}`))
+  }, 'the mail about the failure')
+}
 async function save(node: object, mailed?: string): Promise<string> {
   const nodes: object[] = [{ id: 'call', ...node }]
   if (mailed !== undefined)
@@ -209,10 +272,23 @@ test('secrets of every kind leave by no way', async () => {
   await execute(http('/bearer/refuse', bearer))
   expect((await execute(http('/token/ok', await oauth('ok')))).status).toBe('succeeded')
   await execute(http('/token/ok', await oauth('refuse')))
+  expect((await execute(http('/token/ok', await consent('ok')))).status).toBe('succeeded')
+  expect((await execute(http('/token/refuse', await consent('ok')))).status).toBe('failed')
+  await execute(http('/token/ok', await consent('refuse')))
+  await failAndMail(http('/bearer/refuse', bearer))
   const prompt = (credential_id: string) => ({ type: 'llm.generate', args: { prompt: 'Hello', credential_id } })
   expect((await execute(prompt(await llm('ok')))).status).toBe('succeeded')
   const refusing = await llm('refuse')
   await execute(prompt(refusing))
+  const order = await call('POST', '/api/workflows', {
+    name: 'Order',
+    definition: {
+      inputs: { type: 'object', properties: { email: { type: 'string' } }, required: ['email'] },
+      nodes: [{ id: 'a', type: 'set', args: { values: {} } }],
+      edges: [],
+    },
+  })
+  for (const model of [await llm('ok'), refusing]) await chat(model, order.body.workflow_id)
   await execute({
     type: 'mcp.call',
     args: { server: { url: `${vendor.url}/tools/refuse`, credential_id: tools }, tool: 'add', arguments: {} },
