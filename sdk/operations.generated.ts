@@ -87,6 +87,8 @@ import type {
   PostedThreadMessage,
   Presence,
   PresentColleague,
+  Receipt,
+  ReceiptKey,
   RecoveryCodes,
   Registry,
   ReleasedExecution,
@@ -752,6 +754,10 @@ export type Operations = {
   getWorkflowState: { input: { workflow_id: string; key: string }; answer: StateEntry; required: true }
   /** Delete a stored value */
   deleteWorkflowState: { input: { workflow_id: string; key: string }; answer: undefined; required: true }
+  /** A signed receipt of an execution that has ended */
+  getExecutionReceipt: { input: { execution_id: string }; answer: Receipt; required: true }
+  /** The public key that signs receipts */
+  getReceiptKey: { input: Record<string, never>; answer: ReceiptKey; required: false }
 }
 
 /** Method, path, the names that go into the query, and whether the body is sent as it is. */
@@ -1061,4 +1067,6 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   clearWorkflowState: ["DELETE", "/api/workflows/{workflow_id}/state"],
   getWorkflowState: ["GET", "/api/workflows/{workflow_id}/state/{key}"],
   deleteWorkflowState: ["DELETE", "/api/workflows/{workflow_id}/state/{key}"],
+  getExecutionReceipt: ["GET", "/api/workflows/executions/{execution_id}/receipt"],
+  getReceiptKey: ["GET", "/api/receipt-key"],
 }

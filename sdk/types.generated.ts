@@ -321,3 +321,7 @@ export type NewVariable = { value: unknown; description?: string | null }
 export type StateEntry = { key: string; value: unknown; version: number; bytes: number; execution_id: string | null; updated_at: string }
 
 export type StateCleared = { deleted: number }
+
+export type Receipt = { heddle: "receipt/1"; execution: Record<string, unknown>; content: Record<string, unknown>; gates: Array<Record<string, unknown>>; events: Array<{ seq: number; type: string; at: string; data_sha256: string; link: string }>; statement: { format: "receipt/1"; issued_at: string; issuer: string; execution_sha256: string; content_sha256: string; gates_sha256: Array<string>; events: number; journal: string; key_id: string }; public_key: string; signature: string }
+
+export type ReceiptKey = { key_id: string; algorithm: "ed25519"; public_key: string }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { readGateRecords } from '#areas/approvals/record'
 import { companyRoutes } from '#areas/companies/routes'
 import { makeCompanies, passCompanyOn, standingInCompany } from '#areas/companies/service'
 import { passCredentialsOn } from '#areas/credentials/rights'
@@ -11,6 +12,8 @@ import { keyRotationRoutes } from '#areas/operations/key-rotation'
 import { operationRoutes } from '#areas/operations/routes'
 import { presenceRoutes } from '#areas/presence/routes'
 import { makePresence, standingInPresence } from '#areas/presence/service'
+import { receiptRoutes } from '#areas/receipts/routes'
+import { makeSigner } from '#areas/receipts/sign'
 import { stateRoutes } from '#areas/state/routes'
 import { forgetState } from '#areas/state/service'
 import { subscriptionRoutes } from '#areas/subscriptions/routes'
@@ -19,6 +22,7 @@ import { teamRoutes } from '#areas/teams/routes'
 import { leaveTeams, makeTeams, standingInTeam } from '#areas/teams/service'
 import { variableRoutes } from '#areas/variables/routes'
 import { addWidget } from '#areas/widget/routes'
+import { systemDefinitionSha256 } from '#areas/workflows/system'
 import type { AnyKind } from '#engine/nodes/kind'
 import { descriptorsOf } from '#engine/nodes/table'
 import type { NodeDescriptor } from '#model/node'
@@ -242,6 +246,13 @@ export async function makeApp(options: AppOptions): Promise<App> {
     ...destinations.routes,
     ...variableRoutes(),
     ...stateRoutes(),
+    ...receiptRoutes({
+      engine: workflows.engine,
+      signer: makeSigner(vault),
+      baseUrl: options.baseUrl,
+      readGates: readGateRecords,
+      systemDefinitionSha256,
+    }),
   ]
 
   const nodes = descriptorsOf(workflows.nodes)

@@ -22,8 +22,8 @@ const LIBRARIES: Library[] = [
     name: '@heddle/sdk',
     description: 'Typed client for Heddle, without dependencies',
     folder: 'sdk',
-    entries: ['client', 'problems', 'lists', 'executions', 'sockets', 'events', 'types.generated'],
-    // `events` needs node:crypto, so it is not for browsers.
+    entries: ['client', 'problems', 'lists', 'executions', 'sockets', 'events', 'receipts', 'types.generated'],
+    // `events` and `receipts` need node:crypto, so they are not for browsers.
     index: ['client', 'problems', 'lists', 'executions', 'sockets', 'types.generated'],
   },
   {

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { useService } from '#test/harness/service'
@@ -16,6 +16,7 @@ let folder: Awaited<ReturnType<typeof makeTemporaryDirectory>>
 let file: string
 let workflow: string
 let execution: string
+let receipt: string
 
 const definition = (node: object) => ({ nodes: [{ id: 'a', ...node }], edges: [], output: 1 })
 const set = definition({ type: 'set', args: { values: {} } })
@@ -31,6 +32,9 @@ beforeAll(async () => {
   await make('Fails', definition({ type: 'fail', args: { message: 'No' } }))
   const ran = await world.owner.call('POST', `/api/workflows/${workflow}/run?wait_s=30`, { body: {} })
   execution = ran.body.execution_id
+  receipt = join(folder.path, 'signed.json')
+  const signed = await world.owner.call('GET', `/api/workflows/executions/${execution}/receipt`)
+  await writeFile(receipt, signed.text)
 })
 afterAll(() => folder?.remove())
 beforeEach(() => {
@@ -76,7 +80,11 @@ const working: Record<string, { words: () => string[]; fields: string[] }> = {
   import: { words: () => [file], fields: ['active', 'created', 'number', 'version_id', 'warnings', 'workflow_id'] },
   pull: { words: () => [join(folder.path, 'flows')], fields: ['dry_run', 'workflows'] },
   push: { words: () => [join(folder.path, 'flows')], fields: ['dry_run', 'workflows'] },
+  receipt: { words: () => [execution, '--to', join(folder.path, 'receipt.json')], fields: ['file'] },
+  verify: { words: () => [receipt], fields: ['problems', 'trusted', 'valid'] },
 }
+/** It asks no service. */
+const offline = ['verify']
 /** The rotation of the key is tried where a service of its own can have one; `serve` never comes here. */
 const elsewhere = ['rotate-key', 'serve']
 
@@ -129,7 +137,7 @@ describe('every command', () => {
     expect((await heddle(name, 'one', 'two')).exit).toBe(2)
   })
 
-  const calling = [...Object.keys(working), 'rotate-key']
+  const calling = [...Object.keys(working).filter((name) => !offline.includes(name)), 'rotate-key']
   test.each(calling)(
     '%s ends with 6 where nothing answers, and with 5 where the key is not taken',
     async (name) => {
@@ -214,4 +222,21 @@ test('keys shows the scopes of each key', async () => {
   const { stdout } = await heddle('keys')
   expect(stdout).toMatch(/\treader\t\*:read\t/)
   expect(stdout).toMatch(/\ttest\teverything\t/)
+})
+
+describe('heddle verify', () => {
+  test('names what was changed, and tells whether the key is the one that is trusted', async () => {
+    const { public_key } = (await service().call('GET', '/api/receipt-key')).body
+    const trusted = await heddle('verify', receipt, '--key', public_key, '--json')
+    expect([trusted.exit, JSON.parse(trusted.stdout)]).toEqual([0, { valid: true, trusted: true, problems: [] }])
+    expect((await heddle('verify', receipt)).stdout).toContain('name the key you trust with --key')
+    const other = await heddle('verify', receipt, '--key', 'A'.repeat(43))
+    expect([other.exit, other.stdout]).toEqual([1, '/public_key is not the key that you trust\n'])
+    const changed = join(folder.path, 'changed.json')
+    await writeFile(changed, (await readFile(receipt, 'utf8')).replace('"succeeded"', '"failed"'))
+    const told = await heddle('verify', changed)
+    expect([told.exit, told.stdout]).toEqual([1, '/execution was changed\n'])
+    await writeFile(changed, '{')
+    expect((await heddle('verify', changed)).stderr).toContain('cannot be read as JSON')
+  })
 })

@@ -2,6 +2,7 @@ import { type Command, UsageError } from './command.ts'
 import { exportWorkflow, importWorkflow } from './files.ts'
 import { keys } from './keys.ts'
 import { login } from './login.ts'
+import { receipt, verify } from './receipts.ts'
 import { rotateKey } from './rotate-key.ts'
 import { logs, run } from './runs.ts'
 import { pullCommand, pushCommand } from './sync-commands.ts'
@@ -28,5 +29,7 @@ export const commands: Record<string, Command> = {
   import: importWorkflow,
   pull: pullCommand,
   push: pushCommand,
+  receipt,
+  verify,
   'rotate-key': rotateKey,
 }

@@ -294,6 +294,8 @@ export const workflowCases: Cases = {
   cancelExecution: { expect: execution.members, prepare: waiting },
   retryExecution: { expect: execution.members, prepare: ended },
   listExecutionEvents: { expect: execution.viewers, prepare: ended },
+  getExecutionReceipt: { expect: execution.viewers, prepare: ended },
+  getReceiptKey: { expect: rows.anyone },
   createWorkflowTicket: { expect: execution.viewers, prepare: ended },
   readExecutionBlob: { expect: execution.viewers, prepare: blob, plainParameters: ['sha256'] },
   triggerWebhook: { expect: rows.byToken, prepare: hook },

@@ -38,6 +38,12 @@ export const findGate = (tx: Tx, workspaceId: string, requestId: string): Promis
     requestId,
   ])
 
+export const listAllGatesOfExecution = (tx: Tx, workspaceId: string, executionId: string): Promise<Gate[]> =>
+  tx.rows<Gate>(
+    `select ${columns} from approval_requests where workspace_id = $1 and execution_id = $2 order by request_id`,
+    [workspaceId, executionId],
+  )
+
 /** Votes, the due time and the end of an execution take turns at the gate's row. */
 export const lockGate = (tx: Tx, workspaceId: string, requestId: string): Promise<Gate | undefined> =>
   tx.maybe<Gate>(`select ${columns} from approval_requests where workspace_id = $1 and request_id = $2 for update`, [

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { definitionText } from '#model/canonical'
 import type { Definition } from '#model/definition'
 import { buildGraph, cel, ref, withInputs } from './builder.ts'
 
@@ -101,3 +103,9 @@ const datasetProfile: SystemWorkflow = {
 export const systemWorkflows: ReadonlyMap<string, SystemWorkflow> = new Map(
   [echo, nhlOddsDigest, workspaceUsageReport, datasetProfile].map((workflow) => [workflow.slug, workflow]),
 )
+
+/** As the `sha256` of a version. */
+export function systemDefinitionSha256(slug: string): string | null {
+  const workflow = systemWorkflows.get(slug)
+  return workflow ? createHash('sha256').update(definitionText(workflow.definition)).digest('hex') : null
+}

@@ -1,0 +1,34 @@
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
+import { canonicalText } from '#model/canonical'
+import type { Vault } from '#platform/secrets'
+import { keyIdOf } from './chain.ts'
+import type { ReceiptStatement } from './schema.ts'
+
+// The key that signs receipts. It is derived from the signing root of the installation, which a rotation of the key keeps.
+
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
+const RAW_BYTES = 32
+
+export type Signer = {
+  keyId: string
+  /** The 32 bytes of an Ed25519 key, in base64url. */
+  publicKey: string
+  sign(statement: ReceiptStatement): string
+}
+
+export function makeSigner(vault: Pick<Vault, 'derive'>): Signer {
+  const key = createPrivateKey({
+    key: Buffer.concat([PKCS8_PREFIX, vault.derive('receipts')]),
+    format: 'der',
+    type: 'pkcs8',
+  })
+  const publicKey = createPublicKey(key)
+    .export({ format: 'der', type: 'spki' })
+    .subarray(-RAW_BYTES)
+    .toString('base64url')
+  return {
+    keyId: keyIdOf(publicKey),
+    publicKey,
+    sign: (statement) => sign(null, Buffer.from(canonicalText(statement)), key).toString('base64url'),
+  }
+}
