@@ -1,4 +1,4 @@
-import { makeQueryWarehouse } from '#areas/connections/node'
+import { makeExecuteWarehouse, makeQueryWarehouse } from '#areas/connections/node'
 import { connectionRoutes } from '#areas/connections/routes'
 import { type JobHooks, makeConnections, standingInConnection, standingInSource } from '#areas/connections/service'
 import { makeConnectionUse } from '#areas/connections/using'
@@ -11,6 +11,7 @@ import { makeDatasetProfile } from '#engine/nodes/dataset-profile'
 import { makeDatasetRead } from '#engine/nodes/dataset-read'
 import { makeDatasetWrite } from '#engine/nodes/dataset-write'
 import type { AnyKind } from '#engine/nodes/kind'
+import { makeWarehouseExecute } from '#engine/nodes/warehouse-execute'
 import { makeWarehouseQuery } from '#engine/nodes/warehouse-query'
 import type { Standings } from '#platform/access/check'
 import type { Config } from '#platform/config'
@@ -55,6 +56,7 @@ export function wireData({ config, db, vault, log, jobs = noJobs }: DataOptions)
     makeDatasetWrite(datasetUse),
     makeDatasetProfile({ profileDataset: makeProfiling({ db, use: datasetUse }) }),
     makeWarehouseQuery({ queryWarehouse: makeQueryWarehouse(connectionUse) }),
+    makeWarehouseExecute({ executeWarehouse: makeExecuteWarehouse(connectionUse) }),
   ]
   return {
     /** For jobs and suites: records, fingerprints, new datasets. */

@@ -37,6 +37,10 @@ export const connectionCases: Cases = {
   listConnections: { expect: rows.selectedRead },
   createConnection: { expect: rows.selectedWrite, prepare: async () => ({ body: newConnection }) },
   getConnection: { expect: reading, prepare: connection('read') },
+  updateConnection: {
+    expect: changing,
+    prepare: async (cast) => ({ ...(await connection('read')(cast)), body: { name: 'Renamed' } }),
+  },
   verifyConnection: { expect: changing, prepare: connection('verify') },
   revokeConnection: { expect: changing, prepare: connection('revoke') },
   rearmConnection: {

@@ -1,4 +1,5 @@
 import { NodeFailure } from '#engine/node'
+import type { ExecuteWarehouse } from '#engine/nodes/warehouse-execute'
 import type { QueryWarehouse } from '#engine/nodes/warehouse-query'
 import type { JsonObject } from '#model/definition'
 import { MINUTE } from '#platform/clock'
@@ -47,3 +48,35 @@ export const makeQueryWarehouse =
   }
 
 const final = { retryable: false }
+
+/**
+ * What a `warehouse.execute` node writes, at most once: a failure that changed nothing says so and may be tried again, and one after
+ * which nobody knows is `outcome_unknown` and never is.
+ */
+export const makeExecuteWarehouse =
+  ({ executeOnConnection }: Pick<ConnectionUse, 'executeOnConnection'>): ExecuteWarehouse =>
+  async ({ workspaceId, connectionId, what, signal }) => {
+    const nothing = { retryable: false, nothingDone: true }
+    try {
+      const done = await executeOnConnection(workspaceId, connectionId, what, { timeoutMs: 5 * MINUTE, signal })
+      if (!done) throw new NodeFailure('unknown_reference', 'There is no such connection in this workspace.', nothing)
+      if (done === 'read only')
+        throw new NodeFailure(
+          'connection_read_only',
+          'The connection does not allow writing. Its owner can change that with allow_write.',
+          nothing,
+        )
+      const counts = done.affected.filter((count) => count !== null)
+      return { affected: counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0) }
+    } catch (error) {
+      if (isProblem(error, 'connection_revoked')) throw new NodeFailure(error.code, error.message, nothing)
+      if (!(error instanceof WarehouseFailure)) throw error
+      const message = `${steps[error.step]}: ${error.message}`
+      if (error.changed === 'unknown') throw new NodeFailure('outcome_unknown', message, { retryable: false })
+      throw new NodeFailure('warehouse_failed', message, {
+        retryable: error.step === 'resolve' || error.step === 'connect',
+        nothingDone: true,
+        details: { step: error.step },
+      })
+    }
+  }

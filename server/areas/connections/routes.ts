@@ -1,7 +1,7 @@
 import { member, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page } from '#platform/http/schema'
-import { Connection, ConnectionList, Credential, NewConnection, NewSource, Source } from './schema.ts'
+import { Connection, ConnectionList, ConnectionPatch, Credential, NewConnection, NewSource, Source } from './schema.ts'
 import type { Connections } from './service.ts'
 
 export const connectionRoutes = (connections: Connections): AnyRoute[] =>
@@ -11,6 +11,7 @@ export const connectionRoutes = (connections: Connections): AnyRoute[] =>
       listConnections: ['GET', '/api/connections', viewer('workspace')],
       createConnection: ['POST', '/api/connections', member('workspace')],
       getConnection: ['GET', '/api/connections/:connection_id', viewer('connection')],
+      updateConnection: ['PATCH', '/api/connections/:connection_id', member('connection')],
       verifyConnection: ['POST', '/api/connections/:connection_id/verify', member('connection'), 'run'],
       revokeConnection: ['DELETE', '/api/connections/:connection_id', member('connection')],
       rearmConnection: ['PUT', '/api/connections/:connection_id/credential', member('connection')],
@@ -50,6 +51,17 @@ export const connectionRoutes = (connections: Connections): AnyRoute[] =>
         answer: Connection,
         transaction: false,
         run: connections.getConnection,
+      },
+      updateConnection: {
+        summary: 'Rename a connection, or let workflows write through it',
+        description: 'Only its owner and owners of the workspace change `allow_write`.',
+        extension: true,
+        body: ConnectionPatch,
+        answer: Connection,
+        current: connections.getConnection,
+        transaction: false,
+        examples: { body: { allow_write: true } },
+        run: connections.updateConnection,
       },
       verifyConnection: {
         summary: 'Re-probe and update the status',

@@ -9,6 +9,10 @@ export const Source = z
     name: z.string(),
     table: z.string().nullable(),
     query: z.string().nullable(),
+    cursor: z
+      .string()
+      .nullable()
+      .describe('A column that only grows: jobs read the rows from where their last run ended'),
     created_at: timestamp(),
   })
   .meta({ id: 'Source' })
@@ -20,6 +24,7 @@ export const Connection = z
     name: z.string(),
     kind: z.enum(warehouseKinds),
     config: jsonObject(),
+    allow_write: z.boolean().describe('Whether workflows may write through it (`warehouse.execute`)'),
     status: z.enum(['active', 'failing', 'revoked']),
     problem: z.object({ step: z.string(), message: z.string() }).nullable(),
     credential: z.object({ state: z.enum(['stored', 'revoked']) }),
@@ -40,6 +45,7 @@ export const ConnectionList = z
         kind: z.enum(warehouseKinds),
         title: z.string(),
         config_schema: jsonObject(),
+        can_write: z.boolean().describe('Whether `allow_write` can be set'),
         secret_fields: z.array(
           z.object({ name: z.string(), title: z.string(), required: z.boolean(), multiline: z.boolean().optional() }),
         ),
@@ -51,8 +57,24 @@ export const ConnectionList = z
 const secrets = z.record(z.string().max(64), z.string().max(65_536))
 
 export const NewConnection = z
-  .strictObject({ name: name(), kind: z.enum(warehouseKinds), config: jsonObject(), secrets: secrets.optional() })
+  .strictObject({
+    name: name(),
+    kind: z.enum(warehouseKinds),
+    config: jsonObject(),
+    secrets: secrets.optional(),
+    allow_write: z.boolean().default(false).describe('Let workflows write through it'),
+  })
   .meta({ id: 'NewConnection' })
+
+export const ConnectionPatch = z
+  .strictObject({
+    name: name().optional(),
+    allow_write: z
+      .boolean()
+      .optional()
+      .describe('Let workflows write through it. Its owner and owners of the workspace change this'),
+  })
+  .meta({ id: 'ConnectionPatch' })
 
 export const Credential = z
   .strictObject({ secrets: secrets.optional(), config: jsonObject().optional() })
@@ -63,6 +85,13 @@ export const NewSource = z
     name: name(),
     table: z.string().trim().min(1).max(400).optional(),
     query: z.string().trim().min(1).max(100_000).optional(),
+    cursor: z
+      .string()
+      .trim()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe('A column that only grows, such as the time of the last change'),
   })
   .refine(({ table, query }) => (table === undefined) !== (query === undefined), {
     message: 'name either a table or a query',

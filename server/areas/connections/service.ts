@@ -12,7 +12,7 @@ import { decodeIdCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { newId, toWire } from '#platform/ids'
 import { type Warehouse, WarehouseFailure, type Warehouses, warehouseKinds } from '#providers/warehouse/index'
-import type { Connection, Credential, NewConnection, NewSource, Source } from './schema.ts'
+import type { Connection, ConnectionPatch, Credential, NewConnection, NewSource, Source } from './schema.ts'
 import * as store from './store.ts'
 import { type ConnectionUse, failedAt, PROBE_WITHIN, revoked } from './using.ts'
 
@@ -80,12 +80,15 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
   return {
     async listConnections(ctx: Context) {
       const items = await store.listConnections(ctx.tx, ctx.workspace.workspace_id)
-      const kinds = (await offered(ctx.tx, ctx.org.org_id)).map(({ kind, title, config_schema, secret_fields }) => ({
-        kind,
-        title,
-        config_schema,
-        secret_fields,
-      }))
+      const kinds = (await offered(ctx.tx, ctx.org.org_id)).map(
+        ({ kind, title, config_schema, secret_fields, execute }) => ({
+          kind,
+          title,
+          config_schema,
+          can_write: execute !== undefined,
+          secret_fields,
+        }),
+      )
       return { items, kinds }
     },
 
@@ -97,6 +100,7 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
       const config = input.config as JsonObject
       const secrets = input.secrets ?? {}
       check(warehouse, config, secrets)
+      if (input.allow_write) requireWritable(warehouse)
       await requireWorking(ctx, warehouse, config, secrets)
       const connectionId = newId()
       return inScope(ctx, async (tx) => {
@@ -107,6 +111,7 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
           config,
           secrets: use.seal(workspaceId, connectionId, warehouse, { config, secrets }),
           owner_id: ctx.person.user_id,
+          allow_write: input.allow_write,
         })
         await recordAudit(ctx, tx, { action: 'connection.created', subject: toWire('conn', connectionId) })
         return found(ctx, tx, connectionId)
@@ -115,6 +120,24 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
 
     getConnection: (ctx: Context, { connection_id }: ById): Promise<Connection> =>
       inScope(ctx, (tx) => found(ctx, tx, connection_id)),
+
+    /** Who may write through a connection is its owner's to say, and that of owners of the workspace. */
+    updateConnection: (ctx: Context, input: ById & z.output<typeof ConnectionPatch>): Promise<Connection> =>
+      inScope(ctx, async (tx) => {
+        const { connection_id, name, allow_write } = input
+        const { workspace_id, role } = ctx.workspace
+        const connection = await found(ctx, tx, connection_id)
+        if (allow_write !== undefined && allow_write !== connection.allow_write) {
+          if (role !== 'owner' && connection.owner_id !== ctx.person.user_id)
+            throw problem('forbidden', 'Only the owner of the connection or of the workspace may change who writes.')
+          if (allow_write) requireWritable(warehouses[connection.kind])
+        }
+        await store.updateConnection(tx, workspace_id, connection_id, { name, allow_write })
+        const subject = toWire('conn', connection_id)
+        const data = { ...(allow_write !== undefined && { allow_write }) }
+        await recordAudit(ctx, tx, { action: 'connection.updated', subject, data })
+        return found(ctx, tx, connection_id)
+      }),
 
     /** A fresh probe; the answer is 200 whether it works or not. */
     async verifyConnection(ctx: Context, { connection_id }: ById): Promise<Connection> {
@@ -171,12 +194,14 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
       const connection = await found(ctx, ctx.tx, input.connection_id)
       if (connection.status === 'revoked') throw revoked(connection.name)
       if (input.table !== undefined) requireTable(warehouses[connection.kind], input.table)
+      if (input.cursor !== undefined) requireCursor(warehouses[connection.kind], input.cursor)
       return store.insertSource(ctx.tx, workspace_id, {
         source_id: newId(),
         connection_id: input.connection_id,
         name: input.name,
         table: input.table ?? null,
         query: input.query ?? null,
+        cursor: input.cursor ?? null,
         created_by: ctx.person.user_id,
       })
     },
@@ -229,6 +254,21 @@ function check(warehouse: Warehouse, config: JsonObject, secrets: Secrets): void
   for (const { name, required } of warehouse.secret_fields)
     if (required && !secrets[name]) errors.push({ path: `/secrets/${name}`, message: 'is required' })
   if (errors.length > 0) throw invalid(errors)
+}
+
+function requireWritable(warehouse: Warehouse): void {
+  if (warehouse.execute === undefined)
+    throw invalid([{ path: '/allow_write', message: `connections to ${warehouse.title} are read-only` }])
+}
+
+function requireCursor(warehouse: Warehouse, column: string): void {
+  if (warehouse.readFrom === undefined)
+    throw invalid([{ path: '/cursor', message: `connections to ${warehouse.title} have no cursors` }])
+  try {
+    warehouse.readFrom('select 1', column, true)
+  } catch {
+    throw invalid([{ path: '/cursor', message: 'is not the name of a column' }])
+  }
 }
 
 function requireTable(warehouse: Warehouse, table: string): void {

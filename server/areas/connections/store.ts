@@ -3,10 +3,10 @@ import type { Tx } from '#platform/db/pool'
 import type { WarehouseKind } from '#providers/warehouse/index'
 import type { Connection, Source } from './schema.ts'
 
-const sourceColumns = 'source_id, connection_id, name, "table", query, created_at'
+const sourceColumns = 'source_id, connection_id, name, "table", query, cursor_column as cursor, created_at'
 
 /** What people see; never the sealed secret. */
-const columns = `connection_id, name, kind, config, status, problem, owner_id, checked_at, created_at, updated_at,
+const columns = `connection_id, name, kind, config, allow_write, status, problem, owner_id, checked_at, created_at, updated_at,
   jsonb_build_object('state', case when secrets is null then 'revoked' else 'stored' end) as credential`
 
 type Row = Omit<Connection, 'sources'>
@@ -17,6 +17,7 @@ export type Usable = {
   name: string
   kind: WarehouseKind
   config: JsonObject
+  allow_write: boolean
   status: 'active' | 'failing' | 'revoked'
   secrets: Buffer | null
   owner_id: string | null
@@ -42,6 +43,7 @@ function withSources(row: Row, sources: Source[]): Connection {
     name,
     kind,
     config,
+    allow_write,
     status,
     problem,
     credential,
@@ -55,6 +57,7 @@ function withSources(row: Row, sources: Source[]): Connection {
     name,
     kind,
     config,
+    allow_write,
     status,
     problem,
     credential,
@@ -80,7 +83,7 @@ export const findConnection = async (
 
 export const findUsable = (tx: Tx, workspaceId: string, connectionId: string): Promise<Usable | undefined> =>
   tx.maybe<Usable>(
-    `select connection_id, name, kind, config, status, secrets, owner_id from connections
+    `select connection_id, name, kind, config, allow_write, status, secrets, owner_id from connections
      where workspace_id = $1 and connection_id = $2`,
     [workspaceId, connectionId],
   )
@@ -95,11 +98,12 @@ export const insertConnection = (
     config: JsonObject
     secrets: Buffer
     owner_id: string
+    allow_write: boolean
   },
 ): Promise<number> =>
   tx.count(
-    `insert into connections (workspace_id, connection_id, name, kind, config, status, secrets, owner_id)
-     values ($1, $2, $3, $4, $5, 'active', $6, $7)`,
+    `insert into connections (workspace_id, connection_id, name, kind, config, status, secrets, owner_id, allow_write)
+     values ($1, $2, $3, $4, $5, 'active', $6, $7, $8)`,
     [
       workspaceId,
       connection.connection_id,
@@ -108,7 +112,20 @@ export const insertConnection = (
       connection.config,
       connection.secrets,
       connection.owner_id,
+      connection.allow_write,
     ],
+  )
+
+export const updateConnection = (
+  tx: Tx,
+  workspaceId: string,
+  connectionId: string,
+  { name, allow_write }: { name: string | undefined; allow_write: boolean | undefined },
+): Promise<number> =>
+  tx.count(
+    `update connections set name = coalesce($3, name), allow_write = coalesce($4, allow_write), updated_at = now()
+     where workspace_id = $1 and connection_id = $2`,
+    [workspaceId, connectionId, name ?? null, allow_write ?? null],
   )
 
 /** The outcome of a probe; a connection revoked in the meantime stays so. */
@@ -178,13 +195,23 @@ export const insertSource = (
     name: string
     table: string | null
     query: string | null
+    cursor: string | null
     created_by: string
   },
 ): Promise<Source> =>
   tx.row<Source>(
-    `insert into sources (workspace_id, source_id, connection_id, name, "table", query, created_by)
-     values ($1, $2, $3, $4, $5, $6, $7) returning ${sourceColumns}`,
-    [workspaceId, source.source_id, source.connection_id, source.name, source.table, source.query, source.created_by],
+    `insert into sources (workspace_id, source_id, connection_id, name, "table", query, created_by, cursor_column)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${sourceColumns}`,
+    [
+      workspaceId,
+      source.source_id,
+      source.connection_id,
+      source.name,
+      source.table,
+      source.query,
+      source.created_by,
+      source.cursor,
+    ],
   )
 
 export const deleteSource = (tx: Tx, workspaceId: string, sourceId: string): Promise<number> =>

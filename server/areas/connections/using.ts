@@ -1,11 +1,13 @@
-import type { JsonObject } from '#model/definition'
+import type { Json, JsonObject } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { Problem, problem } from '#platform/errors'
 import type { Vault } from '#platform/secrets'
 import {
+  type Executed,
   type Query,
   type QueryResult,
+  type Rows,
   type Step,
   type Target,
   type Warehouse,
@@ -25,6 +27,7 @@ export const steps: Record<Step, string> = {
   tls: 'TLS',
   sign_in: 'sign in',
   read: 'read',
+  write: 'write',
 }
 
 /** A failed probe or query, told so that the person who must act knows where to look. */
@@ -39,7 +42,18 @@ export const failedAt = (
 export const revoked = (name: string): Problem =>
   problem('connection_revoked', `The connection "${name}" was revoked. Store a new credential to use it again.`)
 
-export type QueryOptions = Omit<Query, 'text'> & ({ text: string } | { table: string })
+/** `from`: only rows from this value of the column on, in its order. */
+export type FromCursor = { column: string; value: Json | undefined }
+
+export type QueryOptions = Omit<Query, 'text'> & ({ text: string } | { table: string }) & { from?: FromCursor }
+
+function readingOf(warehouse: Warehouse, options: QueryOptions): Pick<Query, 'text' | 'params'> {
+  const { from, params } = options
+  const text = 'text' in options ? options.text : warehouse.readTable(options.table)
+  if (from === undefined || warehouse.readFrom === undefined) return { text, ...(params !== undefined && { params }) }
+  const isFirst = from.value === undefined
+  return { text: warehouse.readFrom(text, from.column, isFirst), ...(!isFirst && { params: [from.value!] }) }
+}
 
 export function makeConnectionUse({ db, vault, warehouses }: { db: Database; vault: Vault; warehouses: Warehouses }) {
   const placeOf = (workspaceId: string, connectionId: string, warehouse: Warehouse, config: JsonObject) =>
@@ -92,8 +106,8 @@ export function makeConnectionUse({ db, vault, warehouses }: { db: Database; vau
     const warehouse = warehouses[connection.kind]
     try {
       const target = open(workspaceId, connection)
-      const text = 'text' in options ? options.text : warehouse.readTable(options.table)
-      const { params, limit, maxBytes, timeoutMs, signal } = options
+      const { limit, maxBytes, timeoutMs, signal } = options
+      const { text, params } = readingOf(warehouse, options)
       const result = await warehouse.query(target, {
         text,
         limit,
@@ -110,8 +124,38 @@ export function makeConnectionUse({ db, vault, warehouses }: { db: Database; vau
     }
   }
 
+  /** Statements or rows, written through a connection that allows it. Undefined where the workspace has no such connection. */
+  async function executeOnConnection(
+    workspaceId: string,
+    connectionId: string,
+    what: { statement: string; params: Json[] } | Rows,
+    limits: { timeoutMs: number; signal: AbortSignal },
+  ): Promise<Executed | 'read only' | undefined> {
+    const connection = await find(workspaceId, connectionId)
+    if (connection === undefined) return undefined
+    const warehouse = warehouses[connection.kind]
+    if (!connection.allow_write || warehouse.execute === undefined || warehouse.writing === undefined)
+      return 'read only'
+    const target = open(workspaceId, connection)
+    const statements =
+      'statement' in what
+        ? [{ text: what.statement, params: what.params }]
+        : what.rows.length === 0
+          ? []
+          : warehouse.writing.statementsFor(what)
+    if (statements.length === 0) return { affected: [0] }
+    try {
+      return await warehouse.execute(target, { statements, ...limits, beyond: async () => {} })
+    } catch (error) {
+      const isBroken = error instanceof WarehouseFailure && error.step !== 'write' && error.step !== 'read'
+      if (isBroken) await note(workspaceId, connectionId, error)
+      throw error
+    }
+  }
+
   return {
     seal,
+    executeOnConnection,
 
     async probe(workspaceId: string, connection: store.Usable, signal: AbortSignal): Promise<WarehouseFailure | null> {
       try {

@@ -153,6 +153,33 @@ describe('dataset.write', () => {
     expect((await world.owner.call('GET', `/api/datasets/${id}`)).body.records).toEqual([{ n: 1 }])
   })
 
+  test('updates records by a key, adds the others, and keeps what a record does not name', async () => {
+    const id = await makeDataset([
+      { id: 'a', n: 1, kept: true },
+      { id: 'b', n: 2 },
+    ])
+    const args = { dataset_id: id, mode: 'upsert', key: 'id', records: { $ref: 'input.records' } }
+    const records = [
+      { id: 'c', n: 9 },
+      { id: 'a', n: 5 },
+      { id: 'c', n: 3 },
+    ]
+    expect((await runNode('dataset.write', args, { records })).results.record_count).toBe(3)
+    expect((await world.owner.call('GET', `/api/datasets/${id}`)).body.records).toEqual([
+      { id: 'a', n: 5, kept: true },
+      { id: 'b', n: 2 },
+      { id: 'c', n: 3 },
+    ])
+    const failed = await runNode('dataset.write', args, { records: [{ n: 1 }] })
+    expect(failed.error).toMatchObject({ code: 'bad_record' })
+    const saved = await save([
+      { id: 'n', type: 'dataset.write', args: { dataset_id: id, mode: 'upsert', records: [] } },
+    ])
+    expect(saved.status).toBe(422)
+    const named = { name: 'By key', mode: 'upsert', key: 'id', records: { $ref: 'input.records' } }
+    expect((await runNode('dataset.write', named, { records })).results.record_count).toBe(2)
+  })
+
   test('does not make its own execution fail when it reads again', async () => {
     const id = await makeDataset([{ n: 1 }])
     const saved = await save(
@@ -173,24 +200,25 @@ describe('dataset.write', () => {
   })
 })
 
-describe('warehouse.query', () => {
-  const connect = async (person: TestPerson = world.owner): Promise<string> => {
-    const { body } = await person.call('POST', '/api/connections', {
-      body: {
-        name: 'Own',
-        kind: 'postgres',
-        config: {
-          host: cluster.hostname,
-          port: Number(cluster.port),
-          database: service().database.name,
-          user: decodeURIComponent(cluster.username),
-        },
-        secrets: { password: decodeURIComponent(cluster.password) },
+const connect = async (person: TestPerson = world.owner, more: object = {}): Promise<string> => {
+  const { body } = await person.call('POST', '/api/connections', {
+    body: {
+      ...more,
+      name: 'Own',
+      kind: 'postgres',
+      config: {
+        host: cluster.hostname,
+        port: Number(cluster.port),
+        database: service().database.name,
+        user: decodeURIComponent(cluster.username),
       },
-    })
-    return body.connection_id
-  }
+      secrets: { password: decodeURIComponent(cluster.password) },
+    },
+  })
+  return body.connection_id
+}
 
+describe('warehouse.query', () => {
   test('gives rows and columns, with parameters apart from the text', async () => {
     const done = await runNode(
       'warehouse.query',
@@ -234,6 +262,67 @@ describe('warehouse.query', () => {
       { connection_id: { $ref: 'input.id' }, query: 'select 1' },
       { id: foreign },
     )
+    expect(failed.error.code).toBe('unknown_reference')
+  })
+})
+
+describe('warehouse.execute', () => {
+  const sql = (text: string) => service().sql<Record<string, unknown>>(text)
+
+  test('writes with parameters and rows by key, all or nothing, through a connection that allows it', async () => {
+    const connection_id = await connect(world.owner, { allow_write: true })
+    await sql('create table written (id integer primary key, name text)')
+    const execute = (args: object, input: object = {}) =>
+      runNode('warehouse.execute', { connection_id, ...args }, input)
+    const text = "'; drop table users; --"
+    const statement = 'insert into written values ($1, $2)'
+    expect((await execute({ statement, params: [1, { $ref: 'input.said' }] }, { said: text })).results).toEqual({
+      affected: 1,
+    })
+    const rows = [{ id: 1, name: 'Ada' }, { id: 2 }]
+    expect((await execute({ table: 'written', rows: { $ref: 'input.rows' }, key: ['id'] }, { rows })).results).toEqual({
+      affected: 2,
+    })
+    expect(await sql('select * from written order by id')).toEqual([
+      { id: 1, name: 'Ada' },
+      { id: 2, name: null },
+    ])
+    const failed = await execute({ table: 'written', rows: [{ id: 7 }, { id: 1 }] })
+    expect(failed.error).toMatchObject({ code: 'warehouse_failed', details: { step: 'write' } })
+    expect((await sql('select * from written')).length).toBe(2)
+    expect((await execute({ table: 'written', rows: [] })).results).toEqual({ affected: 0 })
+    const quoted = await execute({ table: 'written"; drop table written; --', rows: [{ id: 1 }] })
+    expect(quoted.error).toMatchObject({ code: 'warehouse_failed', details: { step: 'write' } })
+    const both = await save([
+      { id: 'n', type: 'warehouse.execute', args: { connection_id, statement, table: 'written', rows: [] } },
+    ])
+    expect(both.status).toBe(422)
+  })
+
+  test('writes nothing through a connection that does not allow it, or no longer', async () => {
+    const connection_id = await connect(world.owner)
+    const statement = 'create table never (a int)'
+    const refused = await runNode('warehouse.execute', { connection_id, statement })
+    expect(refused.error.code).toBe('connection_read_only')
+    const patch = (person: TestPerson, body: object) =>
+      person.call('PATCH', `/api/connections/${connection_id}`, { body })
+    expect((await patch(world.member, { allow_write: true })).status).toBe(403)
+    expect((await patch(world.member, { name: 'Renamed' })).body).toMatchObject({ name: 'Renamed', allow_write: false })
+    expect((await patch(world.owner, { allow_write: true })).body.allow_write).toBe(true)
+    expect((await runNode('warehouse.execute', { connection_id, statement })).results).toEqual({ affected: null })
+    await patch(world.owner, { allow_write: false })
+    expect((await runNode('warehouse.execute', { connection_id, statement })).error.code).toBe('connection_read_only')
+    const duckdb = { name: 'Local', kind: 'duckdb', config: {}, allow_write: true }
+    const local = await world.owner.call('POST', '/api/connections', { body: duckdb })
+    expect([local.status, local.body.errors?.[0].path]).toEqual([422, '/allow_write'])
+  })
+
+  test('through a connection of another workspace is refused when saved and again when run', async () => {
+    const foreign = await connect(world.stranger, { allow_write: true })
+    const args = { connection_id: foreign, statement: 'create table never (a int)' }
+    const saved = await save([{ id: 'n', type: 'warehouse.execute', args }])
+    expect([saved.status, saved.body.code]).toEqual([422, 'unknown_reference'])
+    const failed = await runNode('warehouse.execute', { ...args, connection_id: { $ref: 'input.id' } }, { id: foreign })
     expect(failed.error.code).toBe('unknown_reference')
   })
 })

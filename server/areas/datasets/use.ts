@@ -13,6 +13,7 @@ import { RecordsRefused } from './records/refused.ts'
 import type { Dataset } from './schema.ts'
 import * as store from './store.ts'
 import { makeTurns } from './turns.ts'
+import { presentRecords, upsertRecords, withoutKeys } from './upserting.ts'
 import { type Draft, type Instead, packRecords, type Records, withDraft } from './writing.ts'
 
 // What executions, jobs and suites do with datasets. The HTTP surface is in service.ts.
@@ -22,6 +23,8 @@ const MAX_READ_BYTES = 8 << 20
 /** Each failed one is another process's success. */
 const MAX_TRIES = 50
 const BACK_OFF = 20
+
+async function* nothing(): AsyncGenerator<JsonObject[]> {}
 
 export function makeDatasetUse({ db }: { db: Database }) {
   const inTurn = makeTurns()
@@ -47,7 +50,8 @@ export function makeDatasetUse({ db }: { db: Database }) {
   }
 
   /** Another process may be faster: then again, with what it left. */
-  const write: WriteDataset = async ({ workspaceId, executionId, key, target, records, mode, startedBy }) => {
+  const write: WriteDataset = async (wanted) => {
+    const { workspaceId, executionId, key, target, records, mode, recordKey, startedBy } = wanted
     for (let tries = 1; ; tries++) {
       const earlier = await within(workspaceId, (tx) => store.findWrite(tx, workspaceId, key))
       if (earlier) return answerOf(earlier)
@@ -59,14 +63,20 @@ export function makeDatasetUse({ db }: { db: Database }) {
       const kept = mode === 'append' && found !== undefined ? found : undefined
       const written = await withDraft(db, workspaceId, async (draft) => {
         if (kept) await within(workspaceId, (tx) => store.copyChunks(tx, workspaceId, kept.version_id, draft.versionId))
-        const content = await packRecords([records], draft, { kept: kept && { pointed: kept, db } }).catch(refused)
+        const names = found?.columns.map(({ name }) => name) ?? []
+        const pages =
+          mode === 'upsert' && recordKey !== null
+            ? upsertRecords(found === undefined ? nothing() : presentRecords(db, found), records, recordKey, names)
+            : [records]
+        const content = await packRecords(pages, draft, { kept: kept && { pointed: kept, db } }).catch(refused)
         return within(workspaceId, async (tx) => {
           await store.lockName(tx, workspaceId, key)
           const done = await store.findWrite(tx, workspaceId, key)
           if (done) return { done, stored: false }
           let dataset: Dataset
           if (found) {
-            const replaced = await replace(tx, workspaceId, found.dataset_id, draft, content, kept?.version_id)
+            const from = mode === 'replace' ? undefined : found.version_id
+            const replaced = await replace(tx, workspaceId, found.dataset_id, draft, content, from)
             if (replaced === undefined || replaced === 'moved') return undefined
             dataset = replaced
           } else {
@@ -139,20 +149,40 @@ export function makeDatasetUse({ db }: { db: Database }) {
         })
       }),
 
-    /** Replaces all records of a dataset at once; `dataset_unbound` where it is gone. */
+    /**
+     * Replaces all records of a dataset at once; `dataset_unbound` where it is gone. With `except`, those that are there and have none
+     * of the keys stay, before the new ones.
+     */
     replaceRecordsOf: (
       workspaceId: string,
       datasetId: string,
       records: Records,
       alsoDo: (tx: Tx) => Promise<void>,
       instead: Instead,
+      except?: { key: string; keys: ReadonlySet<string> },
     ): Promise<Dataset> =>
       withDraft(db, workspaceId, async (draft) => {
-        const content = await packRecords(records, draft, { instead })
+        const gone = () => problem('dataset_unbound', 'The dataset was deleted. Bind another one.')
+        const present = except && (await within(workspaceId, (tx) => store.findPointed(tx, workspaceId, datasetId)))
+        if (except && !present) throw gone()
+        let kept = 0
+        async function* all(): AsyncGenerator<readonly unknown[]> {
+          if (except && present) {
+            const names = present.columns.map(({ name }) => name)
+            for await (const page of withoutKeys(presentRecords(db, present), except.key, except.keys, names)) {
+              kept += page.length
+              yield page
+            }
+          }
+          yield* records as AsyncIterable<readonly unknown[]>
+        }
+        const content = await packRecords(all(), draft, {
+          instead: (at, record, reason) => instead(at - kept, record, reason),
+        })
         return within(workspaceId, async (tx) => {
-          const dataset = await replace(tx, workspaceId, datasetId, draft, content)
-          if (dataset === undefined || dataset === 'moved')
-            throw problem('dataset_unbound', 'The dataset was deleted. Bind another one.')
+          const dataset = await replace(tx, workspaceId, datasetId, draft, content, present?.version_id)
+          if (dataset === 'moved') throw problem('unavailable', 'The dataset was changed meanwhile.')
+          if (dataset === undefined) throw gone()
           await alsoDo(tx)
           return dataset
         })

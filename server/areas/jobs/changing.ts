@@ -28,6 +28,7 @@ export const fresh: JobFields = {
   output_name: null,
   output_dataset_id: null,
   output_bound: false,
+  output_mode: 'replace',
   cron: null,
   timezone: null,
   concurrency: DEFAULT_CONCURRENCY,
@@ -109,8 +110,24 @@ export function makeChange({ workflows, datasets }: ChangeOptions) {
     await check('sources', '/source_id', fields.source_id, present.source_id)
     await check('datasets', '/output/dataset_id', fields.output_dataset_id, present.output_dataset_id)
     if (unknown.length > 0) throw unknownReference(...unknown)
+    await checkOutput(ctx, fields)
     if (fields.output_dataset_id !== null && fields.output_dataset_id === fields.dataset_id)
       throw invalid([{ path: '/output/dataset_id', message: 'is the dataset that the job reads' }])
+  }
+
+  /** Rows that a run did not read must not vanish from its output. */
+  async function checkOutput(ctx: Context, fields: JobFields): Promise<void> {
+    const writes = fields.output_bound || fields.output_name !== null
+    if (!writes) return
+    if (fields.output_mode === 'upsert') {
+      if (fields.key_column === null)
+        throw invalid([{ path: '/key', message: 'is required for an output with the mode upsert' }])
+      return
+    }
+    const isIncremental =
+      fields.source_id !== null && (await executed.hasCursor(ctx.tx, ctx.workspace.workspace_id, fields.source_id))
+    if (isIncremental)
+      throw invalid([{ path: '/output/mode', message: 'must be upsert: the source gives only new rows' }])
   }
 
   async function checkRecipe(ctx: Context, fields: JobFields, inputs: Json): Promise<void> {
@@ -198,20 +215,21 @@ function retryOf(given: JobPut['retry'], present: JobFields['retry']): JobFields
 function outputOf(
   given: JobPut['output'],
   present: JobFields,
-): Pick<JobFields, 'output_name' | 'output_dataset_id' | 'output_bound'> {
+): Pick<JobFields, 'output_name' | 'output_dataset_id' | 'output_bound' | 'output_mode'> {
   const { output_name, output_dataset_id, output_bound } = present
-  if (given === undefined) return { output_name, output_dataset_id, output_bound }
-  if (given === null) return { output_name: null, output_dataset_id: null, output_bound: false }
+  if (given === undefined) return { output_name, output_dataset_id, output_bound, output_mode: present.output_mode }
+  if (given === null) return { output_name: null, output_dataset_id: null, output_bound: false, output_mode: 'replace' }
+  const output_mode = given.mode ?? present.output_mode
   if (given.new === undefined) {
     const { dataset_id = null } = given
     // A fetched job sent back says so of a dataset that was deleted.
     if (dataset_id === null && !outputIsGone(present))
       throw invalid([{ path: '/output', message: 'needs new or dataset_id' }])
-    return { output_name: null, output_dataset_id: dataset_id, output_bound: true }
+    return { output_name: null, output_dataset_id: dataset_id, output_bound: true, output_mode }
   }
   const kept = given.new === present.output_name ? present.output_dataset_id : null
   // A fetched job sent back says both; otherwise the dataset of a new output is not for the caller to choose.
   if (given.dataset_id != null && given.dataset_id !== kept)
     throw invalid([{ path: '/output', message: 'has new and dataset_id; an output is one of the two' }])
-  return { output_name: given.new, output_dataset_id: kept, output_bound: false }
+  return { output_name: given.new, output_dataset_id: kept, output_bound: false, output_mode }
 }

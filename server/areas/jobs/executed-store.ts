@@ -63,3 +63,10 @@ export const exists = async (tx: Tx, what: 'datasets' | 'sources', workspaceId: 
       : 'select from sources where workspace_id = $1 and source_id = $2',
     [workspaceId, id],
   )) !== undefined
+
+/** Whether a source gives only rows that are new since the last run. */
+export const hasCursor = async (tx: Tx, workspaceId: string, sourceId: string): Promise<boolean> =>
+  (await tx.maybe('select from sources where workspace_id = $1 and source_id = $2 and cursor_column is not null', [
+    workspaceId,
+    sourceId,
+  ])) !== undefined

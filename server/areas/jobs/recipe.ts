@@ -27,6 +27,12 @@ export const recipeHash = (definitionSha256: string): Buffer => sha256Of([2, def
 export const legacyRecipeHash = (definitionSha256: string, { mapping, only_if }: Recipe): Buffer =>
   sha256Of([definitionSha256, mapping, only_if])
 
+/** Everything that decides which rows of a source are done, and how. */
+export const doneHash = (
+  definitionSha256: string,
+  job: { mapping: Json; only_if: string | null; key_column: string | null; source_id: string | null },
+): string => sha256Of([definitionSha256, job.mapping, job.only_if, job.key_column, job.source_id]).toString('hex')
+
 /** Expressions that do not compile, or that name anything but `record`. */
 export function checkMapping(mapping: JsonObject, path = '/mapping'): FieldError[] {
   const issues: Issue[] = []

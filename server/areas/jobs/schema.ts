@@ -68,7 +68,12 @@ const Retry = z
   })
   .meta({ id: 'JobRetry' })
 
-const Output = z.object({ new: z.string().optional(), dataset_id: id('ds').nullable().optional() })
+const OutputMode = z.enum(['replace', 'upsert'])
+const Output = z.object({
+  new: z.string().optional(),
+  dataset_id: id('ds').nullable().optional(),
+  mode: OutputMode.describe('`upsert` keeps rows whose key this run did not read'),
+})
 
 export const Job = z
   .object({
@@ -121,7 +126,11 @@ const settable = {
   mapping: jsonObject().nullable().optional(),
   only_if: condition.nullable().optional(),
   output: z
-    .strictObject({ new: name().optional(), dataset_id: reference('ds').nullable().optional() })
+    .strictObject({
+      new: name().optional(),
+      dataset_id: reference('ds').nullable().optional(),
+      mode: OutputMode.optional().describe('`replace` (default), or `upsert` by the `key` column of the job'),
+    })
     .refine((output) => output.new !== undefined || output.dataset_id !== undefined, 'needs new or dataset_id')
     .nullable()
     .optional(),

@@ -42,6 +42,48 @@ async function makeSource(source: object): Promise<string> {
 }
 
 describe('a job over a warehouse', () => {
+  test('with a cursor reads what is new since its last run, and keeps the other rows of its output', async () => {
+    const { member } = world
+    await warehouse.query(`create table crm.growing (id integer, name text, changed integer);
+      insert into crm.growing select n, 'row ' || n, n from generate_series(1, 5) n; grant select on crm.growing to ${role}`)
+    const source_id = await makeSource({ table: 'crm.growing', cursor: 'changed' })
+    const body = { definition: recipe, source_id, mapping: { name: { $ref: 'record.name' } }, key: 'id' }
+    const without = await member.call('POST', '/api/enrichment-jobs', {
+      body: { name: 'No', ...body, output: { new: 'Rows' } },
+    })
+    expect([without.status, without.body.errors?.[0].path]).toEqual([422, '/output/mode'])
+    const job = await makeJob(member, { ...body, output: { new: 'Rows', mode: 'upsert' } })
+    expect((await runJob(member, job)).last_run).toMatchObject({ total: 5, counts: { succeeded: 5 } })
+    await warehouse.query(
+      `update crm.growing set name = 'other', changed = 6 where id = 2; insert into crm.growing values (9, 'new', 7)`,
+    )
+    const second = await runJob(member, job)
+    // Rows with the highest value are read again, since others may have come with it.
+    expect(second.last_run).toMatchObject({ total: 3, counts: { succeeded: 2, skipped: 1 } })
+    const output = await member.call('GET', `/api/datasets/${second.output.dataset_id}`)
+    const rows = output.body.records.map(({ id, result }: { id: number; result: { seen: { name: string } } }) => [
+      id,
+      result.seen.name,
+    ])
+    expect(rows.toSorted()).toEqual([
+      [1, 'row 1'],
+      [2, 'other'],
+      [3, 'row 3'],
+      [4, 'row 4'],
+      [5, 'row 5'],
+      [9, 'new'],
+    ])
+    expect((await runJob(member, job)).last_run).toMatchObject({ total: 1, counts: { skipped: 1 } })
+    // Everything that was done is done otherwise now, so every row is read.
+    await member.call('PUT', `/api/enrichment-jobs/${job}`, { body: { mapping: { name: { $ref: 'record.id' } } } })
+    expect((await runJob(member, job)).last_run).toMatchObject({ total: 6, counts: { succeeded: 6 } })
+    expect((await runJob(member, job, { full: true })).last_run).toMatchObject({ total: 6, counts: { succeeded: 6 } })
+    const bad = await member.call('POST', `/api/connections/${connection}/sources`, {
+      body: { name: 'No', table: 't', cursor: 'a"b' },
+    })
+    expect([bad.status, bad.body.errors?.[0].path]).toEqual([422, '/cursor'])
+  }, 60_000)
+
   test('whose table vanished ends with the reason, does nothing, and tells its owner', async () => {
     const { member } = world
     await warehouse.query('create table crm.going as select 1 as n')

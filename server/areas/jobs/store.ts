@@ -4,6 +4,7 @@ import type { Tx } from '#platform/db/pool'
 import { pageRows } from '#platform/http/page'
 import type { Retry } from './ledger/verdict.ts'
 import type { Job, JobRun, Role } from './schema.ts'
+import type { SourceCursor } from './source.ts'
 
 /** `a.pending` and the like: what has no row yet is pending too. */
 export const countsOf = (of: string): string =>
@@ -19,8 +20,8 @@ export const runColumns = (
     'error', case when ${of}.finished_at is not null then ${of}.error end, 'started_at', ${of}.started_at, 'finished_at', ${of}.finished_at`
 
 const columns = `j.job_id, j.name, j.owner_id, j.workflow_id, d.definition, j.dataset_id, j.source_id, j.mapping, j.only_if,
-  case when j.output_name is not null then json_build_object('new', j.output_name, 'dataset_id', j.output_dataset_id)
-    when j.output_bound then json_build_object('dataset_id', j.output_dataset_id) end as output,
+  case when j.output_name is not null then json_build_object('new', j.output_name, 'dataset_id', j.output_dataset_id, 'mode', j.output_mode)
+    when j.output_bound then json_build_object('dataset_id', j.output_dataset_id, 'mode', j.output_mode) end as output,
   case when j.cron is not null then json_build_object('cron', j.cron, 'timezone', j.timezone) end as schedule,
   j.concurrency, j.stop_on_error_rate, j.key_column as key, j.retry, j.max_cost, j.max_tokens::float8 as max_tokens,
   coalesce((select json_agg(json_build_object('user_id', m.user_id, 'role', m.role) order by m.user_id) from job_members m
@@ -114,6 +115,8 @@ export type JobRow = {
   max_cost: number | null
   max_tokens: number | null
   legacy_ledger: boolean
+  source_cursor: SourceCursor | null
+  output_mode: 'replace' | 'upsert'
   status: 'idle' | 'running' | 'paused' | 'failed'
   paused_reason: string | null
   due_at: Date | null
@@ -127,7 +130,7 @@ export type JobRow = {
 
 const rowColumns = `j.job_id, j.name, j.owner_id, j.workflow_id, j.definition_id, j.dataset_id, j.source_id, j.mapping, j.only_if,
   j.output_name, j.output_dataset_id, j.output_bound, j.cron, j.timezone, j.concurrency, j.stop_on_error_rate, j.key_column,
-  j.retry, j.max_cost, j.max_tokens::float8 as max_tokens, j.legacy_ledger, j.status, j.paused_reason, j.due_at,
+  j.retry, j.max_cost, j.max_tokens::float8 as max_tokens, j.legacy_ledger, j.source_cursor, j.output_mode, j.status, j.paused_reason, j.due_at,
   j.due_full, j.due_retry_failed, j.due_sample, j.due_by, j.last_run_id, now() as now,
   j.workflow_id is not null and not exists (select from workflows f where f.workspace_id = j.workspace_id
     and f.workflow_id = j.workflow_id and f.deleted_at is null) as workflow_gone`
@@ -165,6 +168,7 @@ export type JobFields = Pick<
   | 'output_name'
   | 'output_dataset_id'
   | 'output_bound'
+  | 'output_mode'
   | 'cron'
   | 'timezone'
   | 'concurrency'
@@ -196,6 +200,7 @@ const valuesOf = (fields: JobFields): unknown[] => [
   JSON.stringify(fields.retry),
   fields.max_cost,
   fields.max_tokens,
+  fields.output_mode,
 ]
 
 export const insertJob = (
@@ -208,8 +213,8 @@ export const insertJob = (
   tx.count(
     `insert into enrichment_jobs (workspace_id, job_id, owner_id, name, workflow_id, definition_id, dataset_id, source_id, mapping,
        only_if, output_name, output_dataset_id, cron, timezone, concurrency, stop_on_error_rate, due_at, output_bound, key_column, retry,
-       max_cost, max_tokens)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
+       max_cost, max_tokens, output_mode)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
     [workspaceId, jobId, ownerId, ...valuesOf(fields)],
   )
 
@@ -217,7 +222,7 @@ export const updateJob = (tx: Tx, workspaceId: string, jobId: string, fields: Jo
   tx.count(
     `update enrichment_jobs set name = $3, workflow_id = $4, definition_id = $5, dataset_id = $6, source_id = $7, mapping = $8,
        only_if = $9, output_name = $10, output_dataset_id = $11, cron = $12, timezone = $13, concurrency = $14,
-       stop_on_error_rate = $15, due_at = $16, output_bound = $17, key_column = $18, retry = $19, max_cost = $20, max_tokens = $21, updated_at = now()
+       stop_on_error_rate = $15, due_at = $16, output_bound = $17, key_column = $18, retry = $19, max_cost = $20, max_tokens = $21, output_mode = $22, updated_at = now()
      where workspace_id = $1 and job_id = $2`,
     [workspaceId, jobId, ...valuesOf(fields)],
   )

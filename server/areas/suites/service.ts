@@ -174,6 +174,7 @@ export function makeSuites({ datasets, modelOf, engine }: SuitesOptions) {
         retry_failed: false,
         sample: null,
         columns: null,
+        cursor_from: null,
         stop_on_error_rate: null,
         dataset_id: dataset.dataset_id,
         source_id: null,

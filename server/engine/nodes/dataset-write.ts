@@ -11,7 +11,9 @@ export type WriteDataset = (wanted: {
   /** An existing dataset; or a name: the newest dataset of that name, made if there is none. */
   target: { datasetId: string } | { name: string }
   records: Json[]
-  mode: 'replace' | 'append'
+  mode: 'replace' | 'append' | 'upsert'
+  /** With `upsert`: the field by which records are the same. */
+  recordKey: string | null
   startedBy: string | null
 }) => Promise<{ datasetId: string; sha256: string; recordCount: number }>
 
@@ -22,19 +24,32 @@ export const makeDatasetWrite = ({ writeDataset }: { writeDataset: WriteDataset 
       kind: 'tool',
       group: 'data',
       title: 'Write a dataset',
-      description: 'Replaces the records of a dataset or appends to them. A new name creates a dataset.',
+      description:
+        'Replaces the records of a dataset, appends to them, or updates those with the same key. A new name creates a dataset.',
       icon: 'table',
       colour: '#0f766e',
-      keywords: ['records', 'rows', 'table', 'store', 'save', 'append'],
+      keywords: ['records', 'rows', 'table', 'store', 'save', 'append', 'upsert', 'update'],
       args_schema: fields(
         {
           dataset_id: { type: 'string', title: 'Dataset', minLength: 1, 'x-id': 'ds' },
           name: { type: 'string', title: 'Name', minLength: 1, maxLength: 200 },
           records: { type: 'array', title: 'Records', items: { type: 'object' } },
-          mode: { title: 'Mode', enum: ['replace', 'append'], default: 'replace' },
+          mode: { title: 'Mode', enum: ['replace', 'append', 'upsert'], default: 'replace' },
+          key: {
+            type: 'string',
+            title: 'Key',
+            minLength: 1,
+            maxLength: 256,
+            description: 'With upsert: a record whose value of this field exists is updated, others are added',
+          },
         },
         ['records'],
-        { oneOf: [{ required: ['dataset_id'] }, { required: ['name'] }] },
+        {
+          oneOf: [{ required: ['dataset_id'] }, { required: ['name'] }],
+          if: { properties: { mode: { const: 'upsert' } }, required: ['mode'] },
+          // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+          then: { required: ['key'] },
+        },
       ),
       output_schema: {
         type: 'object',
@@ -58,7 +73,8 @@ export const makeDatasetWrite = ({ writeDataset }: { writeDataset: WriteDataset 
             ? { datasetId: fromWire('ds', args.dataset_id) ?? NOWHERE }
             : { name: String(args.name).trim() },
         records: args.records as Json[],
-        mode: args.mode === 'append' ? 'append' : 'replace',
+        mode: args.mode === 'append' || args.mode === 'upsert' ? args.mode : 'replace',
+        recordKey: typeof args.key === 'string' ? args.key : null,
         startedBy,
       })
       return { output: { dataset_id: toWire('ds', datasetId), sha256, record_count: recordCount } }

@@ -10,6 +10,7 @@ import {
   nameSchema,
   probeOver,
   quoteTable,
+  readFromWith,
   rowOf,
   textOf,
   toJson,
@@ -166,6 +167,7 @@ export function makeBigquery(outgoing: Outgoing): Warehouse {
     probe: probeOver(outgoing, webOf, query),
     query,
     readTable: (table) => `select * from ${quoteTable(table, '`')}`,
+    readFrom: readFromWith('`', '?'),
   }
 }
 

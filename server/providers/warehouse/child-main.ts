@@ -31,6 +31,8 @@ const makers: Record<WarehouseKind, (task: ChildTask) => Promise<Warehouse>> = {
     const { makeOutgoing } = await import('#platform/outgoing/outgoing')
     return (await import('./bigquery.ts')).makeBigquery(makeOutgoing({ allowTargets }))
   },
+  mysql: async (task) => (await import('./mysql.ts')).makeMysql(makeGuard(task.allowTargets)),
+  sqlserver: async (task) => (await import('./sqlserver.ts')).makeSqlserver(makeGuard(task.allowTargets)),
   duckdb: async ({ directory }) => (await import('./duckdb.ts')).makeDuckdb(directory),
 }
 
@@ -84,7 +86,8 @@ async function run(task: ChildTask): Promise<void> {
     await say({ done: true })
   } catch (error) {
     const step = error instanceof WarehouseFailure ? error.step : 'read'
-    await say({ failed: messageOf(error), step, spent: over.signal.aborted })
+    const changed = error instanceof WarehouseFailure ? error.changed : 'unknown'
+    await say({ failed: messageOf(error), step, changed, spent: over.signal.aborted })
   } finally {
     stopWatching()
     destroySockets()
@@ -96,6 +99,11 @@ async function answer(task: ChildTask, signal: AbortSignal): Promise<void> {
   const warehouse = await makers[task.kind](task)
   const { timeoutMs } = task.query
   if (task.do === 'probe') return warehouse.probe(task.target, { timeoutMs, signal })
+  if (task.do === 'execute') {
+    const work = { statements: task.statements, timeoutMs, signal, beyond: () => say({ beyond: true }) }
+    const { affected } = await warehouse.execute!(task.target, work)
+    return say({ affected })
+  }
   const { columns, pages } = await warehouse.query(task.target, { ...task.query, signal })
   await say({ columns })
   for await (const page of pages) await sayPage(page)

@@ -1,13 +1,15 @@
-import type { Query, ResultColumn, Step, Target, WarehouseKind } from './index.ts'
+import type { Changed, Query, ResultColumn, Statement, Step, Target, WarehouseKind } from './index.ts'
 
 // What the service and the process that talks to a warehouse say to each other, as frames over its pipes. The secrets of one
 // connection go this way and no other: a process's arguments and environment can be read by others on the machine.
 
 export type ChildTask = {
-  do: 'probe' | 'query'
+  do: 'probe' | 'query' | 'execute'
   kind: WarehouseKind
   target: Target
   query: Pick<Query, 'text' | 'params' | 'limit' | 'timeoutMs'>
+  /** Of an execution. */
+  statements: Statement[]
   /** Bytes it may receive from outside for this task. */
   maxReceived: number
   /** Private addresses that the installation allows. */
@@ -23,9 +25,12 @@ export type ToChild = ChildTask | { do: 'taken' } | { do: 'warm'; kind: 'duckdb'
 export type FromChild =
   | { columns: ResultColumn[] }
   | { rows: number }
+  /** What follows cannot be taken back. */
+  | { beyond: true }
+  | { affected: (number | null)[] }
   | { done: true }
   /** `spent`: it holds what it should not keep, and takes no further task. */
-  | { failed: string; step: Step; spent: boolean }
+  | { failed: string; step: Step; changed: Changed; spent: boolean }
 
 export const MAX_PAGES_AHEAD = 4
 export const MAX_PAGE_CHARS = 1024 * 1024

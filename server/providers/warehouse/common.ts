@@ -236,6 +236,15 @@ export const bareStatement = (text: string): string => {
 export const asSubquery = (text: string, limit: number): string =>
   `select * from (\n${bareStatement(text)}\n) limit ${limit}`
 
+/** The rows of a statement from a value of a column on, in its order; the value is a parameter. */
+export const readFromWith =
+  (quote: '"' | '`', parameter: string): NonNullable<Warehouse['readFrom']> =>
+  (text, column, isFirst) => {
+    const at = quoteTable(column, quote, 1)
+    const from = isFirst ? '' : ` where ${at} >= ${parameter}`
+    return `select * from (\n${bareStatement(text)}\n) heddle_source${from} order by ${at}`
+  }
+
 /** Takes at most `limit` rows off a stream of pages. */
 export async function* limited(pages: AsyncIterable<JsonObject[]>, limit: number): AsyncGenerator<JsonObject[]> {
   let left = limit

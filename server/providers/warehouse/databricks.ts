@@ -9,6 +9,7 @@ import {
   probeOver,
   quoteTable,
   type Reach,
+  readFromWith,
   rowOf,
   textOf,
   type Web,
@@ -130,5 +131,6 @@ export function makeDatabricks(reach: Reach): Warehouse {
     probe: probeOver(reach, webOf, query),
     query,
     readTable: (table) => `select * from ${quoteTable(table, '`')}`,
+    readFrom: readFromWith('`', '?'),
   }
 }

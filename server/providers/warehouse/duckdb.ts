@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { inStep, quoteTable, textOf } from './common.ts'
+import { inStep, quoteTable, readFromWith, textOf } from './common.ts'
 import { type Query, type QueryResult, type Target, type Warehouse, WarehouseFailure } from './index.ts'
 
 const fileName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}(\.duckdb)?$/
@@ -49,5 +49,6 @@ export function makeDuckdb(directory: string): Warehouse {
     },
     query,
     readTable: (table) => `select * from ${quoteTable(table, '"')}`,
+    readFrom: readFromWith('"', '$1'),
   }
 }

@@ -1,4 +1,4 @@
-import type { Json } from '#model/definition'
+import type { Json, JsonObject } from '#model/definition'
 
 /** `mayBeClear`: where the server offers no TLS, the password is sent without it. */
 export type Encryption = { tls: boolean; verify: boolean; mayBeClear: boolean }
@@ -27,4 +27,12 @@ export function encryptionOf(ssl: Json | undefined, address: string): Encryption
     default:
       return { tls: true, verify: true, mayBeClear: false }
   }
+}
+
+export const sslSchema: JsonObject = {
+  title: 'Encryption',
+  enum: ['verify', 'no-verify', 'prefer', 'off', 'require', true, false],
+  default: 'verify',
+  description:
+    '`verify` (or true) checks the certificate; `no-verify` (or `require`) encrypts without checking it; `off` (or false) sends everything in clear, the password too; `prefer` is `no-verify`, save on the machine of the service itself, where it does without TLS if none is offered',
 }

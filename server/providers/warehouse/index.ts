@@ -9,18 +9,25 @@ export const warehouseKinds = [
   'databricks',
   'clickhouse',
   'duckdb',
+  'mysql',
+  'sqlserver',
 ] as const
 export type WarehouseKind = (typeof warehouseKinds)[number]
 
-/** What a probe does, in this order; a failure names the step it happened in. */
-export type Step = 'resolve' | 'connect' | 'tls' | 'sign_in' | 'read'
+/** What a probe does, in this order; a failure names the step it happened in. `write` is what only executions come to. */
+export type Step = 'resolve' | 'connect' | 'tls' | 'sign_in' | 'read' | 'write'
+
+/** What a failed execution may have changed: nothing, or nobody knows. */
+export type Changed = 'nothing' | 'unknown'
 
 export class WarehouseFailure extends Error {
   readonly step: Step
+  readonly changed: Changed
 
-  constructor(step: Step, message: string) {
+  constructor(step: Step, message: string, changed: Changed = step === 'write' ? 'unknown' : 'nothing') {
     super(message)
     this.step = step
+    this.changed = changed
   }
 }
 
@@ -42,7 +49,31 @@ export type Query = {
 export type ResultColumn = { name: string; type: string }
 export type QueryResult = { columns: ResultColumn[]; pages: AsyncIterable<JsonObject[]> }
 
-/** One kind of data warehouse. Everything it does is read-only and goes only to `destination`. */
+export type Statement = { text: string; params: Json[] }
+
+/** Statements that write, in one transaction where the vendor has one. */
+export type Work = {
+  statements: Statement[]
+  timeoutMs: number
+  signal: AbortSignal
+  /** Called before what cannot be taken back. A failure before that has changed nothing. */
+  beyond(): Promise<void>
+}
+
+/** Rows that each statement changed, as far as the vendor tells. */
+export type Executed = { affected: (number | null)[] }
+
+export type Rows = { table: string; columns: string[]; rows: Json[][]; key: string[] }
+
+/** What a vendor's SQL looks like where this program writes it. */
+export type Writing = {
+  /** Whether several statements are all or nothing. */
+  transaction: boolean
+  /** Inserts the rows; with a key, rows that are there already are updated. */
+  statementsFor(rows: Rows): Statement[]
+}
+
+/** One kind of data warehouse. It goes only to `destination`, and only `execute` writes. */
 export type Warehouse = {
   kind: WarehouseKind
   title: string
@@ -58,6 +89,12 @@ export type Warehouse = {
   query(target: Target, query: Query): Promise<QueryResult>
   /** A statement that reads a whole table, its name quoted part by part. */
   readTable(table: string): string
+  /** The rows of a statement from a value of a column on, in its order; the value is the only parameter. Absent: not offered. */
+  readFrom?(text: string, column: string, isFirst: boolean): string
+  /** Absent: this kind is read-only here. */
+  writing?: Writing
+  /** Throws WarehouseFailure. */
+  execute?(target: Target, work: Work): Promise<Executed>
 }
 
 export type Warehouses = Record<WarehouseKind, Warehouse>

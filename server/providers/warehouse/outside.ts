@@ -6,7 +6,17 @@ import type { JsonObject } from '#model/definition'
 import type { ChildPool } from '#platform/children/pool'
 import { rowsOf, type Said, type WarehouseChild } from './child.ts'
 import type { ChildTask } from './child-protocol.ts'
-import { type Query, type QueryResult, type Target, type Warehouse, WarehouseFailure } from './index.ts'
+import {
+  type Changed,
+  type Executed,
+  type Query,
+  type QueryResult,
+  type Statement,
+  type Target,
+  type Warehouse,
+  WarehouseFailure,
+  type Work,
+} from './index.ts'
 
 export type Setup = Pick<ChildTask, 'allowTargets' | 'directory'>
 
@@ -38,6 +48,7 @@ export function runOutside(warehouse: Warehouse, pool: ChildPool<WarehouseChild>
     what: ChildTask['do'],
     target: Target,
     { text, params, limit, timeoutMs, maxBytes, signal }: Query,
+    statements: Statement[] = [],
   ): AsyncGenerator<{ said: Said; taken(): void }> {
     await warehouse.prepare?.(target)
     const lease = await pool.lease(target.workspaceId, keyOf(kind, target), signal).catch(() => {
@@ -55,7 +66,8 @@ export function runOutside(warehouse: Warehouse, pool: ChildPool<WarehouseChild>
         kind,
         target,
         query: { text, limit, timeoutMs, ...(params !== undefined && { params }) },
-        maxReceived: what === 'probe' ? MAX_PROBE_BYTES : receivedFor(maxBytes ?? MAX_BYTES),
+        statements,
+        maxReceived: what !== 'query' ? MAX_PROBE_BYTES : receivedFor(maxBytes ?? MAX_BYTES),
         ca: extraAuthorities(),
         ...setup,
       })
@@ -63,7 +75,7 @@ export function runOutside(warehouse: Warehouse, pool: ChildPool<WarehouseChild>
         const said = await child.next()
         if ('failed' in said.header) {
           clean = !said.header.spent
-          throw new WarehouseFailure(said.header.step, said.header.failed)
+          throw new WarehouseFailure(said.header.step, said.header.failed, said.header.changed)
         }
         if ('done' in said.header) {
           clean = true
@@ -89,8 +101,39 @@ export function runOutside(warehouse: Warehouse, pool: ChildPool<WarehouseChild>
       const columns = header && 'columns' in header ? header.columns : []
       return { columns, pages: readPages(conversation, query) }
     },
+    ...(warehouse.execute && {
+      execute: (target: Target, work: Work): Promise<Executed> => {
+        const { timeoutMs, signal } = work
+        const conversation = converse('execute', target, { text: '', limit: 0, timeoutMs, signal }, work.statements)
+        return listen(conversation, warehouse.writing?.transaction === true)
+      },
+    }),
   }
 }
+
+/** A process that ended, or was ended, before it said that there is no way back has changed nothing: the server rolls back. */
+async function listen(
+  conversation: AsyncGenerator<{ said: Said; taken(): void }>,
+  transaction: boolean,
+): Promise<Executed> {
+  let isBeyond = !transaction
+  let executed: Executed | undefined
+  try {
+    for await (const { said } of conversation) {
+      if ('beyond' in said.header) isBeyond = true
+      if ('affected' in said.header) executed = { affected: said.header.affected }
+    }
+  } catch (error) {
+    const { step, message, changed } = error as WarehouseFailure
+    if (!(error instanceof WarehouseFailure)) throw error
+    if (step !== 'write' && step !== 'read') throw error
+    throw new WarehouseFailure('write', message, isBeyond ? changedBeyond(step, changed) : 'nothing')
+  }
+  return executed ?? { affected: [] }
+}
+
+/** `read` is what is said of a process that ended. */
+const changedBeyond = (step: string, changed: Changed): Changed => (step === 'write' ? changed : 'unknown')
 
 /** Counted here once more: the process that read the rows has met a server that may be anybody's. */
 async function* readPages(

@@ -13,14 +13,24 @@ import {
   portSchema,
   quoteTable,
   type Reach,
+  readFromWith,
   resolveAddress,
   rowOf,
   startTls,
   textOf,
   uniqueNames,
 } from './common.ts'
-import { type Encryption, encryptionOf } from './encryption.ts'
-import { type Query, type QueryResult, type Target, type Warehouse, WarehouseFailure } from './index.ts'
+import { type Encryption, encryptionOf, sslSchema } from './encryption.ts'
+import {
+  type Executed,
+  type Query,
+  type QueryResult,
+  type Target,
+  type Warehouse,
+  WarehouseFailure,
+  type Work,
+} from './index.ts'
+import { type Dialect, executeInTransaction, writingIn } from './writing.ts'
 
 // PostgreSQL, and Redshift, which speaks the same protocol.
 
@@ -228,15 +238,51 @@ async function runQuery(client: pg.Client, { text, params, limit, timeoutMs, sig
   }
 }
 
+async function runWork(client: pg.Client, work: Work): Promise<Executed> {
+  const stop = (): void => void streamOf(client).destroy()
+  work.signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await executeInTransaction(
+      {
+        begin: async () => {
+          await client.query('begin')
+          await client.query(`set local statement_timeout to ${Math.ceil(work.timeoutMs)}`)
+        },
+        async run({ text, params }) {
+          const values = params.map(toParameter)
+          const config = { text: bareStatement(text), values, queryMode: 'extended' } as pg.QueryConfig
+          return (await client.query(config)).rowCount
+        },
+        commit: () => client.query('commit'),
+        rollback: () => client.query('rollback'),
+      },
+      work,
+    )
+  } finally {
+    work.signal.removeEventListener('abort', stop)
+    await client.end().catch(() => {})
+  }
+}
+
+/** The protocol counts parameters in 16 bits. */
+export const postgresDialect: Dialect = {
+  transaction: true,
+  maxParameters: 65_535,
+  quote: { open: '"', close: '"' },
+  parameter: (n) => `$${n}`,
+  upsert: 'on conflict',
+}
+export const redshiftDialect: Dialect = { ...postgresDialect, maxParameters: 32_767, upsert: 'delete and insert' }
+
 const toParameter = (value: Json): unknown =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 
 const typeNames = new Map(Object.entries(builtins).map(([name, oid]) => [oid as number, name.toLowerCase()]))
 const typeName = (oid: number): string => typeNames.get(oid) ?? 'text'
 
-type Flavour = Pick<Warehouse, 'kind' | 'title'> & { port: number }
+type Flavour = Pick<Warehouse, 'kind' | 'title'> & { port: number; dialect: Dialect }
 
-function makeFlavour(reach: Reach, { kind, title, port }: Flavour): Warehouse {
+function makeFlavour(reach: Reach, { kind, title, port, dialect }: Flavour): Warehouse {
   const place = (target: Target): Place => placeOf(target.config, port)
   const password = (target: Target): string => target.secrets.password ?? ''
   return {
@@ -251,13 +297,7 @@ function makeFlavour(reach: Reach, { kind, title, port }: Flavour): Warehouse {
         port: portSchema(port),
         database: nameSchema('Database'),
         user: nameSchema('User'),
-        ssl: {
-          title: 'Encryption',
-          enum: ['verify', 'no-verify', 'prefer', 'off', 'require', true, false],
-          default: 'verify',
-          description:
-            '`verify` (or true) checks the certificate; `no-verify` (or `require`) encrypts without checking it; `off` (or false) sends everything in clear, the password too; `prefer` is `no-verify`, save on the machine of the service itself, where it does without TLS if none is offered',
-        },
+        ssl: sslSchema,
         ca: { type: 'string', title: 'Certificate authority (PEM)', maxLength: 65_536 },
       },
     },
@@ -277,11 +317,14 @@ function makeFlavour(reach: Reach, { kind, title, port }: Flavour): Warehouse {
     },
     query: async (target, query) => runQuery(await open(reach, place(target), password(target)), query),
     readTable: (table) => `select * from ${quoteTable(table, '"')}`,
+    readFrom: readFromWith('"', '$1'),
+    writing: writingIn(dialect),
+    execute: async (target, work) => runWork(await open(reach, place(target), password(target)), work),
   }
 }
 
 export const makePostgres = (reach: Reach): Warehouse =>
-  makeFlavour(reach, { kind: 'postgres', title: 'PostgreSQL', port: 5432 })
+  makeFlavour(reach, { kind: 'postgres', title: 'PostgreSQL', port: 5432, dialect: postgresDialect })
 
 export const makeRedshift = (reach: Reach): Warehouse =>
-  makeFlavour(reach, { kind: 'redshift', title: 'Amazon Redshift', port: 5439 })
+  makeFlavour(reach, { kind: 'redshift', title: 'Amazon Redshift', port: 5439, dialect: redshiftDialect })

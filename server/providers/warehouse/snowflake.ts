@@ -8,6 +8,7 @@ import {
   probeOver,
   quoteTable,
   type Reach,
+  readFromWith,
   rowOf,
   textOf,
   uniqueNames,
@@ -139,6 +140,7 @@ export function makeSnowflake(reach: Reach): Warehouse {
     probe: probeOver(reach, webOf, query),
     query,
     readTable: (table) => `select * from ${quoteTable(table, '"')}`,
+    readFrom: readFromWith('"', '?'),
   }
 }
 

@@ -9,10 +9,12 @@ import { makeClickhouse } from './clickhouse.ts'
 import { inTime, messageOf, within } from './common.ts'
 import { makeDatabricks } from './databricks.ts'
 import { makeDuckdb } from './duckdb.ts'
-import { type Target, type Warehouse, WarehouseFailure, type Warehouses } from './index.ts'
+import { type Target, type Warehouse, WarehouseFailure, type Warehouses, type Work } from './index.ts'
+import { makeMysql } from './mysql.ts'
 import { runOutside } from './outside.ts'
 import { makePostgres, makeRedshift } from './postgres.ts'
 import { makeSnowflake } from './snowflake.ts'
+import { makeSqlserver } from './sqlserver.ts'
 
 /** Where the DuckDB files of all workspaces stand. */
 export const duckdbDirectory = (dataDir: string): string => join(dataDir, 'warehouses')
@@ -59,6 +61,8 @@ export function makeWarehouses(options: WarehousesOptions) {
     databricks: outside(makeDatabricks(outgoing)),
     clickhouse: outside(makeClickhouse(outgoing)),
     duckdb: outside(makeDuckdb(directory)),
+    mysql: outside(makeMysql(outgoing)),
+    sqlserver: outside(makeSqlserver(outgoing)),
   }
   return {
     warehouses,
@@ -76,8 +80,23 @@ export function makeWarehouses(options: WarehousesOptions) {
  * for the secrets by value. Every probe and query has a time limit here, whatever its driver thinks of one.
  */
 function discreet(warehouse: Warehouse): Warehouse {
+  const { execute } = warehouse
   return {
     ...warehouse,
+    ...(execute && {
+      async execute(target: Target, work: Work) {
+        const late = AbortSignal.timeout(work.timeoutMs)
+        try {
+          return await execute(target, { ...work, signal: AbortSignal.any([work.signal, late]) })
+        } catch (error) {
+          throw withoutSecrets(
+            error,
+            target,
+            late.aborted ? `no answer within ${Math.round(work.timeoutMs / 1000)} s` : undefined,
+          )
+        }
+      },
+    }),
     probe: (target, options) =>
       within(options, (signal) => warehouse.probe(target, { ...options, signal })).catch((error: unknown) => {
         throw withoutSecrets(error, target)
@@ -101,9 +120,9 @@ async function* guarded<T>(pages: AsyncIterable<T>, target: Target): AsyncGenera
   }
 }
 
-function withoutSecrets(error: unknown, { secrets }: Pick<Target, 'secrets'>): WarehouseFailure {
+function withoutSecrets(error: unknown, { secrets }: Pick<Target, 'secrets'>, instead?: string): WarehouseFailure {
   const step = error instanceof WarehouseFailure ? error.step : 'read'
-  let message = messageOf(error)
+  let message = instead ?? messageOf(error)
   for (const secret of Object.values(secrets).flatMap(partsOf)) {
     const spellings = [
       secret,
@@ -113,7 +132,7 @@ function withoutSecrets(error: unknown, { secrets }: Pick<Target, 'secrets'>): W
     ]
     for (const spelling of spellings) message = message.replaceAll(spelling, '[redacted]')
   }
-  return new WarehouseFailure(step, message)
+  return new WarehouseFailure(step, message, error instanceof WarehouseFailure ? error.changed : 'unknown')
 }
 
 /** A key file is many secrets in one. Shorter texts than these would only tear words apart. */

@@ -10,7 +10,8 @@ import { missingFor } from '../connections.ts'
 import { appendEvent } from '../events.ts'
 import { findDefinition } from '../executed-store.ts'
 import { pauseForMissing } from '../hooks.ts'
-import { legacyRecipeHash, recipeHash } from '../recipe.ts'
+import { doneHash, legacyRecipeHash, recipeHash } from '../recipe.ts'
+import type { SourceCursor } from '../source.ts'
 import { type JobRow, outputIsGone, takeDueJob } from '../store.ts'
 import { tellOwners } from '../telling.ts'
 import { findForbidden } from './allowed.ts'
@@ -39,6 +40,13 @@ async function executedBy(tx: Tx, workspaceId: string, job: JobRow): Promise<Exe
 }
 
 const isError = (value: object): value is RunError => 'code' in value
+
+/** From where the source is read: only if all rows before that were done in the same way, and none of them is to be done again. */
+function cursorOf(job: JobRow, sha256: string): SourceCursor {
+  const of = doneHash(sha256, job)
+  const goesOn = !job.due_full && !job.due_retry_failed && job.source_cursor?.of === of
+  return goesOn ? job.source_cursor! : { of }
+}
 
 /** A due job becomes a run, in one transaction: however many look, one begins it. The id of a run to drive, if there is one. */
 export function beginRun(
@@ -89,6 +97,7 @@ export function beginRun(
       retry_failed: job.due_retry_failed,
       sample: job.due_sample,
       columns: dataset?.columns.map(({ name }) => name) ?? null,
+      cursor_from: isError(executed) || job.source_id === null ? null : cursorOf(job, executed.sha256),
       stop_on_error_rate: job.stop_on_error_rate,
       dataset_id: job.dataset_id,
       source_id: job.source_id,

@@ -5,6 +5,7 @@ import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import { appendEvent } from '../events.ts'
+import type { SourceCursor, SourceRows } from '../source.ts'
 import { datasetChanged } from './errors.ts'
 import { type FlightOptions, makeFlights, type Target } from './flights.ts'
 import { addSpent, capReached, roomUnderCap, spentOf, tooManyFailures } from './limits.ts'
@@ -32,7 +33,12 @@ export type DriveOptions = FlightOptions & {
   onWaiting(runId: string, waits: boolean): void
   /** Whether its executions have usage to add up. */
   isMetered(definition: Definition): boolean
-  readSource(workspaceId: string, sourceId: string, signal: AbortSignal): Promise<AsyncIterable<JsonObject[]>>
+  readSource(
+    workspaceId: string,
+    sourceId: string,
+    cursor: SourceCursor | null,
+    signal: AbortSignal,
+  ): Promise<SourceRows>
 }
 
 const PLAN_AHEAD = 4_000

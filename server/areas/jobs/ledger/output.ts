@@ -6,7 +6,7 @@ import { problem } from '#platform/errors'
 import type { Blobs } from '#providers/blobs/index'
 import { outputIsGone } from '../store.ts'
 import { plan } from './plan.ts'
-import { type BadResult, failResults, type Outcome, readEarlier, readOutcomes } from './records.ts'
+import { type BadResult, failResults, listKeys, type Outcome, readEarlier, readOutcomes } from './records.ts'
 import { type Lease, LeaseLost, moveRun, type Run } from './runs.ts'
 import { inLedger } from './scope.ts'
 
@@ -15,15 +15,17 @@ export type Done = Outcome & { record: JsonObject }
 export type OutcomeReader = { db: Database; datasets: DatasetUse; blobs: Blobs }
 
 const AT_ONCE = 500
+const KEYS_AT_ONCE = 10_000
 
 /** Every record of a run with what came of it, in order, a few hundred at a time. */
 export async function* readDone(
   { db, datasets, blobs }: OutcomeReader,
   run: Run,
   versionId: string,
+  to = run.total,
 ): AsyncGenerator<Done[]> {
   const { workspace_id: workspaceId } = run
-  for await (const { first, texts } of datasets.readVersion(workspaceId, versionId, { from: 0, to: run.total })) {
+  for await (const { first, texts } of datasets.readVersion(workspaceId, versionId, { from: 0, to })) {
     for (let at = 0; at < texts.length; at += AT_ONCE) {
       const some = texts.slice(at, at + AT_ONCE)
       const from = first + at
@@ -64,11 +66,22 @@ async function* withResults(pages: AsyncIterable<Done[]>, columns: readonly stri
   for await (const page of pages) yield page.map((done) => outputRecord(columns, done))
 }
 
+/** Of every record of the run: their rows of earlier runs give way to those of this one. */
+async function keysOf(db: Database, run: Run, key: string): Promise<{ key: string; keys: ReadonlySet<string> }> {
+  const keys = new Set<string>()
+  for (let from = 0; from < run.total; from += KEYS_AT_ONCE) {
+    const rows = await inLedger(db, run.workspace_id, (tx) => listKeys(tx, run, from, from + KEYS_AT_ONCE))
+    for (const { record_key } of rows) keys.add(record_key)
+  }
+  return { key, keys }
+}
+
 export type OutputRow = {
   owner_id: string
   output_name: string | null
   output_dataset_id: string | null
   output_bound: boolean
+  output_mode: string
 }
 
 /** Each record with its result, as a dataset: made by the first run, replaced by later ones. Nothing is seen of it before it is whole. */
@@ -82,14 +95,19 @@ export async function writeOutput(
   const { workspace_id: workspaceId, job_id } = run
   const job = await db.tenant({ workspaceId, userId: null }, (tx) =>
     tx.maybe<OutputRow>(
-      'select owner_id, output_name, output_dataset_id, output_bound from enrichment_jobs where workspace_id = $1 and job_id = $2',
+      'select owner_id, output_name, output_dataset_id, output_bound, output_mode from enrichment_jobs where workspace_id = $1 and job_id = $2',
       [workspaceId, job_id],
     ),
   )
   if (!job) throw new LeaseLost('the job is gone')
   if (outputIsGone(job))
     throw problem('dataset_unbound', 'The dataset that the job writes was deleted. Give it another output.')
-  const records = withResults(readDone(reader, run, versionId), run.columns ?? [])
+  const upsertBy = job.output_mode === 'upsert' ? run.key_column : null
+  // Records that an upsert did not come to keep the rows that they have.
+  const records = withResults(
+    readDone(reader, run, versionId, upsertBy === null ? run.total : run.planned),
+    run.columns ?? [],
+  )
   const bad: BadResult[] = []
   // One result that cannot be stored fails its record, and keeps none of the others out.
   const instead = (position: number, record: unknown, reason: string): JsonObject => {
@@ -103,7 +121,8 @@ export async function writeOutput(
     await moveRun(tx, run, lease, { succeeded: -succeeded, skipped: -skipped, failed: succeeded + skipped })
   }
   if (job.output_dataset_id !== null) {
-    await datasets.replaceRecordsOf(workspaceId, job.output_dataset_id, records, settle, instead)
+    const except = upsertBy === null ? undefined : await keysOf(db, run, upsertBy)
+    await datasets.replaceRecordsOf(workspaceId, job.output_dataset_id, records, settle, instead, except)
     return job.output_dataset_id
   }
   if (job.output_name === null) return null

@@ -56,15 +56,15 @@ export function plan(text: string, { recipe_format, mapping, only_if, key_column
     error: { code, message },
     text,
   })
+  const key = key_column === null || recipe_format === 1 ? null : keyOf(key_column, record)
   if (only_if !== null) {
     try {
-      if (!wants(only_if, record)) return { ...planned, wanted: false }
+      if (!wants(only_if, record)) return { ...planned, key: key ?? null, wanted: false }
     } catch (error) {
       return failed('only_if_failed', (error as Error).message, only_if)
     }
   }
   if (recipe_format === 1) return planned
-  const key = key_column === null ? null : keyOf(key_column, record)
   if (key === undefined)
     return failed(
       'bad_key',

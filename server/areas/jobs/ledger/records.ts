@@ -317,3 +317,10 @@ export const readEarlier = (tx: Tx, run: Run, from: number, records: Planned[]):
       records.map(({ wanted }) => wanted),
     ],
   )
+
+export const listKeys = (tx: Tx, run: Run, from: number, to: number): Promise<{ record_key: string }[]> =>
+  tx.rows<{ record_key: string }>(
+    `select record_key from ledger_records where workspace_id = $1 and run_id = $2 and position >= $3 and position < $4
+       and record_key is not null`,
+    [run.workspace_id, run.run_id, from, to],
+  )

@@ -121,8 +121,11 @@ async function capture(
 ): Promise<RunError | 'given up' | undefined> {
   const { workspace_id: workspaceId } = run
   let captured: Awaited<ReturnType<DatasetUse['captureVersion']>>
+  let reached: Json | undefined
   try {
-    captured = await datasets.captureVersion(workspaceId, await readSource(workspaceId, run.source_id!, signal))
+    const rows = await readSource(workspaceId, run.source_id!, run.cursor_from, signal)
+    captured = await datasets.captureVersion(workspaceId, rows.pages)
+    reached = rows.reached()
   } catch (error) {
     if (isProblem(error, 'unavailable')) throw error
     return signal.aborted ? 'given up' : reasonOf(error, 'source_failed')
@@ -136,6 +139,7 @@ async function capture(
         dataset_sha256: sha256,
         captured_version_id: version_id,
         columns,
+        cursor_to: reached === undefined ? null : { value: reached },
       }),
     )
     .catch(async (error: unknown) => {
@@ -186,7 +190,7 @@ async function endRun(tx: Tx, datasets: DatasetUse, run: runs.Run, lease: runs.L
   if (ended.captured_version_id !== null) await datasets.releaseVersion(tx, workspaceId, ended.captured_version_id)
   if (job_id === null) return
   await runs.settleJob(tx, run, status === 'failed' ? 'failed' : 'idle')
-  if (status === 'succeeded' && run.sample === null) await runs.endAdoption(tx, run)
+  if (status === 'succeeded' && run.sample === null) await runs.settleSource(tx, run)
   await appendEvent(tx, workspaceId, job_id, 'job.finished', {
     run_id: toWire('run', run.run_id),
     status,

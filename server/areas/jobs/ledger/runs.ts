@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
+import type { SourceCursor } from '../source.ts'
 import type { RunError } from './run-error.ts'
 import type { Retry } from './verdict.ts'
 
@@ -36,6 +37,8 @@ export type Run = {
   /** How many records to try; null: all. */
   sample: number | null
   columns: string[] | null
+  cursor_from: SourceCursor | null
+  cursor_to: { value: Json } | null
   stop_on_error_rate: number | null
   dataset_id: string | null
   source_id: string | null
@@ -66,7 +69,7 @@ export class LeaseLost extends Error {}
 
 const columns = `workspace_id, run_id, job_id, suite_id, status, is_full, recipe_sha256, recipe_format, legacy_recipe_sha256, key_column,
   mapping, only_if, definition_ref, workflow_id, version_id, concurrency, max_attempts, retry, max_cost, max_tokens::float8 as max_tokens,
-  retry_failed, sample, columns, stop_on_error_rate, dataset_id, source_id, captured_version_id, dataset_sha256, total, planned, claimed,
+  retry_failed, sample, columns, cursor_from, cursor_to, stop_on_error_rate, dataset_id, source_id, captured_version_id, dataset_sha256, total, planned, claimed,
   running, succeeded, failed, skipped, filtered, failed_before, first_succeeded, first_failed, usage, error, requested_by, epoch,
   started_at`
 
@@ -95,6 +98,7 @@ export type NewRun = Pick<
   | 'retry_failed'
   | 'sample'
   | 'columns'
+  | 'cursor_from'
   | 'stop_on_error_rate'
   | 'dataset_id'
   | 'source_id'
@@ -108,9 +112,9 @@ export const insertRun = (tx: Tx, workspaceId: string, run: NewRun): Promise<num
   tx.count(
     `insert into ledger_runs (workspace_id, run_id, job_id, suite_id, status, is_full, recipe_sha256, mapping, only_if, definition_ref,
        workflow_id, version_id, concurrency, max_attempts, stop_on_error_rate, dataset_id, source_id, dataset_sha256, total, requested_by,
-       recipe_format, legacy_recipe_sha256, key_column, retry, max_cost, max_tokens, retry_failed, sample, columns, lease_until)
+       recipe_format, legacy_recipe_sha256, key_column, retry, max_cost, max_tokens, retry_failed, sample, columns, cursor_from, lease_until)
      values ($1, $2, $3, $4, case when $16::uuid is null then 'running' else 'starting' end, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-       $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, now())`,
+       $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, now())`,
     [
       workspaceId,
       run.run_id,
@@ -139,7 +143,8 @@ export const insertRun = (tx: Tx, workspaceId: string, run: NewRun): Promise<num
       run.max_tokens,
       run.retry_failed,
       run.sample,
-      run.columns === null ? null : JSON.stringify(run.columns),
+      textOf(run.columns),
+      textOf(run.cursor_from),
     ],
   )
 
@@ -219,7 +224,10 @@ export type Counted = Pick<
 
 export type Moves = Partial<
   Counted &
-    Pick<Run, 'planned' | 'claimed' | 'total' | 'dataset_sha256' | 'captured_version_id' | 'columns' | 'usage'> & {
+    Pick<
+      Run,
+      'planned' | 'claimed' | 'total' | 'dataset_sha256' | 'captured_version_id' | 'columns' | 'cursor_to' | 'usage'
+    > & {
       status: 'running' | 'writing'
       running: number
       error: RunError | null
@@ -236,7 +244,8 @@ export async function moveRun(tx: Tx, run: Run, lease: Lease, moves: Moves): Pro
        status = coalesce($10, r.status), running = coalesce($11, running), succeeded = succeeded + $12, failed = failed + $13,
        skipped = skipped + $14, filtered = filtered + $15, failed_before = failed_before + $16,
        first_succeeded = first_succeeded + $17, first_failed = first_failed + $18, columns = coalesce($19, columns),
-       usage = case when $20::json is null then usage else sum_of_usage(usage, $20) end, error = coalesce($21, r.error)
+       usage = case when $20::json is null then usage else sum_of_usage(usage, $20) end, error = coalesce($21, r.error),
+       cursor_to = coalesce($22, cursor_to)
      where workspace_id = $1 and run_id = $2 and runner_id = $3 and epoch = $4 and finished_at is null
      returning ${WATCHED}`,
     [
@@ -261,6 +270,7 @@ export async function moveRun(tx: Tx, run: Run, lease: Lease, moves: Moves): Pro
       textOf(moves.columns),
       textOf(moves.usage),
       textOf(moves.error),
+      textOf(moves.cursor_to),
     ],
   )
   if (!row) throw new LeaseLost('the run is driven by another runner, or gone')
@@ -323,9 +333,11 @@ export const settleJob = (tx: Tx, run: Run, status: 'idle' | 'failed'): Promise<
     status,
   ])
 
-/** A complete run has adopted every result of format 1 that its records have. */
-export const endAdoption = (tx: Tx, run: Run): Promise<number> =>
+/** A complete run has adopted every result of format 1 that its records have, and has done the rows of its source up to a value. */
+export const settleSource = (tx: Tx, run: Run): Promise<number> =>
   tx.count(
-    'update enrichment_jobs set legacy_ledger = false where workspace_id = $1 and job_id = $2 and legacy_ledger',
-    [run.workspace_id, run.job_id],
+    `update enrichment_jobs set legacy_ledger = false,
+       source_cursor = case when $3::json is null then source_cursor else json_build_object('of', $4::text, 'value', $3::json -> 'value') end
+     where workspace_id = $1 and job_id = $2 and (legacy_ledger or $3::json is not null)`,
+    [run.workspace_id, run.job_id, textOf(run.cursor_to), run.cursor_from?.of ?? null],
   )

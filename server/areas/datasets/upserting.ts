@@ -1,0 +1,64 @@
+import type { Json, JsonObject } from '#model/definition'
+import { own } from '#model/json'
+import type { Database } from '#platform/db/pool'
+import { parseRecord, readVersion } from './reading.ts'
+import { refuse } from './records/refused.ts'
+import type { Pointed } from './store.ts'
+
+// Records brought together by a key: what is there is updated in its place, the rest is added at the end.
+
+/** What two values of a key must have in common: 1 and "1" are different keys. */
+export function keyText(record: JsonObject, key: string): string {
+  const value = own(record, key)
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return JSON.stringify(value)
+  throw refuse('record', `has no text, number or boolean in its key field "${key.slice(0, 64)}"`)
+}
+
+/** The columns in their order, then those that it brings along. */
+function inOrder(columns: readonly string[], record: JsonObject): JsonObject {
+  const ordered: JsonObject = {}
+  for (const name of columns) if (Object.hasOwn(record, name)) ordered[name] = record[name]!
+  return { ...ordered, ...record }
+}
+
+/** The later of two new records with one key wins. Fields that a new record does not have stay as they were. */
+export async function* upsertRecords(
+  present: AsyncIterable<JsonObject[]>,
+  records: readonly Json[],
+  key: string,
+  columns: readonly string[],
+): AsyncGenerator<Json[]> {
+  const fresh = new Map<string, Json>()
+  const loose: Json[] = []
+  for (const record of records) {
+    // What is no object is refused where records are checked.
+    if (typeof record !== 'object' || record === null || Array.isArray(record)) loose.push(record)
+    else fresh.set(keyText(record, key), record)
+  }
+  if (loose.length > 0) yield loose
+  for await (const page of present)
+    yield page.map((record) => {
+      const at = Object.hasOwn(record, key) ? JSON.stringify(record[key]) : ''
+      const change = fresh.get(at) as JsonObject | undefined
+      fresh.delete(at)
+      return inOrder(columns, change === undefined ? record : { ...record, ...change })
+    })
+  if (fresh.size > 0) yield [...fresh.values()]
+}
+
+export async function* presentRecords(db: Database, dataset: Pointed): AsyncGenerator<JsonObject[]> {
+  const all = { from: 0, to: dataset.record_count }
+  for await (const { texts } of readVersion(db, dataset.workspace_id, dataset.version_id, all))
+    yield texts.map(parseRecord)
+}
+
+/** The records that are there and have none of the keys, in their columns' order. */
+export async function* withoutKeys(
+  present: AsyncIterable<JsonObject[]>,
+  key: string,
+  keys: ReadonlySet<string>,
+  columns: readonly string[],
+): AsyncGenerator<JsonObject[]> {
+  for await (const page of present)
+    yield page.filter((record) => !keys.has(String(own(record, key) ?? ''))).map((record) => inOrder(columns, record))
+}

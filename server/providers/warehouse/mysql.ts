@@ -1,0 +1,267 @@
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import type { Connection } from 'mysql2'
+import type { Json, JsonObject } from '#model/definition'
+import {
+  bareStatement,
+  exactNumber,
+  hostSchema,
+  inStep,
+  limited,
+  messageOf,
+  nameSchema,
+  openSocket,
+  portSchema,
+  quoteTable,
+  type Reach,
+  readFromWith,
+  resolveAddress,
+  rowOf,
+  textOf,
+  uniqueNames,
+} from './common.ts'
+import { encryptionOf, sslSchema } from './encryption.ts'
+import {
+  type Executed,
+  type Query,
+  type QueryResult,
+  type Statement,
+  type Target,
+  type Warehouse,
+  WarehouseFailure,
+  type Work,
+} from './index.ts'
+import { type Dialect, executeInTransaction, writingIn } from './writing.ts'
+
+// MySQL and MariaDB.
+
+const PAGE_ROWS = 500
+const PORT = 3306
+const CONNECT_MS = 10_000
+
+const hostOf = (config: JsonObject): string => textOf(config.host).replace(/^\[|\]$/g, '')
+const portOf = (config: JsonObject): number => Number(config.port ?? PORT)
+
+const withoutTls = (): WarehouseFailure =>
+  new WarehouseFailure(
+    'tls',
+    'the server does not offer TLS, so nothing was sent to it; "ssl": "off" would send everything unencrypted',
+  )
+
+/** Whole numbers and decimals come as text, and are numbers where a double holds them exactly: DECIMAL, LONGLONG, NEWDECIMAL. */
+const EXACT: ReadonlySet<number | undefined> = new Set([0, 8, 246])
+
+/** The driver speaks over this socket, which goes to the address that was checked; the certificate must carry the name. */
+async function signIn(
+  socket: Socket,
+  { config, secrets }: Target,
+  { tls, verify }: { tls: boolean; verify: boolean },
+): Promise<Connection> {
+  const { createConnection } = await import('mysql2')
+  const connection = createConnection({
+    stream: socket,
+    host: hostOf(config),
+    user: textOf(config.user),
+    password: secrets.password ?? '',
+    database: textOf(config.database),
+    charset: 'utf8mb4',
+    timezone: 'Z',
+    dateStrings: true,
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    multipleStatements: false,
+    connectTimeout: CONNECT_MS,
+    rowsAsArray: true,
+    connectAttributes: { program_name: 'heddle' },
+    ...(tls && {
+      ssl: {
+        rejectUnauthorized: verify,
+        verifyIdentity: verify,
+        ...(typeof config.ca === 'string' && { ca: config.ca }),
+      },
+    }),
+  })
+  connection.on('error', () => {})
+  try {
+    await new Promise<void>((resolve, reject) => connection.connect((error) => (error ? reject(error) : resolve())))
+    return connection
+  } catch (error) {
+    connection.destroy()
+    throw error
+  }
+}
+
+async function open(reach: Reach, target: Target): Promise<Connection> {
+  const [host, port] = [hostOf(target.config), portOf(target.config)]
+  const address = await resolveAddress(reach, host, port)
+  const { tls, verify, mayBeClear } = encryptionOf(target.config.ssl, address)
+  const dial = (): Promise<Socket> => openSocket(address, port)
+  try {
+    return await signIn(await dial(), target, { tls, verify })
+  } catch (error) {
+    if (error instanceof WarehouseFailure) throw error
+    const { code = '' } = error as { code?: string }
+    if (code === 'HANDSHAKE_NO_SSL_SUPPORT') {
+      if (!mayBeClear) throw withoutTls()
+      return inStep('sign_in', async () => signIn(await dial(), target, { tls: false, verify: false }))
+    }
+    const text = `${code} ${messageOf(error)}`
+    if (/SSL|certificate|CERT|TLS|self.signed|altname/i.test(text))
+      throw new WarehouseFailure(
+        'tls',
+        `${messageOf(error)}; give the authority of its certificate as "ca", or leave it unchecked with "ssl": "no-verify"`,
+      )
+    if (/timeout|ECONN|PROTOCOL_CONNECTION_LOST|closed/i.test(text))
+      throw new WarehouseFailure('sign_in', 'the server does not answer; is it MySQL?')
+    throw new WarehouseFailure('sign_in', messageOf(error))
+  }
+}
+
+const run = (connection: Connection, text: string, params: Json[] = []): Promise<number | null> =>
+  new Promise((resolve, reject) =>
+    connection.execute(text, params.map(toParameter) as never, (error, result) =>
+      error ? reject(error) : resolve((result as { affectedRows?: number }).affectedRows ?? null),
+    ),
+  )
+
+/** Not every server and version has these. */
+const tryRun = (connection: Connection, text: string): Promise<void> =>
+  new Promise((resolve) => connection.query(text, () => resolve()))
+
+const toParameter = (value: Json): Json => (typeof value === 'object' && value !== null ? JSON.stringify(value) : value)
+
+const listOf = (params: Query['params']): Json[] => {
+  if (params === undefined) return []
+  if (Array.isArray(params)) return params
+  throw new WarehouseFailure('read', 'MySQL takes a list of parameters, for each ? in order')
+}
+
+async function limitTime(connection: Connection, timeoutMs: number): Promise<void> {
+  const ms = Math.ceil(timeoutMs)
+  await tryRun(connection, `set session max_statement_time = ${ms / 1000}`)
+  await tryRun(connection, `set session max_execution_time = ${ms}`)
+}
+
+type Field = { name: string; columnType?: number }
+
+/** A read-only transaction; the prepared statement is a single one, and rows come as they are asked for. */
+async function runQuery(connection: Connection, query: Query): Promise<QueryResult> {
+  const { text, params, limit, timeoutMs, signal } = query
+  const stop = (): void => connection.destroy()
+  signal.addEventListener('abort', stop, { once: true })
+  const close = (): void => {
+    signal.removeEventListener('abort', stop)
+    connection.destroy()
+  }
+  const told = (error: unknown): WarehouseFailure =>
+    error instanceof WarehouseFailure
+      ? error
+      : new WarehouseFailure('read', signal.aborted ? 'it was cancelled' : messageOf(error))
+  try {
+    signal.throwIfAborted()
+    await limitTime(connection, timeoutMs)
+    await run(connection, `set session sql_select_limit = ${limit}`)
+    await run(connection, 'start transaction read only')
+    const started = connection.execute(bareStatement(text), listOf(params).map(toParameter) as never)
+    const fields = Promise.withResolvers<Field[]>()
+    started.once('fields', (found: Field[]) => fields.resolve(found))
+    started.once('error', fields.reject)
+    started.once('end', () => fields.resolve([]))
+    const stream = started.stream({ highWaterMark: PAGE_ROWS })
+    stream.on('error', () => {})
+    const found = await fields.promise
+    const { default: mysql } = await import('mysql2')
+    const names = uniqueNames((found ?? []).map(({ name }) => name))
+    const typeOf = (type: number | undefined): string =>
+      type === undefined ? '' : String((mysql.Types as unknown as Record<number, string>)[type] ?? '').toLowerCase()
+    const exact = names.map((_name, at) => EXACT.has(found[at]!.columnType))
+    const columns = names.map((name, at) => ({ name, type: typeOf(found[at]!.columnType) }))
+    async function* pages(): AsyncGenerator<JsonObject[]> {
+      try {
+        yield* limited(readRows(stream, names, exact), limit)
+      } catch (error) {
+        throw told(error)
+      } finally {
+        close()
+      }
+    }
+    return { columns, pages: pages() }
+  } catch (error) {
+    close()
+    throw told(error)
+  }
+}
+
+async function* readRows(stream: Readable, names: string[], exact: boolean[]): AsyncGenerator<JsonObject[]> {
+  let page: JsonObject[] = []
+  const valueAt = (cell: unknown, at: number): unknown =>
+    exact[at] && typeof cell === 'string' ? exactNumber(cell) : cell
+  for await (const cells of stream as AsyncIterable<unknown[]>) {
+    page.push(rowOf(names, cells.map(valueAt)))
+    if (page.length < PAGE_ROWS) continue
+    yield page
+    page = []
+  }
+  if (page.length > 0) yield page
+}
+
+async function runWork(connection: Connection, work: Work): Promise<Executed> {
+  const stop = (): void => connection.destroy()
+  work.signal.addEventListener('abort', stop, { once: true })
+  try {
+    await limitTime(connection, work.timeoutMs)
+    return await executeInTransaction(
+      {
+        begin: () => run(connection, 'start transaction'),
+        run: ({ text, params }: Statement) => run(connection, bareStatement(text), params),
+        commit: () => run(connection, 'commit'),
+        rollback: () => run(connection, 'rollback'),
+      },
+      work,
+    )
+  } finally {
+    work.signal.removeEventListener('abort', stop)
+    connection.destroy()
+  }
+}
+
+export const mysqlDialect: Dialect = {
+  transaction: true,
+  maxParameters: 65_535,
+  quote: { open: '`', close: '`' },
+  parameter: () => '?',
+  upsert: 'on duplicate key',
+}
+
+export const makeMysql = (reach: Reach): Warehouse => ({
+  kind: 'mysql',
+  title: 'MySQL or MariaDB',
+  config_schema: {
+    type: 'object',
+    required: ['host', 'database', 'user'],
+    additionalProperties: false,
+    properties: {
+      host: hostSchema,
+      port: portSchema(PORT),
+      database: nameSchema('Database'),
+      user: nameSchema('User'),
+      ssl: sslSchema,
+      ca: { type: 'string', title: 'Certificate authority (PEM)', maxLength: 65_536 },
+    },
+  },
+  secret_fields: [{ name: 'password', title: 'Password', required: false }],
+  destination: (config) => `${hostOf(config).toLowerCase()}:${portOf(config)}`,
+  async probe(target) {
+    const connection = await open(reach, target)
+    try {
+      await inStep('read', () => run(connection, 'select 1'))
+    } finally {
+      connection.destroy()
+    }
+  },
+  query: async (target, query) => runQuery(await open(reach, target), query),
+  readTable: (table) => `select * from ${quoteTable(table, '`', 2)}`,
+  readFrom: readFromWith('`', '?'),
+  writing: writingIn(mysqlDialect),
+  execute: async (target, work) => runWork(await open(reach, target), work),
+})

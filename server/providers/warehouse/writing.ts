@@ -1,0 +1,144 @@
+import type { Json } from '#model/definition'
+import { messageOf } from './common.ts'
+import { type Executed, type Rows, type Statement, WarehouseFailure, type Work, type Writing } from './index.ts'
+
+// Statements that write rows. Values are parameters without exception; names of tables and columns are quoted, and refused where
+// they hold a character that could end the quotes.
+
+export type Dialect = {
+  transaction: boolean
+  /** `count` parameters at most in one statement. */
+  maxParameters: number
+  quote: { open: string; close: string }
+  /** The n-th parameter of a statement, from 1. */
+  parameter(n: number): string
+  upsert: 'on conflict' | 'on duplicate key' | 'merge' | 'delete and insert'
+}
+
+const MAX_ROWS = 1_000
+const name = /^[\p{L}_][\p{L}\p{N}_$ -]{0,127}$/u
+
+const refuse = (message: string): WarehouseFailure => new WarehouseFailure('write', message, 'nothing')
+
+const quoter =
+  ({ quote }: Dialect) =>
+  (column: string): string => {
+    if (!name.test(column)) throw refuse(`"${column.slice(0, 100)}" is not the name of a column`)
+    return `${quote.open}${column}${quote.close}`
+  }
+
+function quoteTable({ quote }: Dialect, table: string): string {
+  const parts = table.split('.')
+  if (parts.length > 3 || !parts.every((part) => name.test(part)))
+    throw refuse(`"${table.slice(0, 100)}" is not the name of a table`)
+  return parts.map((part) => `${quote.open}${part}${quote.close}`).join('.')
+}
+
+const parameterOf = (value: Json): Json => (typeof value === 'object' && value !== null ? JSON.stringify(value) : value)
+
+/** `(?, ?), (?, ?)` and the values, in order. */
+function tuples(dialect: Dialect, rows: Json[][]): Statement {
+  const params: Json[] = []
+  const marker = (value: Json): string => {
+    params.push(parameterOf(value))
+    return dialect.parameter(params.length)
+  }
+  return { text: rows.map((row) => `(${row.map(marker).join(', ')})`).join(', '), params }
+}
+
+function portionsOf<T>(items: T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size))
+}
+
+function upsertOf(dialect: Dialect, { table, columns, key }: Rows, rows: Json[][]): Statement[] {
+  const q = quoter(dialect)
+  const into = quoteTable(dialect, table)
+  const list = columns.map(q).join(', ')
+  const { text: values, params } = tuples(dialect, rows)
+  const insert = `insert into ${into} (${list}) values ${values}`
+  if (key.length === 0) return [{ text: insert, params }]
+  const rest = columns.filter((column) => !key.includes(column))
+  switch (dialect.upsert) {
+    case 'on conflict': {
+      const sets = rest.map((column) => `${q(column)} = excluded.${q(column)}`).join(', ')
+      const then = rest.length === 0 ? 'do nothing' : `do update set ${sets}`
+      return [{ text: `${insert} on conflict (${key.map(q).join(', ')}) ${then}`, params }]
+    }
+    case 'on duplicate key': {
+      const changed = rest.length === 0 ? key : rest
+      const sets = changed.map((column) => `${q(column)} = values(${q(column)})`).join(', ')
+      return [{ text: `${insert} on duplicate key update ${sets}`, params }]
+    }
+    case 'merge': {
+      const on = key.map((column) => `target.${q(column)} = source.${q(column)}`).join(' and ')
+      const sets = rest.map((column) => `target.${q(column)} = source.${q(column)}`).join(', ')
+      const update = rest.length === 0 ? '' : ` when matched then update set ${sets}`
+      const add = columns.map((column) => `source.${q(column)}`).join(', ')
+      return [
+        {
+          text: `merge into ${into} with (holdlock) as target using (values ${values}) as source (${list}) on ${on}${update} when not matched then insert (${list}) values (${add});`,
+          params,
+        },
+      ]
+    }
+    case 'delete and insert': {
+      const at = key.map((column) => columns.indexOf(column))
+      const keys: Json[] = []
+      const where = rows.map((row) => {
+        const parts = at.map((index, n) => {
+          keys.push(parameterOf(row[index]!))
+          return `${q(key[n]!)} = ${dialect.parameter(keys.length)}`
+        })
+        return `(${parts.join(' and ')})`
+      })
+      return [
+        { text: `delete from ${into} where ${where.join(' or ')}`, params: keys },
+        { text: insert, params },
+      ]
+    }
+  }
+}
+
+export function writingIn(dialect: Dialect): Writing {
+  return {
+    transaction: dialect.transaction,
+    statementsFor(wanted) {
+      const { columns, rows, key } = wanted
+      if (columns.length === 0) throw refuse('the rows have no columns')
+      if (columns.length > dialect.maxParameters) throw refuse(`more than ${dialect.maxParameters} columns`)
+      for (const column of key)
+        if (!columns.includes(column)) throw refuse(`the rows have no key column "${column.slice(0, 100)}"`)
+      const size = Math.max(1, Math.min(MAX_ROWS, Math.floor(dialect.maxParameters / columns.length)))
+      return portionsOf(rows, size).flatMap((some) => upsertOf(dialect, wanted, some))
+    },
+  }
+}
+
+/** One connection that is open and signed in. */
+export type WriteSession = {
+  begin(): Promise<unknown>
+  /** How many rows it changed, as far as the server tells. */
+  run(statement: Statement): Promise<number | null>
+  commit(): Promise<unknown>
+  rollback(): Promise<unknown>
+}
+
+/** All or nothing. Until the commit is sent, whatever goes wrong has changed nothing. */
+export async function executeInTransaction(session: WriteSession, work: Work): Promise<Executed> {
+  const affected: (number | null)[] = []
+  try {
+    await session.begin()
+    for (const statement of work.statements) affected.push(await session.run(statement))
+    work.signal.throwIfAborted()
+    await work.beyond()
+  } catch (error) {
+    await session.rollback().catch(() => {})
+    throw new WarehouseFailure('write', work.signal.aborted ? 'it was cancelled' : messageOf(error), 'nothing')
+  }
+  try {
+    await session.commit()
+  } catch (error) {
+    throw new WarehouseFailure('write', `the commit was sent and not answered: ${messageOf(error)}`, 'unknown')
+  }
+  return { affected }
+}
