@@ -25,6 +25,7 @@ import type {
   Connection,
   ConnectionCredential,
   ConnectionList,
+  ConnectionPatch,
   CreatedApiKey,
   CreatedEventDestination,
   Credential,
@@ -526,6 +527,8 @@ export type Operations = {
   createConnection: { input: NewConnection; answer: Connection; required: true }
   /** One connection */
   getConnection: { input: { connection_id: string }; answer: Connection; required: true }
+  /** Rename a connection, or let workflows write through it */
+  updateConnection: { input: { connection_id: string } & ConnectionPatch; answer: Connection; required: true }
   /** Revoke the credential; the connection and its sources stay, jobs using it pause */
   revokeConnection: { input: { connection_id: string }; answer: undefined; required: true }
   /** Re-probe and update the status */
@@ -953,6 +956,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   listConnections: ["GET", "/api/connections"],
   createConnection: ["POST", "/api/connections"],
   getConnection: ["GET", "/api/connections/{connection_id}"],
+  updateConnection: ["PATCH", "/api/connections/{connection_id}"],
   revokeConnection: ["DELETE", "/api/connections/{connection_id}"],
   verifyConnection: ["POST", "/api/connections/{connection_id}/verify"],
   rearmConnection: ["PUT", "/api/connections/{connection_id}/credential"],

@@ -57,6 +57,6 @@ export const transform = define<{ expression: string; input?: Untyped }, Untyped
 /** Pauses for a duration or until a point in time, up to one year. */
 export const wait = Object.assign(define<Untyped, { waited_s?: number }, "out">("wait"), { event: define<{ key?: string; schema?: Record<string, Untyped>; due_in_s?: number; on_due?: "fail" | "continue" }, { data?: Untyped; event_id?: string | null; name?: string | null; received_at?: string; timed_out?: boolean }, "out">("wait.event") })
 
-export const warehouse = { query: define<{ connection_id: string; query: string; params?: Untyped; limit?: number }, { rows?: Array<Record<string, Untyped>>; columns?: Array<Record<string, Untyped>> }, "out">("warehouse.query") }
+export const warehouse = { execute: define<Untyped, { affected?: number | null }, "out">("warehouse.execute"), query: define<{ connection_id: string; query: string; params?: Untyped; limit?: number }, { rows?: Array<Record<string, Untyped>>; columns?: Array<Record<string, Untyped>> }, "out">("warehouse.query") }
 
 export const workspace = { usage: define<{ days?: number; include_jobs?: boolean }, { days?: number; members?: number; workflows?: number; executions?: Record<string, number> }, "out">("workspace.usage") }

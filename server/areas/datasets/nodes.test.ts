@@ -272,14 +272,13 @@ describe('warehouse.execute', () => {
   test('writes with parameters and rows by key, all or nothing, through a connection that allows it', async () => {
     const connection_id = await connect(world.owner, { allow_write: true })
     await sql('create table written (id integer primary key, name text)')
-    const execute = (args: object, input: object = {}) =>
-      runNode('warehouse.execute', { connection_id, ...args }, input)
+    const execute = (args: object, input: Json = {}) => runNode('warehouse.execute', { connection_id, ...args }, input)
     const text = "'; drop table users; --"
     const statement = 'insert into written values ($1, $2)'
     expect((await execute({ statement, params: [1, { $ref: 'input.said' }] }, { said: text })).results).toEqual({
       affected: 1,
     })
-    const rows = [{ id: 1, name: 'Ada' }, { id: 2 }]
+    const rows: Json[] = [{ id: 1, name: 'Ada' }, { id: 2 }]
     expect((await execute({ table: 'written', rows: { $ref: 'input.rows' }, key: ['id'] }, { rows })).results).toEqual({
       affected: 2,
     })

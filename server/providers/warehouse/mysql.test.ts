@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
-import { type Target, type Warehouse, WarehouseFailure } from './index.ts'
+import { type Statement, type Target, type Warehouse, WarehouseFailure } from './index.ts'
 import { makeCertificate } from './testing/certificate.ts'
 import { type MariaDb, mariadbMissing, startMariadb } from './testing/mariadb.ts'
 import { makeWarehouses } from './warehouses.ts'
@@ -49,7 +49,7 @@ describe.skipIf(mariadbMissing !== null)(`MySQL (${mariadbMissing ?? 'MariaDB'})
     for await (const page of pages) rows.push(...page)
     return rows
   }
-  const execute = (statements: { text: string; params: (string | number | null)[] }[]) =>
+  const execute = (statements: Statement[]) =>
     warehouse.execute!(target(), { statements, timeoutMs: 20_000, signal, beyond: async () => {} })
 
   test('is probed over TLS that is checked, and refuses a wrong password without a word of it', async () => {

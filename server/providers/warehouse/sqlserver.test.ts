@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
-import { type Target, type Warehouse, WarehouseFailure } from './index.ts'
+import { type Statement, type Target, type Warehouse, WarehouseFailure } from './index.ts'
 import { isClosed } from './sqlserver-text.ts'
 import { type FakeSqlServer, startSqlserver } from './testing/sqlserver.ts'
 import { makeWarehouses } from './warehouses.ts'
@@ -38,7 +38,7 @@ const rowsOf = async (text: string, more: { params?: never[] | string[]; limit?:
   for await (const page of pages) rows.push(...page)
   return rows
 }
-const execute = (statements: { text: string; params: (string | number | null)[] }[]) =>
+const execute = (statements: Statement[]) =>
   warehouse.execute!(target(), { statements, timeoutMs: 10_000, signal, beyond: async () => {} })
 
 describe('SQL Server', () => {

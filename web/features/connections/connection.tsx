@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router'
-import { KeyRound, RefreshCw, Unplug } from 'lucide-react'
+import { KeyRound, Lock, Pencil, RefreshCw, Unplug } from 'lucide-react'
 import { useState } from 'react'
 import { HeddleProblem } from '#sdk/problems'
 import type { Connection } from '#sdk/types.generated'
@@ -39,7 +39,7 @@ export function ConnectionPage() {
 }
 
 function Found({ connection, kind }: { connection: Connection; kind: Kind | undefined }) {
-  const { canWrite } = useRole()
+  const { canWrite, isOwner, userId } = useRole()
   const [open, setOpen] = useState<'revoke' | 'rearm' | null>(null)
   const close = (): void => setOpen(null)
   const { connection_id } = connection
@@ -49,6 +49,11 @@ function Found({ connection, kind }: { connection: Connection; kind: Kind | unde
     done: ({ status }) => (status === 'active' ? 'The connection works' : 'The connection fails'),
     failed: 'Could not test the connection',
   })
+  const update = useChange('updateConnection', {
+    stale: ['listConnections'],
+    done: ({ allow_write }) => (allow_write ? 'Workflows may write now' : 'Workflows may only read now'),
+  })
+  const mayAllow = kind?.can_write && (isOwner || connection.owner_id === userId)
   const revoke = useChange('revokeConnection', {
     stale: ['listConnections', 'listJobs'],
     done: 'The credential was erased',
@@ -73,6 +78,15 @@ function Found({ connection, kind }: { connection: Connection; kind: Kind | unde
             {kind && (
               <Button icon={KeyRound} look={revoked ? 'primary' : 'secondary'} onClick={() => setOpen('rearm')}>
                 {revoked ? 'Store a new credential' : 'Replace credential'}
+              </Button>
+            )}
+            {mayAllow && (
+              <Button
+                icon={connection.allow_write ? Lock : Pencil}
+                pending={update.isPending}
+                onClick={() => update.mutate({ connection_id, allow_write: !connection.allow_write })}
+              >
+                {connection.allow_write ? 'Make read-only' : 'Allow writing'}
               </Button>
             )}
             {!revoked && (
@@ -102,6 +116,7 @@ function Found({ connection, kind }: { connection: Connection; kind: Kind | unde
                 'Credential',
                 revoked ? 'erased' : kind?.secret_fields.length === 0 ? 'none needed' : 'stored, encrypted',
               ],
+              ['Workflows may write', connection.allow_write ? 'yes' : 'no'],
               ['Added by', <PersonName key="by" id={connection.owner_id} />],
               ['Added', <RelativeTime key="added" at={connection.created_at} />],
             ]}

@@ -91,7 +91,7 @@ export function Sources({ connection }: { connection: Connection }) {
   )
 }
 
-type Values = { name: string; kind: 'table' | 'query'; table?: string; query?: string }
+type Values = { name: string; kind: 'table' | 'query'; table?: string; query?: string; cursor: string }
 
 function AddSource({ open, onClose, connectionId }: { open: boolean; onClose(): void; connectionId: string }) {
   const [kind, setKind] = useState<'table' | 'query'>('table')
@@ -105,11 +105,12 @@ function AddSource({ open, onClose, connectionId }: { open: boolean; onClose(): 
       <Form<Values>
         submit="Attach"
         onCancel={onClose}
-        onSubmit={({ name, table, query }) =>
+        onSubmit={({ name, table, query, cursor }) =>
           create.mutateAsync({
             connection_id: connectionId,
             name,
             ...(kind === 'table' ? { table: table ?? '' } : { query: query ?? '' }),
+            ...(cursor.trim() && { cursor: cursor.trim() }),
           })
         }
       >
@@ -141,6 +142,13 @@ function AddSource({ open, onClose, connectionId }: { open: boolean; onClose(): 
             />
           </Field>
         )}
+        <Field
+          name="cursor"
+          label="Cursor column"
+          hint="A column that only grows, such as the time of the last change. Jobs then read only new rows."
+        >
+          <Input maxLength={128} className="font-mono text-xs" />
+        </Field>
       </Form>
     </Dialog>
   )

@@ -9,7 +9,6 @@ import { Page, Section } from '#web/ui/page.tsx'
 import { Empty, ErrorState, Loaded, Loading } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { RunTable, useWorkflowNames } from '../runs/run-table.tsx'
-import { NOT_JOBS } from '../runs/triggers.ts'
 import { mayRun } from '../workflows/role.ts'
 import { StarterCards } from '../workflows/starter-cards.tsx'
 import { FailingJobs } from './failing-jobs.tsx'
@@ -200,7 +199,7 @@ const ReadyToRun = ({ workflows }: { workflows: Workflow[] }) => (
   </ul>
 )
 
-const useRecentRuns = () => useList('searchExecutions', { limit: 10, trigger: NOT_JOBS }, { refetchInterval: 10_000 })
+const useRecentRuns = () => useList('searchExecutions', { limit: 10 }, { refetchInterval: 10_000 })
 
 /** Whether a job has run: it began a run for each of its records. */
 const useJobsHaveRun = (): boolean =>

@@ -1,11 +1,19 @@
-import { Ban, Pause, Play, RotateCw } from 'lucide-react'
+import { Ban, FlaskConical, Pause, Play, RotateCcw, RotateCw } from 'lucide-react'
 import { useState } from 'react'
 import type { EnrichmentJob } from '#sdk/types.generated'
 import { useChange } from '#web/api.ts'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 
-const STALE: ('getJob' | 'listJobs' | 'listLedger')[] = ['getJob', 'listJobs', 'listLedger']
+const STALE: ('getJob' | 'listJobs' | 'listLedger' | 'listJobRuns')[] = [
+  'getJob',
+  'listJobs',
+  'listLedger',
+  'listJobRuns',
+]
+
+/** Enough to see what a job does, few enough to pay for. */
+const SAMPLE = 10
 
 /** What one does with a job, whichever of its sections is open. */
 export function JobActions({ job }: { job: EnrichmentJob }) {
@@ -22,6 +30,12 @@ export function JobActions({ job }: { job: EnrichmentJob }) {
     failed: 'Could not pause',
   })
   const resume = useChange('resumeJob', { stale: STALE, done: 'Resumed', failed: 'Could not resume' })
+  const retry = useChange('retryFailedRecords', {
+    stale: STALE,
+    done: 'Trying failed records again',
+    failed: 'Could not start',
+  })
+  const failed = job.last_run?.counts.failed ?? 0
   const cancel = useChange('cancelJob', { stale: STALE, done: 'Run cancelled' })
   const busy = job.status === 'running' || job.status === 'due'
   return (
@@ -42,6 +56,14 @@ export function JobActions({ job }: { job: EnrichmentJob }) {
               Pause
             </Button>
           )}
+      {failed > 0 && !busy && (
+        <Button icon={RotateCcw} pending={retry.isPending} onClick={() => retry.mutate({ job_id })}>
+          Try failed again
+        </Button>
+      )}
+      <Button icon={FlaskConical} onClick={() => run.mutate({ job_id, sample: SAMPLE })}>
+        Try {SAMPLE} records
+      </Button>
       <Button icon={RotateCw} onClick={() => setAsked('full')}>
         Run all again
       </Button>

@@ -7,6 +7,7 @@ export const jobs: Feature = {
     { path: '/jobs/new', page: [() => import('./new.tsx'), 'NewJobPage'] },
     { path: '/jobs/$job_id', page: [() => import('./overview.tsx'), 'JobPage'] },
     { path: '/jobs/$job_id/ledger', page: [() => import('./ledger.tsx'), 'LedgerPage'] },
+    { path: '/jobs/$job_id/runs', page: [() => import('./runs.tsx'), 'JobRunsPage'] },
     { path: '/jobs/$job_id/members', page: [() => import('./members.tsx'), 'JobMembersPage'] },
     { path: '/jobs/$job_id/settings', page: [() => import('./settings.tsx'), 'JobSettingsPage'] },
   ],

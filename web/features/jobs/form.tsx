@@ -20,6 +20,11 @@ type Values = {
   new_name?: string
   concurrency: string
   error_rate: string
+  key: string
+  max_attempts: string
+  backoff_s: string
+  max_tokens: string
+  max_cost: string
 }
 type Body = Omit<NewEnrichmentJob, 'name'> & { name: string }
 
@@ -48,6 +53,7 @@ export function JobForm({
   const [workflow, setWorkflow] = useState(job ? (job.workflow_id ?? STANDALONE) : (preset.workflow_id ?? ''))
   const [data, setData] = useState(dataOf(job, preset))
   const [output, setOutput] = useState<'none' | 'new' | 'existing'>(outputOf(job))
+  const [mode, setMode] = useState<'replace' | 'upsert'>(job?.output?.mode ?? 'replace')
   const [outputId, setOutputId] = useState(job?.output?.dataset_id ?? '')
   const [given, setGiven] = useState(() => givenOf(job?.mapping))
   const [schedule, setSchedule] = useState<ScheduleValue | null>(job?.schedule ?? null)
@@ -68,10 +74,20 @@ export function JobForm({
       source_id: data.startsWith('src:') ? data.slice(4) : null,
       mapping: toGiven(given),
       only_if: values.only_if.trim() || null,
-      output: output === 'none' ? null : output === 'new' ? { new: values.new_name ?? '' } : { dataset_id: outputId },
+      output:
+        output === 'none'
+          ? null
+          : { ...(output === 'new' ? { new: values.new_name ?? '' } : { dataset_id: outputId }), mode },
       schedule,
       concurrency: values.concurrency ? Number(values.concurrency) : null,
       stop_on_error_rate: values.error_rate ? Number(values.error_rate) / 100 : null,
+      key: values.key.trim() || null,
+      retry: {
+        ...(values.max_attempts && { max_attempts: Number(values.max_attempts) }),
+        ...(values.backoff_s && { backoff_s: Number(values.backoff_s) }),
+      },
+      max_tokens: values.max_tokens ? Number(values.max_tokens) : null,
+      max_cost: values.max_cost ? Number(values.max_cost) : null,
     })
   }
   return (
@@ -144,6 +160,13 @@ export function JobForm({
                 placeholder="has(record.email)"
               />
             </Field>
+            <Field
+              name="key"
+              label="Key column"
+              hint="Tells records apart that have the same input. Empty: records with the same input are the same."
+            >
+              <Input maxLength={256} defaultValue={job?.key ?? ''} />
+            </Field>
           </Card>
         </Section>
         <Field label="Results">
@@ -179,6 +202,18 @@ export function JobForm({
             />
           </Field>
         )}
+        {output !== 'none' && (
+          <Field label="Rows of earlier runs" hint="Keeping them needs a key column.">
+            <Select
+              value={mode}
+              onChange={(event) => setMode(event.currentTarget.value as 'replace')}
+              options={[
+                { value: 'replace', label: 'Replace' },
+                { value: 'upsert', label: 'Keep, and update those with the same key' },
+              ]}
+            />
+          </Field>
+        )}
         <Section title="When" className="mb-0!">
           <Card className="flex flex-col gap-4">
             <Switch
@@ -193,8 +228,24 @@ export function JobForm({
           <Field name="concurrency" label="Concurrency" hint="1 to 256.">
             <Input type="number" min={1} max={256} defaultValue={job?.concurrency ?? 64} />
           </Field>
-          <Field name="error_rate" label="Stop when failures exceed, %" hint="Checked after the first 100 records.">
+          <Field
+            name="error_rate"
+            label="Stop when failures exceed, %"
+            hint="Of records that are tried for the first time, after 100 of them."
+          >
             <Input type="number" min={0} max={100} defaultValue={Math.round((job?.stop_on_error_rate ?? 0.5) * 100)} />
+          </Field>
+          <Field name="max_attempts" label="Max attempts" hint="Permanent failures are not retried.">
+            <Input type="number" min={1} max={20} defaultValue={job?.retry.max_attempts ?? 5} />
+          </Field>
+          <Field name="backoff_s" label="Pause before a retry, seconds" hint="Doubles with each attempt.">
+            <Input type="number" min={0} max={3600} step="any" defaultValue={job?.retry.backoff_s ?? 0.5} />
+          </Field>
+          <Field name="max_tokens" label="Token limit" hint="Ends a run that used this many. Empty: none.">
+            <Input type="number" min={1} step={1} defaultValue={job?.max_tokens ?? ''} />
+          </Field>
+          <Field name="max_cost" label="Cost limit" hint="As far as models tell their cost. Empty: none.">
+            <Input type="number" min={0} step="any" defaultValue={job?.max_cost ?? ''} />
           </Field>
         </div>
       </Form>

@@ -34,7 +34,8 @@ export function JobShell({
               label="Sections of the job"
               tabs={[
                 { to: `/jobs/${job_id}`, label: 'Overview', exact: true },
-                { to: `/jobs/${job_id}/ledger`, label: 'Ledger' },
+                { to: `/jobs/${job_id}/ledger`, label: 'Records' },
+                { to: `/jobs/${job_id}/runs`, label: 'Runs' },
                 { to: `/jobs/${job_id}/members`, label: 'Members' },
                 { to: `/jobs/${job_id}/settings`, label: 'Settings' },
               ]}

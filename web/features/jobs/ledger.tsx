@@ -1,8 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import type { LedgerRecord } from '#sdk/types.generated'
-import { api } from '#web/api.ts'
+import { Download } from 'lucide-react'
+import type { LedgerCounts, LedgerRecord } from '#sdk/types.generated'
+import { api, useApi } from '#web/api.ts'
 import { StatusBadge } from '#web/ui/badge.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { saveFile } from '#web/ui/download.ts'
 import { Field, Select } from '#web/ui/field.tsx'
 import { formatNumber } from '#web/ui/format.ts'
 import { Empty, Loaded } from '#web/ui/states.tsx'
@@ -25,12 +28,16 @@ const words: Record<Status, string> = {
 export function LedgerPage() {
   const job_id = useJobId()
   const navigate = useNavigate()
-  const asked = (useSearch({ strict: false }) as { status?: string }).status
-  const status: Status = statuses.find((known) => known === asked) ?? 'failed'
+  const search = useSearch({ strict: false }) as { status?: string; run_id?: string }
+  const { run_id } = search
+  const ofRun = { job_id, ...(run_id && { run_id }) }
+  const head = useApi('listLedger', ofRun, { refetchInterval: 10_000 })
+  const status: Status = statuses.find((known) => known === search.status) ?? firstOf(head.data?.counts)
   const ledger = useInfiniteQuery({
-    queryKey: ['listLedger', { job_id, status }, 'pages'],
+    queryKey: ['listLedger', { ...ofRun, status }, 'pages'],
+    enabled: search.status !== undefined || head.data !== undefined,
     queryFn: ({ signal, pageParam }) =>
-      api.listLedger({ job_id, status, limit: 100, ...(pageParam && { cursor: pageParam }) }, { signal }),
+      api.listLedger({ ...ofRun, status, limit: 100, ...(pageParam && { cursor: pageParam }) }, { signal }),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next_cursor ?? null,
     refetchInterval: 10_000,
@@ -38,7 +45,7 @@ export function LedgerPage() {
   const first = ledger.data?.pages[0]
   const rows = ledger.data?.pages.flatMap(({ items = [] }) => items)
   return (
-    <JobShell section="Ledger">
+    <JobShell section="Records">
       {() => (
         <>
           <div className="mb-4 flex flex-wrap items-end gap-4">
@@ -46,7 +53,10 @@ export function LedgerPage() {
               <Select
                 value={status}
                 onChange={(event) =>
-                  void navigate({ to: `/jobs/${job_id}/ledger`, search: { status: event.currentTarget.value } })
+                  void navigate({
+                    to: `/jobs/${job_id}/ledger`,
+                    search: { status: event.currentTarget.value, ...(run_id && { run_id }) },
+                  })
                 }
                 options={statuses.map((value) => ({
                   value,
@@ -54,8 +64,19 @@ export function LedgerPage() {
                 }))}
               />
             </Field>
+            {isExported(status) && (
+              <>
+                <Button icon={Download} onClick={() => void save(ofRun, status, 'csv')}>
+                  CSV
+                </Button>
+                <Button icon={Download} onClick={() => void save(ofRun, status, 'jsonl')}>
+                  JSON Lines
+                </Button>
+              </>
+            )}
             <p className="pb-2 text-ink-2">
-              Records of the newest run. Records that have not changed since they last succeeded are skipped.
+              {run_id ? 'Records of one run.' : 'Records of the newest run.'} Records whose input has not changed are
+              not processed again. Failed records wait until they change, or until you try them again.
             </p>
           </div>
           <Loaded
@@ -78,7 +99,12 @@ export function LedgerPage() {
                   </Empty>
                 }
                 columns={[
-                  { header: 'Record', cell: (row) => formatNumber(row.position + 1), align: 'right', width: '6rem' },
+                  {
+                    header: 'Record',
+                    cell: (row) => row.key ?? formatNumber(row.position + 1),
+                    align: 'right',
+                    width: '8rem',
+                  },
                   { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '8rem' },
                   { header: 'Reason', cell: (row) => <Reason row={row} /> },
                   { header: 'Attempts', cell: (row) => row.attempt, align: 'right', width: '5rem', secondary: true },
@@ -113,6 +139,20 @@ export function LedgerPage() {
       )}
     </JobShell>
   )
+}
+
+/** What a person looks for first: failures, then what was done, then what was not. */
+const firstOf = (counts: LedgerCounts | undefined): Status =>
+  (counts &&
+    (['failed', 'running', 'succeeded', 'pending', 'skipped', 'filtered'] as const).find((one) => counts[one] > 0)) ??
+  'succeeded'
+
+type Exported = 'failed' | 'succeeded' | 'skipped' | 'filtered'
+const isExported = (status: Status): status is Exported => status !== 'running' && status !== 'pending'
+
+async function save(of: { job_id: string; run_id?: string }, status: Exported, format: 'csv' | 'jsonl'): Promise<void> {
+  const file = (await api.exportJobRecords({ ...of, status, format })) as Blob
+  saveFile(file, `records-${status}.${format}`)
 }
 
 function Reason({ row }: { row: LedgerRecord }) {

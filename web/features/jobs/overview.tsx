@@ -10,6 +10,7 @@ import { useDatasetName } from '../datasets/use-dataset.ts'
 import { PersonName } from '../people/names.tsx'
 import { JobShell } from './job-page.tsx'
 import { ProgressOfRun } from './progress.tsx'
+import { kindOf } from './run-kind.ts'
 import { useJobId, useLiveJob } from './use-job.ts'
 
 const reasons: Record<string, string> = {
@@ -84,7 +85,10 @@ function NewestRun({ job, live }: { job: EnrichmentJob; live: ReturnType<typeof 
             ],
             ['Started', <RelativeTime key="began" at={run.started_at} />],
             ['Duration', <Duration key="took" from={run.started_at} to={run.finished_at} />],
-            ['Kind', run.full ? 'all records' : 'new and changed records'],
+            ['Kind', kindOf(run)],
+            ...(run.failed_before > 0
+              ? ([['Failed before', `${run.failed_before} records wait to be tried again`]] as [string, string][])
+              : []),
           ]}
         />
       )}

@@ -58,7 +58,7 @@ export function useLiveJob(jobId: string): LiveJob {
               },
             }))
         }
-        if (type !== 'job.progress') void invalidate('getJob', 'listJobs', 'listLedger', 'listDatasets')
+        if (type !== 'job.progress') void invalidate('getJob', 'listJobs', 'listLedger', 'listJobRuns', 'listDatasets')
       },
     })
     return () => watching.close()

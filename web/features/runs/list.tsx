@@ -5,7 +5,7 @@ import { Field, Select } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { RunTable } from './run-table.tsx'
-import { triggers } from './triggers.ts'
+import { ALL, triggers } from './triggers.ts'
 
 type Search = { status?: string; workflow_id?: string; since?: string; trigger?: string }
 
@@ -44,7 +44,11 @@ export function RunsPage() {
       ...(search.status && { status: search.status }),
       ...(search.workflow_id && { workflow_id: search.workflow_id }),
       ...(from && { from }),
-      ...(search.trigger && { trigger: search.trigger }),
+      ...(search.trigger === ALL
+        ? { include_jobs: 'true' as const }
+        : search.trigger
+          ? { trigger: search.trigger }
+          : {}),
     },
     { refetchInterval: 5_000 },
   )

@@ -1,11 +1,11 @@
 // What can begin a run, as the list of runs is narrowed by it.
 
-/** A job begins a run for each record: where people look for theirs, those would crowd out all others. */
-export const NOT_JOBS = 'user,system,webhook,schedule,embed,channel,workflow'
+/** Leaves nothing out. A job starts a run for each record, so those are left out unless somebody asks for them. */
+export const ALL = 'all'
 
 export const triggers = [
-  { value: '', label: 'Any trigger' },
-  { value: NOT_JOBS, label: 'Without jobs' },
+  { value: '', label: 'All but jobs' },
+  { value: ALL, label: 'Any trigger' },
   { value: 'user,system', label: 'People' },
   { value: 'schedule', label: 'Schedules' },
   { value: 'webhook', label: 'Webhooks' },

@@ -1,0 +1,73 @@
+import { Link } from '@tanstack/react-router'
+import type { JobRun } from '#sdk/types.generated'
+import { useList } from '#web/api.ts'
+import { StatusBadge } from '#web/ui/badge.tsx'
+import { formatNumber } from '#web/ui/format.ts'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { Duration, RelativeTime } from '#web/ui/time.tsx'
+import { JobShell } from './job-page.tsx'
+import { kindOf } from './run-kind.ts'
+import { useJobId } from './use-job.ts'
+
+/** Every run that is kept, with its figures; each leads to its records. */
+export function JobRunsPage() {
+  const job_id = useJobId()
+  const runs = useList('listJobRuns', { job_id, limit: 50 }, { refetchInterval: 10_000 })
+  return (
+    <JobShell section="Runs">
+      {() => (
+        <Loaded of={runs} what="the runs of the job">
+          {(rows) => (
+            <Table
+              label="Runs of the job"
+              rows={rows}
+              rowKey={(run) => run.run_id}
+              more={runs.more}
+              empty={<Empty title="No runs yet">Run the job to see its runs here.</Empty>}
+              columns={[
+                {
+                  header: 'Started',
+                  cell: (run) => (
+                    <Link
+                      to={`/jobs/${job_id}/ledger`}
+                      search={{ run_id: run.run_id }}
+                      className="text-accent hover:underline"
+                    >
+                      <RelativeTime at={run.started_at} />
+                    </Link>
+                  ),
+                },
+                { header: 'State', cell: (run) => <StatusBadge status={stateOf(run)} />, width: '8rem' },
+                { header: 'Kind', cell: (run) => kindOf(run), secondary: true },
+                {
+                  header: 'Duration',
+                  cell: (run) => <Duration from={run.started_at} to={run.finished_at} />,
+                  secondary: true,
+                },
+                { header: 'Records', cell: (run) => formatNumber(run.total), align: 'right' },
+                { header: 'Succeeded', cell: (run) => formatNumber(run.counts.succeeded), align: 'right' },
+                { header: 'Failed', cell: (run) => formatNumber(run.counts.failed), align: 'right' },
+                {
+                  header: 'Unchanged',
+                  cell: (run) => formatNumber(run.counts.skipped),
+                  align: 'right',
+                  secondary: true,
+                },
+                {
+                  header: 'Filtered',
+                  cell: (run) => formatNumber(run.counts.filtered),
+                  align: 'right',
+                  secondary: true,
+                },
+                { header: 'Reason', cell: (run) => run.error?.message ?? '–', secondary: true },
+              ]}
+            />
+          )}
+        </Loaded>
+      )}
+    </JobShell>
+  )
+}
+
+const stateOf = ({ status }: JobRun): string => (status === 'starting' || status === 'writing' ? 'running' : status)
