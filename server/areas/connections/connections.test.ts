@@ -88,6 +88,8 @@ describe('a connection', () => {
       'databricks',
       'clickhouse',
       'duckdb',
+      'mysql',
+      'sqlserver',
     ])
     for (const { config_schema, secret_fields } of list.body.kinds)
       expect([config_schema.type, Array.isArray(secret_fields)]).toEqual(['object', true])

@@ -44,24 +44,24 @@ describe.skipIf(mariadbMissing !== null)(`MySQL (${mariadbMissing ?? 'MariaDB'})
     secrets: { password },
   })
   const rowsOf = async (text: string, more: { params?: (string | number)[]; limit?: number } = {}) => {
-    const { pages } = await warehouse.query(target(), { text, limit: 10, timeoutMs: 20_000, signal, ...more })
+    const { pages } = await warehouse.query(target(), { text, limit: 10, timeoutMs: 90_000, signal, ...more })
     const rows = []
     for await (const page of pages) rows.push(...page)
     return rows
   }
   const execute = (statements: Statement[]) =>
-    warehouse.execute!(target(), { statements, timeoutMs: 20_000, signal, beyond: async () => {} })
+    warehouse.execute!(target(), { statements, timeoutMs: 90_000, signal, beyond: async () => {} })
 
   test('is probed over TLS that is checked, and refuses a wrong password without a word of it', async () => {
     const probe = (config: object, password?: string) =>
-      warehouse.probe(target(config, password), { timeoutMs: 20_000, signal })
+      warehouse.probe(target(config, password), { timeoutMs: 90_000, signal })
     await probe({})
     await probe({ ssl: 'no-verify' })
     await probe({ ssl: 'verify', ca: certificate.cert })
     expect((await failureOf(probe({ ssl: 'verify' }))).step).toBe('tls')
     const failure = await failureOf(probe({}, 'wrong-secret'))
     expect([failure.step, failure.message.includes('wrong-secret')]).toEqual(['sign_in', false])
-  }, 60_000)
+  }, 180_000)
 
   test('reads values as they are, page by page, and nothing but reads', async () => {
     const [row] = await rowsOf(
@@ -88,7 +88,7 @@ describe.skipIf(mariadbMissing !== null)(`MySQL (${mariadbMissing ?? 'MariaDB'})
       `select 1 into outfile '/tmp/x'`,
     ])
       expect((await failureOf(rowsOf(text))).step).toBe('read')
-  }, 60_000)
+  }, 180_000)
 
   test('writes rows by key in one transaction, all or nothing, and reads from a value on', async () => {
     await execute([{ text: 'create table leads (id int primary key, name varchar(40))', params: [] }])
@@ -111,5 +111,5 @@ describe.skipIf(mariadbMissing !== null)(`MySQL (${mariadbMissing ?? 'MariaDB'})
     expect(await rowsOf(warehouse.readFrom!('select * from leads', 'id', false), { params: [2] })).toMatchObject([
       { id: 2 },
     ])
-  }, 60_000)
+  }, 180_000)
 })

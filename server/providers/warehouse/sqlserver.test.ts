@@ -33,29 +33,29 @@ const failureOf = (promise: Promise<unknown>): Promise<WarehouseFailure> =>
     (error: unknown) => (error instanceof WarehouseFailure ? error : Promise.reject(error)),
   )
 const rowsOf = async (text: string, more: { params?: never[] | string[]; limit?: number } = {}) => {
-  const { pages } = await warehouse.query(target(), { text, limit: 10, timeoutMs: 10_000, signal, ...more })
+  const { pages } = await warehouse.query(target(), { text, limit: 10, timeoutMs: 90_000, signal, ...more })
   const rows = []
   for await (const page of pages) rows.push(...page)
   return rows
 }
 const execute = (statements: Statement[]) =>
-  warehouse.execute!(target(), { statements, timeoutMs: 10_000, signal, beyond: async () => {} })
+  warehouse.execute!(target(), { statements, timeoutMs: 90_000, signal, beyond: async () => {} })
 
 describe('SQL Server', () => {
   test('is probed, and refuses a wrong password without a word of it', async () => {
-    await warehouse.probe(target(), { timeoutMs: 10_000, signal })
-    const failure = await failureOf(warehouse.probe(target({}, 'wrong-secret'), { timeoutMs: 10_000, signal }))
+    await warehouse.probe(target(), { timeoutMs: 90_000, signal })
+    const failure = await failureOf(warehouse.probe(target({}, 'wrong-secret'), { timeoutMs: 90_000, signal }))
     expect(failure.step).toBe('sign_in')
     expect(failure.message).not.toContain('wrong-secret')
-  })
+  }, 180_000)
 
   test('gets nothing where encryption is asked for and the server has none', async () => {
     for (const ssl of ['verify', 'no-verify', 'require', true]) {
-      const failure = await failureOf(warehouse.probe(target({ ssl }), { timeoutMs: 10_000, signal }))
+      const failure = await failureOf(warehouse.probe(target({ ssl }), { timeoutMs: 90_000, signal }))
       expect([ssl, failure.step]).toEqual([ssl, 'tls'])
     }
-    for (const ssl of ['off', 'prefer']) await warehouse.probe(target({ ssl }), { timeoutMs: 10_000, signal })
-  })
+    for (const ssl of ['off', 'prefer']) await warehouse.probe(target({ ssl }), { timeoutMs: 90_000, signal })
+  }, 180_000)
 
   test('reads page by page, with parameters, and only what is a subquery', async () => {
     const rows = await rowsOf('select n, name from numbers;', { limit: 2_500 })
@@ -65,7 +65,7 @@ describe('SQL Server', () => {
     for (const text of ['drop table leads', 'select 1) as x; drop table leads; select * from (select 1'])
       expect((await failureOf(rowsOf(text))).step).toBe('read')
     expect(server.said.every((call) => !call.text.includes('; drop'))).toBe(true)
-  })
+  }, 180_000)
 
   test('writes rows by key in one transaction, all or nothing', async () => {
     const upsert = (rows: (string | number | null)[][]) =>
@@ -86,7 +86,7 @@ describe('SQL Server', () => {
       [1, 'Ada'],
       [2, 'Bob'],
     ])
-  })
+  }, 180_000)
 })
 
 test.each<[string, boolean]>([
