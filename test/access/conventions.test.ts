@@ -134,7 +134,8 @@ describe('what was made', () => {
       }
       // A ticket is for a socket, which answers no GET.
       if (location.startsWith('/ws/')) continue
-      const found = await cast[kind].call('GET', location)
+      // Each encoding has an ETag of its own; what a POST answers is not encoded.
+      const found = await cast[kind].call('GET', location, { headers: { 'accept-encoding': 'identity' } })
       if (found.status !== 200) unlike.push([route.operation, location, found.status])
       const [etag, read] = [made.headers.get('etag'), found.headers.get('etag')]
       if (etag !== null && read !== null && etag !== read) unlike.push([route.operation, made.text, found.text])
