@@ -14,6 +14,7 @@ export const scopeAreas = {
   'Event destinations': 'event-destinations',
   Events: 'events',
   Executions: 'executions',
+  Files: 'files',
   Gateway: 'channels',
   Identity: 'identity',
   Notifications: 'notifications',

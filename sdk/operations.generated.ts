@@ -55,6 +55,8 @@ import type {
   ExecutionEvent,
   ExecutionSummary,
   ExtractedRequirements,
+  FileLink,
+  FileValue,
   FormActionAnswer,
   Gathered,
   Invitation,
@@ -761,6 +763,14 @@ export type Operations = {
   getExecutionReceipt: { input: { execution_id: string }; answer: Receipt; required: true }
   /** The public key that signs receipts */
   getReceiptKey: { input: Record<string, never>; answer: ReceiptKey; required: false }
+  /** Upload a file that the input of a run can name */
+  uploadFile: { input: { name?: string } & { body?: unknown }; answer: FileValue; required: false }
+  /** The bytes of a file */
+  downloadFile: { input: { file_id: string }; answer: Blob; required: true }
+  /** A signed address under which anyone can read the file for a week */
+  createFileLink: { input: { file_id: string }; answer: FileLink; required: true }
+  /** The bytes of a file, by a signed address */
+  downloadByLink: { input: { file_id: string; grant: string }; answer: Blob; required: true }
 }
 
 /** Method, path, the names that go into the query, and whether the body is sent as it is. */
@@ -1073,4 +1083,8 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   deleteWorkflowState: ["DELETE", "/api/workflows/{workflow_id}/state/{key}"],
   getExecutionReceipt: ["GET", "/api/workflows/executions/{execution_id}/receipt"],
   getReceiptKey: ["GET", "/api/receipt-key"],
+  uploadFile: ["POST", "/api/files", ["name"], true],
+  downloadFile: ["GET", "/api/files/{file_id}"],
+  createFileLink: ["POST", "/api/files/{file_id}/link"],
+  downloadByLink: ["GET", "/files/{file_id}/{grant}"],
 }

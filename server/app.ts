@@ -46,6 +46,7 @@ import { wireConversations } from '#server/wiring/conversations'
 import { wireCredentials } from '#server/wiring/credentials'
 import { wireData } from '#server/wiring/data'
 import { wireDestinations } from '#server/wiring/destinations'
+import { wireFiles } from '#server/wiring/files'
 import { wireIdentity } from '#server/wiring/identity'
 import { jobLinks, wireJobs } from '#server/wiring/jobs'
 import { startMaintenance } from '#server/wiring/maintenance'
@@ -110,6 +111,14 @@ export async function makeApp(options: AppOptions): Promise<App> {
     installation: providers.llm,
     allowances: payments.allowances,
   })
+  const files = wireFiles({
+    config,
+    db,
+    vault,
+    blobs: providers.blobs,
+    baseUrl: options.baseUrl,
+    standingInExecution: () => workflows.standings.execution,
+  })
   const data = wireData({ config, db, vault, log, jobs: links.hooks })
   const identity = wireIdentity({
     config,
@@ -129,6 +138,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     orgOf: identifier.orgOf,
     baseUrl: options.baseUrl,
     credentials,
+    shownResults: files.shown,
     workflows: () => workflows,
   })
   const threads = wireThreads({
@@ -164,6 +174,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     loadAdhoc: links.loadDefinition,
     standingInJob: links.standingThroughJob,
     changedDatasets: data.datasetUse.changedDatasets,
+    files,
   })
 
   identity.onRemoved.push(stopDestinationsOf, workflows.passOn, passCredentialsOn, passCompanyOn, leaveTeams)
@@ -218,6 +229,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       ...threads.standings,
       ...credentials.standings,
       ...destinations.standings,
+      ...files.standings,
       company: standingInCompany,
       team: standingInTeam,
       subscription: standingInSubscription,
@@ -253,6 +265,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       readGates: readGateRecords,
       systemDefinitionSha256,
     }),
+    ...files.routes,
   ]
 
   const nodes = descriptorsOf(workflows.nodes)
@@ -293,6 +306,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
             'ledger of jobs': jobs.maintain,
             'files of warehouses': data.maintain,
             'deliveries of events': destinations.maintain,
+            ...files.tasks,
             ...threads.tasks,
             ...conversations.tasks,
           },

@@ -57,6 +57,7 @@ const reasons: [reason: string, names: string[]][] = [
       'accept_clock',
       'any_model_stored',
       'audio_left_over',
+      'files_left_over',
       'billing_due',
       'billing_stale',
       'claim_deliveries',

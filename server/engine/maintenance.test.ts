@@ -57,6 +57,7 @@ test('an old week is forgotten, except executions that still live', async () => 
   const removed: string[] = []
   const blobs = {
     put: async () => {},
+    putStream: async () => {},
     get: async () => undefined,
     stream: async () => undefined,
     remove: async () => {},
@@ -95,6 +96,7 @@ test('an execution is kept from its end on, however long ago it began, and until
   const removed: string[] = []
   const blobs = {
     put: async () => {},
+    putStream: async () => {},
     get: async () => undefined,
     stream: async () => undefined,
     remove: async () => {},
@@ -146,6 +148,7 @@ test('what a deleted workspace left behind is removed with its blobs, and a work
   const removed: string[] = []
   const blobs = {
     put: async () => {},
+    putStream: async () => {},
     get: async () => undefined,
     stream: async () => undefined,
     remove: async () => {},
@@ -187,6 +190,7 @@ test('a workflow that keeps its executions for a week forgets older ones, with j
   const removed: string[] = []
   const blobs = {
     put: async () => {},
+    putStream: async () => {},
     get: async () => undefined,
     stream: async () => undefined,
     remove: async () => {},

@@ -58,6 +58,7 @@ const start = (more: { workspaceId?: string } = {}): Promise<Bench> => {
     ],
     ports: {
       blobs: {
+        putStream: async () => {},
         put: async (key, bytes) => {
           meet('put', full)
           files.set(key, Buffer.from(bytes))

@@ -20,6 +20,7 @@ let removed: string[]
 
 const blobs = {
   put: async () => {},
+  putStream: async () => {},
   get: async () => undefined,
   stream: async () => undefined,
   remove: async () => {},

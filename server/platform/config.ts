@@ -218,6 +218,7 @@ export const settings = {
   HEDDLE_MAX_JSON_BYTES: setting(integer(1024, 1 << 30), 1 << 20, 'Largest JSON body'),
   HEDDLE_MAX_DATASET_BYTES: setting(integer(1024, 1 << 30), 64 << 20, 'Largest body of a dataset created or replaced'),
   HEDDLE_MAX_IMPORT_BYTES: setting(integer(1024, 2 ** 40), 512 << 20, 'Largest imported file'),
+  HEDDLE_MAX_FILE_BYTES: setting(integer(1024, 2 ** 40), 512 << 20, 'Largest file that a run may take or make'),
   HEDDLE_MAX_AUDIO_BYTES: setting(integer(1024, 1 << 30), 25 << 20, 'Largest audio clip'),
   HEDDLE_MAX_JSON_DEPTH: setting(integer(4, 1000), 64, 'Deepest nesting of JSON'),
   LLM_PROVIDER: optional(oneOf('openai', 'anthropic', 'google', 'openai-compatible'), 'Language model vendor'),

@@ -51,6 +51,7 @@ export const prefixes = [
   'dest',
   'dlv',
   'wait',
+  'file',
 ] as const
 export type Prefix = (typeof prefixes)[number]
 

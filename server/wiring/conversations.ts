@@ -1,4 +1,5 @@
 import { makeConversations } from '#areas/conversations/service'
+import type { ShownResults } from '#areas/conversations/updates'
 import { makeEmbedIdentifier } from '#areas/embed/identify'
 import { makeOrigins } from '#areas/embed/origins'
 import { embedTemplateRoutes, embedWorkflowRoutes } from '#areas/embed/routes'
@@ -39,6 +40,8 @@ export type ConversationWiringOptions = {
   credentials: { chooseModel: ChooseModel; mayThink(): boolean }
   /** How long conversations with people outside are kept where nobody says otherwise. */
   retentionDays: number
+  /** Results as people are shown them: with addresses in place of files. */
+  shownResults: ShownResults
   /** The engine asks and ends as soon as it is started, and conversations hear of it: they are made first. */
   workflows(): Workflows
 }
@@ -51,6 +54,7 @@ export function wireConversations(options: ConversationWiringOptions) {
     log,
     chooseModel: options.credentials.chooseModel,
     mayThink: options.credentials.mayThink,
+    shownResults: options.shownResults,
     questions: () => workflows().questions,
     checkQuota: (tx, workspaceId) => quotas.check(tx, workspaceId, 'runs_per_month', 1),
     countStarted: (workspaceId, count) =>

@@ -9,6 +9,7 @@ import { makeSandbox } from '#platform/sandbox/sandbox'
 import { makeDiskBlobs } from '#providers/blobs/disk'
 import { makeS3Blobs } from '#providers/blobs/s3'
 import { makeChannels } from '#providers/channels/channels'
+import { makeConversion } from '#providers/conversion/process'
 import { makeLanguageModel, modelForTenants } from '#providers/llm/configured'
 import { insertIntoOutbox, makeOutboxMail } from '#providers/mail/outbox'
 import { makeSmtpMail } from '#providers/mail/smtp'
@@ -69,8 +70,10 @@ export function wireProviders({ config, db, log, cpuSecondsPerMinute, allowances
     mail,
     outgoing,
   })
+  const conversion = makeConversion()
   return {
     outgoing,
+    conversion,
     sandbox,
     mail,
     odds,
@@ -79,7 +82,7 @@ export function wireProviders({ config, db, log, cpuSecondsPerMinute, allowances
     channels,
     ...voices,
     async stop(): Promise<void> {
-      await Promise.all([sandbox.close(), mail.close(), outgoing.close(), voices.audio.close()])
+      await Promise.all([sandbox.close(), mail.close(), outgoing.close(), conversion.close(), voices.audio.close()])
     },
   }
 }

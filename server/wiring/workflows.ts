@@ -12,13 +12,14 @@ import { awaitEvent, cancelEventWaits, eventDue } from '#areas/events/waits'
 import { executionFeed } from '#areas/executions/feed'
 import { executionRoutes } from '#areas/executions/routes'
 import { type AdhocStanding, makeExecutions, makeStandingInExecution } from '#areas/executions/service'
-import { makeStarter, type Quota } from '#areas/executions/start'
+import { makeStarter, type Quota, type TakeFiles } from '#areas/executions/start'
 import { makeViews } from '#areas/executions/view'
 import { oddsRoutes } from '#areas/odds/routes'
 import type { Allowances } from '#areas/payments/allowances'
 import { meterNodes } from '#areas/payments/means'
 import type { Quotas } from '#areas/payments/quotas'
 import { stateNodes } from '#areas/state/nodes'
+import type { KeepFile } from '#areas/webhooks/content'
 import { makeDeliveries } from '#areas/webhooks/deliveries'
 import { makeWebhookIdentifier } from '#areas/webhooks/identify'
 import { webhookRoutes } from '#areas/webhooks/routes'
@@ -39,6 +40,7 @@ import { makeEmbedTokens } from '#areas/workflows/tokens'
 import { makeUsageNode } from '#areas/workflows/usage-node'
 import type { ChooseModel, OpenCredential } from '#engine/credentials'
 import { startEngine } from '#engine/engine'
+import type { Files } from '#engine/files'
 import { makeMaintenance } from '#engine/maintenance'
 import type { AnyKind } from '#engine/nodes/kind'
 import { makeLanguageNodes } from '#engine/nodes/language'
@@ -69,6 +71,7 @@ export type WorkflowWiringOptions = {
   kinds: AnyKind[]
   release?: number
   references: ReadonlyMap<string, ReferenceCheck>
+  files: { use: Files; takeFiles: TakeFiles; keepFile: KeepFile }
   onDeleted: WorkflowDependencies['onDeleted']
   onEnded: ((execution: EndedExecution) => Promise<void>)[]
   onAsked?: NonNullable<QuestionDependencies['onAsked']>
@@ -85,7 +88,9 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const { config, db, log, providers } = options
   const { openCredential, chooseModelForNode, chooseModel } = options.credentials
   const system = systemWorkflows
-  const made = makeNodes({ ...providers, openCredential, notify: makeNotifier(db), takeRate: makeTakeRate(db) }, [
+  const { files } = options
+  const tools = { openCredential, notify: makeNotifier(db), takeRate: makeTakeRate(db), files: files.use }
+  const made = makeNodes({ ...providers, ...tools }, [
     makeUsageNode(db),
     ...stateNodes(db),
     ...makeLanguageNodes({
@@ -161,7 +166,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   })
 
   const scheduler = makeScheduler({ db, log, quota })
-  const startExecution = makeStarter({ engine, quota })
+  const startExecution = makeStarter({ engine, quota, takeFiles: files.takeFiles })
   const views = makeViews(providers.blobs)
   const standingInWorkflow = makeStandingInWorkflow(system)
   const standingInExecution = makeStandingInExecution({
@@ -228,6 +233,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
         startExecution,
         tokens: webhookTokens,
         vault: options.vault,
+        keepFile: files.keepFile,
         limiter: makeRateLimiter(),
       }),
       ...eventRoutes(events),

@@ -4,6 +4,7 @@ import { conversationCases } from './conversations.ts'
 import { credentialCases } from './credentials.ts'
 import { datasetCases } from './datasets.ts'
 import { destinationCases } from './destinations.ts'
+import { fileCases } from './files.ts'
 import { gatewayCases } from './gateway.ts'
 import { identityCases } from './identity.ts'
 import { jobCases } from './jobs.ts'
@@ -39,4 +40,5 @@ export const cases: Cases = {
   ...destinationCases,
   ...variableCases,
   ...serviceAccountCases,
+  ...fileCases,
 }

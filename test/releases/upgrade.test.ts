@@ -181,6 +181,7 @@ describe.each(releases.map(({ name }) => name))('release %s', (release) => {
       )
       const blobs = {
         put: async () => {},
+        putStream: async () => {},
         get: async () => undefined,
         stream: async () => undefined,
         remove: async () => {},

@@ -25,6 +25,7 @@ const payment = (approver: string) => ({
 
 const noBlobs = {
   put: async () => {},
+  putStream: async () => {},
   get: async () => undefined,
   stream: async () => undefined,
   remove: async () => {},

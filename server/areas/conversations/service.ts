@@ -15,7 +15,7 @@ import { findChannelThread, findColleague, findThread, insertThread, readThread,
 import { gatheredOf } from './turn-parts.ts'
 import { makeTurns } from './turns.ts'
 import type { NewThread, Thread, Turn } from './types.ts'
-import { makeUpdates } from './updates.ts'
+import { makeUpdates, type ShownResults } from './updates.ts'
 
 export type ConversationDependencies = CarryOutDependencies & {
   db: Database
@@ -25,6 +25,7 @@ export type ConversationDependencies = CarryOutDependencies & {
   mayThink(): boolean
   /** Counts started executions. */
   countStarted(workspaceId: string, count: number): void
+  shownResults: ShownResults
 }
 
 export function makeConversations(dependencies: ConversationDependencies) {
@@ -34,6 +35,7 @@ export function makeConversations(dependencies: ConversationDependencies) {
     db,
     carrying,
     stillOpen: (tx, workspaceId, ids) => dependencies.questions().stillOpen(tx, workspaceId, ids),
+    shownResults: dependencies.shownResults,
   })
   const turns = makeTurns({
     db,

@@ -26,6 +26,9 @@ export type AskedQuestion = {
   who: unknown[] | null
 }
 
+/** Results as people are shown them: with addresses in place of files. */
+export type ShownResults = (tx: Tx, run: { workspaceId: string; executionId: string }, results: Json) => Promise<Json>
+
 type End = {
   execution_id: string
   title: string
@@ -39,10 +42,12 @@ export function makeUpdates({
   db,
   carrying,
   stillOpen,
+  shownResults,
 }: {
   db: Database
   carrying: Pick<CarryOut, 'showQuestionForm' | 'closeStale'>
   stillOpen: Questions['stillOpen']
+  shownResults: ShownResults
 }) {
   const listeners: ((tx: Tx, posted: Posted) => Promise<void>)[] = []
 
@@ -74,7 +79,9 @@ export function makeUpdates({
     }
     thread.state = { ...state, running, questions }
     const { execution_id } = end
-    const message = await tell(tx, thread, { text: texts.endText(end), about: 'result', execution_id })
+    const run = { workspaceId: thread.workspace_id, executionId: execution_id }
+    const results = await shownResults(tx, run, end.results)
+    const message = await tell(tx, thread, { text: texts.endText({ ...end, results }), about: 'result', execution_id })
     await announce(tx, thread, message)
     return message !== undefined
   }

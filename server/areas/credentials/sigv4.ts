@@ -32,7 +32,10 @@ const canonicalQuery = (url: URL): string =>
 export function signAws(hop: Hop, key: AwsKey, now = new Date()): Hop {
   const stamp = now.toISOString().replaceAll(/[-:]|\.\d{3}/g, '')
   const day = stamp.slice(0, 8)
-  const bodyHash = sha256(hop.body ?? '')
+  const { body } = hop
+  // A file is sent as it is read, so that its hash is not known yet; S3 takes that.
+  const isRead = body === null || typeof body === 'string' || Buffer.isBuffer(body)
+  const bodyHash = isRead ? sha256(body ?? '') : 'UNSIGNED-PAYLOAD'
   const headers: Record<string, string> = {
     ...hop.headers,
     'x-amz-date': stamp,

@@ -1,9 +1,9 @@
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
+import { blocksOf, checkLength, hasBody, isJson, letGo } from '#platform/http/upload'
 import type { Parsed } from './parsing/parse.ts'
 import type { ParserThreads } from './parsing/thread.ts'
-import { blocksOf, checkLength, hasBody, isJson, letGo } from './upload.ts'
 import type { Draft } from './writing.ts'
 
 /** The JSON of a create or replace: its records go into the draft as they come, the other fields are returned. */

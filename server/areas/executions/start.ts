@@ -10,6 +10,7 @@ import type { Tx } from '#platform/db/pool'
 import { invalid, isProblem, type Problem, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { holderOf } from '#platform/http/idempotency'
+import { newId } from '#platform/ids'
 
 // From "run this workflow" to the start of an execution: the version, the check of the input, the limits. One way in for
 // people, webhooks, widgets, schedules and jobs.
@@ -174,7 +175,10 @@ export const makeCounted =
     }
   }
 
-export function makeStarter(options: { engine: Engine; quota: Quota }) {
+/** A run that a person starts holds the files they uploaded that its input names. */
+export type TakeFiles = (of: { workspaceId: string; executionId: string; input: Json; userId: string }) => Promise<void>
+
+export function makeStarter(options: { engine: Engine; quota: Quota; takeFiles: TakeFiles }) {
   const { engine } = options
   const counted = makeCounted(options)
   const turns = makeTurns()
@@ -189,6 +193,7 @@ export function makeStarter(options: { engine: Engine; quota: Quota }) {
       idempotency?: Start['idempotency']
       inputPath?: string
       tellEnd?: boolean
+      executionId?: string
     },
   ): Promise<Started> {
     const { inputs, ...start } = target
@@ -196,9 +201,12 @@ export function makeStarter(options: { engine: Engine; quota: Quota }) {
       workspaceId,
       by.idempotency,
       () => checkInputInTurn(turns, workspaceId, { inputs, input, path: by.inputPath }),
-      () =>
-        engine.start({
+      async () => {
+        const executionId = by.executionId ?? newId()
+        if (by.startedBy !== null) await options.takeFiles({ workspaceId, executionId, input, userId: by.startedBy })
+        return engine.start({
           ...start,
+          executionId,
           workspaceId,
           input,
           trigger: by.trigger,
@@ -208,7 +216,8 @@ export function makeStarter(options: { engine: Engine; quota: Quota }) {
           ...(by.initiatedBy && { initiatedBy: by.initiatedBy }),
           ...(by.idempotency && { idempotency: by.idempotency }),
           ...(by.tellEnd && { tellEnd: true }),
-        }),
+        })
+      },
     )
   }
 }

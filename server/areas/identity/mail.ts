@@ -23,6 +23,7 @@ export const keepMail: SendMail = async (ctx, letter) => {
     subject: letter.subject,
     body_text: letter.text,
     body_html: null,
+    attachments: [],
   })
 }
 

@@ -3,11 +3,12 @@ import { join as joinPath } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { MINUTE } from '#platform/clock'
 import { blobDirectory } from '#platform/config'
+import { partOf } from '#platform/http/range'
 import { fromWire, newId } from '#platform/ids'
 import { makeDiskBlobs } from '#providers/blobs/disk'
 import { type Answer, useService } from '#test/harness/service'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
-import { makeClips, partOf } from './clips.ts'
+import { makeClips } from './clips.ts'
 import { makePlayback } from './playback.ts'
 
 const service = useService({ env: { HEDDLE_MAX_AUDIO_BYTES: String(300_000) } })

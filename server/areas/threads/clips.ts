@@ -1,6 +1,7 @@
 import type { Database } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
+import { partOf } from '#platform/http/range'
 import type { Exchange } from '#platform/http/route'
 import { newId, toWire } from '#platform/ids'
 import type { Blobs } from '#providers/blobs/index'
@@ -100,13 +101,3 @@ export function makeClips(options: { db: Database; blobs: Blobs; speaking: Speak
 }
 
 export type Clips = ReturnType<typeof makeClips>
-
-/** One range; several at once, or what is no range, is answered with the whole. */
-export function partOf(range: string, size: number): { from: number; to: number } | 'whole' | 'none' {
-  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.trim()) ?? []
-  if (first === undefined || last === undefined || (first === '' && last === '')) return 'whole'
-  const from = first === '' ? Math.max(0, size - Number(last)) : Number(first)
-  const to = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)
-  if (first !== '' && last !== '' && Number(last) < Number(first)) return 'whole'
-  return from > to || from >= size ? 'none' : { from, to }
-}

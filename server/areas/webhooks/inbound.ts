@@ -1,6 +1,6 @@
 import { activationRequired, idempotencyOf, type StartExecution, targetOf } from '#areas/executions/start'
 import type { Started } from '#engine/ports'
-import type { JsonObject } from '#model/definition'
+import type { Json, JsonObject } from '#model/definition'
 import { type HmacSettings, signatureFault } from '#platform/auth/signatures'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
@@ -8,16 +8,18 @@ import { noteReplayed } from '#platform/http/idempotency'
 import { limits, type RateLimiter } from '#platform/http/limits'
 import type { Exchange } from '#platform/http/route'
 import { rateLimited } from '#platform/http/throttle'
-import { toWire } from '#platform/ids'
+import { letGo } from '#platform/http/upload'
+import { newId, toWire } from '#platform/ids'
 import type { Vault } from '#platform/secrets'
 import { signedChallenge, unsignedChallenge } from './challenge.ts'
+import { isFiles, type KeepFile, readFiles, readSmall } from './content.ts'
 import { dedupeKey } from './dedupe.ts'
 import { type Deliveries, type Outcome, refusalOf } from './deliveries.ts'
 import type { WebhookIdentifier } from './identify.ts'
 import { type InboundToken, secretOf } from './inbound-token.ts'
 import { inputOf } from './input.ts'
 import { challengeReply, type Reply, type ReplyParts, replyTo } from './reply.ts'
-import { requestInput } from './request.ts'
+import { readContent, requestInput } from './request.ts'
 
 // Calls at the address of a token. Whatever the sender is, nothing of the request is looked into before it has proven itself.
 
@@ -27,9 +29,10 @@ export type InboundParts = ReplyParts & {
   vault: Vault
   limiter: RateLimiter
   deliveries: Deliveries
+  keepFile: KeepFile
 }
 
-export type InboundCall = { token_or_id: string; body?: Buffer }
+export type InboundCall = { token_or_id: string }
 
 /** Signed calls are counted only once the signature was right: anyone who knows no more than the address uses up nothing. */
 function countSigned({ limiter }: InboundParts, ctx: Context, token: InboundToken): void {
@@ -57,7 +60,12 @@ async function start(
   parts: InboundParts,
   ctx: Context,
   token: InboundToken,
-  { input, body, headers }: { input: JsonObject; body: Buffer; headers: Exchange['request']['headers'] },
+  {
+    input,
+    body,
+    headers,
+    executionId: given,
+  }: { input: JsonObject; body: Buffer; headers: Exchange['request']['headers']; executionId: string },
 ): Promise<Started> {
   const { token_id, workspace_id, workflow_id, version_id } = token
   if (version_id === null) throw problem('no_active_version', 'The owner of the workflow must activate a version.')
@@ -74,6 +82,7 @@ async function start(
     startedBy: null,
     initiatedBy: [{ kind: 'webhook_token', id: toWire('whk', token_id), user_id: token.created_by }],
     idempotency,
+    executionId: given,
     inputPath: '',
   })
 }
@@ -84,43 +93,99 @@ async function receive(
   parts: InboundParts,
   ctx: Context,
   token: InboundToken,
-  { token_or_id, body }: Required<InboundCall>,
+  { token_or_id, body, files }: InboundCall & { body: Buffer; files: Counter | undefined },
   exchange: Exchange,
 ): Promise<Received> {
   const { request } = exchange
   const asked = unsignedChallenge(token, token_or_id, request)
   if (asked) return { answer: challengeReply(asked) }
   verify(parts, ctx, token, body, exchange)
-  const signed = signedChallenge(token, body)
+  const signed = files ? undefined : signedChallenge(token, body)
   if (signed) return { answer: challengeReply(signed) }
   if (!token.methods.includes(request.method))
     throw problem('method_not_allowed', `This token takes ${token.methods.join(', ')}.`)
   parts.tokens.noteInboundUse(token.token_id)
+  const executionId = newId()
+  const read = { parts, ctx, token, executionId }
+  const { input, asSent } = files
+    ? await filesInput(read, request, files)
+    : { input: await smallInput(read, request, body), asSent: body }
+  const begun = await start(parts, ctx, token, { input, body: asSent, headers: request.headers, executionId })
+  if (begun.replayed) noteReplayed(exchange.reply)
+  return { answer: await replyTo(parts, ctx, token, begun.executionId), executionId: begun.executionId }
+}
+
+type Reading = { parts: InboundParts; ctx: Context; token: InboundToken; executionId: string }
+type Counter = { bytes: number }
+
+/** What is kept belongs to a run that is about to start; where none does, it is removed after a day. */
+async function filesInput(
+  { parts, ctx, token, executionId }: Reading,
+  request: Exchange['request'],
+  counter: Counter,
+): Promise<{ input: JsonObject; asSent: Buffer }> {
+  const { content, bytes } = await readFiles(request, {
+    workspaceId: token.workspace_id,
+    executionId,
+    maxBytes: ctx.config.HEDDLE_MAX_FILE_BYTES,
+    smallBytes: ctx.config.HEDDLE_MAX_JSON_BYTES,
+    keepFile: parts.keepFile,
+  })
+  counter.bytes = bytes
+  // A repetition has the same content in files of other ids.
+  const files = content.files.map(({ file: _file, ...facts }) => facts)
+  return {
+    input: requestInput(token, request, content, new Date()),
+    asSent: Buffer.from(JSON.stringify([content.body, files])),
+  }
+}
+
+async function smallInput(
+  { parts, ctx, token, executionId }: Reading,
+  request: Exchange['request'],
+  body: Buffer,
+): Promise<JsonObject> {
   const maxDepth = ctx.config.HEDDLE_MAX_JSON_DEPTH
-  const input =
-    token.input === 'request'
-      ? await requestInput(token, request, body, { maxDepth, now: new Date() })
-      : inputOf(body, request.headers['content-type'], maxDepth)
-  const { executionId, replayed } = await start(parts, ctx, token, { input, body, headers: request.headers })
-  if (replayed) noteReplayed(exchange.reply)
-  return { answer: await replyTo(parts, ctx, token, executionId), executionId }
+  if (token.input !== 'request') return inputOf(body, request.headers['content-type'], maxDepth)
+  const { query: _query, ...content } = await readContent(request, body, maxDepth)
+  const files: JsonObject[] = []
+  for (const file of content.files) {
+    const bytes = Buffer.from(String(file.content_base64), 'base64')
+    async function* chunks(): AsyncGenerator<Buffer> {
+      yield bytes
+    }
+    const named = { name: String(file.name ?? 'body'), media_type: String(file.media_type), execution_id: executionId }
+    files.push({ ...file, file: (await parts.keepFile(token.workspace_id, named, chunks())) as unknown as Json })
+  }
+  return requestInput(token, request, { ...content, files }, new Date())
 }
 
 export async function receiveWebhook(
   parts: InboundParts,
   ctx: Context,
-  { token_or_id, body = Buffer.alloc(0) }: InboundCall,
+  { token_or_id }: InboundCall,
   exchange: Exchange,
 ): Promise<void> {
   const { request, reply } = exchange
+  const known = await parts.tokens.inboundTokenOf(token_or_id)
+  const files = isFiles(known, request) ? { bytes: 0 } : undefined
+  let body: Buffer
+  try {
+    body = files ? Buffer.alloc(0) : await readSmall(request, ctx.config.HEDDLE_MAX_JSON_BYTES)
+  } catch (error) {
+    letGo(exchange)
+    parts.deliveries.note(known, request, 0, refusalOf(error))
+    throw error
+  }
   // Looked up again once the body is there: the token may have been changed while it was being sent.
   const token = await parts.tokens.inboundTokenOf(token_or_id)
-  const note = (outcome: Outcome): void => parts.deliveries.note(token, request, body.length, outcome)
+  const note = (outcome: Outcome): void => parts.deliveries.note(token, request, files?.bytes ?? body.length, outcome)
   try {
-    const { answer, executionId } = await receive(parts, ctx, token, { token_or_id, body }, exchange)
+    const { answer, executionId } = await receive(parts, ctx, token, { token_or_id, body, files }, exchange)
     note({ status: answer.status, ...(executionId !== undefined && { executionId }) })
     reply.code(answer.status).headers(answer.headers).send(answer.body)
   } catch (error) {
+    if (files) letGo(exchange)
     note(refusalOf(error))
     throw error
   }

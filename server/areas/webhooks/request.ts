@@ -24,7 +24,7 @@ export function headersWithoutCredentials(headers: FastifyRequest['headers'], au
 const MAX_FIELDS = 1_000
 
 /** A field that came several times is a list. */
-function collect(entries: Iterable<[string, string]>): JsonObject {
+export function collect(entries: Iterable<[string, string]>): JsonObject {
   const fields = new Map<string, string | string[]>()
   for (const [name, value] of entries) {
     const before = fields.get(name)
@@ -61,7 +61,7 @@ async function readMultipart(bytes: Buffer, contentType: string): Promise<{ body
   return { body: collect(texts), files }
 }
 
-type Content = { body: Json; raw_body: string | null; files: JsonObject[] }
+export type Content = { body: Json; raw_body: string | null; files: JsonObject[] }
 
 async function contentOf(bytes: Buffer, contentType: string, maxDepth: number): Promise<Content> {
   const type = contentType.split(';')[0]!.trim().toLowerCase()
@@ -101,18 +101,17 @@ export async function readContent(
   return content
 }
 
-export async function requestInput(
+export function requestInput(
   token: InboundToken,
   request: Pick<FastifyRequest, 'method' | 'headers' | 'url'>,
-  bytes: Buffer,
-  { maxDepth, now }: { maxDepth: number; now: Date },
-): Promise<JsonObject> {
-  const { query, ...content } = await readContent(request, bytes, maxDepth)
+  content: Content,
+  now: Date,
+): JsonObject {
   const input: JsonObject = {
     method: request.method,
     // By the id of the token, whatever stood there: the secret of a `url` token is a credential.
     path: `/api/webhooks/in/${toWire('whk', token.token_id)}`,
-    query,
+    query: queryOf(request.url),
     headers: headersWithoutCredentials(request.headers, token.auth_config),
     ...content,
     received_at: now.toISOString(),

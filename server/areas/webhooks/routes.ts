@@ -25,7 +25,13 @@ const received = (method: string) => ({
 
 export const webhookRoutes = (webhooks: Webhooks, parts: InboundParts): AnyRoute[] => {
   const run = (ctx: Context, input: InboundCall, exchange: Exchange) => receiveWebhook(parts, ctx, input, exchange)
-  const withBody = { bodyKind: 'any' as const, idempotency: 'own' as const, status: 202 as const, run }
+  const withBody = {
+    bodyKind: 'stream' as const,
+    bodyLimit: 'file' as const,
+    idempotency: 'own' as const,
+    status: 202 as const,
+    run,
+  }
   return routes(
     'Webhooks',
     {

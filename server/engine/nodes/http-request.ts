@@ -1,4 +1,5 @@
 import { credentialField, type OpenCredential, openNamed } from '#engine/credentials'
+import { type Files, fileSchema } from '#engine/files'
 import { NodeFailure, type NodeKind } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject, measureJson } from '#model/json'
@@ -7,6 +8,7 @@ import { OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing, OutgoingResponse } from '#platform/outgoing/outgoing'
 import { retryAfterS } from '#platform/outgoing/retry-after'
 import { hasTooManyKeys } from '#platform/sandbox/keys'
+import { multipartSchema, savingAnswer, streamedBody } from './http-files.ts'
 import { fetchPages, paginateField } from './http-pages.ts'
 import { awaitRate, rateField, type TakeRate } from './http-rate.ts'
 import { checked, fields } from './kind.ts'
@@ -15,10 +17,14 @@ const UNSAFE = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 /** Answers that another attempt may change. */
 const MAY_PASS = new Set([408, 425, 429, 500, 502, 503, 504])
 const TIMEOUT = 120 * SECOND
+/** With a file in either direction; the node's own `timeout_s` may be shorter. */
+const FILE_TIMEOUT = 900 * SECOND
 /** JSON of this size takes the main thread some 40 ms to parse. */
 const MAX_BYTES = 5 * 1024 * 1024
 const MAX_ERROR_BODY = 2_000
 const JSON_LIMITS = { depth: 64, nodes: 1_000_000 }
+
+const without = (...names: string[]): JsonObject => ({ not: { anyOf: names.map((name) => ({ required: [name] })) } })
 
 const scalar = { type: ['string', 'number', 'boolean', 'null'] }
 
@@ -26,9 +32,10 @@ export type HttpRequestDeps = {
   outgoing: Pick<Outgoing, 'request'>
   openCredential: OpenCredential
   takeRate: TakeRate
+  files: Files
 }
 
-export const makeHttpRequest = ({ outgoing, openCredential, takeRate }: HttpRequestDeps): NodeKind =>
+export const makeHttpRequest = ({ outgoing, openCredential, takeRate, files }: HttpRequestDeps): NodeKind =>
   checked({
     descriptor: {
       type: 'http.request',
@@ -63,7 +70,19 @@ export const makeHttpRequest = ({ outgoing, openCredential, takeRate }: HttpRequ
             additionalProperties: { anyOf: [scalar, { type: 'array', items: scalar, maxItems: 100 }] },
           },
           json: { title: 'JSON body' },
-          body: { type: 'string', title: 'Text body', 'x-editor': 'text' },
+          body: {
+            title: 'Body',
+            description: 'A text or a file',
+            anyOf: [{ type: 'string', 'x-editor': 'text' }, fileSchema],
+          },
+          multipart: multipartSchema,
+          response: {
+            enum: ['auto', 'text', 'file'],
+            title: 'Response',
+            description:
+              'auto: JSON, text or bytes by its type. text: always text. file: kept as a file, whatever its size up to the limit',
+            default: 'auto',
+          },
           ok_statuses: {
             type: 'array',
             title: 'Accepted statuses',
@@ -75,7 +94,7 @@ export const makeHttpRequest = ({ outgoing, openCredential, takeRate }: HttpRequ
           rate: rateField,
         },
         ['url'],
-        { not: { required: ['json', 'body'] } },
+        { dependentSchemas: { json: without('body', 'multipart'), body: without('multipart') } },
       ),
       output_schema: {
         type: 'object',
@@ -84,7 +103,7 @@ export const makeHttpRequest = ({ outgoing, openCredential, takeRate }: HttpRequ
           headers: { type: 'object', additionalProperties: { type: 'string' } },
           body: {
             description:
-              'JSON where the answer says it is JSON, else text; {"base64"} for other content; null if empty',
+              'JSON where the answer says it is JSON, else text; {"base64"} for other content; null if empty; a file with response: file',
           },
           items: { type: 'array', description: 'With "paginate", instead of headers and body: the items of all pages' },
           pages: { type: 'integer', description: 'How many pages were fetched' },
@@ -99,16 +118,25 @@ export const makeHttpRequest = ({ outgoing, openCredential, takeRate }: HttpRequ
       const { args, effectKey, signal } = call
       const credential = await openNamed(openCredential, call, args.credential_id)
       const method = String(args.method ?? 'GET')
+      const sent = await streamedBody(files, call)
       const send = async (wanted: JsonObject, key: string): Promise<JsonObject> => {
         await awaitRate(call, takeRate)
+        let kept: Json | undefined
+        const keepAnswer = (file: Json): void => {
+          kept = file
+        }
+        const accepts = (status: number): boolean => isOk(args, status)
+        const keep = args.response === 'file' ? savingAnswer(files, call, accepts, keepAnswer) : undefined
+        const headers = headersOf(wanted, UNSAFE.has(method) ? key : undefined)
         const answer = await outgoing
           .request({
             method,
             url: addressOf(wanted),
-            headers: headersOf(wanted, UNSAFE.has(method) ? key : undefined),
-            body: textOf(wanted),
+            headers: sent ? { 'content-type': sent.contentType, ...headers } : headers,
+            body: sent?.body ?? textOf(wanted),
             signal,
-            timeoutMs: TIMEOUT,
+            timeoutMs: sent || keep ? FILE_TIMEOUT : TIMEOUT,
+            ...(keep && { into: keep }),
             maxBytes: MAX_BYTES,
             ...(credential && { credential }),
           })
@@ -117,7 +145,8 @@ export const makeHttpRequest = ({ outgoing, openCredential, takeRate }: HttpRequ
             throw new NodeFailure(error.code, error.message, { retryable: error.retryable })
           })
         if (!isOk(args, answer.status)) throw statusFailure(answer)
-        return { status: answer.status, headers: answer.headers, body: bodyOf(answer) }
+        const read = kept ?? (args.response === 'text' ? answer.body.toString('utf8') : bodyOf(answer))
+        return { status: answer.status, headers: answer.headers, body: read }
       }
       if (!isObject(args.paginate)) return { output: await send(args, effectKey) }
       return { output: await fetchPages(call, (wanted, page) => send(wanted, `${effectKey}:${page}`)) }
@@ -133,7 +162,7 @@ const isOk = ({ ok_statuses }: JsonObject, status: number): boolean =>
 function headersOf(args: JsonObject, idempotencyKey: string | undefined): Record<string, string> {
   const headers: Record<string, string> = {}
   if (args.json !== undefined) headers['content-type'] = 'application/json'
-  else if (args.body !== undefined) headers['content-type'] = 'text/plain; charset=utf-8'
+  else if (typeof args.body === 'string') headers['content-type'] = 'text/plain; charset=utf-8'
   if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey
   for (const [name, value] of Object.entries(isObject(args.headers) ? args.headers : {})) {
     if (name !== '__proto__') headers[name.toLowerCase()] = String(value)

@@ -1,10 +1,16 @@
-import { NodeFailure, type NodeKind, NotBegun } from '#engine/node'
-import { type Mail, MailFailure } from '#providers/mail/index'
+import { type Files, fileSchema } from '#engine/files'
+import { type NodeCall, NodeFailure, type NodeKind, NotBegun } from '#engine/node'
+import type { Json } from '#model/definition'
+import { type Mail, type MailAttachment, MailFailure } from '#providers/mail/index'
 import { checked, fields } from './kind.ts'
 
 const address = { type: 'string', format: 'email', maxLength: 320 }
 
-export const makeMailSend = ({ mail }: { mail: Pick<Mail, 'send' | 'provider'> }): NodeKind =>
+const MAX_ATTACHMENTS = 20
+/** Most mail servers take no more. */
+const MAX_ATTACHED_BYTES = 20 * 1024 * 1024
+
+export const makeMailSend = ({ mail, files }: { mail: Pick<Mail, 'send' | 'provider'>; files: Files }): NodeKind =>
   checked({
     descriptor: {
       type: 'mail.send',
@@ -21,6 +27,7 @@ export const makeMailSend = ({ mail }: { mail: Pick<Mail, 'send' | 'provider'> }
           subject: { type: 'string', title: 'Subject', minLength: 1, maxLength: 500 },
           text: { type: 'string', title: 'Text', 'x-editor': 'text' },
           html: { type: 'string', title: 'HTML', 'x-editor': 'html' },
+          attachments: { type: 'array', title: 'Attachments', items: fileSchema, maxItems: MAX_ATTACHMENTS },
         },
         ['to', 'subject'],
         { anyOf: [{ required: ['text'] }, { required: ['html'] }] },
@@ -38,12 +45,22 @@ export const makeMailSend = ({ mail }: { mail: Pick<Mail, 'send' | 'provider'> }
       effect: 'at_most_once',
       defaults: { to: '', subject: '', text: '' },
     },
-    async run({ args, workspaceId, effectKey }) {
+    async run(call) {
+      const { args, workspaceId, effectKey } = call
+      const attachments = await attachmentsOf(files, call)
       const to = Array.isArray(args.to) ? args.to.map(String) : [String(args.to)]
       const text = typeof args.text === 'string' ? args.text : undefined
       const html = typeof args.html === 'string' ? args.html : undefined
       try {
-        const receipt = await mail.send({ workspaceId, to, subject: String(args.subject), text, html, key: effectKey })
+        const receipt = await mail.send({
+          workspaceId,
+          to,
+          subject: String(args.subject),
+          text,
+          html,
+          attachments,
+          key: effectKey,
+        })
         return { output: { ...receipt } }
       } catch (error) {
         if (!(error instanceof MailFailure)) {
@@ -55,3 +72,19 @@ export const makeMailSend = ({ mail }: { mail: Pick<Mail, 'send' | 'provider'> }
       }
     },
   })
+
+/** Opened before anything is sent: a file that is not there fails the node, and no mail leaves. */
+async function attachmentsOf(files: Files, call: NodeCall): Promise<MailAttachment[]> {
+  const opened: MailAttachment[] = []
+  let bytes = 0
+  for (const value of Array.isArray(call.args.attachments) ? (call.args.attachments as Json[]) : []) {
+    const file = await files.open(call, value)
+    bytes += file.bytes
+    if (bytes > MAX_ATTACHED_BYTES) {
+      const message = `attachments may have at most ${MAX_ATTACHED_BYTES} bytes together; send a link instead`
+      throw new NodeFailure('file_too_large', message, { retryable: false, nothingDone: true })
+    }
+    opened.push(file)
+  }
+  return opened
+}

@@ -70,6 +70,16 @@ beforeAll(async () => {
       return rates.length > 5 ? undefined : 0
     },
     sandbox,
+    files: {
+      maxBytes: 0,
+      open: async () => {
+        throw new Error('no file is named here')
+      },
+      save: async () => {
+        throw new Error('no file is made here')
+      },
+    },
+    conversion: { convert: async () => ({ files: [] }) },
     mail: { provider: 'outbox', send: (message: MailMessage) => mail.send(message), close: async () => {} },
     odds: { unavailable: () => odds.unavailable(), fetch: (query) => odds.fetch(query) },
     notify: async (notification) => {
@@ -133,7 +143,7 @@ describe('every kind', () => {
       expect(descriptor.description.length).toBeGreaterThan(20)
       expect(descriptor.colour).toMatch(/^#[0-9a-f]{6}$/)
       expect(descriptor.keywords.length).toBeGreaterThan(2)
-      const needsInput = ['subworkflow', 'mail.send', 'wait.event'].includes(type)
+      const needsInput = ['subworkflow', 'mail.send', 'wait.event', 'file.read', 'file.convert'].includes(type)
       const result = validateDefinition({ nodes: [{ id: 'a', type, args: descriptor.defaults }] }, descriptorsOf(nodes))
       expect(needsInput || result.ok, `${type}: ${JSON.stringify(result)}`).toBe(true)
     }

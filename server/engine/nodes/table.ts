@@ -1,10 +1,12 @@
 // Every kind of node there is. A type that is not in here can be neither saved nor run.
 
 import type { OpenCredential } from '#engine/credentials'
+import type { Files } from '#engine/files'
 import type { NodeKind } from '#engine/node'
 import type { NodeDescriptor } from '#model/node'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { Sandbox } from '#platform/sandbox/sandbox'
+import type { Conversion } from '#providers/conversion/index'
 import type { Mail } from '#providers/mail/index'
 import type { Odds } from '#providers/odds/index'
 import { approval } from './approval.ts'
@@ -12,6 +14,9 @@ import { branch } from './branch.ts'
 import { clarification } from './clarification.ts'
 import { makeCode } from './code.ts'
 import { fail } from './fail.ts'
+import { makeFileConvert } from './file-convert.ts'
+import { makeFileRead } from './file-read.ts'
+import { makeFileWrite } from './file-write.ts'
 import type { TakeRate } from './http-rate.ts'
 import { makeHttpRequest } from './http-request.ts'
 import { httpRespond } from './http-respond.ts'
@@ -35,6 +40,8 @@ export type NodeDeps = {
   odds: Odds
   openCredential: OpenCredential
   takeRate: TakeRate
+  files: Files
+  conversion: Pick<Conversion, 'convert'>
 }
 
 export type NodeTable = ReadonlyMap<string, AnyKind>
@@ -59,6 +66,9 @@ export function makeNodes(deps: NodeDeps, more: readonly AnyKind[] = []): NodeTa
     makeNotify(deps),
     makeMailSend(deps),
     makeOddsFetch(deps),
+    makeFileRead(deps),
+    makeFileWrite(deps),
+    makeFileConvert(deps),
     ...more,
   ]
   const table = new Map<string, AnyKind>()

@@ -33,6 +33,7 @@ export const parameterOf = {
   owned_credential: 'credential_id',
   destination: 'destination_id',
   owned_destination: 'destination_id',
+  file: 'file_id',
 } as const
 
 export type ResourceKind = keyof typeof parameterOf

@@ -80,6 +80,9 @@ function bodyLimitOf(route: AnyRoute, config: Config): number {
     case 'audio':
       // What stands around a clip in a form; the clip itself is measured by the code that reads it.
       return config.HEDDLE_MAX_AUDIO_BYTES + (64 << 10)
+    case 'file':
+      // Likewise: the file itself is measured as it comes.
+      return config.HEDDLE_MAX_FILE_BYTES + (1 << 20)
     case undefined:
       return config.HEDDLE_MAX_JSON_BYTES
   }

@@ -29,6 +29,7 @@ const prefixOf: Record<string, Prefix> = {
   suite_id: 'suite',
   thread_id: 'thr',
   audio_id: 'aud',
+  file_id: 'file',
   template_id: 'tmpl',
   config_id: 'chan',
   payment_method_id: 'pm',

@@ -1,6 +1,14 @@
 import { OutgoingFailure } from './failure.ts'
 
-export type Hop = { method: string; url: URL; headers: Record<string, string>; body: string | Buffer | null }
+/** A body that is read as it is sent, and from its beginning again for each redirect. */
+export type StreamedBody = { bytes: number; chunks(): AsyncIterable<Buffer> }
+
+export type Hop = {
+  method: string
+  url: URL
+  headers: Record<string, string>
+  body: string | Buffer | StreamedBody | null
+}
 
 export const MAX_REDIRECTS = 5
 const MAX_URL = 8_192
@@ -32,7 +40,7 @@ export function firstHop(request: {
   method?: string
   url: string
   headers?: Record<string, string>
-  body?: string | Buffer | null
+  body?: string | Buffer | StreamedBody | null
 }): Hop {
   const method = (request.method ?? 'GET').toUpperCase()
   if (!METHOD.test(method) || method === 'CONNECT' || method === 'TRACE')

@@ -7,14 +7,14 @@ import { Agent, buildConnector, type Dispatcher, request as send } from 'undici'
 import { checkDestination, type OutgoingCredential } from './credential.ts'
 import { asOutgoingFailure, OutgoingFailure } from './failure.ts'
 import { type Guard, makeGuard, type Resolve } from './guard.ts'
-import { firstHop, type Hop, isRedirect, MAX_REDIRECTS, nextHop, portOf } from './hops.ts'
+import { firstHop, type Hop, isRedirect, MAX_REDIRECTS, nextHop, portOf, type StreamedBody } from './hops.ts'
 import { bothMasks, MASK, type Mask } from './mask.ts'
 
 export type OutgoingRequest = {
   method?: string
   url: string
   headers?: Record<string, string>
-  body?: string | Buffer | null
+  body?: string | Buffer | StreamedBody | null
   signal?: AbortSignal
   /** For everything together: look-up, redirects, and the last byte of the answer. */
   timeoutMs?: number
@@ -22,10 +22,19 @@ export type OutgoingRequest = {
   maxBytes?: number
   /** A longer answer is cut off there, not refused. */
   cut?: true
+  /** Asked once the answer has begun: where it gives a function, that is given the body piece by piece, and `body` is empty. */
+  into?: (answer: Omit<OutgoingResponse, 'body'>) => ((chunks: AsyncIterable<Buffer>) => Promise<void>) | undefined
   /** A redirect is the answer; nothing is sent to where it leads. */
   redirects?: false
   /** Put in at the last moment; what comes back is masked. */
   credential?: OutgoingCredential
+}
+
+/** Thrown by `into` where the reason is not the target's: the caller gets the cause as it is. */
+export class NotTaken extends Error {
+  constructor(cause: unknown) {
+    super('the answer was not taken', { cause })
+  }
 }
 
 export type OutgoingResponse = { status: number; headers: Record<string, string>; body: Buffer; url: string }
@@ -74,8 +83,13 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
         const answer = await send(sent.url, {
           dispatcher: (carries && certified) || agent,
           method: sent.method as Dispatcher.HttpMethod,
-          headers: { 'accept-encoding': 'gzip, deflate, br', 'user-agent': 'heddle', ...sent.headers },
-          body: sent.body,
+          headers: {
+            'accept-encoding': 'gzip, deflate, br',
+            'user-agent': 'heddle',
+            ...sent.headers,
+            ...lengthOf(sent.body),
+          },
+          body: bodyToSend(sent.body),
           signal,
           headersTimeout: timeoutMs,
           bodyTimeout: timeoutMs,
@@ -140,11 +154,23 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
       try {
         const bounds = { timeoutMs, maxRedirects: request.redirects === false ? 0 : MAX_REDIRECTS }
         const { hop, answer, mask } = await exchange(firstHop(request), signal, bounds, credential)
-        const body = await readBody(answer, hop.method, request.maxBytes ?? DEFAULT_MAX_BYTES, request.cut)
         const headers = flatten(answer.headers, mask)
+        const status = answer.statusCode
+        const take = request.into?.({ status, headers, url: mask?.text(hop.url.href) ?? hop.url.href })
+        if (take) {
+          const stream = decoded(answer, hop.method)
+          try {
+            await take(mask?.chunks(stream) ?? (stream as AsyncIterable<Buffer>))
+          } finally {
+            answer.body.on('error', () => {}).destroy()
+          }
+          return { status, headers, body: Buffer.alloc(0), url: mask?.text(hop.url.href) ?? hop.url.href }
+        }
+        const body = await readBody(answer, hop.method, request.maxBytes ?? DEFAULT_MAX_BYTES, request.cut)
         if (mask === undefined) return { status: answer.statusCode, headers, body, url: hop.url.href }
         return { status: answer.statusCode, headers, body: mask.bytes(body), url: mask.text(hop.url.href) }
       } catch (error) {
+        if (error instanceof NotTaken) throw error.cause
         request.signal?.throwIfAborted()
         throw failureOf(error, credential)
       }
@@ -175,6 +201,15 @@ function failureOf(error: unknown, credential: OutgoingCredential | undefined): 
   const { code, message } = asOutgoingFailure(error)
   return new OutgoingFailure(code, credential.mask.text(message))
 }
+
+const isStreamed = (body: Hop['body']): body is StreamedBody =>
+  body !== null && typeof body === 'object' && !Buffer.isBuffer(body)
+
+const lengthOf = (body: Hop['body']): Record<string, string> =>
+  isStreamed(body) ? { 'content-length': String(body.bytes) } : {}
+
+const bodyToSend = (body: Hop['body']): string | Buffer | Readable | null =>
+  isStreamed(body) ? Readable.from(body.chunks(), { objectMode: false }) : body
 
 type Bounds = { timeoutMs: number; maxRedirects: number }
 

@@ -54,6 +54,31 @@ describe.each(['disk', 's3'])('blobs on %s', (name) => {
   })
 })
 
+describe.each(['disk', 's3'])('streams on %s', (name) => {
+  const blocks = async function* (count: number, failAt = -1) {
+    for (let n = 0; n < count; n += 1) {
+      if (n === failAt) throw new Error('the sender is gone')
+      yield Buffer.alloc(1 << 20, n)
+    }
+  }
+
+  test('more than a part comes back as it went, and any part of it alone', async () => {
+    const blobs = stores[name]!
+    await blobs.putStream('files/large', blocks(19))
+    const whole = await buffer((await blobs.stream('files/large'))!)
+    expect([whole.length, whole[0], whole.at(-1)]).toEqual([19 << 20, 0, 18])
+    const part = await buffer((await blobs.stream('files/large', { from: (1 << 20) - 1, to: 1 << 20 }))!)
+    expect([...part]).toEqual([0, 1])
+  })
+
+  test('nothing is left of what broke off', async () => {
+    const blobs = stores[name]!
+    for (const failAt of [0, 3, 12])
+      await expect(blobs.putStream('files/broken', blocks(15, failAt))).rejects.toThrow('the sender is gone')
+    expect(await blobs.get('files/broken')).toBeUndefined()
+  })
+})
+
 test('a bucket that is busy for a moment is asked again', async () => {
   s3.failNext(2)
   await stores.s3!.put('busy', Buffer.from('kept'))

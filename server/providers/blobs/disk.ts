@@ -10,20 +10,28 @@ export const makeDiskBlobs = (folder: string): Blobs => {
     if (!place.startsWith(normalize(folder) + sep)) throw new Error('a blob key may not leave its folder')
     return place
   }
-  return {
-    put: async (key, bytes) => {
-      const place = placeOf(key)
-      await mkdir(dirname(place), { recursive: true })
-      const draft = `${place}.${newId()}`
+  const write = async (key: string, content: Uint8Array | AsyncIterable<Buffer>): Promise<void> => {
+    const place = placeOf(key)
+    await mkdir(dirname(place), { recursive: true })
+    const draft = `${place}.${newId()}`
+    try {
       const file = await open(draft, 'w', 0o600)
       try {
-        await file.writeFile(bytes)
+        if (content instanceof Uint8Array) await file.writeFile(content)
+        else for await (const chunk of content) await file.write(chunk)
         await file.sync()
       } finally {
         await file.close()
       }
       await rename(draft, place)
-    },
+    } catch (error) {
+      await rm(draft, { force: true })
+      throw error
+    }
+  }
+  return {
+    put: write,
+    putStream: write,
     get: async (key) => {
       try {
         return await readFile(placeOf(key))
@@ -32,9 +40,9 @@ export const makeDiskBlobs = (folder: string): Blobs => {
         throw error
       }
     },
-    stream: async (key) => {
+    stream: async (key, part) => {
       try {
-        return (await open(placeOf(key))).createReadStream()
+        return (await open(placeOf(key))).createReadStream(part && { start: part.from, end: part.to })
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
         throw error

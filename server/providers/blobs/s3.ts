@@ -13,8 +13,12 @@ export type S3Options = {
   bounds?: Bounds
 }
 
-/** Larger than any blob we store. */
+/** Larger than any blob that is read as a whole. */
 const BOUNDS: Bounds = { maxBytes: 128 * 1024 * 1024, timeoutMs: 120 * SECOND }
+/** What is streamed is measured by the code that put it there; an hour is a slow reader of the largest file. */
+const STREAM_BOUNDS: Bounds = { maxBytes: Number.POSITIVE_INFINITY, timeoutMs: 3_600 * SECOND }
+/** A part of an upload that is held in memory. */
+const PART_BYTES = 8 * 1024 * 1024
 const CONNECT_WITHIN = 10 * SECOND
 
 /** The library reads whatever comes, for as long as it comes. */
@@ -27,11 +31,11 @@ function boundAnswers({ config: { requestHandler } }: S3Client, bounds: Bounds):
   }
 }
 
-/** Blobs in a bucket. The library is loaded with the first use: most installations keep blobs on disk. */
-export const makeS3Blobs = (options: S3Options): Blobs => {
-  const { bucket: Bucket, bounds = BOUNDS } = options
-  let opened: Promise<{ client: S3Client; sdk: typeof import('@aws-sdk/client-s3') }> | undefined
-  const s3 = (): NonNullable<typeof opened> => {
+type Opened = { client: S3Client; sdk: typeof import('@aws-sdk/client-s3') }
+
+const makeOpener = (options: S3Options, bounds: Bounds): (() => Promise<Opened>) => {
+  let opened: Promise<Opened> | undefined
+  return () => {
     opened ??= import('@aws-sdk/client-s3').then((sdk) => {
       const client = new sdk.S3Client({
         region: options.region,
@@ -44,7 +48,7 @@ export const makeS3Blobs = (options: S3Options): Blobs => {
         maxAttempts: 4,
         requestHandler: {
           connectionTimeout: Math.min(CONNECT_WITHIN, bounds.timeoutMs),
-          requestTimeout: bounds.timeoutMs,
+          requestTimeout: Math.min(BOUNDS.timeoutMs, bounds.timeoutMs),
           throwOnRequestTimeout: true,
         },
       })
@@ -53,13 +57,47 @@ export const makeS3Blobs = (options: S3Options): Blobs => {
     })
     return opened
   }
+}
 
-  const find = async (Key: string) => {
-    const { client, sdk } = await s3()
+/** Blobs in a bucket. The library is loaded with the first use: most installations keep blobs on disk. */
+export const makeS3Blobs = (options: S3Options): Blobs => {
+  const { bucket: Bucket, bounds = BOUNDS } = options
+  const s3 = makeOpener(options, bounds)
+  const streaming = makeOpener(options, options.bounds ?? STREAM_BOUNDS)
+
+  const find = async (open: typeof s3, Key: string, part?: { from: number; to: number }) => {
+    const { client, sdk } = await open()
     try {
-      return (await client.send(new sdk.GetObjectCommand({ Bucket, Key }))).Body
+      const command = new sdk.GetObjectCommand({
+        Bucket,
+        Key,
+        ...(part && { Range: `bytes=${part.from}-${part.to}` }),
+      })
+      return (await client.send(command)).Body
     } catch (error) {
       if (error instanceof sdk.NoSuchKey || (error as Error).name === 'NoSuchKey') return undefined
+      throw error
+    }
+  }
+
+  /** In parts: the length is not known, and no more than a part is held. An upload that fails leaves nothing. */
+  const putParts = async (Key: string, first: Buffer, rest: AsyncIterable<Buffer>): Promise<void> => {
+    const { client, sdk } = await s3()
+    const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand({ Bucket, Key }))
+    try {
+      const Parts: { ETag: string | undefined; PartNumber: number }[] = []
+      const send = async (Body: Buffer): Promise<void> => {
+        const PartNumber = Parts.length + 1
+        const { ETag } = await client.send(
+          new sdk.UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body, ContentLength: Body.length }),
+        )
+        Parts.push({ ETag, PartNumber })
+      }
+      await send(first)
+      for await (const part of rest) await send(part)
+      await client.send(new sdk.CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }))
+    } catch (error) {
+      await client.send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch(() => undefined)
       throw error
     }
   }
@@ -69,12 +107,21 @@ export const makeS3Blobs = (options: S3Options): Blobs => {
       const { client, sdk } = await s3()
       await client.send(new sdk.PutObjectCommand({ Bucket, Key, Body: bytes, ContentLength: bytes.length }))
     },
+    async putStream(Key, chunks) {
+      const parts = partsOf(chunks)
+      const { value: first = Buffer.alloc(0) } = await parts.next()
+      if (first.length >= PART_BYTES) await putParts(Key, first, parts)
+      else {
+        const { client, sdk } = await s3()
+        await client.send(new sdk.PutObjectCommand({ Bucket, Key, Body: first, ContentLength: first.length }))
+      }
+    },
     async get(Key) {
-      const body = await find(Key)
+      const body = await find(s3, Key)
       return body && Buffer.from(await body.transformToByteArray())
     },
-    async stream(Key) {
-      return (await find(Key)) as Readable | undefined
+    async stream(Key, part) {
+      return (await find(streaming, Key, part)) as Readable | undefined
     },
     async remove(Key) {
       const { client, sdk } = await s3()
@@ -98,4 +145,26 @@ export const makeS3Blobs = (options: S3Options): Blobs => {
       }
     },
   }
+}
+
+/** Groups of `PART_BYTES`; the last one may be smaller. */
+async function* partsOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, undefined> {
+  let held: Buffer[] = []
+  let size = 0
+  for await (const chunk of chunks) {
+    let from = 0
+    while (from < chunk.length) {
+      const taken = Math.min(chunk.length - from, PART_BYTES - size)
+      held.push(chunk.subarray(from, from + taken))
+      size += taken
+      from += taken
+      if (size === PART_BYTES) {
+        yield Buffer.concat(held)
+        held = []
+        size = 0
+      }
+    }
+  }
+  if (size > 0) yield Buffer.concat(held)
+  return undefined
 }

@@ -1,5 +1,13 @@
 // Mail to people. With SMTP configured it is sent; without, it is kept in a table that the console shows.
 
+export type MailAttachment = {
+  file_id: string
+  name: string
+  media_type: string
+  bytes: number
+  chunks(): AsyncIterable<Buffer>
+}
+
 export type MailMessage = {
   /** Null for mail of the service itself, such as an invitation. */
   workspaceId: string | null
@@ -7,6 +15,7 @@ export type MailMessage = {
   subject: string
   text?: string | undefined
   html?: string | undefined
+  attachments?: MailAttachment[]
   /** Where answers go; the sender's own address where absent. */
   replyTo?: string
   /** The Message-ID of the mail that this one answers. */

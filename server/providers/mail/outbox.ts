@@ -1,5 +1,5 @@
 import type { Tx } from '#platform/db/pool'
-import { newId } from '#platform/ids'
+import { newId, toWire } from '#platform/ids'
 import { checkMessage, type Mail } from './index.ts'
 
 export type OutboxRow = {
@@ -10,6 +10,8 @@ export type OutboxRow = {
   subject: string
   body_text: string | null
   body_html: string | null
+  /** The files that a mail server would have sent along. */
+  attachments: { file_id: string; name: string; media_type: string; bytes: number }[]
 }
 
 /** Keeps mail instead of sending it; `store` writes the row, once per idempotency key. */
@@ -27,6 +29,12 @@ export function makeOutboxMail({ store }: { store(row: OutboxRow): Promise<void>
         subject: message.subject,
         body_text: message.text ?? null,
         body_html: message.html ?? null,
+        attachments: (message.attachments ?? []).map(({ file_id, name, media_type, bytes }) => ({
+          file_id: toWire('file', file_id),
+          name,
+          media_type,
+          bytes,
+        })),
       })
       return { mail_id: mailId, provider: 'outbox', accepted: message.to, rejected: [] }
     },
@@ -37,8 +45,17 @@ export function makeOutboxMail({ store }: { store(row: OutboxRow): Promise<void>
 /** No conflict target: naming one would need the right to read the table, which writers do not have. */
 export async function insertIntoOutbox(tx: Tx, row: OutboxRow): Promise<void> {
   await tx.count(
-    `insert into mail_outbox (mail_id, workspace_id, idempotency_key, recipient, subject, body_text, body_html)
-     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
-    [row.mail_id, row.workspace_id, row.idempotency_key, row.recipient, row.subject, row.body_text, row.body_html],
+    `insert into mail_outbox (mail_id, workspace_id, idempotency_key, recipient, subject, body_text, body_html, attachments)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
+    [
+      row.mail_id,
+      row.workspace_id,
+      row.idempotency_key,
+      row.recipient,
+      row.subject,
+      row.body_text,
+      row.body_html,
+      JSON.stringify(row.attachments),
+    ],
   )
 }

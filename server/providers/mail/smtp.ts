@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import { createTransport } from 'nodemailer'
 import { checkMessage, type Mail, MailFailure } from './index.ts'
 
@@ -56,6 +57,11 @@ export function makeSmtpMail({ url, from, timeoutMs = 20_000 }: SmtpOptions): Ma
           subject: message.subject,
           text: message.text,
           html: message.html,
+          attachments: (message.attachments ?? []).map(({ name, media_type, chunks }) => ({
+            filename: name,
+            contentType: media_type,
+            content: Readable.from(chunks(), { objectMode: false }),
+          })),
           ...(message.replyTo !== undefined && { replyTo: message.replyTo }),
           ...(message.inReplyTo !== undefined && {
             inReplyTo: message.inReplyTo,

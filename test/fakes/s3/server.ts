@@ -8,6 +8,7 @@ export async function startFakeS3(
   accessKeyId: string,
 ): Promise<{ url: string; keys(): string[]; failNext(count: number): void; stop(): Promise<void> }> {
   const objects = new Map<string, Buffer>()
+  const uploads = new Map<string, Buffer[]>()
   let failures = 0
   const server: Server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
@@ -30,6 +31,28 @@ export async function startFakeS3(
     const [, first, ...rest] = url.pathname.split('/')
     if (first !== bucket) return refuse(404, 'NoSuchBucket')
     const key = decodeURIComponent(rest.join('/'))
+    const upload = url.searchParams.get('uploadId')
+    if (request.method === 'POST' && url.searchParams.has('uploads')) {
+      uploads.set(String(uploads.size + 1), [])
+      return answer(
+        200,
+        `<InitiateMultipartUploadResult><UploadId>${uploads.size}</UploadId></InitiateMultipartUploadResult>`,
+      )
+    }
+    if (upload !== null) {
+      const parts = uploads.get(upload)
+      if (!parts) return refuse(404, 'NoSuchUpload')
+      if (request.method === 'PUT') {
+        parts[Number(url.searchParams.get('partNumber')) - 1] = unchunked(
+          body,
+          String(request.headers['content-encoding'] ?? ''),
+        )
+        return answer(200, '', { etag: '"part"' })
+      }
+      if (request.method === 'POST') objects.set(key, Buffer.concat(parts))
+      uploads.delete(upload)
+      return answer(200, '<CompleteMultipartUploadResult><ETag>"x"</ETag></CompleteMultipartUploadResult>')
+    }
     if (request.method === 'PUT' && key !== '') {
       objects.set(key, unchunked(body, String(request.headers['content-encoding'] ?? '')))
       return answer(200, '', { etag: '"x"' })
@@ -37,7 +60,9 @@ export async function startFakeS3(
     if (request.method === 'GET' && key !== '') {
       const found = objects.get(key)
       if (!found) return refuse(404, 'NoSuchKey')
-      response.writeHead(200, { 'content-length': String(found.length) }).end(found)
+      const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(String(request.headers.range ?? '')) ?? []
+      const part = from === undefined ? found : found.subarray(Number(from), Number(to) + 1)
+      response.writeHead(from === undefined ? 200 : 206, { 'content-length': String(part.length) }).end(part)
       return
     }
     if (request.method === 'GET') {

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { SECOND } from '#platform/clock'
-import { invalid, problem } from '#platform/errors'
-import type { Exchange } from '#platform/http/route'
+import { SECOND } from '../clock.ts'
+import { invalid, problem } from '../errors.ts'
+import type { Exchange } from './route.ts'
 
 // Bodies that are read as they come. None of this holds more than a block of them.
 
@@ -74,7 +74,7 @@ export function isJson(request: FastifyRequest): boolean {
 export const hasBody = (request: FastifyRequest): boolean =>
   request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
 
-export type UploadedFile = { blocks: AsyncIterable<Buffer>; fileName: string }
+export type UploadedFile = { blocks: AsyncIterable<Buffer>; fileName: string; mediaType: string }
 export type Uploaded<T> = { fields: Record<string, string>; fileName: string; result: T }
 
 /** Reads `multipart/form-data` with exactly one file, `file`, and the small text fields around it. */
@@ -114,13 +114,16 @@ export function readUpload<T>(
       else if (Object.hasOwn(fields, name)) refuse(`/${name}`, 'stands twice')
       else fields[name] = value
     })
-    form.on('file', (name, stream, fileName) => {
+    form.on('file', (name, stream, fileName, _encoding, mediaType) => {
       if (name !== 'file' || file !== undefined) {
         stream.resume()
         refuse(`/${name}`, name === 'file' ? 'stands twice' : 'is not a known field; send the file as "file"')
         return
       }
-      file = { fileName: fileName ?? '', result: work({ blocks: blocksOf(stream, options.mostBytes), fileName }) }
+      file = {
+        fileName: fileName ?? '',
+        result: work({ blocks: blocksOf(stream, options.mostBytes), fileName: fileName ?? '', mediaType }),
+      }
       // A refusal in the middle of the file is the answer; nobody waits for the rest.
       file.result.catch(reject)
     })

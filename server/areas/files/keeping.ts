@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import { type FileValue, unavailable } from '#engine/files'
+import { NodeFailure } from '#engine/node'
+import type { Database } from '#platform/db/pool'
+import { isProblem, problem } from '#platform/errors'
+import { toWire } from '#platform/ids'
+import type { Blobs } from '#providers/blobs/index'
+import * as store from './store.ts'
+
+export type FileParts = { db: Database; blobs: Blobs; maxBytes: number }
+
+/** Made of ids alone; nothing that a sender says about a file becomes part of a path. */
+export const keyOf = (workspaceId: string, fileId: string): string => `files/${workspaceId}/${fileId}`
+
+export type NewFile = {
+  file_id: string
+  name: string
+  media_type: string
+  created_by: string | null
+  /** The run that takes or makes it, where that is known. */
+  execution_id: string | null
+}
+
+const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,80}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,80}$/
+
+export const mediaTypeOf = (text: string | undefined): string => {
+  const type = (text ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  return MEDIA_TYPE.test(type) ? type : 'application/octet-stream'
+}
+
+/** The last part of a path, without what a file system or a header could take for something else. */
+export function fileNameOf(text: string | undefined, fallback = 'file'): string {
+  const last = (text ?? '').split(/[\\/]/).at(-1) ?? ''
+  const name = last
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}"<>|:*?]/gu, '')
+    .trim()
+    .slice(0, 200)
+  return name === '' || name === '.' || name === '..' ? fallback : name
+}
+
+class TooLarge extends Error {}
+
+/** Keeps what comes, piece by piece. What breaks off, is too large or passes the quota of the plan leaves nothing behind. */
+export async function keepFile(
+  { db, blobs, maxBytes }: FileParts,
+  workspaceId: string,
+  file: NewFile,
+  chunks: AsyncIterable<Buffer>,
+): Promise<FileValue> {
+  const scope = { workspaceId, userId: null }
+  const hash = createHash('sha256')
+  let bytes = 0
+  const counted = async function* (): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      bytes += chunk.length
+      if (bytes > maxBytes) throw new TooLarge()
+      hash.update(chunk)
+      yield chunk
+    }
+  }
+  await db.tenant(scope, (tx) => store.insertFile(tx, workspaceId, file))
+  try {
+    await blobs.putStream(keyOf(workspaceId, file.file_id), counted())
+    const facts = { bytes, sha256: hash.digest('hex') }
+    const row = await db.tenant(scope, (tx) => store.completeFile(tx, workspaceId, file.file_id, facts))
+    if (!row) throw problem('not_found')
+    return fileValueOf(row)
+  } catch (error) {
+    // The blob goes with the row; where even that fails, both go a day later.
+    await db.tenant(scope, (tx) => store.deleteFile(tx, workspaceId, file.file_id)).catch(() => undefined)
+    if (error instanceof TooLarge) throw problem('too_large', `A file may have at most ${maxBytes} bytes.`)
+    throw error
+  }
+}
+
+export const fileValueOf = (row: store.FileRow): FileValue => ({
+  $file: { ...row, file_id: toWire('file', row.file_id) },
+})
+
+/** What went wrong, as a node says it. */
+export function asNodeFailure(error: unknown): unknown {
+  if (isProblem(error, 'too_large')) return new NodeFailure('file_too_large', error.message, { retryable: false })
+  if (isProblem(error, 'quota_exceeded')) return new NodeFailure('quota_exceeded', error.message, { retryable: false })
+  return isProblem(error, 'not_found') ? unavailable() : error
+}
+
+/** Removes files that no run holds, and the bytes of what is gone. */
+export async function cleanUpFiles({ db, blobs }: FileParts, atOnce = 500): Promise<void> {
+  for (let found = atOnce; found === atOnce; ) {
+    const { rows } = await db.appPool.query<{ workspace_id: string; file_id: string }>(
+      'select * from files_left_over($1)',
+      [atOnce],
+    )
+    for (const { workspace_id, file_id } of rows) {
+      await blobs.remove(keyOf(workspace_id, file_id))
+      await db.tenant({ workspaceId: workspace_id, userId: null }, (tx) =>
+        store.forgetRemoved(tx, workspace_id, file_id),
+      )
+    }
+    found = rows.length
+  }
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { anyone, member, viewer } from '#platform/access/words'
+import type { Context } from '#platform/http/context'
+import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
+import { filePart } from '#platform/http/schema'
+import type { FileParts } from './keeping.ts'
+import type { DownloadLinks } from './links.ts'
+import { FileLink, FileValue, uploadQuery } from './schema.ts'
+import { downloadByLink, downloadFile, linkToFile, uploadFile } from './transfer.ts'
+
+export const fileRoutes = (parts: FileParts & { links: DownloadLinks; baseUrl(): string }): AnyRoute[] =>
+  routes(
+    'Files',
+    {
+      uploadFile: ['POST', '/api/files', member('workspace')],
+      downloadFile: ['GET', '/api/files/:file_id', viewer('file')],
+      createFileLink: ['POST', '/api/files/:file_id/link', viewer('file')],
+      downloadByLink: ['GET', '/files/:file_id/:grant', anyone],
+    },
+    {
+      uploadFile: {
+        summary: 'Upload a file that the input of a run can name',
+        description:
+          'The body is the file itself, or multipart/form-data with the part `file`. The answer is the value to put into the input of a run. The run that takes it keeps it for as long as the run is kept; a file that no run takes is removed after a day. Its bytes count to the storage of the plan.',
+        extension: true,
+        query: uploadQuery,
+        bodyKind: 'stream',
+        bodyLimit: 'file',
+        consumes: ['application/octet-stream', 'multipart/form-data'],
+        described: { form: z.object({ file: filePart() }) },
+        answer: FileValue,
+        status: 201,
+        location: (answer) => `/api/files/${(answer as unknown as z.output<typeof FileValue>).$file.file_id}`,
+        transaction: false,
+        idempotency: 'none',
+        run: (ctx: Context, input: { name?: string | undefined }, exchange: Exchange) =>
+          uploadFile(parts, ctx, input, exchange),
+      },
+      downloadFile: {
+        summary: 'The bytes of a file',
+        description:
+          'For the person who uploaded it, and for anyone who may read a run that took or made it. `Range` is honoured. It comes as a download, and with its media type only where a browser runs nothing of it.',
+        extension: true,
+        produces: ['*/*'],
+        alsoStatus: [206],
+        alsoRefuses: [416],
+        transaction: false,
+        run: (ctx, input, exchange) => downloadFile(parts, ctx, input, exchange),
+      },
+      createFileLink: {
+        summary: 'A signed address under which anyone can read the file for a week',
+        extension: true,
+        answer: FileLink,
+        status: 201,
+        location: ({ url }) => new URL(url as string).pathname,
+        idempotency: 'none',
+        run: (ctx, input) => linkToFile(parts, ctx, input),
+      },
+      downloadByLink: {
+        summary: 'The bytes of a file, by a signed address',
+        description: 'As conversations give it to people without an account. It expires after a week.',
+        extension: true,
+        produces: ['*/*'],
+        alsoStatus: [206],
+        alsoRefuses: [401, 416],
+        transaction: false,
+        run: (ctx, input, exchange) => downloadByLink(parts, ctx, input, exchange),
+      },
+    },
+  )

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import { type Files, filesIn, isFileValue, unavailable } from '#engine/files'
+import type { Json } from '#model/definition'
+import type { StandingIn } from '#platform/access/check'
+import type { Database, Tx } from '#platform/db/pool'
+import { fromWire } from '#platform/ids'
+import type { Blobs } from '#providers/blobs/index'
+import { asNodeFailure, type FileParts, fileNameOf, keepFile, keyOf, mediaTypeOf } from './keeping.ts'
+import * as store from './store.ts'
+
+/** Who uploaded a file may read it, and anyone who may read a run that took or made it. */
+export const makeStandingInFile =
+  (standingInExecution: () => StandingIn): StandingIn =>
+  async (ctx, fileId) => {
+    if (ctx.maybeWorkspace === null) return undefined
+    const found = await store.findOwner(ctx.tx, ctx.workspace.workspace_id, fileId)
+    if (!found) return undefined
+    if (found.created_by !== null && found.created_by === ctx.maybePerson?.user_id) return 'owner'
+    for (const executionId of found.execution_ids) {
+      const standing = await standingInExecution()(ctx, executionId)
+      if (standing !== undefined && standing !== 'visible') return 'viewer'
+    }
+    return undefined
+  }
+
+/** The same id for the same key, so that a repeated attempt replaces what the one before it made. */
+const idFor = (workspaceId: string, key: string): string => {
+  const digest = createHash('sha256').update(`${workspaceId}\n${key}`).digest('hex')
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`
+}
+
+async function* bytesOf(blobs: Blobs, key: string): AsyncGenerator<Buffer> {
+  const stream = await blobs.stream(key)
+  if (!stream) throw unavailable()
+  for await (const chunk of stream) yield chunk as Buffer
+}
+
+/** What nodes of runs do with files. */
+export function makeFiles(parts: FileParts): Files {
+  const { db, blobs } = parts
+  return {
+    maxBytes: parts.maxBytes,
+
+    async open({ workspaceId, executionId }, value) {
+      const fileId = isFileValue(value) ? fromWire('file', value.$file.file_id) : undefined
+      if (fileId === undefined) throw unavailable()
+      const row = await db.tenant({ workspaceId, userId: null }, (tx) =>
+        store.findFileOfRun(tx, workspaceId, fileId, executionId),
+      )
+      if (!row) throw unavailable()
+      return { ...row, chunks: () => bytesOf(blobs, keyOf(workspaceId, fileId)) }
+    },
+
+    async save({ workspaceId, executionId }, { key, name, media_type }, chunks) {
+      const file = {
+        file_id: idFor(workspaceId, key),
+        name: fileNameOf(name),
+        media_type: mediaTypeOf(media_type),
+        created_by: null,
+        execution_id: executionId,
+      }
+      return keepFile(parts, workspaceId, file, chunks).catch((error: unknown) => {
+        throw asNodeFailure(error)
+      })
+    },
+  }
+}
+
+const idsIn = (input: Json): string[] => [
+  ...new Set(
+    [...filesIn(input)].flatMap(({ $file }) => {
+      const fileId = fromWire('file', $file.file_id)
+      return fileId === undefined ? [] : [fileId]
+    }),
+  ),
+]
+
+/** A run that a person starts holds the files that they uploaded and that its input names. */
+export async function takeFilesOf(
+  db: Database,
+  {
+    workspaceId,
+    executionId,
+    input,
+    userId,
+  }: { workspaceId: string; executionId: string; input: Json; userId: string },
+): Promise<void> {
+  const ids = idsIn(input)
+  if (ids.length === 0) return
+  await db.tenant({ workspaceId, userId: null }, (tx) => store.takeUploads(tx, workspaceId, executionId, ids, userId))
+}
+
+/**
+ * A result as it is shown to people: each file of the run as its name and the address under which it can be read. What only looks like
+ * a file, because somebody wrote down its id, gets no address.
+ */
+export async function withDownloadLinks(
+  tx: Tx,
+  { workspaceId, executionId }: { workspaceId: string; executionId: string },
+  results: Json,
+  addressOf: (fileId: string) => string,
+): Promise<Json> {
+  const ids = idsIn(results)
+  if (ids.length === 0) return results
+  const own = new Set(await store.filesOfRun(tx, workspaceId, executionId, ids))
+  const shown = (value: Json): Json => {
+    if (typeof value !== 'object' || value === null) return value
+    if (isFileValue(value)) {
+      const fileId = fromWire('file', value.$file.file_id)
+      return fileId === undefined || !own.has(fileId) ? value : `${value.$file.name}: ${addressOf(fileId)}`
+    }
+    if (Array.isArray(value)) return value.map(shown)
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shown(item)]))
+  }
+  return shown(results)
+}

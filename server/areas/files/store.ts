@@ -1,0 +1,107 @@
+import type { Tx } from '#platform/db/pool'
+
+export type FileRow = { file_id: string; name: string; media_type: string; bytes: number; sha256: string }
+
+const COLUMNS = 'file_id, name, media_type, bytes::float8 as bytes, sha256'
+
+/** The row comes before the bytes: a crash in between leaves a row that is cleaned up, never a blob that nobody knows of. */
+export const insertFile = (
+  tx: Tx,
+  workspaceId: string,
+  file: { file_id: string; name: string; media_type: string; created_by: string | null; execution_id: string | null },
+): Promise<unknown> =>
+  tx.rows(
+    `with made as (
+       insert into files (workspace_id, file_id, name, media_type, created_by) values ($1, $2, $3, $4, $5)
+       on conflict (workspace_id, file_id) do update set name = excluded.name, media_type = excluded.media_type
+       returning workspace_id, file_id
+     )
+     insert into file_uses (workspace_id, file_id, execution_id)
+     select workspace_id, file_id, $6::uuid from made where $6::uuid is not null on conflict do nothing`,
+    [workspaceId, file.file_id, file.name, file.media_type, file.created_by, file.execution_id],
+  )
+
+export const completeFile = (
+  tx: Tx,
+  workspaceId: string,
+  fileId: string,
+  { bytes, sha256 }: { bytes: number; sha256: string },
+): Promise<FileRow | undefined> =>
+  tx.maybe<FileRow>(
+    `update files set bytes = $3, sha256 = $4, stored = true where workspace_id = $1 and file_id = $2 returning ${COLUMNS}`,
+    [workspaceId, fileId, bytes, sha256],
+  )
+
+export const deleteFile = (tx: Tx, workspaceId: string, fileId: string): Promise<number> =>
+  tx.count('delete from files where workspace_id = $1 and file_id = $2', [workspaceId, fileId])
+
+export const findFile = (tx: Tx, workspaceId: string, fileId: string): Promise<FileRow | undefined> =>
+  tx.maybe<FileRow>(`select ${COLUMNS} from files where workspace_id = $1 and file_id = $2 and stored`, [
+    workspaceId,
+    fileId,
+  ])
+
+/** The file, where the run took or made it, or one that led to it or that it started did; from then on it holds it. */
+export const findFileOfRun = async (
+  tx: Tx,
+  workspaceId: string,
+  fileId: string,
+  executionId: string,
+): Promise<FileRow | undefined> => {
+  const found = await tx.maybe<FileRow>(
+    `select ${COLUMNS} from files where workspace_id = $1 and file_id = $2 and stored and file_reaches($1, $2, $3)`,
+    [workspaceId, fileId, executionId],
+  )
+  if (found) await holdFiles(tx, workspaceId, executionId, [fileId])
+  return found
+}
+
+const holdFiles = (tx: Tx, workspaceId: string, executionId: string, fileIds: string[]): Promise<unknown> =>
+  tx.rows(
+    `insert into file_uses (workspace_id, file_id, execution_id)
+     select workspace_id, file_id, $2 from files where workspace_id = $1 and file_id = any($3) on conflict do nothing`,
+    [workspaceId, executionId, fileIds],
+  )
+
+/** A run takes the files that the person who starts it has uploaded. */
+export const takeUploads = (
+  tx: Tx,
+  workspaceId: string,
+  executionId: string,
+  fileIds: string[],
+  userId: string,
+): Promise<unknown> =>
+  tx.rows(
+    `insert into file_uses (workspace_id, file_id, execution_id)
+     select workspace_id, file_id, $2 from files where workspace_id = $1 and file_id = any($3) and created_by = $4 and stored
+     on conflict do nothing`,
+    [workspaceId, executionId, fileIds, userId],
+  )
+
+export type FileOwner = { created_by: string | null; execution_ids: string[] }
+
+/** Who uploaded it, and the latest runs that hold it. */
+export const findOwner = (tx: Tx, workspaceId: string, fileId: string): Promise<FileOwner | undefined> =>
+  tx.maybe<FileOwner>(
+    `select created_by, array(select execution_id from file_uses u where u.workspace_id = f.workspace_id and u.file_id = f.file_id
+       order by execution_id desc limit 20) as execution_ids
+     from files f where workspace_id = $1 and file_id = $2 and stored`,
+    [workspaceId, fileId],
+  )
+
+export const forgetRemoved = (tx: Tx, workspaceId: string, fileId: string): Promise<number> =>
+  tx.count('delete from files_to_remove where workspace_id = $1 and file_id = $2', [workspaceId, fileId])
+
+/** Those of the files that a run may read. */
+export const filesOfRun = async (
+  tx: Tx,
+  workspaceId: string,
+  executionId: string,
+  fileIds: string[],
+): Promise<string[]> => {
+  const rows = await tx.rows<{ file_id: string }>(
+    `select file_id from files where workspace_id = $1 and file_id = any($3) and stored and file_reaches($1, file_id, $2)`,
+    [workspaceId, executionId, fileIds.slice(0, 100)],
+  )
+  return rows.map(({ file_id }) => file_id)
+}

@@ -1,0 +1,140 @@
+import { Busboy, type BusboyHeaders } from '@fastify/busboy'
+import type { FastifyRequest } from 'fastify'
+import type { FileValue } from '#engine/files'
+import type { Json, JsonObject } from '#model/definition'
+import { problem } from '#platform/errors'
+import { requireStorable } from '#platform/http/body'
+import { blocksOf, checkLength } from '#platform/http/upload'
+import type { InboundToken } from './inbound-token.ts'
+import { type Content, collect } from './request.ts'
+
+// Calls whose body is a file or a form with files: they are kept as they come and never held as a whole.
+
+export type KeepFile = (
+  workspaceId: string,
+  file: { name: string; media_type: string; execution_id: string },
+  chunks: AsyncIterable<Buffer>,
+) => Promise<FileValue>
+
+const MAX_FILES = 100
+const AROUND = 1 << 20
+
+const typeOf = (request: FastifyRequest): string =>
+  (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+
+const IS_TEXT = /^text\/|[/+](json|xml|yaml|javascript|x-www-form-urlencoded|x-ndjson|jsonl)$/
+
+/**
+ * Whether the body is taken as files. One that is signed is not: the signature is over all of it, and nothing is kept before that is
+ * known to be right.
+ */
+export const isFiles = (token: InboundToken, request: FastifyRequest): boolean => {
+  if (token.input !== 'request' || token.auth === 'hmac' || !token.methods.includes(request.method)) return false
+  const type = typeOf(request)
+  return type !== '' && (type === 'multipart/form-data' || !IS_TEXT.test(type))
+}
+
+type Streaming = {
+  workspaceId: string
+  executionId: string
+  maxBytes: number
+  /** A call of no more bytes also has its files as Base64. */
+  smallBytes: number
+  keepFile: KeepFile
+}
+
+/** `bytes`: of all that came. The files in the order in which they came. */
+export async function readFiles(
+  request: FastifyRequest,
+  streaming: Streaming,
+): Promise<{ content: Content; bytes: number }> {
+  checkLength(request, streaming.maxBytes + AROUND)
+  let bytes = 0
+  const counted = async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of source) {
+      bytes += chunk.length
+      if (bytes > streaming.maxBytes) throw problem('too_large', `A call may have at most ${streaming.maxBytes} bytes.`)
+      yield chunk
+    }
+  }
+  const keep = async (field: string | null, name: string | null, media_type: string, source: AsyncIterable<Buffer>) => {
+    const { workspaceId, executionId } = streaming
+    const file = { name: name ?? 'body', media_type, execution_id: executionId }
+    const seen: Buffer[] = []
+    const watched = async function* (): AsyncGenerator<Buffer> {
+      for await (const chunk of counted(source)) {
+        if (bytes <= streaming.smallBytes) seen.push(chunk)
+        else seen.length = 0
+        yield chunk
+      }
+    }
+    const value = await streaming.keepFile(workspaceId, file, watched())
+    const { file_id: _id, name: _name, ...facts } = value.$file
+    const kept: JsonObject = { field, name, ...facts, file: value as unknown as Json }
+    return { kept, content: Buffer.concat(seen) }
+  }
+  const told = ({ kept, content }: Kept): JsonObject =>
+    bytes <= streaming.smallBytes ? { ...kept, content_base64: content.toString('base64') } : kept
+  if (typeOf(request) !== 'multipart/form-data') {
+    const file = await keep(null, null, typeOf(request), blocksOf(request.raw, streaming.maxBytes))
+    const isEmpty = bytes === 0
+    return { content: { body: null, raw_body: isEmpty ? '' : null, files: isEmpty ? [] : [told(file)] }, bytes }
+  }
+  const { texts, files } = await readForm(request, streaming.maxBytes, keep)
+  const content = { body: collect(texts), raw_body: null, files: files.map(told) }
+  requireStorable(content)
+  return { content, bytes }
+}
+
+type Kept = { kept: JsonObject; content: Buffer }
+type Keep = (field: string, name: string | null, type: string, source: AsyncIterable<Buffer>) => Promise<Kept>
+
+function readForm(
+  request: FastifyRequest,
+  maxBytes: number,
+  keep: Keep,
+): Promise<{ texts: [string, string][]; files: Kept[] }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ texts: [string, string][]; files: Kept[] }>()
+  const texts: [string, string][] = []
+  const kept: Promise<Kept>[] = []
+  const unreadable = (): void => reject(problem('malformed', 'The parts of the form could not be read.'))
+  let form: InstanceType<typeof Busboy>
+  try {
+    form = new Busboy({
+      headers: request.headers as BusboyHeaders,
+      limits: { fields: 1_000, files: MAX_FILES, parts: 1_100, fieldSize: AROUND, fieldNameSize: 200, headerPairs: 20 },
+    })
+  } catch {
+    unreadable()
+    return promise
+  }
+  form.on('field', (name, value, _nameCut, cut) => {
+    if (cut) reject(problem('too_large', `The field ${name} is too long.`))
+    else texts.push([name, value])
+  })
+  form.on('file', (field, stream, name, _encoding, type) => {
+    const one = keep(field, name ?? null, type, blocksOf(stream, maxBytes))
+    kept.push(one)
+    one.catch((error: unknown) => {
+      stream.resume()
+      reject(error)
+    })
+  })
+  for (const limit of ['filesLimit', 'partsLimit', 'fieldsLimit'] as const)
+    form.on(limit, () => reject(problem('too_large', `A form may have at most ${MAX_FILES} files and 1000 fields.`)))
+  form.on('error', unreadable)
+  form.on('finish', () => Promise.all(kept).then((files) => resolve({ texts, files }), reject))
+  request.raw.on('aborted', unreadable)
+  request.raw.on('error', unreadable)
+  request.raw.pipe(form)
+  return promise
+}
+
+/** Anything else is small and read as a whole. */
+export async function readSmall(request: FastifyRequest, maxBytes: number): Promise<Buffer> {
+  if (request.method === 'GET') return Buffer.alloc(0)
+  checkLength(request, maxBytes)
+  const chunks: Buffer[] = []
+  for await (const chunk of blocksOf(request.raw, maxBytes)) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,71 @@
+import type { Json, JsonObject } from '#model/definition'
+import { isObject, own } from '#model/json'
+import { type NodeCall, NodeFailure } from './node.ts'
+
+// Files are values: `{"$file": {file_id, name, media_type, bytes, sha256}}`. The value names the file; whether a run may read it is
+// asked each time, so that nobody reads a file by writing down its id.
+
+export type FileFacts = { file_id: string; name: string; media_type: string; bytes: number; sha256: string }
+export type FileValue = { $file: FileFacts }
+
+export const isFileValue = (value: Json | undefined): value is FileValue & JsonObject =>
+  isObject(value) && Object.keys(value).length === 1 && typeof fileIdOf(value) === 'string'
+
+const fileIdOf = (value: JsonObject): Json | undefined => {
+  const facts = own(value, '$file')
+  return isObject(facts) ? own(facts, 'file_id') : undefined
+}
+
+/** Every file that a value names, at any depth. */
+export function* filesIn(value: Json | undefined): Generator<FileValue> {
+  if (typeof value !== 'object' || value === null) return
+  if (isFileValue(value)) yield value
+  else for (const inner of Array.isArray(value) ? value : Object.values(value)) yield* filesIn(inner)
+}
+
+export type OpenFile = FileFacts & {
+  /** The bytes, from the beginning each time it is called. */
+  chunks(): AsyncIterable<Buffer>
+}
+
+type Run = Pick<NodeCall, 'workspaceId' | 'executionId'>
+
+/** What nodes need of the files of a workspace. */
+export type Files = {
+  maxBytes: number
+  /** Throws NodeFailure `file_unavailable` where the run has no such file. */
+  open(run: Run, value: Json | undefined): Promise<OpenFile>
+  /**
+   * Keeps what comes as a file of the run. The same key is the same file: an attempt that is repeated replaces what the one before
+   * it made. Throws NodeFailure `file_too_large` and `quota_exceeded`.
+   */
+  save(
+    run: Run,
+    file: { key: string; name: string; media_type: string },
+    chunks: AsyncIterable<Buffer>,
+  ): Promise<FileValue>
+}
+
+export const fileSchema: JsonObject = {
+  type: 'object',
+  title: 'File',
+  description: 'A file: the value that a node, a webhook or an upload gave',
+  properties: { $file: { type: 'object', properties: { file_id: { type: 'string' } }, required: ['file_id'] } },
+  required: ['$file'],
+  additionalProperties: false,
+}
+
+export const unavailable = (): NodeFailure =>
+  new NodeFailure('file_unavailable', 'there is no such file, or it is not one of this run', { retryable: false })
+
+/** All of a file in memory, where it is small enough. */
+export async function readWhole(file: OpenFile, maxBytes: number): Promise<Buffer> {
+  if (file.bytes > maxBytes) {
+    throw new NodeFailure('file_too_large', `the file has ${file.bytes} bytes; at most ${maxBytes} can be read here`, {
+      retryable: false,
+    })
+  }
+  const chunks: Buffer[] = []
+  for await (const chunk of file.chunks()) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,156 @@
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { makeChildPool, type PooledChild } from '#platform/children/pool'
+import { type LimitedChild, startLimited } from '#platform/children/start'
+import { SECOND } from '#platform/clock'
+import { encodeFrame, type Frame, makeFrameReader } from './frames.ts'
+import {
+  type Conversion,
+  ConversionFailure,
+  type Converted,
+  type ConvertTask,
+  MAX_INPUT_BYTES,
+  MAX_OUTPUT_BYTES,
+} from './index.ts'
+import type { FromChild, ToChild } from './protocol.ts'
+
+// Conversions seen from the service: a process for each, killed when it takes too long or says too much.
+
+const HEAP_MB = 320
+/** Node itself has some 370 MB mapped that it may write to. */
+const DATA_MB = 1_200
+const CPU_SECONDS = 60
+const WITHIN = 60 * SECOND
+
+const require = createRequire(import.meta.url)
+const root = join(import.meta.dirname, '../../..')
+const flags = (): string[] => [
+  '--permission',
+  ...[join(root, 'server'), join(root, 'model'), join(root, 'package.json'), librariesOf()].map(
+    (path) => `--allow-fs-read=${path}`,
+  ),
+  '--disallow-code-generation-from-strings',
+  '--no-warnings',
+  `--max-old-space-size=${HEAP_MB}`,
+]
+const librariesOf = (): string => dirname(dirname(require.resolve('pg/package.json')))
+
+type Child = PooledChild & { process: LimitedChild }
+
+function startChild(niceness: number): Child {
+  const child = startLimited(join(import.meta.dirname, 'child-main.ts'), flags(), {
+    cpuSeconds: CPU_SECONDS,
+    dataMb: DATA_MB,
+    niceness,
+  })
+  let gone = false
+  const listeners: (() => void)[] = []
+  const over = (): void => {
+    gone = true
+    for (const listener of listeners.splice(0)) listener()
+  }
+  child.once('error', over)
+  child.once('close', over)
+  return {
+    process: child,
+    get usable() {
+      return !gone
+    },
+    end() {
+      child.ref()
+      child.kill('SIGKILL')
+    },
+    onEnd: (listener) => {
+      if (gone) listener()
+      else listeners.push(listener)
+    },
+  }
+}
+
+const tooLarge = (): ConversionFailure =>
+  new ConversionFailure('file_too_large', `files of more than ${MAX_INPUT_BYTES} bytes cannot be converted`)
+
+export function makeConversion({
+  processes = 2,
+  niceness = 5,
+}: {
+  processes?: number
+  niceness?: number
+} = {}): Conversion {
+  const pool = makeChildPool<Child>({ size: processes, start: () => startChild(niceness), usesPerChild: 1 })
+  let tasks = 0
+  return {
+    async convert(task) {
+      tasks += 1
+      const lease = await pool.lease(task.workspaceId, String(tasks), task.signal)
+      if (!lease) throw new ConversionFailure('file_unreadable', 'too many files wait to be converted')
+      try {
+        return await converse(lease.child, task)
+      } finally {
+        lease.giveBack({ clean: false })
+      }
+    },
+    close: () => pool.close(),
+  }
+}
+
+async function converse(child: Child, task: ConvertTask): Promise<Converted> {
+  const { stdin, stdout } = child.process
+  const converted: Converted = { files: [] }
+  let size = 0
+  const { promise, resolve, reject } = Promise.withResolvers<Converted>()
+  promise.catch(() => undefined)
+  const take = ({ header, body }: Frame<FromChild>): void => {
+    if (header.did === 'file') {
+      size += body.length
+      if (size > MAX_OUTPUT_BYTES)
+        reject(
+          new ConversionFailure('file_too_large', `what comes of the file is larger than ${MAX_OUTPUT_BYTES} bytes`),
+        )
+      else converted.files.push({ name: header.name, media_type: header.media_type, bytes: Buffer.from(body) })
+    } else if (header.did === 'value') converted.value = header.value
+    else if (header.did === 'failed') reject(new ConversionFailure(header.code, header.message))
+    else resolve(converted)
+  }
+  const read = makeFrameReader<FromChild>(take)
+  stdout.on('data', (chunk: Buffer) => {
+    try {
+      read(chunk)
+    } catch (error) {
+      reject(error)
+    }
+  })
+  child.onEnd(() =>
+    reject(new ConversionFailure('file_unreadable', 'the file needs more memory or time to be read than there is')),
+  )
+  const timer = setTimeout(() => child.end(), WITHIN)
+  const stop = (): void => reject(task.signal.reason)
+  task.signal.addEventListener('abort', stop, { once: true })
+  try {
+    await Promise.race([promise, feed(stdin, task).then(() => promise)])
+    return await promise
+  } finally {
+    clearTimeout(timer)
+    task.signal.removeEventListener('abort', stop)
+  }
+}
+
+async function feed(stdin: LimitedChild['stdin'], task: ConvertTask): Promise<void> {
+  const say = async (header: ToChild, body?: Buffer): Promise<void> => {
+    if (!stdin.write(encodeFrame(header, body)) && stdin.writable)
+      await Promise.race([once(stdin, 'drain'), once(stdin, 'close')])
+  }
+  const { from, to, options, value } = task
+  await say({ do: 'task', from, to, options, ...(value !== undefined && { value }) })
+  let bytes = 0
+  for (const { name, media_type, chunks } of task.inputs) {
+    await say({ do: 'input', name, media_type })
+    for await (const chunk of chunks()) {
+      bytes += chunk.length
+      if (bytes > MAX_INPUT_BYTES) throw tooLarge()
+      await say({ do: 'chunk' }, chunk)
+    }
+  }
+  await say({ do: 'go' })
+}

@@ -1,0 +1,14 @@
+import type { ConversionCode, ConvertOptions, Format, Target } from './index.ts'
+
+export type ToChild =
+  | { do: 'task'; from: Format | 'value' | 'files'; to: Target; options: ConvertOptions; value?: unknown }
+  /** The bytes of one input, all of them in order. */
+  | { do: 'input'; name: string; media_type: string }
+  | { do: 'chunk' }
+  | { do: 'go' }
+
+export type FromChild =
+  | { did: 'file'; name: string; media_type: string }
+  | { did: 'value'; value: unknown }
+  | { did: 'failed'; code: ConversionCode; message: string }
+  | { did: 'done' }
