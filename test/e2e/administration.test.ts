@@ -192,7 +192,7 @@ describe.skipIf(noBrowser)('administration', () => {
     })
     await page.goto(`/workflows/${workflow_id}/settings`)
     await page.getByRole('button', { name: 'Add event' }).click()
-    await page.getByLabel('Event 1').fill('order.paid')
+    await page.getByRole('textbox', { name: 'Event 1' }).fill('order.paid')
     await page.locator('section', { hasText: 'Start by event' }).getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved').first().waitFor()
     const { settings } = await site().call(ada, 'GET', `/api/workflows/${workflow_id}`)
