@@ -67,7 +67,7 @@ export function nextArgs(first: JsonObject, next: Json): JsonObject | undefined 
   return { ...merged, url: addressOf(String(first.url), change.url) }
 }
 
-/** The next page is where the first one was: whoever answers cannot send the headers of the request elsewhere. */
+/** The next page is where the first one was: a server cannot send the headers of the request elsewhere. */
 function addressOf(first: string, next: Json | undefined): string {
   if (next === undefined) return first
   if (typeof next !== 'string' || !URL.canParse(next, first)) throw invalid('the address of the next page is not a URL')

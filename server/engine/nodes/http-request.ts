@@ -94,7 +94,14 @@ export const makeHttpRequest = ({ outgoing, openCredential, takeRate, files }: H
           rate: rateField,
         },
         ['url'],
-        { dependentSchemas: { json: without('body', 'multipart'), body: without('multipart') } },
+        {
+          dependentSchemas: {
+            json: without('body', 'multipart'),
+            body: without('multipart'),
+            // The items of a page are read from its body, and a file has none.
+            paginate: { properties: { response: { enum: ['auto', 'text'] } } },
+          },
+        },
       ),
       output_schema: {
         type: 'object',

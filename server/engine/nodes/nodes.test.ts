@@ -388,6 +388,13 @@ describe('http.request', () => {
     expect(error).toMatchObject({ code })
   })
 
+  it('refuses pages that are kept as files', async () => {
+    expect(await failureOf('http.request', { url: at('/1'), paginate, response: 'file' })).toMatchObject({
+      code: 'args_invalid',
+    })
+    expect(seen).toEqual([])
+  })
+
   it('takes a turn before each request where it has a rate', async () => {
     pages = { '/1': { items: [1], next: '/2' }, '/2': { items: [2], next: null } }
     await run('http.request', { url: at('/1'), paginate, rate: { limit: 5, per_s: 1 } }, { nodePath: 'm#2[3].call' })
