@@ -5,9 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startBenchDatabase } from './database.ts'
 import { type Attack, worldOf } from './hostile/attack.ts'
 import { endlessCode } from './hostile/code.ts'
+import { eventFanOut, eventSchemas, heavyDedupe, largeForms } from './hostile/events.ts'
+import { largeExecutions, parkedExecutions, watchedExecutions } from './hostile/executions.ts'
 import { heavySchemas, manyConditions, manyExpressions, mappedExpressions } from './hostile/expressions.ts'
 import { largeVersions, parallelReads } from './hostile/lists.ts'
 import { peakMemory, watchNeighbour } from './hostile/neighbour.ts'
+import { manyQuestions, manyWaits } from './hostile/people.ts'
 import { chainedValues, manyValues, mappedValues, wideValues } from './hostile/values.ts'
 import { duckdbMemory, endlessWarehouse } from './hostile/warehouse.ts'
 import { startBenchService } from './world.ts'
@@ -35,6 +38,15 @@ const attacks: Attack[] = [
   heavySchemas,
   largeVersions,
   parallelReads,
+  largeExecutions,
+  watchedExecutions,
+  parkedExecutions,
+  manyQuestions,
+  manyWaits,
+  eventFanOut,
+  eventSchemas,
+  largeForms,
+  heavyDedupe,
   endlessCode,
   endlessWarehouse,
   duckdbMemory,

@@ -14,11 +14,13 @@ export type ValidateOptions = {
   opaque?(value: Json, schema: JsonObject): boolean
   /** Prefix of the reported paths. */
   path?: string
+  /** Steps that several checks share; none takes more than one alone may. Below zero: it was not enough for this one. */
+  shared?: { steps: number }
 }
 
 const MAX_ISSUES = 50
 /** A step is a value looked at by a schema, or as much other work: 0.3 to 0.6 µs. */
-const MAX_STEPS = 100_000
+export const MAX_STEPS = 100_000
 const MAX_DEPTH = 128
 
 class TooCostly extends Error {}
@@ -37,7 +39,7 @@ export function validateJson(schema: Json, value: Json, options: ValidateOptions
 }
 
 class Walk {
-  private steps = MAX_STEPS
+  private steps: number
   /** Inside a question whose answer is yes or no: the first thing wrong is enough, and nobody reads its message. */
   private quiet = 0
   private readonly targets = new Map<string, Json | undefined>()
@@ -47,11 +49,14 @@ class Walk {
   constructor(root: Json, options: ValidateOptions) {
     this.root = root
     this.options = options
+    this.steps = MAX_STEPS
   }
 
   spend(steps: number): void {
+    const { shared } = this.options
     this.steps -= steps
-    if (this.steps < 0) throw new TooCostly()
+    if (shared) shared.steps -= steps
+    if (this.steps < 0 || (shared && shared.steps < 0)) throw new TooCostly()
   }
 
   passes(schema: Json, value: Json, depth: number, judged = false): boolean {

@@ -25,7 +25,7 @@ import type {
   SignalOutcome,
   Started,
 } from './ports.ts'
-import { readEvents, readExecution, readState } from './read.ts'
+import { makeReadTurns, readEvents, readExecution, readInput, readState } from './read.ts'
 import { seedFor } from './retry.ts'
 import { defaultQueueLimits, type InnerStart, makeStarter, type QueueLimits } from './start.ts'
 import { hasBadText } from './text.ts'
@@ -63,6 +63,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   const clock = makeDatabaseClock()
   const hints = await makeHints({ db, log })
   const areaCalls = areaCallsFor(db.appPool.options.max)
+  const readTurns = makeReadTurns()
   const ends = makeEnds({ db, store, ports, areaCalls, log })
   let starter: ReturnType<typeof makeStarter>
   const worker =
@@ -95,7 +96,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   }
 
   const view = (workspaceId: string, executionId: string): Promise<ExecutionView | undefined> =>
-    readExecution(db, ports.loadDefinition, workspaceId, executionId)
+    readExecution(db, readTurns, ports.loadDefinition, workspaceId, executionId)
 
   const waitFor: Engine['waitFor'] = async (workspaceId, executionId, ms, signal) => {
     const until = performance.now() + ms
@@ -120,7 +121,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   }
 
   const retry = async (wanted: Retry): Promise<Started> => {
-    const found = await readState(db, wanted.workspaceId, wanted.executionId)
+    const found = await readState(db, readTurns, wanted.workspaceId, wanted.executionId, { whole: true })
     if (!found) throw problem('not_found')
     if (!ENDED.has(found.row.status)) {
       throw problem('not_retryable', 'The execution is still under way. Cancel it first, or wait for its end.')
@@ -148,6 +149,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
         ports.blobs,
         { workspaceId: wanted.workspaceId, executionId },
         JSON.stringify(node.output),
+        true,
       )
       if (blob) snapshot.nodes[id] = { ...node, blob }
     }
@@ -216,6 +218,8 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     retry,
     waitFor,
     readExecution: view,
+    readInput: (workspaceId, executionId) => readInput(db, workspaceId, executionId),
+    statusOf: store.statusOf,
     readEvents: (workspaceId, executionId, after, limit) => readEvents(db, workspaceId, executionId, after, limit),
     onAppended: hints.on,
     health: () => readHealth(db),

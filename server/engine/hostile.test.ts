@@ -151,3 +151,99 @@ test('a map whose items have much to compute computes them in slices too', async
   )
   expect(view).toMatchObject({ status: 'succeeded', results: Array.from({ length: 60 }, () => true) })
 })
+
+test('outputs that are large together go to the blob store, however small each is, and are there when the execution goes on', async () => {
+  const nodes = Array.from({ length: 60 }, (_, n) => ({
+    id: `n${n}`,
+    type: n % 2 === 0 ? 'set' : 'echo',
+    args: (n % 2 === 0 ? { values: { n, text: { $ref: 'input.text' } } } : { value: { $ref: 'input.text' } }) as never,
+  }))
+  const definition: Definition = {
+    nodes: [
+      ...nodes,
+      { id: 'rest', type: 'clarification', args: { question: 'Go on?' } },
+      { id: 'last', type: 'echo', args: { value: { $cel: 'size(nodes.n58.output.text) + size(nodes.n59.output)' } } },
+    ],
+    edges: [...nodes.map(({ id }) => ({ from: { node: id }, to: 'rest' })), { from: { node: 'rest' }, to: 'last' }],
+    output: { $ref: 'nodes.last.output' },
+  }
+  const executionId = await bench.run(definition, { text: 'x'.repeat(30_000) })
+  const { workspaceId } = bench
+  await expect
+    .poll(async () => (await bench.engine.readExecution(workspaceId, executionId))?.status, { timeout: 10_000 })
+    .toBe('waiting')
+  await bench.db.tenant({ workspaceId, userId: null }, (tx) =>
+    bench.engine.signal(
+      tx,
+      { workspaceId, executionId, key: 'a' },
+      { type: 'clarification.answered', nodePath: 'rest', answer: 'yes', data: {} },
+    ),
+  )
+  const view = await ended(executionId)
+  expect(view).toMatchObject({ status: 'succeeded', results: 60_000 })
+  const inStore = view.nodes.filter(({ blob }) => blob)
+  expect(inStore.length).toBeGreaterThan(40)
+  expect(view.nodes.filter(({ output }) => output !== undefined).length).toBeGreaterThan(10)
+  const [{ bytes, snapshot }] = (await bench.db.engine((tx) =>
+    tx.rows(
+      `select (select sum(octet_length(data::text)) from events where execution_id = $1)::int as bytes,
+         octet_length(snapshot::text) as snapshot from executions where execution_id = $1`,
+      [view.execution_id],
+    ),
+  )) as [{ bytes: number; snapshot: number }]
+  expect(bytes).toBeLessThan(600_000)
+  expect(snapshot).toBeLessThan(600_000)
+})
+
+test('what items of a map hold at the same time counts together', async () => {
+  const body = {
+    nodes: [
+      { id: 'copy', type: 'set', args: { values: { ...copies(7, 'input.big').values, index: { $ref: 'index' } } } },
+      { id: 'rest', type: 'wait', args: { for_s: 30 } },
+    ],
+    edges: [{ from: { node: 'copy' }, to: 'rest' }],
+  }
+  const args = { items: { $ref: 'input.items' }, body: body as unknown as Json, concurrency: 20 }
+  const definition: Definition = { nodes: [{ id: 'each', type: 'map', args }], edges: [] }
+  const items = Array.from({ length: 20 }, (_, n) => n)
+  const view = await ended(await bench.run(definition, { big: 'x'.repeat(1_000_000), items }))
+  expect(view).toMatchObject({ status: 'failed', error: { code: 'result_too_large', node_id: 'each' } })
+  expect(view.error?.message).toContain('64 MiB')
+})
+
+test('maps within maps ask so many questions at once, and the rest when those are answered', async () => {
+  const asking = { nodes: [{ id: 'q', type: 'clarification', args: { question: 'Which?' } }], edges: [] }
+  const inner = { items: { $ref: 'input' }, concurrency: 100, body: asking as unknown as Json }
+  const args = {
+    items: { $ref: 'input' },
+    concurrency: 100,
+    body: { nodes: [{ id: 'inner', type: 'map', args: inner }], edges: [] } as unknown as Json,
+  }
+  const definition: Definition = { nodes: [{ id: 'each', type: 'map', args }], edges: [] }
+  const count = 26
+  const id = await bench.run(
+    definition,
+    Array.from({ length: count }, (_, n) => n),
+  )
+  const asked = (): string[] =>
+    bench.opened.filter(({ executionId }) => executionId === id).map(({ nodePath }) => nodePath)
+  const answered = new Set<string>()
+  let most = 0
+  while (answered.size < count * count) {
+    const waiting = await bench.engine.readExecution(bench.workspaceId, id)
+    most = Math.max(most, waiting?.waiting_for.length ?? 0)
+    const open = [...new Set(asked())].filter((path) => !answered.has(path))
+    await bench.db.tenant({ workspaceId: bench.workspaceId, userId: null }, async (tx) => {
+      for (const nodePath of open)
+        bench.engine.send(
+          tx,
+          { workspaceId: bench.workspaceId, executionId: id, key: nodePath },
+          { type: 'clarification.answered', nodePath, answer: 'this', data: {} },
+        )
+    })
+    for (const path of open) answered.add(path)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(await ended(id)).toMatchObject({ status: 'succeeded' })
+  expect(most).toBeLessThanOrEqual(500)
+})

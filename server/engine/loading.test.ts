@@ -15,6 +15,8 @@ let folder: string
 let failures = 0
 /** Whose blobs cannot be read. */
 let broken: string | undefined
+/** Whose blobs are not answered for a while. */
+let hanging: { of: string; until: Promise<void> } | undefined
 
 beforeAll(async () => {
   database = await makeTestDatabase()
@@ -30,6 +32,7 @@ beforeAll(async () => {
       blobs: {
         ...disk,
         get: async (key) => {
+          if (hanging !== undefined && key.includes(hanging.of)) await hanging.until
           if (broken === undefined || !key.includes(broken)) return disk.get(key)
           failures += 1
           throw new Error('the disk says EIO')
@@ -101,4 +104,46 @@ test('an answered execution whose blob cannot be read for a while goes on by its
     results: 100_000,
   })
   expect(await engine.health()).toMatchObject({ poison: 0, unaccounted: [] })
+})
+
+test('a blob store that does not answer holds up the execution that it has parts of, and no other', async () => {
+  const { workspaceId, engine } = bench
+  const ref = bench.define({
+    nodes: [
+      { id: 'a', type: 'large' },
+      { id: 'q', type: 'clarification', args: { question: '?' } },
+      { id: 'l', type: 'length', args: { value: { $ref: 'nodes.a.output' } } },
+    ],
+    edges: [
+      { from: { node: 'a' }, to: 'q' },
+      { from: { node: 'q' }, to: 'l' },
+    ],
+    output: { $ref: 'nodes.l.output' },
+  })
+  const asking = bench.define({ nodes: [{ id: 'q', type: 'clarification', args: { question: '?' } }], edges: [] })
+  const ids = [await bench.run(ref), await bench.run(asking)] as const
+  const waiting = async (id: string) => (await engine.readExecution(workspaceId, id))?.status === 'waiting'
+  for (const id of ids) await expect.poll(() => waiting(id), { timeout: 10 * SECOND }).toBe(true)
+  const answer = (executionId: string) =>
+    bench.db.tenant({ workspaceId, userId: null }, (tx) =>
+      engine.signal(
+        { ...tx, hint: () => {} },
+        { workspaceId, executionId, key: 'a' },
+        { type: 'clarification.answered', nodePath: 'q', answer: 'yes', data: {} },
+      ),
+    )
+  const { promise, resolve } = Promise.withResolvers<void>()
+  hanging = { of: ids[0], until: promise }
+  await answer(ids[0])
+  await expect
+    .poll(async () => (await engine.readExecution(workspaceId, ids[0]))?.status, { timeout: 10 * SECOND })
+    .toBe('running')
+  await answer(ids[1])
+  expect(await engine.waitFor(workspaceId, ids[1], 20 * SECOND)).toMatchObject({ status: 'succeeded' })
+  resolve()
+  hanging = undefined
+  expect(await engine.waitFor(workspaceId, ids[0], 20 * SECOND)).toMatchObject({
+    status: 'succeeded',
+    results: 100_000,
+  })
 })

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Json } from '#model/definition'
 import { MAX_VALUE_SIZE, rememberSize } from '#model/size'
 import type { Blobs } from '#providers/blobs/index'
+import { MAX_INLINE_SIZE } from './interpreter/held.ts'
 import type { GraphState } from './interpreter/state.ts'
-import { MAX_INLINE_SIZE } from './interpreter/succeed.ts'
 import { NodeFailure } from './node.ts'
 import { platformFault, StorageTrouble } from './platform-fault.ts'
 import type { BlobRef } from './ports.ts'
@@ -55,13 +55,14 @@ const askStore = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 }
 
-/** Puts a large value into the blob store and names it; a small one needs no name. */
+/** Puts a large value into the blob store and names it; a small one needs no name, unless there is `always` to be one. */
 export const offload = async (
   blobs: Blobs,
   owner: { workspaceId: string; executionId: string },
   text: string,
+  always = false,
 ): Promise<BlobRef | undefined> => {
-  if (!isLarge(text)) return undefined
+  if (!always && !isLarge(text)) return undefined
   if (text.length > LONG_TEXT) await nextTurn()
   const bytes = Buffer.from(text)
   if (text.length > LONG_TEXT) await nextTurn()
@@ -79,17 +80,21 @@ export const readBlob = async (blobs: Blobs, ref: BlobRef): Promise<Json> => {
   return value
 }
 
+/** An execution may have hundreds of blobs, each a call of the store. */
+const READ_AT_ONCE = 8
+
 /** Brings back into memory what a snapshot left in the blob store. What several nodes passed on is there once. */
 export const hydrate = async (blobs: Blobs, state: GraphState): Promise<GraphState> => {
   const missing = Object.entries(state.nodes).filter(([, node]) => node.blob && node.output === undefined)
   if (missing.length === 0) return state
   const nodes = { ...state.nodes }
   const read = new Map<string, Json>()
-  for (const [id, node] of missing) {
-    const blob = node.blob as BlobRef
-    const output = read.get(blob.key) ?? (await readBlob(blobs, blob))
-    read.set(blob.key, output)
-    nodes[id] = { ...node, output }
-  }
+  const wanted = new Map(missing.map(([, node]) => [node.blob!.key, node.blob!]))
+  const left = wanted.values()
+  const readers = Array.from({ length: READ_AT_ONCE }, async () => {
+    for (const blob of left) read.set(blob.key, await readBlob(blobs, blob))
+  })
+  await Promise.all(readers)
+  for (const [id, node] of missing) nodes[id] = { ...node, output: read.get(node.blob!.key) as Json }
   return { ...state, nodes }
 }

@@ -104,7 +104,9 @@ export type ExecutionView = {
   system_slug: string | null
   version_id: string | null
   status: ExecutionStatus
+  /** Null where it is larger than 1 MiB: `large_input` says so, and `readInput` gives it. */
   input: Json
+  large_input: { sha256: string; bytes: number } | null
   results: Json
   results_blob: BlobRef | null
   error: ExecutionError | null
@@ -225,6 +227,10 @@ export type Engine = {
     signal?: AbortSignal,
   ): Promise<ExecutionView | undefined>
   readExecution(workspaceId: string, executionId: string): Promise<ExecutionView | undefined>
+  /** The input of an execution as JSON text, however large it is. */
+  readInput(workspaceId: string, executionId: string): Promise<string | undefined>
+  /** No more than its status; undefined where there is no such execution. */
+  statusOf(workspaceId: string, executionId: string): Promise<ExecutionStatus | undefined>
   readEvents(workspaceId: string, executionId: string, after: number, limit: number): Promise<ExecutionEvent[]>
   /** Called (with the ids it concerns) soon after events were journalled here or elsewhere; a hint for sockets. */
   onAppended(listener: (executionIds: string[]) => void): () => void

@@ -1,6 +1,7 @@
 import type { Definition, ExecutionError, ExecutionStatus, Json } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { pageRows } from '#platform/http/page'
+import { type AreaCalls, makeAreaCalls } from './area-calls.ts'
 import type { LoadDefinition } from './definitions.ts'
 import { initiatorsOfRow } from './initiators.ts'
 import { replay } from './interpreter/apply.ts'
@@ -27,7 +28,9 @@ type Row = {
   version_id: string | null
   definition_ref: string
   status: ExecutionStatus
+  /** Null where it is larger than what is shown. */
   input: Json
+  large_input: { sha256: string; bytes: number } | null
   results: Json
   results_blob: BlobRef | null
   error: ExecutionError | null
@@ -44,6 +47,8 @@ type Row = {
   finished_at: Date | null
   snapshot: GraphState | null
   snapshot_seq: number
+  /** Of the snapshot and the events after it, as text. */
+  journal_bytes: number
 }
 
 type EventRow = { seq: number; type: ExecutionEventType; at: Date; data: ExecutionEvent['data'] }
@@ -74,16 +79,28 @@ const notBegun = (definition: Definition | undefined, { finished_at }: Row, stat
       finished_at: finished_at?.toISOString() ?? null,
     }))
 
-const ROW = `select execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input, results, results_blob,
+/** A larger journal is read in turn with others, page by page. */
+const LIGHT_BYTES = 256 * 1024
+/** A larger input is not read with its execution. */
+const MAX_INPUT_BYTES = 1024 * 1024
+
+/** `$3`: also what is large. */
+const ROW = `select execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status,
+    case when $3 or octet_length(input::text) <= ${MAX_INPUT_BYTES} then input end as input,
+    case when octet_length(input::text) > ${MAX_INPUT_BYTES} then json_build_object('sha256', encode(sha256(convert_to(input::text, 'UTF8')), 'hex'),
+      'bytes', octet_length(input::text)) end as large_input, results, results_blob,
     error, engine.shown_waits(workspace_id, execution_id, status, epoch, waiting_for) as waiting_for, trigger_kind, trigger_id, started_by, initiated_by,
     coalesce(principal_id, principal_of_version(workspace_id, version_id)) as principal_id, retry_of, parent_execution_id, created_at, started_at,
-    finished_at, snapshot, snapshot_seq
-  from executions where workspace_id = $1 and execution_id = $2`
+    finished_at, case when $3 or octet_length(snapshot::text) <= ${LIGHT_BYTES} then snapshot end as snapshot, snapshot_seq,
+    coalesce(octet_length(snapshot::text), 0) + coalesce((select sum(octet_length(j.data::text)) from events j
+      where j.workspace_id = $1 and j.execution_id = $2 and j.seq > e.snapshot_seq), 0) as journal_bytes
+  from executions e where workspace_id = $1 and execution_id = $2`
 
 const EVENTS = `select seq, type, at, data from events
   where workspace_id = $1 and execution_id = $2 and seq > $3 order by seq limit $4`
 
 const ALL = 1_000_000
+const PAGE = 1_000
 
 /** No more than a page holds. */
 export const readEvents = (
@@ -97,29 +114,75 @@ export const readEvents = (
     pageRows<EventRow>(tx, EVENTS, [workspaceId, executionId, after, limit]),
   )
 
-/** The row, its state, and the last event included; one transaction, but the row is read first: events only add to it. */
-export const readState = (
+type Found = { row: Row; state: GraphState }
+
+const factOf = ({ type, at, data }: EventRow): Fact => ({ type, at: at.getTime(), data })
+
+/**
+ * Whoever looks at executions with large journals: two at a time, one of each workspace. Read all at once, thirty of 16 MB took
+ * 1.5 GB and held up everybody else.
+ */
+export const makeReadTurns = (): AreaCalls => makeAreaCalls({ atOnce: 2, perWorkspace: 1 })
+
+const readLight = async (tx: Tx, row: Row): Promise<Found> => {
+  const events = await tx.rows<EventRow>(EVENTS, [row.workspace_id, row.execution_id, row.snapshot_seq, ALL])
+  return { row, state: replay(row.snapshot ?? emptyState(), events.map(factOf)) }
+}
+
+/** No more than a page of its events is read and parsed at once. */
+const readHeavy = async (tx: Tx, workspaceId: string, executionId: string): Promise<Found | undefined> => {
+  const row = await tx.maybe<Row>(ROW, [workspaceId, executionId, true])
+  if (!row) return undefined
+  let state = row.snapshot ?? emptyState()
+  for (let after = row.snapshot_seq; ; ) {
+    const events = await pageRows<EventRow>(tx, EVENTS, [workspaceId, executionId, after, PAGE])
+    if (events.length === 0) return { row, state }
+    state = replay(state, events.map(factOf))
+    after = events.at(-1)!.seq
+  }
+}
+
+/** The row, its state, and the last event included. The row is read first: events only add to it. */
+export const readState = async (
   db: Database,
+  inTurn: AreaCalls,
   workspaceId: string,
   executionId: string,
-): Promise<{ row: Row; state: GraphState } | undefined> =>
-  db.tenant({ workspaceId, userId: null }, async (tx) => {
-    const row = await tx.maybe<Row>(ROW, [workspaceId, executionId])
+  { whole }: { whole: boolean },
+): Promise<Found | undefined> => {
+  const scope = { workspaceId, userId: null }
+  // A connection is not held while others have their turn.
+  const light = await db.tenant(scope, async (tx): Promise<Found | 'heavy' | undefined> => {
+    const row = await tx.maybe<Row>(ROW, [workspaceId, executionId, false])
     if (!row) return undefined
-    const events = await tx.rows<EventRow>(EVENTS, [workspaceId, executionId, row.snapshot_seq, ALL])
-    const facts = events.map(({ type, at, data }): Fact => ({ type, at: at.getTime(), data }))
-    return { row, state: replay(row.snapshot ?? emptyState(), facts) }
+    return row.journal_bytes > LIGHT_BYTES || (whole && row.large_input) ? 'heavy' : readLight(tx, row)
   })
+  if (light !== 'heavy') return light
+  return inTurn(workspaceId, () => db.tenant(scope, (tx) => readHeavy(tx, workspaceId, executionId)))
+}
+
+/** The input as JSON text, however large. */
+export const readInput = async (db: Database, workspaceId: string, executionId: string): Promise<string | undefined> =>
+  (
+    await db.tenant({ workspaceId, userId: null }, (tx) =>
+      tx.maybe<{ input: string }>(
+        'select input::text as input from executions where workspace_id = $1 and execution_id = $2',
+        [workspaceId, executionId],
+      ),
+    )
+  )?.input
 
 export const readExecution = async (
   db: Database,
+  inTurn: AreaCalls,
   loadDefinition: LoadDefinition,
   workspaceId: string,
   executionId: string,
 ): Promise<ExecutionView | undefined> => {
-  const found = await readState(db, workspaceId, executionId)
+  const found = await readState(db, inTurn, workspaceId, executionId, { whole: false })
   if (!found) return undefined
-  const { snapshot: _snapshot, snapshot_seq: _seq, definition_ref, trigger_kind, trigger_id, ...row } = found.row
+  const { snapshot: _snapshot, snapshot_seq: _seq, journal_bytes: _bytes, ...kept } = found.row
+  const { definition_ref, trigger_kind, trigger_id, ...row } = kept
   // A definition of its own goes with its job; what the execution did is shown all the same.
   const definition = await loadDefinition(workspaceId, definition_ref).catch(() => undefined)
   return {

@@ -27,7 +27,7 @@ export type ProvidersOptions = {
   log?: Logger
   /** What the plan of a workspace gives to code; undefined where it does not say. */
   cpuSecondsPerMinute?(workspaceId: string): Promise<number | null | undefined>
-  /** What mails of workspaces are held against. */
+  /** What mails of workspaces are held against, and where the processor time of their code is counted. */
   allowances?: Allowances
 }
 
@@ -39,6 +39,7 @@ export function wireProviders({ config, db, log, cpuSecondsPerMinute, allowances
       const seconds = await cpuSecondsPerMinute?.(workspaceId).catch(() => undefined)
       return seconds === null ? null : (seconds ?? config.HEDDLE_CPU_S_PER_MINUTE) * SECOND
     },
+    onUsed: (workspaceId, ms) => allowances?.add(workspaceId, 'cpu_ms_per_minute', ms),
   })
   const plainMail =
     config.SMTP_URL === null

@@ -47,6 +47,7 @@ import { makeLanguageNodes } from '#engine/nodes/language'
 import { describePalette, describeRegistry } from '#engine/nodes/registry'
 import { descriptorsOf, makeNodes, type NodeTable, runnableOf } from '#engine/nodes/table'
 import type { EndedExecution, Engine } from '#engine/ports'
+import { makeTurns } from '#engine/worker/turns'
 import type { Config } from '#platform/config'
 import { type Database, forMaintenance } from '#platform/db/pool'
 import type { Org } from '#platform/http/context'
@@ -104,6 +105,9 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const nodes: NodeTable = guardNodes(meterNodes(made, options.allowances), db)
   const review: Review = options.review ?? makeReview(chooseModel)
 
+  // Whatever a request makes the service compute for a tenant: workspaces take turns.
+  const turns = makeTurns()
+
   // The gates tell the engine, and the engine opens gates: whichever is made second is looked up when it is needed.
   const engineLater = (): Engine => engine
   const gates = makeGates({
@@ -116,6 +120,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const questions = makeQuestions({
     db,
     engine: engineLater,
+    turns,
     ...(options.onAsked && { onAsked: options.onAsked }),
   })
   const approvals = makeApprovals({ gates, engine: engineLater })
@@ -128,6 +133,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     db,
     engine: engineLater,
     quota,
+    turns,
     addresses: makeCallbackAddresses({ vault: options.vault, baseUrl: options.baseUrl }),
   }
   const ports = makeWorkflowPorts({ db, system, loadAdhoc: options.loadAdhoc, quota })
@@ -166,8 +172,8 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   })
 
   const scheduler = makeScheduler({ db, log, quota })
-  const startExecution = makeStarter({ engine, quota, takeFiles: files.takeFiles })
-  const views = makeViews(providers.blobs)
+  const startExecution = makeStarter({ engine, quota, turns, takeFiles: files.takeFiles })
+  const views = makeViews(providers.blobs, engineLater)
   const standingInWorkflow = makeStandingInWorkflow(system)
   const standingInExecution = makeStandingInExecution({
     standingThroughQuestion: questions.standingThroughQuestion,

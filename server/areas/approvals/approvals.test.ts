@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { makeTurns } from '#engine/worker/turns'
 import type { JsonObject } from '#model/definition'
 import { fromWire, newId } from '#platform/ids'
 import { useService } from '#test/harness/service'
@@ -600,7 +601,7 @@ describe('questions', () => {
       initiatedBy: [],
       input: {},
     })
-    const questions = makeQuestions({ db, engine })
+    const questions = makeQuestions({ db, engine, turns: makeTurns() })
     const asking = wait('ask', { question: 'Well?' })
     const asked = await questions.askQuestion(asking)
     const by = { id: 'somebody', name: 'Somebody' }
@@ -629,6 +630,7 @@ describe('questions', () => {
   test('a timer that is told twice escalates a question once, and fails it only when its second time has passed', async () => {
     const told: string[] = []
     const questions = makeQuestions({
+      turns: makeTurns(),
       db: service().db,
       engine: () => ({
         send: (_tx, _to, { type }) => void told.push(type),

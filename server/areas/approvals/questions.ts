@@ -1,7 +1,9 @@
+import { validateInTurn } from '#engine/checking'
 import { NodeFailure } from '#engine/node'
 import { clarification } from '#engine/nodes/clarification'
 import { checkArgs } from '#engine/nodes/kind'
 import type { Engine, Opened, PeopleWait, Settled } from '#engine/ports'
+import type { Turns } from '#engine/worker/turns'
 import type { Json } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import { checkSchema } from '#model/json-schema-check'
@@ -36,6 +38,8 @@ type Teller = () => Pick<Engine, 'send'>
 export type QuestionDependencies = {
   db: Database
   engine: Teller
+  /** Workspaces take turns to check what is heavy. */
+  turns: Pick<Turns, 'next'>
   /** In the transaction that opens the question, once: a conversation asks it. */
   onAsked?(tx: Tx, question: AskedQuestion): Promise<void>
 }
@@ -99,7 +103,7 @@ const tellExecution = (engine: Teller, tx: Tx, row: Row): void =>
 
 /** Records an answer in the caller's transaction. Whether they may give it was settled before. */
 async function answer(
-  { engine }: Pick<QuestionDependencies, 'engine'>,
+  { engine, turns }: Pick<QuestionDependencies, 'engine' | 'turns'>,
   tx: Tx,
   workspaceId: string,
   executionId: string,
@@ -114,7 +118,7 @@ async function answer(
   if (wanted?.status !== 'open')
     throw problem('not_waiting', whyNotWaiting(wanted ?? (await store.findNewest(tx, workspaceId, executionId)), by))
   if (!mayAnswer(wanted)) throw addressedToOthers()
-  const issues = validateJson(wanted.schema, answered.response)
+  const issues = await validateInTurn(turns, workspaceId, wanted.schema, answered.response)
   if (issues.length > 0)
     throw invalid(
       issues.slice(0, 50).map((issue) => ({ path: `/response${issue.path}`, message: issue.message })),

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
+import { MAX_DATA_BYTES } from './message.ts'
 import type { Delivery, DeliveryStatus } from './schema.ts'
 
 const columns = `delivery_id, destination_id, type, event_at, execution_id, seq, status, attempts,
@@ -92,7 +93,7 @@ export type Loaded = {
 export const loadDelivery = (tx: Tx, workspaceId: string, deliveryId: string): Promise<Loaded | undefined> =>
   tx.maybe<Loaded>(
     `select v.workspace_id, v.destination_id, v.delivery_id, v.type, v.event_at, v.execution_id, v.seq,
-       coalesce(v.data, j.data) as data, v.attempts,
+       case when octet_length(coalesce(v.data, j.data)::text) <= ${MAX_DATA_BYTES} then coalesce(v.data, j.data) end as data, v.attempts,
        coalesce(extract(epoch from now() - v.first_attempt_at), 0)::float8 as tried_for_s,
        d.url, d.credential_id, d.owner_id, d.secret,
        case when d.previous_secret_until > now() then d.previous_secret end as previous_secret,

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { readContent } from '#areas/webhooks/request'
+import { validateInTurn } from '#engine/checking'
 import type { Json } from '#model/definition'
-import { validateJson } from '#model/json-schema'
 import { invalid, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
 import { newId } from '#platform/ids'
 import type { CallbackAddresses } from './callback-address.ts'
+import { requireRoom } from './kept.ts'
 import { type CallbackTaken, MAX_KEEP_S } from './schema.ts'
 import * as store from './store.ts'
 import { endWait, receivedOf, type WaitParts } from './waits.ts'
@@ -38,7 +39,7 @@ export async function callBack(
     if (wait && wait.status !== 'open') throw used()
     const eventId = newId()
     if (wait) {
-      const issues = validateJson(wait.schema, data)
+      const issues = await validateInTurn(parts.turns, workspaceId, wait.schema, data)
       if (issues.length > 0)
         throw invalid(
           issues.slice(0, 50),
@@ -47,6 +48,7 @@ export async function callBack(
       endWait(parts, tx, wait, { status: 'received', output: receivedOf({ event_id: eventId, data }), eventId })
       return { status: 'received' }
     }
+    await requireRoom(tx, workspaceId)
     const kept = await store.insertIncoming(tx, workspaceId, {
       event_id: eventId,
       id_hash: createHash('sha256').update(`callback:${callback}`).digest(),

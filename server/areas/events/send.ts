@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto'
 import { ACTIVATION_REQUIRED, type Quota, reasonAgainst } from '#areas/executions/start'
+import { isHeavyCheck, validateInTurn } from '#engine/checking'
 import { enqueue } from '#engine/enqueue'
 import type { Json, JsonObject } from '#model/definition'
-import { validateJson } from '#model/json-schema'
+import { MAX_STEPS, validateJson } from '#model/json-schema'
+import { jsonSize } from '#model/size'
 import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { newId, toWire } from '#platform/ids'
+import { requireRoom } from './kept.ts'
 import type { EventTaken, NewEvent } from './schema.ts'
 import * as store from './store.ts'
-import { endWait, fits, receivedOf, type WaitParts } from './waits.ts'
+import { endWait, receivedOf, type WaitParts } from './waits.ts'
 
 // An event from outside: one transaction wakes what waits for it, starts what subscribed to it, and keeps it.
 
@@ -18,7 +21,33 @@ export type EventParts = WaitParts & { quota: Quota }
 const PORTION = 500
 const MAX_WOKEN = 10_000
 const MAX_SUBSCRIBERS = 100
-const MAX_KEPT = 10_000
+/** What one event may write: each execution that it wakes or starts has its data to itself. */
+const MAX_WRITTEN_BYTES = 32 * 1024 * 1024
+/** Larger data are written down in turn with other workspaces. */
+const LARGE_DATA = 64 * 1024
+
+const tooMuchData = () =>
+  problem('too_large', 'The data are too large for so many executions. Send an address where they can be read instead.')
+
+/** Whether data fit the schemas of waits. Each schema is read and checked once, and all of them share the steps of one check. */
+function makeFitting(parts: EventParts, tx: Tx, workspaceId: string, data: Json) {
+  const known = new Map<string, boolean>()
+  const shared = { steps: MAX_STEPS }
+  return async (wait: store.OpenWait): Promise<boolean> => {
+    const before = known.get(wait.schema_hash)
+    if (before !== undefined) return before
+    const schema = await store.readSchema(tx, wait)
+    if (isHeavyCheck(schema, data)) await parts.turns.next(workspaceId)
+    const fits = validateJson(schema, data, { shared }).length === 0
+    if (shared.steps < 0)
+      throw problem(
+        'too_large',
+        'Checking the data against the schemas of all that wait for this key takes too much work.',
+      )
+    known.set(wait.schema_hash, fits)
+    return fits
+  }
+}
 
 async function wake(
   parts: EventParts,
@@ -28,17 +57,21 @@ async function wake(
   event: NewEvent & { key: string },
 ) {
   const data = (event.data ?? null) as Json
+  const size = jsonSize(data, MAX_WRITTEN_BYTES)
+  const output = receivedOf({ event_id: eventId, name: event.name ?? null, data })
+  const fits = makeFitting(parts, tx, workspaceId, data)
   let woken = 0
   let unfit = 0
-  let after = '00000000-0000-0000-0000-000000000000'
+  let after = store.FIRST_ID
   for (;;) {
     const waits = await store.lockWaits(tx, workspaceId, event.key, after, PORTION)
     for (const wait of waits) {
-      if (!fits(wait, data)) unfit += 1
+      if (!(await fits(wait))) unfit += 1
       else {
-        const output = receivedOf({ event_id: eventId, name: event.name ?? null, data })
-        endWait(parts, tx, wait, { status: 'received', output, eventId })
         woken += 1
+        if (woken * size > MAX_WRITTEN_BYTES) throw tooMuchData()
+        if (size > LARGE_DATA) await parts.turns.next(workspaceId)
+        endWait(parts, tx, wait, { status: 'received', output, eventId })
       }
     }
     if (waits.length < PORTION) return { woken, unfit }
@@ -49,15 +82,22 @@ async function wake(
 }
 
 /** Why a subscriber is not started; null where it can be. */
-function reasonNotToStart(of: store.Subscriber, input: JsonObject): string | null {
+async function reasonNotToStart(
+  parts: EventParts,
+  ctx: Context,
+  of: store.Subscriber,
+  input: JsonObject,
+): Promise<string | null> {
+  const { workspace_id } = ctx.workspace
   if (of.activation_required) return ACTIVATION_REQUIRED
   if (of.version_id === null) return 'It has no active version.'
-  const [issue] = validateJson(of.inputs ?? true, input)
+  const inputs = await store.readInputs(ctx.tx, workspace_id, of.version_id)
+  const [issue] = await validateInTurn(parts.turns, workspace_id, inputs ?? true, input)
   return issue ? `The event does not fit its inputs: ${issue.path || '/'} ${issue.message}.` : null
 }
 
 async function startSubscribers(
-  { quota }: EventParts,
+  parts: EventParts,
   ctx: Context,
   name: string,
   input: JsonObject,
@@ -66,8 +106,10 @@ async function startSubscribers(
   const { workspace_id } = ctx.workspace
   const started: string[] = []
   const not_started: EventTaken['not_started'] = []
+  const size = jsonSize(input, MAX_WRITTEN_BYTES)
   for (const of of await store.listSubscribers(ctx.tx, workspace_id, name, MAX_SUBSCRIBERS)) {
-    let reason = reasonNotToStart(of, input) ?? (await reasonAgainst(quota, workspace_id))
+    if ((started.length + 1) * size > MAX_WRITTEN_BYTES) throw tooMuchData()
+    let reason = (await reasonNotToStart(parts, ctx, of, input)) ?? (await reasonAgainst(parts.quota, workspace_id))
     if (reason === null) {
       taken.count += 1
       const executionId = newId()
@@ -101,8 +143,7 @@ async function take(parts: EventParts, ctx: Context, event: NewEvent, taken: { c
   const idHash = event_id === undefined ? null : createHash('sha256').update(event_id).digest()
   const isStored = idHash !== null || (keep_s > 0 && key !== undefined)
   if (isStored) {
-    if (keep_s > 0 && (await store.countKept(tx, workspace_id, MAX_KEPT)) >= MAX_KEPT)
-      throw problem('quota_exceeded', `A workspace keeps at most ${MAX_KEPT} events. Keep them for a shorter time.`)
+    if (keep_s > 0) await requireRoom(tx, workspace_id)
     if (keep_s > 0 && key !== undefined) await store.lockKey(tx, workspace_id, key, false)
     const row = { event_id: eventId, id_hash: idHash, key, name, data, keep_s: key === undefined ? 0 : keep_s }
     if (!(await store.insertIncoming(tx, workspace_id, row))) {

@@ -17,6 +17,9 @@ export type Wait = {
   due_at: Date | null
 }
 
+/** Before every id. */
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+
 export type Incoming = { event_id: string; name: string | null; data: Json; callback_hash: Buffer | null }
 export type Where = Pick<PeopleWait, 'workspaceId' | 'executionId' | 'nodePath'>
 
@@ -58,12 +61,30 @@ export const insertWait = (tx: Tx, { args, ...wait }: PeopleWait, callbackHash: 
     ],
   )
 
+/** Schemas have up to a megabyte each, and are mostly the same: each is read once. */
+export type OpenWait = Omit<Wait, 'schema' | 'output'> & { schema_hash: string }
+
 /** Open ones for a key, oldest first, a portion at a time. */
-export const lockWaits = (tx: Tx, workspaceId: string, key: string, after: string, limit: number): Promise<Wait[]> =>
-  tx.rows<Wait>(
-    `select * from event_waits where workspace_id = $1 and key = $2 and status = 'open' and wait_id > $3 order by wait_id limit $4 for update`,
+export const lockWaits = (
+  tx: Tx,
+  workspaceId: string,
+  key: string,
+  after: string,
+  limit: number,
+): Promise<OpenWait[]> =>
+  tx.rows<OpenWait>(
+    `select workspace_id, wait_id, execution_id, node_path, node_id, key, status, on_due, due_at, md5(schema::text) as schema_hash
+     from event_waits where workspace_id = $1 and key = $2 and status = 'open' and wait_id > $3 order by wait_id limit $4 for update`,
     [workspaceId, key, after, limit],
   )
+
+export const readSchema = async (tx: Tx, { workspace_id, wait_id }: Pick<Wait, 'workspace_id' | 'wait_id'>) =>
+  (
+    await tx.row<{ schema: Json }>('select schema from event_waits where workspace_id = $1 and wait_id = $2', [
+      workspace_id,
+      wait_id,
+    ])
+  ).schema
 
 export const lockByCallback = (
   tx: Tx,
@@ -80,7 +101,7 @@ export const lockByCallback = (
 /** It travels with the commit: nobody needs to know what came of it. */
 export const sendEnded = (
   tx: Tx,
-  wait: Wait,
+  wait: Pick<Wait, 'workspace_id' | 'wait_id'>,
   status: 'received' | 'expired',
   output: Json,
   eventId: string | null,
@@ -97,24 +118,26 @@ export const cancelOpen = (tx: Tx, workspaceId: string, executionId: string, pat
     [workspaceId, executionId, path ?? null],
   )
 
-/** Kept events that a node which begins to wait may have, oldest first; none that its execution has had already. */
-export const listKept = (tx: Tx, wait: Wait, callbackHash: Buffer, limit: number): Promise<Incoming[]> =>
-  tx.rows<Incoming>(
+/**
+ * The next kept event that a node which begins to wait may have, oldest first; none that its execution has had already. One at a
+ * time: each has up to a megabyte.
+ */
+export const nextKept = (tx: Tx, wait: Wait, callbackHash: Buffer, after: string): Promise<Incoming | undefined> =>
+  tx.maybe<Incoming>(
     `select event_id, name, data, callback_hash from incoming_events i
-     where workspace_id = $1 and keep_until > now() and (key = $2 or (execution_id = $3 and callback_hash = $4))
+     where workspace_id = $1 and keep_until > now() and (key = $2 or (execution_id = $3 and callback_hash = $4)) and event_id > $5
        and not exists (select from event_waits w where w.workspace_id = $1 and w.execution_id = $3 and w.event_id = i.event_id)
-     order by event_id limit $5`,
-    [wait.workspace_id, wait.key, wait.execution_id, callbackHash, limit],
+     order by event_id limit 1`,
+    [wait.workspace_id, wait.key, wait.execution_id, callbackHash, after],
   )
 
-export const countKept = async (tx: Tx, workspaceId: string, limit: number): Promise<number> =>
-  (
-    await tx.row<{ kept: number }>(
-      `select count(*)::integer as kept from (
-         select from incoming_events where workspace_id = $1 and keep_until > now() limit $2) as kept`,
-      [workspaceId, limit],
-    )
-  ).kept
+/** How many are kept, and their bytes as they are stored. */
+export const measureKept = (tx: Tx, workspaceId: string, limit: number): Promise<{ kept: number; bytes: number }> =>
+  tx.row<{ kept: number; bytes: number }>(
+    `select count(*)::integer as kept, coalesce(sum(bytes), 0)::float8 as bytes from (
+       select pg_column_size(data) as bytes from incoming_events where workspace_id = $1 and keep_until > now() limit $2) as kept`,
+    [workspaceId, limit],
+  )
 
 /** False where an event with this id came before. */
 export const insertIncoming = async (
@@ -167,7 +190,6 @@ export const findAnswer = <T>(tx: Tx, workspaceId: string, idHash: Buffer): Prom
 export type Subscriber = {
   workflow_id: string
   version_id: string | null
-  inputs: Json
   settings: { timeout_s?: number; max_concurrency?: number }
   activation_required: boolean
   principal_id: string | null
@@ -175,13 +197,22 @@ export type Subscriber = {
 
 export const listSubscribers = (tx: Tx, workspaceId: string, name: string, limit: number): Promise<Subscriber[]> =>
   tx.rows<Subscriber>(
-    `select w.workflow_id, w.settings, w.activation_required, v.version_id, v.definition -> 'inputs' as inputs,
+    `select w.workflow_id, w.settings, w.activation_required, v.version_id,
        coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id
      from workflows w left join workflow_versions v on v.workspace_id = w.workspace_id and v.workflow_id = w.workflow_id and v.active
      where w.workspace_id = $1 and w.deleted_at is null and w.settings ? 'on_event' and w.settings -> 'on_event' ? $2
      order by w.workflow_id limit $3`,
     [workspaceId, name, limit],
   )
+
+/** One at a time: a definition has up to a megabyte. */
+export const readInputs = async (tx: Tx, workspaceId: string, versionId: string): Promise<Json> =>
+  (
+    await tx.row<{ inputs: Json }>(
+      `select definition -> 'inputs' as inputs from workflow_versions where workspace_id = $1 and version_id = $2`,
+      [workspaceId, versionId],
+    )
+  ).inputs
 
 export const isUnderWay = async (tx: Tx, workspaceId: string, executionId: string): Promise<boolean> =>
   (await tx.maybe(

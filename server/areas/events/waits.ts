@@ -1,9 +1,10 @@
+import { validateInTurn } from '#engine/checking'
 import { NodeFailure } from '#engine/node'
 import { checkArgs } from '#engine/nodes/kind'
 import { waitEvent } from '#engine/nodes/wait-event'
 import type { Engine, Opened, PeopleWait, Settled } from '#engine/ports'
+import type { Turns } from '#engine/worker/turns'
 import type { Json, JsonObject } from '#model/definition'
-import { validateJson } from '#model/json-schema'
 import { checkSchema } from '#model/json-schema-check'
 import { type Database, isUniqueViolation, type Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
@@ -14,7 +15,7 @@ import * as store from './store.ts'
 // Executions that wait for events. Whatever ends a wait is a signal to its execution in the transaction that records it, so that an
 // event wakes exactly once, whatever dies in between.
 
-export type WaitParts = { db: Database; engine(): Pick<Engine, 'send'> }
+export type WaitParts = { db: Database; engine(): Pick<Engine, 'send'>; turns: Pick<Turns, 'next'> }
 
 /** What the node gives. */
 export type Received = {
@@ -36,14 +37,16 @@ const opened = (wait: Wait): Opened => ({
   dueAt: wait.due_at,
 })
 
-const expired = ({ node_path: nodePath, key }: Wait): Settled => ({
+const expired = ({ node_path: nodePath, key }: Ended): Settled => ({
   type: 'node.failed',
   nodePath,
   error: { code: 'event_overdue', message: `no event${key === null ? '' : ` with the key "${key}"`} came in time` },
 })
 
+type Ended = Omit<Wait, 'schema'>
+
 /** What the execution is told of a wait that is over. */
-function outcomeOf(wait: Wait): Settled {
+function outcomeOf(wait: Ended): Settled {
   if (wait.status === 'expired' && wait.on_due === 'fail') return expired(wait)
   const output = wait.output as Received
   const data: JsonObject = { wait_id: toWire('wait', wait.wait_id), timed_out: output.timed_out }
@@ -59,16 +62,14 @@ export const receivedOf = (event: { event_id: string; name?: string | null; data
   timed_out: false,
 })
 
-export const fits = (wait: Wait, data: Json): boolean => validateJson(wait.schema, data).length === 0
-
 /** Ends a wait that is locked: it is recorded and told, or neither. */
 export function endWait(
   parts: Pick<WaitParts, 'engine'>,
   tx: Tx,
-  wait: Wait,
+  wait: Omit<Wait, 'schema' | 'output'>,
   ended: { status: 'received' | 'expired'; output: Received | null; eventId: string | null },
-): Wait {
-  const after: Wait = { ...wait, status: ended.status, output: ended.output as unknown as Json }
+): Ended {
+  const after: Ended = { ...wait, status: ended.status, output: ended.output as unknown as Json }
   store.sendEnded(tx, wait, ended.status, after.output, ended.eventId)
   parts
     .engine()
@@ -81,11 +82,16 @@ export function endWait(
 }
 
 /** An event that came before its execution did. A call of the callback address that does not fit gives the address back. */
-async function takeKept(parts: WaitParts, tx: Tx, wait: Wait, callbackHash: Buffer): Promise<Wait | undefined> {
-  for (const event of await store.listKept(tx, wait, callbackHash, MAX_KEPT_LOOKED_AT)) {
-    if (fits(wait, event.data))
+async function takeKept(parts: WaitParts, tx: Tx, wait: Wait, callbackHash: Buffer): Promise<Ended | undefined> {
+  let after = store.FIRST_ID
+  for (let n = 0; n < MAX_KEPT_LOOKED_AT; n += 1) {
+    const event = await store.nextKept(tx, wait, callbackHash, after)
+    if (!event) return undefined
+    const issues = await validateInTurn(parts.turns, wait.workspace_id, wait.schema, event.data)
+    if (issues.length === 0)
       return endWait(parts, tx, wait, { status: 'received', output: receivedOf(event), eventId: event.event_id })
     if (event.callback_hash !== null) await store.deleteIncoming(tx, wait.workspace_id, event.event_id)
+    after = event.event_id
   }
   return undefined
 }

@@ -79,6 +79,11 @@ export function makeExecutions(options: {
     return view
   }
 
+  async function inputOf(view: ExecutionView): Promise<JsonObject> {
+    if (!view.large_input) return view.input as JsonObject
+    return JSON.parse((await engine.readInput(view.workspace_id, view.execution_id)) ?? 'null') as JsonObject
+  }
+
   /** 202 as soon as it is durable; with `wait_s`, 200 and the execution itself if it ends in time. */
   async function answer(
     ctx: Context,
@@ -231,7 +236,7 @@ export function makeExecutions(options: {
       const started = await counted(
         workspaceId,
         idempotency,
-        () => target && checkInput(target.inputs, view.input as JsonObject),
+        async () => target && checkInput(target.inputs, await inputOf(view)),
         () =>
           engine.retry({
             workspaceId,

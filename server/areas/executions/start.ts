@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { SystemWorkflow } from '#areas/workflows/system'
+import { validateInTurn } from '#engine/checking'
 import type { Engine, ExecutionView, Initiator, Start, Started, StartTarget, TriggerKind } from '#engine/ports'
-import { makeTurns, type Turns } from '#engine/worker/turns'
+import type { Turns } from '#engine/worker/turns'
 import type { Json, JsonObject } from '#model/definition'
+import type { Issue } from '#model/issue'
 import { validateJson } from '#model/json-schema'
-import { jsonSize } from '#model/size'
 import { SECOND } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { invalid, isProblem, type Problem, problem, unknownReference } from '#platform/errors'
@@ -76,18 +77,16 @@ export const systemTarget = (workflow: SystemWorkflow): Target => ({
   inputs: workflow.definition.inputs ?? true,
 })
 
-export function checkInput(inputs: Json, input: JsonObject, path = '/input'): void {
-  const issues = validateJson(inputs, input)
-  if (issues.length > 0) {
-    throw invalid(
-      issues.slice(0, 50).map((issue) => ({ path: path + issue.path, message: issue.message })),
-      'The input does not fit the inputs of the workflow.',
-    )
-  }
-}
+export const checkInput = (inputs: Json, input: JsonObject, path?: string): void =>
+  refuseIssues(validateJson(inputs, input), path)
 
-/** Sizes of schema and value multiplied: below that a check takes a millisecond or two. */
-const LIGHT_CHECK = 4_000_000
+function refuseIssues(issues: Issue[], path = '/input'): void {
+  if (issues.length === 0) return
+  throw invalid(
+    issues.slice(0, 50).map((issue) => ({ path: path + issue.path, message: issue.message })),
+    'The input does not fit the inputs of the workflow.',
+  )
+}
 
 /** A heavy check waits for its workspace's turn, so that a flood of them leaves the others room in between. */
 export async function checkInputInTurn(
@@ -95,9 +94,7 @@ export async function checkInputInTurn(
   workspaceId: string,
   { inputs, input, path }: { inputs: Json; input: JsonObject; path?: string | undefined },
 ): Promise<void> {
-  const size = jsonSize(inputs, LIGHT_CHECK) * jsonSize(input, LIGHT_CHECK)
-  if (size > LIGHT_CHECK) await turns.next(workspaceId)
-  checkInput(inputs, input, path)
+  refuseIssues(await validateInTurn(turns, workspaceId, inputs, input), path)
 }
 
 const finished = new Set<ExecutionView['status']>(['succeeded', 'failed', 'cancelled', 'timed_out'])
@@ -178,10 +175,14 @@ export const makeCounted =
 /** A run that a person starts holds the files they uploaded that its input names. */
 export type TakeFiles = (of: { workspaceId: string; executionId: string; input: Json; userId: string }) => Promise<void>
 
-export function makeStarter(options: { engine: Engine; quota: Quota; takeFiles: TakeFiles }) {
-  const { engine } = options
+export function makeStarter(options: {
+  engine: Engine
+  quota: Quota
+  turns: Pick<Turns, 'next'>
+  takeFiles: TakeFiles
+}) {
+  const { engine, turns } = options
   const counted = makeCounted(options)
-  const turns = makeTurns()
   return async function startTarget(
     workspaceId: string,
     target: Target,

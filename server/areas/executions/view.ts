@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import type { BlobRef, ExecutionView, WaitingFor } from '#engine/ports'
+import type { BlobRef, Engine, ExecutionView, WaitingFor } from '#engine/ports'
 import type { Json, JsonObject } from '#model/definition'
 import { jsonSize } from '#model/size'
 import { toWire } from '#platform/ids'
@@ -18,6 +18,7 @@ const MAX_INLINE_OUTPUTS = 512 * 1024
 /** What the waits may take of one answer; beyond it they lose their large fields. */
 const MAX_WAITS = 1 << 20
 const MAX_WAIT_FIELD = 2048
+const PACE_BYTES = 512 * 1024
 
 type Named = { sha256: string; bytes: number }
 
@@ -49,7 +50,18 @@ export function briefWaits(waits: WaitingFor[]): WaitingFor[] {
 /** Where what is too large for an answer can be fetched by anyone who asks. */
 type Address = (blob: Named) => Json
 
-export function makeViews(blobs: Blobs) {
+/** Lets others have their turn after every half megabyte. */
+function makePace(): (bytes: number) => Promise<void> {
+  let left = PACE_BYTES
+  return async (bytes) => {
+    left -= bytes
+    if (left > 0) return
+    left = PACE_BYTES
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+export function makeViews(blobs: Blobs, engine: () => Pick<Engine, 'readInput'>) {
   const inline = async (blob: BlobRef): Promise<Json> => {
     const bytes = await blobs.get(blob.key)
     return bytes === undefined ? { $blob: null, bytes: blob.bytes, gone: true } : (JSON.parse(bytes.toString()) as Json)
@@ -60,32 +72,48 @@ export function makeViews(blobs: Blobs) {
     return view.results_blob.bytes <= MAX_INLINE_RESULTS ? inline(view.results_blob) : addressOf(view.results_blob)
   }
 
-  const inputOf = (view: ExecutionView, addressOf: Address): Json => {
-    if (!isLargerThan(view.input, MAX_INLINE_RESULTS / 4)) return view.input
-    const input = named(view.input)
-    return input.bytes <= MAX_INLINE_RESULTS ? view.input : addressOf(input)
+  const inputOf = (view: ExecutionView, addressOf: Address): Json =>
+    view.large_input ? addressOf(view.large_input) : view.input
+
+  type NodeWithOutput = Omit<ExecutionView['nodes'][number], 'blob'>
+
+  /** Hashing fifteen megabytes takes a tenth of a second: others have their turn in between. */
+  async function shownNodes(view: ExecutionView, addressOf: Address): Promise<NodeWithOutput[]> {
+    const shown: NodeWithOutput[] = []
+    const pace = makePace()
+    let room = MAX_INLINE_OUTPUTS
+    for (const { blob, ...node } of view.nodes) {
+      const size = blob || node.output === undefined ? 0 : jsonSize(node.output, MAX_INLINE_OUTPUT)
+      if (blob) shown.push({ ...node, output: addressOf(blob) })
+      else if (size > MAX_INLINE_OUTPUT || (size > MAX_WAIT_FIELD && size > room)) {
+        shown.push({ ...node, output: addressOf(named(node.output ?? null)) })
+        await pace(size)
+      } else {
+        room -= size
+        shown.push(node)
+      }
+    }
+    return shown
   }
 
   return {
     async whole(view: ExecutionView): Promise<Execution> {
-      const { workspace_id: _workspace, system_slug, results_blob: _blob, nodes, ...rest } = view
+      const {
+        workspace_id: _workspace,
+        system_slug,
+        results_blob: _blob,
+        large_input: _input,
+        nodes: _nodes,
+        ...rest
+      } = view
       const addressOf: Address = (blob) => blobAddress(view.execution_id, blob)
-      let room = MAX_INLINE_OUTPUTS
       return {
         ...rest,
         workflow_id: view.workflow_id ?? system_slug,
         input: inputOf(view, addressOf),
         results: await resultsOf(view, addressOf),
         waiting_for: briefWaits(view.waiting_for),
-        nodes: nodes.map(({ blob, ...node }) => {
-          if (blob) return { ...node, output: addressOf(blob) }
-          if (node.output === undefined) return node
-          const size = jsonSize(node.output, MAX_INLINE_OUTPUT)
-          if (size > MAX_INLINE_OUTPUT || (size > MAX_WAIT_FIELD && size > room))
-            return { ...node, output: addressOf(named(node.output)) }
-          room -= size
-          return node
-        }),
+        nodes: await shownNodes(view, addressOf),
       }
     },
 
@@ -95,10 +123,13 @@ export function makeViews(blobs: Blobs) {
         (blob) => blob?.sha256 === sha256,
       )
       if (kept) return blobs.stream(kept.key)
-      for (const value of [view.input, ...view.nodes.map(({ output }) => output)]) {
-        if (value === undefined || !isLargerThan(value, MAX_WAIT_FIELD)) continue
-        const one = named(value)
+      if (view.large_input?.sha256 === sha256) return engine().readInput(view.workspace_id, view.execution_id)
+      const pace = makePace()
+      for (const { output } of view.nodes) {
+        if (output === undefined || !isLargerThan(output, MAX_WAIT_FIELD)) continue
+        const one = named(output)
         if (one.sha256 === sha256) return one.text
+        await pace(one.bytes)
       }
       return undefined
     },

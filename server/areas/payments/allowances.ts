@@ -2,7 +2,7 @@ import { MINUTE, SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import { makeBelieved, makeUnwritten, passesLimit, periodOf, periodsAt, quotaExceeded, type Spent } from './counting.ts'
-import { type MeansQuota, meansQuotas, type Quotas as PlanQuotas } from './schema.ts'
+import { CPU_COUNTER, type MeansCounter, type MeansQuota, meansQuotas, type Quotas as PlanQuotas } from './schema.ts'
 import { addUsage } from './usage-store.ts'
 
 // What a workspace may use of the operator's means within a minute, a day or a month. Counted in memory and written once a second,
@@ -46,10 +46,12 @@ export type AllowanceOptions = {
   db: Database
   log: Logger
   quotasOf(workspaceId: string): Promise<PlanQuotas>
+  /** Processor seconds of code in a minute where a plan says nothing. */
+  cpuSecondsPerMinute: number
   now?: () => number
 }
 
-export function makeAllowances({ db, log, quotasOf, now = Date.now }: AllowanceOptions) {
+export function makeAllowances({ db, log, quotasOf, cpuSecondsPerMinute, now = Date.now }: AllowanceOptions) {
   const known = makeBelieved<Map<string, number>>({
     forMs: BELIEVED_FOR,
     max: MAX_KNOWN,
@@ -69,13 +71,13 @@ export function makeAllowances({ db, log, quotasOf, now = Date.now }: AllowanceO
     return known.set(workspaceId, new Map(rows.map(({ quota, used }) => [quota, used])))
   }
 
-  const here = (workspaceId: string, quota: MeansQuota): Omit<Spent, 'amount'> => ({
+  const here = (workspaceId: string, quota: MeansCounter): Omit<Spent, 'amount'> => ({
     workspaceId,
     quota,
     period: periodOf(quota, now()),
   })
 
-  const usedNow = async (workspaceId: string, quota: MeansQuota): Promise<number> =>
+  const usedNow = async (workspaceId: string, quota: MeansCounter): Promise<number> =>
     ((await learn(workspaceId)).get(quota) ?? 0) + unwritten.amountOf(here(workspaceId, quota))
 
   const limitOf = async (workspaceId: string, quota: MeansQuota): Promise<number | null> => {
@@ -83,7 +85,7 @@ export function makeAllowances({ db, log, quotasOf, now = Date.now }: AllowanceO
     return limit === undefined ? usualMeans[quota] : limit
   }
 
-  const add = (workspaceId: string, quota: MeansQuota, amount: number): void => {
+  const add = (workspaceId: string, quota: MeansCounter, amount: number): void => {
     if (amount > 0) unwritten.add({ ...here(workspaceId, quota), amount: Math.ceil(amount) })
   }
 
@@ -133,7 +135,8 @@ export function makeAllowances({ db, log, quotasOf, now = Date.now }: AllowanceO
 
     /** Every quota of a workspace, for people to look at. */
     async list(workspaceId: string) {
-      return Promise.all(
+      const cpu = (await quotasOf(workspaceId)).cpu_s_per_minute
+      const counted = await Promise.all(
         meansQuotas.map(async (quota) => ({
           quota,
           used: await usedNow(workspaceId, quota),
@@ -141,6 +144,13 @@ export function makeAllowances({ db, log, quotasOf, now = Date.now }: AllowanceO
           period: periodIn(quota),
         })),
       )
+      const cpuUsed = {
+        quota: 'cpu_s_per_minute' as const,
+        used: (await usedNow(workspaceId, CPU_COUNTER)) / SECOND,
+        limit: cpu === undefined ? cpuSecondsPerMinute : cpu,
+        period: 'minute' as const,
+      }
+      return [...counted, cpuUsed]
     },
 
     flush,

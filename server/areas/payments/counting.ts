@@ -1,5 +1,5 @@
 import { problem } from '#platform/errors'
-import type { MeansQuota, QuotaName } from './schema.ts'
+import type { MeansCounter, QuotaName } from './schema.ts'
 
 // How usage is counted in memory and compared with a plan: no database, no clock of its own.
 
@@ -16,7 +16,7 @@ const PERIODS: [ending: string, length: number][] = [
 ]
 
 /** The minute, day or month in which a quota counts at this time; empty where it counts what there is. */
-export const periodOf = (quota: QuotaName | MeansQuota, now: number): string => {
+export const periodOf = (quota: QuotaName | MeansCounter, now: number): string => {
   const length = PERIODS.find(([ending]) => quota.endsWith(ending))?.[1] ?? 0
   return new Date(now).toISOString().slice(0, length)
 }

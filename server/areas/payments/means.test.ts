@@ -3,6 +3,7 @@ import { newId } from '#platform/ids'
 import { say } from '#test/fakes/llm/answers'
 import { FAKE_KEY, startFakeLlm } from '#test/fakes/llm/server'
 import { type Service, startService } from '#test/harness/service'
+import { until } from '#test/harness/until'
 import { makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
 import { makeAllowances } from './allowances.ts'
 
@@ -134,12 +135,45 @@ describe('the language model of the installation', () => {
   })
 })
 
+describe('processor time of code', () => {
+  const usedBy = async ({ owner, workspace }: Home) =>
+    (await owner.call('GET', '/api/payments/usage', { workspace: workspace.id })).body.means.find(
+      ({ quota }: { quota: string }) => quota === 'cpu_s_per_minute',
+    )
+  const busy = { id: 'c', type: 'code', args: { source: 'let n = 0; for (let i = 0; i < 1e5; i++) n += i; return n' } }
+
+  test('is shown to the workspace that used it, against its plan or the installation', async () => {
+    await service.sql('delete from plans')
+    const home = await makeHome()
+    expect(await usedBy(home)).toEqual({ quota: 'cpu_s_per_minute', used: 0, limit: 60, period: 'minute' })
+    const [node] = await runNodes(home, [busy])
+    expect(node).toMatchObject({ status: 'succeeded' })
+    // Written with its minute: whichever it was, it is counted once.
+    await until(async () => {
+      const rows = await service.sql<{ used: string }>(
+        `select used from usage_counters where workspace_id = $1 and quota = 'cpu_ms_per_minute'`,
+        [home.workspace.uuid],
+      )
+      return rows.length > 0 && Number(rows[0]!.used) > 0 ? true : undefined
+    }, 'the time to be written')
+    await service.sql(
+      `update usage_counters set period = to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI'), used = 1500
+       where workspace_id = $1 and quota = 'cpu_ms_per_minute'`,
+      [home.workspace.uuid],
+    )
+    await setPlan({ cpu_s_per_minute: 5 })
+    expect((await usedBy(await makeHome())).used).toBe(0)
+    await until(async () => ((await usedBy(home)).limit === 5 ? true : undefined), 'the plan')
+    await service.sql('delete from plans')
+  })
+})
+
 describe('the counters', () => {
   test('hold over processes, forget with the period, and unlimited is unlimited', async () => {
     const { workspace } = await makeHome()
     let now = Date.UTC(2026, 0, 31, 9, 30, 59)
     const quotas = { speech_characters_per_minute: 10 }
-    const options = { db: service.db, log: service.app.http.log as never, now: () => now }
+    const options = { db: service.db, log: service.app.http.log as never, now: () => now, cpuSecondsPerMinute: 60 }
     const one = makeAllowances({ ...options, quotasOf: async () => quotas })
     const two = makeAllowances({ ...options, quotasOf: async () => quotas })
     const free = makeAllowances({ ...options, quotasOf: async () => ({ speech_characters_per_minute: null }) })

@@ -36,7 +36,12 @@ export function makePayments({ config, db, vault, log, clock = systemClock }: Pa
   const cache = makeCache({ db, provider, log })
   const parts = { provider, cache, leases: makeLeases(db, provider.name) }
   const quotas = makeQuotas({ db, provider: provider.name })
-  const allowances = makeAllowances({ db, log, quotasOf: quotas.quotasOf })
+  const allowances = makeAllowances({
+    db,
+    log,
+    quotasOf: quotas.quotasOf,
+    cpuSecondsPerMinute: config.HEDDLE_CPU_S_PER_MINUTE,
+  })
 
   return {
     invoices: makeInvoices({ ...parts, vault }),

@@ -25,6 +25,9 @@ export const meansQuotas = [
   'outgoing_requests_per_minute',
 ] as const
 export type MeansQuota = (typeof meansQuotas)[number]
+/** Counted in milliseconds and shown in seconds: most calls take a few milliseconds. */
+export const CPU_COUNTER = 'cpu_ms_per_minute'
+export type MeansCounter = MeansQuota | typeof CPU_COUNTER
 const meansCount = (description: string) => count().nullable().optional().meta({ description })
 
 /** Each destination costs a delivery of every event, so a plan that does not say has a limit all the same. */
@@ -201,14 +204,14 @@ export const Usage = z
     means: z
       .array(
         z.object({
-          quota: z.enum(meansQuotas),
-          used: z.number().int(),
-          limit: z.number().int().nullable(),
+          quota: z.enum([...meansQuotas, 'cpu_s_per_minute']),
+          used: z.number(),
+          limit: z.number().nullable(),
           period: z.enum(['minute', 'day', 'month']).describe('In UTC; `used` is that of the present one'),
         }),
       )
       .describe(
-        'Mails, model tokens, speech and outgoing requests: what the workspace uses of the means of the operator',
+        'Mails, model tokens, speech, outgoing requests and processor time of code: what the workspace uses of the means of the operator. The processor time is that of all processes, and its limit that of each',
       )
       .meta({ 'x-heddle-extension': true }),
   })

@@ -329,3 +329,43 @@ describe('the last deliveries', () => {
     expect(others).toEqual([])
   })
 })
+
+describe('a request made to keep the service busy', () => {
+  const FORM = 'application/x-www-form-urlencoded'
+  const post = async (type: string, raw: string) => {
+    const hook = await makeHook({ auth: 'url', input: 'request', respond: 'result' })
+    return hook.call('POST', { raw, headers: { 'content-type': type } })
+  }
+  const parts = (count: number): string =>
+    `${Array.from({ length: count }, (_, n) => `--b\r\ncontent-disposition: form-data; name="a${n}"\r\n\r\n1\r\n`).join('')}--b--`
+
+  // Gathering them took time that grew with the square of their number: minutes for this one.
+  test('a field that comes 300,000 times is refused', async () => {
+    expect((await post(FORM, 'a=&'.repeat(300_000))).body).toMatchObject({ code: 'too_large' })
+  })
+
+  test('one that comes 9,000 times is a list of as many', async () => {
+    const { status, body } = await post(FORM, 'a=1&'.repeat(9_000))
+    expect([status, body.body.a]).toEqual([200, Array.from({ length: 9_000 }, () => '1')])
+  })
+
+  test.each([
+    [1_000, 200],
+    [1_001, 413],
+  ])('%i parts of a form are answered with %i', async (count, expected) => {
+    expect((await post('multipart/form-data; boundary=b', parts(count))).status).toBe(expected)
+  })
+
+  test('an expression for the id of a delivery that computes too long gives none: every call counts', async () => {
+    const list = '[0,1,2,3,4,5,6,7,8,9]'
+    const heavy = `${list}.all(a, ${list}.all(b, ${list}.all(c, ${list}.all(d, a + b + c + d >= 0)))) ? 'a' : 'b'`
+    for (const [from, runs] of [
+      [{ $cel: heavy }, 2],
+      [{ $cel: `${list}.all(a, a >= 0) ? 'a' : 'b'` }, 1],
+    ] as const) {
+      const hook = await makeHook({ auth: 'url', dedupe: { from, window_s: 60 } })
+      for (let call = 0; call < 2; call += 1) expect((await hook.call('POST', { body: {} })).status).toBe(202)
+      expect(await hook.executions()).toHaveLength(runs)
+    }
+  })
+})

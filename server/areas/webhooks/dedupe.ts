@@ -11,10 +11,14 @@ import type { InboundToken } from './inbound-token.ts'
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
+/** An expression is evaluated while its sender waits: 1.5 ms at most. An id has no more than a few hundred characters. */
+const MAX_STEPS = 50_000
+const MAX_SIZE = 4_096
+
 /** What an expression cannot find in this delivery is no id. */
 function computed(from: { $cel: string }, input: JsonObject): Json | undefined {
   try {
-    return resolveValue(from, { input, nodes: {}, execution: {} })
+    return resolveValue(from, { input, nodes: {}, execution: {} }, { steps: MAX_STEPS, size: MAX_SIZE })
   } catch (error) {
     if (error instanceof ExpressionFailure) return undefined
     throw error

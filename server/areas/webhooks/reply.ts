@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { hasFinished } from '#areas/executions/start'
 import type { Views } from '#areas/executions/view'
-import type { Engine, ExecutionView, NodeView } from '#engine/ports'
+import type { BlobRef, Engine, ExecutionView } from '#engine/ports'
 import type { Json, JsonObject } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
@@ -17,6 +17,8 @@ import type { InboundToken } from './inbound-token.ts'
 export type Reply = { status: number; headers: Record<string, string>; body: string | Readable }
 export type ReplyParts = { engine: Engine; views: Views; blobs: Blobs; db: Database }
 
+/** Events read at once while a caller waits. */
+const PAGE = 200
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** A page of a tenant comes from the address of the service: whatever it says, it runs nothing there. */
@@ -44,7 +46,7 @@ function nodeReply(output: Json): Reply {
   return { status, headers: { ...type, ...own, 'content-security-policy': SANDBOX }, body: text }
 }
 
-const failedRun = ({ execution_id, status }: ExecutionView) =>
+const failedRun = ({ execution_id, status }: Pick<ExecutionView, 'execution_id' | 'status'>) =>
   problem('run_failed', `The run ${toWire('exe', execution_id)} ended as ${status}.`)
 
 const late = (token: InboundToken) =>
@@ -62,23 +64,36 @@ async function respondNodes({ db }: ReplyParts, { workspace_id, version_id }: In
   return new Set(rows.map(({ id }) => id))
 }
 
-async function outputOf({ blobs }: ReplyParts, node: NodeView): Promise<Json> {
-  const bytes = node.blob && (await blobs.get(node.blob.key))
-  return bytes ? (JSON.parse(bytes.toString()) as Json) : (node.output ?? null)
+/** The first answer in the journal after `seen`. Each event is read once, however often somebody looks. */
+async function findAnswer(
+  { engine }: ReplyParts,
+  { workspace_id }: InboundToken,
+  executionId: string,
+  ids: ReadonlySet<string>,
+  seen: { seq: number },
+): Promise<JsonObject | undefined> {
+  for (;;) {
+    const events = await engine.readEvents(workspace_id, executionId, seen.seq, PAGE)
+    for (const { seq, type, data } of events) {
+      seen.seq = seq
+      if (type === 'node.succeeded' && data.in_map !== true && ids.has(String(data.node_id))) return data
+    }
+    if (events.length === 0) return undefined
+  }
 }
 
-const firstOf = (view: ExecutionView, ids: ReadonlySet<string>): NodeView | undefined =>
-  view.nodes
-    .filter(({ node_id, status }) => ids.has(node_id) && status === 'succeeded')
-    .sort((a, b) => (a.finished_at ?? '').localeCompare(b.finished_at ?? ''))[0]
+async function outputOf({ blobs }: ReplyParts, { blob, output }: JsonObject): Promise<Json> {
+  const bytes = blob && (await blobs.get((blob as unknown as BlobRef).key))
+  return bytes ? (JSON.parse(bytes.toString()) as Json) : (output ?? null)
+}
 
 /** Looks at the execution whenever something of it was journalled, and every second in case nobody says so. */
 async function watch(
   { engine }: ReplyParts,
-  { workspace_id, respond_timeout_s }: InboundToken,
+  { respond_timeout_s }: InboundToken,
   executionId: string,
   signal: AbortSignal,
-  found: (view: ExecutionView) => Promise<Reply | undefined>,
+  look: () => Promise<Reply | undefined>,
 ): Promise<Reply | undefined> {
   const until = performance.now() + respond_timeout_s * SECOND
   for (;;) {
@@ -88,10 +103,9 @@ async function watch(
     })
     let timer: NodeJS.Timeout | undefined
     try {
-      const view = await engine.readExecution(workspace_id, executionId)
-      const reply = view && (await found(view))
+      const reply = await look()
       const left = until - performance.now()
-      if (reply || left <= 0 || signal.aborted || !view) return reply
+      if (reply || left <= 0 || signal.aborted) return reply
       timer = setTimeout(resolve, Math.min(left, SECOND))
       signal.addEventListener('abort', () => resolve(), { once: true })
       await promise
@@ -118,12 +132,15 @@ export async function replyTo(
     return { ...jsonReply(200, null), body: (await parts.views.results(view)) ?? 'null' }
   }
   const ids = await respondNodes(parts, token)
-  const reply = await watch(parts, token, executionId, ctx.signal, async (view) => {
-    const node = firstOf(view, ids)
-    if (node) return nodeReply(await outputOf(parts, node))
-    if (!hasFinished(view)) return undefined
-    if (view.status !== 'succeeded') throw failedRun(view)
-    return jsonReply(200, { ...accepted, status: view.status })
+  const seen = { seq: 0 }
+  const reply = await watch(parts, token, executionId, ctx.signal, async () => {
+    // Asked first: whatever it gave before its end is in the journal then.
+    const status = await parts.engine.statusOf(token.workspace_id, executionId)
+    const answered = await findAnswer(parts, token, executionId, ids, seen)
+    if (answered) return nodeReply(await outputOf(parts, answered))
+    if (status === undefined || !hasFinished({ status })) return undefined
+    if (status !== 'succeeded') throw failedRun({ execution_id: executionId, status })
+    return jsonReply(200, { ...accepted, status })
   })
   if (!reply) throw late(token)
   return reply

@@ -22,16 +22,37 @@ export function headersWithoutCredentials(headers: FastifyRequest['headers'], au
 }
 
 const MAX_FIELDS = 1_000
+/** Of all fields together: one that comes several times is a list. */
+const MAX_FIELD_VALUES = 10_000
+
+const tooManyFields = () => problem('too_large', `A form may have at most ${MAX_FIELDS} fields.`)
+const tooManyValues = () => problem('too_large', `A form may have at most ${MAX_FIELD_VALUES} values.`)
 
 /** A field that came several times is a list. */
 export function collect(entries: Iterable<[string, string]>): JsonObject {
   const fields = new Map<string, string | string[]>()
   for (const [name, value] of entries) {
     const before = fields.get(name)
-    fields.set(name, before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value])
-    if (fields.size > MAX_FIELDS) throw problem('too_large', `A form may have at most ${MAX_FIELDS} fields.`)
+    if (before === undefined) fields.set(name, value)
+    else if (typeof before === 'string') fields.set(name, [before, value])
+    else before.push(value)
+    if (fields.size > MAX_FIELDS) throw tooManyFields()
   }
   return Object.fromEntries(fields)
+}
+
+/** Counted before anything is parsed: a megabyte holds half a million fields. */
+function refuseMore(bytes: Buffer | string, separator: string, most: number, refusal: () => Error): void {
+  let count = 0
+  for (let at = bytes.indexOf(separator); at >= 0; at = bytes.indexOf(separator, at + separator.length)) {
+    count += 1
+    if (count > most) throw refusal()
+  }
+}
+
+function readForm(text: string): JsonObject {
+  refuseMore(text, '&', MAX_FIELD_VALUES, tooManyValues)
+  return collect(new URLSearchParams(text))
 }
 
 const fileOf = (bytes: Buffer, of: { field: string | null; name: string | null; media_type: string }): JsonObject => ({
@@ -42,6 +63,11 @@ const fileOf = (bytes: Buffer, of: { field: string | null; name: string | null; 
 })
 
 async function readMultipart(bytes: Buffer, contentType: string): Promise<{ body: JsonObject; files: JsonObject[] }> {
+  const boundary = /boundary="?([^";]+)/i.exec(contentType)?.[1]?.trim()
+  if (!boundary) throw problem('malformed', 'The content type names no boundary.')
+  refuseMore(bytes, `--${boundary}`, MAX_FIELDS + 1, () =>
+    problem('too_large', `A form may have at most ${MAX_FIELDS} parts.`),
+  )
   let form: FormData
   try {
     form = await new Response(bytes as BodyInit, { headers: { 'content-type': contentType } }).formData()
@@ -56,7 +82,6 @@ async function readMultipart(bytes: Buffer, contentType: string): Promise<{ body
       const content = Buffer.from(await value.arrayBuffer())
       files.push(fileOf(content, { field, name: value.name, media_type: value.type || 'application/octet-stream' }))
     }
-    if (files.length > MAX_FIELDS) throw problem('too_large', `A form may have at most ${MAX_FIELDS} files.`)
   }
   return { body: collect(texts), files }
 }
@@ -77,14 +102,13 @@ async function contentOf(bytes: Buffer, contentType: string, maxDepth: number): 
       raw_body,
       files: [fileOf(bytes, { field: null, name: null, media_type: type || 'application/octet-stream' })],
     }
-  if (type === 'application/x-www-form-urlencoded')
-    return { body: collect(new URLSearchParams(raw_body)), raw_body, files: [] }
+  if (type === 'application/x-www-form-urlencoded') return { body: readForm(raw_body), raw_body, files: [] }
   return { body: raw_body, raw_body, files: [] }
 }
 
 const queryOf = (url: string): JsonObject => {
   const query = url.indexOf('?')
-  return collect(new URLSearchParams(query < 0 ? '' : url.slice(query + 1)))
+  return readForm(query < 0 ? '' : url.slice(query + 1))
 }
 
 /** The query and the content of any request, storable. */

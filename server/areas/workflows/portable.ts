@@ -24,6 +24,8 @@ export type PortableParts = {
 }
 
 const FORMAT = 'workflow/1'
+/** Twice what the nodes of a workflow can name. Each is looked up and, where it is missing, listed. */
+const MAX_NAMES = 1_000
 
 export async function exportWorkflow(
   { workflows, kinds, system }: PortableParts,
@@ -102,13 +104,16 @@ type Bound = Imported['bound']
 async function bind(ctx: Context, part: Json): Promise<{ part: Json; bound: Bound }> {
   const asked = { workspaceId: ctx.workspace.workspace_id, userId: ctx.person.user_id }
   const names = [...namesIn(part)]
+  if (names.length > MAX_NAMES) throw invalid([{ path: '/document', message: `names at most ${MAX_NAMES} things` }])
   const found = new Map<string, string[]>()
   for (const kind of new Set(names.map((one) => one.kind))) {
     const prefix = prefixOf(kind)
     const wanted = [...new Set(names.filter((one) => one.kind === kind).map(({ name }) => name))]
     for (const { id, name } of await findByName(ctx.tx, prefix, asked, wanted)) {
       const key = `${kind}\n${name}`
-      found.set(key, [...(found.get(key) ?? []), toWire(prefix, id)])
+      const before = found.get(key)
+      if (before) before.push(toWire(prefix, id))
+      else found.set(key, [toWire(prefix, id)])
     }
   }
   const replacements = new Map<string, Json>()

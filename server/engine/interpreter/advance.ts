@@ -205,7 +205,7 @@ const absorb = (pass: Pass, happening: Happening) => {
       if (blob) data.blob = blob
       if (port !== undefined && port !== 'out') data.port = port
       if (usage) data.usage = usage
-      return succeed(pass, id, happening.attempt, data, true)
+      return succeed(pass, id, happening.attempt, data)
     }
     case 'error':
       if (node?.status !== 'running' || node.attempt !== happening.attempt) return

@@ -1,5 +1,6 @@
 import type { Graph, Json, JsonObject } from '#model/definition'
 import type { Effect } from '#model/node'
+import type { Held } from './held.ts'
 
 /** What stays the same for as long as a graph is executed. */
 export type Context = {
@@ -22,6 +23,8 @@ export type Context = {
   loop?: { state: Json; turn: number }
   /** Inside a body: what the surrounding graph's nodes gave. */
   outer?: Record<string, { output: Json }>
+  /** What the other graphs of the execution hold: items of a map, and what is around them. */
+  elsewhere?(): Held
 }
 
 export type EdgeState = 'open' | 'taken' | 'dead' | { failed: unknown }

@@ -5,6 +5,7 @@ import { apply } from './apply.ts'
 import type { Command } from './commands.ts'
 import type { Context, EdgeState } from './context.ts'
 import type { Compiled } from './graph.ts'
+import type { Counting } from './held.ts'
 import type { Fact, GraphState } from './state.ts'
 
 /**
@@ -35,6 +36,8 @@ export type Pass = {
   /** Nodes that settled with more than an event holds, and how many of them the steps so far have told. */
   large: string[]
   largeTold: number
+  /** What the graph holds, counted from the first large output on. */
+  held?: Counting
   allowance: Allowance
   /** Steps left for the whole pass. */
   steps: number

@@ -1,4 +1,5 @@
 import { makeLru } from '#model/lru'
+import { SECOND } from '#platform/clock'
 import { isConnectionLost, isNeverConnected } from '#platform/db/unavailable'
 import type { Logger } from '#platform/log'
 import { type PlatformFault, platformFault } from '../platform-fault.ts'
@@ -6,6 +7,7 @@ import { ForNewerRelease } from '../release.ts'
 import type { Identities, Identity } from './identity.ts'
 import type { Owned } from './owned.ts'
 import type { Claimed, ExecutionRow, Inboxes, Journals, Store } from './store.ts'
+import { suspicion } from './suspects.ts'
 
 // Takes queued executions, from workspace to workspace, as long as there is room for them.
 
@@ -22,8 +24,20 @@ export type Claims = {
 }
 
 const CLAIM = 128
+/** For so long the next claim waits for those that are being read. A blob store that hangs holds up those it has parts of. */
+const READ_WITHIN = SECOND / 4
 const MAX_PAUSE_S = 60
 const NOWHERE = '00000000-0000-0000-0000-000000000000'
+
+/** Resolves with it, or after that time. */
+const atMost = async (ms: number, work: Promise<unknown>): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([work, late])
+  clearTimeout(timer)
+}
 
 export const makeClaims = (deps: {
   store: Store
@@ -42,7 +56,8 @@ export const makeClaims = (deps: {
   takeUp(owned: Owned, of: Identity): Promise<unknown>
 }): Claims => {
   const { store, log, identities, limits } = deps
-  const arriving = new Set<string>()
+  /** Claimed and not yet read, with the crashes counted against them. */
+  const arriving = new Map<string, number>()
   /** For how long those that did not load here were put back the last time. */
   const pauses = makeLru<{ seconds: number; since: Date }>(10_000)
   let after = NOWHERE
@@ -59,7 +74,7 @@ export const makeClaims = (deps: {
       // A workspace that had the whole of the last claim to itself keeps nobody waiting.
       perWorkspace: alone ? CLAIM : limits.claimPerWorkspace,
       workspaceLimit: limits.perWorkspace,
-      suspects: deps.suspectRoom(),
+      suspects: [...arriving.values()].reduce((room, crashes) => room - suspicion(crashes), deps.suspectRoom()),
     }
     const claimed = await store.claim(of.workerId, after, wanted)
     const rows = await claimed.rows
@@ -83,11 +98,14 @@ export const makeClaims = (deps: {
       const owned = await deps.read(row, events, inbox)
       arriving.delete(row.execution_id)
       pauses.remove(row.execution_id)
-      if (of === identities.current() && !identities.renewing()) await deps.takeUp(owned, of)
+      // What is left lying goes back to the queue when this worker gives up its name.
+      if (of === identities.current() && !identities.renewing() && !stopped) await deps.takeUp(owned, of)
     } catch (error) {
       arriving.delete(row.execution_id)
       const newer = error instanceof ForNewerRelease
       if (newer) log.info({ execution_id: row.execution_id }, 'an execution is left to a newer release')
+      else if (platformFault(error, 'engine')?.kind === 'load')
+        log.info({ execution_id: row.execution_id }, 'an execution waits for memory that others hold')
       else log.error({ err: error, execution_id: row.execution_id }, 'an execution could not be taken up')
       await (newer ? store.leaveToNewer(row, of.workerId) : putBack(row, of, error)).catch((failure: Error) =>
         log.warn({ err: failure }, 'an execution could not be put back'),
@@ -96,7 +114,7 @@ export const makeClaims = (deps: {
   }
 
   const claimOnce = async (of: Identity): Promise<boolean> => {
-    const room = deps.room()
+    const room = deps.room() - arriving.size
     if (room <= 0 || stopped || identities.renewing()) return false
     const { rows, ...coming } = await claim(of, room)
     if (rows.length === 0) {
@@ -104,13 +122,12 @@ export const makeClaims = (deps: {
       queueKnown = deps.someAtLimit()
       return false
     }
-    for (const row of rows) arriving.add(row.execution_id)
-    try {
-      const [events, inbox] = await Promise.all([coming.events, coming.inbox])
-      await Promise.all(rows.map((row) => takeUp(row, of, events, inbox)))
-    } finally {
+    for (const row of rows) arriving.set(row.execution_id, row.crashes)
+    const [events, inbox] = await Promise.all([coming.events, coming.inbox]).catch((error: unknown) => {
       for (const row of rows) arriving.delete(row.execution_id)
-    }
+      throw error
+    })
+    await atMost(READ_WITHIN, Promise.all(rows.map((row) => takeUp(row, of, events, inbox))))
     return true
   }
 
@@ -150,7 +167,7 @@ export const makeClaims = (deps: {
     executionId: string
   }): Promise<void> => {
     const of = identities.current()
-    arriving.add(executionId)
+    arriving.set(executionId, 0)
     try {
       const found = await store.claimOne(of.workerId, workspaceId, executionId)
       if (found)

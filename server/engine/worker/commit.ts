@@ -1,3 +1,4 @@
+import { forgetMeasure } from '../interpreter/held.ts'
 import type { GraphState } from '../interpreter/state.ts'
 import type { Append, StartRow } from '../journal/batch.ts'
 import { type Accepted, Fenced, Unknown } from '../journal/journal.ts'
@@ -24,9 +25,13 @@ export const carryOut = (self: Self, commands: Work['commands']): void => {
  * A store that does not take it is asked until it does, except for what is only being started: its caller is told. What is
  * given back to the queue meanwhile takes the value along in its journal.
  */
-const offloaded = async (self: Self, value: unknown, node: string, isStart: boolean): Promise<BlobRef | undefined> => {
+const offloaded = async (
+  self: Self,
+  value: unknown,
+  { node, isStart, always }: { node: string; isStart: boolean; always: boolean },
+): Promise<BlobRef | undefined> => {
   try {
-    return await self.deps.offload(self.live, value, isStart ? undefined : node)
+    return await self.deps.offload(self.live, value, isStart ? undefined : node, always)
   } catch (error) {
     if (error instanceof GivenUp) return undefined
     throw error
@@ -36,7 +41,7 @@ const offloaded = async (self: Self, value: unknown, node: string, isStart: bool
 /** Results too large for the row go to the blob store first; the journal names them. */
 const offloadResults = async (self: Self, work: Work, isStart: boolean): Promise<void> => {
   if (work.move?.results === undefined) return
-  const blob = await offloaded(self, work.move.results, '', isStart)
+  const blob = await offloaded(self, work.move.results, { node: '', isStart, always: false })
   const last = work.facts.findLast((fact) => fact.type === 'execution.succeeded')
   if (!blob || !last) return
   work.move.resultsBlob = blob
@@ -48,9 +53,10 @@ const offloadOutputs = async (self: Self, work: Work, isStart: boolean): Promise
   for (const { frame, node } of work.large) {
     const state = frame.state.nodes[node]
     if (state?.output === undefined || state.blob) continue
-    const blob = await offloaded(self, state.output, frame.prefix + node, isStart)
+    const blob = await offloaded(self, state.output, { node: frame.prefix + node, isStart, always: true })
     if (!blob) continue
     frame.state.nodes[node] = { ...state, blob }
+    forgetMeasure(frame.state)
     if (frame.item) continue
     const fact = work.facts.findLast(({ type, data }) => type === 'node.succeeded' && data.node_id === node)
     if (fact) fact.data = { ...fact.data, blob }

@@ -2,6 +2,7 @@ import type { JsonObject } from '#model/definition'
 import type { Logger } from '#platform/log'
 import type { Happening, Resumed } from '../interpreter/advance.ts'
 import type { Command } from '../interpreter/commands.ts'
+import type { Held } from '../interpreter/held.ts'
 import type { Fact } from '../interpreter/state.ts'
 import type { ItemRow, Move, StartRow } from '../journal/batch.ts'
 import type { Journal } from '../journal/journal.ts'
@@ -30,8 +31,11 @@ export type LiveDeps = {
   lost(error: Error): void
   /** Their starts may be recorded, and their effects, which may happen at most once, were not begun. */
   notBegun(live: Live, nodes: NodeAttempt[]): void
-  /** For as long as it takes where the node is given whose value it is (empty: the execution's own). */
-  offload(live: Live, value: unknown, node: string | undefined): Promise<BlobRef | undefined>
+  /**
+   * For as long as it takes where the node is given whose value it is (empty: the execution's own). What is not large stays where
+   * it is, unless it is not to.
+   */
+  offload(live: Live, value: unknown, node: string | undefined, always: boolean): Promise<BlobRef | undefined>
   turns: Turns
   appended(executionId: string): void
 }
@@ -88,6 +92,8 @@ export type Live = {
   isReleasing(): boolean
   /** It has left this worker. */
   isGone(): boolean
+  /** What the other graphs of the execution hold. */
+  heldBeside(frame: Frame): Held
   /** Whether the worker before this one said that it did not begin the effect. */
   wasNotBegun(node: NodeAttempt): boolean
   /** Writes nothing more and is forgotten; the journal has all there is. */

@@ -1,3 +1,4 @@
+import { type Held, measureAll, NOTHING_HELD } from '../interpreter/held.ts'
 import { emptyState } from '../interpreter/state.ts'
 import { openFrame, stepFrame } from './absorb.ts'
 import type { Frame } from './frame.ts'
@@ -13,7 +14,8 @@ import { beginLive, pump, resumeFrame } from './pump.ts'
 // time.
 
 const makeSelf = (deps: LiveDeps, owned: Owned): Self => {
-  const top: Frame = { prefix: '', context: owned.context, state: owned.state ?? emptyState(), written: true }
+  const context = { ...owned.context, elsewhere: () => heldBeside(self, top) }
+  const top: Frame = { prefix: '', context, state: owned.state ?? emptyState(), written: true }
   let lastAt = 0
   let scheduled = false
   const look = (): void => {
@@ -57,6 +59,13 @@ const makeSelf = (deps: LiveDeps, owned: Owned): Self => {
   self.live = liveOf(self)
   return self
 }
+
+function* framesBeside({ frames }: Self, frame: Frame): Generator<Frame> {
+  for (const other of frames.values()) if (other !== frame) yield other
+}
+
+const heldBeside = (self: Self, frame: Frame): Held =>
+  self.frames.size === 1 ? NOTHING_HELD : measureAll(framesBeside(self, frame))
 
 const leave = (self: Self, how: Leaving): void => {
   if (self.gone) return
@@ -102,6 +111,7 @@ const liveOf = (self: Self): Live => ({
   pause: (ms, evenWhenStopped) => pause(self, ms, evenWhenStopped),
   isReleasing: () => self.releasing && !self.gone,
   isGone: () => self.gone,
+  heldBeside: (frame) => heldBeside(self, frame),
   wasNotBegun: (node) => wasNotBegun(self.owned, node),
   abandon: () => self.leave('abandoned'),
   release: () => {

@@ -21,6 +21,8 @@ import { resumeItem } from './resume-item.ts'
 /** Items begun in one append: bodies that need no worker settle at once, and an append must stay small. */
 const BURST = 200
 const PAGE = 5_000
+/** Items of one execution under way at once, in all its maps: a hundred at each of four levels would be a hundred million. */
+const MAX_FRAMES = 500
 
 const TOO_LARGE = {
   code: 'result_too_large',
@@ -69,6 +71,7 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
         outer,
         ...(loop && { loop }),
         ...(callbackUrl && { callbackUrl, ...callbacksIn(body, prefix, callbackUrl) }),
+        elsewhere: () => live.heldBeside(item),
       },
       state,
       item: { index, path, settled: (ended) => pending.push(ended) },
@@ -144,7 +147,9 @@ export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command
     }
     const drained = pending.length > 0
     drain(work)
-    while (!over && active < concurrency && next < total && work.begun < BURST) {
+    // Each map always has one item under way: the items around it would otherwise wait for each other.
+    const hasRoom = (): boolean => active < concurrency && (active === 0 || live.frames.size < MAX_FRAMES)
+    while (!over && hasRoom() && next < total && work.begun < BURST) {
       const index = next
       next += 1
       if (settled[index] || live.frames.has(`${path}[${index}].`)) continue

@@ -9,6 +9,7 @@ import { journalFact } from './absorb.ts'
 import { childId } from './child-id.ts'
 import type { Frame } from './frame.ts'
 import type { Self, Work } from './live-types.ts'
+import { shortened } from './shortened.ts'
 
 // What becomes of the execution's row: it ends, it parks, it goes back to the queue, or it goes on.
 
@@ -66,7 +67,7 @@ const parking = (self: Self, work: Work): Move | undefined => {
   const due = dueAt(self)
   if (self.releasing) return { status: 'queued', seen, snapshot: top.state }
   if (due !== null && due - work.at < HOLD_TIMER) return undefined
-  const waits = allWaits(self)
+  const waits = shortened(allWaits(self))
   // A wait shorter than the hold is a timer in memory; something must be there to wait for.
   if (waits.length === 0) return undefined
   journalFact(self, work, {

@@ -2,26 +2,43 @@ import type { Effect } from '#model/node'
 import type { LoadDefinition } from '../definitions.ts'
 import { initiatorsOfRow } from '../initiators.ts'
 import { replay } from '../interpreter/apply.ts'
-import { emptyState } from '../interpreter/state.ts'
+import { emptyState, type GraphState } from '../interpreter/state.ts'
 import { hydrate } from '../outputs.ts'
 import type { EnginePorts } from '../ports.ts'
 import { ForNewerRelease, type Understanding } from '../release.ts'
 import { variablesAtStart } from '../variables.ts'
 import { contextOf, mayMeetPeople, type Owned } from './owned.ts'
+import { bytesToLoad, type Loaded, requireRoom } from './room.ts'
 import type { ExecutionRow, Inboxes, Journals } from './store.ts'
 
 /** What is known of an execution that was claimed: its row, its journal since the last snapshot, its messages. */
-export const makeReader =
-  (deps: {
-    ports: EnginePorts
-    loadDefinition: LoadDefinition
-    effectOf(type: string): Effect
-    now(): number
-    understanding: Understanding
-    /** Whether a newer release than this one has worked on the database. */
-    isOld(): Promise<boolean>
-  }) =>
-  async (row: ExecutionRow, events: Journals, inbox: Inboxes): Promise<Owned> => {
+export const makeReader = (deps: {
+  ports: EnginePorts
+  loadDefinition: LoadDefinition
+  effectOf(type: string): Effect
+  now(): number
+  understanding: Understanding
+  /** Whether a newer release than this one has worked on the database. */
+  isOld(): Promise<boolean>
+  /** What executions here have brought back from the blob store. */
+  loaded(): Loaded[]
+}) => {
+  /** Those that are being read. */
+  const loading = new Set<Loaded>()
+
+  /** The journal as it stands, with the outputs that are in the blob store. */
+  const load = async (workspaceId: string, journalled: GraphState): Promise<{ state: GraphState; bytes: number }> => {
+    const wanted = { workspaceId, bytes: bytesToLoad(journalled) }
+    requireRoom([...deps.loaded(), ...loading], wanted)
+    loading.add(wanted)
+    try {
+      return { state: await hydrate(deps.ports.blobs, journalled), bytes: wanted.bytes }
+    } finally {
+      loading.delete(wanted)
+    }
+  }
+
+  return async (row: ExecutionRow, events: Journals, inbox: Inboxes): Promise<Owned> => {
     const { ports, now } = deps
     const definition = await deps.loadDefinition(row.workspace_id, row.definition_ref)
     const facts = events.get(row.execution_id) ?? []
@@ -30,7 +47,7 @@ export const makeReader =
     if (!understood && (await deps.isOld())) throw new ForNewerRelease()
     const trigger = { kind: row.trigger_kind, id: row.trigger_id }
     const begun = row.snapshot_seq > 0 || facts.length > 0
-    const state = await hydrate(ports.blobs, replay(row.snapshot ?? emptyState(), facts))
+    const { state, bytes } = await load(row.workspace_id, replay(row.snapshot ?? emptyState(), facts))
     const about = {
       workspaceId: row.workspace_id,
       executionId: row.execution_id,
@@ -61,7 +78,9 @@ export const makeReader =
       snapshotSeq: row.snapshot_seq,
       begun,
       state,
+      loadedBytes: bytes,
       deadline: row.timeout_s === null ? null : (row.started_at?.getTime() ?? now()) + row.timeout_s * 1000,
       context: contextOf(about, trigger, definition, deps.effectOf, ports.callbackUrl),
     }
   }
+}

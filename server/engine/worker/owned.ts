@@ -39,6 +39,8 @@ export type Owned = {
   begun: boolean
   /** The state to go on from; before it has begun, results kept from the execution it retries. */
   state?: GraphState
+  /** What it brought back from the blob store. */
+  loadedBytes: number
   /** Milliseconds of the database's clock after which it has timed out. */
   deadline: number | null
   context: Context
@@ -137,6 +139,7 @@ export const ownedFromStart = (
     inbox: [],
     snapshotSeq: 0,
     begun: false,
+    loadedBytes: 0,
     ...(start.snapshot && { state: start.snapshot }),
     deadline: start.timeoutS == null ? null : at.clock + start.timeoutS * 1000,
     context: contextOf({ ...at, workflowId, startedBy, input, vars }, trigger, definition, effectOf, callbackUrl),

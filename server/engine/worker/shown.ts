@@ -7,6 +7,11 @@ import type { Live } from './live-types.ts'
 // Open gates and questions of an execution stand in its row, in its journal and in every answer that shows it. A map asked
 // sixty questions of 900 KB each from one input: 54 MB an answer, and three seconds in which nobody else was served.
 
+/** Each is written down whenever the execution parks, and compared with what is open when its waits are checked. */
+const MAX_OPEN = 1_000
+
+const tooMuch = (message: string): NodeFailure => new NodeFailure('result_too_large', message, { retryable: false })
+
 const shown = new WeakMap<Live, Map<string, number>>()
 
 const isOpen = (live: Live, path: string): boolean => {
@@ -21,15 +26,17 @@ export function takeShown(live: Live, frame: Frame, { node, args }: { node: stri
   shown.set(live, sizes)
   const path = frame.prefix + node
   sizes.delete(path)
+  // One that waits already was only looked at again, and stays open.
+  const isNew = frame.state.nodes[node]?.status !== 'waiting'
   let together = jsonSize(args, MAX_SHOWN_SIZE)
   const size = together
   for (const [other, its] of sizes) {
     if (isOpen(live, other)) together += its
     else sizes.delete(other)
   }
-  if (together > MAX_SHOWN_TOGETHER && frame.state.nodes[node]?.status !== 'waiting') {
-    const message = 'the open gates and questions of the execution are larger than 2 MiB together'
-    throw new NodeFailure('result_too_large', message, { retryable: false })
-  }
+  if (isNew && sizes.size >= MAX_OPEN)
+    throw tooMuch(`an execution has at most ${MAX_OPEN} open gates, questions and awaited events`)
+  if (isNew && together > MAX_SHOWN_TOGETHER)
+    throw tooMuch('the open gates and questions of the execution are larger than 2 MiB together')
   sizes.set(path, size)
 }

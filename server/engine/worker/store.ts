@@ -1,4 +1,4 @@
-import type { ExecutionError, Json } from '#model/definition'
+import type { ExecutionError, ExecutionStatus, Json } from '#model/definition'
 import type { Database } from '#platform/db/pool'
 import { isConnectionLost } from '#platform/db/unavailable'
 import type { Fact, GraphState } from '../interpreter/state.ts'
@@ -324,9 +324,9 @@ export const makeStore = (db: Database) => {
           [credentialHash, keyHash],
         )
       )[0],
-    statusOf: async (workspaceId: string, executionId: string): Promise<string | undefined> =>
+    statusOf: async (workspaceId: string, executionId: string): Promise<ExecutionStatus | undefined> =>
       (
-        await query<{ status: string }>(
+        await query<{ status: ExecutionStatus }>(
           'status',
           'select status from executions where workspace_id = $1 and execution_id = $2',
           [workspaceId, executionId],

@@ -228,10 +228,10 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
         },
         notBegun: ({ owned: { workspaceId, executionId, epoch } }, nodes) =>
           void unbegun.push({ workspaceId, executionId, epoch, nodes }),
-        offload: async (of, value, node) => {
+        offload: async (of, value, node, always) => {
           const text = storableText(value)
-          const put = () => offload(ports.blobs, of.owned, text)
-          if (node === undefined || !isLarge(text)) return put()
+          const put = () => offload(ports.blobs, of.owned, text, always)
+          if (node === undefined || !(always || isLarge(text))) return put()
           return patience(of, { frame: of.top, node, evenWhenStopped: true }, put)
         },
         turns,
@@ -273,6 +273,8 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
       now: clock.now,
       understanding,
       isOld: async () => (await store.newestRelease()) > deps.release,
+      loaded: () =>
+        [...lives.values()].map(({ owned }) => ({ workspaceId: owned.workspaceId, bytes: owned.loadedBytes })),
     }),
     takeUp: (owned, of) => takeUp(adopt(owned, of)),
   })

@@ -59,6 +59,8 @@ export type SandboxOptions = {
   queuePerWorkspace?: number
   /** Processor milliseconds that a workspace may use in a minute; null for no limit. */
   budgetOf?(workspaceId: string): Promise<number | null>
+  /** A call of the workspace has used so many milliseconds of processor time. */
+  onUsed?(workspaceId: string, ms: number): void
   startProcess?(options: { niceness: number }): SandboxProcess
 }
 
@@ -184,6 +186,7 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
     } finally {
       signal?.removeEventListener('abort', abort)
       queue.release(workspaceId, process.cpuMs - before)
+      options.onUsed?.(workspaceId, process.cpuMs - before)
       finish(process, itsLevel)
     }
   }

@@ -19,6 +19,7 @@ export const meansLabels: Record<Usage['means'][number]['quota'], string> = {
   speech_characters_per_minute: 'Spoken characters this minute',
   transcription_s_per_minute: 'Seconds transcribed this minute',
   outgoing_requests_per_minute: 'Outgoing requests this minute',
+  cpu_s_per_minute: 'Processor seconds of code this minute',
 }
 
 export const quotaValue = (quota: string, value: number): string =>

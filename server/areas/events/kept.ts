@@ -1,0 +1,20 @@
+import type { Tx } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import { measureKept } from './store.ts'
+
+// Events that wait for executions which come to their wait later.
+
+const MAX_KEPT = 10_000
+/** As they are stored. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024
+
+export async function requireRoom(tx: Tx, workspaceId: string): Promise<void> {
+  const { kept, bytes } = await measureKept(tx, workspaceId, MAX_KEPT)
+  if (kept >= MAX_KEPT)
+    throw problem('quota_exceeded', `A workspace keeps at most ${MAX_KEPT} events. Keep them for a shorter time.`)
+  if (bytes >= MAX_KEPT_BYTES)
+    throw problem(
+      'quota_exceeded',
+      'The events that a workspace keeps have at most 64 MiB together. Keep smaller ones.',
+    )
+}
