@@ -7,10 +7,10 @@ import { SECOND } from '#platform/clock'
 import type { Failure, Resumed } from '../interpreter/advance.ts'
 import type { Command } from '../interpreter/commands.ts'
 import { errorOf } from '../interpreter/errors.ts'
+import { MAX_INLINE_SIZE } from '../interpreter/held.ts'
 import { decideTurn } from '../interpreter/loop.ts'
 import { scopeAt } from '../interpreter/scope.ts'
 import { emptyState, type GraphState } from '../interpreter/state.ts'
-import { MAX_INLINE_SIZE } from '../interpreter/succeed.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import { NodeFailure } from '../node.ts'
 import { checkedText, hydrate, isLarge, offload } from '../outputs.ts'
@@ -72,7 +72,7 @@ export const runLoop = async (deps: EffectDeps, live: Live, frame: Frame, comman
   const frameOf = (turn: number, graphState: GraphState, row?: ItemRow): Frame => {
     const { input, vars, effectOf, seed, callbackUrl, item, index } = frame.context
     const prefix = prefixOf(turn)
-    return {
+    const made: Frame = {
       prefix,
       context: {
         graph: args.body,
@@ -85,12 +85,14 @@ export const runLoop = async (deps: EffectDeps, live: Live, frame: Frame, comman
         loop: { state, turn },
         outer: around.nodes,
         ...(callbackUrl && { callbackUrl, ...callbacksIn(args.body, prefix, callbackUrl) }),
+        elsewhere: () => live.heldBeside(made),
       },
       state: graphState,
       item: { index: turn, path, settled },
       written: row !== undefined,
       ...(row?.usage && { usage: row.usage }),
     }
+    return made
   }
 
   const leave = (): void => {
