@@ -62,14 +62,22 @@ function makePace(): (bytes: number) => Promise<void> {
 }
 
 export function makeViews(blobs: Blobs, engine: () => Pick<Engine, 'readInput'>) {
-  const inline = async (blob: BlobRef): Promise<Json> => {
-    const bytes = await blobs.get(blob.key)
+  /** An execution is shown although the blob store does not answer: then its results are an address, small as they may be. */
+  const inline = async (blob: BlobRef, addressOf: Address): Promise<Json> => {
+    let bytes: Buffer | undefined
+    try {
+      bytes = await blobs.get(blob.key)
+    } catch {
+      return addressOf(blob)
+    }
     return bytes === undefined ? { $blob: null, bytes: blob.bytes, gone: true } : (JSON.parse(bytes.toString()) as Json)
   }
 
   const resultsOf = async (view: ExecutionView, addressOf: Address): Promise<Json> => {
     if (view.results_blob === null) return view.results
-    return view.results_blob.bytes <= MAX_INLINE_RESULTS ? inline(view.results_blob) : addressOf(view.results_blob)
+    return view.results_blob.bytes <= MAX_INLINE_RESULTS
+      ? inline(view.results_blob, addressOf)
+      : addressOf(view.results_blob)
   }
 
   const inputOf = (view: ExecutionView, addressOf: Address): Json =>
