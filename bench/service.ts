@@ -20,6 +20,7 @@ const config = readConfig(
     HEDDLE_RATE_LIMITS: process.env.HEDDLE_RATE_LIMITS ?? 'off',
     HEDDLE_LOG_LEVEL: 'error',
     HEDDLE_ALLOW_TARGETS: process.env.HEDDLE_ALLOW_TARGETS,
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('S3_'))),
     HEDDLE_DATA_DIR: process.env.HEDDLE_DATA_DIR ?? '/tmp/heddle-bench-service',
   },
   ['--role', role],

@@ -164,7 +164,7 @@ export type BillingSubscription = { subscription_id: string; plan_id: string; st
 
 export type PaymentToConfirm = { status: "requires_action"; client_secret: string }
 
-export type Usage = { plan_id: string | null; plan: string | null; period_start: string; period_end: string; quotas: Array<{ quota: "runs_per_month" | "members" | "storage_bytes" | "records" | "event_destinations"; used: number; limit: number | null }>; means: Array<{ quota: "mails_per_minute" | "outside_recipients_per_day" | "model_tokens_per_minute" | "model_tokens_per_month" | "speech_characters_per_minute" | "transcription_s_per_minute" | "outgoing_requests_per_minute"; used: number; limit: number | null; period: "minute" | "day" | "month" }> }
+export type Usage = { plan_id: string | null; plan: string | null; period_start: string; period_end: string; quotas: Array<{ quota: "runs_per_month" | "members" | "storage_bytes" | "records" | "event_destinations"; used: number; limit: number | null }>; means: Array<{ quota: "mails_per_minute" | "outside_recipients_per_day" | "model_tokens_per_minute" | "model_tokens_per_month" | "speech_characters_per_minute" | "transcription_s_per_minute" | "outgoing_requests_per_minute" | "cpu_s_per_minute"; used: number; limit: number | null; period: "minute" | "day" | "month" }> }
 
 export type TestClock = { now: string }
 

@@ -1,4 +1,5 @@
 import type { DatabaseUrls } from '#platform/db/pool'
+import { startFakeS3 } from '#test/fakes/s3/server'
 import { type NetworkProxy, startProxy, targetOf } from '#test/harness/proxy'
 import { type BenchDatabase, startBenchDatabase } from '../database.ts'
 import { makeBenchPerson } from '../world.ts'
@@ -24,7 +25,17 @@ export async function setNetwork(options: { seed: number; apis?: number; workers
   const { seed, apis = 2, workers = 2 } = options
   const random = randomFrom(seed)
   const database: BenchDatabase = await startBenchDatabase()
-  const fleet = makeFleet({ database, env: { HEDDLE_DRAIN_S: '1' } })
+  const storage = await startFakeS3('bench', 'bench')
+  const fleet = makeFleet({
+    database,
+    env: {
+      HEDDLE_DRAIN_S: '1',
+      S3_BUCKET: 'bench',
+      S3_ENDPOINT: storage.url,
+      S3_ACCESS_KEY_ID: 'bench',
+      S3_SECRET_ACCESS_KEY: 'bench',
+    },
+  })
   const superuserUrl = Object.assign(new URL(database.superuserUrl), { pathname: '/bench' }).href
   const ledger = makeLedger(superuserUrl)
   const wired: Wired[] = []
@@ -48,6 +59,8 @@ export async function setNetwork(options: { seed: number; apis?: number; workers
   return {
     random,
     database,
+    /** Where outputs over 32 KiB are kept. */
+    storage,
     fleet,
     ledger,
     superuserUrl,
@@ -82,6 +95,7 @@ export async function setNetwork(options: { seed: number; apis?: number; workers
       for (const { proxy } of wired) await proxy.stop()
       await ledger.stop()
       await database.stop()
+      await storage.stop()
     },
   }
 }

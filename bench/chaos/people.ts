@@ -35,12 +35,14 @@ export async function makeWorkflows(base: string, key: string): Promise<Workflow
   })
   const echo = { nodes: [{ id: 'echo', type: 'echo', args: { value: 1 } }], edges: [] }
   const policy = { approvers: [{ kind: 'role', id: 'owner' }], quorum: 'any', allow_self: true }
-  const middle = ['each', 'child', 'gate', 'ask']
+  const middle = ['large', 'each', 'child', 'gate', 'ask']
   const { workflow_id: parent } = await post(base, '/api/workflows', key, {
     name: 'Parent',
     definition: {
       nodes: [
         { id: 'pause', type: 'wait', args: { for_s: 0.05 } },
+        // Kept in the blob store, and read back whenever the execution goes on.
+        { id: 'large', type: 'set', args: { values: { n: { $ref: 'input.n' }, text: 'x'.repeat(40_000) } } },
         { id: 'each', type: 'map', args: { items: [1, 2, 3], body: echo } },
         { id: 'child', type: 'subworkflow', args: { workflow_id: child, input: { n: { $ref: 'input.n' } } } },
         { id: 'gate', type: 'approval', args: { title: 'Go?', payload: { n: { $ref: 'input.n' } }, policy } },

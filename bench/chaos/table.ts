@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { SECOND } from '#platform/clock'
 import { newId } from '#platform/ids'
+import type { S3Trouble } from '#test/fakes/s3/server'
 import type { Aim } from '#test/harness/proxy'
 import type { Role } from './fleet.ts'
 import { type Network, setNetwork } from './network.ts'
@@ -112,6 +113,16 @@ const late: Fault = async (network) => {
   return []
 }
 
+const troubled =
+  (kind: S3Trouble, ms: number): Fault =>
+  async ({ storage }) => {
+    storage.trouble(kind)
+    await delay(ms)
+    storage.trouble(undefined)
+    await delay(3 * SECOND)
+    return []
+  }
+
 const GATE = /insert into approval_requests/
 const QUESTION = /insert into questions/
 const CHILD = /parent_execution_id|into executions/
@@ -140,6 +151,10 @@ export const faults: Record<string, Fault> = {
   'connections-exhausted': exhausted,
   'rolling-restart': restart,
   latency: late,
+  'storage-full': troubled('full', 5 * SECOND),
+  'storage-read-only': troubled('read-only', 5 * SECOND),
+  'storage-slow': troubled('slow', 12 * SECOND),
+  'storage-gone': troubled('gone', 5 * SECOND),
 }
 
 const NEVER = 60 * SECOND

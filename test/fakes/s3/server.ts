@@ -3,14 +3,28 @@ import type { AddressInfo } from 'node:net'
 
 // Enough of S3 for blobs: path-style buckets, signed requests only, lists in pages of two so that paging is exercised.
 
-export async function startFakeS3(
-  bucket: string,
-  accessKeyId: string,
-): Promise<{ url: string; keys(): string[]; failNext(count: number): void; stop(): Promise<void> }> {
+/** It takes nothing more, answers nobody writing, answers seconds later, or breaks every connection. */
+export type S3Trouble = 'full' | 'read-only' | 'slow' | 'gone'
+
+const SLOW_MS = 5_000
+
+export type FakeS3 = {
+  url: string
+  keys(): string[]
+  failNext(count: number): void
+  /** From now on; undefined where it is well again. */
+  trouble(kind: S3Trouble | undefined): void
+  stop(): Promise<void>
+}
+
+export async function startFakeS3(bucket: string, accessKeyId: string): Promise<FakeS3> {
   const objects = new Map<string, Buffer>()
   const uploads = new Map<string, Buffer[]>()
   let failures = 0
+  let trouble: S3Trouble | undefined
   const server: Server = createServer(async (request, response) => {
+    if (trouble === 'gone') return void request.socket.destroy()
+    if (trouble === 'slow') await new Promise((resolve) => setTimeout(resolve, SLOW_MS))
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = Buffer.concat(chunks)
@@ -28,6 +42,8 @@ export async function startFakeS3(
     }
     if (!request.headers.authorization?.startsWith(`AWS4-HMAC-SHA256 Credential=${accessKeyId}/`))
       return refuse(403, 'AccessDenied')
+    if (request.method === 'PUT' && trouble === 'full') return refuse(507, 'InsufficientStorage')
+    if (request.method === 'PUT' && trouble === 'read-only') return refuse(403, 'AccessDenied')
     const [, first, ...rest] = url.pathname.split('/')
     if (first !== bucket) return refuse(404, 'NoSuchBucket')
     const key = decodeURIComponent(rest.join('/'))
@@ -90,6 +106,9 @@ export async function startFakeS3(
     keys: () => [...objects.keys()].sort(),
     failNext: (count) => {
       failures = count
+    },
+    trouble: (kind) => {
+      trouble = kind
     },
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   }
