@@ -1,7 +1,9 @@
 import type { JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
-import { MAX_DATA_BYTES } from './message.ts'
 import type { Delivery, DeliveryStatus } from './schema.ts'
+
+/** Larger data are left out; the receiver reads them at `url`. */
+export const MAX_DATA_BYTES = 64 * 1024
 
 const columns = `delivery_id, destination_id, type, event_at, execution_id, seq, status, attempts,
   case when status = 'pending' then next_at end as next_attempt_at, last_attempt_at, answer_status, answer_text, problem, duration_ms,

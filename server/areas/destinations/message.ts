@@ -1,10 +1,7 @@
 import type { JsonObject } from '#model/definition'
 import { toWire } from '#platform/ids'
-import type { Loaded } from './deliveries-store.ts'
+import { type Loaded, MAX_DATA_BYTES } from './deliveries-store.ts'
 import type { EventMessage } from './schema.ts'
-
-/** Larger data are left out; the receiver reads them at `url`. */
-export const MAX_DATA_BYTES = 64 * 1024
 
 const wireOrNull = (prefix: 'wf' | 'wfv' | 'usr', id: string | null): string | null => id && toWire(prefix, id)
 
