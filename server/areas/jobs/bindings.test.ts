@@ -26,14 +26,14 @@ describe('the dataset that a job writes', () => {
     const job = await makeJob(member, { definition: recipe, dataset_id: from, output: { dataset_id: into } })
     expect((await runJob(member, job)).last_run.status).toBe('succeeded')
     await member.call('DELETE', `/api/datasets/${into}`)
-    expect((await getJob(member, job)).output).toEqual({ dataset_id: null })
+    expect((await getJob(member, job)).output).toMatchObject({ dataset_id: null })
     const refused = await runNow(job)
     expect([refused.status, refused.body.code]).toEqual([409, 'dataset_unbound'])
     const before = (await getJob(member, job)).last_run.run_id
     await becomeDue(job)
     expect((await untilRan(member, job, before)).last_run.error.code).toBe('dataset_unbound')
     // A fetched job can be sent back, but nobody binds nothing.
-    expect((await put(job, { output: { dataset_id: null } })).body.output).toEqual({ dataset_id: null })
+    expect((await put(job, { output: { dataset_id: null } })).body.output).toMatchObject({ dataset_id: null })
     expect((await put(job, { output: null })).body.output).toBeNull()
     expect((await put(job, { output: { dataset_id: null } })).status).toBe(422)
     expect((await runJob(member, job)).last_run.status).toBe('succeeded')
