@@ -14,7 +14,7 @@ import { makeTemporaryDirectory } from './harness/temporary.ts'
 import { until } from './harness/until.ts'
 
 // Invariant: secrets of every kind of credential go to their hosts and leave by no other way: not by event destinations, sockets,
-// suites, exports, mails, the command line, metrics, or a diagnostic report. The service repeats what it was sent in every answer.
+// suites, exports, receipts, mails, the command line, metrics, or a diagnostic report. The service repeats what it was sent in every answer.
 
 const run = promisify(execFile)
 const name = `never_out_${randomBytes(4).toString('hex')}`
@@ -239,6 +239,7 @@ async function execute(node: object, mailed?: string): Promise<{ workflow: strin
   read.push(JSON.stringify(socket.frames))
   socket.socket.close()
   await call('GET', `/api/workflows/executions/${execution_id}/events?limit=200`)
+  expect((await call('GET', `/api/workflows/executions/${execution_id}/receipt`)).status).toBe(200)
   await call('GET', `/api/workflows/${workflow}/versions`)
   return { workflow, status }
 }

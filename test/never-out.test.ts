@@ -137,6 +137,7 @@ test('a secret that its service repeats in every spelling is found nowhere', asy
       const ended = await end(execution_id)
       expect([path, ended.status]).toEqual([path, path === '/ok' || path === '/redirect' ? 'succeeded' : 'failed'])
       await call('GET', `/api/workflows/executions/${execution_id}/events?limit=200`)
+      expect((await call('GET', `/api/workflows/executions/${execution_id}/receipt`)).status).toBe(200)
       await call('GET', `/api/workflows/${workflow_id}/versions`)
       // Its calls end before the vendor's answer changes: a later answer holds a password that this credential does not know.
       const retried = await call('POST', `/api/workflows/executions/${execution_id}/retry`, {})

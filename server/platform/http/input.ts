@@ -41,7 +41,9 @@ export function readInput(
 }
 
 export function fieldsOf(schema: z.ZodType | undefined): Set<string> {
-  const shape = (schema as unknown as { shape?: Record<string, unknown> } | undefined)?.shape
+  const { shape, options } = (schema ?? {}) as { shape?: Record<string, unknown>; options?: unknown }
+  // One of several objects: the fields of each.
+  if (Array.isArray(options)) return new Set(options.flatMap((option: z.ZodType) => [...fieldsOf(option)]))
   return new Set(shape ? Object.keys(shape) : [])
 }
 
