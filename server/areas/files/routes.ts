@@ -26,7 +26,8 @@ export const fileRoutes = (parts: FileParts & { links: DownloadLinks; baseUrl():
         query: uploadQuery,
         bodyKind: 'stream',
         bodyLimit: 'file',
-        consumes: ['application/octet-stream', 'multipart/form-data'],
+        // A generator writes code that does not compile where a body is either bytes or a form; the description names both.
+        consumes: ['multipart/form-data'],
         described: { form: z.object({ file: filePart() }) },
         answer: FileValue,
         status: 201,
