@@ -56,16 +56,38 @@ describe('requests beyond what is worked on at once', () => {
     expect(admission.figures().atWork).toBe(64)
   })
 
+  test('of one tenant take all places while nobody else asks', async () => {
+    ask('loud', 70)
+    await settle()
+    expect(admission.figures()).toEqual({ atWork: 64, waiting: 6 })
+    await leave(1)
+    expect(admission.figures()).toEqual({ atWork: 64, waiting: 5 })
+  })
+
   test('of one tenant wait while there are places for the others', async () => {
+    ask('quiet')
     ask('loud', OF_ONE + 4)
     await settle()
-    expect(admission.figures()).toEqual({ atWork: OF_ONE, waiting: 4 })
+    expect(admission.figures()).toEqual({ atWork: OF_ONE + 1, waiting: 4 })
     ask('quiet', 2)
     await settle()
-    expect(begun.slice(OF_ONE)).toEqual(['quiet', 'quiet'])
+    expect(begun.slice(OF_ONE + 1)).toEqual(['quiet', 'quiet'])
+    turns.shift()
     await leave(1)
-    expect(begun.slice(OF_ONE + 2)).toEqual(['loud'])
-    expect(admission.figures()).toEqual({ atWork: OF_ONE + 2, waiting: 3 })
+    expect(begun.slice(OF_ONE + 3)).toEqual(['loud'])
+    expect(admission.figures()).toEqual({ atWork: OF_ONE + 3, waiting: 3 })
+  })
+
+  test.each([
+    [1_900, { atWork: OF_ONE, waiting: 64 - OF_ONE }],
+    [2_000, { atWork: 64, waiting: 0 }],
+  ])('of one tenant take all places again two seconds after the others asked: after %i ms', async (ms, figures) => {
+    ask('quiet')
+    await leave(1)
+    await vi.advanceTimersByTimeAsync(ms)
+    ask('loud', 64)
+    await settle()
+    expect(admission.figures()).toEqual(figures)
   })
 
   test('are begun by turns of their tenants, not in the order of the loudest', async () => {
@@ -97,13 +119,11 @@ describe('requests beyond what is worked on at once', () => {
     expect(refused).toEqual(['loud'])
     ask('quiet', 3)
     await settle()
-    // There are places at work for another tenant.
-    expect(refused).toEqual(['loud'])
-    expect(begun.slice(OF_ONE)).toEqual(['quiet', 'quiet', 'quiet'])
-    ask('quiet', 20)
-    await settle()
-    expect(refused).toEqual(['loud', ...Array(15).fill('loud')])
-    expect(admission.figures()).toEqual({ atWork: 2 * OF_ONE, waiting: 64 + 512 - OF_ONE })
+    expect(refused).toEqual(['loud', 'loud', 'loud', 'loud'])
+    expect(admission.figures()).toEqual({ atWork: 64, waiting: 512 })
+    // The tenant has more than its share at work already.
+    await leave(2)
+    expect(begun.slice(64)).toEqual(['quiet', 'quiet'])
   })
 
   test('take the place of the tenant that waits most often when there is no room at all', async () => {
