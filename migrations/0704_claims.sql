@@ -36,10 +36,11 @@ begin
     v_chosen := '{}';
     for v_one in
       select execution_id, workflow_id, crashes, max_concurrency from executions
-        where workspace_id = v_workspace and status = 'queued'
+        where workspace_id = v_workspace and status = 'queued' and (crashes < 2 or v_suspects < p_suspects)
         order by due_at limit greatest(0, least(v_room, p_per_workspace, p_total - v_taken)) for no key update skip locked
     loop
       -- One that may have killed its workers runs with no other of that kind beside it, so that only it is blamed.
+      -- They are due before the others: while one runs the rest are passed over, or a workspace with many would have nothing claimed.
       if v_one.crashes >= 2 then
         if v_suspects >= p_suspects then continue; end if;
         v_suspects := v_suspects + 1;

@@ -87,6 +87,17 @@ describe('migrations', () => {
     expect(await query('select m from probe_one')).toEqual([])
   })
 
+  test('applied with an earlier text that leads to the same database are left as they are', async () => {
+    const earlier = '8b65e007559e49d1ee9fe5b184ceea40e6f52a58b501b34c2f95c7bb9bfa33bc'
+    const change = (to: string) => query(`update schema_migrations set sha256 = '${to}' where name = '0704_claims.sql'`)
+    write('0704_claims.sql', 'select 1')
+    await run()
+    await change(earlier)
+    await run()
+    await change('f'.repeat(64))
+    await expect(run()).rejects.toThrow(/0704_claims\.sql was changed after/)
+  })
+
   test('changed after they were applied are refused', async () => {
     write('9001_a.sql', 'create table migration_probe (n int)')
     await run()
