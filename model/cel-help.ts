@@ -262,7 +262,7 @@ export const FUNCTION_HELP: readonly { group: string; functions: readonly Functi
       help(
         '.add',
         'time.add(amount, unit, zone?)',
-        'Later by so many units; months and days by the calendar of the zone',
+        'Adds a number of units; months and days by the calendar of the zone',
         'timestamp("2026-01-31T00:00:00Z").add(1, "month")',
         '2026-02-28T00:00:00.000Z',
       ),

@@ -208,7 +208,7 @@ test('what items of a map hold at the same time counts together', async () => {
   expect(view.error?.message).toContain('64 MiB')
 })
 
-test('maps within maps ask so many questions at once, and the rest when those are answered', async () => {
+test('maps within maps ask a limited number of questions at once, and the rest when those are answered', async () => {
   const asking = { nodes: [{ id: 'q', type: 'clarification', args: { question: 'Which?' } }], edges: [] }
   const inner = { items: { $ref: 'input' }, concurrency: 100, body: asking as unknown as Json }
   const args = {

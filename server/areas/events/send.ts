@@ -27,7 +27,10 @@ const MAX_WRITTEN_BYTES = 32 * 1024 * 1024
 const LARGE_DATA = 64 * 1024
 
 const tooMuchData = () =>
-  problem('too_large', 'The data are too large for so many executions. Send an address where they can be read instead.')
+  problem(
+    'too_large',
+    'The data are too large for that number of executions. Send an address where they can be read instead.',
+  )
 
 /** Whether data fit the schemas of waits. Each schema is read and checked once, and all of them share the steps of one check. */
 function makeFitting(parts: EventParts, tx: Tx, workspaceId: string, data: Json) {

@@ -5,7 +5,7 @@ import { decodeIdCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import type { Invitations } from './invitations.ts'
 
-// The members of a thing that has owners: a thread, a job. There is always one owner left, and whoever is none may only leave.
+// The members of a thing that has owners: a thread, a job. There is always one owner left, and a member who is no owner may only leave.
 
 type Member = { user_id: string; role: string }
 

@@ -17,7 +17,7 @@ type OneMember = ById & { user_id: string }
 /** Owners of the workspace read the log, and may not know of a pinned job. */
 const audited = (job: JobRow): { job_id?: string } => (isPinned(job) ? {} : { job_id: toWire('job', job.job_id) })
 
-/** `owner_id` of the job names an owner, whoever that is after the change. */
+/** `owner_id` of the job names an owner after the change too. */
 async function settle(ctx: Context, jobId: string, userId: string): Promise<void> {
   await store.settleOwner(ctx.tx, ctx.workspace.workspace_id, jobId)
   ctx.tx.hint('access', userId)

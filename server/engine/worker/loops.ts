@@ -27,7 +27,7 @@ import { resumeItem } from './resume-item.ts'
 /** Turns begun in one append: bodies that need no worker settle at once, and an append must stay small. */
 const BURST = 200
 const PAGE = 5_000
-/** The journal says how far a loop has come every so many turns, and whenever a turn is delayed. */
+/** The journal says how far a loop has come after a number of turns, and whenever a turn is delayed. */
 const TOLD_EVERY = 100
 /** Characters of the state that one turn gives the next. */
 const MAX_STATE = 256 * 1024
@@ -224,7 +224,7 @@ export const runLoop = async (deps: EffectDeps, live: Live, frame: Frame, comman
         : undefined
       live.inform(frame, { kind: 'done', node, attempt, output: value, ...(blob && { blob }) })
     } catch (error) {
-      // Its turns are in their rows: whoever goes on with it gathers them again.
+      // Its turns are in their rows: the worker that goes on with it gathers them again.
       if (error instanceof GivenUp) return
       const retryable = !(error instanceof NodeFailure) || error.retryable
       live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable })

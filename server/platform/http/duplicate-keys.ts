@@ -1,6 +1,6 @@
 import { at } from '#model/json'
 
-// JSON.parse keeps the last of two equal keys and says nothing, and other parsers keep the first: whoever checked the text
+// JSON.parse keeps the last of two equal keys and says nothing, and other parsers keep the first: a proxy that checked the text
 // before us may have seen another value. A value with fewer keys than its text has colons has lost one.
 
 /** How many keys the objects of a parsed value have. Depth is bounded before. */

@@ -59,7 +59,7 @@ export type SandboxOptions = {
   queuePerWorkspace?: number
   /** Processor milliseconds that a workspace may use in a minute; null for no limit. */
   budgetOf?(workspaceId: string): Promise<number | null>
-  /** A call of the workspace has used so many milliseconds of processor time. */
+  /** A call of the workspace has used this many milliseconds of processor time. */
   onUsed?(workspaceId: string, ms: number): void
   startProcess?(options: { niceness: number }): SandboxProcess
 }
