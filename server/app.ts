@@ -219,6 +219,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       options.onAnswered?.(route, status)
     },
     onOverloaded: metrics.overloaded,
+    onAdmission: metrics.watchAdmission,
     standings: {
       ...identity.standings,
       ...payments.standings,

@@ -49,4 +49,25 @@ describe('more requests than can be worked on at once', () => {
     hungUp.abort()
     await Promise.allSettled(polls)
   })
+  test('a request that waits for an execution is not counted among those at work', async () => {
+    const { body } = await world.owner.call('POST', '/api/workflows', {
+      body: { name: 'Waits', definition: { nodes: [{ id: 'w', type: 'wait', args: { for_s: 600 } }], edges: [] } },
+    })
+    const hungUp = new AbortController()
+    const poll = fetch(`${service().base}/api/workflows/${body.workflow_id}/run?wait_s=60`, {
+      method: 'POST',
+      signal: hungUp.signal,
+      headers: { authorization: `Bearer ${world.owner.key}`, 'x-workspace-id': world.workspace.id },
+    })
+    const started = async (): Promise<boolean> => {
+      const { body: page } = await world.owner.call('GET', `/api/workflows/${body.workflow_id}/executions`)
+      return page.items.some(({ status }: { status: string }) => status === 'waiting')
+    }
+    await expect.poll(started).toBe(true)
+    const metrics = async (): Promise<string> => (await service().call('GET', '/metrics')).text
+    await expect.poll(metrics).toContain('heddle_http_requests{state="at_work"} 0\n')
+    expect(await metrics()).toContain('heddle_http_requests{state="waiting"} 0\n')
+    hungUp.abort()
+    await poll.catch(() => undefined)
+  })
 })

@@ -169,7 +169,7 @@ export const settings = {
   HEDDLE_MAX_AT_WORK: setting(
     integer(1, 10_000),
     64,
-    'Requests worked on at once, an eighth of them of one tenant while others ask too; eight times as many wait, tenant by tenant, and more are refused with 503 `overloaded`',
+    'Requests worked on at once, a 32nd of them of one tenant while others ask too; eight times as many wait, tenant by tenant, and more are refused with 503 `overloaded`',
   ),
   HEDDLE_CPU_S_PER_MINUTE: setting(
     integer(1, 86_400),

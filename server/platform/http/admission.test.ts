@@ -37,16 +37,16 @@ const leave = async (count: number): Promise<void> => {
   await settle()
 }
 
-const OF_ONE = 8
-/** Eight tenants take all 64 places. */
+const OF_ONE = 2
+/** `a`, `b` and 30 other tenants take all 64 places. */
 const fill = (): void => {
-  for (const tenant of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) ask(tenant, OF_ONE)
+  for (const tenant of ['a', 'b', ...Array.from({ length: 30 }, (_, n) => `other ${n}`)]) ask(tenant, OF_ONE)
 }
 
 describe('requests beyond what is worked on at once', () => {
   test('wait until another is answered, and a turn is given back once', async () => {
     fill()
-    ask('i')
+    ask('quiet')
     await settle()
     expect(admission.figures()).toEqual({ atWork: 64, waiting: 1 })
     const [first] = turns
@@ -69,13 +69,14 @@ describe('requests beyond what is worked on at once', () => {
     ask('loud', OF_ONE + 4)
     await settle()
     expect(admission.figures()).toEqual({ atWork: OF_ONE + 1, waiting: 4 })
-    ask('quiet', 2)
+    ask('quiet')
+    ask('third', OF_ONE)
     await settle()
-    expect(begun.slice(OF_ONE + 1)).toEqual(['quiet', 'quiet'])
+    expect(begun.slice(OF_ONE + 1)).toEqual(['quiet', 'third', 'third'])
     turns.shift()
     await leave(1)
-    expect(begun.slice(OF_ONE + 3)).toEqual(['loud'])
-    expect(admission.figures()).toEqual({ atWork: OF_ONE + 3, waiting: 3 })
+    expect(begun.slice(OF_ONE + 4)).toEqual(['loud'])
+    expect(admission.figures()).toEqual({ atWork: OF_ONE + 4, waiting: 3 })
   })
 
   test.each([
@@ -102,7 +103,7 @@ describe('requests beyond what is worked on at once', () => {
     fill()
     ask('a', 3)
     ask('quiet')
-    // The first eight turns are those of `a`: one of its own is begun for each that it leaves.
+    // The first two turns are those of `a`: one of its own is begun for each that it leaves.
     await leave(1)
     expect(begun.slice(64)).toEqual(['a'])
     turns.splice(0, OF_ONE - 1)

@@ -9,10 +9,11 @@ import type { Patience } from './patience.ts'
 const AT_WORK_FOR_MS = 250
 /**
  * The part of the places that one tenant has at most while others ask too. A neighbour's request shares the processor and the
- * connections with what is at work: beside 420 requests of one tenant it took 586 ms where that tenant had 16 places, and
- * 193 ms where it had 8. A tenant that is alone has all of them: with 8 it would start a fifth fewer executions a second.
+ * connections with what is at work. Beside 420 requests of one tenant a neighbour's p99 was 207–481 ms with 8 of 64 places,
+ * 80–155 ms with 4 and 89–115 ms with 2; beside ten lists of large versions 177–224 ms, 224 ms and 84–90 ms. The tenant itself was
+ * answered as fast with 2 as with 8: a processor is busy with two requests. A tenant that is alone has all places.
  */
-const SHARE_OF_ONE = 1 / 8
+const SHARE_OF_ONE = 1 / 32
 /** Others ask too for as long after the last request of one of them. */
 const SHARED_FOR_MS = 2_000
 

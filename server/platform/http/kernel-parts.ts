@@ -26,4 +26,6 @@ export type Kernel = {
   checkAnswers: boolean
   onAnswered?(route: AnyRoute, status: number, seconds: number): void
   onOverloaded?(): void
+  /** Tells where the numbers of requests at work and waiting can be read. */
+  onAdmission?(figures: () => { atWork: number; waiting: number }): void
 }

@@ -22,6 +22,7 @@ export function addRoutes(app: FastifyInstance, routes: AnyRoute[], kernel: Kern
   const limiter = makeRateLimiter()
   const patience = makePatience()
   const admission = makeAdmission(kernel.config.HEDDLE_MAX_AT_WORK, patience)
+  kernel.onAdmission?.(admission.figures)
   const { config, onOverloaded } = kernel
   const shared = {
     idempotency: makeIdempotency(kernel.vault),

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
 // probe of a load balancer) waited seconds for theirs. So one port has several doors, among which the kernel spreads those that
 // come: each turn accepts one at each of them.
 
-const DOORS = 4
+const DOORS = 16
 /** Connections that come in one instant; beyond Node's 511 the kernel drops them, and the client tries again after a second. */
 const MAX_UNACCEPTED = 4096
 

@@ -1,5 +1,7 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { AnyRoute } from './route.ts'
+
+type Admitted = { atWork: number; waiting: number }
 
 /** Prometheus figures of this process. */
 export function makeMetrics() {
@@ -17,8 +19,24 @@ export function makeMetrics() {
     help: 'Requests refused because more was asked than could be done',
     registers: [registry],
   })
+  new Gauge({
+    name: 'heddle_http_requests',
+    help: 'Requests that are worked on now, and requests that wait for their turn',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { atWork, waiting } = admitted()
+      this.set({ state: 'at_work' }, atWork)
+      this.set({ state: 'waiting' }, waiting)
+    },
+  })
+  let admitted: () => Admitted = () => ({ atWork: 0, waiting: 0 })
   return {
     registry,
+    /** Where the numbers of requests inside are read from. */
+    watchAdmission(figures: () => Admitted): void {
+      admitted = figures
+    },
     observe: (route: AnyRoute, status: number, took: number): void =>
       seconds.observe({ operation: route.operation, status: String(status) }, took),
     overloaded: (): void => overloaded.inc(),
