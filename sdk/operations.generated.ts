@@ -10,6 +10,7 @@ import type {
   AuditEntry,
   AuthOptions,
   BegunPasskey,
+  BegunPasskeySignIn,
   BegunTotp,
   BillingSubscription,
   CallbackTaken,
@@ -171,6 +172,10 @@ export type Operations = {
   finishSignIn: { input: { challenge: string; code?: string; recovery_code?: string; passkey?: Record<string, unknown> }; answer: SignedIn; required: true }
   /** What a challenge asks for; for pages that have nothing but the challenge */
   describeSecondFactor: { input: { challenge: string }; answer: SecondFactorRequired; required: true }
+  /** Begin to sign in with a passkey and nothing else */
+  beginPasskeySignIn: { input: Record<string, never>; answer: BegunPasskeySignIn; required: false }
+  /** Sign in with a passkey and nothing else */
+  finishPasskeySignIn: { input: { passkey: Record<string, unknown> }; answer: SignedIn; required: true }
   /** The caller's second factors */
   getSecondFactors: { input: Record<string, never>; answer: SecondFactors; required: false }
   /** Begin to set up an authenticator app; it counts once a code was confirmed */
@@ -787,6 +792,8 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   signIn: ["POST", "/auth/sign-in"],
   finishSignIn: ["POST", "/auth/sign-in/second-factor"],
   describeSecondFactor: ["POST", "/auth/sign-in/second-factor/options"],
+  beginPasskeySignIn: ["POST", "/auth/sign-in/passkey/options"],
+  finishPasskeySignIn: ["POST", "/auth/sign-in/passkey"],
   getSecondFactors: ["GET", "/auth/second-factor"],
   beginTotp: ["POST", "/auth/second-factor/totp"],
   confirmTotp: ["POST", "/auth/second-factor/totp/confirm"],

@@ -32,6 +32,8 @@ export type AuthOptions = { sign_up: "open" | "invite"; mail: boolean }
 
 export type SecondFactorRequired = { second_factor_required: true; challenge: string; methods: Array<"totp" | "passkey" | "recovery_code">; passkey: Record<string, unknown> | null; expires_at: string }
 
+export type BegunPasskeySignIn = { options: Record<string, unknown>; expires_at: string }
+
 export type SecondFactors = { totp: boolean; passkeys: Array<Passkey>; recovery_codes_left: number }
 
 export type Passkey = { passkey_id: string; name: string; created_at: string; last_used_at: string | null }

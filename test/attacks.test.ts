@@ -30,6 +30,12 @@ async function furnish(person: Cast['author']): Promise<Record<string, string>> 
   const { dataset_id } = await make('/api/datasets', { name: 'D', records: [{ a: 1 }] })
   const { template_id } = await make('/api/templates', { name: 'P', workflow_ids: [] })
   const { company_id } = await make('/api/companies', { name: 'C' })
+  const { credential_id } = await make('/api/credentials', {
+    name: 'K',
+    kind: 'bearer',
+    hosts: ['api.example.com'],
+    secrets: { token: 'a-token-to-guess' },
+  })
   return {
     usr: person.id,
     wf: workflow.workflow_id!,
@@ -39,6 +45,7 @@ async function furnish(person: Cast['author']): Promise<Record<string, string>> 
     ds: dataset_id!,
     tmpl: template_id!,
     co: company_id!,
+    cred: credential_id!,
   }
 }
 
@@ -57,6 +64,25 @@ const inMap = (inner: unknown) => withNode('map', { items: [1], body: inner })
 const workflowWith = (definition: unknown) => ['POST', '/api/workflows', { name: 'W', definition }] as const
 const gate = (policy: Record<string, unknown>) =>
   withNode('approval', { title: 'Go?', payload: 1, policy: { approvers: [{ kind: 'role', id: 'owner' }], ...policy } })
+const calling = (credential_id: string) => withNode('http.request', { url: 'https://api.example.com', credential_id })
+const destination = (more: object) =>
+  [
+    'POST',
+    '/api/event-destinations',
+    { url: 'https://hooks.example.com/in', event_types: ['execution.*'], ...more },
+  ] as const
+const sharing = (kind: string, id: string) =>
+  [
+    'POST',
+    '/api/credentials',
+    {
+      name: 'S',
+      kind: 'bearer',
+      hosts: ['api.example.com'],
+      secrets: { token: 'a-token-to-share' },
+      shared: [{ kind, id, role: 'use' }],
+    },
+  ] as const
 const asking = (who: unknown) => withNode('clarification', { question: 'Which?', schema: {}, who: [who] })
 
 type Request = readonly [method: string, path: string, body: unknown]
@@ -141,6 +167,43 @@ const places: Record<string, [Prefix, (id: string) => Request]> = {
   'source to capture': ['src', (id) => ['POST', '/api/datasets/capture', { source_id: id }]],
   'workspace of a key': ['ws', (id) => ['POST', '/auth/api-keys', { name: 'K', workspace_id: id }]],
   'company of a workspace': ['co', (id) => ['POST', '/api/workspaces', { name: 'W', company_id: id }]],
+  'credential of a node': ['cred', (id) => workflowWith(calling(id))],
+  'credential of a node in a map': ['cred', (id) => workflowWith(inMap(calling(id)))],
+  'credential of a tool server': [
+    'cred',
+    (id) => workflowWith(withNode('mcp.call', { url: 'https://api.example.com', tool: 't', credential_id: id })),
+  ],
+  'credential in a list of an agent': [
+    'cred',
+    (id) =>
+      workflowWith(
+        withNode('agent.run', { goal: 'g', mcp: [{ url: 'https://api.example.com', credential_id: id }], tools: [] }),
+      ),
+  ],
+  'credential in a job’s own definition': [
+    'cred',
+    (id) => ['POST', '/api/enrichment-jobs', { name: 'J', definition: calling(id) }],
+  ],
+  'credential of an imported workflow': [
+    'cred',
+    (id) => ['POST', '/api/workflows/import', { document: { name: 'I', definition: calling(id) } }],
+  ],
+  'workflow to import into': [
+    'wf',
+    (id) => [
+      'POST',
+      '/api/workflows/import',
+      { document: { name: 'I', definition: constant }, workflow_id: id, dry_run: true },
+    ],
+  ],
+  'person a credential is shared with': ['usr', (id) => sharing('user', id)],
+  'team a credential is shared with': ['team', (id) => sharing('team', id)],
+  'credential of a destination': ['cred', (id) => destination({ credential_id: id })],
+  'workflow of a destination': ['wf', (id) => destination({ workflow_id: id })],
+  'receiver of a workflow': ['usr', (id) => ['POST', `/api/workflows/${ours.spare}/transfer`, { user_id: id }]],
+  'team of a workflow': ['team', (id) => ['PATCH', `/api/workflows/${ours.wf}`, { teams: [{ team_id: id }] }]],
+  'team of a new workflow': ['team', (id) => ['POST', '/api/workflows', { name: 'W', teams: [{ team_id: id }] }]],
+  'team of a template': ['team', (id) => ['PATCH', `/api/templates/${ours.tmpl}`, { teams: [{ team_id: id }] }]],
   'workflow whose requirements are wanted': [
     'wf',
     (id) => ['POST', '/api/workflows/extract-requirements', { message: 'Hello', workflow_id: id }],

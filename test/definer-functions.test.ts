@@ -32,6 +32,7 @@ const reasons: [reason: string, names: string[]][] = [
       'find_account_token',
       'find_factor_challenge',
       'find_invitation',
+      'find_passkey',
       'find_sign_up',
       'gateway_channel_of',
       'identify_embed_token',

@@ -33,6 +33,7 @@ export function makeAuthenticator(origin: string) {
   const { x, y } = publicKey.export({ format: 'jwk' })
   const id = randomBytes(16)
   let counter = 0
+  let userHandle = ''
   const clientData = (type: string, challenge: string, from = origin): Buffer =>
     Buffer.from(JSON.stringify({ type, challenge, origin: from, crossOrigin: false }))
   const authData = (rpId: string, flags: number, more: Buffer = Buffer.alloc(0)): Buffer =>
@@ -40,6 +41,7 @@ export function makeAuthenticator(origin: string) {
 
   return {
     register(options: Options) {
+      userHandle = options.user.id
       const cose = cbor(
         new Map<number, Cbor>([
           [1, 2],
@@ -69,8 +71,9 @@ export function makeAuthenticator(origin: string) {
         },
       }
     },
-    authenticate(options: Options, from?: string) {
-      const data = authData(options.rpId, 0b0000_0101)
+    /** `unverified`: it did not ask its person who they are; `handle`: whose it says it is, where that is known. */
+    authenticate(options: Options, from?: string, { unverified = false, handle = userHandle } = {}) {
+      const data = authData(options.rpId, unverified ? 0b0000_0001 : 0b0000_0101)
       const client = clientData('webauthn.get', options.challenge, from)
       return {
         id: id.toString('base64url'),
@@ -80,6 +83,7 @@ export function makeAuthenticator(origin: string) {
         response: {
           clientDataJSON: client.toString('base64url'),
           authenticatorData: data.toString('base64url'),
+          ...(handle !== '' && { userHandle: handle }),
           signature: sign('sha256', Buffer.concat([data, sha256(client)]), privateKey).toString('base64url'),
         },
       }

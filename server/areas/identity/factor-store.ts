@@ -70,6 +70,20 @@ export const notePasskeyUse = (tx: Tx, userId: string, credentialId: string, cou
     counter,
   ])
 
+export type FoundPasskey = StoredPasskey & { user_id: string; email: string; name: string }
+
+export const findPasskey = (tx: Tx, orgId: string, credentialId: string): Promise<FoundPasskey | undefined> =>
+  tx.maybe<FoundPasskey>('select * from find_passkey($1, $2)', [orgId, credentialId])
+
+/** 0 where somebody came in with it before. */
+export const spendChallenge = (tx: Tx, userId: string, challengeHash: Buffer): Promise<number> =>
+  tx.count(
+    `with gone as (delete from factor_challenges where user_id = $2 and expires_at < now())
+     insert into factor_challenges (token_hash, user_id, kind, expires_at) values ($1, $2, 'spent', now() + interval '10 minutes')
+     on conflict (token_hash) do nothing`,
+    [challengeHash, userId],
+  )
+
 export const deletePasskey = (tx: Tx, userId: string, passkeyId: string): Promise<number> =>
   tx.count('delete from passkeys where user_id = $1 and passkey_id = $2', [userId, passkeyId])
 

@@ -17,6 +17,7 @@ import {
 } from './factors.ts'
 import { sendsMail } from './mail.ts'
 import type { Oidc } from './oidc.ts'
+import { beginPasskeySignIn, finishPasskeySignIn } from './passkey-sign-in.ts'
 import { forgotPassword, resetPassword } from './password-reset.ts'
 import type { People } from './people.ts'
 import {
@@ -26,6 +27,7 @@ import {
   ApiKey,
   AuthOptions,
   BegunPasskey,
+  BegunPasskeySignIn,
   BegunTotp,
   CheckMail,
   ConfirmEmail,
@@ -40,6 +42,7 @@ import {
   NewPasskey,
   NewPassword,
   OidcProviders,
+  PasskeySignIn,
   PasswordAgain,
   RecoveryCodes,
   ResetPassword,
@@ -104,6 +107,8 @@ export const identityRoutes = ({
       signIn: ['POST', '/auth/sign-in', anyone],
       finishSignIn: ['POST', '/auth/sign-in/second-factor', anyone],
       describeSecondFactor: ['POST', '/auth/sign-in/second-factor/options', anyone],
+      beginPasskeySignIn: ['POST', '/auth/sign-in/passkey/options', anyone],
+      finishPasskeySignIn: ['POST', '/auth/sign-in/passkey', anyone],
       getSecondFactors: ['GET', '/auth/second-factor', signedIn],
       beginTotp: ['POST', '/auth/second-factor/totp', signedIn, 'admin'],
       confirmTotp: ['POST', '/auth/second-factor/totp/confirm', signedIn, 'admin'],
@@ -239,6 +244,24 @@ export const identityRoutes = ({
         answer: SecondFactorRequired,
         rate: 'sign_in',
         run: describeSecondFactor,
+      },
+      beginPasskeySignIn: {
+        ...comesIn,
+        summary: 'Begin to sign in with a passkey and nothing else',
+        description: 'The browser asks which passkey of this site to use. The challenge works once, for five minutes.',
+        answer: BegunPasskeySignIn,
+        rate: 'sign_in',
+        run: bound(factors, beginPasskeySignIn),
+      },
+      finishPasskeySignIn: {
+        ...comesIn,
+        summary: 'Sign in with a passkey and nothing else',
+        description:
+          'The passkey must have asked its person for a PIN, a finger or a face (user verification); no second factor is asked for then. What does not fit is 401 `bad_second_factor`.',
+        body: PasskeySignIn,
+        answer: SignedIn,
+        rate: 'sign_in',
+        run: bound(factors, finishPasskeySignIn),
       },
       getSecondFactors: {
         extension,

@@ -74,6 +74,16 @@ export type SignedInOrSecondFactor = z.input<typeof SignedInOrSecondFactor>
 
 const challengeIn = () => z.string().min(1).max(200)
 export const SecondFactorChallenge = z.strictObject({ challenge: challengeIn() })
+export const BegunPasskeySignIn = z
+  .object({
+    options: jsonObject().describe('PublicKeyCredentialRequestOptionsJSON'),
+    expires_at: timestamp(),
+  })
+  .meta({ id: 'BegunPasskeySignIn' })
+export type BegunPasskeySignIn = z.input<typeof BegunPasskeySignIn>
+export const PasskeySignIn = z.strictObject({
+  passkey: jsonObject().describe('AuthenticationResponseJSON'),
+})
 export const SecondFactor = z
   .strictObject({
     challenge: challengeIn(),

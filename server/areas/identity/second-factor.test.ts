@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { stepAt, totpCode } from '#platform/auth/totp'
+import { newId } from '#platform/ids'
 import { makeAuthenticator } from '#test/harness/authenticator'
 import { type Browser, freshEmail, makeBrowser, PASSWORD, signUp } from '#test/harness/browser'
 import { useService } from '#test/harness/service'
 import { join, makePerson, makeWorkspace } from '#test/harness/world'
+import { isOurChallenge, makeChallenge } from './passkey-challenge.ts'
 
 const service = useService()
 
@@ -208,6 +210,97 @@ describe('a passkey', () => {
     const stranger = (await signUp(service().base)).browser
     expect((await post(stranger, path, { current_password: PASSWORD })).status).toBe(404)
     expect((await post(browser, path, { current_password: PASSWORD })).status).toBe(204)
+  })
+})
+
+describe('a passkey alone', () => {
+  async function withPasskey() {
+    const email = freshEmail()
+    const { browser } = await signUp(service().base, { email })
+    const authenticator = makeAuthenticator(passkeyOrigin())
+    const { body: begun } = await post(browser, '/auth/passkeys/options', { current_password: PASSWORD })
+    const response = authenticator.register(begun.options)
+    const added = await post(browser, '/auth/passkeys', { challenge: begun.challenge, name: 'Phone', response })
+    expect(added.status, added.text).toBe(201)
+    return { email, authenticator, id: added.body.passkey_id as string, browser }
+  }
+  const begin = async () => {
+    const { status, body } = await post(makeBrowser(service().base), '/auth/sign-in/passkey/options')
+    expect(status).toBe(200)
+    return body.options
+  }
+  const finish = async (passkey: unknown, browser = makeBrowser(service().base)) => ({
+    browser,
+    answer: await post(browser, '/auth/sign-in/passkey', { passkey }),
+  })
+
+  test('signs its person in, names nobody beforehand, and its challenge works once', async () => {
+    const { email, authenticator } = await withPasskey()
+    const options = await begin()
+    expect(options).toMatchObject({ rpId: 'localhost', userVerification: 'required' })
+    expect(options.allowCredentials ?? []).toEqual([])
+    const passkey = authenticator.authenticate(options)
+    const { browser, answer } = await finish(passkey)
+    expect(answer.status, answer.text).toBe(200)
+    expect((await browser.call('GET', '/auth/me')).body.user.email).toBe(email)
+    const again = await Promise.all([finish(passkey), finish(authenticator.authenticate(options))])
+    for (const { answer: refused } of again)
+      expect([refused.status, refused.body.code]).toEqual([401, 'bad_second_factor'])
+    const entries = await service().sql(
+      `select from audit_log where action = 'sign_in.failed' and subject = $1 and data ->> 'reason' = 'passkey'`,
+      [email],
+    )
+    expect(entries).toHaveLength(2)
+  })
+
+  test('of many sign-ins with one answer at once, one comes in', async () => {
+    const { authenticator } = await withPasskey()
+    const passkey = authenticator.authenticate(await begin())
+    const answers = await Promise.all(Array.from({ length: 5 }, () => finish(passkey)))
+    expect(answers.map(({ answer }) => answer.status).sort()).toEqual([200, 401, 401, 401, 401])
+  })
+
+  test('is refused where it asked nobody who they are, says it is for another, or answers another challenge or site', async () => {
+    const { authenticator, id, browser } = await withPasskey()
+    const other = await withPasskey()
+    const options = await begin()
+    const own = makeAuthenticator(passkeyOrigin())
+    const tampered = Buffer.from(options.challenge, 'base64url')
+    tampered[0]! ^= 1
+    for (const passkey of [
+      authenticator.authenticate(options, undefined, { unverified: true }),
+      authenticator.authenticate(options, undefined, { handle: Buffer.from(newId()).toString('base64url') }),
+      authenticator.authenticate(options, undefined, { handle: '' }),
+      authenticator.authenticate(options, 'https://evil.example'),
+      authenticator.authenticate({ ...options, rpId: 'evil.example' }),
+      authenticator.authenticate({ ...options, challenge: tampered.toString('base64url') }),
+      authenticator.authenticate({ ...options, challenge: 'AAAA' }),
+      { ...authenticator.authenticate(options), id: other.authenticator.authenticate(options).id },
+      own.authenticate(options),
+      {},
+      { id: ['x'] },
+      { id: null, response: null },
+      { id: other.id, response: { clientDataJSON: 'bm8' } },
+    ]) {
+      const { answer } = await finish(passkey)
+      expect([answer.status, answer.body.code]).toEqual([401, 'bad_second_factor'])
+    }
+    const { answer } = await finish(authenticator.authenticate(options))
+    expect(answer.status, answer.text).toBe(200)
+    await post(browser, `/auth/passkeys/${id}/remove`, { current_password: PASSWORD })
+    expect((await finish(authenticator.authenticate(await begin()))).answer.status).toBe(401)
+  })
+
+  test('a challenge of an hour ago, or of another org, is not ours', () => {
+    const vault = { derive: () => Buffer.alloc(32, 7) } as never
+    const [org, now] = [newId(), Date.UTC(2026, 0, 1)]
+    const text = makeChallenge(vault, org, now).bytes.toString('base64url')
+    expect(isOurChallenge(vault, org, text, now + 299_000)).toBe(true)
+    expect(isOurChallenge(vault, org, text, now + 300_000)).toBe(false)
+    expect(isOurChallenge(vault, newId(), text, now)).toBe(false)
+    expect(isOurChallenge({ derive: () => Buffer.alloc(32, 8) } as never, org, text, now)).toBe(false)
+    for (const bad of ['', 'AAAA', `${text}A`, text.slice(0, -1)])
+      expect(isOurChallenge(vault, org, bad, now)).toBe(false)
   })
 })
 

@@ -70,22 +70,50 @@ export const authenticationOptions = (site: Site, passkeys: StoredPasskey[], cha
     ...(challenge !== undefined && { challenge: new Uint8Array(Buffer.from(challenge, 'base64url')) }),
   })
 
-/** The passkey that signed the challenge and its new counter, or undefined. A counter that went back is a copy: refused. */
+/** For whoever has a passkey of this site: the browser asks which. */
+export const discoverableOptions = (site: Site, challenge: Buffer) =>
+  generateAuthenticationOptions({
+    rpID: site.rpID,
+    userVerification: 'required',
+    challenge: new Uint8Array(challenge),
+  })
+
+/** The challenge that an answer says it is for; undefined where it cannot be read. */
+export function challengeOf(response: Record<string, unknown>): string | undefined {
+  const { clientDataJSON } = (response.response ?? {}) as { clientDataJSON?: unknown }
+  if (typeof clientDataJSON !== 'string') return undefined
+  try {
+    const { challenge } = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString()) as { challenge?: unknown }
+    return typeof challenge === 'string' ? challenge : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const handleOf = (response: Record<string, unknown>): unknown =>
+  ((response.response ?? {}) as { userHandle?: unknown }).userHandle
+
+/**
+ * The passkey that signed the challenge and its new counter, or undefined. A counter that went back is a copy: refused. `alone`: the
+ * person whom it signs in without a password; it must have asked its person who they are, and say whose it is.
+ */
 export async function readAuthentication(
   site: Site,
   challenge: string,
   response: Record<string, unknown>,
   passkeys: StoredPasskey[],
+  { alone }: { alone?: string } = {},
 ): Promise<{ credential_id: string; counter: number } | undefined> {
   const passkey = passkeys.find(({ credential_id }) => credential_id === response.id)
   if (!passkey) return undefined
+  if (alone !== undefined && handleOf(response) !== Buffer.from(alone).toString('base64url')) return undefined
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: response as unknown as AuthenticationResponseJSON,
       expectedChallenge: challenge,
       expectedOrigin: site.origin,
       expectedRPID: site.rpID,
-      requireUserVerification: false,
+      requireUserVerification: alone !== undefined,
       credential: {
         id: passkey.credential_id,
         publicKey: new Uint8Array(passkey.public_key),

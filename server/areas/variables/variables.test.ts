@@ -97,6 +97,31 @@ describe('a variable', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422, 422])
   })
 
+  test.each(['__proto__', 'constructor', 'prototype', 'a.b', 'a b', '1st', 'é', 'a'.repeat(65), 'a%00'])(
+    'is refused with the name %j, and nobody’s objects change',
+    async (name) => {
+      const path = `/api/variables/${name === 'a%00' ? name : encodeURIComponent(name)}`
+      const { status } = await world.owner.call('PUT', path, { body: { value: { polluted: true } } })
+      expect([400, 404, 422]).toContain(status)
+      expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
+    },
+  )
+
+  test('holds text that is never an expression, wherever it is read', async () => {
+    const value = { $cel: '1 + 1', text: '{{1+1}} ${1+1}', inner: { $ref: 'input.secret' } }
+    await world.owner.call('PUT', '/api/variables/LITERAL', { body: { value } })
+    const definition = {
+      nodes: [{ id: 'a', type: 'set', args: { values: { got: { $ref: 'vars.LITERAL' } } } }],
+      edges: [],
+      output: { $ref: 'nodes.a.output.got' },
+    }
+    const { body } = await world.owner.call('POST', '/api/workflows', { body: { name: 'Literal', definition } })
+    const run = await world.owner.call('POST', `/api/workflows/${body.workflow_id}/run?wait_s=30`, {
+      body: { input: { secret: 'hush' } },
+    })
+    expect(run.body.results).toEqual(value)
+  })
+
   test('is changed by the person who added it and by owners, and not by other members', async () => {
     expect((await put('MINE', 1, world.member)).status).toBe(200)
     await put('THEIRS', 1, world.owner)

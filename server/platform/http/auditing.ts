@@ -40,6 +40,7 @@ const reasons: [reason: string, operations: string[]][] = [
   [
     'Changes nothing: reads, tries out or computes, or gives a ticket for a socket that ends in seconds.',
     [
+      'beginPasskeySignIn',
       'createBatchTicket',
       'createNotificationTicket',
       'createWorkflowTicket',

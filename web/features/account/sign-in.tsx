@@ -1,7 +1,9 @@
+import { browserSupportsWebAuthn, startAuthentication } from '@simplewebauthn/browser'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import type { SecondFactorRequired } from '#sdk/types.generated'
 import { account, useApi } from '#web/api.ts'
+import { Button } from '#web/ui/button.tsx'
 import { Field, Form, Input } from '#web/ui/field.tsx'
 import { toast } from '#web/ui/toast.tsx'
 import { SecondStep } from './second-step.tsx'
@@ -40,6 +42,7 @@ export function SignInPage() {
       }
     >
       <Providers />
+      {browserSupportsWebAuthn() && <WithPasskey onDone={enter} />}
       <Form<{ email: string; password: string }>
         submit="Sign in"
         aside={
@@ -63,5 +66,28 @@ export function SignInPage() {
         </Field>
       </Form>
     </WayIn>
+  )
+}
+
+/** The browser asks which passkey; nobody types anything. */
+function WithPasskey({ onDone }: { onDone(): Promise<void> }) {
+  const [busy, setBusy] = useState(false)
+  const signIn = async (): Promise<void> => {
+    setBusy(true)
+    try {
+      const { options } = await account.beginPasskeySignIn()
+      const passkey = await startAuthentication({ optionsJSON: options as never })
+      await account.finishPasskeySignIn({ passkey: passkey as never })
+      await onDone()
+    } catch (error) {
+      toast.failed('The passkey was not accepted', error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Button className="mb-4 w-full" disabled={busy} onClick={() => void signIn()}>
+      Use a passkey
+    </Button>
   )
 }
