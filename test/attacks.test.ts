@@ -171,7 +171,8 @@ const places: Record<string, [Prefix, (id: string) => Request]> = {
   'credential of a node in a map': ['cred', (id) => workflowWith(inMap(calling(id)))],
   'credential of a tool server': [
     'cred',
-    (id) => workflowWith(withNode('mcp.call', { server: { url: 'https://api.example.com', credential_id: id }, tool: 't' })),
+    (id) =>
+      workflowWith(withNode('mcp.call', { server: { url: 'https://api.example.com', credential_id: id }, tool: 't' })),
   ],
   'credential in a list of an agent': [
     'cred',
