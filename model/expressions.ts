@@ -88,6 +88,12 @@ export function resolveArgs(
   return resolve(node.args ?? {}, { scope, deferred, replaced: 0, budget }, '') as JsonObject
 }
 
+/** The arguments that `resolveArgs` evaluates; those that hold something deferred are left out. */
+export function withoutDeferred({ type, args }: Pick<Node, 'type' | 'args'>): JsonObject {
+  const left = new Set((DEFERRED_ARGS[type] ?? []).map((path) => path.split('/')[1]))
+  return Object.fromEntries(Object.entries(args ?? {}).filter(([name]) => !left.has(name)))
+}
+
 export function evaluateCondition(cel: string, scope: Scope, budget: Budget = conditionBudget()): boolean {
   return toBoolean(evaluateProgram(cel, ROOT_NAMES, scope, budget, scope.moment))
 }

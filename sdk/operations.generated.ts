@@ -125,6 +125,9 @@ import type {
   ThreadMessages,
   Ticket,
   Transcript,
+  Trial,
+  TryAnswer,
+  TryRequest,
   Usage,
   Variable,
   WebhookAccepted,
@@ -399,7 +402,7 @@ export type Operations = {
   /** Run a workflow: its active version unless version_id is given */
   runWorkflow: { input: { workflow_id: string; wait_s?: number } & { input?: Record<string, unknown>; version_id?: string }; answer: Execution | ExecutionAccepted; required: true }
   /** Recent executions, newest first */
-  listExecutions: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
+  listExecutions: { input: { workflow_id: string; limit?: number; cursor?: string; include_trials?: "true" | "false" }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
   /** Status and results of an execution, with its nodes */
   getExecution: { input: { execution_id: string }; answer: Execution; required: true }
   /** Run a system workflow */
@@ -407,7 +410,7 @@ export type Operations = {
   /** The caller's own executions of a system workflow */
   listSystemExecutions: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
   /** Executions the caller may see, by status, workflow, time and what began them */
-  searchExecutions: { input: { limit?: number; cursor?: string; status?: string; workflow_id?: string; from?: string; to?: string; trigger?: string; include_jobs?: "true" | "false" }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: false }
+  searchExecutions: { input: { limit?: number; cursor?: string; status?: string; workflow_id?: string; from?: string; to?: string; trigger?: string; include_jobs?: "true" | "false"; include_trials?: "true" | "false" }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: false }
   /** Cancel an execution */
   cancelExecution: { input: { execution_id: string }; answer: ExecutionAccepted; required: true }
   /** Start it again from the start, the failed node or a chosen one, on the same or the active version */
@@ -418,6 +421,10 @@ export type Operations = {
   createWorkflowTicket: { input: { execution_id: string }; answer: Ticket; required: true }
   /** An output too large to stand in the execution itself */
   readExecutionBlob: { input: { execution_id: string; sha256: string }; answer: Blob; required: true }
+  /** Try a draft: the whole, up to a node, or one node */
+  tryWorkflow: { input: { workflow_id: string; wait_s?: number } & TryRequest; answer: TryAnswer; required: true }
+  /** What was tried: the draft, and which nodes acted */
+  getTrial: { input: { execution_id: string }; answer: Trial; required: true }
   /** Start the workflow with the body as its input */
   triggerWebhook: { input: { workflow_id: string; wait_s?: number } & { body?: unknown }; answer: SimpleExecution | WebhookAccepted; required: true }
   /** Status of an execution that this token started */
@@ -905,16 +912,18 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   putSchedule: ["PUT", "/api/workflows/{workflow_id}/schedule"],
   deleteSchedule: ["DELETE", "/api/workflows/{workflow_id}/schedule"],
   runWorkflow: ["POST", "/api/workflows/{workflow_id}/run", ["wait_s"]],
-  listExecutions: ["GET", "/api/workflows/{workflow_id}/executions", ["limit","cursor"]],
+  listExecutions: ["GET", "/api/workflows/{workflow_id}/executions", ["limit","cursor","include_trials"]],
   getExecution: ["GET", "/api/workflows/executions/{execution_id}"],
   runSystemWorkflow: ["POST", "/api/workflows/system/{workflow_id}/run", ["wait_s"]],
   listSystemExecutions: ["GET", "/api/workflows/system/{workflow_id}/executions", ["limit","cursor"]],
-  searchExecutions: ["GET", "/api/executions", ["limit","cursor","status","workflow_id","from","to","trigger","include_jobs"]],
+  searchExecutions: ["GET", "/api/executions", ["limit","cursor","status","workflow_id","from","to","trigger","include_jobs","include_trials"]],
   cancelExecution: ["POST", "/api/workflows/executions/{execution_id}/cancel"],
   retryExecution: ["POST", "/api/workflows/executions/{execution_id}/retry"],
   listExecutionEvents: ["GET", "/api/workflows/executions/{execution_id}/events", ["after","limit","cursor"]],
   createWorkflowTicket: ["POST", "/auth/workflow-ticket/{execution_id}"],
   readExecutionBlob: ["GET", "/api/workflows/executions/{execution_id}/blobs/{sha256}"],
+  tryWorkflow: ["POST", "/api/workflows/{workflow_id}/try", ["wait_s"]],
+  getTrial: ["GET", "/api/workflows/executions/{execution_id}/trial"],
   triggerWebhook: ["POST", "/api/webhooks/workflow/{workflow_id}/trigger", ["wait_s"], true],
   getWebhookExecution: ["GET", "/api/webhooks/workflow/{workflow_id}/executions/{execution_id}"],
   listWebhookDeliveries: ["GET", "/api/workflows/{workflow_id}/tokens/{token_id}/deliveries", ["limit","cursor"]],

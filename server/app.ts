@@ -304,6 +304,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
           tasks: {
             'journal of executions': workflows.maintain,
             'events from outside': workflows.forgetEvents,
+            'trials of drafts': workflows.forgetTrials,
             'ledger of jobs': jobs.maintain,
             'files of warehouses': data.maintain,
             'deliveries of events': destinations.maintain,

@@ -98,6 +98,7 @@ const reasons: [reason: string, names: string[]][] = [
       'forget_history',
       'forget_old',
       'forget_some',
+      'forget_trials',
       'open_week',
       'prune_feeds',
       'prune_sign_ups',

@@ -6,7 +6,7 @@ import type { NodeKind } from './node.ts'
 // The engine knows no area. What it needs of them is `EnginePorts`, connected by app.ts; what it offers is `Engine`.
 // Ids are uuids here; they become TypeIDs only inside the `data` of journal events, which people and sockets see.
 
-/** Where a definition stands: `version:<uuid>`, `system:<slug>` or `adhoc:<uuid>`. What it names never changes. */
+/** Where a definition stands: `version:<uuid>`, `system:<slug>`, `adhoc:<uuid>` or `trial:<uuid>`. What it names never changes. */
 export type DefinitionRef = string
 
 export type TriggerKind =
@@ -19,6 +19,8 @@ export type TriggerKind =
   | 'workflow'
   | 'event'
   | 'system'
+  /** A draft that somebody tries, and what it starts: it leaves no trace in lists, statistics, billing or event destinations. */
+  | 'trial'
 
 /** What to execute, as the area that owns the workflow resolved it at the moment of the start. */
 export type StartTarget = {

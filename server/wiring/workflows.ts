@@ -19,6 +19,8 @@ import type { Allowances } from '#areas/payments/allowances'
 import { meterNodes } from '#areas/payments/means'
 import type { Quotas } from '#areas/payments/quotas'
 import { stateNodes } from '#areas/state/nodes'
+import { trialRoutes } from '#areas/trials/routes'
+import { loadTrial } from '#areas/trials/service'
 import type { KeepFile } from '#areas/webhooks/content'
 import { makeDeliveries } from '#areas/webhooks/deliveries'
 import { makeWebhookIdentifier } from '#areas/webhooks/identify'
@@ -46,6 +48,7 @@ import type { AnyKind } from '#engine/nodes/kind'
 import { makeLanguageNodes } from '#engine/nodes/language'
 import { describePalette, describeRegistry } from '#engine/nodes/registry'
 import { descriptorsOf, makeNodes, type NodeTable, runnableOf } from '#engine/nodes/table'
+import { trialAnswer } from '#engine/nodes/trial-answer'
 import type { EndedExecution, Engine } from '#engine/ports'
 import { makeTurns } from '#engine/worker/turns'
 import type { Config } from '#platform/config'
@@ -136,7 +139,13 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     turns,
     addresses: makeCallbackAddresses({ vault: options.vault, baseUrl: options.baseUrl }),
   }
-  const ports = makeWorkflowPorts({ db, system, loadAdhoc: options.loadAdhoc, quota })
+  const ports = makeWorkflowPorts({
+    db,
+    system,
+    loadAdhoc: options.loadAdhoc,
+    loadTrial: (workspaceId, trialId) => loadTrial(db, workspaceId, trialId),
+    quota,
+  })
 
   const voidAsked = (workspaceId: string, executionId: string, path?: string): Promise<void> =>
     db.tenant({ workspaceId, userId: null }, async (tx) => {
@@ -167,7 +176,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
         for (const alsoDo of options.onEnded) await alsoDo(execution)
       },
       blobs: providers.blobs,
-      nodes: runnableOf(nodes),
+      nodes: runnableOf(nodes, [trialAnswer]),
     },
   })
 
@@ -212,6 +221,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       retentions: () => listRetentions(db),
     }).run,
     forgetEvents: () => forgetEvents(db),
+    forgetTrials: () => db.maintain('select forget_trials(10000)'),
     feed: executionFeed({ db, engine, views }),
     tokens: { webhook: webhookTokens.identify, inbound: webhookTokens.identifyInbound },
     standings: {
@@ -230,6 +240,14 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
         palette: () => describePalette(nodes),
       }),
       ...executionRoutes(executions),
+      ...trialRoutes({
+        engine,
+        views,
+        turns,
+        takeFiles: files.takeFiles,
+        kinds: () => descriptorsOf(nodes),
+        checkDefinition: workflows.checkDefinition,
+      }),
       ...webhookRoutes(makeWebhooks({ engine, views, startExecution, tokens: webhookTokens, deliveries }), {
         engine,
         views,

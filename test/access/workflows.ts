@@ -95,6 +95,15 @@ async function ended(cast: Cast): Promise<Prepared> {
   return { params: { execution_id: body.execution_id } }
 }
 
+/** A draft that the author tried. */
+async function tried(cast: Cast): Promise<Prepared> {
+  const { params } = await workflow(cast)
+  const { body } = await cast.author.call('POST', `/api/workflows/${params!.workflow_id}/try`, {
+    body: { definition: { nodes: [], edges: [] } },
+  })
+  return { params: { execution_id: body.execution_id } }
+}
+
 async function waiting(cast: Cast, graph: unknown = asking): Promise<Prepared> {
   const workflowId = await makeWorkflow(cast, graph)
   const { body } = await cast.author.call('POST', `/api/workflows/${workflowId}/run`, { body: {} })
@@ -278,6 +287,11 @@ export const workflowCases: Cases = {
   putSchedule: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody(schedule) },
   deleteSchedule: { expect: withChanges(rows.ownerOnly, unseen), prepare: scheduled },
   runWorkflow: { expect: withChanges(rows.ownerOrMember, unseen), prepare: withBody({ input: {} }) },
+  tryWorkflow: {
+    expect: withChanges(rows.ownerOnly, unseen),
+    prepare: withBody({ definition: { nodes: [], edges: [] } }),
+  },
+  getTrial: { expect: execution.viewers, prepare: tried },
   listExecutions: { expect: withChanges(rows.anyMember, unseen), prepare: workflow },
   getExecution: { expect: execution.viewers, prepare: ended },
   runSystemWorkflow: {

@@ -28,12 +28,12 @@ async function keepDraft(site: Site, visitor: Visitor, workflowId: string, base:
 describe.skipIf(noBrowser)('drafts', { timeout: 60_000 }, () => {
   const site = useSite()
 
-  it('a draft of a workflow that was never saved runs as its first version, or is discarded', async () => {
+  it('a draft of a workflow that was never saved is tried without becoming a version, or is discarded', async () => {
     const ada = await site().signUp('Ada')
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'New' })
     await keepDraft(site(), ada, workflow_id, null)
     await ada.page.getByRole('button', { name: 'Run', exact: true }).click()
-    await ada.page.getByText('saved as the first version and becomes active').waitFor()
+    await ada.page.getByText('no version is saved').waitFor()
     await ada.page.keyboard.press('Escape')
     const drafted = ada.page.locator('[data-node="drafted"]')
     await drafted.waitFor()

@@ -132,6 +132,27 @@ describe.skipIf(noBrowser)('the editor', () => {
     )
   })
 
+  it('tries a step without saving a version, says beforehand what acts, and uses a pinned output', async () => {
+    const { page } = await openEditor(site(), 'Tried', greeting)
+    const effects = page.getByTestId('effects')
+    await eventually(() => effects.textContent()).toBe('No effects')
+    await node(page, 'greet').click()
+    await inspector(page).getByRole('button', { name: 'Run to here' }).click()
+    await page.getByRole('dialog').getByText('no version is saved').waitFor()
+    await page.getByRole('dialog').getByRole('textbox').fill('Ada')
+    await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click()
+    await eventually(() => node(page, 'greet').getAttribute('aria-label')).toContain('succeeded')
+    await inspector(page).getByRole('tab', { name: 'Data' }).click()
+    await inspector(page).getByRole('button', { name: 'Pin output' }).click()
+    await inspector(page).getByRole('button', { name: 'Unpin output' }).waitFor()
+    await eventually(() => effects.textContent()).toBe('1 step pinned')
+    await page.getByLabel('Effects', { exact: true }).selectOption('mock')
+    await page.reload()
+    await eventually(() => page.getByTestId('effects').textContent()).toBe('1 step pinned')
+    expect(await page.getByLabel('Effects', { exact: true }).inputValue()).toBe('mock')
+    expect(await page.getByTestId('saved-state').textContent()).toBe('Version 1')
+  })
+
   it('says what is wrong as one types, at the node, in the list and at the field', async () => {
     const { page } = await openEditor(site(), 'Problems', greeting)
     await node(page, 'greet').click()

@@ -17,16 +17,18 @@ import { QuickAdd } from './palette/quick-add.tsx'
 import { Faces } from './presence/faces.tsx'
 import { usePresence } from './presence/use-presence.ts'
 import { ProblemsPanel } from './problems-panel.tsx'
+import { TryProvider } from './run/effects.tsx'
+import { pinsFor, readEffects, readPins } from './run/pins.ts'
 import { RunBar } from './run/run-bar.tsx'
 import { asksForInput, RunDialog } from './run/run-dialog.tsx'
-import { useRun } from './run/use-run.ts'
+import { type Part, useRun } from './run/use-run.ts'
 import { EditorProvider, makeEditorStore, useEditor } from './store.ts'
 import { Toolbar } from './toolbar.tsx'
 import { useKeys } from './use-keys.ts'
 import { useLiveCheck } from './use-problems.ts'
 import { NewerDialog } from './versions/newer-dialog.tsx'
 import { SaveDialog } from './versions/save-dialog.tsx'
-import { useSaving } from './versions/use-saving.ts'
+import { showRefusal, useSaving } from './versions/use-saving.ts'
 import { compareWithDraft, VersionsPanel } from './versions/versions-panel.tsx'
 
 export type EditorProps = {
@@ -40,7 +42,11 @@ export type EditorProps = {
 
 export function Editor(props: EditorProps) {
   const { opened, readOnly } = props
-  const store = useMemo(() => makeEditorStore({ ...opened, readOnly }), [opened, readOnly])
+  const { workflow_id: workflowId } = props.workflow
+  const store = useMemo(
+    () => makeEditorStore({ ...opened, readOnly, pins: readPins(workflowId), effects: readEffects() }),
+    [opened, readOnly, workflowId],
+  )
   return (
     <EditorProvider value={store}>
       <Workbench {...props} store={store} />
@@ -72,27 +78,31 @@ function Workbench({
   useLiveCheck()
   useEffect(() => store.set({ focus: '' }), [store])
 
-  const { save: saveVersion } = saving
-  const { start } = run
+  const { start, tryDraft } = run
+  const [part, setPart] = useState<Part>(undefined)
   const runWith = useCallback(
-    async (input: unknown): Promise<void> => {
-      const { dirty, base } = store.get()
-      let versionId = base?.version_id
-      if (dirty && !readOnly) {
-        const saved = await saveVersion({ note: 'Tried in the editor', activate: false })
-        if (saved.kind === 'newer') return setConflict(saved.version)
-        if (saved.kind === 'refused') throw saved.error
-        versionId = saved.version.version_id
+    async (input: unknown, chosen: Part): Promise<void> => {
+      const { base, pins, effects, readOnly: isFixed } = store.get()
+      if (isFixed) return start(input, base?.version_id)
+      try {
+        await tryDraft({ input, part: chosen, pinned: pinsFor(pins, store.doc().nodes), effects })
+      } catch (error) {
+        showRefusal(store, error)
+        throw error
       }
-      await start(input, versionId)
     },
-    [store, readOnly, saveVersion, start],
+    [store, start, tryDraft],
   )
-  const onRun = useCallback((): void => {
-    if (!mayRun) return
-    if (asksForInput(store.doc().inputs)) setDialog('run')
-    else runWith({}).catch((error: unknown) => toast.failed('Could not start the run', messageOf(error)))
-  }, [store, mayRun, runWith])
+  const tryPart = useCallback(
+    (chosen: Part): void => {
+      if (!mayRun) return
+      setPart(chosen)
+      if (asksForInput(store.doc().inputs)) setDialog('run')
+      else runWith({}, chosen).catch((error: unknown) => toast.failed('Could not start the run', messageOf(error)))
+    },
+    [store, mayRun, runWith],
+  )
+  const onRun = useCallback((): void => tryPart(undefined), [tryPart])
   const onSave = useCallback((): void => {
     if (!store.get().readOnly) setDialog('save')
   }, [store])
@@ -136,11 +146,18 @@ function Workbench({
           <ProblemsPanel />
         </div>
         {panel === 'versions' && <VersionsPanel workflowId={workflowId} />}
-        {(panel !== 'versions' || comparing) && <Inspector />}
+        <TryProvider value={mayRun ? tryPart : null}>
+          {(panel !== 'versions' || comparing) && <Inspector />}
+        </TryProvider>
       </div>
       <QuickAdd />
       <Help />
-      <RunDialog open={dialog === 'run'} workflowId={workflowId} onClose={() => setDialog(null)} onRun={runWith} />
+      <RunDialog
+        open={dialog === 'run'}
+        workflowId={workflowId}
+        onClose={() => setDialog(null)}
+        onRun={(input) => runWith(input, part)}
+      />
       <SaveDialog
         open={dialog === 'save'}
         first={baseNumber === 0}

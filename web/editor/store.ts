@@ -1,4 +1,5 @@
 import { createContext, useContext, useSyncExternalStore } from 'react'
+import type { Effects } from '#model/touch'
 import type { Execution } from '#sdk/types.generated'
 import type { Way } from './document/commands.ts'
 import type { Comparison } from './document/compare.ts'
@@ -14,6 +15,7 @@ import {
 import { type History, record, redo, startHistory, undo } from './document/history.ts'
 import type { Problem } from './document/problems.ts'
 import type { Kinds } from './kinds.ts'
+import type { Pins } from './run/pins.ts'
 
 // The state of one open editor. The document changes only through `change`, so that every change can be undone.
 
@@ -33,6 +35,9 @@ export type EditorState = {
   refused: readonly Problem[]
   /** The run whose data is shown. */
   execution: Execution | null
+  /** Outputs that the person has pinned, by step, and how a try treats effects. */
+  pins: Pins
+  effects: Effects
   comparison: (Comparison & { title: string }) | null
   panel: Panel
   quick: QuickAdd
@@ -53,6 +58,8 @@ export function makeEditorStore(options: {
   base: Base | null
   kinds: Kinds
   readOnly: boolean
+  pins?: Pins
+  effects?: Effects
   clock?: () => number
 }) {
   const clock = options.clock ?? (() => performance.now())
@@ -64,6 +71,8 @@ export function makeEditorStore(options: {
     problems: [],
     refused: [],
     execution: null,
+    pins: options.pins ?? {},
+    effects: options.effects ?? 'live',
     comparison: null,
     panel: null,
     quick: null,

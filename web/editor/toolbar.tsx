@@ -14,6 +14,7 @@ import type { ReactNode } from 'react'
 import type { Workflow } from '#sdk/types.generated'
 import { Button, IconButton } from '#web/ui/button.tsx'
 import { Rename } from './rename.tsx'
+import { EffectsChoice } from './run/effects.tsx'
 import { useEditor, useEditorStore } from './store.ts'
 import { useProblems } from './use-problems.ts'
 
@@ -67,6 +68,7 @@ export function Toolbar({ workflow, faces, kept, mayRun, starting, onSave, onRun
           </>
         )}
         <VersionsButton />
+        {mayRun && !readOnly && !comparing && <EffectsChoice />}
         {mayRun && (
           <Button icon={Play} pending={starting} onClick={onRun} className="max-sm:px-2">
             <span className="max-sm:sr-only">Run</span>

@@ -62,7 +62,7 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
       },
       listExecutions: {
         summary: 'Recent executions, newest first',
-        query: listQuery,
+        query: listQuery.extend({ include_trials: flag.optional().describe('Also drafts that somebody tried') }),
         answer: page(ExecutionSummary),
         run: executions.listOfWorkflow,
       },
@@ -92,7 +92,8 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
       },
       searchExecutions: {
         summary: 'Executions the caller may see, by status, workflow, time and what began them',
-        description: 'Executions for records of jobs are left out, unless `trigger` or `include_jobs` asks for them.',
+        description:
+          'Executions for records of jobs and trials of drafts are left out, unless `trigger`, `include_jobs` or `include_trials` asks for them.',
         query: listQuery.extend({
           status: several(Status).optional(),
           workflow_id: z.string().max(100).optional(),
@@ -100,6 +101,7 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
           to: timestampIn().optional(),
           trigger: several(TriggerKind).optional().describe('What began them, such as `user,schedule`'),
           include_jobs: flag.optional().describe('Also executions for records of jobs'),
+          include_trials: flag.optional().describe('Also drafts that somebody tried'),
         }),
         answer: page(ExecutionSummary),
         extension: true,

@@ -11,6 +11,7 @@ export const TriggerKind = z.enum([
   'workflow',
   'event',
   'system',
+  'trial',
 ])
 export const Status = z.enum(['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled', 'timed_out'])
 
@@ -38,6 +39,9 @@ export const ExecutionSummary = z
     trigger: z.object({ kind: TriggerKind, id: z.string().nullable() }),
     started_by: id('usr').nullable(),
     retry_of: id('exe').nullable(),
+    trial: z
+      .boolean()
+      .describe('A draft that somebody tried: in no list by default, in no statistics, bills or event destinations'),
     created_at: timestamp(),
     started_at: timestamp().nullable(),
     finished_at: timestamp().nullable(),

@@ -30,6 +30,8 @@ export const NOT_JOBS: TriggerKind[] = [
   'event',
   'system',
 ]
+/** Trials are left out unless they are asked for. */
+export const NOT_TRIALS: TriggerKind[] = [...NOT_JOBS, 'job']
 
 /** An id is made a little before its row, perhaps by another clock: ids narrow the search by time, `created_at` decides. */
 const SLACK = HOUR

@@ -15,7 +15,7 @@ import type { ListQuery } from '#platform/http/schema'
 import { fromWire, NOWHERE, toWire } from '#platform/ids'
 import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
 import type { Execution, eventsQuery, RetryBody, RunBody } from './schema.ts'
-import { NOT_JOBS, searchExecutions } from './search.ts'
+import { NOT_JOBS, NOT_TRIALS, searchExecutions } from './search.ts'
 import { sendStoredJson } from './send-json.ts'
 import {
   checkInput,
@@ -118,11 +118,19 @@ export function makeExecutions(options: {
     getExecution: async (ctx: Context, { execution_id }: ById): Promise<Execution> =>
       views.whole(await read(ctx, execution_id)),
 
-    async listOfWorkflow(ctx: Context, { workflow_id, cursor, limit }: { workflow_id: string } & ListQuery) {
+    async listOfWorkflow(
+      ctx: Context,
+      {
+        workflow_id,
+        cursor,
+        limit,
+        include_trials: trials = false,
+      }: { workflow_id: string; include_trials?: boolean | undefined } & ListQuery,
+    ) {
       const before = decodeIdCursor(cursor)
       const rows = system.has(workflow_id)
         ? await store.listBySystem(ctx.tx, ctx.workspace.workspace_id, workflow_id, ctx.person.user_id, before, limit)
-        : await store.listByWorkflow(ctx.tx, ctx.workspace.workspace_id, workflow_id, before, limit)
+        : await store.listByWorkflow(ctx.tx, ctx.workspace.workspace_id, workflow_id, { before, limit, trials })
       return toPage(rows, limit, (row) => [row.execution_id])
     },
 
@@ -148,6 +156,7 @@ export function makeExecutions(options: {
         to?: Date | undefined
         trigger?: TriggerKind[] | undefined
         include_jobs?: boolean | undefined
+        include_trials?: boolean | undefined
       },
     ) {
       const wanted = input.workflow_id
@@ -162,7 +171,7 @@ export function makeExecutions(options: {
           status: input.status ?? null,
           from: input.from ?? null,
           to: input.to ?? null,
-          trigger: input.trigger ?? (input.include_jobs ? null : NOT_JOBS),
+          trigger: input.trigger ?? wantedTriggers(input),
         },
         decodeIdCursor(input.cursor),
         input.limit,
@@ -223,6 +232,8 @@ export function makeExecutions(options: {
       const view = await read(ctx, execution_id)
       if (!hasFinished(view))
         throw problem('not_retryable', 'It is still going on. Cancel it first, or wait for its end.')
+      if (view.trigger.kind === 'trial')
+        throw problem('not_retryable', 'It tried a draft. Try the draft again in the editor.')
       if (view.workflow_id !== null)
         await ctx.db.tenant(scopeOf(ctx), (tx) => requireActivated(tx, workspaceId, view.workflow_id!))
       const target =
@@ -275,6 +286,17 @@ export function makeExecutions(options: {
       await sendStoredJson(exchange, await views.blob(await read(ctx, execution_id), sha256))
     },
   }
+}
+
+function wantedTriggers({
+  include_jobs,
+  include_trials,
+}: {
+  include_jobs?: boolean | undefined
+  include_trials?: boolean | undefined
+}): TriggerKind[] | null {
+  if (include_jobs) return include_trials ? null : NOT_TRIALS
+  return include_trials ? [...NOT_JOBS, 'trial'] : NOT_JOBS
 }
 
 export type Executions = ReturnType<typeof makeExecutions>

@@ -105,7 +105,7 @@ export const hasFinished = ({ status }: Pick<ExecutionView, 'status'>): boolean 
  * the same key after the end gets the same answer as the request that had to wait.
  */
 export async function endedInTime(
-  engine: Engine,
+  engine: Pick<Engine, 'waitFor'>,
   workspaceId: string,
   executionId: string,
   waitS: number,

@@ -5,7 +5,7 @@ import type { ExecutionSummary } from './schema.ts'
 /** A row as lists show it. */
 export const summaryColumns = `execution_id, coalesce(workflow_id::text, system_slug) as workflow_id, version_id, status, error,
   engine.brief_waits(engine.shown_waits(workspace_id, execution_id, status, epoch, waiting_for)) as waiting_for,
-  json_build_object('kind', trigger_kind, 'id', trigger_id) as trigger, started_by, retry_of, created_at, started_at, finished_at`
+  json_build_object('kind', trigger_kind, 'id', trigger_id) as trigger, started_by, retry_of, trigger_kind = 'trial' as trial, created_at, started_at, finished_at`
 
 // A page begins in the index where the one before ended, however far down that is. Bounds on both sides make the planner
 // expect few rows and go by the workflow's index; with one it walked the whole workspace past a workflow that had been quiet.
@@ -13,15 +13,14 @@ export const listByWorkflow = (
   tx: Tx,
   workspaceId: string,
   workflowId: string,
-  before: string | null,
-  limit: number,
+  { before, limit, trials }: { before: string | null; limit: number; trials: boolean },
 ): Promise<ExecutionSummary[]> =>
   readNewest({ from: FIRST_ID, to: before ?? LAST_ID, wanted: limit + 1 }, (from, to, wanted) =>
     tx.rows<ExecutionSummary>(
       `select ${summaryColumns} from executions where workspace_id = $1 and workflow_id = $2
-         and execution_id >= $3 and execution_id < $4
+         and execution_id >= $3 and execution_id < $4 and ($6 or trigger_kind <> 'trial')
        order by execution_id desc limit $5`,
-      [workspaceId, workflowId, from, to, wanted],
+      [workspaceId, workflowId, from, to, wanted, trials],
     ),
   )
 

@@ -118,6 +118,7 @@ export function makeViews(blobs: Blobs, engine: () => Pick<Engine, 'readInput'>)
       return {
         ...rest,
         workflow_id: view.workflow_id ?? system_slug,
+        trial: view.trigger.kind === 'trial',
         input: inputOf(view, addressOf),
         results: await resultsOf(view, addressOf),
         waiting_for: briefWaits(view.waiting_for),

@@ -20,6 +20,7 @@ export function makeWorkflowPorts(options: {
   db: Database
   system: ReadonlyMap<string, SystemWorkflow>
   loadAdhoc: LoadAdhoc
+  loadTrial: LoadAdhoc
   quota: Quota
 }): Pick<EnginePorts, 'loadDefinition' | 'resolveWorkflow' | 'readVariables' | 'finallyGrace'> & {
   ended(execution: EndedExecution): Promise<void>
@@ -68,6 +69,9 @@ export function makeWorkflowPorts(options: {
       if (definition) return definition
     } else if (kind === 'adhoc') {
       const definition = await options.loadAdhoc(workspaceId, id)
+      if (definition) return definition
+    } else if (kind === 'trial') {
+      const definition = await options.loadTrial(workspaceId, id)
       if (definition) return definition
     }
     throw new Error(`there is no definition ${ref}`)

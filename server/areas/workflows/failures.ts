@@ -99,6 +99,8 @@ export function makeFailures(options: {
   }
 
   return async (execution: EndedExecution): Promise<void> => {
+    // The person who tries a draft looks on.
+    if (execution.trigger.kind === 'trial') return
     if (execution.workflowId === null || execution.status === 'succeeded' || execution.status === 'cancelled') return
     const row = await findTarget(execution.workspaceId, execution.workflowId, null)
     if (!row) return

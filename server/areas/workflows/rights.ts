@@ -19,7 +19,7 @@ export type Principal = { user_id: string; role: WorkspaceRole }
 /**
  * In whose name an execution acts now: who activated its version or wrote its definition, as stored when it started. Once that
  * person has left the workspace, the owner of the workflow or job. A row that names nobody was written by an older release.
- * Undefined where nobody of them is in the workspace any more.
+ * Undefined where nobody of them is in the workspace any more. A trial acts for the person who began it and for nobody else.
  */
 export const findPrincipal = (tx: Tx, workspaceId: string, executionId: string): Promise<Principal | undefined> =>
   tx.maybe<Principal>(
@@ -29,7 +29,8 @@ export const findPrincipal = (tx: Tx, workspaceId: string, executionId: string):
        and d.definition_id = case when e.definition_ref like 'adhoc:%' then substr(e.definition_ref, 7)::uuid end
      left join enrichment_jobs j on j.workspace_id = d.workspace_id and j.job_id = d.job_id
      cross join lateral unnest(array[
-       coalesce(e.principal_id, principal_of_version(e.workspace_id, e.version_id), d.created_by), w.owner_id, j.owner_id,
+       coalesce(e.principal_id, principal_of_version(e.workspace_id, e.version_id), d.created_by),
+       case when e.trigger_kind <> 'trial' then w.owner_id end, j.owner_id,
        case when e.workflow_id is null and d.job_id is null then e.started_by end]) with ordinality as p (user_id, position)
      join memberships m on m.workspace_id = e.workspace_id and m.user_id = p.user_id
      where e.workspace_id = $1 and e.execution_id = $2

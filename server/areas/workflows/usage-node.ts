@@ -65,7 +65,7 @@ export const makeUsageNode = (db: Database): NodeKind => ({
            count(*) filter (where status in ('failed', 'timed_out')) as failed, count(*) filter (where status = 'cancelled') as cancelled,
            count(*) filter (where status = 'waiting') as waiting
          from executions where workspace_id = $1 and created_at > now() - make_interval(days => $2)
-           and (trigger_kind <> 'job' or $3)`,
+           and trigger_kind <> 'trial' and (trigger_kind <> 'job' or $3)`,
         [workspaceId, days, args.include_jobs === true],
       ),
     )

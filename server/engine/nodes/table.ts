@@ -83,9 +83,10 @@ export function makeNodes(deps: NodeDeps, more: readonly AnyKind[] = []): NodeTa
 export const descriptorsOf = (nodes: NodeTable): ReadonlyMap<string, NodeDescriptor> =>
   new Map([...nodes].map(([type, kind]) => [type, kind.descriptor]))
 
-/** The kinds that a worker runs; without a prototype, so that no type can name an inherited property. */
-export function runnableOf(nodes: NodeTable): Record<string, NodeKind> {
+/** The kinds that a worker runs, and `more` that no definition of a person may name; without a prototype, so that no type can name an inherited property. */
+export function runnableOf(nodes: NodeTable, more: readonly NodeKind[] = []): Record<string, NodeKind> {
   const runnable: Record<string, NodeKind> = Object.create(null)
   for (const [type, kind] of nodes) if (!isControl(kind)) runnable[type] = kind
+  for (const kind of more) runnable[kind.descriptor.type] = kind
   return runnable
 }

@@ -328,7 +328,7 @@ export const makeEffects = (deps: EffectDeps) => {
       executionId,
       workspaceId: owned.workspaceId,
       input: wanted.input,
-      trigger: { kind: 'workflow', id: toWire('exe', owned.executionId) },
+      trigger: { kind: owned.trigger.kind === 'trial' ? 'trial' : 'workflow', id: toWire('exe', owned.executionId) },
       startedBy: owned.startedBy,
       principalId,
       initiatedBy: initiatorsOfFollower(

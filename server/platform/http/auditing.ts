@@ -13,6 +13,7 @@ const reasons: [reason: string, operations: string[]][] = [
     'Executions and their journals say who began, answered and ended what; an entry for each would double the hottest writes.',
     [
       'runWorkflow',
+      'tryWorkflow',
       'runSystemWorkflow',
       'triggerWebhook',
       'respondToExecution',

@@ -112,6 +112,10 @@ const asking = {
 
 export const makeContext = (parts: ContextParts): Context => Object.assign(Object.create(asking), parts)
 
+/** The same caller in a transaction that the verb opened itself. */
+export const inTransaction = (ctx: Context, tx: Tx): Context =>
+  Object.assign(Object.create(Object.getPrototypeOf(ctx)), ctx, { maybeTx: tx })
+
 /** The scope of row security for this caller. */
 export const scopeOf = (ctx: Pick<Context, 'maybeWorkspace' | 'maybePerson' | 'credential'>) => ({
   workspaceId: ctx.maybeWorkspace?.workspace_id ?? null,

@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { isObject } from '#model/json'
 import { api } from '#web/api.ts'
 import { Badge, StatusBadge } from '#web/ui/badge.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
 import { Duration } from '#web/ui/time.tsx'
+import { PinButton } from '../run/effects.tsx'
 import { useEditor } from '../store.ts'
 
 /** What the node gave in the run that is shown. */
@@ -26,12 +28,28 @@ export function NodeDataTab({ id }: { id: string }) {
           <span className="font-mono text-xs">{run.error.code}</span> {run.error.message}
         </p>
       )}
-      {run.output !== undefined && <Output executionId={execution.execution_id} output={run.output} />}
+      {run.output !== undefined && (
+        <Output
+          executionId={execution.execution_id}
+          output={run.output}
+          pin={(output) =>
+            execution.workflow_id && <PinButton id={id} workflowId={execution.workflow_id} output={output} />
+          }
+        />
+      )}
     </div>
   )
 }
 
-function Output({ executionId, output }: { executionId: string; output: unknown }) {
+function Output({
+  executionId,
+  output,
+  pin,
+}: {
+  executionId: string
+  output: unknown
+  pin(output: unknown): ReactNode
+}) {
   const sha256 = isObject(output) && typeof output.$blob === 'string' ? (output.$blob.split('/').at(-1) ?? null) : null
   const whole = useQuery({
     queryKey: ['readExecutionBlob', executionId, sha256],
@@ -46,6 +64,9 @@ function Output({ executionId, output }: { executionId: string; output: unknown 
   return shown === undefined ? (
     <p className="text-ink-3">Loading a large output…</p>
   ) : (
-    <JsonView label="Output" value={shown} />
+    <>
+      <JsonView label="Output" value={shown} />
+      <div>{pin(shown)}</div>
+    </>
   )
 }

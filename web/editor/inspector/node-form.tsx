@@ -10,6 +10,7 @@ import { FieldsField } from '../fields/fields-field.tsx'
 import { TextInput } from '../fields/inputs.tsx'
 import { FieldScopeProvider } from '../fields/scope.tsx'
 import { ValueField } from '../fields/value-field.tsx'
+import { TryButtons } from '../run/effects.tsx'
 import { useEditor, useEditorStore } from '../store.ts'
 import { useProblems } from '../use-problems.ts'
 import { ConnectionsList } from './connections-list.tsx'
@@ -97,6 +98,7 @@ export function NodeForm({ node }: { node: Node }) {
           />
         )}
       </header>
+      <TryButtons id={node.id} />
       <div className="px-4 pb-6">
         <Tabs
           tabs={[

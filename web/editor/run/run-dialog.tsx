@@ -3,6 +3,7 @@ import { isObject } from '#model/json'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { SchemaForm } from '#web/ui/schema-form.tsx'
 import { useDoc, useEditor } from '../store.ts'
+import { useEffectWords } from './effects.tsx'
 
 const keyOf = (workflowId: string): string => `heddle.sample.${workflowId}`
 
@@ -25,8 +26,8 @@ type Props = { open: boolean; workflowId: string; onClose(): void; onRun(input: 
 /** A sample input, remembered for the next time. */
 export function RunDialog({ open, workflowId, onClose, onRun }: Props) {
   const doc = useDoc()
-  const dirty = useEditor((state) => state.dirty && !state.readOnly)
-  const first = useEditor((state) => state.base === null)
+  const readOnly = useEditor((state) => state.readOnly)
+  const { words, acting } = useEffectWords()
   const last = useEditor((state) => state.execution?.input)
   const [sample, setSample] = useState<unknown>(undefined)
   useEffect(() => {
@@ -38,11 +39,9 @@ export function RunDialog({ open, workflowId, onClose, onRun }: Props) {
       onClose={onClose}
       title="Run with this input"
       description={
-        !dirty
+        readOnly
           ? undefined
-          : first
-            ? 'Your draft is saved as the first version and becomes active.'
-            : 'Your changes are saved as a new version first. It does not become active.'
+          : `Your draft is tried as it stands; no version is saved. ${words}${acting.length > 0 ? `: ${acting.join(', ')}` : ''}.`
       }
       size="medium"
     >

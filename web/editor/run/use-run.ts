@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from 'react'
+import type { Effects } from '#model/touch'
 import { watchExecution } from '#sdk/sockets'
 import type { Execution } from '#sdk/types.generated'
 import { api, newKey } from '#web/api.ts'
@@ -8,6 +9,10 @@ const ENDED: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled', 
 export const hasEnded = (execution: Pick<Execution, 'status'>): boolean => ENDED.has(execution.status)
 
 const READ_AFTER_MS = 100
+
+/** Of a draft: all of it, one step, or everything up to a step. */
+export type Part = { node_id: string } | { until: string } | undefined
+export type Trying = { input: unknown; part: Part; pinned: Record<string, unknown>; effects: Effects }
 
 /** The run that the canvas shows: followed live until it ends. */
 export function useRun(workflowId: string, store: EditorStore, shown: string | undefined) {
@@ -19,7 +24,7 @@ export function useRun(workflowId: string, store: EditorStore, shown: string | u
     if (shown !== undefined) return
     let current = true
     const read = async (): Promise<void> => {
-      const { items } = await api.listExecutions({ workflow_id: workflowId, limit: 1 })
+      const { items } = await api.listExecutions({ workflow_id: workflowId, limit: 1, include_trials: 'true' })
       const last = items[0]
       if (!last || !current || store.get().execution) return
       const execution = await api.getExecution({ execution_id: last.execution_id })
@@ -79,7 +84,30 @@ export function useRun(workflowId: string, store: EditorStore, shown: string | u
     },
     [workflowId, store],
   )
-  return { start, starting, own: executionId !== undefined, hide: () => setExecutionId(undefined) }
+  const tryDraft = useCallback(
+    async ({ input, part, pinned, effects }: Trying): Promise<void> => {
+      setStarting(true)
+      try {
+        const tried = await api.tryWorkflow(
+          {
+            workflow_id: workflowId,
+            definition: store.doc(),
+            input: input as Record<string, unknown>,
+            pinned,
+            effects,
+            ...part,
+          },
+          { idempotencyKey: newKey() },
+        )
+        store.set({ execution: null })
+        setExecutionId(tried.execution_id ?? undefined)
+      } finally {
+        setStarting(false)
+      }
+    },
+    [workflowId, store],
+  )
+  return { start, tryDraft, starting, own: executionId !== undefined, hide: () => setExecutionId(undefined) }
 }
 
 export type Run = ReturnType<typeof useRun>

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { HeddleProblem } from '#sdk/problems'
 import type { WorkflowVersion } from '#sdk/types.generated'
 import { api, invalidate, newKey, useApi } from '#web/api.ts'
-import { readDoc } from '../document/document.ts'
+import { type Doc, readDoc } from '../document/document.ts'
 import { toProblem } from '../document/problems.ts'
 import type { EditorStore } from '../store.ts'
 
@@ -12,6 +12,15 @@ export type Saved =
   | { kind: 'saved'; version: WorkflowVersion }
   | { kind: 'newer'; version: WorkflowVersion }
   | { kind: 'refused'; error: unknown }
+
+/** What the service refused stands at the node that it concerns. */
+export function showRefusal(store: EditorStore, error: unknown, doc: Doc = store.doc()): void {
+  if (!(error instanceof HeddleProblem) || error.status !== 422) return
+  const refused = error.errors
+    .filter(({ path }) => path.startsWith('/definition'))
+    .map(({ path, message }) => toProblem(doc, { path: path.slice('/definition'.length), message }))
+  if (refused.length > 0) store.set({ refused, panel: 'problems' })
+}
 
 /** Saving, and knowing of versions that others have saved since. Versions only ever add; still nobody should overlook one. */
 export function useSaving(workflowId: string, store: EditorStore) {
@@ -43,12 +52,7 @@ export function useSaving(workflowId: string, store: EditorStore) {
         void invalidate('listVersions', 'getWorkflow', 'diffVersions')
         return { kind: 'saved', version }
       } catch (error) {
-        if (error instanceof HeddleProblem && error.status === 422) {
-          const refused = error.errors.map(({ path, message }) =>
-            toProblem(doc, { path: path.replace(/^\/definition/, ''), message }),
-          )
-          store.set({ refused, panel: 'problems' })
-        }
+        showRefusal(store, error, doc)
         return { kind: 'refused', error }
       } finally {
         busy.current = false

@@ -14,6 +14,7 @@ const execution: Execution = {
   initiated_by: [],
   principal_id: null,
   retry_of: null,
+  trial: false,
   parent_execution_id: null,
   created_at: '2026-01-01T00:00:00.000Z',
   started_at: null,

@@ -42,6 +42,7 @@ export function RunTable({
           workflow: 'a workflow',
           system: 'the system',
           user: 'a person',
+          trial: 'a trial',
         }[row.trigger.kind] ?? row.trigger.kind)
   return (
     <Table

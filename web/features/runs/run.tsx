@@ -87,7 +87,7 @@ function Run({ execution_id }: { execution_id: string }) {
             execution={run}
             frames={frames}
             definition={definition}
-            {...(mayAct && ended && { onRetry: setRetrying })}
+            {...(mayAct && ended && !run.trial && { onRetry: setRetrying })}
           />
         )}
       </Loaded>
@@ -110,10 +110,10 @@ const maySteer = (run: Execution, role: WorkflowRole, userId: string): boolean =
 /** The graph this run follows, for anyone who may read the workflow's versions; a built-in one has a single one of its own. */
 function useDefinition(run: Execution | undefined, workflow: Workflow | undefined): Definition | undefined {
   const { version } = useVersion(run?.workflow_id ?? null, run?.version_id ?? null)
-  return useMemo(
-    () => (version ? definitionOf(version) : (workflow?.definition as Definition | undefined)),
-    [version, workflow?.definition],
-  )
+  const isTrial = run?.trial === true
+  const trial = useApi('getTrial', { execution_id: run?.execution_id ?? '' }, { enabled: isTrial })
+  const whole = isTrial ? trial.data?.definition : workflow?.definition
+  return useMemo(() => (version ? definitionOf(version) : (whole as Definition | undefined)), [version, whole])
 }
 
 const LineState = ({ connection }: { connection: Connection }) =>
@@ -148,6 +148,7 @@ function Actions({ execution, onRetry }: { execution: Execution; onRetry(from: s
       </>
     )
   }
+  if (execution.trial) return null
   return (
     <Button
       icon={RotateCcw}

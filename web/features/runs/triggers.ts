@@ -12,4 +12,5 @@ export const triggers = [
   { value: 'embed,channel', label: 'Visitors and channels' },
   { value: 'workflow', label: 'Other workflows' },
   { value: 'job', label: 'Jobs' },
+  { value: 'trial', label: 'Trials of drafts' },
 ]
