@@ -34,12 +34,12 @@ const numberOf = (schema: JsonObject, isWhole: boolean): number => {
 
 const objectOf = (schema: JsonObject, depth: number): JsonObject => {
   const properties = isObject(schema.properties) ? schema.properties : {}
-  return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, valueOf(inner, depth + 1)]))
+  return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, sampleOf(inner, depth + 1)]))
 }
 
 const listOf = (schema: JsonObject, depth: number): Json[] => {
   const count = typeof schema.minItems === 'number' ? Math.min(schema.minItems, 10) : 0
-  return Array.from({ length: count }, () => valueOf(schema.items, depth + 1))
+  return Array.from({ length: count }, () => sampleOf(schema.items, depth + 1))
 }
 
 const first = (schema: JsonObject): Json | undefined => {
@@ -49,14 +49,14 @@ const first = (schema: JsonObject): Json | undefined => {
   return undefined
 }
 
-function valueOf(schema: Json | undefined, depth: number): Json {
+function sampleOf(schema: Json | undefined, depth: number): Json {
   if (!isObject(schema) || depth > MAX_DEPTH) return null
   const named = first(schema)
   if (named !== undefined) return named
   for (const branches of [schema.anyOf, schema.oneOf])
-    if (Array.isArray(branches) && branches.length > 0) return valueOf(branches[0], depth + 1)
+    if (Array.isArray(branches) && branches.length > 0) return sampleOf(branches[0], depth + 1)
   if (Array.isArray(schema.allOf))
-    return Object.assign({}, ...schema.allOf.map((one) => valueOf(one, depth + 1)).filter(isObject))
+    return Object.assign({}, ...schema.allOf.map((one) => sampleOf(one, depth + 1)).filter(isObject))
   switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
     case 'string':
       return textOf(schema)
@@ -76,7 +76,7 @@ function valueOf(schema: Json | undefined, depth: number): Json {
 }
 
 /** A value that fits the schema, as far as its types, enums, examples and defaults say. */
-export const plausibleValue = (schema: Json | undefined): Json => valueOf(schema, 0)
+export const plausibleValue = (schema: Json | undefined): Json => sampleOf(schema, 0)
 
 const MOCKED_TEXT = 'This text is mocked.'
 
