@@ -2,7 +2,7 @@
 
 create table trials (
   workspace_id uuid not null references workspaces on delete cascade,
-  -- The same id as its execution has.
+  -- The same id as its execution has, or the run of a suite.
   trial_id uuid not null,
   workflow_id uuid not null,
   -- What the person sent, and what runs: the draft with pinned and mocked answers in the place of nodes.
@@ -23,7 +23,7 @@ create policy owner_all on trials to heddle_owner using (true) with check (true)
 create policy own on trials to heddle_app using (workspace_id = app_workspace());
 grant select, insert, delete on trials to heddle_app;
 
--- Trials whose executions are over and no longer kept, or never began.
+-- Trials whose executions or runs are no longer kept, or never began.
 create function forget_trials(most integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -32,6 +32,7 @@ begin
   delete from trials t where (t.workspace_id, t.trial_id) in (
     select o.workspace_id, o.trial_id from trials o where o.created_at < now() - interval '1 day'
       and not exists (select from executions e where e.workspace_id = o.workspace_id and e.execution_id = o.trial_id)
+      and not exists (select from ledger_runs r where r.workspace_id = o.workspace_id and r.run_id = o.trial_id)
     order by o.created_at limit most);
   get diagnostics forgotten = row_count;
   return forgotten;
