@@ -16,6 +16,7 @@ const viewOf = (more: Partial<ExecutionView>): ExecutionView =>
     results: null,
     results_blob: blob,
     waiting_for: [],
+    trigger: { kind: 'user', id: null },
     nodes: [],
     ...more,
   }) as unknown as ExecutionView

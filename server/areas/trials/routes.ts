@@ -12,7 +12,7 @@ const example = {
       { id: 'total', type: 'set', args: { values: { sum: { $cel: 'nodes.order.output.body.lines.sum()' } } } },
     ],
     edges: [{ from: { node: 'order' }, to: 'total' }],
-    output: { $ref: 'nodes.total.output.sum' },
+    output: { $cel: 'nodes.total.output.sum' },
   },
   input: {},
   pinned: { order: { status: 200, headers: {}, body: { lines: [3, 4] } } },
