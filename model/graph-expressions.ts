@@ -2,9 +2,9 @@ import { compileTree } from './cel.ts'
 import type { Ast } from './cel-ast.ts'
 import { parseCel } from './cel-parser.ts'
 import { children, memberOf } from './cel-tree.ts'
-import type { Json } from './definition.ts'
+import type { Json, JsonObject } from './definition.ts'
 import { ExpressionFailure } from './expression-failure.ts'
-import { isCel, isReference, ROOT_NAMES } from './expressions.ts'
+import { isCel, isExpression, isReference, ROOT_NAMES } from './expressions.ts'
 import type { Issue } from './issue.ts'
 import { at, isObject } from './json.ts'
 import { parseReference } from './reference.ts'
@@ -161,3 +161,7 @@ function nodeName(node: Ast): { id: string; field: string | undefined } | undefi
   if (outer?.target.op === 'id' && outer.target.args === 'nodes') return { id: outer.key, field: inner.key }
   return undefined
 }
+
+/** Where a schema says `x-value: "literal"`, no expression may stand: code must not be computed from data. */
+export const standsForValue = (value: Json, schema: JsonObject): boolean =>
+  schema['x-value'] === undefined ? isExpression(value) : schema['x-value'] === 'graph'

@@ -12,6 +12,16 @@ export function* allNodes(graph: Graph): Generator<Node> {
   }
 }
 
+/** The same with the place of each, as a JSON Pointer. */
+export function* allNodesWithPaths(graph: Graph, path = ''): Generator<{ node: Node; path: string }> {
+  for (const [index, node] of graph.nodes.entries()) {
+    const where = `${path}/nodes/${index}`
+    yield { node, path: where }
+    const body = bodyOf(node)
+    if (body && Array.isArray(body.nodes)) yield* allNodesWithPaths(body as unknown as Graph, `${where}/args/body`)
+  }
+}
+
 /** Whether one of its nodes is of a kind whose usage is counted. */
 export const isMetered = (definition: Definition, kinds: Kinds): boolean =>
   [...allNodes(definition)].some(({ type }) => kinds.get(type)?.metered === true)

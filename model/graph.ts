@@ -5,7 +5,7 @@ import { hasBody } from './body.ts'
 import type { Definition, Edge, Graph, Json, JsonObject, Node } from './definition.ts'
 import { isCel, isExpression } from './expressions.ts'
 import { checkEdges, portsOf } from './graph-edges.ts'
-import { checkValue, newTally, type Tally, type Visible } from './graph-expressions.ts'
+import { checkValue, newTally, standsForValue, type Tally, type Visible } from './graph-expressions.ts'
 import { makeOrder, type Order } from './graph-order.ts'
 import { readGraph, readObject } from './graph-shape.ts'
 import type { Issue } from './issue.ts'
@@ -132,6 +132,7 @@ function checkNode(node: Node, path: string, visible: Visible, outer: Surroundin
   }
   const args = node.args ?? {}
   errors.push(...validateJson(kind.args_schema, args, { opaque: standsForValue, path: `${path}/args` }))
+  if (kind.checkArgs) errors.push(...kind.checkArgs(args, `${path}/args`))
   let body: Graph | undefined
   for (const [key, value] of Object.entries(args)) {
     const where = at(`${path}/args`, key)
@@ -155,10 +156,6 @@ function seenBy({ args_schema }: NodeDescriptor, key: string, visible: Visible):
   const roots = isObject(schema) ? schema['x-roots'] : undefined
   return Array.isArray(roots) ? { ...visible, roots: new Set(roots.map(String)) } : visible
 }
-
-/** Where a schema says `x-value: "literal"`, no expression may stand: code must not be computed from data. */
-const standsForValue = (value: Json, schema: JsonObject): boolean =>
-  schema['x-value'] === undefined ? isExpression(value) : schema['x-value'] === 'graph'
 
 /** Where a schema says `x-one-of: "list"`, an expression may stand only beside that list, which says what it may give. */
 function checkBounds(args: JsonObject, { args_schema }: NodeDescriptor, path: string, errors: Issue[]): void {

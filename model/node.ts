@@ -1,4 +1,5 @@
 import type { JsonObject } from './definition.ts'
+import type { Issue } from './issue.ts'
 
 export type JsonSchema = JsonObject
 
@@ -10,7 +11,7 @@ export type NodeDescriptor = {
   type: string
   kind: 'tool' | 'capability' | 'agent'
   /** Heading of the palette under which the editor shows it. */
-  group: 'control' | 'people' | 'tools' | 'data' | 'language' | 'agents' | 'messages'
+  group: 'control' | 'people' | 'tools' | 'data' | 'language' | 'agents' | 'messages' | 'services'
   title: string
   description: string
   icon: string
@@ -25,4 +26,6 @@ export type NodeDescriptor = {
   metered?: boolean
   /** Arguments a freshly dropped node starts with. */
   defaults: JsonObject
+  /** What its schema cannot say, where one argument decides what another may be. Not known in the browser. */
+  checkArgs?(args: JsonObject, path: string): Issue[]
 }

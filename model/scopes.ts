@@ -22,6 +22,7 @@ export const scopeAreas = {
   Payments: 'payments',
   Presence: 'presence',
   'Service accounts': 'service-accounts',
+  Services: 'services',
   Subscriptions: 'subscriptions',
   Suites: 'suites',
   Teams: 'teams',

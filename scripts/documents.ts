@@ -5,6 +5,7 @@ import { gapsOf, makeOpenApi } from '#platform/http/openapi/document'
 import type { AnyRoute } from '#platform/http/route'
 import { printNodes } from './node-reference.ts'
 import { printSdk } from './sdk.ts'
+import { serviceDocuments } from './service-reference.ts'
 import { printWorkflowNodes } from './workflow-nodes.ts'
 
 // The documents that are printed from the program. After a change of a route table, a setting or a node, print them again
@@ -78,4 +79,5 @@ export const documents: Record<string, (app: Described) => string> = {
   'sdk/types.generated.ts': (app) => sdkOf(app).types,
   'sdk/operations.generated.ts': (app) => sdkOf(app).operations,
   'sdk/workflows/nodes.generated.ts': ({ nodes }) => printWorkflowNodes(nodes.values()),
+  ...serviceDocuments(),
 }

@@ -75,6 +75,7 @@ const GROUPS: [NodeDescriptor['group'], string][] = [
   ['control', 'Flow'],
   ['people', 'People'],
   ['tools', 'Tools'],
+  ['services', 'Services'],
   ['data', 'Data'],
   ['messages', 'Messages'],
   ['language', 'Language'],

@@ -103,6 +103,10 @@ import type {
   SecondFactorRequired,
   SecondFactors,
   ServiceAccount,
+  ServiceDetail,
+  ServiceInList,
+  ServiceOptions,
+  ServiceOptionsRequest,
   Session,
   SetupConfirmation,
   SetupIntent,
@@ -737,6 +741,12 @@ export type Operations = {
   chooseWorkspaceModel: { input: { workspace_id: string } & NewWorkspaceModel; answer: WorkspaceModel; required: true }
   /** The kinds of credentials and the known services, as forms for an editor */
   listCredentialKinds: { input: Record<string, never>; answer: CredentialKinds; required: false }
+  /** The services that `service.call` knows, with their actions */
+  listServices: { input: { limit?: number; cursor?: string; q?: string }; answer: { items: Array<ServiceInList>; next_cursor: string | null }; required: false }
+  /** One service, with the arguments of its actions as JSON Schemas */
+  getService: { input: { service: string }; answer: ServiceDetail; required: true }
+  /** What can be chosen for a field of an action, read from the service with your credential */
+  listServiceOptions: { input: { service: string } & ServiceOptionsRequest; answer: ServiceOptions; required: true }
   /** Your event destinations, and for owners of the workspace all of them */
   listDestinations: { input: { limit?: number; cursor?: string }; answer: { items: Array<EventDestination>; next_cursor: string | null }; required: false }
   /** Send events to an address */
@@ -1080,6 +1090,9 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getWorkspaceModel: ["GET", "/api/workspaces/{workspace_id}/language-model"],
   chooseWorkspaceModel: ["PUT", "/api/workspaces/{workspace_id}/language-model"],
   listCredentialKinds: ["GET", "/api/credential-kinds"],
+  listServices: ["GET", "/api/services", ["limit","cursor","q"]],
+  getService: ["GET", "/api/services/{service}"],
+  listServiceOptions: ["POST", "/api/services/{service}/options"],
   listDestinations: ["GET", "/api/event-destinations", ["limit","cursor"]],
   createDestination: ["POST", "/api/event-destinations"],
   getDestination: ["GET", "/api/event-destinations/{destination_id}"],

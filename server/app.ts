@@ -52,6 +52,7 @@ import { jobLinks, wireJobs } from '#server/wiring/jobs'
 import { startMaintenance } from '#server/wiring/maintenance'
 import { wirePayments } from '#server/wiring/payments'
 import { wireProviders } from '#server/wiring/providers'
+import { wireServices } from '#server/wiring/services'
 import { wireThreads } from '#server/wiring/threads'
 import { wireWorkflows } from '#server/wiring/workflows'
 
@@ -119,6 +120,12 @@ export async function makeApp(options: AppOptions): Promise<App> {
     baseUrl: options.baseUrl,
     standingInExecution: () => workflows.standings.execution,
   })
+  const services = wireServices({
+    outgoing: providers.outgoing,
+    conversion: providers.conversion,
+    files: files.use,
+    openFor: credentials.openFor,
+  })
   const data = wireData({ config, db, vault, log, jobs: links.hooks })
   const identity = wireIdentity({
     config,
@@ -164,6 +171,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     kinds: [...data.kinds, ...threads.kinds, ...(options.kinds ?? [])],
     ...(options.release !== undefined && { release: options.release }),
     references: new Map([...data.references, ...threads.references, ...credentials.references]),
+    checkMore: services.checkDefinition,
     onDeleted: [links.workflowDeleted, forgetState],
     onEnded: [
       async ({ workspaceId, executionId }) => void (await data.datasetUse.forgetExecution(workspaceId, executionId)),
@@ -256,6 +264,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     ...conversations.routes,
     ...threads.routes,
     ...credentials.routes,
+    ...services.routes,
     ...destinations.routes,
     ...variableRoutes(),
     ...stateRoutes(),

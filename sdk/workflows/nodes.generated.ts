@@ -45,6 +45,8 @@ export const notify = define<{ user_ids?: Array<string>; title: string; body: st
 
 export const odds = { fetch: define<{ date: string; regions?: Array<"us" | "us2" | "us_dfs" | "us_ex" | "uk" | "eu" | "fr" | "se" | "au">; markets?: Array<"h2h" | "spreads" | "totals" | "outrights" | "h2h_lay" | "outrights_lay"> }, { date?: string; games?: Array<Record<string, Untyped>>; provider?: string; fetched_at?: string }, "out">("odds.fetch") }
 
+export const service = { call: define<{ service: string; action: string; credential_id?: string; args?: Record<string, Untyped> }, Untyped, "out">("service.call") }
+
 /** Defines named values that later nodes can reference. */
 export const set = <const V extends Record<string, unknown>>(args: { values: V }): Spec<Resolved<V>, "out"> => ({ type: "set", args })
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#model/definition'
-import type { NodeDescriptor } from '#model/node'
+import type { Effect, NodeDescriptor } from '#model/node'
 import type { Logger } from '#platform/log'
 
 /** One attempt of one node, with its arguments already resolved to plain JSON. */
@@ -78,6 +78,8 @@ export class NotBegun extends Error {
 /** A kind the worker runs outside the interpreter: one file in `nodes/` each. */
 export type NodeKind = {
   descriptor: NodeDescriptor
+  /** Where its arguments decide it; they are literals, so that it is known before the node runs. */
+  effectOf?(args: JsonObject): Effect
   run(call: NodeCall): Promise<NodeResult>
   /** Why it cannot be used in this installation (a provider not configured), or null. */
   unavailable?(): string | null

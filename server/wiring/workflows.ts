@@ -75,6 +75,7 @@ export type WorkflowWiringOptions = {
   kinds: AnyKind[]
   release?: number
   references: ReadonlyMap<string, ReferenceCheck>
+  checkMore: NonNullable<WorkflowDependencies['checkMore']>
   files: { use: Files; takeFiles: TakeFiles; keepFile: KeepFile }
   onDeleted: WorkflowDependencies['onDeleted']
   onEnded: ((execution: EndedExecution) => Promise<void>)[]
@@ -192,6 +193,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     kinds: () => descriptorsOf(nodes),
     system,
     references: new Map([...options.references, ...peopleAndVersions]),
+    checkMore: options.checkMore,
     onDeleted: options.onDeleted,
     retentionDays: config.HEDDLE_RETENTION_DAYS,
   })

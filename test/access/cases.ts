@@ -12,6 +12,7 @@ import type { Cases } from './matrix.ts'
 import { notificationCases, presenceCases } from './notifications.ts'
 import { paymentCases } from './payments.ts'
 import { serviceAccountCases } from './service-accounts.ts'
+import { serviceCases } from './services.ts'
 import { subscriptionCases } from './subscriptions.ts'
 import { teamCases } from './teams.ts'
 import { threadCases } from './threads.ts'
@@ -41,4 +42,5 @@ export const cases: Cases = {
   ...variableCases,
   ...serviceAccountCases,
   ...fileCases,
+  ...serviceCases,
 }

@@ -31,6 +31,18 @@ const withQuery = (hop: Hop, name: string, value: string): Hop => {
   return { ...hop, url }
 }
 
+/** The step of the path that stands for the secret. */
+export const SECRET_STEP = ':credential'
+
+const withPath = (hop: Hop, value: string): Hop => {
+  const url = new URL(hop.url)
+  url.pathname = url.pathname
+    .split('/')
+    .map((step) => (step === SECRET_STEP ? encodeURIComponent(value).replaceAll('%3A', ':') : step))
+    .join('/')
+  return { ...hop, url }
+}
+
 const basic = (username: string, password: string): string => Buffer.from(`${username}:${password}`).toString('base64')
 
 /** `{field}` stands for a secret of that name. */
@@ -40,6 +52,7 @@ const filled = (template: string, secrets: Secrets): string =>
 function applyService(hop: Hop, { config, secrets }: Opened): Hop {
   const { apply } = findPreset(String(config.service)) ?? {}
   let applied = hop
+  if (apply?.path !== undefined) applied = withPath(applied, filled(apply.path, secrets))
   for (const [name, template] of Object.entries(apply?.headers ?? {}))
     applied = withHeader(applied, name, filled(template, secrets))
   for (const [name, template] of Object.entries(apply?.query ?? {}))
@@ -110,6 +123,7 @@ export function makeOutgoingCredential(
   const { certificate, private_key } = opened.secrets
   return {
     name: opened.name,
+    hosts: opened.hosts,
     allows: (url) => hostAllowed(opened.hosts, url),
     apply: (hop) => applyTo(hop, opened),
     mask: makeMask(valuesOf(opened)),

@@ -12,6 +12,8 @@ export type Preset = {
   fields?: { name: string; title: string }[]
   apply?: {
     headers?: Record<string, string>
+    /** Written where the path of a request has the step `:credential`. */
+    path?: string
     query?: Record<string, string>
     basic?: [username: string, password: string]
   }

@@ -235,3 +235,13 @@ export const listKnown = async (
       )
     ).map(({ id }) => id),
   )
+
+export const describeCredential = (
+  tx: Tx,
+  workspaceId: string,
+  credentialId: string,
+): Promise<{ name: string; service: string | null; kind: CredentialKind } | undefined> =>
+  tx.maybe('select name, service, kind from credentials where workspace_id = $1 and credential_id = $2', [
+    workspaceId,
+    credentialId,
+  ])

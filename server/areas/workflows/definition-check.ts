@@ -3,6 +3,7 @@ import { credentialIdsIn, isCredentialId } from '#model/credential-ids'
 import type { Definition, Json } from '#model/definition'
 import { type Kinds, validateDefinition } from '#model/graph'
 import { literalIds } from '#model/graph-ids'
+import type { Issue } from '#model/issue'
 import { isObject } from '#model/json'
 import type { Tx } from '#platform/db/pool'
 import { invalid, unknownReference } from '#platform/errors'
@@ -18,9 +19,11 @@ export type DefinitionCheckDependencies = {
   kinds: () => Kinds
   system: ReadonlyMap<string, SystemWorkflow>
   references: ReadonlyMap<string, ReferenceCheck>
+  /** What only the workspace can say of a definition: whether its credentials are for what they are used for. */
+  checkMore?(tx: Tx, workspaceId: string, definition: Definition): Promise<Issue[]>
 }
 
-export function makeDefinitionCheck({ kinds, system, references }: DefinitionCheckDependencies) {
+export function makeDefinitionCheck({ kinds, system, references, checkMore }: DefinitionCheckDependencies) {
   /**
    * Validates what a person sent, everything it refers to, and whether they may do what it does. What stands there already may
    * be sent back.
@@ -61,6 +64,8 @@ export function makeDefinitionCheck({ kinds, system, references }: DefinitionChe
           await refuseUnknown('cred', named.id, `${path}/nodes/${index}/args${named.path}`)
         }
     if (unknown.length > 0) throw unknownReference(...unknown)
+    const more = isKept ? [] : ((await checkMore?.(ctx.tx, workspace_id, result.definition)) ?? [])
+    if (more.length > 0) throw invalid(more.map((issue) => ({ ...issue, path: path + issue.path })))
     if (!isKept) requireRights(role, result.definition, kinds())
     return result.definition
   }

@@ -12,7 +12,7 @@ export type Context = {
   vars?: JsonObject | undefined
   /** Gives each node's retries their own, repeatable jitter. */
   seed: string
-  effectOf(type: string): Effect
+  effectOf(type: string, args?: JsonObject): Effect
   /** What expressions see as `callbacks`: the address of each `wait.event` node of this graph; absent where it has none. */
   callbacks?: Record<string, { url: string }>
   callbackUrl?(nodePath: string): string

@@ -22,7 +22,7 @@ export const failed = (
   if (!node) return
   const error = errorOf(cause, id, attempt)
   pass.commands.push(...closingOf(node, attempt))
-  const isAtMostOnce = pass.context.effectOf(node.type) === 'at_most_once'
+  const isAtMostOnce = pass.context.effectOf(node.type, node.args) === 'at_most_once'
   const ending = { code: error.code, retryable, ...more }
   const delay = nextAttemptIn(node.retry, attempt, ending, { isAtMostOnce, seed: `${pass.context.seed}:${id}` })
   if (delay !== undefined) {

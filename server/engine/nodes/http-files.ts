@@ -43,27 +43,49 @@ function partFor(name: string, value: Json, file: OpenFile | undefined): Part {
   return { head: Buffer.from(`${disposition}\r\n\r\n`), bytes: text.length, chunks: () => once(text) }
 }
 
-type Sent = { body: StreamedBody; contentType: string }
+export type Sent = { body: StreamedBody; contentType: string }
+type Run = Pick<NodeCall, 'workspaceId' | 'executionId'>
 
 /** The body of a request that holds files; undefined where it has none. */
 export async function streamedBody(files: Files, call: NodeCall): Promise<Sent | undefined> {
   const { multipart, body } = call.args
-  if (isFileValue(body)) {
-    const file = await files.open(call, body)
-    return { body: { bytes: file.bytes, chunks: () => file.chunks() }, contentType: file.media_type }
-  }
-  if (!isObject(multipart)) return undefined
-  if ([...filesIn(multipart)].reduce((sum, { $file }) => sum + Number($file.bytes || 0), 0) > files.maxBytes) {
+  if (isFileValue(body)) return fileBody(files, call, body)
+  return isObject(multipart) ? formBody(files, call, multipart) : undefined
+}
+
+export async function fileBody(files: Files, run: Run, value: Json): Promise<Sent> {
+  const file = await files.open(run, value)
+  return { body: { bytes: file.bytes, chunks: () => file.chunks() }, contentType: file.media_type }
+}
+
+/** A form of texts and files. */
+export async function formBody(files: Files, run: Run, fields: JsonObject): Promise<Sent> {
+  if ([...filesIn(fields)].reduce((sum, { $file }) => sum + Number($file.bytes || 0), 0) > files.maxBytes) {
     throw new NodeFailure('file_too_large', `the files have more than ${files.maxBytes} bytes together`, {
       retryable: false,
     })
   }
   const parts: Part[] = []
-  for (const [name, given] of Object.entries(multipart)) {
+  for (const [name, given] of Object.entries(fields)) {
     for (const value of Array.isArray(given) ? given : [given]) {
-      parts.push(partFor(name, value, isFileValue(value) ? await files.open(call, value) : undefined))
+      parts.push(partFor(name, value, isFileValue(value) ? await files.open(run, value) : undefined))
     }
   }
+  return inParts('form-data', parts)
+}
+
+/** JSON and a file in one body, as `multipart/related`. */
+export async function relatedBody(files: Files, run: Run, json: JsonObject, value: Json): Promise<Sent> {
+  const file = await files.open(run, value)
+  const text = Buffer.from(JSON.stringify(json))
+  const head = (type: string): Buffer => Buffer.from(`Content-Type: ${type}\r\n\r\n`)
+  return inParts('related', [
+    { head: head('application/json; charset=UTF-8'), bytes: text.length, chunks: () => once(text) },
+    { head: head(file.media_type), bytes: file.bytes, chunks: () => file.chunks() },
+  ])
+}
+
+function inParts(kind: 'form-data' | 'related', parts: readonly Part[]): Sent {
   // Not to be foreseen: a file that held it could add parts to the form.
   const boundary = `heddle-${randomBytes(20).toString('hex')}`
   const opening = Buffer.from(`--${boundary}\r\n`)
@@ -82,7 +104,7 @@ export async function streamedBody(files: Files, call: NodeCall): Promise<Sent |
     }
     yield end
   }
-  return { body: { bytes, chunks }, contentType: `multipart/form-data; boundary=${boundary}` }
+  return { body: { bytes, chunks }, contentType: `multipart/${kind}; boundary=${boundary}` }
 }
 
 const nameIn = (headers: Record<string, string>, url: string): string => {
@@ -94,7 +116,7 @@ const nameIn = (headers: Record<string, string>, url: string): string => {
 export const savingAnswer =
   (
     files: Files,
-    call: NodeCall,
+    call: Pick<NodeCall, 'workspaceId' | 'executionId' | 'effectKey'>,
     isOk: (status: number) => boolean,
     done: (file: Json) => void,
   ): OutgoingRequest['into'] =>

@@ -2,12 +2,12 @@ import { credentialField, type OpenCredential, openNamed } from '#engine/credent
 import { type Files, fileSchema } from '#engine/files'
 import { NodeFailure, type NodeKind } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
-import { isObject, measureJson } from '#model/json'
+import { isObject } from '#model/json'
 import { SECOND } from '#platform/clock'
 import { OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing, OutgoingResponse } from '#platform/outgoing/outgoing'
 import { retryAfterS } from '#platform/outgoing/retry-after'
-import { hasTooManyKeys } from '#platform/sandbox/keys'
+import { bodyOf } from './http-body.ts'
 import { multipartSchema, savingAnswer, streamedBody } from './http-files.ts'
 import { fetchPages, paginateField } from './http-pages.ts'
 import { awaitRate, rateField, type TakeRate } from './http-rate.ts'
@@ -22,7 +22,6 @@ const FILE_TIMEOUT = 900 * SECOND
 /** JSON of this size takes the main thread some 40 ms to parse. */
 const MAX_BYTES = 5 * 1024 * 1024
 const MAX_ERROR_BODY = 2_000
-const JSON_LIMITS = { depth: 64, nodes: 1_000_000 }
 
 const without = (...names: string[]): JsonObject => ({ not: { anyOf: names.map((name) => ({ required: [name] })) } })
 
@@ -186,35 +185,6 @@ function addressOf(args: JsonObject): string {
       if (item !== null) url.searchParams.append(name, String(item))
   }
   return url.href
-}
-
-function bodyOf({ headers, body }: OutgoingResponse): Json {
-  if (body.length === 0) return null
-  const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
-  if (/^application\/(.+\+)?json$/.test(type)) {
-    return parseJson(body.toString('utf8'))
-  }
-  const isText =
-    type === '' ||
-    type.startsWith('text/') ||
-    /^application\/(.+\+)?(xml|javascript|x-www-form-urlencoded|yaml|x-ndjson|jsonl)$/.test(type)
-  return isText ? body.toString('utf8') : { base64: body.toString('base64'), content_type: type }
-}
-
-function parseJson(text: string): Json {
-  const unreadable = (message: string): NodeFailure =>
-    new NodeFailure('response_unreadable', message, { retryable: false })
-  if (hasTooManyKeys(text))
-    throw new NodeFailure('response_too_large', 'the objects of the answer have too many keys', { retryable: false })
-  let value: Json
-  try {
-    value = JSON.parse(text) as Json
-  } catch {
-    throw unreadable('the answer says it is JSON and is not')
-  }
-  if (measureJson(value, JSON_LIMITS) !== 'ok')
-    throw unreadable('the JSON of the answer is nested too deeply or too large')
-  return value
 }
 
 function statusFailure(answer: OutgoingResponse): NodeFailure {

@@ -31,6 +31,7 @@ const GROUPS: readonly { group: NodeDescriptor['group']; title: string }[] = [
   { group: 'control', title: 'Flow' },
   { group: 'people', title: 'People' },
   { group: 'tools', title: 'Tools' },
+  { group: 'services', title: 'Services' },
   { group: 'data', title: 'Data' },
   { group: 'messages', title: 'Messages' },
   { group: 'language', title: 'Language' },

@@ -26,6 +26,7 @@ import { makeMailSend } from './mail-send.ts'
 import { map } from './map.ts'
 import { makeNotify, type Notify } from './notify.ts'
 import { makeOddsFetch } from './odds-fetch.ts'
+import { makeServiceCall } from './service-call.ts'
 import { set } from './set.ts'
 import { subworkflow } from './subworkflow.ts'
 import { makeTransform } from './transform.ts'
@@ -69,6 +70,7 @@ export function makeNodes(deps: NodeDeps, more: readonly AnyKind[] = []): NodeTa
     makeFileRead(deps),
     makeFileWrite(deps),
     makeFileConvert(deps),
+    makeServiceCall(deps),
     ...more,
   ]
   const table = new Map<string, AnyKind>()

@@ -1,5 +1,6 @@
 import type { ExecutionError, Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
+import type { Effect } from '#model/node'
 import { advance, begin, goOn, type Happening, type Step } from '../interpreter/advance.ts'
 import { apply } from '../interpreter/apply.ts'
 import type { Allowance } from '../interpreter/pass.ts'
@@ -16,8 +17,10 @@ export const journalFact = (self: Self, work: Work, fact: Fact): void => {
   work.facts.push(fact)
 }
 
-const typeOf = (frame: Frame, fact: Fact): string =>
-  frame.context.graph.nodes.find((node) => node.id === fact.data.node_id)?.type ?? ''
+const effectIn = ({ context }: Frame, fact: Fact): Effect => {
+  const node = context.graph.nodes.find(({ id }) => id === fact.data.node_id)
+  return context.effectOf(node?.type ?? '', node?.args)
+}
 
 const usageIn = ({ type, data }: Fact): Json | undefined => {
   if (type === 'node.succeeded') return data.usage
@@ -83,8 +86,7 @@ const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Fram
   }
   // A first attempt that may be repeated needs no row: without one, the item begins anew. What waits needs one: the execution
   // may park, and begun anew with every resumption a timer would never end.
-  const repeatable = (fact: Fact): boolean =>
-    fact.type === 'node.started' && frame.context.effectOf(typeOf(frame, fact)) !== 'at_most_once'
+  const repeatable = (fact: Fact): boolean => fact.type === 'node.started' && effectIn(frame, fact) !== 'at_most_once'
   const row = rowOf(frame, item)
   if (!frame.written && row.status !== 'waiting' && facts.every(repeatable)) return
   frame.written = true

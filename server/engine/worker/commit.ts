@@ -16,7 +16,7 @@ export const carryOut = (self: Self, commands: Work['commands']): void => {
   for (const { frame, command } of commands) {
     if (self.gone || self.cancel) return
     // While it is being given back only what was announced as happening at most once is still done.
-    const announced = command.do === 'run' && self.top.context.effectOf(command.type) === 'at_most_once'
+    const announced = command.do === 'run' && self.top.context.effectOf(command.type, command.args) === 'at_most_once'
     if (!self.releasing || announced) self.deps.carryOut(self.live, frame, command)
   }
 }

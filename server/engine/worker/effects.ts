@@ -149,7 +149,8 @@ export const makeEffects = (deps: EffectDeps) => {
     } catch (error) {
       if (error instanceof NotBegun) throw error.cause
       // What may happen at most once is not tried again, no matter who is to blame.
-      if (kind?.descriptor.effect !== 'at_most_once' || !platformFault(error, 'node')) throw error
+      if (frame.context.effectOf(command.type, command.args) !== 'at_most_once' || !platformFault(error, 'node'))
+        throw error
       throw new NodeFailure('outcome_unknown', TROUBLE_MEANWHILE, { retryable: false })
     } finally {
       clearTimeout(timer)

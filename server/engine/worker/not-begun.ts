@@ -7,7 +7,7 @@ import type { Owned } from './owned.ts'
 /** The nodes of this append whose effects are begun only when it is durable. */
 export const announced = ({ commands }: Work): NodeAttempt[] =>
   commands.flatMap(({ frame, command }) =>
-    command.do === 'run' && frame.context.effectOf(command.type) === 'at_most_once'
+    command.do === 'run' && frame.context.effectOf(command.type, command.args) === 'at_most_once'
       ? [{ nodePath: frame.prefix + command.node, attempt: command.attempt }]
       : [],
   )

@@ -1,3 +1,4 @@
+import type { JsonObject } from '#model/definition'
 import type { Effect } from '#model/node'
 import type { LoadDefinition } from '../definitions.ts'
 import { initiatorsOfRow } from '../initiators.ts'
@@ -15,7 +16,7 @@ import type { ExecutionRow, Inboxes, Journals } from './store.ts'
 export const makeReader = (deps: {
   ports: EnginePorts
   loadDefinition: LoadDefinition
-  effectOf(type: string): Effect
+  effectOf(type: string, args?: JsonObject): Effect
   now(): number
   understanding: Understanding
   /** Whether a newer release than this one has worked on the database. */

@@ -75,7 +75,7 @@ export const contextOf = (
   },
   trigger: { kind: TriggerKind; id: string | null },
   definition: Definition,
-  effectOf: (type: string) => Effect,
+  effectOf: (type: string, args?: JsonObject) => Effect,
   callbackUrl?: EnginePorts['callbackUrl'],
 ): Context => {
   // Written only when an expression asks for it: 30 µs an execution, measured.
@@ -112,7 +112,7 @@ export const ownedFromStart = (
   start: StartRow,
   definition: Definition,
   vars: JsonObject | undefined,
-  effectOf: (type: string) => Effect,
+  effectOf: (type: string, args?: JsonObject) => Effect,
   callbackUrl?: EnginePorts['callbackUrl'],
 ): Owned => {
   const { workflowId, versionId, startedBy, input, trigger } = start

@@ -161,7 +161,7 @@ const takeUp = async (self: Self, work: Work): Promise<void> => {
   const resumed = await resumeFrame(self, top)
   const mayNotBeRepeated = (command: Resumed): boolean =>
     command.do === 'run' &&
-    top.context.effectOf(command.type) === 'at_most_once' &&
+    top.context.effectOf(command.type, command.args) === 'at_most_once' &&
     !wasNotBegun(self.owned, { nodePath: command.node, attempt: command.attempt })
   for (const one of resumed)
     if (one.do !== 'tell' && !mayNotBeRepeated(one)) work.commands.push({ frame: top, command: one })

@@ -12,7 +12,7 @@ export const resumeItem = (live: Live, work: Work, item: Frame, resumed: readonl
   for (const again of resumed) {
     const interrupted =
       again.do === 'run' &&
-      item.context.effectOf(again.type) === 'at_most_once' &&
+      item.context.effectOf(again.type, again.args) === 'at_most_once' &&
       !live.wasNotBegun({ nodePath: item.prefix + again.node, attempt: again.attempt })
     if (again.do === 'tell') live.step(work, item, [again.happening])
     else if (interrupted) live.step(work, item, [outcomeUnknown(again)])

@@ -1,4 +1,4 @@
-import type { Definition } from '#model/definition'
+import type { Definition, JsonObject } from '#model/definition'
 import { makeLru } from '#model/lru'
 import type { Effect } from '#model/node'
 import { wantsVariables } from '#model/variables'
@@ -119,7 +119,10 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   let stopping = false
   let emptied: (() => void) | undefined
 
-  const effectOf = (type: string): Effect => ports.nodes[type]?.descriptor.effect ?? 'pure'
+  const effectOf = (type: string, args?: JsonObject): Effect => {
+    const kind = ports.nodes[type]
+    return kind?.effectOf?.(args ?? {}) ?? kind?.descriptor.effect ?? 'pure'
+  }
   const { loadDefinition } = ports
   const understanding = makeUnderstanding(ports.nodes)
   const platformErrors = { database: 0, storage: 0, load: 0 }

@@ -9,6 +9,8 @@ import type { Mask } from './mask.ts'
  */
 export type OutgoingCredential = {
   name: string
+  /** What it was stored for: names, or `*.` and a name. */
+  hosts?: readonly string[]
   allows(url: URL): boolean
   apply(hop: Hop): Hop
   mask: Mask

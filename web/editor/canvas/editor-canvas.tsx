@@ -7,6 +7,7 @@ import { reconnect, refuseConnection, removeItems, setPositions } from '../docum
 import { type DocGraph, graphAt } from '../document/document.ts'
 import { marksIn } from '../document/problems.ts'
 import { KIND_TYPE } from '../palette/kind-tile.tsx'
+import { draggedKind } from '../services/service-kinds.ts'
 import { type EditorStore, useEditor, useEditorStore, useGraph } from '../store.ts'
 import { useProblems } from '../use-problems.ts'
 import { Breadcrumb } from './breadcrumb.tsx'
@@ -47,7 +48,7 @@ export function EditorCanvas({ flow }: { flow: RefObject<Flow | null> }) {
   useClipboard(box)
 
   const onDrop = (event: DragEvent): void => {
-    const kind = store.kinds.table.get(event.dataTransfer.getData(KIND_TYPE))
+    const kind = draggedKind(store.kinds.table, event.dataTransfer.getData(KIND_TYPE))
     if (!kind || !flow.current) return
     event.preventDefault()
     const { x, y } = flow.current.screenToFlowPosition({ x: event.clientX, y: event.clientY })

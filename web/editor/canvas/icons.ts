@@ -1,5 +1,6 @@
 import {
   Bell,
+  Blocks,
   Bot,
   Box,
   Braces,
@@ -32,6 +33,7 @@ import {
 
 const icons: Record<string, LucideIcon> = {
   bell: Bell,
+  blocks: Blocks,
   bot: Bot,
   braces: Braces,
   chart: ChartColumn,

@@ -4,6 +4,7 @@ import { CreateHere } from '#web/features/credentials/create-here.tsx'
 import { mayRun } from '#web/features/workflows/role.ts'
 import { useWorkflowId } from '#web/features/workflows/workflow-page.tsx'
 import { useMe, useRole } from '#web/session.tsx'
+import { useFittingPresets } from '../services/choices.tsx'
 import { AddButton } from './add-button.tsx'
 import { SelectInput, TextInput } from './inputs.tsx'
 import { useFieldScope } from './scope.tsx'
@@ -108,6 +109,7 @@ function CredentialPick(props: PickProps) {
   const { readOnly } = useFieldScope()
   const [creating, setCreating] = useState(false)
   const forModel = /model/i.test(props.label)
+  const fitting = useFittingPresets()
   const { data } = useAll('listCredentials', { limit: 200, usable: 'true', ...(forModel && { kind: 'llm' }) })
   return (
     <div className="flex flex-col gap-1">
@@ -116,13 +118,15 @@ function CredentialPick(props: PickProps) {
         nothing="No credentials yet"
         choices={data
           ?.filter(({ kind }) => forModel || kind !== 'llm')
+          .filter(({ service }) => fitting === null || service === null || fitting.includes(service))
           .map(({ credential_id, name, hosts }) => ({ id: credential_id, name: `${name} (${hosts.join(', ')})` }))}
       />
       {!readOnly && <AddButton onClick={() => setCreating(true)}>Create one here</AddButton>}
       <CreateHere
         open={creating}
         onClose={() => setCreating(false)}
-        kind={forModel ? 'llm' : 'bearer'}
+        key={fitting?.[0] ?? 'any'}
+        kind={forModel ? 'llm' : fitting?.[0] === undefined ? 'bearer' : `service:${fitting[0]}`}
         onCreated={({ credential_id }) => props.onChange(credential_id)}
       />
     </div>

@@ -1,6 +1,7 @@
 import type { Json } from '#model/definition'
 import { isObject } from '#model/json'
 import { Switch } from '#web/ui/field.tsx'
+import { ChoiceField } from '../services/choices.tsx'
 import { AnyField } from './any-field.tsx'
 import { CasesField } from './cases-field.tsx'
 import { FieldsField } from './fields-field.tsx'
@@ -88,6 +89,8 @@ function TextField({ schema, value, id, label, onChange, required }: ValueProps 
   const change = (next: string): void => onChange(next === '' && !required ? undefined : next)
   if (typeof schema['x-id'] === 'string')
     return <IdField id={id} label={label} prefix={schema['x-id']} value={text} onChange={onChange} />
+  if (typeof schema['x-options'] === 'string')
+    return <ChoiceField id={id} options={schema['x-options']} value={text} onChange={change} />
   const editor = String(schema['x-editor'] ?? '')
   if (editor !== '') {
     return (

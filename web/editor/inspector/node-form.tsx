@@ -11,6 +11,8 @@ import { TextInput } from '../fields/inputs.tsx'
 import { FieldScopeProvider } from '../fields/scope.tsx'
 import { ValueField } from '../fields/value-field.tsx'
 import { TryButtons } from '../run/effects.tsx'
+import { ServiceForm } from '../services/service-form.tsx'
+import { SERVICE_CALL } from '../services/service-kinds.ts'
 import { useEditor, useEditorStore } from '../store.ts'
 import { useProblems } from '../use-problems.ts'
 import { ConnectionsList } from './connections-list.tsx'
@@ -45,7 +47,13 @@ export function NodeForm({ node }: { node: Node }) {
       {kind && <p className="text-ink-2">{kind.description}</p>}
       <LooseProblems id={node.id} schema={kind?.args_schema} />
       {!scope.readOnly && <SecretHeaders node={node} onChange={(args) => change((before) => ({ ...before, args }))} />}
-      {kind ? (
+      {kind?.type === SERVICE_CALL ? (
+        <ServiceForm
+          node={node}
+          kind={kind}
+          onChange={(args) => change((before) => ({ ...before, args }), aboutChange(node.args ?? {}, args))}
+        />
+      ) : kind ? (
         <FieldsField
           ValueField={ValueField}
           bare

@@ -5,9 +5,10 @@ import { cx } from '#web/ui/cx.ts'
 import { add } from '../actions.ts'
 import type { Kind } from '../kinds.ts'
 import { isNarrow } from '../narrow.ts'
+import { draggedText, useServiceKinds } from '../services/service-kinds.ts'
 import { useEditorStore } from '../store.ts'
 import { KIND_TYPE, KindTile } from './kind-tile.tsx'
-import { searchKinds } from './search.ts'
+import { foundServices, searchKinds } from './search.ts'
 
 const KEY = 'heddle.palette'
 
@@ -16,12 +17,14 @@ export function Palette() {
   const store = useEditorStore()
   const [open, setOpen] = useState(() => !isNarrow() && localStorage.getItem(KEY) !== 'closed')
   const [search, setSearch] = useState('')
+  const services = useServiceKinds(store.kinds.table)
   const groups = useMemo(
     () =>
-      store.kinds.groups
-        .map(({ title, kinds }) => ({ title, kinds: searchKinds(kinds, search) }))
-        .filter(({ kinds }) => kinds.length > 0),
-    [store, search],
+      [
+        ...store.kinds.groups.map(({ title, kinds }) => ({ title, kinds: searchKinds(kinds, search) })),
+        { title: 'Actions of services', kinds: foundServices(services, search) },
+      ].filter(({ kinds }) => kinds.length > 0),
+    [store, services, search],
   )
   const toggle = (): void => {
     if (!isNarrow()) localStorage.setItem(KEY, open ? 'closed' : 'open')
@@ -66,7 +69,7 @@ export function Palette() {
           <div key={title}>
             <h3 className="px-1.5 pt-3 pb-1 text-xs font-medium text-ink-3">{title}</h3>
             {kinds.map((kind) => (
-              <PaletteItem key={kind.type} kind={kind} onAdd={() => addKind(kind)} />
+              <PaletteItem key={`${kind.type} ${kind.title}`} kind={kind} onAdd={() => addKind(kind)} />
             ))}
           </div>
         ))}
@@ -83,7 +86,7 @@ function PaletteItem({ kind, onAdd }: { kind: Kind; onAdd(): void }) {
       draggable
       title={kind.available ? kind.description : `${kind.description}\n\nNot set up here: ${kind.unavailable_reason}`}
       onDragStart={(event) => {
-        event.dataTransfer.setData(KIND_TYPE, kind.type)
+        event.dataTransfer.setData(KIND_TYPE, draggedText(kind))
         event.dataTransfer.effectAllowed = 'copy'
       }}
       onClick={onAdd}

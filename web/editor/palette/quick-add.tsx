@@ -8,9 +8,10 @@ import { add, join } from '../actions.ts'
 import { freePort, refuseConnection, type Way } from '../document/commands.ts'
 import { titleOf } from '../document/document.ts'
 import { SearchBox } from '../search-box.tsx'
+import { useServiceKinds } from '../services/service-kinds.ts'
 import { type EditorStore, type QuickAdd as Quick, useEditor, useEditorStore } from '../store.ts'
 import { KindTile } from './kind-tile.tsx'
-import { searchKinds } from './search.ts'
+import { foundServices, searchKinds } from './search.ts'
 
 type Entry = { key: string; text: string; icon: ReactNode; name: ReactNode; hint: string; choose(): void }
 
@@ -113,13 +114,14 @@ function List({ quick }: { quick: NonNullable<Quick> }) {
 
 function useEntries(quick: NonNullable<Quick>, search: string): Entry[] {
   const store = useEditorStore()
+  const services = useServiceKinds(store.kinds.table)
   return useMemo(() => {
     const graph = store.graph()
-    const kinds = searchKinds([...store.kinds.table.values()], search)
+    const kinds = [...searchKinds([...store.kinds.table.values()], search), ...foundServices(services, search)]
     const from = quick.mode === 'connect' ? graph.nodes.find(({ id }) => id === quick.from) : undefined
     const fresh = (after?: Way): Entry[] =>
       kinds.map((kind) => ({
-        key: kind.type,
+        key: `${kind.type} ${kind.title}`,
         text: kind.title,
         icon: <KindTile kind={kind} className="size-7" />,
         name: kind.title,
@@ -154,5 +156,5 @@ function useEntries(quick: NonNullable<Quick>, search: string): Entry[] {
     )
     const free = freePort(graph, from, kind)
     return [...there, ...(free === undefined ? [] : fresh({ node: from.id, port: free }))]
-  }, [store, quick, search])
+  }, [store, services, quick, search])
 }

@@ -2,7 +2,7 @@ import type { Kind } from '../kinds.ts'
 
 // Finding a kind by a few letters: its title first, then its keywords, then what it does.
 
-export function searchKinds(kinds: readonly Kind[], text: string): Kind[] {
+export function searchKinds<K extends Kind>(kinds: readonly K[], text: string): K[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return [...kinds]
   return kinds
@@ -11,6 +11,12 @@ export function searchKinds(kinds: readonly Kind[], text: string): Kind[] {
     .sort((a, b) => b.score - a.score || a.order - b.order)
     .map(({ kind }) => kind)
 }
+
+const MAX_FOUND = 40
+
+/** Actions of services: only what is searched for, since there are hundreds. */
+export const foundServices = <K extends Kind>(kinds: readonly K[], text: string): K[] =>
+  text.trim().length < 2 ? [] : searchKinds(kinds, text).slice(0, MAX_FOUND)
 
 function rank(kind: Kind, word: string): number {
   const title = kind.title.toLowerCase()

@@ -1,0 +1,15 @@
+import type { Tx } from '#platform/db/pool'
+import { findPreset } from './presets.ts'
+import * as store from './store.ts'
+
+/** What other areas may know of a credential without opening it. */
+export const describeCredential = (
+  tx: Tx,
+  workspaceId: string,
+  credentialId: string,
+): Promise<{ name: string; service: string | null; kind: string } | undefined> =>
+  store.describeCredential(tx, workspaceId, credentialId)
+
+/** The kinds of credentials that these known services take. */
+export const kindsOfPresets = (services: readonly string[]): string[] =>
+  services.flatMap((service) => findPreset(service)?.kind ?? [])

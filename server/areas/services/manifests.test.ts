@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeOutgoingCredential } from '#areas/credentials/apply'
+import { findPreset } from '#areas/credentials/presets'
+import { NodeFailure } from '#engine/node'
+import { callService } from '#engine/services/call'
+import type { Json, JsonObject } from '#model/definition'
+import { checkSchema } from '#model/json-schema-check'
+import type { OutgoingCredential } from '#platform/outgoing/credential'
+import { makeConversion } from '#providers/conversion/process'
+import { readManifests, serviceCatalogue } from '#providers/services/catalogue'
+import { Manifest } from '#providers/services/manifest'
+import { templateFunctions } from '#providers/services/template'
+import { makeNodeCall } from '#test/harness/node-call'
+import { type ActionCase, readCases, type ServiceCases, seenIn, toldOf, wantedIn } from '#test/services/exchange'
+import { FILE, makeTestFiles, startVendor } from '#test/services/vendor'
+
+// Every action of every service against a server of our own: method, address, headers and body as the vendor's reference has
+// them, the vendor's answer, its refusal and its request to wait.
+
+const catalogue = serviceCatalogue()
+const cases = readCases()
+let vendor: Awaited<ReturnType<typeof startVendor>>
+const conversion = makeConversion()
+
+beforeAll(async () => {
+  vendor = await startVendor()
+})
+afterAll(async () => {
+  await vendor.close()
+  await conversion.close()
+})
+
+function credentialOf({ credential }: ServiceCases): OutgoingCredential | undefined {
+  if (credential === undefined) return undefined
+  const preset = findPreset(credential.service)
+  if (!preset) throw new Error(`there is no known service ${credential.service}`)
+  const { secrets = {}, token, config } = credential
+  return makeOutgoingCredential({
+    name: 'Test',
+    kind: preset.kind,
+    hosts: credential.hosts ?? preset.hosts,
+    config: {
+      ...preset.config,
+      ...(preset.kind === 'service' && { service: preset.service }),
+      ...config,
+    } as JsonObject,
+    secrets,
+    ...(token !== undefined && { tokens: { access_token: token } }),
+  })
+}
+
+/** `"$file"` in a case is the file of the tests. */
+const withFiles = (value: Json): Json => {
+  if (value === '$file') return FILE as unknown as Json
+  if (Array.isArray(value)) return value.map(withFiles)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withFiles(inner)]))
+}
+
+const files = makeTestFiles()
+const call = (name: string, action: string, given: ServiceCases, args: Json) => {
+  const service = catalogue.get(name)!
+  return callService(
+    { outgoing: vendor.outgoing, files, conversion },
+    {
+      service,
+      action: service.actions.get(action)!,
+      args: withFiles(args) as JsonObject,
+      credential: credentialOf(given),
+    },
+    makeNodeCall({ effectKey: 'the-key-of-the-attempt' }),
+  )
+}
+
+describe('the manifests', () => {
+  test('are as the schema says', () => {
+    for (const manifest of readManifests())
+      expect(Manifest.safeParse(manifest).error?.message, manifest.service).toBe(undefined)
+  })
+
+  test('each has a file of cases, with every action in it', () => {
+    for (const { service, actions } of catalogue.values())
+      expect([service, Object.keys(cases.get(service)?.actions ?? {}).sort()]).toEqual([
+        service,
+        [...actions.keys()].sort(),
+      ])
+  })
+
+  test('name credentials that are known, choices that are there, and arguments that exist', () => {
+    for (const service of catalogue.values()) {
+      for (const name of service.credentials) expect(findPreset(name), `${service.service}: ${name}`).toBeDefined()
+      for (const [name, { action }] of Object.entries(service.options ?? {}))
+        expect(service.actions.get(action), `${service.service}: ${name}`).toBeDefined()
+      for (const action of service.actions.values()) {
+        const place = `${service.service}.${action.name}`
+        const known = new Set([...Object.keys(action.args_schema.properties as JsonObject), 'item', 'index'])
+        const { output: _output, args_schema, ...request } = action
+        expect(checkSchema(args_schema), place).toEqual([])
+        for (const [, used] of JSON.stringify(request).matchAll(/"\$(\w+)[^"]*"(?!:)/g))
+          expect(known, place).toContain(used)
+        for (const [, used] of JSON.stringify(request).matchAll(/"\$(\w+)":/g))
+          if (!/^(filter|select|top|search|orderby|expand|count)$/.test(used!))
+            expect(templateFunctions, place).toContain(`$${used}`)
+        for (const [field, schema] of Object.entries(args_schema.properties as Record<string, JsonObject>)) {
+          const options = schema['x-options']
+          if (options !== undefined) expect(Object.keys(service.options ?? {}), `${place}: ${field}`).toContain(options)
+          expect(
+            JSON.stringify({ ...request, base: service.base_url, headers: service.headers }),
+            `${place}: ${field} is not used`,
+          ).toMatch(new RegExp(field === 'max_items' ? '' : `[${'$'}{+']${field}\\b|"${field}"`))
+        }
+      }
+    }
+  })
+})
+
+const expected = (
+  { sends, args: _args, answer: _answer, answers: _answers, gives: _gives, jsons, ...sent }: ActionCase,
+  given: ServiceCases,
+) => [sends].flat().map((request, index) => wantedIn(request, given, jsons ? { ...sent, json: jsons[index]! } : sent))
+
+for (const [name, given] of cases)
+  describe(name, () => {
+    test.each(Object.entries(given.actions))('%s', async (action, one) => {
+      vendor.received.length = 0
+      files.saved.length = 0
+      const answers = one.answers ?? [one.answer ?? {}]
+      vendor.answer(...answers.map(toldOf))
+      const output = await call(name, action, given, one.args ?? {})
+      const wanted = expected(one, given)
+      expect(await Promise.all(vendor.received.map((received) => seenIn(received, one)))).toEqual(wanted)
+      expect(output).toEqual(one.gives ?? toldOf(answers[0]).body)
+    })
+
+    test('a refusal is told with its code, its text and the status', async () => {
+      const [first] = Object.keys(given.actions)
+      const action = given.error.action ?? first!
+      const [status, body, headers = {}] = given.error.answer
+      vendor.answer({ status, body, headers })
+      const failure = await call(name, action, given, given.actions[action]!.args ?? {}).catch(
+        (error: unknown) => error,
+      )
+      expect(failure).toBeInstanceOf(NodeFailure)
+      const { code, message, details, retryable } = failure as NodeFailure
+      expect({ code, message, details, retryable }).toMatchObject(given.error.failure)
+    })
+
+    test('a request to wait is tried again after that time', async () => {
+      const [first] = Object.keys(given.actions)
+      const action = given.error.action ?? first!
+      const [status, body, headers = {}] = given.rate.answer
+      vendor.answer({ status, body, headers })
+      const failure = (await call(name, action, given, given.actions[action]!.args ?? {}).catch(
+        (error: unknown) => error,
+      )) as NodeFailure
+      expect([failure.code, failure.retryable, failure.nothingDone]).toEqual(['rate_limited', true, true])
+      if (given.rate.after === undefined) expect(failure.retryAfterS).toBeUndefined()
+      else expect(failure.retryAfterS).toBeCloseTo(given.rate.after, -1)
+    })
+  })

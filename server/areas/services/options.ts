@@ -1,0 +1,87 @@
+import { CredentialRefused } from '#areas/credentials/use'
+import { NodeFailure } from '#engine/node'
+import { needsCredential } from '#engine/nodes/service-call'
+import { callService, type ServiceDeps } from '#engine/services/call'
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import { SECOND } from '#platform/clock'
+import { invalid, problem, unknownReference } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { NOWHERE } from '#platform/ids'
+import type { OutgoingCredential } from '#platform/outgoing/credential'
+import type { Catalogue } from '#providers/services/catalogue'
+import { valueAt } from '#providers/services/paths'
+import { fillValues } from '#providers/services/template'
+import type { OptionsAnswer, OptionsRequest } from './schema.ts'
+import { findService } from './service.ts'
+
+// The choices of a field, read from the service itself with the caller's credential: channels, sheets, labels.
+
+const ANSWER_WITHIN = 20 * SECOND
+const MAX_OPTIONS = 500
+
+export type OpenFor = (wanted: {
+  workspaceId: string
+  credentialId: string
+  userId: string | null
+}) => Promise<OutgoingCredential>
+
+export type OptionParts = { catalogue: Catalogue; deps: ServiceDeps; openFor: OpenFor }
+
+const NO_FILES = { base64: async () => '', mime: async () => '' }
+
+export async function listServiceOptions(
+  { catalogue, deps, openFor }: OptionParts,
+  ctx: Context,
+  input: { service: string } & OptionsRequest,
+): Promise<OptionsAnswer> {
+  const service = findService(catalogue, input.service)
+  const options = Object.hasOwn(service.options ?? {}, input.options) ? service.options?.[input.options] : undefined
+  const action = options && service.actions.get(options.action)
+  if (!options || !action) throw invalid([{ path: '/options', message: `${service.title} has no such choices` }])
+  if (input.credential_id === undefined && needsCredential(service))
+    throw invalid([{ path: '/credential_id', message: 'is required: choose a credential first' }])
+  const given = (input.args ?? {}) as JsonObject
+  const own = await fillValues(options.args ?? {}, given, NO_FILES)
+  const missing = (action.args_schema.required as string[]).filter((name) => own[name] === undefined)
+  if (missing.length > 0)
+    throw invalid(missing.map((name) => ({ path: `/args/${name}`, message: 'choose this first' })))
+  const credential = input.credential_id === undefined ? undefined : await opened(openFor, ctx, input.credential_id)
+  const args = { ...own, ...(action.paginate && { max_items: MAX_OPTIONS }) }
+  const run = {
+    workspaceId: ctx.workspace.workspace_id,
+    executionId: NOWHERE,
+    effectKey: 'options',
+    signal: AbortSignal.any([ctx.signal, AbortSignal.timeout(ANSWER_WITHIN)]),
+    step: <T extends Json>(_name: string, work: () => Promise<T>): Promise<T> => work(),
+    progress: () => {},
+  }
+  try {
+    return choicesOf(await callService(deps, { service, action, args, credential }, run), options)
+  } catch (error) {
+    if (!(error instanceof NodeFailure)) throw error
+    throw problem('probe_failed', error.message)
+  }
+}
+
+async function opened(openFor: OpenFor, ctx: Context, credentialId: string): Promise<OutgoingCredential> {
+  const { workspace, person } = ctx
+  try {
+    return await openFor({ workspaceId: workspace.workspace_id, credentialId, userId: person.user_id })
+  } catch (error) {
+    if (!(error instanceof CredentialRefused)) throw error
+    if (error.code === 'credential_not_allowed') throw unknownReference('/credential_id')
+    throw problem('credential_unusable', error.message)
+  }
+}
+
+function choicesOf(output: Json, { value, label }: { value: string; label: string }): OptionsAnswer {
+  const items = isObject(output) && Array.isArray(output.items) ? output.items : Array.isArray(output) ? output : []
+  const choices = items.flatMap((item) => {
+    const chosen = valueAt(item, value)
+    if (typeof chosen !== 'string' && typeof chosen !== 'number') return []
+    return [{ value: chosen, label: String(valueAt(item, label) ?? chosen) }]
+  })
+  const more = (isObject(output) && output.more === true) || choices.length > MAX_OPTIONS
+  return { options: choices.slice(0, MAX_OPTIONS), more }
+}

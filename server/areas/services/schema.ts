@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { jsonObject, listQuery, reference } from '#platform/http/schema'
+import { effects } from '#providers/services/manifest'
+
+const effect = z
+  .enum(effects)
+  .describe('`read` changes nothing; `idempotent` may be repeated; `write` happens at most once')
+
+const ActionSummary = z.object({
+  name: z.string(),
+  title: z.string(),
+  description: z.string(),
+  effect,
+})
+
+const ServiceSummary = z.object({
+  service: z.string(),
+  title: z.string(),
+  description: z.string(),
+  keywords: z.array(z.string()).describe('Other words by which a search finds it'),
+  credentials: z.array(z.string()).describe('The known services of `GET /api/credential-kinds` whose credentials fit'),
+  credential_required: z.boolean().describe('Whether its actions need a `credential_id`'),
+  reference: z.string().describe('The reference of the vendor'),
+})
+
+export const ServiceInList = ServiceSummary.extend({
+  actions: z.array(ActionSummary).describe('With `q`, those that fit it'),
+}).meta({ id: 'ServiceInList' })
+export type ServiceInList = z.input<typeof ServiceInList>
+
+export const ServiceDetail = ServiceSummary.extend({
+  actions: z
+    .array(
+      ActionSummary.extend({
+        args_schema: jsonObject().describe(
+          'A JSON Schema; `x-options` names the choices that `POST …/options` lists for a field',
+        ),
+        paginated: z.boolean().describe('Whether the output is `{items, more}`'),
+      }),
+    )
+    .describe('What can be called'),
+  options: z
+    .record(z.string(), z.object({ args: z.array(z.string()).describe('The arguments that must be chosen before') }))
+    .describe('The choices that can be listed, by name'),
+}).meta({ id: 'ServiceDetail' })
+export type ServiceDetail = z.input<typeof ServiceDetail>
+
+export const servicesQuery = listQuery.extend({
+  q: z.string().max(100).optional().describe('Words in the names of services and actions'),
+})
+
+export const OptionsRequest = z
+  .strictObject({
+    options: z.string().max(60).describe('As `x-options` of the field names it'),
+    args: jsonObject().optional().describe('Arguments chosen so far'),
+    credential_id: reference('cred').optional(),
+  })
+  .meta({ id: 'ServiceOptionsRequest' })
+export type OptionsRequest = z.output<typeof OptionsRequest>
+
+export const OptionsAnswer = z
+  .object({
+    options: z
+      .array(z.object({ value: z.unknown().describe('A text or a number'), label: z.string().describe('For people') }))
+      .describe('The choices'),
+    more: z.boolean().describe('Whether there are more than were listed'),
+  })
+  .meta({ id: 'ServiceOptions' })
+export type OptionsAnswer = z.input<typeof OptionsAnswer>

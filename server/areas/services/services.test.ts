@@ -1,0 +1,190 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Answer, type Service, startService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type World } from '#test/harness/world'
+
+// Services through the HTTP surface: what is saved, what runs, and what comes back from a vendor on this machine.
+
+let vendor: Server
+let site: string
+let service: Service
+let world: World
+let credentialId: string
+let asked: { method: string; url: string; token: string; body: string }[] = []
+let answers: { status: number; headers?: Record<string, string>; body: unknown }[] = []
+const TOKEN = 'glpat-a-secret-of-the-test'
+
+const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}
+
+beforeAll(async () => {
+  vendor = createServer(async (request, response) => {
+    const body = await bodyOf(request)
+    asked.push({
+      method: request.method ?? '',
+      url: request.url ?? '',
+      token: String(request.headers['private-token']),
+      body,
+    })
+    const answer = answers.shift() ?? { status: 200, body: {} }
+    response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers })
+    response.end(JSON.stringify(answer.body))
+  })
+  await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
+  const { port } = vendor.address() as AddressInfo
+  site = `http://127.0.0.1:${port}`
+  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: `127.0.0.1:${port}` } })
+})
+beforeEach(async () => {
+  world = await makeWorld(service)
+  asked = []
+  answers = []
+  const made = await world.owner.call('POST', '/api/credentials', {
+    body: { name: 'GitLab', service: 'gitlab', hosts: [new URL(site).host], secrets: { value: TOKEN } },
+  })
+  expect(made.status, made.text).toBe(201)
+  credentialId = made.body.credential_id
+})
+afterAll(async () => {
+  await service?.stop()
+  vendor.close()
+})
+
+const node = (action: string, args: object, more: object = {}) => ({
+  id: 'call',
+  type: 'service.call',
+  args: { service: 'gitlab', action, credential_id: credentialId, args: { site, project: '1', ...args } },
+  ...more,
+})
+const save = (...nodes: object[]): Promise<Answer> =>
+  world.owner.call('POST', '/api/workflows', { body: { name: 'W', definition: { nodes, edges: [] } } })
+
+async function run(...nodes: object[]): Promise<Answer['body']> {
+  const made = await save(...nodes)
+  expect(made.status, made.text).toBe(201)
+  const started = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run`, { body: { input: {} } })
+  expect(started.status, started.text).toBe(202)
+  return until(async () => {
+    const { body } = await world.owner.call('GET', `/api/workflows/executions/${started.body.execution_id}`)
+    return body.finished_at !== null && body
+  }, 'the end of the run')
+}
+
+test('an action is called with the secret, and what comes back is masked', async () => {
+  answers = [{ status: 201, body: { iid: 4, echo: TOKEN } }]
+  const ended = await run(node('create_issue', { title: 'Broken', labels: ['bug'] }))
+  expect(ended.status, JSON.stringify(ended.error)).toBe('succeeded')
+  expect(asked).toEqual([
+    {
+      method: 'POST',
+      url: '/api/v4/projects/1/issues',
+      token: TOKEN,
+      body: '{"title":"Broken","labels":"bug"}',
+    },
+  ])
+  const shown = await world.owner.call('GET', `/api/workflows/executions/${ended.execution_id}/events`)
+  expect(shown.text).not.toContain(TOKEN)
+  expect(shown.text).toContain('•••')
+})
+
+test('a read is tried again after the time that the vendor names, a refusal is not', async () => {
+  answers = [
+    { status: 429, headers: { 'retry-after': '0' }, body: { message: 'Retry later' } },
+    { status: 200, body: { iid: 3 } },
+  ]
+  const retry = { retry: { max_attempts: 3, backoff_s: 1 } }
+  expect((await run(node('get_issue', { number: 3 }, retry))).status).toBe('succeeded')
+  expect(asked).toHaveLength(2)
+  answers = [{ status: 404, body: { message: '404 Project Not Found' } }]
+  const failed = await run(node('get_issue', { number: 3 }, retry))
+  expect(failed.error).toMatchObject({
+    code: 'service_refused',
+    message: 'GitLab answered 404: 404 Project Not Found',
+    details: { service: 'gitlab', action: 'get_issue', status: 404 },
+  })
+  expect(asked).toHaveLength(3)
+})
+
+test('a write whose outcome is not known is not repeated, one that was put off is', async () => {
+  const retry = { retry: { max_attempts: 3, backoff_s: 0 } }
+  answers = [{ status: 502, body: {} }]
+  const failed = await run(node('create_issue', { title: 'A' }, retry))
+  expect(failed.error.code).toBe('service_unavailable')
+  expect(asked).toHaveLength(1)
+  answers = [
+    { status: 429, headers: { 'retry-after': '0' }, body: {} },
+    { status: 201, body: { iid: 1 } },
+  ]
+  expect((await run(node('create_issue', { title: 'A' }, retry))).status).toBe('succeeded')
+  expect(asked).toHaveLength(3)
+})
+
+test('saving names what is wrong with a call, and with its credential', async () => {
+  const errorsOf = async (...nodes: object[]) => {
+    const refused = await save(...nodes)
+    expect(refused.status, refused.text).toBe(422)
+    return refused.body.errors
+  }
+  expect(await errorsOf(node('create_issue', { title: 7, extra: 1 }))).toEqual([
+    { path: '/definition/nodes/0/args/args/title', message: 'must be string' },
+    { path: '/definition/nodes/0/args/args/extra', message: 'unknown field' },
+  ])
+  expect(await errorsOf(node('fly', {}))).toEqual([
+    { path: '/definition/nodes/0/args/action', message: 'GitLab has no action "fly"' },
+  ])
+  const other = { id: 'a', type: 'service.call', args: { service: 'nothing', action: 'x' } }
+  expect(await errorsOf(other)).toEqual([
+    { path: '/definition/nodes/0/args/service', message: 'there is no service "nothing"' },
+  ])
+  const without = { ...node('list_projects', {}), args: { service: 'gitlab', action: 'list_projects' } }
+  expect(await errorsOf(without)).toMatchObject([{ path: '/definition/nodes/0/args/credential_id' }])
+  const slack = { service: 'slack', action: 'list_users', credential_id: credentialId }
+  const body = { nodes: [{ id: 's', type: 'service.call', args: slack }], edges: [] }
+  const inside = { id: 'm', type: 'map', args: { items: [1], body } }
+  expect(await errorsOf(inside)).toEqual([
+    {
+      path: '/definition/nodes/0/args/body/nodes/0/args/credential_id',
+      message: '"GitLab" is not for Slack; it takes a credential for slack or slack_oauth',
+    },
+  ])
+  expect((await save(node('create_issue', { title: { $ref: 'input.title' } }))).status).toBe(201)
+})
+
+test('the catalogue is searched by service and action, and gives the forms', async () => {
+  const found = await world.owner.call('GET', '/api/services?q=gitlab%20issue')
+  expect(found.body.items.map((item: { service: string }) => item.service)).toEqual(['gitlab'])
+  expect(found.body.items[0].actions.map((action: { name: string }) => action.name)).toContain('create_issue')
+  expect(found.body.items[0].actions.map((action: { name: string }) => action.name)).not.toContain('list_commits')
+  const first = await world.owner.call('GET', '/api/services?limit=2')
+  const second = await world.owner.call('GET', `/api/services?limit=2&cursor=${first.body.next_cursor}`)
+  expect(first.body.items).toHaveLength(2)
+  expect(second.body.items[0].service > first.body.items[1].service).toBe(true)
+  const one = await world.owner.call('GET', '/api/services/gitlab')
+  const create = one.body.actions.find((action: { name: string }) => action.name === 'create_issue')
+  expect(create.args_schema.required).toEqual(['project', 'title'])
+  expect(create.args_schema.properties.project['x-options']).toBe('projects')
+  expect(one.body.options.labels.args).toEqual(['site', 'project'])
+  expect((await world.owner.call('GET', '/api/services/nothing')).status).toBe(404)
+})
+
+test('choices are read with the credential of the person who asks', async () => {
+  const ask = (person: World['owner'], body: object) => person.call('POST', '/api/services/gitlab/options', { body })
+  answers = [{ status: 200, body: [{ id: 1, path_with_namespace: 'group/web' }] }]
+  const listed = await ask(world.owner, { options: 'projects', args: { site }, credential_id: credentialId })
+  expect(listed.body).toEqual({ options: [{ value: 1, label: 'group/web' }], more: false })
+  expect(asked[0]!.token).toBe(TOKEN)
+  const refused = await ask(world.member, { options: 'projects', args: { site }, credential_id: credentialId })
+  expect(refused.status).toBe(422)
+  expect(refused.body.code).toBe('unknown_reference')
+  const missing = await ask(world.owner, { options: 'labels', args: { site }, credential_id: credentialId })
+  expect(missing.body.errors).toEqual([{ path: '/args/project', message: 'choose this first' }])
+  answers = [{ status: 403, body: { message: 'Forbidden' } }]
+  const failed = await ask(world.owner, { options: 'projects', args: { site }, credential_id: credentialId })
+  expect([failed.status, failed.body.detail]).toEqual([422, 'GitLab answered 403: Forbidden'])
+  expect(asked).toHaveLength(2)
+})

@@ -1,0 +1,107 @@
+import { credentialField, type OpenCredential, openNamed } from '#engine/credentials'
+import { NodeFailure, type NodeKind } from '#engine/node'
+import { callService, type ServiceDeps } from '#engine/services/call'
+import type { JsonObject } from '#model/definition'
+import { standsForValue } from '#model/graph-expressions'
+import type { Issue } from '#model/issue'
+import { isObject } from '#model/json'
+import { validateJson } from '#model/json-schema'
+import type { Effect } from '#model/node'
+import { type Catalogue, serviceCatalogue } from '#providers/services/catalogue'
+import type { Service, ServiceAction, ServiceEffect } from '#providers/services/manifest'
+import { checked, fields } from './kind.ts'
+
+const name = (title: string): JsonObject => ({ type: 'string', title, maxLength: 60, 'x-value': 'literal' })
+
+const EFFECTS: Record<ServiceEffect, Effect> = { read: 'pure', idempotent: 'idempotent', write: 'at_most_once' }
+
+export type ServiceCallDeps = ServiceDeps & { openCredential: OpenCredential }
+
+type Found = { service: Service; action: ServiceAction }
+
+const find = (catalogue: Catalogue, args: JsonObject): Found | undefined => {
+  const service = typeof args.service === 'string' ? catalogue.get(args.service) : undefined
+  const action = typeof args.action === 'string' ? service?.actions.get(args.action) : undefined
+  return service && action && { service, action }
+}
+
+export const needsCredential = ({ credentials, credential_optional }: Service): boolean =>
+  credentials.length > 0 && credential_optional !== true
+
+/** What can be known of the arguments before the node runs. */
+export function checkServiceNode(catalogue: Catalogue, args: JsonObject, path: string): Issue[] {
+  if (typeof args.service !== 'string' || typeof args.action !== 'string') return []
+  const service = catalogue.get(args.service)
+  if (!service) return [{ path: `${path}/service`, message: `there is no service "${args.service.slice(0, 60)}"` }]
+  const action = service.actions.get(args.action)
+  if (!action)
+    return [{ path: `${path}/action`, message: `${service.title} has no action "${args.action.slice(0, 60)}"` }]
+  const issues: Issue[] = []
+  if (needsCredential(service) && args.credential_id === undefined)
+    issues.push({ path: `${path}/credential_id`, message: `is required: ${service.title} is called with a credential` })
+  if (service.credentials.length === 0 && args.credential_id !== undefined)
+    issues.push({ path: `${path}/credential_id`, message: `${service.title} takes no credential` })
+  const given = args.args ?? {}
+  return [...issues, ...validateJson(action.args_schema, given, { opaque: standsForValue, path: `${path}/args` })]
+}
+
+export const makeServiceCall = (deps: ServiceCallDeps, catalogue: Catalogue = serviceCatalogue()): NodeKind =>
+  checked({
+    descriptor: {
+      type: 'service.call',
+      kind: 'tool',
+      group: 'services',
+      title: 'Call a service',
+      description:
+        'An action of a known service, such as a row in a sheet or a message in a channel. Reads are repeated after a failure; what changes something is repeated only where the service knows it again.',
+      icon: 'blocks',
+      colour: '#0369a1',
+      keywords: ['service', 'integration', 'app', 'api', 'connector'],
+      args_schema: fields(
+        {
+          service: name('Service'),
+          action: name('Action'),
+          credential_id: credentialField(),
+          args: {
+            type: 'object',
+            title: 'Arguments',
+            description: 'What the action takes; docs/services has the list for each service',
+          },
+        },
+        ['service', 'action'],
+      ),
+      output_schema: {
+        description:
+          'What the service answered. An action that lists gives `items` and `more`; one that downloads gives `file`',
+      },
+      ports: ['out'],
+      effect: 'at_most_once',
+      defaults: { service: 'rss', action: 'read_feed', args: { url: 'https://example.com/feed.xml' } },
+      checkArgs: (args, path) => checkServiceNode(catalogue, args, path),
+    },
+    effectOf(args) {
+      const found = find(catalogue, args)
+      return found ? EFFECTS[found.action.effect] : 'pure'
+    },
+    async run(call) {
+      const { args } = call
+      const found = find(catalogue, args)
+      if (!found)
+        throw new NodeFailure(
+          'unknown_action',
+          `there is no service "${args.service}" with the action "${args.action}"`,
+          {
+            retryable: false,
+            nothingDone: true,
+          },
+        )
+      const credential = await openNamed(deps.openCredential, call, args.credential_id)
+      if (credential === undefined && needsCredential(found.service))
+        throw new NodeFailure('args_invalid', `${found.service.title} is called with a credential`, {
+          retryable: false,
+          nothingDone: true,
+        })
+      const given = isObject(args.args) ? args.args : {}
+      return { output: await callService(deps, { ...found, args: given, credential }, call) }
+    },
+  })

@@ -1,0 +1,262 @@
+import { type Files, isFileValue } from '#engine/files'
+import { type NodeCall, NodeFailure } from '#engine/node'
+import { bodyOf } from '#engine/nodes/http-body'
+import { fileBody, formBody, relatedBody, type Sent, savingAnswer } from '#engine/nodes/http-files'
+import type { Json, JsonObject } from '#model/definition'
+import { validateJson } from '#model/json-schema'
+import { jsonSize, MAX_VALUE_SIZE } from '#model/size'
+import { SECOND } from '#platform/clock'
+import type { OutgoingCredential } from '#platform/outgoing/credential'
+import { OutgoingFailure } from '#platform/outgoing/failure'
+import type { Outgoing, OutgoingResponse } from '#platform/outgoing/outgoing'
+import type { Conversion } from '#providers/conversion/index'
+import { refusalIn, type ServiceAnswer } from '#providers/services/answer'
+import type { Pages, Service, ServiceAction } from '#providers/services/manifest'
+import { firstPage, itemsOf, nextPage, PagesFailure, pageArgs } from '#providers/services/pages'
+import { valueAt } from '#providers/services/paths'
+import { buildRequest, type ServiceRequest, withDefaults, withoutPlus } from '#providers/services/request'
+import { asText, fillTemplate, TemplateFailure } from '#providers/services/template'
+import { filesForTemplate } from './template-files.ts'
+import { xmlBody } from './xml.ts'
+
+// The one executor: an action of any service as HTTP. It knows no vendor; everything that differs stands in the manifest.
+
+const TIMEOUT = 120 * SECOND
+const FILE_TIMEOUT = 900 * SECOND
+const MAX_BYTES = 5 * 1024 * 1024
+const MAX_PAGES = 1_000
+const MAX_JOURNALLED = 256 * 1024
+
+/** What a run gives an action; outside of runs there are no files. */
+export type ServiceRun = Pick<NodeCall, 'workspaceId' | 'executionId' | 'effectKey' | 'signal' | 'step' | 'progress'>
+
+export type ServiceDeps = {
+  outgoing: Pick<Outgoing, 'request'>
+  files: Files
+  conversion: Pick<Conversion, 'convert'>
+}
+
+export type ServiceCall = {
+  service: Service
+  action: ServiceAction
+  args: JsonObject
+  credential: OutgoingCredential | undefined
+}
+
+const permanent = (code: string, message: string, details?: Json): NodeFailure =>
+  new NodeFailure(code, message, { retryable: false, nothingDone: true, details })
+
+/** The one host of an account, where the address of a service depends on it. */
+const hostOf = (credential: OutgoingCredential | undefined): string | undefined =>
+  credential?.hosts?.find((host) => !host.startsWith('*.'))
+
+export function checkServiceArgs({ service, action }: Pick<ServiceCall, 'service' | 'action'>, args: JsonObject): void {
+  const issues = validateJson(action.args_schema, args, { opaque: (value) => isFileValue(value) })
+  const [first] = issues
+  if (first === undefined) return
+  const where = first.path.slice(1) || 'arguments'
+  throw permanent('args_invalid', `${service.title}, ${action.title}: ${where} ${first.message}`, {
+    errors: issues as unknown as Json[],
+  })
+}
+
+const asNodeFailure = (error: unknown): unknown => {
+  if (error instanceof TemplateFailure) return permanent('args_invalid', error.message)
+  if (error instanceof PagesFailure) return permanent('pagination_invalid', error.message)
+  return error
+}
+
+export async function callService(deps: ServiceDeps, call: ServiceCall, run: ServiceRun): Promise<Json> {
+  const args = withDefaults(call.action, call.args)
+  checkServiceArgs(call, args)
+  const files = filesForTemplate(deps.files, run)
+  try {
+    const request = await buildRequest(call.service, call.action, args, { host: hostOf(call.credential), files })
+    const { paginate } = call.action
+    if (paginate) return await fetchAll(deps, call, run, { pages: paginate, request, wanted: pageArgs(args) })
+    const answer = await send(deps, call, run, request, run.effectKey)
+    return call.action.save
+      ? await savedFile(deps, run, call.action.save, answer, args)
+      : await outputOf(call.action, answer)
+  } catch (error) {
+    throw asNodeFailure(error)
+  }
+}
+
+/** `output` is a path into the answer, or a template over it where `$body` is the answer. */
+async function outputOf({ output }: ServiceAction, { body }: ServiceAnswer): Promise<Json> {
+  if (output === undefined) return body ?? {}
+  const template = typeof output === 'string' && !output.startsWith('$') ? `$body.${output}` : output
+  return (await fillTemplate(template, { body }, NO_FILES)) ?? null
+}
+
+async function savedFile(
+  { files }: ServiceDeps,
+  run: ServiceRun,
+  save: NonNullable<ServiceAction['save']>,
+  { body }: ServiceAnswer,
+  args: JsonObject,
+): Promise<Json> {
+  const data = valueAt(body, save.data)
+  if (typeof data !== 'string') throw permanent('response_unreadable', 'the answer holds no file')
+  const filled = async (template: Json): Promise<string> =>
+    asText((await fillTemplate(template, { ...args, body }, NO_FILES)) ?? '')
+  async function* chunks(): AsyncGenerator<Buffer> {
+    yield Buffer.from(data as string, 'base64')
+  }
+  const about = {
+    key: `${run.effectKey}:file`,
+    name: await filled(save.name),
+    media_type: await filled(save.media_type),
+  }
+  return { file: (await files.save(run, about, chunks())) as unknown as Json }
+}
+
+const NO_FILES = { base64: async () => '', mime: async () => '' }
+
+async function sentBody(deps: ServiceDeps, run: ServiceRun, { body }: ServiceRequest): Promise<Sent | string | null> {
+  switch (body.kind) {
+    case 'none':
+      return null
+    case 'text':
+      return body.text
+    case 'file':
+      return fileBody(deps.files, run, body.file)
+    case 'multipart':
+      return formBody(deps.files, run, body.parts)
+    case 'related':
+      return relatedBody(deps.files, run, body.json, body.file)
+  }
+}
+
+async function send(
+  deps: ServiceDeps,
+  { service, action, credential }: ServiceCall,
+  run: ServiceRun,
+  request: ServiceRequest,
+  key: string,
+): Promise<ServiceAnswer> {
+  const sent = await sentBody(deps, run, request)
+  const streamed = typeof sent === 'string' || sent === null ? undefined : sent
+  let kept: Json | undefined
+  const keep =
+    action.response === 'file'
+      ? savingAnswer(deps.files, run, isGood, (file) => {
+          kept = file
+        })
+      : undefined
+  const headers = { ...request.headers }
+  if (streamed && headers['content-type'] === undefined) headers['content-type'] = streamed.contentType
+  if (service.idempotency_header !== undefined && action.effect !== 'read')
+    headers[service.idempotency_header.toLowerCase()] = key
+  const answer = await deps.outgoing
+    .request({
+      method: request.method,
+      url: withoutPlus(request.url),
+      headers,
+      body: streamed?.body ?? (sent as string | null),
+      signal: run.signal,
+      timeoutMs: streamed || keep ? FILE_TIMEOUT : TIMEOUT,
+      maxBytes: MAX_BYTES,
+      ...(keep && { into: keep }),
+      ...(credential && { credential }),
+    })
+    .catch((error: unknown) => {
+      throw error instanceof OutgoingFailure ? failureOf(error, action) : error
+    })
+  const read: ServiceAnswer = {
+    status: answer.status,
+    headers: answer.headers,
+    body: kept === undefined ? await readBody(deps, run, action, answer) : { file: kept },
+  }
+  const refusal = refusalIn(service, action, read)
+  if (refusal === undefined) return read
+  const { code, message, ...options } = refusal
+  // What may have been done is not done again unless the vendor says that it was not.
+  throw new NodeFailure(code, message, {
+    ...options,
+    retryable: options.retryable && (action.effect !== 'write' || options.nothingDone),
+  })
+}
+
+const isGood = (status: number): boolean => status >= 200 && status < 300
+
+/** Before a connection there was no effect; after it nobody knows. */
+const NOT_SENT: ReadonlySet<string> = new Set([
+  'target_unresolved',
+  'target_refused',
+  'credential_refused',
+  'credential_refresh_failed',
+  'request_invalid',
+])
+
+function failureOf(error: OutgoingFailure, { effect }: ServiceAction): NodeFailure {
+  const nothingDone = effect === 'read' || NOT_SENT.has(error.code)
+  return new NodeFailure(error.code, error.message, { retryable: error.retryable, nothingDone })
+}
+
+async function readBody(
+  deps: ServiceDeps,
+  run: ServiceRun,
+  { response }: ServiceAction,
+  answer: OutgoingResponse,
+): Promise<Json> {
+  if (response === 'text' && isGood(answer.status)) return answer.body.toString('utf8')
+  if (/[/+]xml\b/.test(answer.headers['content-type'] ?? '') || (response === 'xml' && isGood(answer.status)))
+    return xmlBody(deps.conversion, run, answer.body)
+  // Some vendors send JSON as text.
+  const type = answer.headers['content-type'] ?? ''
+  const looksLikeJson = /^\s*[[{]/.test(answer.body.toString('latin1', 0, 64))
+  if (/^text\/(javascript|plain|html)/.test(type) && looksLikeJson && response === undefined) {
+    try {
+      return bodyOf({ body: answer.body, headers: { 'content-type': 'application/json' } })
+    } catch {
+      return answer.body.toString('utf8')
+    }
+  }
+  return bodyOf(answer)
+}
+
+type Walk = { pages: Pages; request: ServiceRequest; wanted: number }
+type Page = { items: Json[]; next: string | null }
+
+/** Pages of reads are journalled one by one, so that a crash or a failed page repeats none of those before it. */
+async function fetchAll(deps: ServiceDeps, call: ServiceCall, run: ServiceRun, walk: Walk): Promise<Json> {
+  const { pages, wanted } = walk
+  const items: Json[] = []
+  let request: ServiceRequest | undefined = firstPage(pages, walk.request, wanted)
+  let size = 0
+  let page = 0
+  for (; request && items.length < wanted && page < MAX_PAGES; page += 1) {
+    const asked: ServiceRequest = request
+    const at = { page: page + 1, seen: items.length }
+    const fetched = async (): Promise<Page> => {
+      const answer = await send(deps, call, run, asked, `${run.effectKey}:${at.page}`)
+      const found = itemsOf(pages, answer)
+      const next = nextPage(pages, asked, answer, { ...at, seen: at.seen + found.length })
+      return { items: found, next: next ? JSON.stringify({ url: next.url.href, json: next.json ?? null }) : null }
+    }
+    let large: Page | undefined
+    const kept = await run.step<Json>(`page ${page}`, async () => {
+      const found = await fetched()
+      if (jsonSize(found as unknown as Json, MAX_JOURNALLED) <= MAX_JOURNALLED) return found as unknown as Json
+      large = found
+      return null
+    })
+    const found: Page = large ?? (kept as unknown as Page | null) ?? (await fetched())
+    size += jsonSize(found.items, MAX_VALUE_SIZE)
+    if (size > MAX_VALUE_SIZE)
+      throw permanent('result_too_large', 'the items of all pages are larger than 8 MiB; ask for fewer')
+    items.push(...found.items)
+    request = found.next === null ? undefined : resumed(asked, found.next)
+    run.progress({ pages: page + 1, items: items.length })
+  }
+  return { items: items.slice(0, wanted), more: request !== undefined || items.length > wanted }
+}
+
+function resumed(request: ServiceRequest, next: string): ServiceRequest {
+  const { url, json } = JSON.parse(next) as { url: string; json: Json }
+  const moved = { ...request, url: new URL(url) }
+  if (json === null) return moved
+  return { ...moved, json, body: { kind: 'text', text: JSON.stringify(json), contentType: 'application/json' } }
+}

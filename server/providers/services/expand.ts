@@ -1,0 +1,117 @@
+import type { Json, JsonObject } from '#model/definition'
+import type { ActionSource, Manifest, Service, ServiceAction, ServiceEffect } from './manifest.ts'
+
+// The short forms of a manifest, written out. `"string! The name @channels"` is a type, `!` where it is required, a default
+// after `=`, a description, and the choices that can be listed for it.
+
+const FILE: JsonObject = {
+  type: 'object',
+  title: 'File',
+  properties: { $file: { type: 'object', properties: { file_id: { type: 'string' } }, required: ['file_id'] } },
+  required: ['$file'],
+  additionalProperties: false,
+}
+const list = (items: JsonObject): JsonObject => ({ type: 'array', items, maxItems: 10_000 })
+
+const TYPES: Readonly<Record<string, JsonObject>> = {
+  string: { type: 'string', maxLength: 10_000 },
+  text: { type: 'string', 'x-editor': 'text' },
+  html: { type: 'string', 'x-editor': 'html' },
+  integer: { type: 'integer' },
+  number: { type: 'number' },
+  boolean: { type: 'boolean' },
+  date: { type: 'string', format: 'date' },
+  datetime: { type: 'string', format: 'date-time' },
+  email: { type: 'string', format: 'email', maxLength: 320 },
+  url: { type: 'string', format: 'uri', maxLength: 4_000 },
+  object: { type: 'object' },
+  list: { type: 'array', maxItems: 10_000 },
+  strings: list({ type: 'string' }),
+  integers: list({ type: 'integer' }),
+  numbers: list({ type: 'number' }),
+  objects: list({ type: 'object' }),
+  rows: list({ type: 'array' }),
+  file: FILE,
+  files: list(FILE),
+  upload: { anyOf: [{ type: 'string' }, FILE] },
+  any: {},
+}
+
+const SHORT = /^(\S+?)(!?)(?:=(\S+))?(?: (.*?))?(?: ?@(\w+))?$/
+
+export const titleOf = (name: string): string => {
+  const words = name.replaceAll('_', ' ').replace(/\b(id|url|html|cc|bcc|ids)\b/g, (word) => word.toUpperCase())
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+function defaultOf(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}
+
+export function expandArg(name: string, short: string): { schema: JsonObject; required: boolean } {
+  const [, type = '', mark, fallback, about, options] = SHORT.exec(short) ?? []
+  const base = type.includes('|') ? { enum: type.split('|') } : TYPES[type]
+  if (base === undefined) throw new Error(`"${type}" is not a type of argument (${name}: ${short})`)
+  const title = titleOf(name)
+  return {
+    required: mark === '!',
+    schema: {
+      ...base,
+      title,
+      ...(about && { description: about }),
+      ...(fallback !== undefined && { default: defaultOf(fallback) }),
+      ...(options !== undefined && { 'x-options': options }),
+    },
+  }
+}
+
+function argsSchema(action: ActionSource, common: ActionSource['args'], path: string): JsonObject {
+  const properties: JsonObject = {}
+  const required: string[] = []
+  const take = (name: string, source: string | Record<string, Json>): void => {
+    const isShort = typeof source === 'string'
+    const { required: needed, ...given } = isShort ? { required: false } : source
+    const expanded = isShort ? expandArg(name, source) : { schema: given as JsonObject, required: needed === true }
+    properties[name] = { title: titleOf(name), ...expanded.schema }
+    if (expanded.required) required.push(name)
+  }
+  for (const [name, source] of Object.entries({ ...common, ...action.args })) take(name, source)
+  for (const [, name] of path.matchAll(/\{[+']?(\w+)\}/g)) if (!Object.hasOwn(properties, name!)) take(name!, 'string!')
+  if (action.paginate && !Object.hasOwn(properties, 'max_items'))
+    take('max_items', {
+      type: 'integer',
+      title: 'Max items',
+      description: 'Pages are fetched until there are this many',
+      minimum: 1,
+      maximum: 10_000,
+      default: 100,
+    })
+  return { type: 'object', properties, required, additionalProperties: false }
+}
+
+const usualEffect = (method: string): ServiceEffect =>
+  method === 'GET' || method === 'HEAD' ? 'read' : method === 'POST' ? 'write' : 'idempotent'
+
+function expandAction(service: Manifest, action: ActionSource): ServiceAction {
+  const [method = '', path = ''] = action.request.split(' ')
+  const usual = usualEffect(method)
+  const safe = usual === 'write' && service.idempotency_header !== undefined ? 'idempotent' : usual
+  const { args: _args, request: _request, ...rest } = action
+  return {
+    ...rest,
+    method,
+    path,
+    description: action.description ?? action.title,
+    effect: action.effect ?? safe,
+    args_schema: argsSchema(action, service.args, path),
+  }
+}
+
+export const expandService = (manifest: Manifest): Service => ({
+  ...manifest,
+  actions: new Map(manifest.actions.map((action) => [action.name, expandAction(manifest, action)])),
+})

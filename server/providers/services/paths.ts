@@ -1,0 +1,32 @@
+import type { Json } from '#model/definition'
+import { isObject, own } from '#model/json'
+
+/** The value at a path of names with dots; an index finds an item of a list. Undefined where nothing is there. */
+export function valueAt(value: Json | undefined, path: string): Json | undefined {
+  if (path === '') return value
+  // Names of vendors hold dots as well (`@odata.nextLink`): a whole name comes first.
+  if (isObject(value) && Object.hasOwn(value, path)) return value[path]
+  let found = value
+  for (const name of path.split('.')) {
+    if (Array.isArray(found)) found = found[Number(name)]
+    else if (isObject(found)) found = own(found, name)
+    else return undefined
+  }
+  return found
+}
+
+export function firstAt(value: Json | undefined, paths: string | readonly string[] | undefined): Json | undefined {
+  for (const path of typeof paths === 'string' ? [paths] : (paths ?? [])) {
+    const found = valueAt(value, path)
+    if (found !== undefined && found !== null && found !== '') return found
+  }
+  return undefined
+}
+
+/** A copy in which the value at a path of field names is another; a null is left as it is. */
+export function withValueAt(value: Json, path: string, next: Json): Json {
+  const [name, ...rest] = path.split('.')
+  const object = isObject(value) ? value : {}
+  const inner = rest.length === 0 ? next : withValueAt(object[name!] ?? {}, rest.join('.'), next)
+  return { ...object, [name!]: inner }
+}

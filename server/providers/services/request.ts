@@ -1,0 +1,162 @@
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import { encodeForm } from './form.ts'
+import type { Service, ServiceAction, Values } from './manifest.ts'
+import { asText, fillBody, fillTemplate, fillValues, TemplateFailure, type TemplateFiles } from './template.ts'
+
+// The request that an action is. Arguments cannot leave their place: in a path they are escaped and are no step up, in a query
+// and a form they are encoded, and a header that holds a line break is refused where it leaves.
+
+export type RequestBody =
+  | { kind: 'none' }
+  | { kind: 'text'; text: string; contentType: string }
+  | { kind: 'file'; file: Json }
+  | { kind: 'multipart'; parts: JsonObject }
+  | { kind: 'related'; json: JsonObject; file: Json }
+
+export type ServiceRequest = {
+  method: string
+  url: URL
+  headers: Record<string, string>
+  json?: Json
+  body: RequestBody
+}
+
+/** RFC 3986: what `encodeURIComponent` leaves besides. */
+const escapeSegment = (text: string): string =>
+  encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+
+function segment(name: string, value: Json | undefined): string {
+  const text = value === undefined ? '' : asText(value)
+  if (text === '' || text === '.' || text === '..')
+    throw new TemplateFailure(`"${name}" must be given and cannot be "." or ".."`)
+  return escapeSegment(text)
+}
+
+/** `{name}` is one step; `{+name}` is a path of several; `{'name}` stands between quotes, which OData doubles. */
+function pathOf(path: string, args: JsonObject): string {
+  return path.replace(/\{([+']?)(\w+)\}/g, (_, form: string, name: string) => {
+    if (form === "'") return segment(name, asText(args[name] ?? '').replaceAll("'", "''"))
+    if (form === '') return segment(name, args[name])
+    const parts = asText(args[name] ?? '')
+      .split('/')
+      .filter((part, index, all) => part !== '' || (index > 0 && index < all.length - 1))
+    if (parts.length === 0) throw new TemplateFailure(`"${name}" must be given`)
+    return parts.map((part) => segment(name, part)).join('/')
+  })
+}
+
+/** `https://api.example.com`, `https://{host}` of the credential, or `{site}`: an address that is an argument. */
+function baseOf(template: string, args: JsonObject, host: string | undefined): string {
+  const argument = /^\{(\w+)\}/.exec(template)
+  if (argument) {
+    const given = String(args[argument[1]!] ?? '')
+    if (!URL.canParse(given)) throw new TemplateFailure(`"${argument[1]}" must be an address that begins with https://`)
+    const url = new URL(given)
+    if (!/^https?:$/.test(url.protocol) || url.username || url.password)
+      throw new TemplateFailure(`"${argument[1]}" must be an address that begins with https://`)
+    const rest = template.slice(argument[0].length)
+    // The address itself where nothing follows: a feed has a query of its own.
+    return rest === '!' ? url.href : url.origin + url.pathname.replace(/\/+$/, '') + rest
+  }
+  if (!template.includes('{host}')) return template
+  if (host === undefined)
+    throw new TemplateFailure(
+      'the credential must name one host without "*": the address of the account is taken from it',
+    )
+  return template.replace('{host}', host)
+}
+
+async function queryInto(url: URL, values: Values | undefined, args: JsonObject, files: TemplateFiles): Promise<void> {
+  if (values === undefined) return
+  const filled = await fillValues(values, args, files)
+  for (const [name, value] of Object.entries(filled))
+    for (const item of Array.isArray(value) ? value : [value])
+      if (item !== null) url.searchParams.append(name, asText(item))
+}
+
+/** Some vendors read `+` as it stands; a plus sign itself is `%2B`. */
+export const withoutPlus = (url: URL): string => url.href.replace(/\?.*$/, (query) => query.replaceAll('+', '%20'))
+
+async function headersOf(
+  service: Service,
+  action: ServiceAction,
+  args: JsonObject,
+  files: TemplateFiles,
+): Promise<Record<string, string>> {
+  const filled = await fillValues({ ...service.headers, ...action.headers }, args, files)
+  return Object.fromEntries(Object.entries(filled).map(([name, value]) => [name.toLowerCase(), asText(value)]))
+}
+
+const JSON_TYPE = 'application/json'
+
+async function bodyOf(
+  service: Service,
+  action: ServiceAction,
+  args: JsonObject,
+  files: TemplateFiles,
+): Promise<{ body: RequestBody; json?: Json }> {
+  const filled = (values: Values): Promise<JsonObject> => fillValues(values, args, files)
+  if (action.json !== undefined) {
+    const json = await fillBody(action.json, args, files)
+    return { json, body: { kind: 'text', text: JSON.stringify(json), contentType: JSON_TYPE } }
+  }
+  if (action.form !== undefined) {
+    const text = encodeForm(await filled(action.form), service.form_lists ?? 'index')
+    return { body: { kind: 'text', text, contentType: 'application/x-www-form-urlencoded' } }
+  }
+  if (action.multipart !== undefined) return { body: { kind: 'multipart', parts: await filled(action.multipart) } }
+  if (action.related !== undefined) {
+    const { json, file } = action.related
+    return { body: { kind: 'related', json: await filled(json), file: args[file.slice(1)] ?? null } }
+  }
+  if (action.file !== undefined) return { body: { kind: 'file', file: args[action.file.slice(1)] ?? null } }
+  if (action.text !== undefined) {
+    const text = asText((await fillTemplate(action.text, args, files)) ?? '')
+    return { body: { kind: 'text', text, contentType: 'text/plain; charset=utf-8' } }
+  }
+  return { body: { kind: 'none' } }
+}
+
+/** A number where a text is asked for, and the other way round: ids are one at one vendor and the other at the next. */
+function asAsked(type: Json | undefined, value: Json): Json {
+  if (type === 'string' && typeof value === 'number') return String(value)
+  const isNumber = (type === 'integer' || type === 'number') && typeof value === 'string' && /^-?\d{1,15}$/.test(value)
+  return isNumber ? Number(value) : value
+}
+
+/** The arguments as they are sent: with the defaults of those that are absent. */
+export function withDefaults({ args_schema }: ServiceAction, args: JsonObject): JsonObject {
+  const filled = { ...args }
+  for (const [name, schema] of Object.entries(args_schema.properties as JsonObject)) {
+    if (!isObject(schema)) continue
+    const given = filled[name]
+    if (given !== undefined) filled[name] = asAsked(schema.type, given)
+    else if (schema.default !== undefined) filled[name] = schema.default
+  }
+  return filled
+}
+
+export type Target = { host: string | undefined; files: TemplateFiles }
+
+/** Throws TemplateFailure where an argument cannot stand where it belongs. */
+export async function buildRequest(
+  service: Service,
+  action: ServiceAction,
+  args: JsonObject,
+  { host, files }: Target,
+): Promise<ServiceRequest> {
+  const base = baseOf(action.base_url ?? service.base_url, args, host)
+  const address =
+    action.path === '/' && (action.base_url ?? service.base_url).endsWith('!') ? base : base + pathOf(action.path, args)
+  if (!URL.canParse(address)) throw new TemplateFailure('the address of the request is not valid')
+  const url = new URL(address)
+  await queryInto(url, action.query, args, files)
+  const headers = await headersOf(service, action, args, files)
+  const { body, json } = await bodyOf(service, action, args, files)
+  if (body.kind === 'text' && headers['content-type'] === undefined) headers['content-type'] = body.contentType
+  return { method: action.method, url, headers, body, ...(json !== undefined && { json }) }
+}

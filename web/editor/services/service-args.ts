@@ -1,0 +1,43 @@
+import type { JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import type { ServiceDetail, ServiceInList } from '#sdk/types.generated'
+
+/** The form of a `service.call` node: which services and actions there are, and what the chosen action takes. */
+export function serviceArgsSchema(
+  schema: JsonObject,
+  args: JsonObject,
+  services: readonly ServiceInList[] | undefined,
+  detail: ServiceDetail | undefined,
+): JsonObject {
+  const properties = isObject(schema.properties) ? schema.properties : {}
+  const chosen = detail?.actions.find(({ name }) => name === args.action)
+  const among = (field: string, choices: readonly string[]): JsonObject => {
+    const value = args[field]
+    const known = typeof value === 'string' && !choices.includes(value) ? [value, ...choices] : choices
+    return { ...(properties[field] as JsonObject), ...(known.length > 0 && { enum: [...known] }) }
+  }
+  const takesNone = detail !== undefined && detail.credentials.length === 0
+  const fields: JsonObject = {
+    ...properties,
+    service: among('service', services?.map(({ service }) => service) ?? []),
+    action: among('action', detail?.actions.map(({ name }) => name) ?? []),
+    ...(chosen && { args: { ...(chosen.args_schema as JsonObject), title: chosen.title } }),
+  }
+  if (takesNone) delete fields.credential_id
+  const required = ['service', 'action', ...(detail?.credential_required ? ['credential_id'] : []), 'args']
+  return { ...schema, properties: fields, required: required.filter((name) => name in fields) }
+}
+
+/** Another service or action begins with empty arguments: what was filled in is not for it. */
+export function changedServiceArgs(
+  before: JsonObject,
+  after: JsonObject,
+  detail: ServiceDetail | undefined,
+): JsonObject {
+  if (before.service !== after.service) return { service: after.service!, action: '', args: {} }
+  if (before.action === after.action) return after
+  const action = detail?.actions.find(({ name }) => name === after.action)
+  const known = Object.keys((action?.args_schema as JsonObject | undefined)?.properties ?? {})
+  const args = isObject(after.args) ? after.args : {}
+  return { ...after, args: Object.fromEntries(Object.entries(args).filter(([name]) => known.includes(name))) }
+}

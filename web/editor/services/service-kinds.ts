@@ -1,0 +1,44 @@
+import { useMemo } from 'react'
+import type { ServiceInList } from '#sdk/types.generated'
+import { useAll } from '#web/api.ts'
+import type { Kind, KindTable } from '../kinds.ts'
+
+// Each action of a service as an entry of the palette: the one node for services, with the action chosen.
+
+export const SERVICE_CALL = 'service.call'
+
+export type ServiceKind = Kind & { key: string }
+
+export function serviceKinds(call: Kind, services: readonly ServiceInList[]): ServiceKind[] {
+  return services.flatMap(({ service, title, keywords, actions }) =>
+    actions.map((action) => ({
+      ...call,
+      key: `${SERVICE_CALL}/${service}/${action.name}`,
+      title: `${title}: ${action.title}`,
+      description: action.description,
+      keywords: [title, service, ...keywords],
+      defaults: { service, action: action.name, args: {} },
+    })),
+  )
+}
+
+/** What is dragged from the palette: the type of a kind, or an action with what it begins with. */
+export const draggedText = (kind: Kind): string =>
+  kind.type === SERVICE_CALL ? JSON.stringify({ title: kind.title, defaults: kind.defaults }) : kind.type
+
+export function draggedKind(table: KindTable, text: string): Kind | undefined {
+  const call = table.get(SERVICE_CALL)
+  if (!text.startsWith('{') || !call) return table.get(text)
+  try {
+    return { ...call, ...(JSON.parse(text) as Pick<Kind, 'title' | 'defaults'>) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Empty until they are loaded, and where the installation has no such node. */
+export function useServiceKinds(table: KindTable): readonly ServiceKind[] {
+  const call = table.get(SERVICE_CALL)
+  const { data } = useAll('listServices', { limit: 200 })
+  return useMemo(() => (call && data ? serviceKinds(call, data) : []), [call, data])
+}
