@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net'
 import type { Files } from '#engine/files'
 import { unavailable } from '#engine/files'
 import type { Json, JsonObject } from '#model/definition'
-import type { OutgoingCredential } from '#platform/outgoing/credential'
 import { makeOutgoing, type Outgoing } from '#platform/outgoing/outgoing'
 
 // A vendor on this machine: it keeps what it was sent and answers what it was told to.
@@ -103,5 +102,3 @@ export function makeTestFiles(): Files & { saved: { name: string; media_type: st
     },
   }
 }
-
-export type TestCredential = OutgoingCredential | undefined
