@@ -10,6 +10,7 @@ export const nameKinds = {
   cred: 'credential',
   conn: 'connection',
   ds: 'dataset',
+  kb: 'knowledge',
   chan: 'channel',
   wf: 'workflow',
   usr: 'person',

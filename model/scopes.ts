@@ -17,6 +17,7 @@ export const scopeAreas = {
   Files: 'files',
   Gateway: 'channels',
   Identity: 'identity',
+  Knowledge: 'knowledge',
   Notifications: 'notifications',
   Operations: 'operations',
   Payments: 'payments',

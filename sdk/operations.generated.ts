@@ -41,6 +41,7 @@ import type {
   DatasetPatch,
   DatasetWithRecords,
   Definition,
+  DocumentText,
   EmbedToken,
   EmbedTokenMade,
   EngineHealth,
@@ -67,6 +68,9 @@ import type {
   JobRun,
   KeptMail,
   KeyRotation,
+  Knowledge,
+  KnowledgeDocument,
+  KnowledgePassages,
   Ledger,
   Me,
   NewConnection,
@@ -484,11 +488,11 @@ export type Operations = {
   /** Billing plans of the org of the request host, cheapest first */
   listPlans: { input: { limit?: number; cursor?: string }; answer: { items: Array<Plan>; next_cursor: string | null }; required: false }
   /** Make a plan in the org of the request host */
-  createPlan: { input: { name: string; amount: number; currency: string; interval: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
+  createPlan: { input: { name: string; amount: number; currency: string; interval: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; knowledge_documents?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
   /** One billing plan */
   getPlan: { input: { plan_id: string }; answer: Plan; required: true }
   /** Change a plan */
-  updatePlan: { input: { plan_id: string } & { name?: string; amount?: number; currency?: string; interval?: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
+  updatePlan: { input: { plan_id: string } & { name?: string; amount?: number; currency?: string; interval?: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; knowledge_documents?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
   /** Take a plan off the list; refused while somebody is subscribed to it */
   deletePlan: { input: { plan_id: string }; answer: undefined; required: true }
   /** Create or reuse the billing customer of the workspace, then return the client_secret of a setup intent */
@@ -793,6 +797,30 @@ export type Operations = {
   createFileLink: { input: { file_id: string }; answer: FileLink; required: true }
   /** The bytes of a file, by a signed address */
   downloadByLink: { input: { file_id: string; grant: string }; answer: Blob; required: true }
+  /** The knowledge bases that you own, that are shared with you, and for owners of the workspace all of them */
+  listKnowledge: { input: { limit?: number; cursor?: string }; answer: { items: Array<Knowledge>; next_cursor: string | null }; required: false }
+  /** Create a knowledge base */
+  createKnowledge: { input: { name: string; description?: string | null; language?: "german" | "english" | "french" | "spanish" | "norwegian" | "simple"; embeddings?: { credential_id: string; model: string } | null; shared?: Array<{ kind: "user"; id: string; role: "use" | "edit" } | { kind: "team"; id: string; role: "use" | "edit" } | { kind: "workspace"; role: "use" | "edit" }> }; answer: Knowledge; required: true }
+  /** One knowledge base */
+  getKnowledge: { input: { knowledge_id: string }; answer: Knowledge; required: true }
+  /** Change a knowledge base */
+  updateKnowledge: { input: { knowledge_id: string } & { name?: string; description?: string | null; language?: "german" | "english" | "french" | "spanish" | "norwegian" | "simple"; embeddings?: { credential_id: string; model: string } | null; shared?: Array<{ kind: "user"; id: string; role: "use" | "edit" } | { kind: "team"; id: string; role: "use" | "edit" } | { kind: "workspace"; role: "use" | "edit" }>; owner_id?: string }; answer: Knowledge; required: true }
+  /** Delete a knowledge base with all its documents */
+  deleteKnowledge: { input: { knowledge_id: string }; answer: undefined; required: true }
+  /** The passages that fit a question, best first, with the place of each */
+  searchKnowledge: { input: { knowledge_id: string } & { q: string; limit?: number }; answer: KnowledgePassages; required: true }
+  /** The documents of a knowledge base, newest first */
+  listKnowledgeDocuments: { input: { knowledge_id: string; limit?: number; cursor?: string; status?: "pending" | "indexing" | "ready" | "failed" }; answer: { items: Array<KnowledgeDocument>; next_cursor: string | null }; required: true }
+  /** Add a document: a text, an uploaded file, columns of a dataset, or a page */
+  addKnowledgeDocument: { input: { knowledge_id: string } & { name?: string; text?: string; file?: { $file: { file_id: string } }; dataset?: { dataset_id: string; columns: Array<string>; title_column?: string }; url?: string; crawl?: { max_pages: number; max_depth?: number } }; answer: KnowledgeDocument; required: true }
+  /** One document */
+  getKnowledgeDocument: { input: { knowledge_id: string; document_id: string }; answer: KnowledgeDocument; required: true }
+  /** Remove a document, and the pages that its crawl found */
+  removeKnowledgeDocument: { input: { knowledge_id: string; document_id: string }; answer: undefined; required: true }
+  /** The text of a document, or a part of it */
+  getKnowledgeText: { input: { knowledge_id: string; document_id: string; from?: number; to?: number }; answer: DocumentText; required: true }
+  /** Index a document anew; datasets and pages are read again */
+  reindexKnowledgeDocument: { input: { knowledge_id: string; document_id: string }; answer: KnowledgeDocument; required: true }
 }
 
 /** Method, path, the names that go into the query, and whether the body is sent as it is. */
@@ -1116,4 +1144,16 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   downloadFile: ["GET", "/api/files/{file_id}"],
   createFileLink: ["POST", "/api/files/{file_id}/link"],
   downloadByLink: ["GET", "/files/{file_id}/{grant}"],
+  listKnowledge: ["GET", "/api/knowledge", ["limit","cursor"]],
+  createKnowledge: ["POST", "/api/knowledge"],
+  getKnowledge: ["GET", "/api/knowledge/{knowledge_id}"],
+  updateKnowledge: ["PATCH", "/api/knowledge/{knowledge_id}"],
+  deleteKnowledge: ["DELETE", "/api/knowledge/{knowledge_id}"],
+  searchKnowledge: ["POST", "/api/knowledge/{knowledge_id}/search"],
+  listKnowledgeDocuments: ["GET", "/api/knowledge/{knowledge_id}/documents", ["limit","cursor","status"]],
+  addKnowledgeDocument: ["POST", "/api/knowledge/{knowledge_id}/documents"],
+  getKnowledgeDocument: ["GET", "/api/knowledge/{knowledge_id}/documents/{document_id}"],
+  removeKnowledgeDocument: ["DELETE", "/api/knowledge/{knowledge_id}/documents/{document_id}"],
+  getKnowledgeText: ["GET", "/api/knowledge/{knowledge_id}/documents/{document_id}/text", ["from","to"]],
+  reindexKnowledgeDocument: ["POST", "/api/knowledge/{knowledge_id}/documents/{document_id}/reindex"],
 }

@@ -4,6 +4,7 @@ import { companyRoutes } from '#areas/companies/routes'
 import { makeCompanies, passCompanyOn, standingInCompany } from '#areas/companies/service'
 import { passCredentialsOn } from '#areas/credentials/rights'
 import { stopDestinationsOf } from '#areas/destinations/rights'
+import { passKnowledgeOn } from '#areas/knowledge/rights'
 import { notificationFeed } from '#areas/notifications/feed'
 import { notificationRoutes } from '#areas/notifications/routes'
 import { makeNotifications, standingInNotification } from '#areas/notifications/service'
@@ -49,6 +50,7 @@ import { wireDestinations } from '#server/wiring/destinations'
 import { wireFiles } from '#server/wiring/files'
 import { wireIdentity } from '#server/wiring/identity'
 import { jobLinks, wireJobs } from '#server/wiring/jobs'
+import { wireKnowledge } from '#server/wiring/knowledge'
 import { startMaintenance } from '#server/wiring/maintenance'
 import { wirePayments } from '#server/wiring/payments'
 import { wireProviders } from '#server/wiring/providers'
@@ -127,6 +129,16 @@ export async function makeApp(options: AppOptions): Promise<App> {
     openFor: credentials.openFor,
   })
   const data = wireData({ config, db, vault, log, jobs: links.hooks })
+  const knowledge = wireKnowledge({
+    config,
+    db,
+    log,
+    providers,
+    quotas: payments.quotas,
+    allowances: payments.allowances,
+    openModel: credentials.openModel,
+    datasets: data.datasetUse,
+  })
   const identity = wireIdentity({
     config,
     vault,
@@ -168,9 +180,14 @@ export async function makeApp(options: AppOptions): Promise<App> {
     quotas: payments.quotas,
     allowances: payments.allowances,
     orgOf: identifier.orgOf,
-    kinds: [...data.kinds, ...threads.kinds, ...(options.kinds ?? [])],
+    kinds: [...data.kinds, ...threads.kinds, ...knowledge.kinds, ...(options.kinds ?? [])],
     ...(options.release !== undefined && { release: options.release }),
-    references: new Map([...data.references, ...threads.references, ...credentials.references]),
+    references: new Map([
+      ...data.references,
+      ...threads.references,
+      ...credentials.references,
+      ...knowledge.references,
+    ]),
     checkMore: services.checkDefinition,
     onDeleted: [links.workflowDeleted, forgetState],
     onEnded: [
@@ -185,7 +202,14 @@ export async function makeApp(options: AppOptions): Promise<App> {
     files,
   })
 
-  identity.onRemoved.push(stopDestinationsOf, workflows.passOn, passCredentialsOn, passCompanyOn, leaveTeams)
+  identity.onRemoved.push(
+    stopDestinationsOf,
+    workflows.passOn,
+    passCredentialsOn,
+    passKnowledgeOn,
+    passCompanyOn,
+    leaveTeams,
+  )
 
   const jobs = await wireJobs({
     config,
@@ -239,6 +263,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       ...credentials.standings,
       ...destinations.standings,
       ...files.standings,
+      ...knowledge.standings,
       company: standingInCompany,
       team: standingInTeam,
       subscription: standingInSubscription,
@@ -276,6 +301,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       systemDefinitionSha256,
     }),
     ...files.routes,
+    ...knowledge.routes,
   ]
 
   const nodes = descriptorsOf(workflows.nodes)
@@ -303,6 +329,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
   if (options.pages !== undefined) addPages(http, options.pages)
   await http.ready()
   await threads.start()
+  await knowledge.start()
   const maintenance =
     config.role === 'api'
       ? undefined
@@ -336,6 +363,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       await maintenance?.stop()
       await retired
       await threads.stop()
+      await knowledge.stop()
       await conversations.stop()
       await jobs.stop()
       await destinations.stop()

@@ -62,6 +62,7 @@ const reasons: [reason: string, names: string[]][] = [
       'billing_due',
       'billing_stale',
       'claim_deliveries',
+      'claim_knowledge_document',
       'clock_was_put_back',
       'due_agent_reviews',
       'due_channel_deliveries',

@@ -52,6 +52,8 @@ export const prefixes = [
   'dlv',
   'wait',
   'file',
+  'kb',
+  'doc',
 ] as const
 export type Prefix = (typeof prefixes)[number]
 

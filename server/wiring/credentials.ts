@@ -1,4 +1,5 @@
 import type { CredentialJobHooks } from '#areas/credentials/job-hooks'
+import { addressOfModel } from '#areas/credentials/kinds'
 import { type ModelParts, makeChooseModel } from '#areas/credentials/models'
 import { makeNodeModel, makeOpenCredential } from '#areas/credentials/node'
 import { makeRecent } from '#areas/credentials/recent'
@@ -62,6 +63,19 @@ export function wireCredentials({ db, vault, log, outgoing, jobs, installation, 
       credentialId: string
       userId: string | null
     }) => (await resolveCredential(parts, { workspaceId, credentialId, principal: { userId } })).credential,
+    /** A language model's credential with its settings, for what speaks another protocol than a chat. */
+    openModel: async ({
+      workspaceId,
+      credentialId,
+      userId,
+    }: {
+      workspaceId: string
+      credentialId: string
+      userId: string | null
+    }) => {
+      const { row, credential } = await resolveCredential(parts, { workspaceId, credentialId, principal: { userId } })
+      return { credential, config: row.config, address: row.kind === 'llm' ? addressOfModel(row.config) : null }
+    },
     chooseModel,
     chooseModelForNode: makeNodeModel(chooseModel),
     mayThink: thinking.mayThink,

@@ -8,6 +8,7 @@ import { fileCases } from './files.ts'
 import { gatewayCases } from './gateway.ts'
 import { identityCases } from './identity.ts'
 import { jobCases } from './jobs.ts'
+import { knowledgeCases } from './knowledge.ts'
 import type { Cases } from './matrix.ts'
 import { notificationCases, presenceCases } from './notifications.ts'
 import { paymentCases } from './payments.ts'
@@ -43,4 +44,5 @@ export const cases: Cases = {
   ...serviceAccountCases,
   ...fileCases,
   ...serviceCases,
+  ...knowledgeCases,
 }

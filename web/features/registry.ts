@@ -12,6 +12,7 @@ import type { Feature } from './feature.ts'
 import { home } from './home/feature.ts'
 import { jobs } from './jobs/feature.ts'
 import { keys } from './keys/feature.ts'
+import { knowledge } from './knowledge/feature.ts'
 import { notifications } from './notifications/feature.ts'
 import { operators } from './operators/feature.ts'
 import { people } from './people/feature.ts'
@@ -32,6 +33,7 @@ export const features: Feature[] = [
   approvals,
   notifications,
   datasets,
+  knowledge,
   connections,
   credentials,
   variables,

@@ -4,7 +4,7 @@ import type { Standing } from '#platform/access/words'
 import type { Tx } from '#platform/db/pool'
 import { fromWire } from '#platform/ids'
 import { CHANGED } from './recent.ts'
-import { findRole, type Role } from './store.ts'
+import { findRole, findUsable, type Role } from './store.ts'
 
 // Who may do what with a credential. Its owner decides; `edit` may change it, `use` may name it in workflows. An owner of
 // the workspace may look at any credential and revoke it, and use only what is shared with them.
@@ -39,6 +39,12 @@ export const standingInOwnedCredential: StandingIn = async (ctx, credentialId) =
 export async function mayUseNamed(tx: Tx, workspaceId: string, named: string, userId: string): Promise<boolean> {
   const credentialId = fromWire('cred', named)
   return credentialId !== undefined && mayUse(await findRole(tx, workspaceId, credentialId, userId))
+}
+
+/** The same of a credential of a language model, by its uuid. */
+export async function mayUseModel(tx: Tx, workspaceId: string, credentialId: string, userId: string): Promise<boolean> {
+  const row = await findUsable(tx, workspaceId, credentialId, userId)
+  return row !== undefined && row.kind === 'llm' && mayUse(row.role)
 }
 
 /** Credentials of a person who leaves go to the person who gets their workflows, which would fail without them. */

@@ -105,3 +105,15 @@ export const filesOfRun = async (
   )
   return rows.map(({ file_id }) => file_id)
 }
+
+/** A file that this person uploaded. */
+export const findUploadOf = (
+  tx: Tx,
+  workspaceId: string,
+  fileId: string,
+  userId: string | null,
+): Promise<FileRow | undefined> =>
+  tx.maybe<FileRow>(
+    `select ${COLUMNS} from files where workspace_id = $1 and file_id = $2 and created_by = $3 and stored`,
+    [workspaceId, fileId, userId],
+  )

@@ -74,6 +74,7 @@ describe('quotas', () => {
       storage_bytes: [0, 5],
       records: [10, 10],
       event_destinations: [0, 20],
+      knowledge_documents: [0, 10_000],
     })
     for (const quota of ['records', 'members'] as const)
       await expect(within(uuid, (tx) => quotas.check(tx, uuid, quota, 1))).rejects.toMatchObject({

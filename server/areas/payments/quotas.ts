@@ -4,7 +4,14 @@ import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
 import type { ProviderName } from '#providers/billing/index'
 import { makeBelieved, makeUnwritten, monthOf, passesLimit, periodOf, quotaExceeded, type Spent } from './counting.ts'
-import { DEFAULT_DESTINATIONS, type Plan, type Quotas as PlanQuotas, type QuotaName, quotaNames } from './schema.ts'
+import {
+  DEFAULT_DESTINATIONS,
+  DEFAULT_DOCUMENTS,
+  type Plan,
+  type Quotas as PlanQuotas,
+  type QuotaName,
+  quotaNames,
+} from './schema.ts'
 import { addUsage } from './usage-store.ts'
 
 // What a plan allows, checked where a resource is made. Counters, never counts over history; and on the hot path, memory.
@@ -14,11 +21,16 @@ const BELIEVED_FOR = 1 * SECOND
 const FLUSH_EVERY = 1 * SECOND
 const MAX_KNOWN = 10_000
 
-/** What is counted in `usage_counters`; members and destinations are counted where they stand. */
-export type CountedQuota = Exclude<QuotaName, 'members' | 'event_destinations'>
+/** What is counted in `usage_counters`; members, destinations and documents are counted where they stand. */
+export type CountedQuota = Exclude<QuotaName, 'members' | 'event_destinations' | 'knowledge_documents'>
+
+const DEFAULTS: Partial<Record<QuotaName, number>> = {
+  event_destinations: DEFAULT_DESTINATIONS,
+  knowledge_documents: DEFAULT_DOCUMENTS,
+}
 
 const limitOf = (quotas: PlanQuotas, quota: QuotaName): number | null | undefined =>
-  quotas[quota] === undefined && quota === 'event_destinations' ? DEFAULT_DESTINATIONS : quotas[quota]
+  quotas[quota] === undefined ? DEFAULTS[quota] : quotas[quota]
 
 type Known = { plan_id: string | null; name: string | null; quotas: PlanQuotas; executions: number }
 
@@ -39,6 +51,7 @@ const titles: Record<QuotaName, string> = {
   storage_bytes: 'bytes of storage',
   records: 'records',
   event_destinations: 'event destinations',
+  knowledge_documents: 'documents in knowledge bases',
 }
 
 const exceeded = (quota: QuotaName, limit: number) =>
@@ -90,6 +103,13 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
     if (quota === 'event_destinations') {
       const row = await tx.row<{ used: number }>(
         'select count(*)::int as used from event_destinations where workspace_id = $1',
+        [workspaceId],
+      )
+      return row.used
+    }
+    if (quota === 'knowledge_documents') {
+      const row = await tx.row<{ used: number }>(
+        'select count(*)::int as used from knowledge_documents where workspace_id = $1',
         [workspaceId],
       )
       return row.used
@@ -173,7 +193,13 @@ export function makeQuotas({ db, provider }: { db: Database; provider: ProviderN
     async checkFit(ctx: Context, plan: Plan): Promise<void> {
       const { workspace_id } = ctx.workspace
       await ctx.db.tenant(scopeOf(ctx), async (tx) => {
-        for (const quota of ['members', 'storage_bytes', 'records', 'event_destinations'] as const) {
+        for (const quota of [
+          'members',
+          'storage_bytes',
+          'records',
+          'event_destinations',
+          'knowledge_documents',
+        ] as const) {
           const limit = limitOf(plan.quotas as PlanQuotas, quota)
           if (limit === undefined || limit === null) continue
           const now = await used(tx, workspace_id, quota)

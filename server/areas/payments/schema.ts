@@ -11,7 +11,14 @@ const currency = () =>
     .regex(/^[a-z]{3}$/, 'must be a currency code of three letters')
     .refine((code) => CURRENCIES.has(code), 'is not a currency of ISO 4217')
 
-export const quotaNames = ['runs_per_month', 'members', 'storage_bytes', 'records', 'event_destinations'] as const
+export const quotaNames = [
+  'runs_per_month',
+  'members',
+  'storage_bytes',
+  'records',
+  'event_destinations',
+  'knowledge_documents',
+] as const
 export type QuotaName = (typeof quotaNames)[number]
 
 /** What a workspace uses of the operator's means; absent is the installation's own limit, null is unlimited. */
@@ -32,6 +39,8 @@ const meansCount = (description: string) => count().nullable().optional().meta({
 
 /** Each destination costs a delivery of every event, so a plan that does not say has a limit all the same. */
 export const DEFAULT_DESTINATIONS = 20
+/** A document costs its passages and their index as well, far more than its bytes. */
+export const DEFAULT_DOCUMENTS = 10_000
 
 /** A quota that is absent or null is unlimited; `cpu_s_per_minute` that is absent is the installation's own. */
 const Quotas = z.strictObject({
@@ -43,6 +52,10 @@ const Quotas = z.strictObject({
     .nullable()
     .optional()
     .meta({ description: `Event destinations at the same time; ${DEFAULT_DESTINATIONS} where it is absent` }),
+  knowledge_documents: count()
+    .nullable()
+    .optional()
+    .meta({ description: `Documents of all knowledge bases; ${DEFAULT_DOCUMENTS} where it is absent` }),
   mails_per_minute: meansCount('Recipients of mails a minute'),
   outside_recipients_per_day: meansCount('Recipients outside the workspace a day, until an operator trusts it'),
   model_tokens_per_minute: meansCount("Tokens of the installation's language model a minute"),

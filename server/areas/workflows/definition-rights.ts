@@ -9,7 +9,7 @@ import type { WorkspaceRole } from '#platform/http/context'
 // A definition acts for its workspace, no matter who runs it: nobody may write into one what they may not do themselves.
 
 /** Things of the workspace that guests do not see. */
-export const HIDDEN_FROM_GUESTS: ReadonlySet<string> = new Set(['ds', 'src', 'conn', 'chan', 'team', 'cred'])
+export const HIDDEN_FROM_GUESTS: ReadonlySet<string> = new Set(['ds', 'src', 'conn', 'chan', 'team', 'cred', 'kb'])
 
 type LeastRole = 'guest' | 'viewer' | 'member'
 const RANKS: Record<WorkspaceRole, number> = { guest: 0, viewer: 1, member: 2, owner: 3 }

@@ -25,6 +25,12 @@ const queries: Record<NamedPrefix, Queries> = {
   },
   conn: named('connections', 'connection_id', 'name', `status <> 'revoked'`),
   ds: named('datasets', 'dataset_id'),
+  kb: {
+    byId: `select knowledge_id as id, name from knowledge_bases
+      where workspace_id = $1 and knowledge_id = any ($3::uuid[]) and knowledge_role(workspace_id, knowledge_id, $2) is not null`,
+    byName: `select knowledge_id as id, name from knowledge_bases where workspace_id = $1 and name = any ($3::text[])
+        and knowledge_role(workspace_id, knowledge_id, $2) in ('owner', 'edit', 'use')`,
+  },
   chan: named('gateway_channels', 'config_id', 'coalesce(name, external_id)'),
   wf: {
     byId: `select workflow_id as id, name from workflows

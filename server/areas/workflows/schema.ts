@@ -137,7 +137,7 @@ const Document = z
 
 const NamedThing = z.object({
   path: z.string().describe('Where it stands in the document'),
-  kind: z.enum(['credential', 'connection', 'dataset', 'channel', 'workflow', 'person', 'team']),
+  kind: z.enum(['credential', 'connection', 'dataset', 'knowledge', 'channel', 'workflow', 'person', 'team']),
   name: z.string().describe('Of a person the e-mail address, of a team the slug'),
 })
 

@@ -34,6 +34,8 @@ export const parameterOf = {
   destination: 'destination_id',
   owned_destination: 'destination_id',
   file: 'file_id',
+  knowledge: 'knowledge_id',
+  owned_knowledge: 'knowledge_id',
 } as const
 
 export type ResourceKind = keyof typeof parameterOf

@@ -30,6 +30,8 @@ const prefixOf: Record<string, Prefix> = {
   thread_id: 'thr',
   audio_id: 'aud',
   file_id: 'file',
+  knowledge_id: 'kb',
+  document_id: 'doc',
   template_id: 'tmpl',
   config_id: 'chan',
   payment_method_id: 'pm',

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { type FakeAnswer, say } from './answers.ts'
 import { type Asked, readChat, writeChat } from './chat.ts'
+import { type EmbedText, readEmbeddings, writeEmbeddings } from './embeddings.ts'
 import { readResponses, writeResponses } from './responses.ts'
 import { type Fields, need, Refused } from './strict.ts'
 
@@ -25,6 +26,10 @@ export type FakeLlm = {
   /** Answers in this order; afterwards, and before, `otherwise`. */
   script(...answers: (FakeAnswer | Answering)[]): void
   otherwise(answer: FakeAnswer | Answering): void
+  /** How texts become vectors; without it there is no such path, as with many servers. */
+  embedWith(embed: EmbedText | null): void
+  /** Texts that vectors were asked for. */
+  embedded: string[]
   reset(): void
   close(): Promise<void>
 }
@@ -35,10 +40,19 @@ export const startFakeLlm = async (): Promise<FakeLlm> => {
   let queue: (FakeAnswer | Answering)[] = []
   let usual: FakeAnswer | Answering = say('ok')
   let count = 0
+  const embedded: string[] = []
+  let embed: EmbedText | null = null
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     count += 1
     const body = await readBody(request)
+    if (request.url === '/v1/embeddings' && embed !== null) {
+      checkCaller(request)
+      const texts = readEmbeddings(JSON.parse(body) as Fields)
+      embedded.push(...texts)
+      send(response, 200, writeEmbeddings(texts, embed))
+      return
+    }
     const read = readRequest(request, body)
     asked.push(read)
     const next = queue.shift() ?? usual
@@ -94,7 +108,13 @@ export const startFakeLlm = async (): Promise<FakeLlm> => {
     otherwise: (answer) => {
       usual = answer
     },
+    embedWith: (given) => {
+      embed = given
+    },
+    embedded,
     reset: () => {
+      embed = null
+      embedded.length = 0
       queue = []
       usual = say('ok')
       asked.length = 0
@@ -108,12 +128,16 @@ export const startFakeLlm = async (): Promise<FakeLlm> => {
   }
 }
 
-const readRequest = (request: IncomingMessage, body: string): Asked => {
+const checkCaller = (request: IncomingMessage): void => {
   need(request.method === 'POST', 'POST expected', 405)
   const { authorization } = request.headers
   // As the real one does, it quotes the key it refuses.
   need(authorization === `Bearer ${FAKE_KEY}`, `Incorrect API key provided: ${authorization}`, 401)
   need(request.headers['content-type']?.startsWith('application/json'), 'JSON expected', 415)
+}
+
+const readRequest = (request: IncomingMessage, body: string): Asked => {
+  checkCaller(request)
   const fields = JSON.parse(body) as Fields
   if (request.url === '/v1/chat/completions') return readChat(fields)
   if (request.url === '/v1/responses') return readResponses(fields)

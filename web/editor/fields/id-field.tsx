@@ -20,6 +20,8 @@ export function IdField({ prefix, ...props }: PickProps & { prefix: string }) {
       return <WorkflowPick {...props} />
     case 'ds':
       return <DatasetPick {...props} />
+    case 'kb':
+      return <KnowledgePick {...props} />
     case 'conn':
       return <ConnectionPick {...props} />
     case 'cred':
@@ -90,6 +92,19 @@ function DatasetPick(props: PickProps) {
       {...props}
       nothing="No datasets yet"
       choices={data?.map(({ dataset_id, name }) => ({ id: dataset_id, name }))}
+    />
+  )
+}
+
+function KnowledgePick(props: PickProps) {
+  const { data } = useAll('listKnowledge', { limit: 200 })
+  return (
+    <Pick
+      {...props}
+      nothing="No knowledge bases yet"
+      choices={data
+        ?.filter(({ role }) => role !== 'manage')
+        .map(({ knowledge_id, name }) => ({ id: knowledge_id, name }))}
     />
   )
 }

@@ -9,6 +9,7 @@ export const quotaLabels: Record<Quota, string> = {
   storage_bytes: 'Storage',
   records: 'Records in datasets',
   event_destinations: 'Event destinations',
+  knowledge_documents: 'Documents in knowledge bases',
 }
 
 export const meansLabels: Record<Usage['means'][number]['quota'], string> = {
@@ -31,6 +32,7 @@ const short: Record<Quota, string> = {
   storage_bytes: 'storage',
   records: 'records',
   event_destinations: 'event destinations',
+  knowledge_documents: 'documents in knowledge bases',
 }
 
 export const quotaLines = (quotas: Plan['quotas']): string[] =>

@@ -1,0 +1,29 @@
+import { newId } from '#platform/ids'
+
+// Which pages a crawl goes on to: those of the same host that the page links to.
+
+const NO_PAGE =
+  /\.(?:png|jpe?g|gif|webp|svg|ico|css|js|mjs|json|xml|zip|gz|tar|exe|dmg|mp[34]|webm|woff2?|ttf|docx?|xlsx?|pptx?)$/i
+
+/** Addresses in a text of Markdown, in order and each once; without what stands after #. */
+export function linksIn(markdown: string, page: string, most: number): string[] {
+  const from = new URL(page)
+  const found = new Set<string>()
+  for (const [, target = ''] of markdown.matchAll(/\]\(([^()\s]{1,2000})\)/g)) {
+    if (found.size >= most) break
+    const url = URL.parse(target, page)
+    if (url === null || url.origin !== from.origin || NO_PAGE.test(url.pathname)) continue
+    url.hash = ''
+    if (url.href !== withoutHash(from) && url.href.length <= 2_000) found.add(url.href)
+  }
+  return [...found]
+}
+
+const withoutHash = (url: URL): string => {
+  const copy = new URL(url)
+  copy.hash = ''
+  return copy.href
+}
+
+export const asPages = (urls: string[]): { document_id: string; url: string }[] =>
+  urls.map((url) => ({ document_id: newId(), url }))

@@ -1,0 +1,51 @@
+import type { JsonObject } from '#model/definition'
+import type { OutgoingCredential } from '#platform/outgoing/credential'
+import type { Outgoing } from '#platform/outgoing/outgoing'
+import { type Embed, makeEmbed } from '#providers/llm/embeddings'
+
+export type { Embed }
+
+export type EmbedParts = {
+  outgoing: Pick<Outgoing, 'fetchWith'>
+  /** A credential with its settings, for the person who may use it. Throws where they may not. */
+  openModel(wanted: { workspaceId: string; credentialId: string; userId: string | null }): Promise<{
+    credential: OutgoingCredential
+    config: JsonObject
+    address: string | null
+  }>
+}
+
+const ANSWER_WITHIN_MS = 60_000
+
+type Base = { owner_id: string | null; embedding_credential_id: string | null; embedding_model: string | null }
+
+/** What turns texts into vectors for a base: its owner lends the credential. Undefined where it has none, or may not use it. */
+export async function embedderFor(parts: EmbedParts, workspaceId: string, base: Base): Promise<Embed | undefined> {
+  const { embedding_credential_id: credentialId, embedding_model: model, owner_id } = base
+  if (credentialId === null || model === null) return undefined
+  try {
+    const opened = await parts.openModel({ workspaceId, credentialId, userId: owner_id })
+    if (opened.address === null) return undefined
+    const fetch = parts.outgoing.fetchWith(opened.credential, { timeoutMs: ANSWER_WITHIN_MS })
+    return makeEmbed({ fetch, address: opened.address, model })
+  } catch {
+    return undefined
+  }
+}
+
+export const toBytes = (vector: Float32Array): Buffer =>
+  Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength)
+
+/** A copy: a buffer of the driver does not begin where numbers may begin. */
+export const toVector = (bytes: Buffer): Float32Array => {
+  const copy = new Uint8Array(bytes.length - (bytes.length % 4))
+  copy.set(bytes.subarray(0, copy.length))
+  return new Float32Array(copy.buffer)
+}
+
+/** One bit for each component, whether it is positive: near vectors agree in most. */
+export const signsOf = (vector: Float32Array): string => {
+  let bits = ''
+  for (const component of vector) bits += component > 0 ? '1' : '0'
+  return bits
+}

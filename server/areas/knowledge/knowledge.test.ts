@@ -1,0 +1,392 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type FakeLlm, startFakeLlm } from '#test/fakes/llm/server'
+import { type Answer, type Service, startService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type TestPerson, type World } from '#test/harness/world'
+
+let llm: FakeLlm
+let site: Server
+let address: string
+let service: Service
+let world: World
+/** Pages of the site, by path. */
+const pages = new Map<string, { type?: string; body?: string; status?: number; location?: string }>()
+const visited: string[] = []
+
+beforeAll(async () => {
+  llm = await startFakeLlm()
+  site = createServer((request, response) => {
+    visited.push(request.url!)
+    const page = pages.get(request.url!)
+    if (!page) return response.writeHead(404).end()
+    const { type = 'text/html; charset=utf-8', status = 200, location } = page
+    return response.writeHead(status, { 'content-type': type, ...(location && { location }) }).end(page.body ?? '')
+  })
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  const target = `127.0.0.1:${(site.address() as AddressInfo).port}`
+  address = `http://${target}`
+  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: `${target},${new URL(llm.baseUrl).host}` } })
+  world = await makeWorld(service)
+})
+beforeEach(() => {
+  llm.reset()
+  pages.clear()
+  visited.length = 0
+})
+afterAll(async () => {
+  await service?.stop()
+  await llm?.close()
+  site?.closeAllConnections()
+  site?.close()
+})
+
+async function makeBase(more: object = {}, person: TestPerson = world.owner): Promise<string> {
+  const made = await person.call('POST', '/api/knowledge', { body: { name: 'Base', language: 'english', ...more } })
+  expect(made.status, made.text).toBe(201)
+  return made.body.knowledge_id
+}
+const add = (base: string, body: object, person: TestPerson = world.owner): Promise<Answer> =>
+  person.call('POST', `/api/knowledge/${base}/documents`, { body })
+const indexed = (base: string, document: string): Promise<Answer['body']> =>
+  until(async () => {
+    const { body } = await world.owner.call('GET', `/api/knowledge/${base}/documents/${document}`)
+    return (body.status === 'ready' || body.status === 'failed') && body
+  }, 'the document')
+async function addAll(base: string, body: object): Promise<Answer['body']> {
+  const made = await add(base, body)
+  expect(made.status, made.text).toBe(201)
+  return indexed(base, made.body.document_id)
+}
+const idle = (base: string): Promise<unknown> =>
+  until(async () => (await world.owner.call('GET', `/api/knowledge/${base}`)).body.waiting_count === 0, 'all documents')
+const search = async (base: string, q: string, limit = 5): Promise<Answer['body']> => {
+  const found = await world.owner.call('POST', `/api/knowledge/${base}/search`, { body: { q, limit } })
+  expect(found.status, found.text).toBe(200)
+  return found.body
+}
+const upload = async (bytes: Buffer | string, name: string, type: string, person = world.owner): Promise<object> =>
+  (
+    await person.call('POST', `/api/files?name=${name}`, {
+      raw: Buffer.from(bytes),
+      headers: { 'content-type': type },
+    })
+  ).body
+
+const HANDBOOK = `# Handbook
+
+Everything about the house.
+
+## Holidays
+
+Everybody has thirty days of leave a year. Requests go to the team lead.
+
+## Travel 😀
+
+Trains are booked in second class. Taxis need a reason.
+`
+
+describe('a text', () => {
+  test('is found by its words, with the place and the words marked', async () => {
+    const base = await makeBase()
+    const document = await addAll(base, { name: 'Handbook', text: HANDBOOK })
+    expect(document).toMatchObject({ status: 'ready', kind: 'text', chunk_count: 3, error: null })
+    const { passages, ranked_by } = await search(base, 'Which class may I book on a train?')
+    expect(ranked_by).toBe('full_text')
+    const [first] = passages
+    expect(first).toMatchObject({ heading: ['Handbook', 'Travel 😀'], document_name: 'Handbook', url: null })
+    const { body } = await world.owner.call(
+      'GET',
+      `/api/knowledge/${base}/documents/${document.document_id}/text?from=${first.from}&to=${first.to}`,
+    )
+    expect(body).toMatchObject({ text: first.text, from: first.from, to: first.to, total: [...HANDBOOK].length })
+    const marked = first.highlights.map(([from, to]: number[]) => [...first.text].slice(from, to).join(''))
+    expect(marked).toEqual(['Trains', 'booked', 'class'])
+    expect((await search(base, 'zebra')).passages).toEqual([])
+  })
+
+  test.each([
+    ['german', 'Die Häuser werden verkauft.', 'Haus verkaufen'],
+    ['french', 'Les chevaux sont vendus.', 'cheval vendre vendu'],
+    ['spanish', 'Las canciones fueron cantadas.', 'canción cantar'],
+    ['norwegian', 'Bilene ble solgt i går.', 'bil'],
+    ['english', 'The houses were being sold.', 'house'],
+    ['simple', 'Die Häuser werden verkauft.', 'häuser'],
+  ])('is found in %s by another form of its words', async (language, text, q) => {
+    const base = await makeBase({ language })
+    await addAll(base, { text })
+    expect((await search(base, q)).passages.map((passage: { text: string }) => passage.text)).toEqual([text])
+  })
+
+  test('is indexed anew when the language changes, and searched meanwhile', async () => {
+    const base = await makeBase({ language: 'simple' })
+    await addAll(base, { text: 'The houses were being sold.' })
+    expect((await search(base, 'house sell')).passages).toHaveLength(1) // the beginning of a word
+    expect((await search(base, 'housing')).passages).toHaveLength(0)
+    const changed = await world.owner.call('PATCH', `/api/knowledge/${base}`, { body: { language: 'english' } })
+    expect(changed.status, changed.text).toBe(200)
+    await idle(base)
+    expect((await search(base, 'housing')).passages).toHaveLength(1)
+    expect((await search(base, 'sold')).passages).toHaveLength(1)
+  })
+
+  test('that a process left half indexed is finished by another', async () => {
+    const base = await makeBase()
+    const text = Array.from({ length: 200 }, (_, n) => `# Part ${n}\n\nThe number is ${n}.`).join('\n\n')
+    const { document_id } = await addAll(base, { text })
+    await service.sql(
+      `with d as (update knowledge_documents set status = 'indexing', revision = 2, attempts = 1, due_at = now() + interval '1 hour'
+         where name = 'Part 0' returning workspace_id, document_id)
+       insert into knowledge_chunks (workspace_id, knowledge_id, document_id, revision, position, from_offset, to_offset, heading, body, words)
+       select c.workspace_id, c.knowledge_id, c.document_id, 2, c.position, c.from_offset, c.to_offset, c.heading, c.body, c.words
+       from knowledge_chunks c join d using (workspace_id, document_id) where c.position < 64`,
+    )
+    expect((await search(base, 'number 150')).passages[0].heading).toEqual(['Part 150'])
+    await service.sql(`update knowledge_documents set due_at = now() where name = 'Part 0'`)
+    service.db.hint('knowledge', '')
+    expect(await indexed(base, document_id)).toMatchObject({ status: 'ready', chunk_count: 200 })
+    const rows = await service.sql<{ revision: number; count: number }>(
+      `select c.revision, count(*)::int from knowledge_chunks c join knowledge_documents d using (document_id) where d.name = 'Part 0' group by 1`,
+    )
+    expect(rows).toEqual([{ revision: 2, count: 200 }])
+  })
+
+  test.each([
+    [{}, '/'],
+    [{ text: 'a', url: 'https://a.example/' }, '/'],
+    [{ text: 'a', crawl: { max_pages: 2 } }, '/crawl'],
+    [{ url: 'ftp://a.example/' }, '/url'],
+    [{ url: 'https://a.example/', crawl: { max_pages: 5_000 } }, '/crawl/max_pages'],
+    [{ file: { $file: { file_id: 'file_01kf3v6h2he3wtpk1fw5c0wz9d' } } }, '/file/$file/file_id'],
+    [{ dataset: { dataset_id: 'ds_01kf3v6h2he3wtpk1fw5c0wz9d', columns: ['a'] } }, '/dataset/dataset_id'],
+    [{ text: '' }, '/text'],
+  ])('is refused where the request is wrong: %j', async (body, path) => {
+    const base = await makeBase()
+    const refused = await add(base, body)
+    expect([refused.status, refused.body.errors?.[0]?.path ?? '']).toEqual([422, path === '/' ? '' : path])
+    expect((await world.owner.call('GET', `/api/knowledge/${base}`)).body.document_count).toBe(0)
+  })
+})
+
+describe('a document', () => {
+  test.each([
+    ['page.html', 'text/html', '<h1>Prices</h1><p>A desk costs <b>forty</b> crowns.</p>', 'desk', ['Prices']],
+    ['prices.csv', 'text/csv', 'thing,price\nDesk,40\nLamp,12\n', 'lamp', []],
+    ['prices.md', 'text/markdown', '# Prices\n\nA desk costs forty crowns.', 'desk', ['Prices']],
+  ])('comes from an uploaded file: %s', async (name, type, content, q, heading) => {
+    const base = await makeBase()
+    const document = await addAll(base, { file: await upload(content, name, type) })
+    expect(document, JSON.stringify(document.error)).toMatchObject({ status: 'ready', name, kind: 'file' })
+    expect((await search(base, q)).passages[0]).toMatchObject({ heading, document_name: name })
+  })
+
+  test('says why a file could not be read', async () => {
+    const base = await makeBase()
+    const document = await addAll(base, { file: await upload('no pdf', 'a.pdf', 'application/pdf') })
+    expect(document).toMatchObject({ status: 'failed', error: { code: 'file_unreadable' } })
+  })
+
+  test('comes from a file of the caller alone', async () => {
+    const base = await makeBase({ shared: [{ kind: 'workspace', role: 'edit' }] })
+    const file = await upload('secret', 'a.txt', 'text/plain', world.owner)
+    expect((await add(base, { file }, world.member)).status).toBe(422)
+  })
+
+  test('comes from columns of a dataset, and is read again on request', async () => {
+    const base = await makeBase()
+    const dataset = await world.owner.call('POST', '/api/datasets', {
+      body: { name: 'Goods', records: [{ thing: 'Desk', price: 40, hidden: 'margin' }] },
+    })
+    const document = await addAll(base, {
+      dataset: { dataset_id: dataset.body.dataset_id, columns: ['price'], title_column: 'thing' },
+    })
+    expect((await search(base, 'desk')).passages[0]).toMatchObject({ heading: ['Desk'], document_name: 'Goods' })
+    expect((await search(base, 'margin')).passages).toEqual([])
+    const path = `/api/knowledge/${base}/documents/${document.document_id}`
+    await world.owner.call('PUT', `/api/datasets/${dataset.body.dataset_id}`, {
+      body: { records: [{ thing: 'Lamp' }] },
+    })
+    expect((await world.owner.call('POST', `${path}/reindex`)).body.status).toBe('pending')
+    await idle(base)
+  })
+
+  test('is gone with its passages when it is removed', async () => {
+    const base = await makeBase()
+    const { document_id } = await addAll(base, { text: HANDBOOK })
+    const path = `/api/knowledge/${base}/documents/${document_id}`
+    expect((await world.owner.call('DELETE', path)).status).toBe(204)
+    expect((await search(base, 'leave')).passages).toEqual([])
+    expect((await world.owner.call('GET', path)).status).toBe(404)
+  })
+})
+
+describe('a crawl', () => {
+  const page = (title: string, ...links: string[]): { body: string } => ({
+    body: `<h1>${title}</h1><p>About ${title}.</p>${links.map((to) => `<a href="${to}">more</a>`).join(' ')}`,
+  })
+
+  test('follows links of the same host as far and as often as it may', async () => {
+    pages.set('/', page('Start', '/a', '/b#x', 'https://elsewhere.invalid/', '/picture.png'))
+    pages.set('/a', page('Apples', '/deep', '/'))
+    pages.set('/b', page('Bees', '/a', '/gone'))
+    pages.set('/deep', page('Deeper', '/deepest'))
+    const base = await makeBase()
+    await addAll(base, { url: `${address}/`, crawl: { max_pages: 10, max_depth: 1 } })
+    await idle(base)
+    const { body } = await world.owner.call('GET', `/api/knowledge/${base}/documents`)
+    expect(body.items.map((item: { name: string; status: string }) => `${item.name} ${item.status}`).sort()).toEqual([
+      'Apples ready',
+      'Bees ready',
+      'Start ready',
+    ])
+    expect(visited.toSorted()).toEqual(['/', '/a', '/b'])
+    expect((await search(base, 'bees')).passages[0]).toMatchObject({ url: `${address}/b`, heading: ['Bees'] })
+  })
+
+  test('never has more pages than it may', async () => {
+    for (let n = 0; n < 20; n += 1)
+      pages.set(`/p${n}`, page(`Page ${n}`, ...Array.from({ length: 20 }, (_, to) => `/p${to}`)))
+    const base = await makeBase()
+    const { document_id } = await addAll(base, { url: `${address}/p0`, crawl: { max_pages: 6, max_depth: 5 } })
+    await idle(base)
+    expect((await world.owner.call('GET', `/api/knowledge/${base}`)).body.document_count).toBe(6)
+    await world.owner.call('DELETE', `/api/knowledge/${base}/documents/${document_id}`)
+    expect((await world.owner.call('GET', `/api/knowledge/${base}`)).body.document_count).toBe(0)
+  })
+
+  test('reads no page that a redirect leads away to, and nothing that is not public', async () => {
+    pages.set('/', page('Start', '/away'))
+    pages.set('/away', { status: 302, location: `http://localhost:${new URL(address).port}/inside` })
+    pages.set('/inside', page('Inside'))
+    const base = await makeBase()
+    await addAll(base, { url: `${address}/`, crawl: { max_pages: 5, max_depth: 2 } })
+    const refused = await addAll(base, { url: 'http://127.0.0.1:1/' })
+    expect(refused).toMatchObject({ status: 'failed', error: { code: 'target_refused' } })
+    await idle(base)
+    expect((await search(base, 'inside')).passages).toEqual([])
+    expect(visited).not.toContain('/inside')
+  })
+})
+
+describe('embeddings', () => {
+  const model = (): Promise<Answer> =>
+    world.owner.call('POST', '/api/credentials', {
+      body: {
+        name: 'Model',
+        kind: 'llm',
+        config: { provider: 'openai-compatible', base_url: llm.baseUrl },
+        secrets: { api_key: llm.key },
+      },
+    })
+  /** Texts about animals point one way, all others the other way. */
+  const aboutAnimals = (text: string): number[] => (/dog|cat|pet/i.test(text) ? [1, 0.1, -0.2] : [-1, 0.2, 0.3])
+
+  test('find what has no word in common with the question', async () => {
+    llm.embedWith(aboutAnimals)
+    const { credential_id } = (await model()).body
+    const base = await makeBase({ embeddings: { credential_id, model: 'fake-embeddings' } })
+    await addAll(base, { text: 'A dog barks.' })
+    await addAll(base, { text: 'A car drives.' })
+    const { passages, ranked_by } = await search(base, 'Which pet is loud?')
+    expect(ranked_by).toBe('hybrid')
+    expect(passages[0].text).toBe('A dog barks.')
+    expect(llm.refused).toEqual([])
+  })
+
+  test('that do not answer leave the words', async () => {
+    llm.embedWith(aboutAnimals)
+    const { credential_id } = (await model()).body
+    const base = await makeBase({ embeddings: { credential_id, model: 'fake-embeddings' } })
+    await addAll(base, { text: 'A dog barks.' })
+    llm.embedWith(null)
+    const { passages, ranked_by } = await search(base, 'dog')
+    expect([ranked_by, passages.length]).toEqual(['full_text', 1])
+    const document = await addAll(base, { text: 'A cat sleeps.' })
+    expect(document).toMatchObject({ status: 'ready', error: { code: 'embedding_failed' } })
+    expect((await search(base, 'cat')).passages).toHaveLength(1)
+  })
+
+  test('need a model that the owner may use', async () => {
+    const token = await world.owner.call('POST', '/api/credentials', {
+      body: { name: 'T', kind: 'bearer', hosts: ['a.example'], secrets: { token: 'a-token' } },
+    })
+    for (const [person, credential_id] of [
+      [world.owner, token.body.credential_id],
+      [world.member, (await model()).body.credential_id],
+    ] as const) {
+      const refused = await person.call('POST', '/api/knowledge', {
+        body: { name: 'B', embeddings: { credential_id, model: 'm' } },
+      })
+      expect([refused.status, refused.body.errors[0].path]).toEqual([422, '/embeddings/credential_id'])
+    }
+  })
+})
+
+describe('rights', () => {
+  test('others do not know of it until it is shared, and viewers read what is', async () => {
+    const base = await makeBase()
+    await addAll(base, { text: HANDBOOK })
+    const path = `/api/knowledge/${base}/search`
+    const body = { q: 'leave' }
+    expect((await world.member.call('POST', path, { body })).status).toBe(404)
+    await world.owner.call('PATCH', `/api/knowledge/${base}`, {
+      body: { shared: [{ kind: 'workspace', role: 'edit' }] },
+    })
+    expect((await world.member.call('POST', path, { body })).body.passages).toHaveLength(1)
+    expect((await world.viewer.call('POST', path, { body })).body.passages).toHaveLength(1)
+    expect((await add(base, { text: 'x' }, world.viewer)).status).toBe(403)
+    expect((await world.guest.call('POST', path, { body })).status).toBe(404)
+    const shared = await world.member.call('PATCH', `/api/knowledge/${base}`, { body: { shared: [] } })
+    expect(shared.status).toBe(403)
+  })
+
+  test('a workflow searches what its principal may read', async () => {
+    const mine = await makeBase()
+    await addAll(mine, { name: 'Handbook', text: HANDBOOK })
+    const definition = {
+      nodes: [{ id: 'find', type: 'knowledge.search', args: { knowledge_id: mine, q: 'taxi' } }],
+      edges: [],
+      output: { $ref: 'nodes.find.output' },
+    }
+    const refused = await world.member.call('POST', '/api/workflows', { body: { name: 'W', definition } })
+    expect([refused.status, refused.body.code]).toEqual([422, 'unknown_reference'])
+    const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'W', definition } })
+    const run = (): Promise<Answer> =>
+      world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=20`, { body: { input: {} } })
+    const { body } = await run()
+    expect(body.results, JSON.stringify(body)).toMatchObject({
+      ranked_by: 'full_text',
+      passages: [{ document_name: 'Handbook', heading: ['Handbook', 'Travel 😀'] }],
+    })
+    expect(body.results.passages[0].document_id).toMatch(/^doc_/)
+    await world.owner.call('PATCH', `/api/knowledge/${mine}`, { body: { owner_id: world.member.id } })
+    const after = (await run()).body
+    const ended = await world.owner.call('GET', `/api/workflows/executions/${after.execution_id}`)
+    expect(ended.body.nodes[0].error.code).toBe('knowledge_not_allowed')
+  })
+
+  test('a base of somebody who leaves goes to an owner of the workspace', async () => {
+    const base = await makeBase({}, world.member)
+    expect((await world.owner.call('GET', `/api/knowledge/${base}`)).body.role).toBe('manage')
+    await world.owner.call('DELETE', `/api/workspaces/${world.workspace.id}/members/${world.member.id}`)
+    expect((await world.owner.call('GET', `/api/knowledge/${base}`)).body).toMatchObject({
+      role: 'owner',
+      owner_id: world.owner.id,
+    })
+  })
+})
+
+test('texts count to the storage of the plan, and go with the document', async () => {
+  const before = (await world.owner.call('GET', '/api/payments/usage')).body.quotas
+  const used = (quotas: { quota: string; used: number }[], quota: string): number =>
+    quotas.find((one) => one.quota === quota)!.used
+  const base = await makeBase()
+  const { document_id } = await addAll(base, { text: 'x'.repeat(1_000) })
+  const after = (await world.owner.call('GET', '/api/payments/usage')).body.quotas
+  expect(used(after, 'storage_bytes') - used(before, 'storage_bytes')).toBe(1_000)
+  expect(used(after, 'knowledge_documents') - used(before, 'knowledge_documents')).toBe(1)
+  await world.owner.call('DELETE', `/api/knowledge/${base}/documents/${document_id}`)
+  const last = (await world.owner.call('GET', '/api/payments/usage')).body.quotas
+  expect(used(last, 'storage_bytes')).toBe(used(before, 'storage_bytes'))
+})

@@ -1,0 +1,100 @@
+import { type NodeCall, NodeFailure, type NodeKind } from '#engine/node'
+import { checked, fields } from '#engine/nodes/kind'
+import type { Json } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+import { isProblem } from '#platform/errors'
+import { fromWire, NOWHERE, toWire } from '#platform/ids'
+import { mayRead } from './rights.ts'
+import type { Passage } from './schema.ts'
+import { type SearchParts, searchKnowledge } from './search.ts'
+import { findRole } from './store.ts'
+
+const MAX_PASSAGES = 50
+const DEFAULT_PASSAGES = 5
+
+export type KnowledgeNodeParts = SearchParts & {
+  /** Whom an execution acts for. */
+  findPrincipal(tx: Tx, workspaceId: string, executionId: string): Promise<{ user_id: string } | undefined>
+}
+
+const passageSchema = {
+  type: 'object',
+  properties: {
+    document_id: { type: 'string' },
+    document_name: { type: 'string' },
+    url: { type: ['string', 'null'] },
+    heading: { type: 'array', items: { type: 'string' } },
+    text: { type: 'string' },
+    from: { type: 'integer' },
+    to: { type: 'integer' },
+    score: { type: 'number' },
+  },
+}
+
+export const makeKnowledgeSearch = (parts: KnowledgeNodeParts): NodeKind =>
+  checked({
+    descriptor: {
+      type: 'knowledge.search',
+      kind: 'tool',
+      group: 'data',
+      title: 'Search knowledge',
+      description: 'Finds the passages of a knowledge base that fit a question, with the place of each.',
+      icon: 'book-open',
+      colour: '#0f766e',
+      keywords: ['knowledge', 'documents', 'retrieval', 'rag', 'answer', 'cite', 'find'],
+      args_schema: fields(
+        {
+          knowledge_id: { type: 'string', title: 'Knowledge base', minLength: 1, 'x-id': 'kb' },
+          q: { type: 'string', title: 'Question', description: 'A question or words', minLength: 1, maxLength: 1_000 },
+          limit: { type: 'integer', title: 'Limit', minimum: 1, maximum: MAX_PASSAGES, default: DEFAULT_PASSAGES },
+        },
+        ['knowledge_id', 'q'],
+      ),
+      output_schema: {
+        type: 'object',
+        properties: { passages: { type: 'array', items: passageSchema }, ranked_by: { type: 'string' } },
+      },
+      ports: ['out'],
+      effect: 'pure',
+      defaults: { knowledge_id: '', q: '' },
+    },
+    async run(call) {
+      const { args, workspaceId, signal } = call
+      const knowledgeId = fromWire('kb', String(args.knowledge_id)) ?? NOWHERE
+      await requireReader(parts, call, knowledgeId)
+      const found = await searchKnowledge(parts, {
+        workspaceId,
+        knowledgeId,
+        q: String(args.q),
+        limit: Number(args.limit ?? DEFAULT_PASSAGES),
+        signal,
+      }).catch((error: unknown) => {
+        throw isProblem(error, 'not_found') ? notAllowed() : error
+      })
+      return { output: { passages: found.passages.map(onTheWire), ranked_by: found.ranked_by } }
+    },
+  })
+
+const notAllowed = (): NodeFailure =>
+  new NodeFailure(
+    'knowledge_not_allowed',
+    'there is no such knowledge base, or the person this runs for may not read it; its owner can share it with them',
+    { retryable: false },
+  )
+
+/** As credentials are opened: for whom is stored with the execution, else for who stands in for them. */
+async function requireReader(parts: KnowledgeNodeParts, call: NodeCall, knowledgeId: string): Promise<void> {
+  const { workspaceId, executionId, principalId } = call
+  const allowed = await parts.db.tenant({ workspaceId, userId: null }, async (tx) => {
+    const roleOf = (userId: string) => findRole(tx, workspaceId, knowledgeId, userId)
+    if (principalId !== null && mayRead(await roleOf(principalId))) return true
+    const principal = await parts.findPrincipal(tx, workspaceId, executionId)
+    return principal !== undefined && mayRead(await roleOf(principal.user_id))
+  })
+  if (!allowed) throw notAllowed()
+}
+
+export const onTheWire = (passage: Passage): Json => ({
+  ...passage,
+  document_id: toWire('doc', passage.document_id),
+})

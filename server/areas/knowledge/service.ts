@@ -1,0 +1,137 @@
+import { invalid, problem, unknownReference } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import { newId, toWire } from '#platform/ids'
+import { indexAgain } from './document-store.ts'
+import { KNOWLEDGE_HINTS } from './indexing.ts'
+import type { Knowledge, KnowledgePatch, NewKnowledge, NewShare } from './schema.ts'
+import * as store from './store.ts'
+
+// The verbs of knowledge bases; those of their documents are in documents.ts.
+
+export type ById = { knowledge_id: string }
+
+export type KnowledgeParts = {
+  /** Whether a person may use a credential, and it is one of a language model. */
+  mayEmbedWith(ctx: Context, credentialId: string): Promise<boolean>
+}
+
+const MAX_BASES = 1_000
+
+const view = (row: Knowledge): Knowledge => ({
+  ...row,
+  shared: row.shared.map(({ kind, id, role }) => ({
+    kind,
+    ...(id !== undefined && { id: toWire(kind === 'team' ? 'team' : 'usr', id) }),
+    role,
+  })),
+})
+
+export async function getKnowledge(ctx: Context, { knowledge_id }: ById): Promise<Knowledge> {
+  const row = await store.findKnowledge(ctx.tx, ctx.workspace.workspace_id, knowledge_id, ctx.person.user_id)
+  if (!row?.role) throw problem('not_found')
+  return view(row)
+}
+
+export async function listKnowledge(ctx: Context, input: ListQuery) {
+  const rows = await store.listKnowledge(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, {
+    before: decodeIdCursor(input.cursor),
+    limit: input.limit,
+  })
+  return toPage(rows.map(view), input.limit, (row) => [row.knowledge_id])
+}
+
+export async function createKnowledge(parts: KnowledgeParts, ctx: Context, input: NewKnowledge): Promise<Knowledge> {
+  const { workspace_id } = ctx.workspace
+  const { shared = [], embeddings = null } = input
+  await checkShares(ctx, shared)
+  await checkEmbeddings(parts, ctx, embeddings)
+  if ((await store.countKnowledge(ctx.tx, workspace_id)) >= MAX_BASES)
+    throw problem('conflict', `A workspace has at most ${MAX_BASES} knowledge bases. Delete one first.`)
+  const knowledge_id = newId()
+  await store.insertKnowledge(ctx.tx, workspace_id, {
+    knowledge_id,
+    name: input.name,
+    description: input.description ?? null,
+    language: input.language ?? 'simple',
+    embedding_credential_id: embeddings?.credential_id ?? null,
+    embedding_model: embeddings?.model ?? null,
+    owner_id: ctx.person.user_id,
+  })
+  await store.replaceShares(ctx.tx, workspace_id, knowledge_id, shared)
+  return getKnowledge(ctx, { knowledge_id })
+}
+
+export async function updateKnowledge(
+  parts: KnowledgeParts,
+  ctx: Context,
+  { knowledge_id, ...patch }: ById & KnowledgePatch,
+): Promise<Knowledge> {
+  const { workspace_id } = ctx.workspace
+  const present = await store.lockKnowledge(ctx.tx, workspace_id, knowledge_id)
+  if (!present) throw problem('not_found')
+  if (patch.shared !== undefined || patch.owner_id !== undefined) await requireOwner(ctx, knowledge_id)
+  if (patch.shared) await checkShares(ctx, patch.shared)
+  if (patch.owner_id !== undefined) {
+    const known = await store.listKnown(ctx.tx, workspace_id, [patch.owner_id], [])
+    if (!known.has(patch.owner_id)) throw unknownReference('/owner_id')
+  }
+  if (patch.embeddings) {
+    // The owner's rights open the credential: nobody else chooses what they are used for.
+    await requireOwner(ctx, knowledge_id)
+    await checkEmbeddings(parts, ctx, patch.embeddings)
+  }
+  const after: store.BaseRow = {
+    ...present,
+    ...(patch.name !== undefined && { name: patch.name }),
+    ...(patch.description !== undefined && { description: patch.description }),
+    ...(patch.language !== undefined && { language: patch.language }),
+    ...(patch.owner_id !== undefined && { owner_id: patch.owner_id }),
+    ...(patch.embeddings !== undefined && {
+      embedding_credential_id: patch.embeddings?.credential_id ?? null,
+      embedding_model: patch.embeddings?.model ?? null,
+    }),
+  }
+  await store.updateKnowledge(ctx.tx, workspace_id, after)
+  if (patch.shared) await store.replaceShares(ctx.tx, workspace_id, knowledge_id, patch.shared)
+  const isOtherIndex =
+    after.language !== present.language ||
+    after.embedding_credential_id !== present.embedding_credential_id ||
+    after.embedding_model !== present.embedding_model
+  if (isOtherIndex) {
+    await indexAgain(ctx.tx, workspace_id, knowledge_id, { documentId: null, fetch: false })
+    ctx.tx.hint(KNOWLEDGE_HINTS, '')
+  }
+  return getKnowledge(ctx, { knowledge_id })
+}
+
+export async function deleteKnowledge(ctx: Context, { knowledge_id }: ById): Promise<void> {
+  await store.deleteKnowledge(ctx.tx, ctx.workspace.workspace_id, knowledge_id)
+}
+
+async function requireOwner(ctx: Context, knowledgeId: string): Promise<void> {
+  const role = await store.findRole(ctx.tx, ctx.workspace.workspace_id, knowledgeId, ctx.person.user_id)
+  if (role !== 'owner')
+    throw problem('forbidden', 'Only the owner of the knowledge base shares it, gives it away and chooses its model.')
+}
+
+async function checkEmbeddings(
+  parts: KnowledgeParts,
+  ctx: Context,
+  embeddings: { credential_id: string } | null,
+): Promise<void> {
+  if (embeddings && !(await parts.mayEmbedWith(ctx, embeddings.credential_id)))
+    throw unknownReference('/embeddings/credential_id')
+}
+
+async function checkShares(ctx: Context, shares: readonly NewShare[]): Promise<void> {
+  const of = (kind: NewShare['kind']): string[] =>
+    shares.flatMap((share) => (share.kind === kind && 'id' in share ? [share.id] : []))
+  const known = await store.listKnown(ctx.tx, ctx.workspace.workspace_id, of('user'), of('team'))
+  const unknown = shares.flatMap((share, at) => ('id' in share && !known.has(share.id) ? [`/shared/${at}/id`] : []))
+  if (unknown.length > 0) throw unknownReference(...unknown)
+  const keys = shares.map((share) => `${share.kind} ${'id' in share ? share.id : ''}`)
+  const repeated = keys.findIndex((key, at) => keys.indexOf(key) !== at)
+  if (repeated !== -1) throw invalid([{ path: `/shared/${repeated}`, message: 'is named twice' }])
+}

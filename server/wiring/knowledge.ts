@@ -1,0 +1,64 @@
+import { mayUseModel } from '#areas/credentials/rights'
+import { findUpload, openUpload } from '#areas/files/uploads'
+import type { EmbedParts } from '#areas/knowledge/embeddings'
+import { makeIndexer } from '#areas/knowledge/indexing'
+import { makeKnowledgeSearch } from '#areas/knowledge/nodes'
+import { mayReadNamed, standingInKnowledge, standingInOwnedKnowledge } from '#areas/knowledge/rights'
+import { knowledgeRoutes } from '#areas/knowledge/routes'
+import { searchKnowledge } from '#areas/knowledge/search'
+import type { Allowances } from '#areas/payments/allowances'
+import type { Quotas } from '#areas/payments/quotas'
+import type { ReferenceCheck } from '#areas/workflows/definition-check'
+import { findPrincipal } from '#areas/workflows/rights'
+import type { AnyKind } from '#engine/nodes/kind'
+import type { Config } from '#platform/config'
+import type { Database, Tx } from '#platform/db/pool'
+import type { Logger } from '#platform/log'
+import type { Providers } from './providers.ts'
+
+export type KnowledgeOptions = {
+  config: Config
+  db: Database
+  log: Logger
+  providers: Providers
+  quotas: Quotas
+  allowances: Allowances
+  openModel: EmbedParts['openModel']
+  datasets: {
+    findDataset(tx: Tx, workspaceId: string, datasetId: string): Promise<{ name: string } | undefined>
+    readRecords(workspaceId: string, datasetId: string): AsyncIterable<{ texts: string[] }>
+  }
+}
+
+/** Knowledge bases: their doors, the node that searches them, and what indexes their documents. */
+export function wireKnowledge(options: KnowledgeOptions) {
+  const { config, db, log, providers, quotas, allowances, openModel, datasets } = options
+  const search = { db, outgoing: providers.outgoing, openModel }
+  const indexer = makeIndexer({
+    ...search,
+    log,
+    conversion: providers.conversion,
+    openUpload: (wanted) => openUpload({ db, blobs: providers.blobs }, wanted),
+    readRecords: datasets.readRecords,
+    countRequest: (workspaceId) => allowances.spend(workspaceId, 'outgoing_requests_per_minute'),
+  })
+  const kinds: AnyKind[] = [makeKnowledgeSearch({ ...search, findPrincipal })]
+  return {
+    kinds,
+    search: (wanted: Parameters<typeof searchKnowledge>[1]) => searchKnowledge(search, wanted),
+    routes: knowledgeRoutes({
+      ...search,
+      findUpload,
+      findDataset: datasets.findDataset,
+      checkDocuments: (tx, workspaceId) => quotas.check(tx, workspaceId, 'knowledge_documents', 1),
+      mayEmbedWith: (ctx, credentialId) =>
+        mayUseModel(ctx.tx, ctx.workspace.workspace_id, credentialId, ctx.person.user_id),
+    }),
+    standings: { knowledge: standingInKnowledge, owned_knowledge: standingInOwnedKnowledge },
+    references: new Map<string, ReferenceCheck>([['kb', mayReadNamed]]),
+    async start(): Promise<void> {
+      if (config.role !== 'api') await indexer.start()
+    },
+    stop: indexer.stop,
+  }
+}

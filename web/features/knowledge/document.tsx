@@ -1,0 +1,59 @@
+import { useParams, useSearch } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { useApi } from '#web/api.ts'
+import { Card, Page } from '#web/ui/page.tsx'
+import { Loaded } from '#web/ui/states.tsx'
+
+/** What is shown before and after the place that a link leads to. */
+const AROUND = 20_000
+
+type Place = { from?: number; to?: number }
+
+/** The text of a document, opened at the place that a passage named. */
+export function DocumentPage() {
+  const { knowledge_id, document_id } = useParams({ strict: false }) as { knowledge_id: string; document_id: string }
+  const { from = 0, to = 0 } = useSearch({ strict: false }) as Place
+  const document = useApi('getKnowledgeDocument', { knowledge_id, document_id })
+  const start = Math.max(0, from - AROUND)
+  const text = useApi('getKnowledgeText', { knowledge_id, document_id, from: start, to: Math.max(from, to) + AROUND })
+  return (
+    <Loaded of={document} what="the document">
+      {(found) => (
+        <Page
+          title={found.name}
+          crumbs={[
+            { label: 'Knowledge', to: '/knowledge' },
+            { label: 'Documents', to: `/knowledge/${knowledge_id}` },
+          ]}
+          description={found.error?.message}
+        >
+          <Loaded of={text} what="the text">
+            {(part) => <Text text={part.text} from={from - part.from} to={to - part.from} />}
+          </Loaded>
+        </Page>
+      )}
+    </Loaded>
+  )
+}
+
+function Text({ text, from, to }: { text: string; from: number; to: number }) {
+  const place = useRef<HTMLElement>(null)
+  useEffect(() => place.current?.scrollIntoView({ block: 'center' }), [])
+  const characters = [...text]
+  const part = (start: number, end?: number): string => characters.slice(start, end).join('')
+  return (
+    <Card className="p-4 break-words whitespace-pre-wrap">
+      {to > from ? (
+        <>
+          {part(0, from)}
+          <mark ref={place} className="rounded-xs bg-accent-soft text-ink">
+            {part(from, to)}
+          </mark>
+          {part(to)}
+        </>
+      ) : (
+        text
+      )}
+    </Card>
+  )
+}

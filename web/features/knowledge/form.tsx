@@ -1,0 +1,90 @@
+import type { Knowledge } from '#sdk/types.generated'
+import { useAll } from '#web/api.ts'
+import { Field, Form, Input, Select, Textarea, withPresent } from '#web/ui/field.tsx'
+
+type Values = {
+  name: string
+  description: string | null
+  language: Knowledge['language']
+  embeddings?: { credential_id: string; model: string } | null
+}
+
+type Typed = { name: string; description: string; language: string; credential_id?: string; model?: string }
+
+const languages: Record<Knowledge['language'], string> = {
+  english: 'English',
+  german: 'German',
+  french: 'French',
+  spanish: 'Spanish',
+  norwegian: 'Norwegian',
+  simple: 'Several, or another one',
+}
+
+export function BaseForm({
+  base,
+  submit,
+  mayChooseModel,
+  onSubmit,
+  onCancel,
+}: {
+  base?: Knowledge
+  submit: string
+  mayChooseModel: boolean
+  onSubmit(values: Values): Promise<unknown>
+  onCancel(): void
+}) {
+  const models = useAll('listCredentials', { usable: 'true', kind: 'llm', limit: 200 })
+  return (
+    <Form<Typed>
+      submit={submit}
+      onCancel={onCancel}
+      onSubmit={({ name, description, language, credential_id, model }) =>
+        onSubmit({
+          name,
+          description: description || null,
+          language: language as Knowledge['language'],
+          ...(mayChooseModel && {
+            embeddings: credential_id && model ? { credential_id, model } : null,
+          }),
+        })
+      }
+    >
+      <Field name="name" label="Name">
+        <Input required autoFocus maxLength={200} defaultValue={base?.name} placeholder="Handbook" />
+      </Field>
+      <Field name="description" label="Description">
+        <Textarea rows={2} maxLength={2000} defaultValue={base?.description ?? ''} />
+      </Field>
+      <Field name="language" label="Language" hint="Words are found in all their forms.">
+        <Select
+          defaultValue={base?.language ?? 'english'}
+          options={Object.entries(languages).map(([value, label]) => ({ value, label }))}
+        />
+      </Field>
+      {mayChooseModel && (
+        <>
+          <Field
+            name="credential_id"
+            label="Embedding model"
+            hint="Finds passages that mean the same in other words. It needs an OpenAI-compatible address."
+          >
+            <Select
+              defaultValue={base?.embeddings?.credential_id ?? ''}
+              options={withPresent(
+                [
+                  { value: '', label: 'None: search by words' },
+                  ...(models.data ?? []).map(({ credential_id, name }) => ({ value: credential_id, label: name })),
+                ],
+                base?.embeddings?.credential_id,
+                'A credential that you may not use',
+              )}
+            />
+          </Field>
+          <Field name="model" label="Name of the embedding model">
+            <Input maxLength={200} defaultValue={base?.embeddings?.model ?? ''} placeholder="text-embedding-3-small" />
+          </Field>
+        </>
+      )}
+    </Form>
+  )
+}
