@@ -41,6 +41,7 @@ import type { AnyRoute } from '#platform/http/route'
 import { makeHttp } from '#platform/http/server'
 import type { KeyService } from '#platform/keys/watch'
 import type { Logger } from '#platform/log'
+import type { Peers } from '#platform/peers'
 import { makeRealtime } from '#platform/realtime/realtime'
 import type { Vault } from '#platform/secrets'
 import { wireConversations } from '#server/wiring/conversations'
@@ -67,6 +68,8 @@ export type AppOptions = {
   /** Looks after the keys of the installation; only the program itself has it. */
   keys?: KeyService
   log: Logger
+  /** The other processes of this program, where it has several. */
+  peers?: Peers | undefined
   /** Where people reach the service; known once it listens. */
   baseUrl(): string
   checkAnswers?: boolean
@@ -93,7 +96,7 @@ export type App = {
 
 export async function makeApp(options: AppOptions): Promise<App> {
   const { config, db, vault, log } = options
-  const metrics = makeMetrics()
+  const metrics = makeMetrics(options.peers)
   const identifier = makeIdentifier({ db, operators: config.HEDDLE_OPERATORS })
 
   const payments = wirePayments({ config, db, vault, log })
@@ -244,6 +247,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     log,
     vault,
     identifier,
+    peers: options.peers,
     baseUrl: options.baseUrl,
     checkAnswers: options.checkAnswers ?? false,
     onAnswered: (route, status, seconds) => {

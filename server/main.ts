@@ -9,11 +9,14 @@ enableCompileCache(join(existsSync(modules) ? modules : root, '.cache', 'compile
 
 // A wrong setting is refused before the program is loaded.
 const { readConfig, SettingRefused } = await import('#platform/config')
+const { StartRefused } = await import('#platform/db/refused')
 try {
-  readConfig(process.env, process.argv.slice(2))
-  await import('./program.ts')
+  const config = readConfig(process.env, process.argv.slice(2))
+  const isSupervisor = config.HEDDLE_PROCESSES > 1 && config.resetPassword === null && !process.env.HEDDLE_MEMBER
+  if (isSupervisor) await (await import('./supervisor.ts')).supervise(config)
+  else await import('./program.ts')
 } catch (error) {
-  if (!(error instanceof SettingRefused)) throw error
+  if (!(error instanceof SettingRefused || error instanceof StartRefused)) throw error
   console.error(`heddle cannot start: ${error.message}`)
-  process.exitCode = 1
+  process.exit(1)
 }

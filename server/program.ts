@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { SECOND } from '#platform/clock'
 import { type Config, readConfig, refuseSetting, SettingRefused } from '#platform/config'
-import { shareConnections } from '#platform/db/connections'
+import { connectionsOfOne, shareConnections } from '#platform/db/connections'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/db/embedded'
 import { migrate } from '#platform/db/migrate'
 import { openDatabase } from '#platform/db/pool'
@@ -11,7 +11,7 @@ import { poolingOf, refusePooler, throughPooler } from '#platform/db/pooler'
 import { StartRefused } from '#platform/db/refused'
 import { warnOfReplication } from '#platform/db/replication'
 import { bootstrapRoles, isSetUp } from '#platform/db/roles'
-import { listen, webAddressOf } from '#platform/http/listen'
+import { listen, listenAtShared, webAddressOf } from '#platform/http/listen'
 import { checkSecretKey, findSecretKey, makeSecretKey } from '#platform/key'
 import { makePasswordKeeper } from '#platform/keys/sign-in'
 import { watchKeys } from '#platform/keys/watch'
@@ -22,6 +22,7 @@ import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
 import { buildConsole } from '#server/console'
 import { fillDemo } from '#server/demo'
+import { joinSupervisor, MEMBER } from '#server/member'
 import { resetPassword } from '#server/reset-password'
 import { seed } from '#server/seed'
 
@@ -37,10 +38,14 @@ const started: ((options: { drainMs: number }) => Promise<unknown>)[] = []
 let drainMs = 0
 
 async function start(config: Config): Promise<void> {
-  const log = makeLogger(config.HEDDLE_LOG_LEVEL)
+  const membership = await joinSupervisor(() => leave({ drainMs: 0 }))
+  const log = makeLogger(config.HEDDLE_LOG_LEVEL, membership?.peers.index)
   const key = findSecretKey(config)
   const pages = config.role === 'worker' || config.resetPassword !== null ? undefined : buildConsole(log)
-  const embedded = config.DATABASE_URL === null ? await startOwnDatabase(config, log) : undefined
+  const embedded =
+    config.DATABASE_URL === null
+      ? { ownerUrl: membership?.ownDatabase ?? (await startOwnDatabase(config, log)).ownerUrl }
+      : undefined
   const place = {
     ownerUrl: embedded?.ownerUrl ?? config.DATABASE_SESSION_URL ?? config.DATABASE_URL!,
     ...(embedded && { createDatabase: 'heddle' }),
@@ -57,7 +62,10 @@ async function start(config: Config): Promise<void> {
   const urls = pooling === 'none' ? direct : await throughPooler(direct, config.DATABASE_URL!, pooling)
   if (!embedded) await warnOfReplication(urls.owner, log)
   await migrate({ ownerUrl: urls.owner, directory: join(import.meta.dirname, '..', 'migrations'), log })
-  const connections = shareConnections(config.role, config.HEDDLE_DATABASE_CONNECTIONS ?? undefined)
+  const connections = shareConnections(
+    config.role,
+    config.HEDDLE_DATABASE_CONNECTIONS ?? connectionsOfOne(config.role, membership?.peers.count ?? 1),
+  )
   const db = openDatabase({ urls, log, connections })
   started.unshift(() => db.close())
   const configured = vault.keys.current()
@@ -72,13 +80,14 @@ async function start(config: Config): Promise<void> {
   if (embedded) adminUrl.pathname = '/heddle'
   const keys = watchKeys({ db, vault, config, log, configured, ownerUrl: urls.owner, adminUrl: adminUrl.href })
   started.unshift(() => keys.stop())
-  let address = config.HEDDLE_BASE_URL
+  let address = config.HEDDLE_BASE_URL ?? membership?.address ?? null
   const app = await makeApp({
     config,
     db,
     vault,
     keys,
     log,
+    peers: membership?.peers,
     baseUrl: () => address ?? webAddressOf(config.HOST, config.PORT),
     pages: await pages,
   })
@@ -87,12 +96,18 @@ async function start(config: Config): Promise<void> {
   if (config.role !== 'worker') {
     for (const line of await seed({ config, ownerUrl: urls.owner, http: app.http, log, fillDemo })) console.log(line)
   }
+  keepGoing(log)
+  if (membership) {
+    if (membership.doors.length > 0) await listenAtShared(app.http, membership.doors)
+    membership.ready()
+    flushCompileCache()
+    return
+  }
   const listening = await listenAt(app.http, config)
   const { port } = new URL(listening)
   const here = webAddressOf(config.HOST, port)
   address ??= here
   console.log(`heddle ready on ${here}`)
-  keepGoing(log)
   // Otherwise only an orderly end would write it.
   flushCompileCache()
 }
@@ -122,23 +137,24 @@ async function stop(options = { drainMs: 0 }): Promise<void> {
 
 let stopping = false
 
+function leave(options: { drainMs: number }): void {
+  if (stopping) return
+  stopping = true
+  setTimeout(() => process.exit(1), Math.max(STOP_WITHIN, options.drainMs + AFTER_DRAIN)).unref()
+  stop(options).then(
+    () => process.exit(0),
+    (error: unknown) => {
+      console.error(error)
+      process.exit(1)
+    },
+  )
+}
+
 function stopOnSignal(): void {
-  const leave = (options: { drainMs: number }): void => {
-    if (stopping) return
-    stopping = true
-    setTimeout(() => process.exit(1), Math.max(STOP_WITHIN, options.drainMs + AFTER_DRAIN)).unref()
-    stop(options).then(
-      () => process.exit(0),
-      (error: unknown) => {
-        console.error(error)
-        process.exit(1)
-      },
-    )
-  }
   process.on('SIGTERM', () => leave({ drainMs }))
   // Somebody at a keyboard, who sends it no more requests.
   process.on('SIGINT', () => leave({ drainMs: 0 }))
-  onLauncherGone(() => leave({ drainMs }))
+  if (!process.env[MEMBER]) onLauncherGone(() => leave({ drainMs }))
 }
 
 /** A promise that nobody waited for must not take the tenants of this process down with it. */

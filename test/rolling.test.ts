@@ -79,6 +79,7 @@ test('ending npm ends the program that it started', async () => {
       HEDDLE_SECRET_KEY: Buffer.alloc(32, 9).toString('base64'),
       HEDDLE_LOG_LEVEL: 'warn',
       HEDDLE_DRAIN_S: '0',
+      HEDDLE_PROCESSES: '1',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { canonicalAddress } from './db/address.ts'
 import { DEFAULT_CONNECTIONS, MIN_CONNECTIONS } from './db/connections.ts'
@@ -130,6 +131,11 @@ const optional = <T>(parser: Parser<T>, meaning: string, shown = 'none'): Settin
   meaning,
 })
 
+/** The database needs the other half. On two processors a second process was no faster: see docs/performance.md. */
+function defaultProcesses(): number {
+  return Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)))
+}
+
 export const settings = {
   HOST: setting(text, '127.0.0.1', 'Address to listen on'),
   PORT: setting(integer(0, 65_535), 4100, 'Port to listen on; 0 picks a free one and prints it'),
@@ -152,6 +158,12 @@ export const settings = {
     integer(MIN_CONNECTIONS, 1000),
     'Connections to the database that this process opens at most',
     `${DEFAULT_CONNECTIONS.all}; with \`--role\` api or worker ${DEFAULT_CONNECTIONS.api}`,
+  ),
+  HEDDLE_PROCESSES: setting(
+    integer(1, 64),
+    defaultProcesses(),
+    'Processes that share the port, each with API and worker. A process that dies is replaced; SIGHUP replaces all of them, one after the other',
+    'half of the processors, 1 to 4',
   ),
   HEDDLE_DATA_DIR: setting(text, './data', 'Embedded database, blobs and the generated key'),
   HEDDLE_SECRET_KEY: optional(

@@ -16,12 +16,12 @@ const secretKeys = [
   'claim_token',
 ]
 
-/** Structured lines on standard error; standard output is for what a person must read (ready line, demo credentials). */
-export function makeLogger(level: string): Logger {
+/** Structured lines on standard error, with the number of the process where there are several; standard output is for what a person must read (ready line, demo credentials). */
+export function makeLogger(level: string, process?: number): Logger {
   return pino(
     {
       level,
-      base: undefined,
+      base: process === undefined ? undefined : { process },
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: secretKeys.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
     },

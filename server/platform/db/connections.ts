@@ -17,6 +17,13 @@ const ENGINE: Record<Role, number> = { all: 0.4, api: 0.25, worker: 0.4 }
 /** The journal and the queue of starts each send two statements at once. */
 const MIN_ENGINE = 2
 
+/** What one of several processes opens unless it is told: all of them together fit into the 100 of PostgreSQL. */
+export const connectionsOfOne = (role: Role, processes: number): number =>
+  Math.max(MIN_CONNECTIONS, Math.min(DEFAULT_CONNECTIONS[role], Math.floor(ALL_TOGETHER / processes)))
+
+/** PostgreSQL's 100 less those for its superuser. */
+const ALL_TOGETHER = 96
+
 export function shareConnections(role: Role, total = DEFAULT_CONNECTIONS[role]): Shares {
   const rest = total - ALWAYS[role] - OPERATOR
   const engine = Math.max(MIN_ENGINE, Math.round(rest * ENGINE[role]))

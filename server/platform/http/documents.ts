@@ -83,7 +83,7 @@ export async function addDocuments(app: FastifyInstance, options: DocumentsOptio
           request.id,
         ),
       )
-    return reply.type(options.metrics.registry.contentType).send(await options.metrics.registry.metrics())
+    return reply.type(options.metrics.registry.contentType).send(await options.metrics.text())
   })
 
   await addReference(app)

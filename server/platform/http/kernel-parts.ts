@@ -5,6 +5,7 @@ import type { Identifier } from '../auth/identify.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/pool.ts'
 import type { Logger } from '../log.ts'
+import type { Peers } from '../peers.ts'
 import type { Vault } from '../secrets.ts'
 import type { Identity } from './context.ts'
 import type { AnyRoute } from './route.ts'
@@ -20,6 +21,8 @@ export type Kernel = {
   identifier: Identifier
   standings: Standings
   tokens: Partial<Record<TokenScope, TokenIdentifier>>
+  /** The other processes of this program. */
+  peers?: Peers | undefined
   /** Where people reach the service; known once it listens. */
   baseUrl(): string
   /** Checks every answer against its schema: on in tests, so that the OpenAPI document cannot lie. */

@@ -14,12 +14,14 @@ import { makePatience } from './patience.ts'
 import { isResource } from './render.ts'
 import type { AnyRoute } from './route.ts'
 import { compileEncoder, type Encode } from './schema.ts'
+import { shareSpending } from './shared-limits.ts'
 import { applyLimits, callerAddress, countRefused, holdSignIn } from './throttle.ts'
 
 /** Adds the routes of every area. */
 export function addRoutes(app: FastifyInstance, routes: AnyRoute[], kernel: Kernel): void {
   checkDeprecations(routes)
   const limiter = makeRateLimiter()
+  if (kernel.peers) shareSpending(limiter, kernel.peers)
   const patience = makePatience()
   const admission = makeAdmission(kernel.config.HEDDLE_MAX_AT_WORK, patience)
   kernel.onAdmission?.(admission.figures)

@@ -18,6 +18,8 @@ export const limits = {
   visitor: { name: 'visitor', burst: 10, perSecond: 5 },
 } satisfies Record<string, Limit>
 
+const byName = new Map<string, Limit>(Object.values(limits).map((limit) => [limit.name, limit]))
+
 export type RateLimiter = {
   /** Takes one token, or says how long to wait. */
   take(limit: Limit, key: string): Verdict
@@ -28,10 +30,15 @@ export type RateLimiter = {
    * settled: nobody is refused because of others who succeed, and no more can fail at once than one after the other.
    */
   hold(limit: Limit, key: string): Promise<Held>
+  /** Tells of every token that is taken, or given back with a negative number. */
+  onSpent(tell: (bucket: string, tokens: number) => void): void
+  /** Counts what other processes took. They may together have taken more than there was: the bucket then stays empty for longer. */
+  spend(bucket: string, tokens: number): void
 }
 
 export function makeRateLimiter(now: () => number = () => performance.now()): RateLimiter {
   const buckets = new Map<string, Bucket>()
+  let spent: (bucket: string, tokens: number) => void = () => {}
 
   const fill = (limit: Limit, id: string): Bucket => {
     const at = now()
@@ -46,13 +53,17 @@ export function makeRateLimiter(now: () => number = () => performance.now()): Ra
   }
 
   const judge = (limit: Limit, key: string, cost: number): Verdict => {
-    const bucket = fill(limit, `${limit.name}:${key}`)
+    const id = `${limit.name}:${key}`
+    const bucket = fill(limit, id)
     const allowed = bucket.tokens >= 1
-    if (allowed) bucket.tokens -= cost
+    if (allowed && cost > 0) {
+      bucket.tokens -= cost
+      spent(id, cost)
+    }
     return {
       allowed,
       limit,
-      remaining: Math.floor(bucket.tokens),
+      remaining: Math.max(0, Math.floor(bucket.tokens)),
       retryAfterS: allowed ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / limit.perSecond)),
     }
   }
@@ -63,6 +74,15 @@ export function makeRateLimiter(now: () => number = () => performance.now()): Ra
   return {
     take: (limit, key) => judge(limit, key, 1),
     look: (limit, key) => judge(limit, key, 0),
+    onSpent(tell) {
+      spent = tell
+    },
+    spend(id, tokens) {
+      const limit = byName.get(id.slice(0, id.indexOf(':')))
+      if (!limit) return
+      const bucket = fill(limit, id)
+      bucket.tokens = Math.max(-limit.burst, Math.min(limit.burst, bucket.tokens - tokens))
+    },
     async hold(limit, key) {
       const id = `${limit.name}:${key}`
       for (;;) {
@@ -84,6 +104,7 @@ export function makeRateLimiter(now: () => number = () => performance.now()): Ra
             if (!counts) {
               const bucket = fill(limit, id)
               bucket.tokens = Math.min(limit.burst, bucket.tokens + 1)
+              spent(id, -1)
             }
             for (const look of now.waiting.splice(0)) look()
           },

@@ -41,7 +41,7 @@ const opened = (door: Server, at: ListenOptions): Promise<void> =>
   })
 
 /** Doors share their port with any program that asks to share it; that another program has it must be said all the same. */
-async function refuseTakenPort(at: ListenOptions): Promise<void> {
+export async function refuseTakenPort(at: ListenOptions): Promise<void> {
   const probe = createServer()
   await opened(probe, at)
   await new Promise((resolve) => probe.close(resolve))
@@ -51,6 +51,20 @@ async function refuseTakenPort(at: ListenOptions): Promise<void> {
 export const webAddressOf = (host: string, port: number | string): string =>
   `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
 
+const makeDoor = (app: FastifyInstance): Server =>
+  createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => app.server.emit('connection', socket))
+
+/** Accepts from sockets that another process has bound. */
+export async function listenAtShared(app: FastifyInstance, [first, ...others]: Server[]): Promise<void> {
+  await app.ready()
+  await opened(app.server, first as ListenOptions)
+  for (const handle of others) {
+    const door = makeDoor(app)
+    await opened(door, handle as ListenOptions)
+    app.doors.push(door)
+  }
+}
+
 export async function listen(app: FastifyInstance, at: { host: string; port: number }): Promise<string> {
   const manyDoors = platform === 'linux'
   if (manyDoors && at.port !== 0) await refuseTakenPort(at)
@@ -59,8 +73,7 @@ export async function listen(app: FastifyInstance, at: { host: string; port: num
   if (!manyDoors) return address
   for (const { address: host, port } of app.addresses() as AddressInfo[])
     for (let n = 1; n < DOORS; n++) {
-      const enter = (socket: Socket): boolean => app.server.emit('connection', socket)
-      const door = createServer({ allowHalfOpen: true, noDelay: true }, enter)
+      const door = makeDoor(app)
       await opened(door, { host, port, ...shared })
       app.doors.push(door)
     }

@@ -1,11 +1,15 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { alone, type Peers } from '../peers.ts'
 import type { AnyRoute } from './route.ts'
+
+const METRICS = 'metrics'
 
 type Admitted = { atWork: number; waiting: number }
 
 /** Prometheus figures of this process. */
-export function makeMetrics() {
+export function makeMetrics(peers: Peers = alone) {
   const registry = new Registry()
+  if (peers.count > 1) registry.setDefaultLabels({ process: String(peers.index) })
   collectDefaultMetrics({ register: registry })
   const seconds = new Histogram({
     name: 'heddle_http_request_seconds',
@@ -31,8 +35,14 @@ export function makeMetrics() {
     },
   })
   let admitted: () => Admitted = () => ({ atWork: 0, waiting: 0 })
+  peers.onAsked(METRICS, () => registry.metrics())
   return {
     registry,
+    /** Of all processes of this program; each sample says of which. */
+    async text(): Promise<string> {
+      const [own, others] = await Promise.all([registry.metrics(), peers.ask(METRICS)])
+      return others.length === 0 ? own : mergeMetrics([own, ...(others as string[])])
+    },
     /** Where the numbers of requests inside are read from. */
     watchAdmission(figures: () => Admitted): void {
       admitted = figures
@@ -44,3 +54,16 @@ export function makeMetrics() {
 }
 
 export type Metrics = ReturnType<typeof makeMetrics>
+
+/** One text of several: what belongs to a metric must stand together, and its help once. */
+export function mergeMetrics(texts: string[]): string {
+  const families = new Map<string, string[]>()
+  for (const text of texts)
+    for (const family of text.split(/^(?=# HELP )/m)) {
+      const [help = '', type = '', ...samples] = family.trimEnd().split('\n')
+      const known = families.get(help) ?? [help, type]
+      known.push(...samples)
+      families.set(help, known)
+    }
+  return `${[...families.values()].map((lines) => lines.join('\n')).join('\n\n')}\n`
+}

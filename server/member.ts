@@ -1,0 +1,43 @@
+import type { Server } from 'node:net'
+import { type Downward, makePeers, type Peers, type Upward } from '#platform/peers'
+
+// One of several processes of a program, started by its supervisor (supervisor.ts).
+
+export type Membership = {
+  peers: Peers
+  /** The superuser's address of the program's own PostgreSQL, which the supervisor runs. */
+  ownDatabase: string | null
+  /** Where the program listens. */
+  address: string
+  /** Listening sockets that all processes share. */
+  doors: Server[]
+  ready(): void
+}
+
+/** Set for the processes that a supervisor starts. */
+export const MEMBER = 'HEDDLE_MEMBER'
+
+/** Null for a program that is a single process. */
+export async function joinSupervisor(onGone: () => void): Promise<Membership | null> {
+  if (process.env[MEMBER] === undefined || !process.connected) return null
+  const doors: Server[] = []
+  const send = (message: Upward): void => {
+    // A supervisor that is gone hears nothing; the process is about to end.
+    if (process.connected) process.send!(message, undefined, undefined, () => {})
+  }
+  process.once('disconnect', onGone)
+  const begin = await new Promise<Extract<Downward, { kind: 'begin' }>>((resolve) => {
+    const hear = (message: Downward, handle: unknown): void => {
+      if (message.kind === 'door') doors.push(handle as Server)
+      if (message.kind !== 'begin') return
+      process.off('message', hear)
+      resolve(message)
+    }
+    process.on('message', hear)
+  })
+  const peers = makePeers(begin, {
+    send,
+    onMessage: (handle) => void process.on('message', (message: Downward) => handle(message)),
+  })
+  return { peers, ownDatabase: begin.ownDatabase, address: begin.address, doors, ready: () => send({ kind: 'ready' }) }
+}

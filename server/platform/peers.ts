@@ -1,0 +1,78 @@
+// The processes of one program on one machine. What they tell each other is never needed for correctness: the database keeps
+// what must hold. It makes rate limits count once and lets /metrics speak for all of them.
+
+export type Peers = {
+  /** Which of the processes this is, from 1. */
+  readonly index: number
+  readonly count: number
+  /** Tells all others. */
+  tell(topic: string, value: unknown): void
+  onTold(topic: string, handle: (value: unknown) => void): void
+  /** What each of the others answers. A process that does not answer in time is left out. */
+  ask(topic: string): Promise<unknown[]>
+  onAsked(topic: string, answer: () => Promise<unknown>): void
+}
+
+/** A program with one process. */
+export const alone: Peers = {
+  index: 1,
+  count: 1,
+  tell: () => {},
+  onTold: () => {},
+  ask: async () => [],
+  onAsked: () => {},
+}
+
+/** From a process to its supervisor. */
+export type Upward =
+  | { kind: 'ready' }
+  | { kind: 'tell'; topic: string; value: unknown }
+  | { kind: 'ask'; id: number; topic: string }
+  | { kind: 'answer'; id: number; value: unknown }
+
+/** From the supervisor to a process. */
+export type Downward =
+  | { kind: 'door' }
+  | { kind: 'begin'; index: number; count: number; ownDatabase: string | null; address: string }
+  | { kind: 'told'; topic: string; value: unknown }
+  | { kind: 'asked'; id: number; topic: string }
+  | { kind: 'answers'; id: number; values: unknown[] }
+
+export type Channel = { send(message: Upward): void; onMessage(handle: (message: Downward) => void): void }
+
+export function makePeers({ index, count }: { index: number; count: number }, channel: Channel): Peers {
+  const told = new Map<string, (value: unknown) => void>()
+  const answers = new Map<string, () => Promise<unknown>>()
+  const asking = new Map<number, (values: unknown[]) => void>()
+  let asked = 0
+
+  channel.onMessage((message) => {
+    if (message.kind === 'told') told.get(message.topic)?.(message.value)
+    else if (message.kind === 'answers') {
+      asking.get(message.id)?.(message.values)
+      asking.delete(message.id)
+    } else if (message.kind === 'asked') {
+      const { id } = message
+      const answer = answers.get(message.topic)
+      answer?.().then(
+        (value) => channel.send({ kind: 'answer', id, value }),
+        // The supervisor does not wait for ever: the others answer without this one.
+        () => {},
+      )
+    }
+  })
+
+  return {
+    index,
+    count,
+    tell: (topic, value) => channel.send({ kind: 'tell', topic, value }),
+    onTold: (topic, handle) => void told.set(topic, handle),
+    ask: (topic) =>
+      new Promise((resolve) => {
+        asked += 1
+        asking.set(asked, resolve)
+        channel.send({ kind: 'ask', id: asked, topic })
+      }),
+    onAsked: (topic, answer) => void answers.set(topic, answer),
+  }
+}

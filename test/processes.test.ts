@@ -1,0 +1,133 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { callAt } from '#test/harness/call'
+import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { type Program, startProgram, until } from '#test/harness/program'
+import { makePerson, makeWorkspace, type Surface, type TestPerson } from '#test/harness/world'
+import { slow } from './harness/slow.ts'
+
+// Several processes that share one port: `HEDDLE_PROCESSES`.
+
+let database: TestDatabase
+let root: string
+const programs: Program[] = []
+
+beforeAll(async () => {
+  database = await makeTestDatabase()
+  root = mkdtempSync(join(tmpdir(), 'heddle-processes-'))
+})
+afterEach(async () => {
+  await Promise.all(programs.splice(0).map((program) => program.stop('SIGINT')))
+})
+afterAll(async () => {
+  await database.drop()
+  rmSync(root, { recursive: true, force: true })
+})
+
+async function start(env: Record<string, string> = {}): Promise<{ program: Program; person: TestPerson }> {
+  const program = startProgram({
+    DATABASE_URL: database.superuserUrl,
+    HEDDLE_DATA_DIR: join(root, 'data'),
+    HEDDLE_SECRET_KEY: Buffer.alloc(32, 9).toString('base64'),
+    HEDDLE_DEMO: 'off',
+    HEDDLE_PROCESSES: '2',
+    ...env,
+  })
+  programs.push(program)
+  const base = await program.ready
+  const client = await database.superuser()
+  const surface: Surface = {
+    sql: async (text, values) => (await client.query(text, values)).rows,
+    call: (method, path, options) => callAt(base, method, path, options),
+  }
+  const person = await makePerson(surface)
+  await makeWorkspace(surface, person)
+  return { program, person }
+}
+
+/** The processes that do the work, as the system shows them. */
+const membersOf = ({ child }: Program): number[] =>
+  readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
+    .split(' ')
+    .filter((pid) => pid.trim() !== '')
+    .map(Number)
+
+const definition = { nodes: [{ id: 'n', type: 'set', args: { values: { done: true } } }], edges: [] }
+
+async function makeWorkflow(person: TestPerson): Promise<string> {
+  const { body } = await person.call('POST', '/api/workflows', { body: { name: 'Counted', definition } })
+  return body.workflow_id
+}
+
+const statusesOf = async (person: TestPerson, ids: string[]): Promise<Set<string>> =>
+  new Set(await Promise.all(ids.map(async (id) => (await person.call('GET', `/api/workflows/executions/${id}`)).body.status)))
+
+test('two processes answer at one port; one that is killed is replaced, and no accepted run is lost', async () => {
+  const { program, person } = await start({ HEDDLE_RATE_LIMITS: 'off' })
+  const before = membersOf(program)
+  expect(before).toHaveLength(2)
+  const { text } = await person.call('GET', '/metrics')
+  for (const process of ['1', '2'])
+    expect(text).toContain(`heddle_http_requests{state="waiting",process="${process}"} 0\n`)
+  expect(text.match(/^# HELP heddle_http_requests /gm)).toHaveLength(1)
+
+  const workflow = await makeWorkflow(person)
+  const accepted: string[] = []
+  const run = async (): Promise<void> => {
+    // A request on a connection that the killed process had is cut off; only what was answered counts.
+    const answer = await person.call('POST', `/api/workflows/${workflow}/run`, { body: {} }).catch(() => undefined)
+    if (answer?.status === 202) accepted.push(answer.body.execution_id)
+  }
+  const running = Array.from({ length: 40 }, run)
+  await running[0]
+  process.kill(before[0]!, 'SIGKILL')
+  await Promise.all([...running, ...Array.from({ length: 40 }, run)])
+  expect(accepted.length).toBeGreaterThan(0)
+  await expect.poll(() => statusesOf(person, accepted)).toEqual(new Set(['succeeded']))
+  await until(() => membersOf(program).length === 2 && !membersOf(program).includes(before[0]!))
+})
+
+test('the rate limit of a caller holds for all processes together', async () => {
+  const { person } = await start()
+  const statuses: number[] = []
+  let allowed = 0
+  // Each request comes on a connection of its own, so that both processes get some.
+  const ask = async (): Promise<void> => {
+    const { status } = await person.call('GET', '/auth/me', { headers: { connection: 'close' } })
+    statuses.push(status)
+    if (status === 200) allowed += 1
+  }
+  const begun = performance.now()
+  while (!statuses.includes(429)) await Promise.all(Array.from({ length: 10 }, ask))
+  const seconds = (performance.now() - begun) / 1000
+  // A burst of 200 and 100 a second, and what the processes let in before they heard of each other.
+  expect(allowed).toBeLessThanOrEqual(200 + 100 * seconds + 60)
+})
+
+slow('SIGHUP replaces every process and fails no request', async () => {
+  const { program, person } = await start({ HEDDLE_RATE_LIMITS: 'off', HEDDLE_DRAIN_S: '1' })
+  const before = membersOf(program)
+  const answers = new Map<string, number>()
+  let over = false
+  const caller = async (): Promise<void> => {
+    while (!over) {
+      const { status } = await person.call('GET', '/api/workflows')
+      answers.set(String(status), (answers.get(String(status)) ?? 0) + 1)
+    }
+  }
+  const callers = Array.from({ length: 4 }, caller)
+  program.child.kill('SIGHUP')
+  await until(() => membersOf(program).length === 2 && membersOf(program).every((pid) => !before.includes(pid)))
+  over = true
+  await Promise.all(callers)
+  expect([...answers.keys()]).toEqual(['200'])
+})
+
+test('a setting that the first process refuses ends the program with the reason', async () => {
+  const program = startProgram({ DATABASE_URL: 'postgres://nobody:wrong@127.0.0.1:1/none', HEDDLE_PROCESSES: '2' })
+  const { code, errors } = await program.ended
+  expect(code).toBe(1)
+  expect(errors).toContain('the first process did not start')
+})
