@@ -94,7 +94,7 @@ describe('the manifests', () => {
       for (const action of service.actions.values()) {
         const place = `${service.service}.${action.name}`
         const known = new Set([...Object.keys(action.args_schema.properties as JsonObject), 'item', 'index'])
-        const { output: _output, args_schema, ...request } = action
+        const { output: _output, paginate: _paginate, args_schema, ...request } = action
         expect(checkSchema(args_schema), place).toEqual([])
         for (const [, used] of JSON.stringify(request).matchAll(/"\$(\w+)[^"]*"(?!:)/g))
           expect(known, place).toContain(used)
@@ -105,7 +105,7 @@ describe('the manifests', () => {
           const options = schema['x-options']
           if (options !== undefined) expect(Object.keys(service.options ?? {}), `${place}: ${field}`).toContain(options)
           expect(
-            JSON.stringify({ ...request, base: service.base_url, headers: service.headers }),
+            JSON.stringify({ ...request, base: service.base_url, common: service.headers }),
             `${place}: ${field} is not used`,
           ).toMatch(new RegExp(field === 'max_items' ? '' : `[${'$'}{+']${field}\\b|"${field}"`))
         }

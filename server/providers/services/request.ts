@@ -49,6 +49,14 @@ function pathOf(path: string, args: JsonObject): string {
   })
 }
 
+/** One label of a host name: nothing else may stand there. */
+function labelOf(name: string, value: Json | undefined): string {
+  const label = asText(value ?? '')
+  if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label))
+    throw new TemplateFailure(`"${name}" holds letters, digits and dashes`)
+  return label
+}
+
 /** `https://api.example.com`, `https://{host}` of the credential, or `{site}`: an address that is an argument. */
 function baseOf(template: string, args: JsonObject, host: string | undefined): string {
   const argument = /^\{(\w+)\}/.exec(template)
@@ -62,7 +70,8 @@ function baseOf(template: string, args: JsonObject, host: string | undefined): s
     // The address itself where nothing follows: a feed has a query of its own.
     return rest === '!' ? url.href : url.origin + url.pathname.replace(/\/+$/, '') + rest
   }
-  if (!template.includes('{host}')) return template
+  if (!template.includes('{host}'))
+    return template.replace(/\{(\w+)\}/g, (_, name: string) => labelOf(name, args[name]))
   if (host === undefined)
     throw new TemplateFailure(
       'the credential must name one host without "*": the address of the account is taken from it',
