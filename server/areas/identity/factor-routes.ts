@@ -1,0 +1,153 @@
+import { anyone, signedIn } from '#platform/access/words'
+import { type AnyRoute, routes } from '#platform/http/route'
+import {
+  addPasskey,
+  beginPasskey,
+  beginTotp,
+  confirmTotp,
+  getSecondFactors,
+  removePasskey,
+  removeTotp,
+  renewRecoveryCodes,
+} from './factors.ts'
+import { beginPasskeySignIn, finishPasskeySignIn } from './passkey-sign-in.ts'
+import { bound, comesIn, extension } from './route-parts.ts'
+import {
+  AddedPasskey,
+  BegunPasskey,
+  BegunPasskeySignIn,
+  BegunTotp,
+  ConfirmTotp,
+  NewPasskey,
+  PasskeySignIn,
+  PasswordAgain,
+  RecoveryCodes,
+  SecondFactor,
+  SecondFactorChallenge,
+  SecondFactorRequired,
+  SecondFactors,
+  SignedIn,
+} from './schema.ts'
+import { describeSecondFactor, type FactorDeps, finishSignIn } from './second-factor.ts'
+
+export const factorRoutes = (factors: FactorDeps): AnyRoute[] =>
+  routes(
+    'Identity',
+    {
+      finishSignIn: ['POST', '/auth/sign-in/second-factor', anyone],
+      describeSecondFactor: ['POST', '/auth/sign-in/second-factor/options', anyone],
+      beginPasskeySignIn: ['POST', '/auth/sign-in/passkey/options', anyone],
+      finishPasskeySignIn: ['POST', '/auth/sign-in/passkey', anyone],
+      getSecondFactors: ['GET', '/auth/second-factor', signedIn],
+      beginTotp: ['POST', '/auth/second-factor/totp', signedIn, 'admin'],
+      confirmTotp: ['POST', '/auth/second-factor/totp/confirm', signedIn, 'admin'],
+      removeTotp: ['POST', '/auth/second-factor/totp/remove', signedIn, 'admin'],
+      renewRecoveryCodes: ['POST', '/auth/second-factor/recovery-codes', signedIn, 'admin'],
+      beginPasskey: ['POST', '/auth/passkeys/options', signedIn, 'admin'],
+      addPasskey: ['POST', '/auth/passkeys', signedIn, 'admin'],
+      removePasskey: ['POST', '/auth/passkeys/:passkey_id/remove', signedIn, 'admin'],
+    },
+    {
+      finishSignIn: {
+        ...comesIn,
+        summary: 'The second step of a sign-in: a code, a recovery code or a passkey',
+        description:
+          'A wrong one is 401 `bad_second_factor`; after five, or five minutes, the sign-in begins again with the password. A code is taken once.',
+        body: SecondFactor,
+        answer: SignedIn,
+        rate: 'sign_in',
+        examples: { body: { challenge: 'mfa_…', code: '123456' } },
+        run: bound(factors, finishSignIn),
+      },
+      describeSecondFactor: {
+        ...comesIn,
+        summary: 'What a challenge asks for; for pages that have nothing but the challenge',
+        body: SecondFactorChallenge,
+        answer: SecondFactorRequired,
+        rate: 'sign_in',
+        run: describeSecondFactor,
+      },
+      beginPasskeySignIn: {
+        ...comesIn,
+        summary: 'Begin to sign in with a passkey and nothing else',
+        description: 'The browser asks which passkey of this site to use. The challenge works once, for five minutes.',
+        answer: BegunPasskeySignIn,
+        rate: 'sign_in',
+        run: bound(factors, beginPasskeySignIn),
+      },
+      finishPasskeySignIn: {
+        ...comesIn,
+        summary: 'Sign in with a passkey and nothing else',
+        description:
+          'The passkey must have asked its person for a PIN, a finger or a face (user verification); no second factor is asked for then. What does not fit is 401 `bad_second_factor`.',
+        body: PasskeySignIn,
+        answer: SignedIn,
+        rate: 'sign_in',
+        run: bound(factors, finishPasskeySignIn),
+      },
+      getSecondFactors: {
+        extension,
+        summary: "The caller's second factors",
+        answer: SecondFactors,
+        run: getSecondFactors,
+      },
+      beginTotp: {
+        ...comesIn,
+        summary: 'Begin to set up an authenticator app; it counts once a code was confirmed',
+        body: PasswordAgain,
+        answer: BegunTotp,
+        rate: 'sign_in',
+        run: bound(factors, beginTotp),
+      },
+      confirmTotp: {
+        ...comesIn,
+        summary: 'Confirm the authenticator app with its first code; the first factor gives recovery codes',
+        body: ConfirmTotp,
+        answer: RecoveryCodes,
+        rate: 'sign_in',
+        run: bound(factors, confirmTotp),
+      },
+      removeTotp: {
+        ...comesIn,
+        summary: 'Remove the authenticator app; with the last factor go the recovery codes',
+        body: PasswordAgain,
+        status: 204,
+        rate: 'sign_in',
+        run: bound(factors, removeTotp),
+      },
+      renewRecoveryCodes: {
+        ...comesIn,
+        summary: 'Ten new recovery codes in place of the old ones; shown once',
+        body: PasswordAgain,
+        answer: RecoveryCodes,
+        rate: 'sign_in',
+        run: bound(factors, renewRecoveryCodes),
+      },
+      beginPasskey: {
+        ...comesIn,
+        summary: 'Begin to add a passkey',
+        body: PasswordAgain,
+        answer: BegunPasskey,
+        rate: 'sign_in',
+        run: bound(factors, beginPasskey),
+      },
+      addPasskey: {
+        ...comesIn,
+        summary: 'Add the passkey that the browser made; the first factor gives recovery codes',
+        body: NewPasskey,
+        answer: AddedPasskey,
+        status: 201,
+        location: () => '/auth/second-factor',
+        rate: 'sign_in',
+        run: bound(factors, addPasskey),
+      },
+      removePasskey: {
+        ...comesIn,
+        summary: 'Remove a passkey',
+        body: PasswordAgain,
+        status: 204,
+        rate: 'sign_in',
+        run: bound(factors, removePasskey),
+      },
+    },
+  )

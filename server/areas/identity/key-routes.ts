@@ -1,0 +1,46 @@
+import { signedIn } from '#platform/access/words'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { listQuery, page } from '#platform/http/schema'
+import type { ApiKeys } from './api-keys.ts'
+import { extension } from './route-parts.ts'
+import { ApiKey, CreatedApiKey, NewApiKey } from './schema.ts'
+
+export const keyRoutes = (apiKeys: ApiKeys): AnyRoute[] =>
+  routes(
+    'Identity',
+    {
+      listApiKeys: ['GET', '/auth/api-keys', signedIn],
+      createApiKey: ['POST', '/auth/api-keys', signedIn, 'admin'],
+      getApiKey: ['GET', '/auth/api-keys/:key_id', signedIn],
+      deleteApiKey: ['DELETE', '/auth/api-keys/:key_id', signedIn, 'admin'],
+    },
+    {
+      listApiKeys: {
+        extension,
+        summary: "The caller's API keys",
+        query: listQuery,
+        answer: page(ApiKey),
+        run: apiKeys.listApiKeys,
+      },
+      createApiKey: {
+        extension,
+        summary: 'Make an API key, for all of the caller’s workspaces or for one; `key` is shown once',
+        description: 'A key made with a key reaches no further and lasts no longer than that one.',
+        body: NewApiKey,
+        answer: CreatedApiKey,
+        status: 201,
+        idempotency: 'anywhere',
+        location: ({ key_id }, path) => `${path}/${key_id}`,
+        examples: { body: { name: 'deploy script' } },
+        run: apiKeys.createApiKey,
+      },
+      getApiKey: { extension, summary: "One of the caller's API keys", answer: ApiKey, run: apiKeys.getApiKey },
+      deleteApiKey: {
+        extension,
+        summary: 'Delete an API key',
+        status: 204,
+        current: apiKeys.getApiKey,
+        run: apiKeys.deleteApiKey,
+      },
+    },
+  )

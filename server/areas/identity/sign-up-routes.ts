@@ -1,0 +1,114 @@
+import { anyone, signedIn } from '#platform/access/words'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { sendsMail } from './mail.ts'
+import { forgotPassword, resetPassword } from './password-reset.ts'
+import type { People } from './people.ts'
+import { bound, comesIn, extension } from './route-parts.ts'
+import {
+  AuthOptions,
+  CheckMail,
+  ConfirmEmail,
+  ConfirmSignUp,
+  ForgotPassword,
+  ResetPassword,
+  SignedIn,
+  SignedInOrCheckMail,
+  SignUp,
+} from './schema.ts'
+import { type AccountMail, confirmSignUp } from './sign-up.ts'
+import { confirmEmail, sendVerification } from './verification.ts'
+
+export const signUpRoutes = ({ accountMail, people }: { accountMail: AccountMail; people: People }): AnyRoute[] =>
+  routes(
+    'Identity',
+    {
+      signUp: ['POST', '/auth/sign-up', anyone],
+      getAuthOptions: ['GET', '/auth/options', anyone],
+      confirmSignUp: ['POST', '/auth/sign-up/confirm', anyone],
+      sendVerification: ['POST', '/auth/verification', signedIn, 'admin'],
+      confirmEmail: ['POST', '/auth/verification/confirm', anyone],
+      forgotPassword: ['POST', '/auth/password/forgot', anyone],
+      resetPassword: ['POST', '/auth/password/reset', anyone],
+    },
+    {
+      signUp: {
+        ...comesIn,
+        summary: 'Make an account with a company and a workspace of its own, and sign in',
+        description:
+          'Where the service sends mails the answer is 202 `{"state": "check_mail"}` for every address, with an account or without, and the account is made by `POST /auth/sign-up/confirm`. Where it sends none, the account is made at once (201), and an address that has one is 409. Closed sign-up is 403 `sign_up_closed`; the address of an operator needs the `claim_token` printed at start, else 403 `address_reserved`.',
+        body: SignUp,
+        answer: SignedInOrCheckMail,
+        status: 201,
+        alsoStatus: [202],
+        location: () => '/auth/me',
+        rate: 'sign_up',
+        allowed: people.maySignUp,
+        examples: {
+          body: { email: 'ann@example.com', password: 'correct horse battery', name: 'Ann', workspace_name: 'Acme' },
+        },
+        run: people.signUp,
+      },
+      getAuthOptions: {
+        extension,
+        summary: 'How people come in: whether sign-up is open, and whether the service sends mails',
+        answer: AuthOptions,
+        run: async () => ({
+          sign_up: accountMail.config.HEDDLE_SIGN_UP,
+          mail: sendsMail(accountMail.config),
+        }),
+      },
+      confirmSignUp: {
+        ...comesIn,
+        summary: 'Make the account of a sign-up with the token from the mail and the password chosen then',
+        description:
+          'The token works once, for 24 hours. A used, expired or unknown one is 404. Another password than the one of the sign-up is 401.',
+        body: ConfirmSignUp,
+        answer: SignedIn,
+        status: 201,
+        rate: 'sign_in',
+        location: () => '/auth/me',
+        run: bound(accountMail, confirmSignUp),
+      },
+      sendVerification: {
+        extension,
+        idempotency: 'none',
+        summary: 'Send the caller a mail with a link that proves their address',
+        description:
+          'At most five an hour (429). An address that is proven is 409. Without a mail server 503 `provider_not_configured`. Until the address is proven, its person cannot invite anybody by mail (403 `email_unverified`).',
+        answer: CheckMail,
+        status: 202,
+        run: (ctx) => sendVerification(accountMail, ctx),
+      },
+      confirmEmail: {
+        ...comesIn,
+        summary: 'Prove an address with the token from the mail; signs nobody in',
+        description: 'The token works once, for 24 hours. A used, expired or unknown one is 404.',
+        body: ConfirmEmail,
+        status: 204,
+        rate: 'sign_in',
+        run: confirmEmail,
+      },
+      forgotPassword: {
+        ...comesIn,
+        summary: 'Send a mail with a link that replaces the password',
+        description:
+          'The answer is the same for every address, with an account or without. Without a mail server 503 `provider_not_configured`.',
+        body: ForgotPassword,
+        answer: CheckMail,
+        status: 202,
+        rate: 'sign_up',
+        examples: { body: { email: 'ann@example.com' } },
+        run: bound(accountMail, forgotPassword),
+      },
+      resetPassword: {
+        ...comesIn,
+        summary: 'Replace the password with the token from the mail; every session ends',
+        description:
+          'The token works once, for one hour. A used, expired or unknown one is 404. It signs nobody in, and a second factor stays. Where the address had never been proven before, the API keys and linked providers of the account go too.',
+        body: ResetPassword,
+        status: 204,
+        rate: 'sign_in',
+        run: bound(accountMail, resetPassword),
+      },
+    },
+  )
