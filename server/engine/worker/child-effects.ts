@@ -1,0 +1,109 @@
+import type { JsonObject } from '#model/definition'
+import { keptVariables } from '#model/variables'
+import { toWire } from '#platform/ids'
+import { initiatorsOfFollower } from '../initiators.ts'
+import type { Command } from '../interpreter/commands.ts'
+import { errorOf } from '../interpreter/errors.ts'
+import { NodeFailure } from '../node.ts'
+import { workflowNamed } from '../nodes/subworkflow.ts'
+import type { ChildEnd } from '../ports.ts'
+import { inArea } from './area-call.ts'
+import { childId } from './child-id.ts'
+import type { EffectDeps } from './effect-deps.ts'
+import type { Frame } from './frame.ts'
+import type { Live } from './live-types.ts'
+import { GivenUp } from './patience.ts'
+
+// Executions that an execution starts.
+
+const MAX_DEPTH = 16
+
+const writtenArgs = (frame: Frame, node: string): JsonObject =>
+  frame.context.graph.nodes.find(({ id }) => id === node)?.args ?? {}
+
+async function startOnce(
+  deps: EffectDeps,
+  live: Live,
+  frame: Frame,
+  command: Command & { do: 'child' },
+): Promise<(() => void) | undefined> {
+  const { owned } = live
+  const { node, attempt, args } = command
+  const path = frame.prefix + node
+  const executionId = childId(owned.executionId, frame, node, attempt)
+  const tell = (end: ChildEnd) => () => live.inform(frame, { kind: 'child', node, attempt, ...end })
+  // Its end may have come as a message in the same moment.
+  const self = frame.state.nodes[node]
+  if (self?.wait?.kind !== 'execution' || self.attempt !== attempt) return undefined
+  // What was started is not resolved again: its workflow may be gone by now, and the child is not.
+  const before = command.again && (await deps.findChild(owned.workspaceId, executionId))
+  const goesItsWay = args.wait === false
+  const begun = tell({ results: { execution_id: toWire('exe', executionId) }, error: null })
+  if (before && goesItsWay) return begun
+  if (before) return before.ended ? tell(before.ended) : undefined
+  if (owned.depth >= MAX_DEPTH) {
+    throw new NodeFailure('too_deep', `workflows may start each other ${MAX_DEPTH} deep`, { retryable: false })
+  }
+  const wanted = {
+    workflow_id: workflowNamed(writtenArgs(frame, node), args),
+    input: args.input ?? {},
+    executionId: owned.executionId,
+    ...(typeof args.version_id === 'string' && { version_id: args.version_id }),
+  }
+  const target = await inArea(deps, live, () => deps.ports.resolveWorkflow(owned.workspaceId, wanted))
+  // What is part of the program acts for the person who calls it.
+  const principalId = target.principalId ?? owned.principalId
+  const { vars } = owned.context
+  const started = await deps.startChild({
+    ...target,
+    executionId,
+    workspaceId: owned.workspaceId,
+    input: wanted.input,
+    trigger: { kind: owned.trigger.kind === 'trial' ? 'trial' : 'workflow', id: toWire('exe', owned.executionId) },
+    startedBy: owned.startedBy,
+    principalId,
+    initiatedBy: initiatorsOfFollower(
+      {
+        kind: 'execution',
+        executionId: owned.executionId,
+        principalId: owned.principalId,
+        chain: owned.initiatedBy,
+      },
+      principalId,
+    ),
+    ...(!goesItsWay && { tellEnd: true, parent: { executionId: owned.executionId, node: path } }),
+    depth: owned.depth + 1,
+    vars: vars && (keptVariables(await deps.ports.loadDefinition(owned.workspaceId, target.definitionRef), vars) ?? {}),
+  })
+  if (goesItsWay) return begun
+  // Started before, by a try whose fate was unknown, and perhaps over since.
+  const found = started.replayed ? await deps.findChild(owned.workspaceId, executionId) : undefined
+  return found?.ended ? tell(found.ended) : undefined
+}
+
+export async function startChild(
+  deps: EffectDeps,
+  live: Live,
+  frame: Frame,
+  command: Command & { do: 'child' },
+): Promise<(() => void) | undefined> {
+  const { node, attempt } = command
+  try {
+    return await deps.patience(live, { frame, node }, () => startOnce(deps, live, frame, command))
+  } catch (error) {
+    if (error instanceof GivenUp) throw error
+    return () => live.inform(frame, { kind: 'child', node, attempt, results: null, error: errorOf(error) })
+  }
+}
+
+export async function abandonChild(
+  deps: EffectDeps,
+  live: Live,
+  frame: Frame,
+  command: Command & { do: 'abandon' },
+): Promise<undefined> {
+  const { workspaceId, executionId } = live.owned
+  const child = childId(executionId, frame, command.node, command.attempt)
+  const node = frame.prefix + command.node
+  await deps.patience(live, { frame: live.top, node }, () => deps.cancelChild(workspaceId, child))
+}

@@ -1,0 +1,128 @@
+import type { JsonObject } from '#model/definition'
+import { SECOND } from '#platform/clock'
+import type { Happening } from '../interpreter/advance.ts'
+import type { Command } from '../interpreter/commands.ts'
+import { errorOf } from '../interpreter/errors.ts'
+import { NodeFailure } from '../node.ts'
+import type { PeopleWait, Settled } from '../ports.ts'
+import { lazyAbort } from './abort.ts'
+import { inArea } from './area-call.ts'
+import type { EffectDeps } from './effect-deps.ts'
+import { type Frame, splitPath } from './frame.ts'
+import type { Live } from './live-types.ts'
+import { GivenUp } from './patience.ts'
+import { takeShown } from './shown.ts'
+import { happeningOf } from './signals.ts'
+
+// Gates, questions and awaited events: opened, closed, settled when they are due.
+
+const DUE_LATER = 60 * SECOND
+
+const openersOf = ({ ports }: EffectDeps) => ({
+  approval: ports.openGate,
+  clarification: ports.askQuestion,
+  event: ports.awaitEvent,
+})
+
+function waitOf(live: Live, frame: Frame, node: string, args: JsonObject): PeopleWait {
+  const { workspaceId, executionId, workflowId, versionId, startedBy, initiatedBy, input } = live.owned
+  const about = { workspaceId, executionId, workflowId, versionId, startedBy, initiatedBy, input }
+  return { ...about, nodePath: frame.prefix + node, nodeId: node, args }
+}
+
+export async function closeForPeople(deps: EffectDeps, live: Live, frame: Frame, node: string): Promise<undefined> {
+  const { workspaceId, executionId } = live.owned
+  const path = frame.prefix + node
+  try {
+    // Of a frame that is over as well: that is why it is closed.
+    await deps.patience(live, { frame: live.top, node: path }, () =>
+      deps.areaCalls(workspaceId, () => deps.ports.overtaken({ workspaceId, executionId, path })),
+    )
+  } catch (error) {
+    if (error instanceof GivenUp) throw error
+    deps.log.warn(
+      { err: error, execution_id: executionId },
+      'a gate or question is closed only when its execution ends',
+    )
+  }
+}
+
+function refuse(live: Live, frame: Frame, node: string, error: unknown): void {
+  const { status, attempt = 1 } = frame.state.nodes[node] ?? {}
+  // One that waits already was only looked at again.
+  if (status === 'waiting') live.inform(frame, { kind: 'refused', node, error: errorOf(error) })
+  else live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable: false })
+}
+
+/**
+ * What was opened is over already. The messages that say so come first, since they also say who voted; its outcome is for
+ * the case that they were read before the node waited for them.
+ */
+async function goOnWith(
+  deps: EffectDeps,
+  live: Live,
+  frame: Frame,
+  opened: Happening,
+  settled: Settled,
+): Promise<() => void> {
+  const { node } = splitPath(settled.nodePath)
+  await live.tell(frame, opened)
+  await deps.patience(live, { frame, node }, () => live.readInbox())
+  const outcome = happeningOf(settled, node, frame.state.nodes[node]?.attempt ?? 1)
+  return () => outcome && live.inform(frame, outcome)
+}
+
+export async function openForPeople(
+  deps: EffectDeps,
+  live: Live,
+  frame: Frame,
+  command: Command & { do: 'open' },
+): Promise<(() => void) | undefined> {
+  const { node, people } = command
+  const wait = waitOf(live, frame, node, command.args)
+  try {
+    takeShown(live, frame, command)
+    const opened = await deps.patience(live, { frame, node }, () =>
+      inArea(deps, live, () => openersOf(deps)[people](wait)),
+    )
+    // Its item or its map ended meanwhile.
+    if (live.frames.get(frame.prefix) !== frame) return await closeForPeople(deps, live, frame, node)
+    const dueAt = opened.dueAt?.getTime() ?? null
+    const happening: Happening = { kind: 'opened', node, people, data: opened.data, dueAt }
+    const { settled } = opened
+    return settled ? await goOnWith(deps, live, frame, happening, settled) : () => live.inform(frame, happening)
+  } catch (error) {
+    if (error instanceof GivenUp) throw error
+    if (!(error instanceof NodeFailure))
+      deps.log.error({ err: error, execution_id: live.owned.executionId }, 'a gate or question could not be opened')
+    return () => refuse(live, frame, node, error)
+  }
+}
+
+export async function settleDue(
+  deps: EffectDeps,
+  live: Live,
+  frame: Frame,
+  command: Command & { do: 'due' },
+): Promise<(() => void) | undefined> {
+  const { node, people } = command
+  const path = frame.prefix + node
+  if (live.effects.has(`due:${path}`)) return undefined
+  live.effects.set(`due:${path}`, lazyAbort())
+  const { workspaceId, executionId } = live.owned
+  let dueAt: number | null
+  try {
+    const ask = () =>
+      inArea(deps, live, () => deps.ports.due({ workspaceId, executionId, nodePath: path, kind: people }))
+    dueAt = (await deps.patience(live, { frame, node }, ask)).dueAt?.getTime() ?? null
+  } catch (error) {
+    if (error instanceof GivenUp) throw error
+    deps.log.error({ err: error, execution_id: executionId }, 'a due gate or question could not be settled yet')
+    dueAt = deps.clock() + DUE_LATER
+  } finally {
+    live.effects.delete(`due:${path}`)
+  }
+  // What the area decided has come as a message to this execution.
+  live.lookAtInbox()
+  return () => live.inform(frame, { kind: 'postponed', node, people, dueAt })
+}

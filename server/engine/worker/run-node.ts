@@ -1,0 +1,172 @@
+import { credentialIdsIn } from '#model/credential-ids'
+import type { Graph, Json, JsonObject } from '#model/definition'
+import { SECOND } from '#platform/clock'
+import { toWire } from '#platform/ids'
+import type { Happening } from '../interpreter/advance.ts'
+import type { Command } from '../interpreter/commands.ts'
+import { errorOf } from '../interpreter/errors.ts'
+import { compile } from '../interpreter/graph.ts'
+import { type NodeCall, NodeFailure, type NodeResult, NotBegun } from '../node.ts'
+import { checkedText, isLarge, offload } from '../outputs.ts'
+import { platformFault } from '../platform-fault.ts'
+import type { BlobRef } from '../ports.ts'
+import { type Abortable, lazyAbort } from './abort.ts'
+import type { EffectDeps } from './effect-deps.ts'
+import type { Frame } from './frame.ts'
+import type { Live } from './live-types.ts'
+import { GivenUp } from './patience.ts'
+
+// One attempt of a node that does something: its call, its timeout, its output.
+
+const PROGRESS_EVERY = 250
+const TROUBLE_MEANWHILE =
+  'the service was in trouble while this node ran; whether it took effect is not known, so it was not done again'
+
+const namedCredentials = (graph: Graph, node: string): ReadonlySet<string> =>
+  new Set([...credentialIdsIn(compile(graph).nodes.get(node)?.args)].map(({ id }) => id))
+
+const failure = (command: Command & { attempt: number }, error: unknown): Happening => ({
+  kind: 'error',
+  node: command.node,
+  attempt: command.attempt,
+  error: errorOf(error),
+  retryable: !(error instanceof NodeFailure) || error.retryable,
+  ...(error instanceof NodeFailure && error.nothingDone && { nothingDone: true }),
+  ...(error instanceof NodeFailure && error.retryAfterS !== undefined && { retryAfterS: error.retryAfterS }),
+})
+
+function callOf(
+  deps: EffectDeps,
+  live: Live,
+  frame: Frame,
+  command: Command & { do: 'run' },
+  path: string,
+  controller: Abortable,
+): NodeCall {
+  const { owned } = live
+  let shown = 0
+  return {
+    workspaceId: owned.workspaceId,
+    workflowId: owned.workflowId,
+    executionId: owned.executionId,
+    nodePath: path,
+    attempt: command.attempt,
+    args: command.args,
+    get effectKey() {
+      // A map that is tried again gives its items the paths of that attempt; what they do outside is the same as before.
+      return `${toWire('exe', owned.executionId)}:${path.replaceAll(/#\d+(?=\[)/g, '')}`
+    },
+    principalId: owned.principalId,
+    get credentialIds() {
+      return namedCredentials(frame.context.graph, command.node)
+    },
+    startedBy: owned.startedBy,
+    timeoutS: command.timeoutS,
+    get signal() {
+      return controller.signal
+    },
+    log: deps.log,
+    progress: (data) => {
+      const now = performance.now()
+      if (now - shown < PROGRESS_EVERY || frame.item) return
+      shown = now
+      try {
+        const { value } = checkedText({ data })
+        void live.tell(frame, { kind: 'progress', node: command.node, data: value as JsonObject })
+      } catch {
+        // Lossy by nature: what cannot be stored is not shown.
+      }
+    },
+    step: async <T extends Json>(name: string, work: () => Promise<T>): Promise<T> => {
+      const steps = frame.state.nodes[command.node]?.steps ?? {}
+      if (Object.hasOwn(steps, name)) return steps[name] as T
+      const result = await work()
+      const { value } = checkedText(result)
+      const durable = await live.tell(frame, { kind: 'step', node: command.node, name, result: value })
+      if (!durable || controller.aborted) throw new NodeFailure('aborted', 'this attempt is over')
+      return result
+    },
+  }
+}
+
+async function runOnce(
+  deps: EffectDeps,
+  live: Live,
+  frame: Frame,
+  command: Command & { do: 'run' },
+): Promise<NodeResult> {
+  const path = frame.prefix + command.node
+  const kind = Object.hasOwn(deps.ports.nodes, command.type) ? deps.ports.nodes[command.type] : undefined
+  const controller = lazyAbort()
+  live.effects.set(path, controller)
+  let timer: NodeJS.Timeout | undefined
+  try {
+    if (!kind)
+      throw new NodeFailure('unknown_node_type', `there is no node type "${command.type}"`, { retryable: false })
+    const missing = kind.unavailable?.()
+    if (missing) throw new NodeFailure('provider_not_configured', missing, { retryable: false })
+    const running = kind.run(callOf(deps, live, frame, command, path, controller))
+    const { timeoutS } = command
+    if (timeoutS === undefined) return await running
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => {
+        reject(new NodeFailure('timeout', `the node took longer than its ${timeoutS} s`))
+        controller.abort()
+      }, timeoutS * SECOND)
+    })
+    return await Promise.race([running, late])
+  } catch (error) {
+    if (error instanceof NotBegun) throw error.cause
+    // What may happen at most once is not tried again, no matter who is to blame.
+    if (frame.context.effectOf(command.type, command.args) !== 'at_most_once' || !platformFault(error, 'node'))
+      throw error
+    throw new NodeFailure('outcome_unknown', TROUBLE_MEANWHILE, { retryable: false })
+  } finally {
+    clearTimeout(timer)
+    if (live.effects.get(path) === controller) live.effects.delete(path)
+  }
+}
+
+/**
+ * The call has succeeded and is not repeated: its output is kept until it is stored. One that is given back before that
+ * takes it along in its journal.
+ */
+async function storeOutput(
+  deps: EffectDeps,
+  live: Live,
+  frame: Frame,
+  node: string,
+  text: string,
+): Promise<BlobRef | undefined> {
+  if (!isLarge(text)) return undefined
+  try {
+    return await deps.patience(live, { frame, node }, () => offload(deps.ports.blobs, live.owned, text))
+  } catch (error) {
+    if (error instanceof GivenUp && live.isReleasing()) return undefined
+    throw error
+  }
+}
+
+export async function runNode(
+  deps: EffectDeps,
+  live: Live,
+  frame: Frame,
+  command: Command & { do: 'run' },
+): Promise<() => void> {
+  const { node, attempt } = command
+  try {
+    const result = await deps.patience(live, { frame, node, origin: 'node' }, () => runOnce(deps, live, frame, command))
+    const { value, text } = checkedText(result.output)
+    const blob = await storeOutput(deps, live, frame, node, text)
+    const happening: Happening = { kind: 'done', node, attempt, output: value }
+    if (blob) happening.blob = blob
+    if (result.port !== undefined) happening.port = result.port
+    if (result.usage) happening.usage = result.usage
+    return () => live.inform(frame, happening)
+  } catch (error) {
+    if (error instanceof GivenUp) throw error
+    if (!(error instanceof NodeFailure))
+      deps.log.warn({ err: error, execution_id: live.owned.executionId, node: frame.prefix + node }, 'a node threw')
+    return () => live.inform(frame, failure(command, error))
+  }
+}
