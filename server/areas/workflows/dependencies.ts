@@ -1,0 +1,23 @@
+import type { Tx } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import type { DefinitionCheckDependencies, makeDefinitionCheck } from './definition-check.ts'
+import type { SystemWorkflow } from './system.ts'
+
+export type SystemWorkflows = ReadonlyMap<string, SystemWorkflow>
+
+export type WorkflowDependencies = DefinitionCheckDependencies & {
+  /** What else must happen in the transaction that deletes a workflow (jobs pause). */
+  onDeleted: ((tx: Tx, workspaceId: string, workflowId: string) => Promise<void>)[]
+  /** How long the service keeps ended executions: none can ask for more. */
+  retentionDays: number
+}
+
+/** What the verbs of workflows and versions need. */
+export type Deps = WorkflowDependencies & { checkDefinition: ReturnType<typeof makeDefinitionCheck> }
+
+export type ById = { workflow_id: string }
+
+export function refuseSystem(system: SystemWorkflows, workflowId: string): void {
+  if (system.has(workflowId))
+    throw problem('forbidden', 'A system workflow is part of the program and cannot be changed.')
+}

@@ -1,0 +1,13 @@
+type Verb<Deps> = (deps: Deps, ...rest: never[]) => unknown
+
+type Bound<Verbs> = {
+  [Name in keyof Verbs]: Verbs[Name] extends (deps: never, ...rest: infer Rest) => infer Result
+    ? (...rest: Rest) => Result
+    : never
+}
+
+/** Functions `(deps, …rest)` as functions `(…rest)`: an area writes its verbs plainly, and routes call them without their dependencies. */
+export function bindVerbs<Deps, Verbs extends Record<string, Verb<Deps>>>(deps: Deps, verbs: Verbs): Bound<Verbs> {
+  const bound = Object.entries(verbs).map(([name, verb]) => [name, (...rest: never[]) => verb(deps, ...rest)] as const)
+  return Object.fromEntries(bound) as Bound<Verbs>
+}
