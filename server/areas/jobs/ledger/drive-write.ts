@@ -1,0 +1,117 @@
+import type { JsonObject } from '#model/definition'
+import { SECOND } from '#platform/clock'
+import type { Tx } from '#platform/db/pool'
+import { appendEvent } from '../events.ts'
+import { applyWatched, checkDataset, checkLimits, count, type Drive, goesOn, inScope } from './drive-state.ts'
+import { addSpent, spentOf } from './limits.ts'
+import * as records from './records.ts'
+import { LOOK_LATE } from './rest.ts'
+import * as runs from './runs.ts'
+
+/** A commit costs the same for one ended record as for hundreds. */
+const WRITE_AT_ONCE = 256
+export const WRITE_EVERY = SECOND / 8
+const PROGRESS_EVERY = SECOND / 2
+
+const isDueAgain = ({ again }: Drive): boolean => again.count > 0 && again.at <= performance.now()
+
+const mayClaim = (drive: Drive): boolean =>
+  goesOn(drive) && drive.flights.waiting() < drive.claimAtOnce / 2 && (drive.ahead.length > 0 || isDueAgain(drive))
+
+export const shouldWrite = (drive: Drive): boolean =>
+  drive.flights.toWrite() >= WRITE_AT_ONCE ||
+  mayClaim(drive) ||
+  performance.now() - drive.wroteAt > (drive.flights.toWrite() > 0 ? WRITE_EVERY : LOOK_LATE)
+
+async function claim(drive: Drive, tx: Tx): Promise<records.Claimed[]> {
+  await checkDataset(drive, tx)
+  if (drive.ending) return []
+  const due = isDueAgain(drive) ? await records.claimAgain(tx, drive.run, drive.claimAtOnce) : []
+  return [...due, ...drive.ahead.slice(0, drive.claimAtOnce).map((position) => ({ position, attempt: 1 }))]
+}
+
+/** What ended and what could not begin, with the text of each record that failed; null where the dataset was replaced meanwhile. */
+async function takeEnded(drive: Drive) {
+  const textAt = (position: number): Promise<string | null> => drive.pages!.textAt(position).catch(() => null)
+  const landed = drive.flights.takeEnded()
+  drive.beingWritten = landed.ended.length
+  const ended = await Promise.all(
+    landed.ended.map(async (one) => ({
+      ...one,
+      text: one.verdict.status === 'failed' ? await textAt(one.position) : null,
+    })),
+  )
+  const failing = await Promise.all(landed.failing.map(async (one) => ({ ...one, text: await textAt(one.position) })))
+  return { ended, failing }
+}
+
+type Harvested = Awaited<ReturnType<typeof records.harvest>>
+
+const movedBy = (ended: Harvested, refused: { failed: number; first_failed: number }) => {
+  const howMany = (status: 'succeeded' | 'failed', first: boolean): number =>
+    ended.filter((one) => one.status === status && !(first && one.retried)).length
+  return {
+    succeeded: howMany('succeeded', false),
+    failed: howMany('failed', false) + refused.failed,
+    first_succeeded: howMany('succeeded', true),
+    first_failed: howMany('failed', true) + refused.first_failed,
+  }
+}
+
+/** Tells those who watch the job, now and then. */
+async function tellProgress(drive: Drive, tx: Tx, moved: { succeeded: number; failed: number }): Promise<boolean> {
+  const { run, done } = drive
+  if (run.job_id === null || performance.now() - drive.toldAt <= PROGRESS_EVERY) return false
+  const tally = {
+    ...done,
+    total: run.total,
+    running: drive.flights.flying(),
+    succeeded: done.succeeded + moved.succeeded,
+    failed: done.failed + moved.failed,
+  }
+  await appendEvent(tx, run.workspace_id, run.job_id, 'job.progress', drive.progress(tally))
+  return true
+}
+
+/** One transaction: what ended, what could not begin, what is claimed now, and what people asked meanwhile. */
+export async function write(drive: Drive): Promise<void> {
+  const { run, lease, flights } = drive
+  const { workspace_id: workspaceId } = run
+  const landed = await takeEnded(drive)
+  const outcome = await inScope(drive, async (tx) => {
+    const ended = landed.ended.length === 0 ? [] : await records.harvest(tx, run, landed.ended, drive.metered)
+    const refused =
+      landed.failing.length === 0 ? { failed: 0, first_failed: 0 } : await records.failRecords(tx, run, landed.failing)
+    for (const { execution_id, poison } of ended)
+      if (poison) await drive.options.engine.cancel(tx, { workspaceId, executionId: execution_id }, null)
+    const claims = mayClaim(drive) ? await claim(drive, tx) : []
+    const taken = claims.filter(({ attempt }) => attempt === 1).length
+    const mark = taken === 0 ? drive.claimed : taken === drive.ahead.length ? drive.planned : drive.ahead[taken]!
+    const moved = movedBy(ended, refused)
+    const usage = sumUsage(ended.map(({ usage }) => usage))
+    const watched = await runs.moveRun(tx, run, lease, { claimed: mark, running: flights.flying(), usage, ...moved })
+    const retried = drive.again.count > 0 || ended.some(({ status }) => status === 'pending')
+    const later = retried ? await records.readWaiting(tx, run) : { waiting: 0, in_ms: null }
+    const told = await tellProgress(drive, tx, moved)
+    return { ended, claims, taken, mark, moved, watched, later, told }
+  })
+  drive.ahead = drive.ahead.slice(outcome.taken)
+  drive.claimed = outcome.mark
+  flights.claimed(outcome.claims)
+  count(drive, outcome.moved)
+  drive.spent = outcome.ended.map(({ usage }) => spentOf(usage)).reduce(addSpent, drive.spent)
+  drive.measured += outcome.ended.length
+  drive.beingWritten = 0
+  drive.again = { count: outcome.later.waiting, at: performance.now() + Math.max(0, outcome.later.in_ms ?? 0) }
+  drive.wroteAt = performance.now()
+  if (outcome.told) drive.toldAt = drive.wroteAt
+  applyWatched(drive, outcome.watched)
+  checkLimits(drive)
+}
+
+function sumUsage(usages: (JsonObject | null)[]): JsonObject | null {
+  const sum: Record<string, number> = {}
+  for (const usage of usages)
+    for (const [name, value] of Object.entries(usage ?? {})) sum[name] = (sum[name] ?? 0) + Number(value)
+  return Object.keys(sum).length === 0 ? null : sum
+}
