@@ -7,22 +7,17 @@
 // no bytes, no messages; times have milliseconds.
 
 import type { Ast } from './cel-ast.ts'
-import type { CelFunction } from './cel-function.ts'
 import { FUNCTIONS, METHODS, NAMESPACES } from './cel-functions.ts'
 import { invalid, place } from './cel-lexer.ts'
 import { type Macro, macroFor, type Turn, truth } from './cel-macros.ts'
-import { OPERATIONS, type Operation } from './cel-operators.ts'
 import { optionalOf, readOptional } from './cel-optional.ts'
 import { parseCel } from './cel-parser.ts'
 import {
   type Budget,
-  BudgetExceeded,
   type CelValue,
-  Duration,
   failure,
   isMap,
   type Moment,
-  mapKey,
   NONE,
   Optional,
   Run,
@@ -30,11 +25,23 @@ import {
   toJson,
   typeOf,
 } from './cel-runtime.ts'
+import {
+  access,
+  binary,
+  choose,
+  invoke,
+  listOf,
+  literal,
+  logical,
+  mapOf,
+  negate,
+  not,
+  optionalAccess,
+  type Step,
+} from './cel-steps.ts'
 import type { Json } from './definition.ts'
-import { ExpressionFailure } from './expression-failure.ts'
 import { isForbiddenKey } from './json.ts'
 
-type Step = (run: Run) => CelValue
 type Names = {
   roots: ReadonlySet<string>
   /** Names that a macro may not bind, because somewhere they have another meaning. */
@@ -121,11 +128,6 @@ function compile(node: Ast, outer: Names): Step {
   }
 }
 
-const literal =
-  (value: CelValue): Step =>
-  () =>
-    value
-
 /** A forbidden key written out is refused when saved; one that is computed is refused when it is used. */
 function fieldName(name: string): string {
   if (isForbiddenKey(name)) throw invalid(`"${name}" is not allowed as a key`)
@@ -152,119 +154,6 @@ function variable(name: string, names: Names, start: number): Step {
   const type = TYPE_NAMES.get(name)
   if (type !== undefined) return () => type
   throw invalid(`unknown name "${name}"${place(start)}; known are ${[...names.roots].join(', ')}`)
-}
-
-function access(target: Step, key: Step): Step {
-  return (run) => {
-    run.spend(1)
-    const name = key(run)
-    const from = target(run)
-    // Behind a `?.` everything further is optional too.
-    if (from instanceof Optional) return readOptional(from, name)
-    const value = readKey(from, name)
-    if (value === undefined)
-      throw failure(`no such key: ${String(name).slice(0, 60)}; ask with has() or read it with ?.`)
-    return value
-  }
-}
-
-function optionalAccess(target: Step, key: Step): Step {
-  return (run) => {
-    run.spend(1)
-    const name = key(run)
-    return readOptional(target(run), name)
-  }
-}
-
-function listOf(items: Step[], optional: ReadonlySet<number>): Step {
-  if (optional.size === 0) {
-    return (run) => {
-      run.spend(items.length + 1)
-      return items.map((item) => item(run))
-    }
-  }
-  return (run) => {
-    run.spend(items.length + 1)
-    const result: CelValue[] = []
-    for (const [index, item] of items.entries()) {
-      const value = optional.has(index) ? optionalOf(item(run)).value : item(run)
-      if (value !== undefined) result.push(value)
-    }
-    return result
-  }
-}
-
-function mapOf(entries: [Step, Step][], optional: ReadonlySet<number>): Step {
-  return (run) => {
-    run.spend(entries.length + 1)
-    const result: { [key: string]: CelValue } = {}
-    for (const [index, [key, value]] of entries.entries()) {
-      const name = mapKey(key(run))
-      const given = optional.has(index) ? optionalOf(value(run)).value : value(run)
-      if (given !== undefined) result[name] = given
-    }
-    return result
-  }
-}
-
-function choose(condition: Step, yes: Step, no: Step): Step {
-  return (run) => {
-    run.spend(1)
-    return truth(condition(run)) ? yes(run) : no(run)
-  }
-}
-
-/** As CEL says: a side that decides wins over a failure of the other side. A spent budget is never swallowed. */
-function logical(deciding: boolean, left: Step, right: Step): Step {
-  return (run) => {
-    run.spend(1)
-    let first: ExpressionFailure | undefined
-    try {
-      if (truth(left(run)) === deciding) return deciding
-    } catch (error) {
-      if (!(error instanceof ExpressionFailure) || error instanceof BudgetExceeded) throw error
-      first = error
-    }
-    if (truth(right(run)) === deciding) return deciding
-    if (first) throw first
-    return !deciding
-  }
-}
-
-const not =
-  (value: Step): Step =>
-  (run) => {
-    run.spend(1)
-    return !truth(value(run))
-  }
-
-const negate =
-  (value: Step): Step =>
-  (run) => {
-    run.spend(1)
-    const operand = value(run)
-    if (typeof operand === 'number') return -operand
-    if (operand instanceof Duration) return new Duration(-operand.ms)
-    throw failure(`a ${typeOf(operand)} has no negative`)
-  }
-
-function binary(op: string, left: Step, right: Step): Step {
-  const operate = OPERATIONS.get(op) as Operation
-  return (run) => {
-    run.spend(1)
-    return operate(run, left(run), right(run))
-  }
-}
-
-function invoke(target: CelFunction, name: string, args: Step[], start: number): Step {
-  if (!target.arity.includes(args.length)) throw invalid(`${name}() has the wrong number of arguments${place(start)}`)
-  return (run) => {
-    run.spend(1)
-    return target.call(
-      run,
-      args.map((arg) => arg(run)),
-    )
-  }
 }
 
 function call(name: string, args: Ast[], names: Names, start: number): Step {
