@@ -5,13 +5,10 @@ import type { Json, JsonObject } from '#model/definition'
 import {
   bareStatement,
   exactNumber,
-  hostSchema,
   inStep,
   limited,
   messageOf,
-  nameSchema,
   openSocket,
-  portSchema,
   quoteTable,
   type Reach,
   readFromWith,
@@ -20,7 +17,8 @@ import {
   textOf,
   uniqueNames,
 } from './common.ts'
-import { encryptionOf, sslSchema } from './encryption.ts'
+import { encryptionOf } from './encryption.ts'
+import { badCertificate, hosted, isAboutTls, placeOf, withoutTls } from './hosted.ts'
 import {
   type Executed,
   type Query,
@@ -39,15 +37,6 @@ const PAGE_ROWS = 500
 const PORT = 3306
 const CONNECT_MS = 10_000
 
-const hostOf = (config: JsonObject): string => textOf(config.host).replace(/^\[|\]$/g, '')
-const portOf = (config: JsonObject): number => Number(config.port ?? PORT)
-
-const withoutTls = (): WarehouseFailure =>
-  new WarehouseFailure(
-    'tls',
-    'the server does not offer TLS, so nothing was sent to it; "ssl": "off" would send everything unencrypted',
-  )
-
 /** Whole numbers and decimals come as text, and are numbers where a double holds them exactly: DECIMAL, LONGLONG, NEWDECIMAL. */
 const EXACT: ReadonlySet<number | undefined> = new Set([0, 8, 246])
 
@@ -60,7 +49,7 @@ async function signIn(
   const { createConnection } = await import('mysql2')
   const connection = createConnection({
     stream: socket,
-    host: hostOf(config),
+    host: placeOf(config, PORT).host,
     user: textOf(config.user),
     password: secrets.password ?? '',
     database: textOf(config.database),
@@ -92,7 +81,7 @@ async function signIn(
 }
 
 async function open(reach: Reach, target: Target): Promise<Connection> {
-  const [host, port] = [hostOf(target.config), portOf(target.config)]
+  const { host, port } = placeOf(target.config, PORT)
   const address = await resolveAddress(reach, host, port)
   const { tls, verify, mayBeClear } = encryptionOf(target.config.ssl, address)
   const dial = (): Promise<Socket> => openSocket(address, port)
@@ -106,11 +95,7 @@ async function open(reach: Reach, target: Target): Promise<Connection> {
       return inStep('sign_in', async () => signIn(await dial(), target, { tls: false, verify: false }))
     }
     const text = `${code} ${messageOf(error)}`
-    if (/SSL|certificate|CERT|TLS|self.signed|altname/i.test(text))
-      throw new WarehouseFailure(
-        'tls',
-        `${messageOf(error)}; give the authority of its certificate as "ca", or leave it unchecked with "ssl": "no-verify"`,
-      )
+    if (isAboutTls(text)) throw badCertificate(error)
     if (/timeout|ECONN|PROTOCOL_CONNECTION_LOST|closed/i.test(text))
       throw new WarehouseFailure('sign_in', 'the server does not answer; is it MySQL?')
     throw new WarehouseFailure('sign_in', messageOf(error))
@@ -236,21 +221,7 @@ export const mysqlDialect: Dialect = {
 export const makeMysql = (reach: Reach): Warehouse => ({
   kind: 'mysql',
   title: 'MySQL or MariaDB',
-  config_schema: {
-    type: 'object',
-    required: ['host', 'database', 'user'],
-    additionalProperties: false,
-    properties: {
-      host: hostSchema,
-      port: portSchema(PORT),
-      database: nameSchema('Database'),
-      user: nameSchema('User'),
-      ssl: sslSchema,
-      ca: { type: 'string', title: 'Certificate authority (PEM)', maxLength: 65_536 },
-    },
-  },
-  secret_fields: [{ name: 'password', title: 'Password', required: false }],
-  destination: (config) => `${hostOf(config).toLowerCase()}:${portOf(config)}`,
+  ...hosted(PORT),
   async probe(target) {
     const connection = await open(reach, target)
     try {

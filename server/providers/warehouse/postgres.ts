@@ -4,13 +4,10 @@ import type { Json, JsonObject } from '#model/definition'
 import {
   bareStatement,
   exactNumber,
-  hostSchema,
   inStep,
   limited,
   messageOf,
-  nameSchema,
   openSocket,
-  portSchema,
   quoteTable,
   type Reach,
   readFromWith,
@@ -20,7 +17,8 @@ import {
   textOf,
   uniqueNames,
 } from './common.ts'
-import { type Encryption, encryptionOf, sslSchema } from './encryption.ts'
+import { type Encryption, encryptionOf } from './encryption.ts'
+import { badCertificate, type Place as HostedPlace, hosted, placeOf, withoutTls } from './hosted.ts'
 import {
   type Executed,
   type Query,
@@ -34,15 +32,14 @@ import { type Dialect, executeInTransaction, writingIn } from './writing.ts'
 
 // PostgreSQL, and Redshift, which speaks the same protocol.
 
-type Place = { host: string; port: number; database: string; user: string; ssl: Json | undefined; ca?: string }
+type Place = HostedPlace & { database: string; user: string; ssl: Json | undefined; ca?: string }
 
 const PAGE_ROWS = 500
 const CONNECT_MS = 10_000
 
-function placeOf(config: JsonObject, standardPort: number): Place {
+function placeIn(config: JsonObject, standardPort: number): Place {
   return {
-    host: textOf(config.host).replace(/^\[|\]$/g, ''),
-    port: Number(config.port ?? standardPort),
+    ...placeOf(config, standardPort),
     database: textOf(config.database),
     user: textOf(config.user),
     ssl: config.ssl,
@@ -104,21 +101,9 @@ async function open(reach: Reach, place: Place, password: string): Promise<pg.Cl
       : /SSL|certificate|CERT|TLS|self.signed/i.test(`${code} ${messageOf(error)}`)
         ? 'tls'
         : 'sign_in'
-    throw step === 'tls' ? untrusted(error) : new WarehouseFailure(step, messageOf(error))
+    throw step === 'tls' ? badCertificate(error) : new WarehouseFailure(step, messageOf(error))
   }
 }
-
-const withoutTls = (): WarehouseFailure =>
-  new WarehouseFailure(
-    'tls',
-    'the server does not offer TLS, so nothing was sent to it; "ssl": "off" would send the password unencrypted',
-  )
-
-const untrusted = (error: unknown): WarehouseFailure =>
-  new WarehouseFailure(
-    'tls',
-    `${messageOf(error)}; give the authority of its certificate as "ca", or leave it unchecked with "ssl": "no-verify"`,
-  )
 
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
@@ -143,7 +128,7 @@ async function probeTransport(reach: Reach, place: Place): Promise<void> {
     socket.removeAllListeners()
     if (answer === 'S')
       await startTls(socket, { servername: place.host, verify, ...(place.ca && { ca: place.ca }) }).catch((error) => {
-        throw verify ? untrusted(error) : error
+        throw verify ? badCertificate(error) : error
       })
     else if (!mayBeClear) throw withoutTls()
   } finally {
@@ -283,29 +268,12 @@ const typeName = (oid: number): string => typeNames.get(oid) ?? 'text'
 type Flavour = Pick<Warehouse, 'kind' | 'title'> & { port: number; dialect: Dialect }
 
 function makeFlavour(reach: Reach, { kind, title, port, dialect }: Flavour): Warehouse {
-  const place = (target: Target): Place => placeOf(target.config, port)
+  const place = (target: Target): Place => placeIn(target.config, port)
   const password = (target: Target): string => target.secrets.password ?? ''
   return {
     kind,
     title,
-    config_schema: {
-      type: 'object',
-      required: ['host', 'database', 'user'],
-      additionalProperties: false,
-      properties: {
-        host: hostSchema,
-        port: portSchema(port),
-        database: nameSchema('Database'),
-        user: nameSchema('User'),
-        ssl: sslSchema,
-        ca: { type: 'string', title: 'Certificate authority (PEM)', maxLength: 65_536 },
-      },
-    },
-    secret_fields: [{ name: 'password', title: 'Password', required: false }],
-    destination: (config) => {
-      const { host, port: at } = placeOf(config, port)
-      return `${host.toLowerCase()}:${at}`
-    },
+    ...hosted(port),
     async probe(target) {
       await probeTransport(reach, place(target))
       const client = await open(reach, place(target), password(target))

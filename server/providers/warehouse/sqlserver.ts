@@ -1,152 +1,23 @@
-import { isIP, type Socket } from 'node:net'
-import type { Connection, ConnectionConfiguration } from 'tedious'
+import type { Connection } from 'tedious'
 import type { Json, JsonObject } from '#model/definition'
-import {
-  bareStatement,
-  exactNumber,
-  hostSchema,
-  inStep,
-  messageOf,
-  nameSchema,
-  openSocket,
-  portSchema,
-  type Reach,
-  resolveAddress,
-  rowOf,
-  textOf,
-  uniqueNames,
-} from './common.ts'
-import { encryptionOf, sslSchema } from './encryption.ts'
+import { bareStatement, exactNumber, inStep, messageOf, type Reach, rowOf, uniqueNames } from './common.ts'
+import { hosted } from './hosted.ts'
 import {
   type Executed,
   type Query,
   type QueryResult,
   type Statement,
-  type Target,
   type Warehouse,
   WarehouseFailure,
   type Work,
 } from './index.ts'
+import { loadTedious, openSqlserver, SQLSERVER_PORT, type Tedious } from './sqlserver-connection.ts'
 import { isClosed } from './sqlserver-text.ts'
 import { type Dialect, executeInTransaction, writingIn } from './writing.ts'
 
 // Microsoft SQL Server, and Azure SQL, which speaks the same protocol.
 
 const PAGE_ROWS = 500
-const PORT = 1433
-const CONNECT_MS = 10_000
-
-const hostOf = (config: JsonObject): string => textOf(config.host).replace(/^\[|\]$/g, '')
-const portOf = (config: JsonObject): number => Number(config.port ?? PORT)
-
-type Tedious = typeof import('tedious')
-
-const load = async (): Promise<Tedious> => {
-  const module = (await import('tedious')) as unknown as { default?: Tedious } & Tedious
-  return module.default ?? module
-}
-
-function configurationOf(
-  { config, secrets }: Target,
-  socket: Socket,
-  { tls, verify }: { tls: boolean; verify: boolean },
-  timeoutMs: number,
-): ConnectionConfiguration {
-  const host = hostOf(config)
-  return {
-    server: host,
-    authentication: { type: 'default', options: { userName: textOf(config.user), password: secrets.password ?? '' } },
-    options: {
-      // The address was checked; the name may be answered differently next time.
-      connector: async () => (tls ? refuseClear(socket) : socket),
-      database: textOf(config.database),
-      encrypt: tls,
-      trustServerCertificate: !verify,
-      ...(isIP(host) === 0 && { serverName: host }),
-      ...(typeof config.ca === 'string' && { cryptoCredentialsDetails: { ca: config.ca } }),
-      connectTimeout: CONNECT_MS,
-      requestTimeout: Math.ceil(timeoutMs),
-      cancelTimeout: 2_000,
-      maxRetriesOnTransientErrors: 0,
-      appName: 'heddle',
-      rowCollectionOnRequestCompletion: false,
-      useColumnNames: false,
-      useUTC: true,
-      enableArithAbort: true,
-    },
-  }
-}
-
-const PRELOGIN_ENCRYPTION = 1
-const ENCRYPTED: ReadonlySet<number | undefined> = new Set([1, 3])
-
-/** What the server says about encryption in its first packet; undefined while that is not all there. */
-function encryptionIn(received: Buffer): number | null | undefined {
-  if (received.length < 8 || received.length < received.readUInt16BE(2)) return undefined
-  const options = received.subarray(8, received.readUInt16BE(2))
-  for (let at = 0; at + 5 <= options.length && options[at] !== 0xff; at += 5)
-    if (options[at] === PRELOGIN_ENCRYPTION) return options[options.readUInt16BE(at + 1)] ?? null
-  return null
-}
-
-/** The driver signs in without TLS, whatever it was told, if the server says that it has none. This ends the socket before that. */
-function refuseClear(socket: Socket): Socket {
-  let received = Buffer.alloc(0)
-  const look = (chunk: Buffer): void => {
-    received = Buffer.concat([received, chunk])
-    const said = encryptionIn(received)
-    if (said === undefined) return
-    socket.off('data', look)
-    if (said === null || !ENCRYPTED.has(said)) socket.destroy(new Error(WITHOUT_TLS))
-  }
-  socket.on('data', look)
-  return socket
-}
-
-const WITHOUT_TLS = 'the server does not support encryption'
-
-async function signIn(target: Target, configuration: ConnectionConfiguration): Promise<Connection> {
-  const { Connection: Client } = await load()
-  const connection = new Client(configuration)
-  connection.on('error', () => {})
-  try {
-    await new Promise<void>((resolve, reject) => connection.connect((error) => (error ? reject(error) : resolve())))
-    return connection
-  } catch (error) {
-    connection.close()
-    const text = `${(error as { code?: string }).code ?? ''} ${messageOf(error)}`
-    if (/SSL|certificate|CERT|TLS|self.signed|altname|encrypt/i.test(text))
-      throw new WarehouseFailure(
-        'tls',
-        target.config.ssl === 'off' || target.config.ssl === false
-          ? messageOf(error)
-          : `${messageOf(error)}; give the authority of its certificate as "ca", or leave it unchecked with "ssl": "no-verify"`,
-      )
-    if (/ETIMEOUT|ESOCKET|ECONN|closed/i.test(text))
-      throw new WarehouseFailure('sign_in', 'the server does not answer; is it SQL Server?')
-    throw new WarehouseFailure('sign_in', messageOf(error))
-  }
-}
-
-async function open(reach: Reach, target: Target, timeoutMs: number): Promise<Connection> {
-  const [host, port] = [hostOf(target.config), portOf(target.config)]
-  const address = await resolveAddress(reach, host, port)
-  const { tls, verify, mayBeClear } = encryptionOf(target.config.ssl, address)
-  const dial = async (how: { tls: boolean; verify: boolean }): Promise<Connection> =>
-    signIn(target, configurationOf(target, await openSocket(address, port), how, timeoutMs))
-  try {
-    return await dial({ tls, verify })
-  } catch (error) {
-    const without = tls && error instanceof WarehouseFailure && error.message.includes(WITHOUT_TLS)
-    if (!without) throw error
-    if (!mayBeClear)
-      throw new WarehouseFailure(
-        'tls',
-        'the server does not offer TLS, so nothing was sent to it; "ssl": "off" would send everything unencrypted',
-      )
-    return dial({ tls: false, verify: false })
-  }
-}
 
 type Cell = { value: unknown; metadata: { colName: string; type: { name: string } } }
 
@@ -169,7 +40,7 @@ type Asked = {
 
 /** One request, sent as sp_executesql with its parameters; how many rows it changed. */
 async function ask(connection: Connection, { text, params, onColumns, onRow }: Asked): Promise<number | null> {
-  const tedious = await load()
+  const tedious = await loadTedious()
   return new Promise((resolve, reject) => {
     const request = new tedious.Request(text, (error, count) => (error ? reject(error) : resolve(count ?? null)))
     params.forEach((param, at) => {
@@ -333,30 +204,16 @@ function quoted(name: string, maxParts: number): string {
 export const makeSqlserver = (reach: Reach): Warehouse => ({
   kind: 'sqlserver',
   title: 'Microsoft SQL Server',
-  config_schema: {
-    type: 'object',
-    required: ['host', 'database', 'user'],
-    additionalProperties: false,
-    properties: {
-      host: hostSchema,
-      port: portSchema(PORT),
-      database: nameSchema('Database'),
-      user: nameSchema('User'),
-      ssl: sslSchema,
-      ca: { type: 'string', title: 'Certificate authority (PEM)', maxLength: 65_536 },
-    },
-  },
-  secret_fields: [{ name: 'password', title: 'Password', required: false }],
-  destination: (config) => `${hostOf(config).toLowerCase()}:${portOf(config)}`,
+  ...hosted(SQLSERVER_PORT),
   async probe(target, { timeoutMs }) {
-    const connection = await open(reach, target, timeoutMs)
+    const connection = await openSqlserver(reach, target, timeoutMs)
     try {
       await inStep('read', () => ask(connection, { text: 'select 1 as one', params: [] }))
     } finally {
       connection.close()
     }
   },
-  query: async (target, query) => runQuery(await open(reach, target, query.timeoutMs), query),
+  query: async (target, query) => runQuery(await openSqlserver(reach, target, query.timeoutMs), query),
   readTable: (table) => `select * from ${quoted(table, 3)}`,
   readFrom: (text, column, isFirst) => {
     const at = quoted(column, 1)
@@ -366,5 +223,5 @@ export const makeSqlserver = (reach: Reach): Warehouse => ({
     return `${rows} order by ${at} offset 0 rows`
   },
   writing: writingIn(sqlserverDialect),
-  execute: async (target, work) => runWork(await open(reach, target, work.timeoutMs), work),
+  execute: async (target, work) => runWork(await openSqlserver(reach, target, work.timeoutMs), work),
 })

@@ -1,0 +1,112 @@
+import { isIP, type Socket } from 'node:net'
+import type { Connection, ConnectionConfiguration } from 'tedious'
+import { messageOf, openSocket, type Reach, resolveAddress, textOf } from './common.ts'
+import { encryptionOf } from './encryption.ts'
+import { badCertificate, isAboutTls, placeOf, withoutTls } from './hosted.ts'
+import { type Target, WarehouseFailure } from './index.ts'
+
+// A connection to SQL Server: to the address that was checked, and encrypted unless the target says otherwise.
+
+export const SQLSERVER_PORT = 1433
+const CONNECT_MS = 10_000
+
+export type Tedious = typeof import('tedious')
+
+export const loadTedious = async (): Promise<Tedious> => {
+  const module = (await import('tedious')) as unknown as { default?: Tedious } & Tedious
+  return module.default ?? module
+}
+
+function configurationOf(
+  { config, secrets }: Target,
+  socket: Socket,
+  { tls, verify }: { tls: boolean; verify: boolean },
+  timeoutMs: number,
+): ConnectionConfiguration {
+  const { host } = placeOf(config, SQLSERVER_PORT)
+  return {
+    server: host,
+    authentication: { type: 'default', options: { userName: textOf(config.user), password: secrets.password ?? '' } },
+    options: {
+      // The address was checked; the name may be answered differently next time.
+      connector: async () => (tls ? refuseClear(socket) : socket),
+      database: textOf(config.database),
+      encrypt: tls,
+      trustServerCertificate: !verify,
+      ...(isIP(host) === 0 && { serverName: host }),
+      ...(typeof config.ca === 'string' && { cryptoCredentialsDetails: { ca: config.ca } }),
+      connectTimeout: CONNECT_MS,
+      requestTimeout: Math.ceil(timeoutMs),
+      cancelTimeout: 2_000,
+      maxRetriesOnTransientErrors: 0,
+      appName: 'heddle',
+      rowCollectionOnRequestCompletion: false,
+      useColumnNames: false,
+      useUTC: true,
+      enableArithAbort: true,
+    },
+  }
+}
+
+const PRELOGIN_ENCRYPTION = 1
+const ENCRYPTED: ReadonlySet<number | undefined> = new Set([1, 3])
+
+/** What the server says about encryption in its first packet; undefined while that is not all there. */
+function encryptionIn(received: Buffer): number | null | undefined {
+  if (received.length < 8 || received.length < received.readUInt16BE(2)) return undefined
+  const options = received.subarray(8, received.readUInt16BE(2))
+  for (let at = 0; at + 5 <= options.length && options[at] !== 0xff; at += 5)
+    if (options[at] === PRELOGIN_ENCRYPTION) return options[options.readUInt16BE(at + 1)] ?? null
+  return null
+}
+
+/** The driver signs in without TLS, whatever it was told, if the server says that it has none. This ends the socket before that. */
+function refuseClear(socket: Socket): Socket {
+  let received = Buffer.alloc(0)
+  const look = (chunk: Buffer): void => {
+    received = Buffer.concat([received, chunk])
+    const said = encryptionIn(received)
+    if (said === undefined) return
+    socket.off('data', look)
+    if (said === null || !ENCRYPTED.has(said)) socket.destroy(new Error(WITHOUT_TLS))
+  }
+  socket.on('data', look)
+  return socket
+}
+
+const WITHOUT_TLS = 'the server does not support encryption'
+
+async function signIn(target: Target, configuration: ConnectionConfiguration): Promise<Connection> {
+  const { Connection: Client } = await loadTedious()
+  const connection = new Client(configuration)
+  connection.on('error', () => {})
+  try {
+    await new Promise<void>((resolve, reject) => connection.connect((error) => (error ? reject(error) : resolve())))
+    return connection
+  } catch (error) {
+    connection.close()
+    const text = `${(error as { code?: string }).code ?? ''} ${messageOf(error)}`
+    const isOff = target.config.ssl === 'off' || target.config.ssl === false
+    if (isAboutTls(text) || /encrypt/i.test(text))
+      throw isOff ? new WarehouseFailure('tls', messageOf(error)) : badCertificate(error)
+    if (/ETIMEOUT|ESOCKET|ECONN|closed/i.test(text))
+      throw new WarehouseFailure('sign_in', 'the server does not answer; is it SQL Server?')
+    throw new WarehouseFailure('sign_in', messageOf(error))
+  }
+}
+
+export async function openSqlserver(reach: Reach, target: Target, timeoutMs: number): Promise<Connection> {
+  const { host, port } = placeOf(target.config, SQLSERVER_PORT)
+  const address = await resolveAddress(reach, host, port)
+  const { tls, verify, mayBeClear } = encryptionOf(target.config.ssl, address)
+  const dial = async (how: { tls: boolean; verify: boolean }): Promise<Connection> =>
+    signIn(target, configurationOf(target, await openSocket(address, port), how, timeoutMs))
+  try {
+    return await dial({ tls, verify })
+  } catch (error) {
+    const without = tls && error instanceof WarehouseFailure && error.message.includes(WITHOUT_TLS)
+    if (!without) throw error
+    if (!mayBeClear) throw withoutTls()
+    return dial({ tls: false, verify: false })
+  }
+}
