@@ -3,7 +3,7 @@ import { type Frame, watchNotifications } from '#sdk/sockets'
 import type { Notification } from '#sdk/types.generated'
 import { api, invalidate } from '#web/api.ts'
 import { useMaybeMe } from '#web/session.tsx'
-import { timesInWords } from '#web/ui/time.tsx'
+import { timesInWords } from '#web/ui/time-words.ts'
 import { toast } from '#web/ui/toast.tsx'
 
 // One socket for everything that concerns the person. What it tells also refreshes the lists it makes stale.

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { exactTime, formatDuration, relativeTime, TIMESTAMP } from './time-words.ts'
 
 // Times are relative to now, with the exact one on hover. One clock for the whole page, not one per time.
 
@@ -27,31 +28,6 @@ export function useNow(live = false): number {
   return useSyncExternalStore(subscribe, () => Math.floor(current / step) * step)
 }
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' })
-const steps: [Intl.RelativeTimeFormatUnit, number][] = [
-  ['year', 31_536_000],
-  ['month', 2_592_000],
-  ['week', 604_800],
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
-]
-
-export function relativeTime(at: Date, now: number): string {
-  const seconds = (at.getTime() - now) / 1000
-  for (const [unit, length] of steps) {
-    if (Math.abs(seconds) >= length) return relative.format(Math.round(seconds / length), unit)
-  }
-  return seconds < 15 ? 'just now' : 'in under a minute'
-}
-
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' })
-/** Where the hour says nothing. */
-export const exactDay = (at: string | Date): string => day.format(new Date(at))
-
-export const exactTime = (at: string | Date): string => exact.format(new Date(at))
-
 export function RelativeTime({ at, never = 'never' }: { at: string | null | undefined; never?: string }) {
   const now = useNow()
   if (!at) return <span className="text-ink-3">{never}</span>
@@ -63,28 +39,12 @@ export function RelativeTime({ at, never = 'never' }: { at: string | null | unde
   )
 }
 
-const TIMESTAMP = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/
-
 /** A text of the service, which knows no time zone: its timestamps as times for people. */
 export const TextWithTimes = ({ text }: { text: string }) =>
   text.split(TIMESTAMP).map((part, index) =>
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text do not move
     index % 2 === 1 ? <RelativeTime key={index} at={part} /> : part,
   )
-
-/** The same where only text can stand. */
-export const timesInWords = (text: string): string =>
-  text.replace(new RegExp(TIMESTAMP, 'g'), (at) => relativeTime(new Date(at), Date.now()))
-
-/** 820 ms, 4.2 s, 3 min 5 s, 2 h 10 min */
-export function formatDuration(ms: number): string {
-  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
-  if (ms < 60_000) return ms < 9_950 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 1000)} s`
-  const minutes = Math.floor(ms / 60_000)
-  if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1000)} s`
-  const hours = Math.floor(minutes / 60)
-  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`
-}
 
 /** How long it took, or has taken so far. */
 export function Duration({ from, to }: { from: string | null; to: string | null }) {

@@ -1,40 +1,12 @@
-import { Popover } from '@base-ui/react/popover'
-import { type KeyboardEvent, type ReactElement, useId, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, useMemo, useState } from 'react'
 import type { FunctionHelp } from '#model/cel-help'
 import { cx } from '#web/ui/cx.ts'
 import { type Check, useCheck } from '../check/load.ts'
 import { SearchBox } from '../search-box.tsx'
-
-type Props = { open: boolean; onOpenChange(open: boolean): void; onPick(call: string): void; anchor: ReactElement }
+import { Picker, type PickerProps, useActiveRow } from './picker.tsx'
 
 /** The functions of expressions, each with an example. */
-export function FunctionPicker({ open, onOpenChange, onPick, anchor }: Props) {
-  const place = useRef<HTMLSpanElement>(null)
-  return (
-    <Popover.Root open={open} onOpenChange={onOpenChange}>
-      <span ref={place} className="inline-flex">
-        {anchor}
-      </span>
-      <Popover.Portal>
-        <Popover.Positioner anchor={place} side="left" align="start" sideOffset={8} className="z-50">
-          <Popover.Popup
-            aria-label="Pick a function"
-            className="w-96 rounded-lg border border-line bg-raised shadow-raised outline-none"
-          >
-            {open && (
-              <List
-                onPick={(call) => {
-                  onOpenChange(false)
-                  onPick(call)
-                }}
-              />
-            )}
-          </Popover.Popup>
-        </Popover.Positioner>
-      </Popover.Portal>
-    </Popover.Root>
-  )
-}
+export const FunctionPicker = (props: PickerProps) => <Picker label="Pick a function" list={List} {...props} />
 
 type Row = FunctionHelp & { group: string; first: boolean }
 
@@ -49,21 +21,14 @@ const rowsFor = (groups: Check['functionHelp'], search: string): Row[] => {
 
 function List({ onPick }: { onPick(call: string): void }) {
   const [search, setSearch] = useState('')
-  const [active, setActive] = useState(0)
-  const id = useId()
+  const { id, setActive, currentOf, move } = useActiveRow()
   const groups = useCheck()?.functionHelp
   const rows = useMemo(() => rowsFor(groups ?? [], search), [groups, search])
-  const current = Math.min(active, rows.length - 1)
-  const go = (index: number): void => {
-    setActive(Math.max(0, Math.min(rows.length - 1, index)))
-    document.getElementById(`${id}-${index}`)?.scrollIntoView({ block: 'nearest' })
-  }
+  const current = currentOf(rows.length)
   const onKeyDown = (event: KeyboardEvent): void => {
     const row = rows[current]
-    if (event.key === 'ArrowDown') go(current + 1)
-    else if (event.key === 'ArrowUp') go(current - 1)
-    else if (event.key === 'Enter' && row) onPick(row.call)
-    else return
+    if (event.key === 'Enter' && row) onPick(row.call)
+    else if (!move(event, current, rows.length)) return
     event.preventDefault()
   }
   return (

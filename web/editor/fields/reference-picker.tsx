@@ -1,67 +1,32 @@
-import { Popover } from '@base-ui/react/popover'
 import { ChevronDown, ChevronRight } from 'lucide-react'
-import { type KeyboardEvent, type ReactElement, useId, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, useMemo, useState } from 'react'
 import { cx } from '#web/ui/cx.ts'
 import { SearchBox } from '../search-box.tsx'
+import { Picker, type PickerProps, useActiveRow } from './picker.tsx'
 import { type Row, rowsOf } from './reference-rows.ts'
 import { useFieldScope } from './scope.tsx'
 import { short } from './short.ts'
 
-type Props = { open: boolean; onOpenChange(open: boolean): void; onPick(reference: string): void; anchor: ReactElement }
-
 /** What ran before, as a tree to pick from; the data of the last run stands beside it. */
-export function ReferencePicker({ open, onOpenChange, onPick, anchor }: Props) {
-  const place = useRef<HTMLSpanElement>(null)
-  return (
-    <Popover.Root open={open} onOpenChange={onOpenChange}>
-      <span ref={place} className="inline-flex">
-        {anchor}
-      </span>
-      <Popover.Portal>
-        <Popover.Positioner anchor={place} side="left" align="start" sideOffset={8} className="z-50">
-          <Popover.Popup
-            aria-label="Pick data"
-            className="w-96 rounded-lg border border-line bg-raised shadow-raised outline-none"
-          >
-            {open && (
-              <Tree
-                onPick={(reference) => {
-                  onOpenChange(false)
-                  onPick(reference)
-                }}
-              />
-            )}
-          </Popover.Popup>
-        </Popover.Positioner>
-      </Popover.Portal>
-    </Popover.Root>
-  )
-}
+export const ReferencePicker = (props: PickerProps) => <Picker label="Pick data" list={Tree} {...props} />
 
 function Tree({ onPick }: { onPick(reference: string): void }) {
   const { sources, sample } = useFieldScope()
   const [search, setSearch] = useState('')
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map())
-  const [active, setActive] = useState(0)
-  const id = useId()
+  const { id, setActive, currentOf, move } = useActiveRow()
   const rows = useMemo(
     () => rowsOf(sources, (reference, depth) => toggled.get(reference) ?? depth === 0, search),
     [sources, toggled, search],
   )
-  const current = Math.min(active, rows.length - 1)
+  const current = currentOf(rows.length)
   const toggle = (row: Row): void => setToggled(new Map(toggled).set(row.reference, !row.expanded))
-  const go = (index: number): void => {
-    setActive(Math.max(0, Math.min(rows.length - 1, index)))
-    document.getElementById(`${id}-${index}`)?.scrollIntoView({ block: 'nearest' })
-  }
   const onKeyDown = (event: KeyboardEvent): void => {
     const row = rows[current]
-    if (event.key === 'ArrowDown') go(current + 1)
-    else if (event.key === 'ArrowUp') go(current - 1)
-    else if (event.key === 'Enter' && row) onPick(row.reference)
+    if (event.key === 'Enter' && row) onPick(row.reference)
     else if (event.key === 'ArrowRight' && row?.expandable && !row.expanded && search === '') toggle(row)
     else if (event.key === 'ArrowLeft' && row?.expanded && search === '') toggle(row)
-    else return
+    else if (!move(event, current, rows.length)) return
     event.preventDefault()
   }
   return (

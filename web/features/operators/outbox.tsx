@@ -7,7 +7,8 @@ import { Dialog } from '#web/ui/dialog.tsx'
 import { Facts, Page } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
-import { exactTime, RelativeTime } from '#web/ui/time.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { exactTime } from '#web/ui/time-words.ts'
 import { OperatorsOnly } from './operators-only.tsx'
 
 export const OutboxPage = () => (

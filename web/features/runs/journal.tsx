@@ -3,7 +3,7 @@ import type { Frame } from '#sdk/sockets'
 import { useList } from '#web/api.ts'
 import { JsonView } from '#web/ui/json-view.tsx'
 import { Loaded } from '#web/ui/states.tsx'
-import { exactTime, formatDuration } from '#web/ui/time.tsx'
+import { exactTime, formatDuration } from '#web/ui/time-words.ts'
 
 type Event = Pick<Frame, 'seq' | 'type' | 'at'> & { data: unknown }
 

@@ -2,7 +2,8 @@ import type { Execution } from '#sdk/types.generated'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { Empty } from '#web/ui/states.tsx'
-import { exactTime, formatDuration, useNow } from '#web/ui/time.tsx'
+import { useNow } from '#web/ui/time.tsx'
+import { exactTime, formatDuration } from '#web/ui/time-words.ts'
 
 type Node = Execution['nodes'][number]
 

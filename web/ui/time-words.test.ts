@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatDuration, relativeTime, timesInWords } from './time.tsx'
+import { formatDuration, relativeTime, timesInWords } from './time-words.ts'
 
 test('a length of time is said with the two units that matter, and never as sixty of one', () => {
   expect([820, 4_240, 59_990, 60_000, 185_000, 119_999, 7_800_000, 200_000_000].map(formatDuration)).toEqual([

@@ -1,0 +1,59 @@
+import { Popover } from '@base-ui/react/popover'
+import { type ComponentType, type KeyboardEvent, type ReactElement, useId, useRef, useState } from 'react'
+
+export type PickerProps = {
+  open: boolean
+  onOpenChange(open: boolean): void
+  onPick(text: string): void
+  anchor: ReactElement
+}
+
+type Options = PickerProps & { label: string; list: ComponentType<{ onPick(text: string): void }> }
+
+/** A list beside the field, to search in and to pick from. */
+export function Picker({ label, list: List, open, onOpenChange, onPick, anchor }: Options) {
+  const place = useRef<HTMLSpanElement>(null)
+  return (
+    <Popover.Root open={open} onOpenChange={onOpenChange}>
+      <span ref={place} className="inline-flex">
+        {anchor}
+      </span>
+      <Popover.Portal>
+        <Popover.Positioner anchor={place} side="left" align="start" sideOffset={8} className="z-50">
+          <Popover.Popup
+            aria-label={label}
+            className="w-96 rounded-lg border border-line bg-raised shadow-raised outline-none"
+          >
+            {open && (
+              <List
+                onPick={(text) => {
+                  onOpenChange(false)
+                  onPick(text)
+                }}
+              />
+            )}
+          </Popover.Popup>
+        </Popover.Positioner>
+      </Popover.Portal>
+    </Popover.Root>
+  )
+}
+
+/** The row that the keys and the mouse are at. Rows have the ids `${id}-0`, `${id}-1` … */
+export function useActiveRow() {
+  const [active, setActive] = useState(0)
+  const id = useId()
+  return {
+    id,
+    setActive,
+    currentOf: (length: number): number => Math.min(active, length - 1),
+    /** Whether the key was one that moves. */
+    move(event: KeyboardEvent, current: number, length: number): boolean {
+      if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return false
+      const index = current + (event.key === 'ArrowDown' ? 1 : -1)
+      setActive(Math.max(0, Math.min(length - 1, index)))
+      document.getElementById(`${id}-${index}`)?.scrollIntoView({ block: 'nearest' })
+      return true
+    },
+  }
+}

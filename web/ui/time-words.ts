@@ -1,0 +1,42 @@
+// Times and lengths of time in words.
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' })
+const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['week', 604_800],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+]
+
+export function relativeTime(at: Date, now: number): string {
+  const seconds = (at.getTime() - now) / 1000
+  for (const [unit, length] of steps) {
+    if (Math.abs(seconds) >= length) return relative.format(Math.round(seconds / length), unit)
+  }
+  return seconds < 15 ? 'just now' : 'in under a minute'
+}
+
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' })
+/** Where the hour says nothing. */
+export const exactDay = (at: string | Date): string => day.format(new Date(at))
+
+export const exactTime = (at: string | Date): string => exact.format(new Date(at))
+
+export const TIMESTAMP = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/
+
+/** A text of the service with its timestamps as times for people, where only text can stand. */
+export const timesInWords = (text: string): string =>
+  text.replace(new RegExp(TIMESTAMP, 'g'), (at) => relativeTime(new Date(at), Date.now()))
+
+/** 820 ms, 4.2 s, 3 min 5 s, 2 h 10 min */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
+  if (ms < 60_000) return ms < 9_950 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 1000)} s`
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1000)} s`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`
+}
