@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import * as oidc from 'openid-client'
+import type * as Oidc from 'openid-client'
 import { SECOND } from '#platform/clock'
 import type { OidcProvider } from '#platform/config'
 import { problem } from '#platform/errors'
@@ -9,6 +9,9 @@ import { makeBoundedFetch } from '#platform/outgoing/bounded'
 
 // What is said to a provider. Its address stands in the settings and may be private; certificates, signatures, issuer,
 // audience, nonce and expiry are checked by the library.
+
+/** Loaded when the first person comes by a provider. */
+const library = () => import('openid-client')
 
 const ANSWER_WITHIN_S = 10
 const MAX_ANSWER = 1024 * 1024
@@ -28,7 +31,7 @@ export const newAttempt = (): Attempt => ({
 
 export function makeOidcClient(options: { providers: readonly OidcProvider[]; key: Buffer; log: Logger }) {
   const { providers, key, log } = options
-  const known = new Map<string, Promise<oidc.Configuration>>()
+  const known = new Map<string, Promise<Oidc.Configuration>>()
 
   /** Derived, so that neither is stored anywhere while the person is at the provider. */
   const derive = (purpose: 'verifier' | 'nonce', { state, secret }: Attempt): string =>
@@ -36,15 +39,17 @@ export function makeOidcClient(options: { providers: readonly OidcProvider[]; ke
       .update(JSON.stringify([purpose, state, secret]))
       .digest('base64url')
 
-  const discover = (provider: OidcProvider): Promise<oidc.Configuration> => {
+  const discover = (provider: OidcProvider): Promise<Oidc.Configuration> => {
     let found = known.get(provider.id)
     if (!found) {
       const issuer = new URL(provider.issuer)
-      found = oidc.discovery(issuer, provider.client_id, provider.client_secret, undefined, {
-        timeout: ANSWER_WITHIN_S,
-        [oidc.customFetch]: boundedFetch as oidc.CustomFetch,
-        execute: issuer.protocol === 'http:' ? [oidc.allowInsecureRequests] : [],
-      })
+      found = library().then((oidc) =>
+        oidc.discovery(issuer, provider.client_id, provider.client_secret, undefined, {
+          timeout: ANSWER_WITHIN_S,
+          [oidc.customFetch]: boundedFetch as Oidc.CustomFetch,
+          execute: issuer.protocol === 'http:' ? [oidc.allowInsecureRequests] : [],
+        }),
+      )
       known.set(provider.id, found)
       // A provider that was away at the first try is asked again at the next.
       found.catch(() => known.delete(provider.id))
@@ -62,6 +67,7 @@ export function makeOidcClient(options: { providers: readonly OidcProvider[]; ke
 
     async authorizationUrl(provider: OidcProvider, redirectUri: string, attempt: Attempt): Promise<string> {
       const client = await discover(provider)
+      const oidc = await library()
       return oidc.buildAuthorizationUrl(client, {
         redirect_uri: redirectUri,
         scope: 'openid email profile',
@@ -77,6 +83,7 @@ export function makeOidcClient(options: { providers: readonly OidcProvider[]; ke
     async redeem(provider: OidcProvider, callback: URL, attempt: Attempt): Promise<Profile> {
       const client = await discover(provider)
       try {
+        const oidc = await library()
         const tokens = await oidc.authorizationCodeGrant(client, callback, {
           pkceCodeVerifier: derive('verifier', attempt),
           expectedState: attempt.state,

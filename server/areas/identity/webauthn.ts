@@ -1,14 +1,10 @@
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server'
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { StoredPasskey } from './factor-store.ts'
 
 // The WebAuthn ceremonies. Which site a passkey is for comes from the configured address, never from the request.
+
+/** 260 files: loaded when the first passkey is used. */
+const library = () => import('@simplewebauthn/server')
 
 type Site = { rpID: string; origin: string }
 type Transports = NonNullable<RegistrationResponseJSON['response']['transports']>
@@ -23,12 +19,12 @@ export function siteOf(baseUrl: string): Site {
 const known = (passkeys: StoredPasskey[]) =>
   passkeys.map(({ credential_id, transports }) => ({ id: credential_id, transports: transports as Transports }))
 
-export const registrationOptions = (
+export const registrationOptions = async (
   site: Site,
   person: { user_id: string; email: string; name: string },
   passkeys: StoredPasskey[],
 ) =>
-  generateRegistrationOptions({
+  (await library()).generateRegistrationOptions({
     rpName: 'Heddle',
     rpID: site.rpID,
     userID: new Uint8Array(Buffer.from(person.user_id)),
@@ -46,6 +42,7 @@ export async function readRegistration(
   response: Record<string, unknown>,
 ): Promise<StoredPasskey | undefined> {
   try {
+    const { verifyRegistrationResponse } = await library()
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: response as unknown as RegistrationResponseJSON,
       expectedChallenge: challenge,
@@ -62,8 +59,8 @@ export async function readRegistration(
 }
 
 /** With a challenge that was given already, the same options again. */
-export const authenticationOptions = (site: Site, passkeys: StoredPasskey[], challenge?: string) =>
-  generateAuthenticationOptions({
+export const authenticationOptions = async (site: Site, passkeys: StoredPasskey[], challenge?: string) =>
+  (await library()).generateAuthenticationOptions({
     rpID: site.rpID,
     allowCredentials: known(passkeys),
     userVerification: 'preferred',
@@ -71,8 +68,8 @@ export const authenticationOptions = (site: Site, passkeys: StoredPasskey[], cha
   })
 
 /** For whoever has a passkey of this site: the browser asks which. */
-export const discoverableOptions = (site: Site, challenge: Buffer) =>
-  generateAuthenticationOptions({
+export const discoverableOptions = async (site: Site, challenge: Buffer) =>
+  (await library()).generateAuthenticationOptions({
     rpID: site.rpID,
     userVerification: 'required',
     challenge: new Uint8Array(challenge),
@@ -108,6 +105,7 @@ export async function readAuthentication(
   if (!passkey) return undefined
   if (alone !== undefined && handleOf(response) !== Buffer.from(alone).toString('base64url')) return undefined
   try {
+    const { verifyAuthenticationResponse } = await library()
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: response as unknown as AuthenticationResponseJSON,
       expectedChallenge: challenge,

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import { createRequire } from 'node:module'
 import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { createTransport } from 'nodemailer'
 import { checkMessage, type Mail, MailFailure } from './index.ts'
+
+const require = createRequire(import.meta.url)
 
 export type SmtpOptions = { url: string; from: string; timeoutMs?: number }
 
@@ -12,6 +14,8 @@ const SEND_WITHIN = 3
 
 /** Sends by SMTP. The address of the server is the operator's own and may be private. */
 export function makeSmtpMail({ url, from, timeoutMs = 20_000 }: SmtpOptions): Mail {
+  // Loaded where a mail server is configured, and only there.
+  const { createTransport } = require('nodemailer') as typeof import('nodemailer')
   const transport = createTransport(
     {
       url,

@@ -1,24 +1,28 @@
-import Stripe from 'stripe'
+import type Stripe from 'stripe'
 import { type Problem, problem } from '#platform/errors'
+import { stripeLibrary } from './library.ts'
 
 /** Stripe's errors in our words. Its messages stay out of answers, except what it says about a card. */
 function toRefusal(error: unknown): unknown {
-  if (error instanceof Stripe.errors.StripeCardError) return cardRefusal(error)
-  if (error instanceof Stripe.errors.StripeRateLimitError)
+  if (error instanceof stripeLibrary().errors.StripeCardError) return cardRefusal(error)
+  if (error instanceof stripeLibrary().errors.StripeRateLimitError)
     return problem('provider_unavailable', 'Stripe takes no more requests at the moment. Try again shortly.', {
       retryAfterS: 5,
       cause: error,
     })
-  if (error instanceof Stripe.errors.StripeAuthenticationError || error instanceof Stripe.errors.StripePermissionError)
+  if (
+    error instanceof stripeLibrary().errors.StripeAuthenticationError ||
+    error instanceof stripeLibrary().errors.StripePermissionError
+  )
     return problem('provider_not_configured', 'Stripe refuses the key of this installation; tell its operator.', {
       retryAfterS: 60,
       cause: error,
     })
-  if (error instanceof Stripe.errors.StripeInvalidRequestError)
+  if (error instanceof stripeLibrary().errors.StripeInvalidRequestError)
     return problem('conflict', 'Stripe refused this for good. A repetition does not help; tell the operator.', {
       cause: error,
     })
-  if (error instanceof Stripe.errors.StripeError)
+  if (error instanceof stripeLibrary().errors.StripeError)
     return problem('provider_unavailable', 'Stripe did not answer as expected. Nothing was changed here; try again.', {
       retryAfterS: 5,
       cause: error,
@@ -38,13 +42,13 @@ function cardRefusal(error: InstanceType<typeof Stripe.errors.StripeCardError>):
 
 /** The bank asks the holder of the card to confirm the payment. */
 export const wantsHolder = (error: unknown): boolean =>
-  error instanceof Stripe.errors.StripeCardError &&
+  error instanceof stripeLibrary().errors.StripeCardError &&
   (error.code === 'authentication_required' || error.code === 'subscription_payment_intent_requires_action')
 
 export const isMissing = (error: unknown): boolean =>
-  error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing'
+  error instanceof stripeLibrary().errors.StripeInvalidRequestError && error.code === 'resource_missing'
 
-export const isKeyConflict = (error: unknown): boolean => error instanceof Stripe.errors.StripeIdempotencyError
+export const isKeyConflict = (error: unknown): boolean => error instanceof stripeLibrary().errors.StripeIdempotencyError
 
 /** Runs a call of the SDK, its errors in our words. */
 export async function inOurWords<T>(call: () => Promise<T>): Promise<T> {

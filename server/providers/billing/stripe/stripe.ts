@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import Stripe from 'stripe'
+import type Stripe from 'stripe'
 import { SECOND } from '#platform/clock'
 import { problem } from '#platform/errors'
 import { toWire } from '#platform/ids'
 import { makeBoundedFetch } from '#platform/outgoing/bounded'
 import type { BillingProvider, Customer, Order, Snapshot } from '../index.ts'
+import { stripeLibrary } from './library.ts'
 import { ensurePrice } from './prices.ts'
 import { inOurWords, isKeyConflict, isMissing, wantsHolder } from './refusals.ts'
 import { defaultMethodOf, invoiceOf, methodOf, subscriptionOf } from './snapshot.ts'
@@ -25,10 +26,11 @@ export type StripeOptions = {
 
 export function connectStripe({ secretKey, apiBase, timeoutMs = 10 * SECOND, retries = 2 }: StripeOptions): Stripe {
   const base = apiBase === null ? null : new URL(apiBase)
-  return new Stripe(secretKey, {
+  const library = stripeLibrary()
+  return new library(secretKey, {
     apiVersion: API_VERSION,
     timeout: timeoutMs,
-    httpClient: Stripe.createFetchHttpClient(makeBoundedFetch({ maxBytes: MAX_ANSWER, timeoutMs })),
+    httpClient: library.createFetchHttpClient(makeBoundedFetch({ maxBytes: MAX_ANSWER, timeoutMs })),
     maxNetworkRetries: retries,
     telemetry: false,
     ...(base && {
@@ -74,7 +76,7 @@ export function makeStripe(stripe: Stripe): StripeProvider {
     try {
       await stripe.invoices.pay(invoice.id!, { off_session: true }, { idempotencyKey: `pay:${invoice.id}:${key}` })
     } catch (error) {
-      if (!(error instanceof Stripe.errors.StripeCardError)) throw error
+      if (!(error instanceof stripeLibrary().errors.StripeCardError)) throw error
     }
   }
 
