@@ -276,6 +276,10 @@ describe('a quorum is refused when it can be evaluated over no votes at all', ()
     ['votes[0].kind == "human" && votes[4].kind == "agent"', null],
     ['votes.all(v, v.confidence <= 1.0 && v.role != "")', null],
     ['size(votes) == 0 || votes[0].id != ""', null],
+    // It is tried over two people and an agent on every side, and over votes of both; else the last index would fail it.
+    ['approvals.human == 2 && rejections.agent == 1 && outstanding.total == 3 ? true : votes[9].id == ""', null],
+    ['votes[0].kind == "human" && votes[4].kind == "agent" ? true : votes[9].id == ""', null],
+    ['votes[0].confidence == 0.5 && votes[3].role == "member" ? true : votes[9].id == ""', null],
     ['approvals.robots >= 1', expect.stringContaining('robots')],
     ['approvals.human', expect.any(String)],
     ['votes[9].decision == "approve"', expect.any(String)],

@@ -22,6 +22,10 @@ describe('what a quorum counts is read off its tree', () => {
     expect(readQuorum(cel)).toEqual({ countsAgents, readsVotes })
   })
 
+  test('once: the same text is not parsed again', () => {
+    expect(readQuorum('approvals.agent >= 7')).toBe(readQuorum('approvals.agent >= 7'))
+  })
+
   test('agents alone do not open a gate whose expression only mentions them', () => {
     const votes = [{ kind: 'agent', id: 'r2', decision: 'approve' }] as const
     const outcome = (cel: string) => decide({ quorum: { $cel: cel }, veto: [] }, votes, [{ kind: 'human', id: 'ann' }])

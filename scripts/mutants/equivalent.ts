@@ -21,4 +21,28 @@ export const equivalents: Equivalent[] = [
     what: 'without "typeof args.for_s === \'number\' &&"',
     why: 'Number.isFinite is false for everything that is no number.',
   },
+  {
+    file: 'server/providers/billing/builtin/bill.ts',
+    line: "description: used > 0 ? 'Paid from credit' : 'Kept as credit for later invoices',",
+    what: '> becomes >=',
+    why: 'Where nothing of the credit is used, there is no such line.',
+  },
+  {
+    file: 'server/providers/billing/builtin/periods.ts',
+    line: 'moved.setUTCDate(1)',
+    what: '1 becomes 2',
+    why: 'Any day that every month has keeps the months from running over.',
+  },
+  {
+    file: 'model/approval.ts',
+    line: "if (votes.some((vote) => vote.decision === 'reject' && vote.role != null && policy.veto.includes(vote.role)))",
+    what: 'without "&& vote.role != null"',
+    why: 'The types ask for it: no list of roles holds null.',
+  },
+  {
+    file: 'model/quorum.ts',
+    line: 'const names = inner.length === 0 ? local : new Set([...local, ...inner])',
+    what: 'always the second choice',
+    why: 'A copy of the set is the same set.',
+  },
 ]
