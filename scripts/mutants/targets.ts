@@ -7,7 +7,7 @@ export const targets: Target[] = [
   {
     name: 'interpreter',
     files: ['server/engine/interpreter/*.ts'],
-    tests: ['server/engine/interpreter/{rules,interpreter,slices}*.test.ts'],
+    tests: ['server/engine/interpreter/*.test.ts'],
   },
   {
     name: 'expressions',
