@@ -177,8 +177,6 @@ export type Operations = {
   forgotPassword: { input: { email: string }; answer: CheckMail; required: true }
   /** Replace the password with the token from the mail; every session ends */
   resetPassword: { input: { token: string; password: string }; answer: undefined; required: true }
-  /** Sign in; the session the browser had before ends */
-  signIn: { input: { email: string; password: string }; answer: SignedIn | SecondFactorRequired; required: true }
   /** The second step of a sign-in: a code, a recovery code or a passkey */
   finishSignIn: { input: { challenge: string; code?: string; recovery_code?: string; passkey?: Record<string, unknown> }; answer: SignedIn; required: true }
   /** What a challenge asks for; for pages that have nothing but the challenge */
@@ -203,6 +201,8 @@ export type Operations = {
   addPasskey: { input: { challenge: string; name: string; response: Record<string, unknown> }; answer: AddedPasskey; required: true }
   /** Remove a passkey */
   removePasskey: { input: { passkey_id: string } & { current_password?: string }; answer: undefined; required: true }
+  /** Sign in; the session the browser had before ends */
+  signIn: { input: { email: string; password: string }; answer: SignedIn | SecondFactorRequired; required: true }
   /** End this session */
   signOut: { input: Record<string, never>; answer: undefined; required: false }
   /** Who is calling, and where */
@@ -834,7 +834,6 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   confirmEmail: ["POST", "/auth/verification/confirm"],
   forgotPassword: ["POST", "/auth/password/forgot"],
   resetPassword: ["POST", "/auth/password/reset"],
-  signIn: ["POST", "/auth/sign-in"],
   finishSignIn: ["POST", "/auth/sign-in/second-factor"],
   describeSecondFactor: ["POST", "/auth/sign-in/second-factor/options"],
   beginPasskeySignIn: ["POST", "/auth/sign-in/passkey/options"],
@@ -847,6 +846,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   beginPasskey: ["POST", "/auth/passkeys/options"],
   addPasskey: ["POST", "/auth/passkeys"],
   removePasskey: ["POST", "/auth/passkeys/{passkey_id}/remove"],
+  signIn: ["POST", "/auth/sign-in"],
   signOut: ["POST", "/auth/sign-out"],
   getMe: ["GET", "/auth/me"],
   changePassword: ["POST", "/auth/password"],
