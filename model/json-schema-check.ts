@@ -3,29 +3,20 @@
 import type { Json, JsonObject } from './definition.ts'
 import type { Issue } from './issue.ts'
 import { at, isForbiddenKey, isObject, own } from './json.ts'
+import { indexOf, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, REFERENCES } from './json-schema-index.ts'
 import { compilePattern } from './pattern.ts'
 
 const MAX_DEPTH = 32
 const MAX_SCHEMAS = 5_000
 
 const TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer'])
-const ONE_SCHEMA = ['items', 'contains', 'additionalProperties', 'propertyNames', 'not', 'if', 'then', 'else']
-const LIST_OF_SCHEMAS = ['allOf', 'anyOf', 'oneOf', 'prefixItems']
-const MAP_OF_SCHEMAS = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']
 const COUNTS = [
   ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'minContains', 'maxContains'],
 ].flat()
 const NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
-/** Ignoring one of these would accept what the author meant to refuse. */
-const UNSUPPORTED = [
-  'unevaluatedProperties',
-  'unevaluatedItems',
-  '$dynamicRef',
-  '$recursiveRef',
-  '$id',
-  '$anchor',
-  '$dynamicAnchor',
-]
+/** Ignoring it would accept what the author meant to refuse. It is of an older draft. */
+const UNSUPPORTED = ['$recursiveRef']
+const NAMES = ['$anchor', '$dynamicAnchor']
 
 /** What is wrong with the schema; an empty list means it can be used. */
 export function checkSchema(schema: Json, path = ''): Issue[] {
@@ -43,7 +34,7 @@ export function checkSchema(schema: Json, path = ''): Issue[] {
       return
     }
     checkKeywords(current, where, issues)
-    checkReference(current, schema, where, issues)
+    checkReferences(current, schema, where, issues)
     for (const keyword of ONE_SCHEMA) {
       if (Object.hasOwn(current, keyword)) visit(current[keyword], at(where, keyword), depth + 1)
     }
@@ -80,6 +71,14 @@ const TOO_LARGE = `a schema has at most ${MAX_SCHEMAS} parts, nested at most ${M
 function checkKeywords(schema: JsonObject, path: string, issues: Issue[]): void {
   const wrong = (keyword: string, message: string) => issues.push({ path: at(path, keyword), message })
   for (const keyword of UNSUPPORTED) if (Object.hasOwn(schema, keyword)) wrong(keyword, 'this keyword is not supported')
+  for (const keyword of NAMES) {
+    const name = own(schema, keyword)
+    if (name !== undefined && !(typeof name === 'string' && /^[A-Za-z_][-\w.]*$/.test(name)))
+      wrong(keyword, 'must be a name: letters, digits, - _ and .')
+  }
+  const id = own(schema, '$id')
+  if (id !== undefined && !(typeof id === 'string' && URL.canParse(id, 'schema:/') && !/#./.test(id)))
+    wrong('$id', 'must be an address without a fragment')
   const type = own(schema, 'type')
   if (type !== undefined) {
     const names = Array.isArray(type) ? type : [type]
@@ -122,33 +121,17 @@ function checkPattern(pattern: string, path: string, issues: Issue[]): void {
   if (typeof compiled === 'string') issues.push({ path, message: compiled })
 }
 
-function checkReference(schema: JsonObject, root: Json, path: string, issues: Issue[]): void {
-  const reference = own(schema, '$ref')
-  if (reference === undefined) return
-  if (typeof reference !== 'string' || !reference.startsWith('#')) {
-    issues.push({ path: at(path, '$ref'), message: 'only references inside this schema work, such as #/$defs/address' })
-  } else if (resolvePointer(root, reference) === undefined) {
-    issues.push({ path: at(path, '$ref'), message: `the schema has no ${reference}` })
-  }
-}
-
-/** `#/$defs/address` within `root`; nothing outside it is ever read. */
-export function resolvePointer(root: Json, reference: string): Json | undefined {
-  if (reference === '#') return root
-  if (!reference.startsWith('#/')) return undefined
-  let current: Json | undefined = root
-  for (const part of reference.slice(2).split('/')) {
-    const key = decode(part)?.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (key === undefined || typeof current !== 'object' || current === null) return undefined
-    current = Array.isArray(current) ? (/^\d{1,9}$/.test(key) ? current[Number(key)] : undefined) : own(current, key)
-  }
-  return typeof current === 'boolean' || isObject(current) ? current : undefined
-}
-
-function decode(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return undefined
+function checkReferences(schema: JsonObject, root: Json, path: string, issues: Issue[]): void {
+  for (const keyword of REFERENCES) {
+    const reference = own(schema, keyword)
+    if (reference === undefined) continue
+    if (typeof reference !== 'string') issues.push({ path: at(path, keyword), message: 'must be a text' })
+    else if (indexOf(root).find(schema, keyword, []) === undefined) {
+      const outside = !reference.startsWith('#')
+      const message = outside
+        ? 'only references inside this schema work, such as #/$defs/address'
+        : `the schema has no ${reference}`
+      issues.push({ path: at(path, keyword), message })
+    }
   }
 }

@@ -3,7 +3,8 @@ import { canonicalText } from './canonical.ts'
 import type { Json, JsonObject } from './definition.ts'
 import { at, isForbiddenKey, isObject, measureJson, own } from './json.ts'
 import { validateJson } from './json-schema.ts'
-import { checkSchema, resolvePointer } from './json-schema-check.ts'
+import { checkSchema } from './json-schema-check.ts'
+import { resolvePointer } from './json-schema-index.ts'
 import { jsonSize, rememberSize } from './size.ts'
 
 // JSON Schema 2020-12, keyword by keyword: what passes, and what is told where it does not.
@@ -163,6 +164,94 @@ describe('a value', () => {
     [{ $ref: '#/$defs/s', $defs: { s: { type: 'string' } } }, 1, ['must be string']],
     [{ $ref: '#/$defs/none' }, 1, ['the schema has no #/$defs/none']],
     [{ $ref: 1 }, 1, []],
+    [{ $ref: '#s', $defs: { s: { $anchor: 's', type: 'string' } } }, 1, ['must be string']],
+    [{ $ref: 'b#/$defs/c', $defs: { a: { $id: 'b', $defs: { c: { type: 'string' } } } } }, 1, ['must be string']],
+    [{ $ref: 'b', $defs: { a: { $id: 'b', $ref: '#/$defs/c', $defs: { c: false } } } }, 1, ['is not allowed']],
+    [{ properties: { a: true }, unevaluatedProperties: false }, { a: 1 }, []],
+    [{ properties: { a: true }, unevaluatedProperties: false }, { a: 1, b: 1 }, ['/b unknown field']],
+    [{ unevaluatedProperties: { type: 'string' } }, { a: 'x', b: 1 }, ['/b must be string']],
+    [{ unevaluatedProperties: false }, [1], []],
+    [{ patternProperties: { '^x': true }, unevaluatedProperties: false }, { xa: 1, b: 1 }, ['/b unknown field']],
+    [{ additionalProperties: true, unevaluatedProperties: false }, { a: 1 }, []],
+    [{ allOf: [{ properties: { a: true } }], unevaluatedProperties: false }, { a: 1, b: 1 }, ['/b unknown field']],
+    [{ allOf: [{ unevaluatedProperties: true }], unevaluatedProperties: false }, { a: 1 }, []],
+    [
+      {
+        anyOf: [{ properties: { a: { const: 1 } }, required: ['a'] }, { properties: { b: true } }],
+        unevaluatedProperties: false,
+      },
+      { a: 2, b: 1 },
+      ['/a unknown field'],
+    ],
+    [
+      { oneOf: [{ properties: { a: { const: 1 } } }], unevaluatedProperties: false },
+      { a: 1, b: 1 },
+      ['/b unknown field'],
+    ],
+    [{ not: { not: { properties: { a: true } } }, unevaluatedProperties: false }, { a: 1 }, ['/a unknown field']],
+    [
+      { if: { properties: { a: { const: 1 } } }, [THEN]: { properties: { b: true } }, unevaluatedProperties: false },
+      { a: 1, b: 1 },
+      [],
+    ],
+    [
+      { if: { properties: { a: { const: 1 } } }, else: { properties: { b: true } }, unevaluatedProperties: false },
+      { a: 2, b: 1 },
+      ['/a unknown field'],
+    ],
+    [
+      { dependentSchemas: { a: { properties: { a: true, b: true } } }, unevaluatedProperties: false },
+      { a: 1, b: 1 },
+      [],
+    ],
+    [
+      { dependentSchemas: { a: { properties: { b: true } } }, unevaluatedProperties: false },
+      { b: 1 },
+      ['/b unknown field'],
+    ],
+    [
+      { $ref: '#/$defs/a', unevaluatedProperties: false, $defs: { a: { properties: { a: true } } } },
+      { a: 1, b: 1 },
+      ['/b unknown field'],
+    ],
+    // What is wrong elsewhere is told first: what is left over is not known before.
+    [{ required: ['c'], unevaluatedProperties: false }, { a: 1 }, ['/c is required']],
+    [{ prefixItems: [true], unevaluatedItems: false }, [1], []],
+    [{ prefixItems: [true], unevaluatedItems: false }, [1, 2], ['/1 unknown field']],
+    [{ items: true, unevaluatedItems: false }, [1], []],
+    [{ allOf: [{ unevaluatedItems: true }], unevaluatedItems: false }, [1], []],
+    [{ contains: { type: 'string' }, unevaluatedItems: { type: 'number' } }, ['a', 1, null], ['/2 must be number']],
+    [{ unevaluatedItems: false }, { a: 1 }, []],
+    // A list of a kind that an outer schema says: the outermost anchor of the name decides.
+    [
+      {
+        $id: 'https://example.org/strings',
+        $ref: 'list',
+        $defs: {
+          kind: { $dynamicAnchor: 'kind', type: 'string' },
+          list: { $id: 'list', items: { $dynamicRef: '#kind' }, $defs: { any: { $dynamicAnchor: 'kind' } } },
+        },
+      },
+      ['a', 1],
+      ['/1 must be string'],
+    ],
+    [
+      {
+        $id: 'https://example.org/strings',
+        $ref: 'list',
+        $defs: {
+          kind: { $anchor: 'kind', type: 'string' },
+          list: { $id: 'list', items: { $dynamicRef: '#kind' }, $defs: { any: { $dynamicAnchor: 'kind' } } },
+        },
+      },
+      ['a', 1],
+      [],
+    ],
+    [{ pattern: '^\\p{Letter}+$' }, 'Ärger', []],
+    [{ pattern: '^\\P{Letter}+$' }, 'Ärger', ['must match the pattern ^\\P{Letter}+$']],
+    [{ pattern: '^\\p{Script=Greek}+$' }, 'αβγ', []],
+    [{ pattern: '^\\p{gc=Lu}$' }, 'a', ['must match the pattern ^\\p{gc=Lu}$']],
+    [{ pattern: '^\\\\p{2}$' }, '\\pp', []],
   ])('of the schema %j: %j is told %j', (schema, value, expected) => {
     expect(told(schema, value)).toEqual(expected)
   })
@@ -316,13 +405,30 @@ describe('a schema', () => {
     [{ allOf: [] }, ['/allOf must be a list of schemas']],
     [{ allOf: {} }, ['/allOf must be a list of schemas']],
     [{ anyOf: [true, 1] }, ['/anyOf/1 must be a JSON Schema: an object, true or false']],
-    [{ $id: 'x' }, ['/$id this keyword is not supported']],
-    [{ $defs: { a: { unevaluatedItems: false } } }, ['/$defs/a/unevaluatedItems this keyword is not supported']],
+    [{ $id: 'x' }, []],
+    [{ $id: 'https://example.org/a.json#' }, []],
+    [{ $id: 'a#b' }, ['/$id must be an address without a fragment']],
+    [{ $id: 1 }, ['/$id must be an address without a fragment']],
+    [{ $anchor: 'a-b_c.1' }, []],
+    [{ $anchor: '1a' }, ['/$anchor must be a name: letters, digits, - _ and .']],
+    [{ $dynamicAnchor: 1 }, ['/$dynamicAnchor must be a name: letters, digits, - _ and .']],
+    [{ $recursiveRef: '#' }, ['/$recursiveRef this keyword is not supported']],
+    [{ $defs: { a: { unevaluatedItems: false } } }, []],
+    [{ unevaluatedProperties: 1 }, ['/unevaluatedProperties must be a JSON Schema: an object, true or false']],
+    [{ $ref: '#a', $defs: { b: { $anchor: 'a' } } }, []],
+    [{ $ref: '#b', $defs: { b: { $anchor: 'a' } } }, ['/$ref the schema has no #b']],
+    [{ $dynamicRef: '#a' }, ['/$dynamicRef the schema has no #a']],
+    [{ $ref: 'b.json', $defs: { b: { $id: 'b.json' } } }, []],
+    // The name is that of another part.
+    [{ $ref: '#a', $defs: { b: { $id: 'b.json', $anchor: 'a' } } }, ['/$ref the schema has no #a']],
+    [{ $ref: 'b.json#a', $defs: { b: { $id: 'b.json', $anchor: 'a' } } }, []],
+    [{ $ref: 'https://example.org/b', $id: 'https://example.org/a', $defs: { b: { $id: 'b' } } }, []],
+    [{ $ref: 'b', $defs: { b: { const: { $id: 'b' } } } }, [expect.stringContaining('/$ref only references inside')]],
     [{ $ref: '#' }, []],
     [{ $ref: '#/$defs/a', $defs: { a: true } }, []],
     [{ $ref: '#/$defs/b', $defs: { a: true } }, ['/$ref the schema has no #/$defs/b']],
     [{ $ref: 'a.json' }, ['/$ref only references inside this schema work, such as #/$defs/address']],
-    [{ $ref: 1 }, ['/$ref only references inside this schema work, such as #/$defs/address']],
+    [{ $ref: 1 }, ['/$ref must be a text']],
     [{ not: {}, if: {}, [THEN]: {}, else: {}, contains: {}, propertyNames: {}, title: 1 }, []],
   ])('%j is told %j', (schema, expected) => {
     expect(issues(schema)).toEqual(expected)

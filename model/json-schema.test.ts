@@ -110,6 +110,14 @@ describe('hostile schemas', () => {
       },
       1,
     ],
+    [
+      'forms of forms, each tried again for what it left over',
+      Array.from({ length: 20 }).reduce<Json>(
+        (inner) => ({ anyOf: [inner, { properties: { a: true } }], unevaluatedProperties: false }),
+        { properties: { a: true } },
+      ),
+      { a: 1 },
+    ],
   ])('ends: %s', (_name, schema, value) => {
     expect(validateJson(schema, value)).toEqual([
       { path: '', message: 'checking this takes too much work; simplify the schema or the data' },
@@ -134,7 +142,7 @@ describe('hostile schemas', () => {
     expect(paths({ patternProperties: { '(': true } })).toEqual(['/patternProperties/('])
     expect(paths({ $ref: 'https://example.org/schema.json' })).toEqual(['/$ref'])
     expect(paths({ items: { $ref: '#/$defs/none' } })).toEqual(['/items/$ref'])
-    expect(paths({ unevaluatedProperties: false })).toEqual(['/unevaluatedProperties'])
+    expect(paths({ $recursiveRef: '#' })).toEqual(['/$recursiveRef'])
     expect(paths({ minLength: -1, maximum: 'x', multipleOf: 0, required: 'a', enum: 1 })).toHaveLength(5)
     expect(paths(JSON.parse('{"properties": {"__proto__": {}}}'))).toEqual(['/properties/__proto__'])
     expect(paths({ properties: 3 })).toEqual(['/properties'])

@@ -4,8 +4,9 @@
 import type { Json, JsonObject } from './definition.ts'
 import type { Issue } from './issue.ts'
 import { at, isObject, own } from './json.ts'
-import { resolvePointer } from './json-schema-check.ts'
+import { collectEvaluated } from './json-schema-evaluated.ts'
 import { hasFormat } from './json-schema-format.ts'
+import { indexOf, REFERENCES, type SchemaIndex } from './json-schema-index.ts'
 import { atLeast, atMost, checkNumber, checkType, codePoints, stableText } from './json-schema-values.ts'
 import { compilePattern } from './pattern.ts'
 
@@ -42,12 +43,13 @@ class Walk {
   private steps: number
   /** Inside a question whose answer is yes or no: the first thing wrong is enough, and nobody reads its message. */
   private quiet = 0
-  private readonly targets = new Map<string, Json | undefined>()
-  private readonly root: Json
+  readonly index: SchemaIndex
+  /** Addresses of the parts the walk is in, outermost first. */
+  readonly scope: string[] = []
   private readonly options: ValidateOptions
 
   constructor(root: Json, options: ValidateOptions) {
-    this.root = root
+    this.index = indexOf(root)
     this.options = options
     this.steps = MAX_STEPS
   }
@@ -69,8 +71,7 @@ class Walk {
 
   /** `judged`: an outer schema of the same value has already decided that it is to be looked into. */
   visit(schema: Json, value: Json, path: string, issues: Issue[], depth: number, judged = false): void {
-    this.spend(1)
-    if (depth > MAX_DEPTH) throw new TooCostly()
+    this.deepen(depth)
     if (schema === true) return
     if (schema === false) {
       issues.push({ path, message: 'is not allowed' })
@@ -78,6 +79,24 @@ class Walk {
     }
     if (!isObject(schema) || (!judged && this.options.opaque?.(value, schema))) return
     if (this.isEnough(issues)) return
+    this.within(schema, () => this.visitKeywords(schema, value, path, issues, depth))
+  }
+
+  /** Does something in the scope of a schema's part of the document. */
+  within(schema: JsonObject, work: () => void): void {
+    const address = this.index.addressOf(schema)
+    const enters = address !== undefined && address !== this.scope.at(-1)
+    if (enters) this.scope.push(address)
+    work()
+    if (enters) this.scope.pop()
+  }
+
+  deepen(depth: number): void {
+    this.spend(1)
+    if (depth > MAX_DEPTH) throw new TooCostly()
+  }
+
+  private visitKeywords(schema: JsonObject, value: Json, path: string, issues: Issue[], depth: number): void {
     const before = issues.length
     checkType(schema, value, path, issues)
     if (issues.length > before) return
@@ -87,6 +106,8 @@ class Walk {
     else if (Array.isArray(value)) this.checkList(schema, value, path, issues, depth)
     else if (isObject(value)) this.checkObject(schema, value, path, issues, depth)
     this.checkCombinations(schema, value, path, issues, depth)
+    if (issues.length === before && typeof value === 'object' && value !== null)
+      this.checkUnevaluated(schema, value, path, issues, depth)
   }
 
   private isEnough(issues: Issue[]): boolean {
@@ -155,7 +176,7 @@ class Walk {
     return codePoints(text) < count
   }
 
-  private matches(source: string, text: string): boolean {
+  matches(source: string, text: string): boolean {
     const pattern = compilePattern(source)
     if (typeof pattern === 'string') return false
     this.spend(pattern.cost(text))
@@ -267,9 +288,10 @@ class Walk {
   }
 
   private checkCombinations(schema: JsonObject, value: Json, path: string, issues: Issue[], depth: number): void {
-    const reference = own(schema, '$ref')
-    if (typeof reference === 'string') {
-      const target = this.targetOf(reference)
+    for (const keyword of REFERENCES) {
+      const reference = own(schema, keyword)
+      if (typeof reference !== 'string') continue
+      const target = this.index.find(schema, keyword, this.scope)
       if (target === undefined) issues.push({ path, message: `the schema has no ${reference}` })
       else this.visit(target, value, path, issues, depth + 1, true)
     }
@@ -294,9 +316,25 @@ class Walk {
     }
   }
 
-  private targetOf(reference: string): Json | undefined {
-    if (!this.targets.has(reference)) this.targets.set(reference, resolvePointer(this.root, reference))
-    return this.targets.get(reference)
+  /** Fields and items that no other keyword of the schema, or of those it refers to, has looked at. */
+  private checkUnevaluated(
+    schema: JsonObject,
+    value: JsonObject | Json[],
+    path: string,
+    issues: Issue[],
+    depth: number,
+  ): void {
+    const inner = own(schema, Array.isArray(value) ? 'unevaluatedItems' : 'unevaluatedProperties')
+    if (inner === undefined) return
+    const seen = new Set<string>()
+    collectEvaluated(this, schema, value, seen, depth, true)
+    for (const [key, item] of Object.entries(value)) {
+      this.spend(1)
+      if (seen.has(key)) continue
+      if (inner === false) issues.push({ path: at(path, key), message: 'unknown field' })
+      else this.visit(inner, item, at(path, key), issues, depth + 1)
+      if (this.isEnough(issues)) return
+    }
   }
 
   /** Reports the form that came furthest, so that a wrong field inside one of several forms is named. */

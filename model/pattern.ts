@@ -32,7 +32,7 @@ export function compilePattern(source: string): Pattern | string {
   if (source.length > MAX_PATTERN_LENGTH) return `a pattern has at most ${MAX_PATTERN_LENGTH} characters`
   let program: RE2JS
   try {
-    program = RE2JS.compile(RE2JS.translateRegExp(source))
+    program = RE2JS.compile(RE2JS.translateRegExp(shortClasses(source)))
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace('error parsing regexp: ', '') : 'not understood'
     return `not a usable regular expression (RE2): ${reason}`
@@ -48,6 +48,56 @@ export function compilePattern(source: string): Pattern | string {
   cache.set(source, pattern)
   return pattern
 }
+
+/** `\p{Letter}`, `\p{gc=Lu}` and `\p{Script=Greek}` as RE2 writes them. */
+const shortClasses = (source: string): string =>
+  source.replace(/\\(?:([pP])\{(?:(?:gc|General_Category|sc|Script)=)?(\w+)\}|[\s\S])/g, (whole, p, name: string) =>
+    p === undefined ? whole : `\\${p}{${CATEGORIES.get(name) ?? name}}`,
+  )
+
+const CATEGORIES = new Map(
+  Object.entries({
+    Letter: 'L',
+    Uppercase_Letter: 'Lu',
+    Lowercase_Letter: 'Ll',
+    Titlecase_Letter: 'Lt',
+    Modifier_Letter: 'Lm',
+    Other_Letter: 'Lo',
+    Mark: 'M',
+    Combining_Mark: 'M',
+    Nonspacing_Mark: 'Mn',
+    Spacing_Mark: 'Mc',
+    Enclosing_Mark: 'Me',
+    Number: 'N',
+    Decimal_Number: 'Nd',
+    digit: 'Nd',
+    Letter_Number: 'Nl',
+    Other_Number: 'No',
+    Punctuation: 'P',
+    punct: 'P',
+    Connector_Punctuation: 'Pc',
+    Dash_Punctuation: 'Pd',
+    Open_Punctuation: 'Ps',
+    Close_Punctuation: 'Pe',
+    Initial_Punctuation: 'Pi',
+    Final_Punctuation: 'Pf',
+    Other_Punctuation: 'Po',
+    Symbol: 'S',
+    Math_Symbol: 'Sm',
+    Currency_Symbol: 'Sc',
+    Modifier_Symbol: 'Sk',
+    Other_Symbol: 'So',
+    Separator: 'Z',
+    Space_Separator: 'Zs',
+    Line_Separator: 'Zl',
+    Paragraph_Separator: 'Zp',
+    Other: 'C',
+    Control: 'Cc',
+    cntrl: 'Cc',
+    Format: 'Cf',
+    Private_Use: 'Co',
+  }),
+)
 
 /**
  * Whether a search ends close behind the match it finds: there is no repetition without a bound, or only one, of a single
