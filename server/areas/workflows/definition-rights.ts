@@ -29,13 +29,19 @@ export function leastRole(descriptor: NodeDescriptor): LeastRole {
   return descriptor.effect === 'pure' ? 'viewer' : 'member'
 }
 
+/** `"http.request"`, or `{type: "http.request", arguments}`. */
+const grantedType = (tool: unknown): string | null => {
+  const type = isObject(tool) ? tool.type : tool
+  return typeof type === 'string' ? type : null
+}
+
 /** The types of all nodes, and of the tools that agents are granted; null stands for a list that only the run knows. */
 function* typesIn(graph: Graph): Generator<string | null> {
   for (const node of graph.nodes) {
     yield node.type
     const tools = node.args?.tools
     const body = bodyOf(node)
-    if (Array.isArray(tools)) for (const tool of tools) yield typeof tool === 'string' ? tool : null
+    if (Array.isArray(tools)) for (const tool of tools) yield grantedType(tool)
     else if (tools !== undefined) yield null
     if (body && Array.isArray(body.nodes)) yield* typesIn(body as unknown as Graph)
   }

@@ -9,7 +9,7 @@ import { makeOutgoing, type Outgoing } from '#platform/outgoing/outgoing'
 import { absentModel } from '#providers/llm/configured'
 import type { LanguageModel } from '#providers/llm/index'
 import { makeSdkModel } from '#providers/llm/sdk'
-import { callTools, cutOff, refuse, say, status } from '#test/fakes/llm/answers'
+import { callTools, cutOff, json, refuse, say, status } from '#test/fakes/llm/answers'
 import { FAKE_KEY, type FakeLlm, startFakeLlm } from '#test/fakes/llm/server'
 import { type FakeMcp, startFakeMcp } from '#test/fakes/mcp/server'
 import { Crash, type CrashPoint, makeNodeCall, type StepJournal } from '#test/harness/node-call'
@@ -380,5 +380,95 @@ describe('tools of a tool server', () => {
     expect(lastToolText()).toContain('target_refused')
     expect(mcp.calls).toEqual([])
     await guarded.close()
+  })
+})
+
+describe('arguments that the author sets', () => {
+  const grant = (args: JsonObject): JsonObject => ({ tools: [{ type: 'weather.read', arguments: args }] })
+
+  test('fixed ones are in every call, and the model neither sees nor changes them', async () => {
+    fake.script(call('weather_read', { city: 'Oslo' }), call('weather_read', {}), say('Seven degrees'))
+    const { output } = await run(grant({ fixed: { city: 'Bergen' } }))
+    expect(output.steps.flatMap(({ calls }) => calls.map(({ ok }) => ok))).toEqual([false, true])
+    expect(done.map(({ args }) => args)).toEqual([{ city: 'Bergen' }])
+    expect(JSON.stringify(fake.asked[0]!.body.tools)).not.toContain('city')
+  })
+
+  test('of allowed ones it chooses', async () => {
+    fake.script(call('weather_read', { city: 'Rome' }), call('weather_read', { city: 'Oslo' }), say('Seven'))
+    const { output } = await run(grant({ allowed: { city: ['Oslo', 'Bergen'] } }))
+    expect(output.steps.flatMap(({ calls }) => calls.map(({ ok }) => ok))).toEqual([false, true])
+    expect(done.map(({ args }) => args)).toEqual([{ city: 'Oslo' }])
+    expect(JSON.stringify(fake.asked[0]!.body.tools)).toContain('["Oslo","Bergen"]')
+  })
+
+  test('the same kind with other arguments is another tool', async () => {
+    fake.script(call('weather_read', {}), call('weather_read_2', {}), say('Done'))
+    await run({
+      tools: ['Oslo', 'Rome'].map((city) => ({ type: 'weather.read', arguments: { fixed: { city } } })),
+    })
+    expect(done.map(({ args }) => args.city)).toEqual(['Oslo', 'Rome'])
+  })
+
+  test('must be arguments of the tool', async () => {
+    for (const args of [{ fixed: { town: 'Oslo' } }, { allowed: { town: ['Oslo'] } }] as JsonObject[]) {
+      const failure = await failureOf(run(grant(args)))
+      expect([failure.code, failure.message]).toEqual(['tool_not_grantable', expect.stringContaining('"town"')])
+    }
+    expect(fake.asked).toHaveLength(0)
+  })
+
+  test('that do not fit the tool are refused before it runs', async () => {
+    fake.script(call('weather_read', {}), say('I cannot'))
+    const { output } = await run(grant({ fixed: { city: 7 } }))
+    expect(output.steps[0]!.calls[0]!.ok).toBe(false)
+    expect(done).toEqual([])
+  })
+})
+
+describe('structured output', () => {
+  const schema = fields({ degrees: { type: 'integer' } }, ['degrees'])
+  const shownValue = (ran: { output: object }): Json | undefined => (ran.output as { value?: Json }).value
+
+  test('is a value of the schema, corrected once, beside the answer', async () => {
+    fake.script(call('weather_read'), say('It has 7 degrees'), json({ degrees: 'seven' }), json({ degrees: 7 }))
+    const ran = await run({ tools: ['weather.read'], output_schema: schema })
+    expect([ran.output.answer, shownValue(ran)]).toEqual(['It has 7 degrees', { degrees: 7 }])
+    expect(ran.usage).toMatchObject({ input_tokens: 80 })
+  })
+
+  test('is asked for once, although the worker dies after it', async () => {
+    const journal: StepJournal = new Map()
+    fake.script(say('It has 7 degrees'), json({ degrees: 7 }))
+    await run({ output_schema: schema }, { journal })
+    const again = await run({ output_schema: schema }, { journal })
+    expect(shownValue(again)).toEqual({ degrees: 7 })
+    expect(fake.asked).toHaveLength(2)
+  })
+
+  test.each([[{ type: 'array' }], [{ type: 'object', properties: { a: { type: 'nothing' } } }]])(
+    'needs a schema of an object that is one: %j',
+    async (wrong) => {
+      expect((await failureOf(run({ output_schema: wrong as JsonObject }))).code).toBe('args_invalid')
+      expect(fake.asked).toHaveLength(0)
+    },
+  )
+})
+
+describe('the cost limit', () => {
+  const dear = (cost: number) =>
+    callTools([{ name: 'weather_read', arguments: { city: 'Oslo' } }], { input: 5, output: 5, cost })
+
+  test('ends the run before a tool is called', async () => {
+    fake.script(dear(0.4), dear(0.7))
+    const failure = await failureOf(run({ tools: ['weather.read'], max_cost: 1 }))
+    expect(failure.code).toBe('cost_budget_exceeded')
+    expect(done).toHaveLength(1)
+  })
+
+  test('is not guessed where the provider does not tell', async () => {
+    fake.script(call('weather_read'))
+    expect((await failureOf(run({ tools: ['weather.read'], max_cost: 1 }))).code).toBe('cost_unknown')
+    expect(done).toEqual([])
   })
 })

@@ -27,8 +27,11 @@ export type KindLookup = (
 
 const refused = (message: string): NodeFailure => new NodeFailure('tool_not_grantable', message, { retryable: false })
 
-export const toolsOfKinds = (types: string[], kindOf: KindLookup): AgentTool[] =>
-  [...new Set(types)].map((type) => {
+/** A granted kind, and what the author says about its arguments: `fixed` ones the model never sees, `allowed` ones it chooses from. */
+export type KindGrant = { type: string; fixed: JsonObject; allowed: Record<string, Json[]> }
+
+export const toolsOfKinds = (grants: KindGrant[], kindOf: KindLookup): AgentTool[] =>
+  distinct(grants).map(({ type, fixed, allowed }) => {
     const kind = kindOf(type)
     if (kind === undefined) throw refused(`there is no tool "${type}"`)
     const { descriptor, run } = kind
@@ -36,16 +39,48 @@ export const toolsOfKinds = (types: string[], kindOf: KindLookup): AgentTool[] =
       throw refused(`"${type}" is not a tool; an agent can be granted tools only`)
     const missing = kind.unavailable?.()
     if (missing) throw new NodeFailure('provider_not_configured', `${type}: ${missing}`, { retryable: false })
+    const unknown = [...Object.keys(fixed), ...Object.keys(allowed)].find((name) => !hasField(descriptor, name))
+    if (unknown !== undefined) throw refused(`"${type}" has no argument "${unknown}"`)
+    const schema = offered(withoutCredentials(descriptor.args_schema), fixed, allowed)
     return {
       name: safeName(type),
       title: type,
       description: `${descriptor.title}. ${descriptor.description}`.slice(0, 1_000),
-      schema: withoutCredentials(descriptor.args_schema),
+      schema,
       effect: descriptor.effect,
-      check: (args) => problemsOf(withoutCredentials(descriptor.args_schema), args),
-      run: async (call) => (await run(call)).output,
+      check: (args) => {
+        const problems = problemsOf(schema, args)
+        return problems.length > 0 ? problems : problemsOf(descriptor.args_schema, { ...args, ...fixed })
+      },
+      run: async (call) => (await run({ ...call, args: { ...call.args, ...fixed } })).output,
     }
   })
+
+/** The same grant twice is one; the same kind with other arguments is another tool. */
+const distinct = (grants: KindGrant[]): KindGrant[] => [
+  ...new Map(grants.map((grant) => [JSON.stringify(grant), grant])).values(),
+]
+
+const hasField = ({ args_schema }: NodeKind['descriptor'], name: string): boolean =>
+  isObject(args_schema.properties) && Object.hasOwn(args_schema.properties, name)
+
+/** What the model is shown: nothing of fixed arguments, and a choice of those that are limited, which it then has to make. */
+function offered(schema: JsonObject, fixed: JsonObject, allowed: Record<string, Json[]>): JsonObject {
+  const names = Object.keys(allowed)
+  if (Object.keys(fixed).length === 0 && names.length === 0) return schema
+  const properties = Object.entries(schema.properties as JsonObject).flatMap(([name, field]) => {
+    if (Object.hasOwn(fixed, name)) return []
+    const choices = Object.hasOwn(allowed, name) ? allowed[name] : undefined
+    return [[name, choices === undefined ? field : { ...(field as JsonObject), enum: choices }] as const]
+  })
+  const required = Array.isArray(schema.required) ? schema.required.map(String) : []
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    required: [...new Set([...required, ...names])].filter((name) => !Object.hasOwn(fixed, name)),
+    additionalProperties: false,
+  }
+}
 
 /** No model chooses a credential: the fields that name one are not offered to it. */
 const withoutCredentials = (schema: JsonObject): JsonObject => {

@@ -1,10 +1,18 @@
 import { asNode } from '#engine/agents/failures'
 import { runAgent } from '#engine/agents/loop'
-import { type KindLookup, type McpGrant, toolsOfKinds, toolsOfServer, withDistinctNames } from '#engine/agents/tools'
+import {
+  type KindGrant,
+  type KindLookup,
+  type McpGrant,
+  toolsOfKinds,
+  toolsOfServer,
+  withDistinctNames,
+} from '#engine/agents/tools'
 import { credentialField, modelCredentialFields } from '#engine/credentials'
-import type { NodeKind } from '#engine/node'
+import { NodeFailure, type NodeKind } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
+import { checkSchema } from '#model/json-schema-check'
 import { checked, fields } from './kind.ts'
 import {
   type LanguageDeps,
@@ -29,6 +37,30 @@ const serverGrant: JsonObject = fields(
   ['url'],
 )
 
+const toolGrant: JsonObject = fields(
+  {
+    type: { type: 'string', title: 'Type', minLength: 1, maxLength: 100 },
+    arguments: {
+      ...fields({
+        fixed: {
+          type: 'object',
+          title: 'Fixed',
+          description:
+            'Arguments that every call has and the model neither sees nor changes; a credential_id can stand here',
+        },
+        allowed: {
+          type: 'object',
+          title: 'Allowed',
+          description: 'For an argument, the values that the model chooses from',
+          additionalProperties: { type: 'array', minItems: 1, maxItems: 200 },
+        },
+      }),
+      title: 'Arguments',
+    },
+  },
+  ['type'],
+)
+
 export type AgentRunDeps = LanguageDeps & McpDeps & { kindOf: KindLookup }
 
 export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
@@ -50,8 +82,9 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
           tools: {
             type: 'array',
             title: 'Tools',
-            description: 'Node types the agent may call, such as http.request',
-            items: { type: 'string', maxLength: 100 },
+            description:
+              'Node types the agent may call, such as http.request, or objects with fixed or allowed arguments',
+            items: { anyOf: [{ type: 'string', maxLength: 100 }, toolGrant] },
             maxItems: 64,
             'x-editor': 'tools',
           },
@@ -65,6 +98,18 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
             default: DEFAULT_TOKENS,
             description: 'Input and output tokens of all steps together',
           },
+          max_cost: {
+            type: 'number',
+            title: 'Max cost',
+            description: 'In the currency of the provider; the provider has to report what its turns cost',
+            exclusiveMinimum: 0,
+          },
+          output_schema: {
+            type: 'object',
+            title: 'Output schema',
+            description: 'A JSON Schema of an object: the answer is also given as "value", which fits it',
+            'x-editor': 'schema',
+          },
           model: modelField,
           ...modelCredentialFields,
           temperature: temperatureField,
@@ -75,6 +120,7 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
         type: 'object',
         properties: {
           answer: { type: 'string' },
+          value: { description: 'The answer in the form of output_schema' },
           steps: {
             type: 'array',
             items: {
@@ -106,21 +152,47 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
       asNode(call.signal, async () => {
         const { args } = call
         const model = await modelOf(deps, call)
-        const types = (Array.isArray(args.tools) ? args.tools : []).map(String)
-        const tools = toolsOfKinds(types, deps.kindOf)
+        const outputSchema = usableSchema(args.output_schema)
+        const tools = toolsOfKinds(kindGrantsOf(args.tools), deps.kindOf)
         for (const [index, grant] of grantsOf(args.mcp).entries())
           tools.push(...(await toolsOfServer(grant, index, call, deps)))
-        const { answer, steps, usage } = await runAgent(call, model, withDistinctNames(tools), {
+        const { answer, value, steps, usage } = await runAgent(call, model, withDistinctNames(tools), {
           goal: String(args.goal),
           maxSteps: Number(args.max_steps ?? DEFAULT_STEPS),
           maxTokens: Number(args.max_tokens ?? DEFAULT_TOKENS),
+          ...(typeof args.max_cost === 'number' && { maxCost: args.max_cost }),
+          ...(outputSchema && { outputSchema }),
           ...(typeof args.instructions === 'string' && { instructions: args.instructions }),
           ...(typeof args.model === 'string' && { model: args.model }),
           ...(typeof args.temperature === 'number' && { temperature: args.temperature }),
         })
-        return { output: { answer, steps: steps as unknown as Json[], usage }, usage }
+        const shown = { answer, ...(value !== undefined && { value }), steps: steps as unknown as Json[], usage }
+        return { output: shown, usage }
       }),
   })
+
+const kindGrantsOf = (value: Json | undefined): KindGrant[] =>
+  (Array.isArray(value) ? value : []).map((grant) => {
+    if (!isObject(grant)) return { type: String(grant), fixed: {}, allowed: {} }
+    const { fixed, allowed } = isObject(grant.arguments) ? grant.arguments : {}
+    return {
+      type: String(grant.type),
+      fixed: isObject(fixed) ? fixed : {},
+      allowed: (isObject(allowed) ? allowed : {}) as Record<string, Json[]>,
+    }
+  })
+
+const usableSchema = (schema: Json | undefined): JsonObject | undefined => {
+  if (!isObject(schema)) return undefined
+  const issues = checkSchema(schema, '/output_schema')
+  if (schema.type !== 'object') issues.push({ path: '/output_schema/type', message: 'must be object' })
+  const [first] = issues
+  if (first === undefined) return schema
+  throw new NodeFailure('args_invalid', `Run an agent: ${first.path.slice(1)} ${first.message}`, {
+    details: { errors: issues as unknown as Json[] },
+    retryable: false,
+  })
+}
 
 const grantsOf = (value: Json | undefined): McpGrant[] =>
   (Array.isArray(value) ? value : value === undefined ? [] : [value]).map((grant) => ({

@@ -90,7 +90,9 @@ export function QuorumField({ value, onChange, id }: ValueProps & { id: string }
 /** The tools that an agent may use: those of the palette, by name. */
 export function ToolsField({ value, onChange }: ValueProps) {
   const { kinds, readOnly } = useFieldScope()
-  const chosen = Array.isArray(value) ? value.map(String) : []
+  const chosen = Array.isArray(value) ? value : []
+  // A grant with fixed or allowed arguments is an object; it is kept as it is.
+  const typeOf = (grant: Json): Json | undefined => (isObject(grant) ? grant.type : grant)
   const tools = [...kinds.table.values()].filter((kind) => kind.kind === 'tool')
   return (
     <div className="flex flex-col gap-1.5 rounded-md border border-line p-2.5">
@@ -99,8 +101,10 @@ export function ToolsField({ value, onChange }: ValueProps) {
           key={tool.type}
           label={tool.title}
           disabled={readOnly}
-          checked={chosen.includes(tool.type)}
-          onCheckedChange={(on) => onChange(on ? [...chosen, tool.type] : chosen.filter((type) => type !== tool.type))}
+          checked={chosen.some((grant) => typeOf(grant) === tool.type)}
+          onCheckedChange={(on) =>
+            onChange(on ? [...chosen, tool.type] : chosen.filter((grant) => typeOf(grant) !== tool.type))
+          }
         />
       ))}
     </div>
