@@ -22,6 +22,7 @@ export const scopeAreas = {
   Operations: 'operations',
   Payments: 'payments',
   Presence: 'presence',
+  Replays: 'replays',
   'Service accounts': 'service-accounts',
   Services: 'services',
   Subscriptions: 'subscriptions',

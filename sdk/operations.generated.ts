@@ -79,6 +79,7 @@ import type {
   NewEnrichmentJob,
   NewEventDestination,
   NewInstallationKey,
+  NewReplay,
   NewSource,
   NewSuite,
   NewVariable,
@@ -100,6 +101,8 @@ import type {
   RecoveryCodes,
   Registry,
   ReleasedExecution,
+  Replay,
+  ReplayReport,
   RotatedEventDestinationSecret,
   RunJobNow,
   Schedule,
@@ -429,6 +432,14 @@ export type Operations = {
   createWorkflowTicket: { input: { execution_id: string }; answer: Ticket; required: true }
   /** An output too large to stand in the execution itself */
   readExecutionBlob: { input: { execution_id: string; sha256: string }; answer: Blob; required: true }
+  /** Hold a version against past runs of its workflow */
+  createReplay: { input: { workflow_id: string; version_id: string } & NewReplay; answer: Replay; required: true }
+  /** Replays of a workflow, newest first */
+  listReplays: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<Replay>; next_cursor: string | null }; required: true }
+  /** A replay with its totals, run by run */
+  getReplay: { input: { replay_id: string; limit?: number; cursor?: string; outcome?: "same" | "different" | "unreplayable" }; answer: ReplayReport; required: true }
+  /** Cancel a replay; what it has found is kept */
+  cancelReplay: { input: { replay_id: string }; answer: Replay; required: true }
   /** Try a draft: the whole, up to a node, or one node */
   tryWorkflow: { input: { workflow_id: string; wait_s?: number } & TryRequest; answer: TryAnswer; required: true }
   /** What was tried: the draft, and which nodes acted */
@@ -960,6 +971,10 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   listExecutionEvents: ["GET", "/api/workflows/executions/{execution_id}/events", ["after","limit","cursor"]],
   createWorkflowTicket: ["POST", "/auth/workflow-ticket/{execution_id}"],
   readExecutionBlob: ["GET", "/api/workflows/executions/{execution_id}/blobs/{sha256}"],
+  createReplay: ["POST", "/api/workflows/{workflow_id}/versions/{version_id}/replay"],
+  listReplays: ["GET", "/api/workflows/{workflow_id}/replays", ["limit","cursor"]],
+  getReplay: ["GET", "/api/replays/{replay_id}", ["limit","cursor","outcome"]],
+  cancelReplay: ["POST", "/api/replays/{replay_id}/cancel"],
   tryWorkflow: ["POST", "/api/workflows/{workflow_id}/try", ["wait_s"]],
   getTrial: ["GET", "/api/workflows/executions/{execution_id}/trial"],
   triggerWebhook: ["POST", "/api/webhooks/workflow/{workflow_id}/trigger", ["wait_s"], true],

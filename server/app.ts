@@ -345,6 +345,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
             'journal of executions': workflows.maintain,
             'events from outside': workflows.forgetEvents,
             'trials of drafts': workflows.forgetTrials,
+            'replays of versions': workflows.forgetReplays,
             'ledger of jobs': jobs.maintain,
             'files of warehouses': data.maintain,
             'deliveries of events': destinations.maintain,

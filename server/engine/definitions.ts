@@ -5,7 +5,7 @@ import type { EnginePorts } from './ports.ts'
 export type LoadDefinition = (workspaceId: string, ref: string) => Promise<Definition>
 
 /** Definitions that executions of this process use. What a reference names never changes, so they are kept. */
-export const makeDefinitions = (ports: EnginePorts): LoadDefinition => {
+export const makeDefinitions = (ports: Pick<EnginePorts, 'loadDefinition'>): LoadDefinition => {
   const known = makeLru<Promise<Definition>>(1_000)
   return (workspaceId, ref) => {
     const key = `${workspaceId} ${ref}`

@@ -54,6 +54,7 @@ export const prefixes = [
   'file',
   'kb',
   'doc',
+  'rpl',
 ] as const
 export type Prefix = (typeof prefixes)[number]
 

@@ -18,6 +18,9 @@ import { oddsRoutes } from '#areas/odds/routes'
 import type { Allowances } from '#areas/payments/allowances'
 import { meterNodes } from '#areas/payments/means'
 import type { Quotas } from '#areas/payments/quotas'
+import { replayRoutes } from '#areas/replays/routes'
+import { makeReplayRunner } from '#areas/replays/runner'
+import { makeStandingInReplay } from '#areas/replays/service'
 import { stateNodes } from '#areas/state/nodes'
 import { trialRoutes } from '#areas/trials/routes'
 import { loadTrial } from '#areas/trials/service'
@@ -42,10 +45,12 @@ import { systemWorkflows } from '#areas/workflows/system'
 import { makeEmbedTokens } from '#areas/workflows/tokens'
 import { makeUsageNode } from '#areas/workflows/usage-node'
 import type { ChooseModel, OpenCredential } from '#engine/credentials'
+import { makeDefinitions } from '#engine/definitions'
 import { startEngine } from '#engine/engine'
 import type { Files } from '#engine/files'
 import { makeMaintenance } from '#engine/maintenance'
-import type { AnyKind } from '#engine/nodes/kind'
+import type { NodeKind } from '#engine/node'
+import { type AnyKind, isControl } from '#engine/nodes/kind'
 import { makeLanguageNodes } from '#engine/nodes/language'
 import { describePalette, describeRegistry } from '#engine/nodes/registry'
 import { descriptorsOf, makeNodes, type NodeTable, runnableOf } from '#engine/nodes/table'
@@ -198,12 +203,24 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     onDeleted: options.onDeleted,
     retentionDays: config.HEDDLE_RETENTION_DAYS,
   })
+  const replays = makeReplayRunner({
+    db,
+    log,
+    turns,
+    loadDefinition: makeDefinitions(ports),
+    blobs: providers.blobs,
+    effectOf: (type) => nodes.get(type)?.descriptor.effect ?? 'pure',
+    computing: computingOf(nodes),
+    descriptorOf: (type) => nodes.get(type)?.descriptor,
+    now: () => performance.now(),
+  })
   const executions = makeExecutions({ engine, views, system, startExecution, quota })
   const deliveries = makeDeliveries({ db, log })
   const webhookTokens = makeWebhookIdentifier({ db, orgOf: options.orgOf, log, vault: options.vault, deliveries })
 
   if (config.role !== 'api') {
     scheduler.start()
+    replays.start()
     reviews.start()
   }
 
@@ -224,6 +241,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       retentions: () => listRetentions(db),
     }).run,
     forgetEvents: () => forgetEvents(db),
+    forgetReplays: () => db.maintain('select forget_replays($1, 1000)', [REPLAYS_KEPT_DAYS]),
     forgetTrials: () => db.maintain('select forget_trials(10000)'),
     feed: executionFeed({ db, engine, views }),
     tokens: { webhook: webhookTokens.identify, inbound: webhookTokens.identifyInbound },
@@ -231,6 +249,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       workflow: standingInWorkflow,
       execution: standingInExecution,
       gate: makeStandingInGate(standingInExecution),
+      replay: makeStandingInReplay(standingInWorkflow),
     },
     routes: [
       ...workflowRoutes({
@@ -243,6 +262,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
         palette: () => describePalette(nodes),
       }),
       ...executionRoutes(executions),
+      ...replayRoutes({ wake: replays.wake }),
       ...trialRoutes({
         engine,
         views,
@@ -271,11 +291,23 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       await webhookTokens.stop()
       await deliveries.stop()
       await scheduler.stop()
+      await replays.stop()
       await reviews.stop()
       await engine.stop()
     },
   }
 }
+
+const REPLAYS_KEPT_DAYS = 30
+
+/** What a replay computes anew where the record does not answer. None of them reaches anything outside. */
+const computingOf = (nodes: NodeTable): Map<string, NodeKind> =>
+  new Map(
+    ['code', 'transform', 'http.respond'].flatMap((type) => {
+      const kind = nodes.get(type)
+      return kind && !isControl(kind) ? [[type, kind]] : []
+    }),
+  )
 
 /** Ids of people, teams and versions that a definition names; whether a workflow may be named, its own area says. */
 const peopleAndVersions = new Map<string, ReferenceCheck>([

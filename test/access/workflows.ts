@@ -95,6 +95,30 @@ async function ended(cast: Cast): Promise<Prepared> {
   return { params: { execution_id: body.execution_id } }
 }
 
+/** A version held against a run. */
+async function replayed(cast: Cast): Promise<Prepared> {
+  const { params } = await runOfVersion(cast)
+  const { body } = await cast.author.call(
+    'POST',
+    `/api/workflows/${params!.workflow_id}/versions/${params!.version_id}/replay`,
+    { body: {} },
+  )
+  await cast.service.sql(
+    `update replays set status = 'queued', finished_at = null, lease_until = now() + interval '1 hour', epoch = epoch + 1
+     where replay_id = $1`,
+    [fromWire('rpl', body.replay_id)],
+  )
+  return { params: { replay_id: body.replay_id } }
+}
+
+/** An earlier replay that is not over would count against the next. */
+async function runOfVersion(cast: Cast): Promise<Prepared> {
+  await cast.service.sql(`update replays set status = 'cancelled', finished_at = now() where finished_at is null`)
+  const prepared = await version(cast)
+  await cast.author.call('POST', `/api/workflows/${prepared.params!.workflow_id}/run?wait_s=30`, { body: {} })
+  return { ...prepared, body: {} }
+}
+
 /** A draft that the author tried. */
 async function tried(cast: Cast): Promise<Prepared> {
   const { params } = await workflow(cast)
@@ -291,6 +315,10 @@ export const workflowCases: Cases = {
     expect: withChanges(rows.ownerOnly, unseen),
     prepare: withBody({ definition: { nodes: [], edges: [] } }),
   },
+  createReplay: { expect: withChanges(rows.ownerOrMember, unseen), prepare: runOfVersion },
+  listReplays: { expect: withChanges(rows.anyMember, unseen), prepare: workflow },
+  getReplay: { expect: rows.hiddenAnyMember, prepare: replayed },
+  cancelReplay: { expect: rows.hiddenOwnerOrMember, prepare: replayed },
   getTrial: { expect: execution.viewers, prepare: tried },
   listExecutions: { expect: withChanges(rows.anyMember, unseen), prepare: workflow },
   getExecution: { expect: execution.viewers, prepare: ended },

@@ -16,6 +16,7 @@ import { knowledge } from './knowledge/feature.ts'
 import { notifications } from './notifications/feature.ts'
 import { operators } from './operators/feature.ts'
 import { people } from './people/feature.ts'
+import { replays } from './replays/feature.ts'
 import { runs } from './runs/feature.ts'
 import { serviceAccounts } from './service-accounts/feature.ts'
 import { suites } from './suites/feature.ts'
@@ -40,6 +41,7 @@ export const features: Feature[] = [
   destinations,
   jobs,
   suites,
+  replays,
   threads,
   templates,
   channels,

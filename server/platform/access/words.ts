@@ -36,6 +36,7 @@ export const parameterOf = {
   file: 'file_id',
   knowledge: 'knowledge_id',
   owned_knowledge: 'knowledge_id',
+  replay: 'replay_id',
 } as const
 
 export type ResourceKind = keyof typeof parameterOf

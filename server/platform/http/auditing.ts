@@ -19,6 +19,8 @@ const reasons: [reason: string, operations: string[]][] = [
       'respondToExecution',
       'castVote',
       'runSuite',
+      'createReplay',
+      'cancelReplay',
       'runJobNow',
       'sendEvent',
       'callBackByPost',

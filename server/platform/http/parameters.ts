@@ -32,6 +32,7 @@ const prefixOf: Record<string, Prefix> = {
   file_id: 'file',
   knowledge_id: 'kb',
   document_id: 'doc',
+  replay_id: 'rpl',
   template_id: 'tmpl',
   config_id: 'chan',
   payment_method_id: 'pm',

@@ -64,7 +64,7 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
               {
                 header: <span className="sr-only">Actions</span>,
                 // On a narrow screen the comparison, which wants a canvas, is left out.
-                width: 'min(17rem, 50vw)',
+                width: 'min(22rem, 50vw)',
                 align: 'right',
                 cell: (row) => (
                   <span className="inline-flex gap-1">
@@ -77,6 +77,17 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
                         search={{ compare: row.version_id } as never}
                       >
                         Compare
+                      </ButtonLink>
+                    )}
+                    {mayUse(role) && (
+                      <ButtonLink
+                        size="small"
+                        look="quiet"
+                        className="max-md:hidden"
+                        to={`/workflows/${workflow_id}/replays`}
+                        search={{ version: row.version_id } as never}
+                      >
+                        Replay
                       </ButtonLink>
                     )}
                     {mayUse(role) && (

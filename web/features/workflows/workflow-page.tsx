@@ -51,6 +51,7 @@ export function WorkflowPage({
                         { to: `${base}/editor`, label: 'Editor' },
                         { to: `${base}/versions`, label: 'Versions' },
                         { to: `${base}/runs`, label: 'Runs' },
+                        { to: `${base}/replays`, label: 'Replays' },
                       ]),
                   { to: `${base}/access`, label: 'Access' },
                   { to: `${base}/settings`, label: 'Settings' },

@@ -1,0 +1,51 @@
+import { member, viewer } from '#platform/access/words'
+import type { Context } from '#platform/http/context'
+import { type AnyRoute, routes } from '#platform/http/route'
+import { listQuery, page } from '#platform/http/schema'
+import { NewReplay, Replay, ReplayReport, reportQuery } from './schema.ts'
+import { cancelReplay, createReplay, getReplay, listReplays, type ReplayDependencies } from './service.ts'
+
+export const replayRoutes = (deps: ReplayDependencies): AnyRoute[] =>
+  routes(
+    'Replays',
+    {
+      createReplay: ['POST', '/api/workflows/:workflow_id/versions/:version_id/replay', member('workflow'), 'run'],
+      listReplays: ['GET', '/api/workflows/:workflow_id/replays', viewer('workflow')],
+      getReplay: ['GET', '/api/replays/:replay_id', viewer('replay')],
+      cancelReplay: ['POST', '/api/replays/:replay_id/cancel', member('replay'), 'run'],
+    },
+    {
+      createReplay: {
+        summary: 'Hold a version against past runs of its workflow',
+        description:
+          'Nothing is sent. Effects are answered from what the runs recorded for the same node and arguments, and else mocked and reported; answers of people are used where the question is the same.',
+        body: NewReplay,
+        answer: Replay,
+        status: 202,
+        location: ({ replay_id }) => `/api/replays/${replay_id}`,
+        extension: true,
+        examples: { body: { filter: { status: ['succeeded'] }, limit: 1000 } },
+        run: (ctx: Context, input: Parameters<typeof createReplay>[2]) => createReplay(deps, ctx, input),
+      },
+      listReplays: {
+        summary: 'Replays of a workflow, newest first',
+        query: listQuery,
+        answer: page(Replay),
+        extension: true,
+        run: listReplays,
+      },
+      getReplay: {
+        summary: 'A replay with its totals, run by run',
+        query: reportQuery,
+        answer: ReplayReport,
+        extension: true,
+        run: getReplay,
+      },
+      cancelReplay: {
+        summary: 'Cancel a replay; what it has found is kept',
+        answer: Replay,
+        extension: true,
+        run: cancelReplay,
+      },
+    },
+  )

@@ -1,0 +1,106 @@
+import type { LoadDefinition } from '#engine/definitions'
+import { readPast } from '#engine/replaying/read'
+import { type ReplayDeps, replayOne } from '#engine/replaying/replay'
+import type { Definition, Json } from '#model/definition'
+import { SECOND } from '#platform/clock'
+import type { Database } from '#platform/db/pool'
+import type { Logger } from '#platform/log'
+import * as store from './store.ts'
+
+// Drives replays, a slice at a time: each slice is of the workspace that has waited longest, and is written as a whole. A
+// process that dies in the middle of one has written nothing of it; another takes it up once the lease is over.
+
+const SLICE_RUNS = 50
+/** A slice of runs that take long to compute ends early. */
+const SLICE_MS = 500
+const LEASE_S = 120
+const LOOK_EVERY = SECOND
+
+export type RunnerOptions = Omit<ReplayDeps, 'workspaceId'> & { db: Database; log: Logger }
+
+export function makeReplayRunner(options: RunnerOptions) {
+  const { db, log } = options
+  let timer: NodeJS.Timeout | undefined
+  let working: Promise<void> = Promise.resolve()
+  let isQueued = false
+  let isStopped = false
+
+  const look = async (): Promise<void> => {
+    isQueued = false
+    while (!isStopped) {
+      const claimed = await store.claimReplay(db, LEASE_S)
+      if (!claimed) return
+      await driveSlice(options, claimed, () => isStopped)
+    }
+  }
+
+  const wake = (): void => {
+    if (isQueued || isStopped) return
+    isQueued = true
+    working = working
+      .then(look)
+      .catch((error: unknown) => log.warn({ err: error }, 'replays are looked at again in a second'))
+  }
+
+  return {
+    wake,
+    start(): void {
+      timer = setInterval(wake, LOOK_EVERY)
+      timer.unref()
+      wake()
+    },
+    async stop(): Promise<void> {
+      isStopped = true
+      clearInterval(timer)
+      await working
+    },
+  }
+}
+
+export async function driveSlice(
+  options: RunnerOptions,
+  claimed: store.Claimed,
+  isStopped: () => boolean = () => false,
+): Promise<void> {
+  const { db, log } = options
+  const { workspace_id: workspaceId } = claimed
+  const scope = { workspaceId, userId: null }
+  try {
+    const slice = await db.tenant(scope, (tx) => store.findSlice(tx, claimed, SLICE_RUNS))
+    if (!slice) return
+    const candidate = await loadCandidate(options.loadDefinition, workspaceId, slice.version_id)
+    if (!candidate) {
+      const error = { code: 'version_gone', message: 'The version is no longer there.' }
+      await db.tenant(scope, (tx) => store.failReplay(tx, claimed, error))
+      return
+    }
+    const judged = await judgeSlice(options, workspaceId, candidate, { ...slice, isStopped })
+    await db.tenant(scope, (tx) => store.writeSlice(tx, claimed, judged))
+  } catch (error) {
+    log.error({ err: error, replay_id: claimed.replay_id }, 'a replay failed')
+    const message = 'The replay failed for a reason on our side. Start it again.'
+    await db.tenant(scope, (tx) => store.failReplay(tx, claimed, { code: 'internal', message }))
+  }
+}
+
+const loadCandidate = (load: LoadDefinition, workspaceId: string, versionId: string): Promise<Definition | undefined> =>
+  load(workspaceId, `version:${versionId}`).catch(() => undefined)
+
+async function judgeSlice(
+  options: RunnerOptions,
+  workspaceId: string,
+  candidate: Definition,
+  { ids, done, isStopped }: { ids: string[]; done: number; isStopped: () => boolean },
+): Promise<store.Judged[]> {
+  const deps: ReplayDeps = { ...options, workspaceId }
+  const past = await options.db.tenant({ workspaceId, userId: null }, (tx) => readPast(tx, workspaceId, ids))
+  const judged: store.Judged[] = []
+  const until = options.now() + SLICE_MS
+  for (const [at, execution_id] of ids.entries()) {
+    if (judged.length > 0 && (options.now() > until || isStopped())) break
+    await options.turns.next(workspaceId)
+    const { difference, ...replayed } = await replayOne(deps, execution_id, past.get(execution_id), candidate)
+    judged.push({ ...replayed, difference: difference as unknown as Json, position: done + at, execution_id })
+  }
+  return judged
+}

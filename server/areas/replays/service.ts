@@ -1,0 +1,101 @@
+import type { Json } from '#model/definition'
+import type { StandingIn } from '#platform/access/check'
+import { invalid, problem, unknownReference } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import { newId } from '#platform/ids'
+import type { NewReplay, Replay, ReplayReport } from './schema.ts'
+import * as store from './store.ts'
+
+// A version is held against past runs of its workflow. Whoever sees the workflow sees its runs, and so what a replay says of them.
+
+const MAX_LIVE = 5
+
+type InWorkflow = { workflow_id: string }
+type ById = { replay_id: string }
+
+/** A replay is its workflow's; for colleagues outside there is none. */
+export const makeStandingInReplay =
+  (standingInWorkflow: StandingIn): StandingIn =>
+  async (ctx, replayId) => {
+    if (ctx.maybeWorkspace === null) return undefined
+    const replay = await store.findReplay(ctx.tx, ctx.workspace.workspace_id, replayId)
+    const standing = replay && (await standingInWorkflow(ctx, replay.workflow_id))
+    return standing === 'visible' ? undefined : standing
+  }
+
+/** Something is there to be done: the runner of this process looks at once, those of others within a second. */
+export type ReplayDependencies = { wake(): void }
+
+export async function createReplay(
+  deps: ReplayDependencies,
+  ctx: Context,
+  { workflow_id, version_id, filter, execution_ids, limit }: InWorkflow & { version_id: string } & NewReplay,
+): Promise<Replay> {
+  const { workspace_id } = ctx.workspace
+  if (!(await store.hasVersion(ctx.tx, workspace_id, workflow_id, version_id))) throw problem('not_found')
+  if (execution_ids && filter)
+    throw invalid([{ path: '/execution_ids', message: 'cannot be given together with filter' }])
+  if ((await store.countLive(ctx.tx, workspace_id)) >= MAX_LIVE)
+    throw problem('conflict', `${MAX_LIVE} replays of the workspace are not finished yet. Wait for one, or cancel it.`)
+  const ids = execution_ids ? [...new Set(execution_ids)] : null
+  const chosen = await store.chooseRuns(ctx.tx, workspace_id, workflow_id, {
+    ids,
+    filter: filter ?? {},
+    limit: ids?.length ?? limit,
+  })
+  if (ids) refuseUnknown(execution_ids ?? [], new Set(chosen))
+  if (chosen.length === 0)
+    throw problem('conflict', 'No past run of the workflow fits. Run it first, or widen the filter.')
+  const made = await store.insertReplay(ctx.tx, workspace_id, {
+    replay_id: newId(),
+    workflow_id,
+    version_id,
+    filter: (filter ?? null) as unknown as Json,
+    wanted: ids?.length ?? limit,
+    execution_ids: chosen,
+    requested_by: ctx.person.user_id,
+  })
+  ctx.afterCommit(deps.wake)
+  return made
+}
+
+/** A run of another workflow, one that goes on, a trial: there is nothing to replay. */
+function refuseUnknown(asked: string[], found: ReadonlySet<string>): void {
+  const unknown = asked.flatMap((id, at) => (found.has(id) ? [] : [`/execution_ids/${at}`]))
+  if (unknown.length > 0) throw unknownReference(...unknown.slice(0, 50))
+}
+
+export async function listReplays(ctx: Context, { workflow_id, cursor, limit }: InWorkflow & ListQuery) {
+  const rows = await store.listReplays(ctx.tx, ctx.workspace.workspace_id, workflow_id, decodeIdCursor(cursor), limit)
+  return toPage(rows, limit, (row) => [row.replay_id])
+}
+
+async function findReplay(ctx: Context, replayId: string): Promise<Replay> {
+  const replay = await store.findReplay(ctx.tx, ctx.workspace.workspace_id, replayId)
+  if (!replay) throw problem('not_found')
+  return replay
+}
+
+export async function getReplay(
+  ctx: Context,
+  { replay_id, cursor, limit, outcome }: ById & ListQuery & { outcome?: string | undefined },
+): Promise<ReplayReport> {
+  const replay = await findReplay(ctx, replay_id)
+  const key = decodeCursor(cursor, 1)
+  if (key && !Number.isInteger(key[0])) throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
+  const rows = await store.listResults(ctx.tx, ctx.workspace.workspace_id, replay_id, {
+    outcome: outcome ?? null,
+    after: (key?.[0] as number | undefined) ?? -1,
+    limit,
+  })
+  return { ...replay, ...toPage(rows, limit, (row) => [row.position]) }
+}
+
+export async function cancelReplay(ctx: Context, { replay_id }: ById): Promise<Replay> {
+  const cancelled = await store.cancelReplay(ctx.tx, ctx.workspace.workspace_id, replay_id)
+  if (cancelled) return cancelled
+  await findReplay(ctx, replay_id)
+  throw problem('already_finished', 'The replay is over.')
+}

@@ -1,0 +1,73 @@
+import type { ExecutionStatus, Json, JsonObject } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+import type { Blobs } from '#providers/blobs/index'
+import type { Fact } from '../interpreter/state.ts'
+import { readBlob } from '../outputs.ts'
+import type { BlobRef, ExecutionEventType, TriggerKind } from '../ports.ts'
+import { Unreplayable } from './drive.ts'
+
+// Past runs with their journals, several at once. A run that is larger than the limit is named and not read.
+
+const MAX_JOURNAL_BYTES = 2 * 1024 * 1024
+const MAX_INPUT_BYTES = 1024 * 1024
+/** What one run brings back from the blob store. */
+const MAX_BLOB_BYTES = 8 * 1024 * 1024
+
+export type PastRow = {
+  execution_id: string
+  workflow_id: string | null
+  definition_ref: string
+  status: ExecutionStatus
+  input: Json
+  trigger_kind: TriggerKind
+  trigger_id: string | null
+  started_by: string | null
+  retry_of: string | null
+  too_large: boolean
+}
+
+export type Past = { row: PastRow; facts: Fact[] }
+
+type EventRow = { execution_id: string; type: ExecutionEventType; at: Date; data: JsonObject }
+
+export const readPast = async (tx: Tx, workspaceId: string, ids: string[]): Promise<Map<string, Past>> => {
+  const rows = await tx.rows<PastRow>(
+    `select e.execution_id, e.workflow_id, e.definition_ref, e.status, e.trigger_kind, e.trigger_id, e.started_by, e.retry_of,
+       case when octet_length(e.input::text) <= ${MAX_INPUT_BYTES} then e.input end as input,
+       octet_length(e.input::text) > ${MAX_INPUT_BYTES} or j.bytes > ${MAX_JOURNAL_BYTES} as too_large
+     from executions e cross join lateral (select coalesce(sum(octet_length(v.data::text)), 0) as bytes from events v
+       where v.workspace_id = $1 and v.execution_id = e.execution_id) j
+     where e.workspace_id = $1 and e.execution_id = any ($2)`,
+    [workspaceId, ids],
+  )
+  const small = rows.filter(({ too_large }) => !too_large).map(({ execution_id }) => execution_id)
+  const events = await tx.rows<EventRow>(
+    `select execution_id, type, at, data from events where workspace_id = $1 and execution_id = any ($2)
+     order by execution_id, seq`,
+    [workspaceId, small],
+  )
+  const past = new Map(rows.map((row) => [row.execution_id, { row, facts: [] as Fact[] }]))
+  for (const { execution_id, type, at, data } of events)
+    past.get(execution_id)?.facts.push({ type, at: at.getTime(), data })
+  return past
+}
+
+/** Fills in what the journal left in the blob store. */
+export const withBlobs = async (blobs: Blobs, facts: Fact[]): Promise<Fact[]> => {
+  let left = MAX_BLOB_BYTES
+  const whole: Fact[] = []
+  for (const fact of facts) {
+    const blob = fact.data.blob as unknown as BlobRef | undefined
+    if (!blob) {
+      whole.push(fact)
+      continue
+    }
+    left -= blob.bytes
+    if (left < 0) throw new Unreplayable('too_large', 'its outputs are larger than 8 MiB together')
+    const value = await readBlob(blobs, blob)
+    const { blob: _blob, ...data } = fact.data
+    const name = fact.type === 'execution.succeeded' ? 'results' : 'output'
+    whole.push({ ...fact, data: { ...data, [name]: value } })
+  }
+  return whole
+}

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { hasBody } from '#model/body'
+import { canonicalText } from '#model/canonical'
+import type { ExecutionError, Json, JsonObject, Node } from '#model/definition'
+import { isObject } from '#model/json'
+import { argsOf } from '../interpreter/activate.ts'
+import { apply } from '../interpreter/apply.ts'
+import { askingOf } from '../interpreter/commands.ts'
+import type { Context } from '../interpreter/context.ts'
+import { compile } from '../interpreter/graph.ts'
+import { openPass, UNLIMITED } from '../interpreter/pass.ts'
+import { emptyState, type Fact, type GraphState } from '../interpreter/state.ts'
+
+// What a past run asked the world and what the world answered. The journal holds the answers; the arguments follow from it, as
+// they do when another worker takes a run over: at each start of a node they are resolved against what had settled by then.
+
+export type CallEnd = { at: number; usage?: JsonObject } & (
+  | { kind: 'succeeded'; output: Json; port?: string }
+  | { kind: 'failed' | 'retrying'; error: ExecutionError }
+)
+
+export type Call = { node: string; type: string; attempt: number; args: JsonObject; key: string; end?: CallEnd }
+
+export type PastRun = {
+  calls: Call[]
+  /** The state at its end, outputs included. */
+  state: GraphState
+  startedAt: number
+  endedAt: number
+}
+
+const hash = (value: Json): string => createHash('sha256').update(canonicalText(value)).digest('base64')
+
+/** What makes one question the same as another: not who is to answer it, nor until when. */
+const QUESTION: Readonly<Record<string, readonly string[]>> = {
+  approval: ['title', 'description', 'payload'],
+  clarification: ['question', 'schema'],
+  'wait.event': ['key', 'name', 'schema'],
+}
+
+const questionOf = (type: string, args: JsonObject): JsonObject =>
+  Object.fromEntries((QUESTION[type] ?? []).flatMap((name) => (name in args ? [[name, args[name] as Json]] : [])))
+
+/** What a body sees of the graph around it: the outputs that its text names. */
+const seenFrom = (args: JsonObject, outer: Record<string, { output: Json }>): JsonObject => {
+  const text = JSON.stringify(args.body ?? null)
+  // A name that is computed could be any of them.
+  const isAny = /nodes\s*\[\s*[^"'\\\s]/.test(text)
+  return Object.fromEntries(
+    Object.entries(outer).flatMap(([id, { output }]) => (isAny || text.includes(id) ? [[id, output]] : [])),
+  )
+}
+
+/** The same for the same node, kind and arguments. `outer`: what its body sees, where it has one. */
+export const keyOf = ({ id, type }: Node, args: JsonObject, outer: Record<string, { output: Json }>): string => {
+  if (askingOf(type)) return hash([id, type, questionOf(type, args)])
+  return hash([id, type, args, hasBody(type) ? seenFrom(args, outer) : null])
+}
+
+/** Outputs of a graph that had settled by then. */
+export const settledBy = ({ nodes }: GraphState, position: number): Record<string, { output: Json }> => {
+  const settled: Record<string, { output: Json }> = {}
+  for (const [id, node] of Object.entries(nodes))
+    if (node.settled !== undefined && node.settled <= position) settled[id] = { output: node.output ?? null }
+  return settled
+}
+
+const endOf = (fact: Fact): CallEnd | undefined => {
+  const { at, data } = fact
+  const usage = isObject(data.usage) ? { usage: data.usage } : {}
+  switch (fact.type) {
+    case 'node.succeeded':
+      return {
+        at,
+        ...usage,
+        kind: 'succeeded',
+        output: data.output ?? null,
+        ...(typeof data.port === 'string' && { port: data.port }),
+      }
+    case 'node.failed':
+    case 'node.retrying':
+      return {
+        at,
+        kind: fact.type === 'node.failed' ? 'failed' : 'retrying',
+        error: data.error as unknown as ExecutionError,
+      }
+    default:
+      return undefined
+  }
+}
+
+/** `facts` is the whole journal, with what is in the blob store filled in. */
+export const readPastRun = (context: Context, facts: readonly Fact[]): PastRun => {
+  const compiled = compile(context.graph)
+  const state = emptyState()
+  const calls: Call[] = []
+  const open = new Map<string, Call>()
+  for (const fact of facts) {
+    apply(state, fact)
+    const id = fact.data.node_id
+    const node = typeof id === 'string' && fact.data.in_map !== true ? compiled.nodes.get(id) : undefined
+    if (!node) continue
+    if (fact.type === 'node.started') {
+      const call = begun(context, state, node, fact)
+      if (!call) continue
+      calls.push(call)
+      open.set(node.id, call)
+    } else {
+      const end = endOf(fact)
+      const call = end && open.get(node.id)
+      if (end && call) call.end = end
+      if (end) open.delete(node.id)
+    }
+  }
+  return { calls, state, startedAt: facts[0]?.at ?? 0, endedAt: facts.at(-1)?.at ?? 0 }
+}
+
+const begun = (context: Context, state: GraphState, node: Node, fact: Fact): Call | undefined => {
+  const ready = state.nodes[node.id]?.ready ?? state.seq
+  const pass = openPass(context, compile(context.graph), state, { at: fact.at, allowance: UNLIMITED })
+  try {
+    const args = argsOf(pass, node, ready)
+    const key = keyOf(node, args, settledBy(state, ready))
+    return { node: node.id, type: node.type, attempt: Number(fact.data.attempt ?? 1), args, key }
+  } catch {
+    // Limits may be lower in this release than in the one that ran it. Without its arguments there is nothing to hold against.
+    return undefined
+  }
+}
