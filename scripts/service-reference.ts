@@ -40,6 +40,19 @@ function printAction({ name, title, description, effect, args_schema, method, pa
   return `### \`${name}\`: ${title}\n\n\`${method} ${path}\`, ${EFFECTS[effect]}.${more}${output}\n${table}`
 }
 
+function printTriggers({ triggers }: Service): string {
+  if (triggers.size === 0) return ''
+  const rows = [...triggers.values()].map(({ name, title, description, args_schema }) => {
+    const required = args_schema.required as string[]
+    const args = Object.keys(args_schema.properties as JsonObject).map(
+      (arg) => `\`${arg}\`${required.includes(arg) ? '' : '?'}`,
+    )
+    const about = description === title ? title : `${title}. ${description}`
+    return `| \`${name}\` | ${cell(about)} | ${args.join(', ')} |`
+  })
+  return `\n## Triggers\n\n| trigger | starts a workflow with | arguments |\n|---|---|---|\n${rows.join('\n')}\n`
+}
+
 function printService(service: Service): string {
   const { title, description, reference, credentials, credential_optional } = service
   const needed =
@@ -51,22 +64,23 @@ function printService(service: Service): string {
 
 Printed from the manifest by \`npm run generate\`. ${description} ${needed} The vendor's reference: <${reference}>.
 
-${actions.map(printAction).join('\n')}`
+${actions.map(printAction).join('\n')}${printTriggers(service)}`
 }
 
 function printIndex(services: readonly Service[]): string {
   const shown = (service: Service): number => [...service.actions.values()].filter(({ hidden }) => !hidden).length
   const rows = services.map(
     (service) =>
-      `| [${service.title}](${service.service}.md) | \`${service.service}\` | ${shown(service)} | ${cell(service.description)} |`,
+      `| [${service.title}](${service.service}.md) | \`${service.service}\` | ${shown(service)} | ${service.triggers.size} | ${cell(service.description)} |`,
   )
   const total = services.reduce((sum, service) => sum + shown(service), 0)
+  const triggers = services.reduce((sum, service) => sum + service.triggers.size, 0)
   return `# All services
 
-Printed from the manifests by \`npm run generate\`: ${services.length} services with ${total} actions. [How they are used](../services.md).
+Printed from the manifests by \`npm run generate\`: ${services.length} services with ${total} actions and ${triggers} triggers. [How they are used](../services.md).
 
-| service | name | actions | what it is |
-|---|---|---|---|
+| service | name | actions | triggers | what it is |
+|---|---|---|---|---|
 ${rows.join('\n')}
 `
 }

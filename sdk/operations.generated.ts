@@ -80,6 +80,7 @@ import type {
   NewEventDestination,
   NewInstallationKey,
   NewReplay,
+  NewServiceTrigger,
   NewSource,
   NewSuite,
   NewVariable,
@@ -114,6 +115,7 @@ import type {
   ServiceInList,
   ServiceOptions,
   ServiceOptionsRequest,
+  ServiceTrigger,
   Session,
   SetupConfirmation,
   SetupIntent,
@@ -762,6 +764,14 @@ export type Operations = {
   getService: { input: { service: string }; answer: ServiceDetail; required: true }
   /** What can be chosen for a field of an action, read from the service with your credential */
   listServiceOptions: { input: { service: string } & ServiceOptionsRequest; answer: ServiceOptions; required: true }
+  /** The triggers of a workflow, the newest first */
+  listTriggers: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<ServiceTrigger>; next_cursor: string | null }; required: true }
+  /** Start the workflow with what a service lists anew */
+  createTrigger: { input: { workflow_id: string } & NewServiceTrigger; answer: ServiceTrigger; required: true }
+  /** One trigger */
+  getTrigger: { input: { workflow_id: string; trigger_id: string }; answer: ServiceTrigger; required: true }
+  /** Delete a trigger */
+  deleteTrigger: { input: { workflow_id: string; trigger_id: string }; answer: undefined; required: true }
   /** Your event destinations, and for owners of the workspace all of them */
   listDestinations: { input: { limit?: number; cursor?: string }; answer: { items: Array<EventDestination>; next_cursor: string | null }; required: false }
   /** Send events to an address */
@@ -1136,6 +1146,10 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   listServices: ["GET", "/api/services", ["limit","cursor","q"]],
   getService: ["GET", "/api/services/{service}"],
   listServiceOptions: ["POST", "/api/services/{service}/options"],
+  listTriggers: ["GET", "/api/workflows/{workflow_id}/triggers", ["limit","cursor"]],
+  createTrigger: ["POST", "/api/workflows/{workflow_id}/triggers"],
+  getTrigger: ["GET", "/api/workflows/{workflow_id}/triggers/{trigger_id}"],
+  deleteTrigger: ["DELETE", "/api/workflows/{workflow_id}/triggers/{trigger_id}"],
   listDestinations: ["GET", "/api/event-destinations", ["limit","cursor"]],
   createDestination: ["POST", "/api/event-destinations"],
   getDestination: ["GET", "/api/event-destinations/{destination_id}"],

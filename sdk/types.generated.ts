@@ -322,11 +322,15 @@ export type CredentialKinds = { kinds: Array<{ kind: "bearer" | "header" | "quer
 
 export type ServiceInList = { service: string; title: string; description: string; keywords: Array<string>; credentials: Array<string>; credential_required: boolean; reference: string; actions: Array<{ name: string; title: string; description: string; effect: "read" | "idempotent" | "write" }> }
 
-export type ServiceDetail = { service: string; title: string; description: string; keywords: Array<string>; credentials: Array<string>; credential_required: boolean; reference: string; actions: Array<{ name: string; title: string; description: string; effect: "read" | "idempotent" | "write"; args_schema: Record<string, unknown>; paginated: boolean }>; options: Record<string, { args: Array<string> }> }
+export type ServiceDetail = { service: string; title: string; description: string; keywords: Array<string>; credentials: Array<string>; credential_required: boolean; reference: string; actions: Array<{ name: string; title: string; description: string; effect: "read" | "idempotent" | "write"; args_schema: Record<string, unknown>; paginated: boolean }>; triggers: Array<{ name: string; title: string; description: string; args_schema: Record<string, unknown> }>; options: Record<string, { args: Array<string> }> }
 
 export type ServiceOptionsRequest = { options: string; args?: Record<string, unknown>; credential_id?: string }
 
 export type ServiceOptions = { options: Array<{ value: unknown; label: string }>; more: boolean }
+
+export type ServiceTrigger = { trigger_id: string; workflow_id: string; service: string; trigger: string; args: Record<string, unknown>; credential_id: string | null; every_s: number; enabled: boolean; next_poll_at: string; last_polled_at: string | null; last_execution_id: string | null; last_error: string | null; created_at: string }
+
+export type NewServiceTrigger = { service: string; trigger: string; args?: Record<string, unknown>; credential_id?: string; every_s?: number }
 
 export type EventDestination = { destination_id: string; url: string; event_types: Array<string>; workflow_id: string | null; credential_id: string | null; owner_id: string | null; enabled: boolean; off_reason: "manual" | "owner_left" | "no_access" | "failing" | "gone" | "too_many" | null; off_message: string | null; off_at: string | null; pending: number; failures: number; last_success_at: string | null; last_failure_at: string | null; previous_secret_until: string | null; created_at: string; updated_at: string }
 

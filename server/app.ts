@@ -21,6 +21,7 @@ import { subscriptionRoutes } from '#areas/subscriptions/routes'
 import { makeSubscriptions, standingInSubscription } from '#areas/subscriptions/service'
 import { teamRoutes } from '#areas/teams/routes'
 import { leaveTeams, makeTeams, standingInTeam } from '#areas/teams/service'
+import { forgetTriggers } from '#areas/triggers/service'
 import { variableRoutes } from '#areas/variables/routes'
 import { addWidget } from '#areas/widget/routes'
 import { systemDefinitionSha256 } from '#areas/workflows/system'
@@ -126,6 +127,13 @@ export async function makeApp(options: AppOptions): Promise<App> {
     standingInExecution: () => workflows.standings.execution,
   })
   const services = wireServices({
+    config,
+    db,
+    log,
+    quota: {
+      take: (workspaceId) => payments.quotas.takeExecutions(workspaceId),
+      giveBack: (workspaceId) => payments.quotas.giveBackExecutions(workspaceId),
+    },
     outgoing: providers.outgoing,
     conversion: providers.conversion,
     files: files.use,
@@ -192,7 +200,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       ...knowledge.references,
     ]),
     checkMore: services.checkDefinition,
-    onDeleted: [links.workflowDeleted, forgetState],
+    onDeleted: [links.workflowDeleted, forgetState, forgetTriggers],
     onEnded: [
       async ({ workspaceId, executionId }) => void (await data.datasetUse.forgetExecution(workspaceId, executionId)),
       conversations.conversations.executionEnded,
@@ -333,6 +341,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
   if (options.pages !== undefined) addPages(http, options.pages)
   await http.ready()
   await threads.start()
+  services.start()
   await knowledge.start()
   const maintenance =
     config.role === 'api'
@@ -367,6 +376,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       await leaving.close()
       await maintenance?.stop()
       await retired
+      await services.stop()
       await threads.stop()
       await knowledge.stop()
       await conversations.stop()

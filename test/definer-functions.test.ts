@@ -70,6 +70,7 @@ const reasons: [reason: string, names: string[]][] = [
       'due_channel_sends',
       'due_jobs',
       'due_schedules',
+      'due_service_triggers',
       'fan_out_events',
       'free_runs',
       'next_ledger_work_at',

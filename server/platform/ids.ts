@@ -49,6 +49,7 @@ export const prefixes = [
   'psk',
   'cred',
   'dest',
+  'trg',
   'dlv',
   'wait',
   'file',

@@ -1,16 +1,25 @@
 import { describeCredential, kindsOfPresets } from '#areas/credentials/describe'
+import type { Quota } from '#areas/executions/start'
 import { checkServiceCredentials } from '#areas/services/fits'
 import type { OpenFor } from '#areas/services/options'
 import { serviceRoutes } from '#areas/services/routes'
+import { makePoller } from '#areas/triggers/poller'
+import { triggerRoutes } from '#areas/triggers/routes'
 import type { Files } from '#engine/files'
 import type { Definition } from '#model/definition'
 import type { Issue } from '#model/issue'
-import type { Tx } from '#platform/db/pool'
+import type { Config } from '#platform/config'
+import type { Database, Tx } from '#platform/db/pool'
+import type { Logger } from '#platform/log'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { Conversion } from '#providers/conversion/index'
 import { serviceCatalogue } from '#providers/services/catalogue'
 
 export type ServicesOptions = {
+  config: Config
+  db: Database
+  log: Logger
+  quota: Quota
   outgoing: Outgoing
   conversion: Conversion
   files: Files
@@ -18,11 +27,17 @@ export type ServicesOptions = {
 }
 
 /** The catalogue of services: what editors ask of it, and what saving a definition asks. */
-export function wireServices({ outgoing, conversion, files, openFor }: ServicesOptions) {
+export function wireServices({ config, db, log, quota, outgoing, conversion, files, openFor }: ServicesOptions) {
   const catalogue = serviceCatalogue()
   const check = { catalogue, describe: describeCredential, kindsOf: kindsOfPresets }
+  const deps = { outgoing, conversion, files }
+  const poller = makePoller({ db, log, catalogue, deps, openFor, quota })
   return {
-    routes: serviceRoutes({ catalogue, deps: { outgoing, conversion, files }, openFor }),
+    routes: [...serviceRoutes({ catalogue, deps, openFor }), ...triggerRoutes(check)],
+    start: (): void => {
+      if (config.role !== 'api') poller.start()
+    },
+    stop: poller.stop,
     checkDefinition: (tx: Tx, workspaceId: string, definition: Definition): Promise<Issue[]> =>
       checkServiceCredentials(check, tx, workspaceId, definition),
   }

@@ -232,6 +232,16 @@ const unseen = { guest: 404 } as const
 /** Executions: members of the workflow and who started it; for other colleagues there is no such execution. */
 const execution = { viewers: rows.hiddenAnyMember, members: rows.hiddenOwnerOrMember }
 
+/** Looks at an address that is refused, so that nothing leaves. */
+const newTrigger = { service: 'rss', trigger: 'new_item', args: { url: 'http://127.0.0.1:9/feed' } }
+const triggered = async (cast: Cast) => {
+  const { params } = await workflow(cast)
+  const { body } = await cast.author.call('POST', `/api/workflows/${params!.workflow_id}/triggers`, {
+    body: newTrigger,
+  })
+  return { params: { ...params, trigger_id: body.trigger_id as string } }
+}
+
 export const workflowCases: Cases = {
   getEngineHealth: { expect: rows.operators },
   // Only the program itself looks after keys.
@@ -291,6 +301,10 @@ export const workflowCases: Cases = {
   },
   deleteWorkflowState: { expect: withChanges(rows.ownerOnly, unseen), prepare: remembering, plainParameters: ['key'] },
   clearWorkflowState: { expect: withChanges(rows.ownerOnly, unseen), prepare: workflow },
+  listTriggers: { expect: withChanges(rows.ownerOrMember, unseen), prepare: workflow },
+  createTrigger: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody(newTrigger) },
+  getTrigger: { expect: withChanges(rows.ownerOrMember, unseen), prepare: triggered },
+  deleteTrigger: { expect: withChanges(rows.ownerOnly, unseen), prepare: triggered },
   listWebhookTokens: { expect: withChanges(rows.ownerOrMember, unseen), prepare: workflow },
   createWebhookToken: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody({}) },
   getWebhookToken: { expect: withChanges(rows.ownerOrMember, unseen), prepare: token('tokens') },

@@ -39,6 +39,16 @@ export const ServiceDetail = ServiceSummary.extend({
       }),
     )
     .describe('What can be called'),
+  triggers: z
+    .array(
+      z.object({
+        name: z.string(),
+        title: z.string(),
+        description: z.string(),
+        args_schema: jsonObject().describe('A JSON Schema, as for actions'),
+      }),
+    )
+    .describe('What can start a workflow: `POST /api/workflows/{workflow_id}/triggers`'),
   options: z
     .record(z.string(), z.object({ args: z.array(z.string()).describe('The arguments that must be chosen before') }))
     .describe('The choices that can be listed, by name'),

@@ -58,6 +58,12 @@ export async function getService(
       args_schema: action.args_schema,
       paginated: action.paginate !== undefined,
     })),
+    triggers: [...service.triggers.values()].map(({ name, title, description, args_schema }) => ({
+      name,
+      title,
+      description,
+      args_schema,
+    })),
     options: Object.fromEntries(options),
   }
 }

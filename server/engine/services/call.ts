@@ -26,6 +26,7 @@ const FILE_TIMEOUT = 900 * SECOND
 const MAX_BYTES = 5 * 1024 * 1024
 const MAX_PAGES = 1_000
 const MAX_JOURNALLED = 256 * 1024
+const MAX_ERROR_TEXT = 1_000
 
 /** What a run gives an action; outside of runs there are no files. */
 export type ServiceRun = Pick<NodeCall, 'workspaceId' | 'executionId' | 'effectKey' | 'signal' | 'step' | 'progress'>
@@ -195,7 +196,21 @@ function failureOf(error: OutgoingFailure, { effect }: ServiceAction): NodeFailu
   return new NodeFailure(error.code, error.message, { retryable: error.retryable, nothingDone })
 }
 
+/** A refusal is told with its status, whatever its body is. */
 async function readBody(
+  deps: ServiceDeps,
+  run: ServiceRun,
+  action: ServiceAction,
+  answer: OutgoingResponse,
+): Promise<Json> {
+  if (isGood(answer.status)) return readGood(deps, run, action, answer)
+  return readGood(deps, run, action, answer).catch((error: unknown) => {
+    if (error instanceof NodeFailure) return answer.body.toString('utf8', 0, MAX_ERROR_TEXT)
+    throw error
+  })
+}
+
+async function readGood(
   deps: ServiceDeps,
   run: ServiceRun,
   { response }: ServiceAction,

@@ -16,6 +16,7 @@ const prefixOf: Record<string, Prefix> = {
   session_id: 'ses',
   workflow_id: 'wf',
   version_id: 'wfv',
+  trigger_id: 'trg',
   execution_id: 'exe',
   request_id: 'apr',
   dataset_id: 'ds',

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#model/definition'
-import type { ActionSource, Manifest, Service, ServiceAction, ServiceEffect } from './manifest.ts'
+import type { ActionSource, Manifest, Service, ServiceAction, ServiceEffect, ServiceTrigger } from './manifest.ts'
 
 // The short forms of a manifest, written out. `"string! The name @channels"` is a type, `!` where it is required, a default
 // after `=`, a description, and the choices that can be listed for it.
@@ -111,7 +111,29 @@ function expandAction(service: Manifest, action: ActionSource): ServiceAction {
   }
 }
 
-export const expandService = (manifest: Manifest): Service => ({
-  ...manifest,
-  actions: new Map(manifest.actions.map((action) => [action.name, expandAction(manifest, action)])),
-})
+type TriggerSource = NonNullable<Manifest['triggers']>[number]
+
+/** The arguments are those of the action: what it requires, a trigger that takes it requires as well. */
+function expandTrigger(trigger: TriggerSource, actions: ReadonlyMap<string, ServiceAction>): ServiceTrigger {
+  const { args = [], ...rest } = trigger
+  const { properties, required } = (actions.get(trigger.action)?.args_schema ?? {}) as {
+    properties?: JsonObject
+    required?: string[]
+  }
+  return {
+    ...rest,
+    description: trigger.description ?? trigger.title,
+    args_schema: {
+      type: 'object',
+      properties: Object.fromEntries(args.map((name) => [name, properties?.[name] ?? {}])),
+      required: (required ?? []).filter((name) => args.includes(name)),
+      additionalProperties: false,
+    },
+  }
+}
+
+export function expandService(manifest: Manifest): Service {
+  const actions = new Map(manifest.actions.map((action) => [action.name, expandAction(manifest, action)]))
+  const triggers = (manifest.triggers ?? []).map((trigger) => [trigger.name, expandTrigger(trigger, actions)] as const)
+  return { ...manifest, actions, triggers: new Map(triggers) }
+}

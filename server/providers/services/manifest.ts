@@ -86,6 +86,22 @@ export const Action = z.strictObject({
   hidden: z.literal(true).optional(),
 })
 
+/** Starts a workflow with each item that an action lists anew. */
+const Trigger = z.strictObject({
+  name,
+  title: z.string().min(1),
+  description: z.string().optional(),
+  action: name,
+  /** The arguments of the action that a person sets, and those that are set already. */
+  args: z.array(name).optional(),
+  fixed: z.record(name, json).optional(),
+  /** What an item is known by: paths, each with others after `|` where the first is absent. */
+  key: z.array(path).min(1),
+  newest: z.enum(['first', 'last']).optional(),
+  /** What is new may stand anywhere in the list, so that all of it is read. */
+  unsorted: z.literal(true).optional(),
+})
+
 const Options = z.strictObject({
   action: name,
   value: path,
@@ -113,6 +129,7 @@ export const Manifest = z.strictObject({
   errors: errors.optional(),
   options: z.record(name, Options).optional(),
   actions: z.array(Action).min(1),
+  triggers: z.array(Trigger).optional(),
 })
 
 export type Manifest = z.output<typeof Manifest>
@@ -131,4 +148,12 @@ export type ServiceAction = Omit<ActionSource, 'args' | 'request' | 'effect' | '
   args_schema: JsonObject
 }
 
-export type Service = Omit<Manifest, 'actions'> & { actions: ReadonlyMap<string, ServiceAction> }
+export type ServiceTrigger = Omit<z.output<typeof Trigger>, 'args' | 'description'> & {
+  description: string
+  args_schema: JsonObject
+}
+
+export type Service = Omit<Manifest, 'actions' | 'triggers'> & {
+  actions: ReadonlyMap<string, ServiceAction>
+  triggers: ReadonlyMap<string, ServiceTrigger>
+}

@@ -1,0 +1,174 @@
+import { CredentialRefused } from '#areas/credentials/use'
+import { ACTIVATION_REQUIRED, type Quota, reasonAgainst } from '#areas/executions/start'
+import type { OpenFor } from '#areas/services/options'
+import { enqueue } from '#engine/enqueue'
+import { NodeFailure } from '#engine/node'
+import { callService, type ServiceDeps } from '#engine/services/call'
+import type { Json, JsonObject } from '#model/definition'
+import { validateJson } from '#model/json-schema'
+import { SECOND } from '#platform/clock'
+import type { Database, Tx } from '#platform/db/pool'
+import { NOWHERE, newId, toWire } from '#platform/ids'
+import type { Catalogue } from '#providers/services/catalogue'
+import type { Service, ServiceTrigger } from '#providers/services/manifest'
+import { freshOf, itemsOf, type Keyed, seenAfter } from './keys.ts'
+import * as store from './store.ts'
+
+// One look at a service. What is new starts the workflow, and the start and the memory of it are one transaction: after a crash
+// an item is looked at again and starts nothing twice. Nothing is held while the service is asked.
+
+const LEASE_S = 300
+const ANSWER_WITHIN = 120 * SECOND
+const FEW = 100
+const MANY = 2_000
+const MAX_STARTS = 100
+const NOT_NOW_S = 60
+
+export type PollParts = { db: Database; catalogue: Catalogue; deps: ServiceDeps; openFor: OpenFor; quota: Quota }
+export type Due = { workspace_id: string; trigger_id: string }
+
+type Look = { parts: PollParts; due: Due; row: store.Claimed; service: Service; trigger: ServiceTrigger }
+
+export async function pollTrigger(parts: PollParts, due: Due): Promise<void> {
+  const within = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
+    parts.db.tenant({ workspaceId: due.workspace_id, userId: null }, work)
+  const row = await within((tx) => store.claimTrigger(tx, due.workspace_id, due.trigger_id, LEASE_S))
+  if (!row) return
+  const fail = (error: string, inS = row.every_s): Promise<number> =>
+    within((tx) =>
+      store.settleTrigger(tx, due.workspace_id, due.trigger_id, {
+        epoch: row.epoch,
+        seen: null,
+        inS,
+        executionId: null,
+        error: error.slice(0, 1_000),
+      }),
+    )
+  const service = parts.catalogue.get(row.service)
+  const trigger = service?.triggers.get(row.trigger)
+  if (!service || !trigger)
+    return void (await fail(`There is no trigger "${row.trigger}" of "${row.service}" any more.`))
+  if (row.activation_required) return void (await fail(ACTIVATION_REQUIRED))
+  // Looked at again once a version is active: what came meanwhile is not lost.
+  if (row.version_id === null) return void (await fail('The workflow has no active version.'))
+  const look = { parts, due, row, service, trigger }
+  try {
+    const items = await listItems(look)
+    await startFresh(look, items, within)
+  } catch (error) {
+    if (error instanceof CredentialRefused) await fail(error.message)
+    else if (error instanceof NodeFailure) await fail(error.message, Math.max(row.every_s, error.retryAfterS ?? 0))
+    else {
+      await fail('The service could not be asked because of a problem on our side.', NOT_NOW_S).catch(() => {})
+      throw error
+    }
+  }
+}
+
+async function listItems({ parts, due, row, service, trigger }: Look): Promise<Json[]> {
+  const action = service.actions.get(trigger.action)!
+  const credential =
+    row.credential_id === null
+      ? undefined
+      : await parts.openFor({
+          workspaceId: due.workspace_id,
+          credentialId: row.credential_id,
+          userId: row.principal_id,
+        })
+  const ask = async (most: number) => {
+    const args: JsonObject = { ...row.args, ...trigger.fixed, ...(action.paginate && { max_items: most }) }
+    const run = {
+      workspaceId: due.workspace_id,
+      executionId: NOWHERE,
+      effectKey: `${due.trigger_id}:${row.epoch}`,
+      signal: AbortSignal.timeout(ANSWER_WITHIN),
+      step: <T extends Json>(_name: string, work: () => Promise<T>): Promise<T> => work(),
+      progress: () => {},
+    }
+    return itemsOf(await callService(parts.deps, { service, action, args, credential }, run))
+  }
+  // Without an order what is new may stand anywhere.
+  const { items, more } = await ask(trigger.unsorted ? MANY : FEW)
+  // None of them was there before: there may be more that are new.
+  const isAllNew = row.seen !== null && row.seen.length > 0 && freshOf(trigger, items, row.seen).length === items.length
+  return more && isAllNew && !trigger.unsorted ? (await ask(MANY)).items : items
+}
+
+const inputOf = ({ due, row }: Look, { item }: Keyed): JsonObject => ({
+  trigger: { trigger_id: toWire('trg', due.trigger_id), service: row.service, trigger: row.trigger },
+  item,
+})
+
+async function startFresh(
+  look: Look,
+  items: readonly Json[],
+  within: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
+): Promise<void> {
+  const { parts, due, row, trigger } = look
+  const workspaceId = due.workspace_id
+  // The first look says where to begin.
+  const fresh = row.seen === null ? [] : freshOf(trigger, items, row.seen)
+  const wanted = fresh.slice(0, MAX_STARTS)
+  let error: string | null = null
+  let allowed = 0
+  for (const one of wanted) {
+    const [issue] = validateJson(row.inputs ?? true, inputOf(look, one))
+    error = issue
+      ? `The input does not fit the workflow: ${issue.path} ${issue.message}`
+      : await reasonAgainst(parts.quota, workspaceId)
+    if (error !== null) break
+    allowed += 1
+  }
+  let started = 0
+  try {
+    await within(async (tx) => {
+      let executionId: string | null = null
+      for (const one of wanted.slice(0, allowed)) {
+        const id = newId()
+        const outcome = await enqueue(tx, startOf(look, id, one))
+        if (outcome !== 'accepted') {
+          error = 'Too many executions are queued.'
+          break
+        }
+        executionId = id
+        started += 1
+      }
+      const left = new Set(fresh.slice(started).map(({ key }) => key))
+      const settled = await store.settleTrigger(tx, workspaceId, due.trigger_id, {
+        epoch: row.epoch,
+        seen: seenAfter(trigger, items, row.seen ?? [], left),
+        inS: left.size > 0 && error === null ? 0 : row.every_s,
+        executionId,
+        error,
+      })
+      // Somebody else has looked since, or it was deleted: what was started here did not happen.
+      if (settled === 0) throw new Overtaken()
+    })
+  } catch (problem) {
+    started = 0
+    if (!(problem instanceof Overtaken)) throw problem
+  } finally {
+    for (let unused = started; unused < allowed; unused += 1) parts.quota.giveBack(workspaceId)
+  }
+}
+
+class Overtaken extends Error {}
+
+const startOf = (look: Look, executionId: string, one: Keyed) => {
+  const { due, row } = look
+  const id = toWire('trg', due.trigger_id)
+  return {
+    workspaceId: due.workspace_id,
+    executionId,
+    input: inputOf(look, one),
+    definitionRef: `version:${row.version_id}`,
+    workflowId: row.workflow_id,
+    versionId: row.version_id,
+    timeoutS: row.settings.timeout_s ?? null,
+    maxConcurrency: row.settings.max_concurrency ?? null,
+    trigger: { kind: 'event' as const, id },
+    startedBy: null,
+    principalId: row.principal_id,
+    initiatedBy: [{ kind: 'event' as const, id, user_id: row.created_by }],
+  }
+}

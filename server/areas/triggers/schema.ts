@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
+
+export const Trigger = z
+  .object({
+    trigger_id: id('trg'),
+    workflow_id: id('wf'),
+    service: z.string().describe('The service that is looked at'),
+    trigger: z.string().describe('The trigger of the service'),
+    args: jsonObject().describe('What it is asked with'),
+    credential_id: id('cred').nullable(),
+    every_s: z.int().describe('Seconds between two looks'),
+    enabled: z.boolean(),
+    next_poll_at: timestamp().describe('When it looks next'),
+    last_polled_at: timestamp().nullable().describe('When it last got an answer'),
+    last_execution_id: id('exe').nullable().describe('The last execution that it started'),
+    last_error: z.string().nullable().describe('Why the last look started nothing'),
+    created_at: timestamp(),
+  })
+  .meta({ id: 'ServiceTrigger' })
+export type Trigger = z.input<typeof Trigger>
+
+export const NewTrigger = z
+  .strictObject({
+    service: z.string().max(60).describe('The service that is looked at'),
+    trigger: z.string().max(60).describe('A trigger of the service'),
+    args: jsonObject().optional().describe('As `args_schema` of the trigger says'),
+    credential_id: reference('cred').optional(),
+    every_s: z.int().min(60).max(86_400).optional().describe('Seconds between two looks; default 300'),
+  })
+  .meta({ id: 'NewServiceTrigger' })
+export type NewTrigger = z.output<typeof NewTrigger>

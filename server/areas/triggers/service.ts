@@ -1,0 +1,109 @@
+import { mayUseNamed } from '#areas/credentials/rights'
+import type { DescribeCredential } from '#areas/services/fits'
+import { needsCredential } from '#engine/nodes/service-call'
+import type { JsonObject } from '#model/definition'
+import { validateJson } from '#model/json-schema'
+import { recordAudit } from '#platform/audit'
+import type { Tx } from '#platform/db/pool'
+import { invalid, problem, unknownReference } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListQuery } from '#platform/http/schema'
+import { newId, toWire } from '#platform/ids'
+import type { Catalogue } from '#providers/services/catalogue'
+import type { Service } from '#providers/services/manifest'
+import type { NewTrigger, Trigger } from './schema.ts'
+import * as store from './store.ts'
+
+// The triggers of a workflow. They act for the person who activated its version, and look while a version is active.
+
+const MAX_TRIGGERS = 20
+const EVERY_S = 300
+
+type OfWorkflow = { workflow_id: string }
+type One = OfWorkflow & { trigger_id: string }
+
+export type TriggerParts = {
+  catalogue: Catalogue
+  describe: DescribeCredential
+  kindsOf(presets: readonly string[]): readonly string[]
+}
+
+export async function listTriggers(ctx: Context, { workflow_id, cursor, limit }: OfWorkflow & ListQuery) {
+  const rows = await store.listTriggers(ctx.tx, ctx.workspace.workspace_id, workflow_id, {
+    before: decodeIdCursor(cursor),
+    limit,
+  })
+  return toPage(rows, limit, ({ trigger_id }) => [trigger_id])
+}
+
+export async function getTrigger(ctx: Context, { workflow_id, trigger_id }: One): Promise<Trigger> {
+  const found = await store.findTrigger(ctx.tx, ctx.workspace.workspace_id, workflow_id, trigger_id)
+  if (!found) throw problem('not_found')
+  return found
+}
+
+export async function createTrigger(
+  parts: TriggerParts,
+  ctx: Context,
+  { workflow_id, ...input }: OfWorkflow & NewTrigger,
+): Promise<Trigger> {
+  const { workspace_id } = ctx.workspace
+  const service = parts.catalogue.get(input.service)
+  if (!service) throw invalid([{ path: '/service', message: 'is not a service that is known here' }])
+  const trigger = service.triggers.get(input.trigger)
+  if (!trigger) throw invalid([{ path: '/trigger', message: `${service.title} has no such trigger` }])
+  const args = (input.args ?? {}) as JsonObject
+  const issues = validateJson(trigger.args_schema, args, { path: '/args' })
+  if (issues.length > 0) throw invalid(issues)
+  await checkCredential(parts, ctx, service, input.credential_id)
+  await store.lockWorkflow(ctx.tx, workspace_id, workflow_id)
+  if ((await store.countTriggers(ctx.tx, workspace_id, workflow_id)) >= MAX_TRIGGERS)
+    throw problem('conflict', `A workflow has at most ${MAX_TRIGGERS} triggers.`)
+  const triggerId = newId()
+  const made = await store.insertTrigger(ctx.tx, workspace_id, {
+    triggerId,
+    workflowId: workflow_id,
+    service: input.service,
+    trigger: input.trigger,
+    args,
+    credentialId: input.credential_id ?? null,
+    everyS: input.every_s ?? EVERY_S,
+    userId: ctx.person.user_id,
+  })
+  const data = { service: input.service, trigger: input.trigger }
+  await recordAudit(ctx, ctx.tx, { action: 'trigger.created', subject: toWire('trg', triggerId), data })
+  return made
+}
+
+async function checkCredential(
+  { describe, kindsOf }: TriggerParts,
+  ctx: Context,
+  service: Service,
+  credentialId: string | undefined,
+): Promise<void> {
+  if (credentialId === undefined) {
+    if (needsCredential(service)) throw invalid([{ path: '/credential_id', message: 'is required for this service' }])
+    return
+  }
+  const { workspace_id } = ctx.workspace
+  const named = toWire('cred', credentialId)
+  const found = await describe(ctx.tx, workspace_id, credentialId)
+  if (!found || !(await mayUseNamed(ctx.tx, workspace_id, named, ctx.person.user_id)))
+    throw unknownReference('/credential_id')
+  const fits =
+    found.service === null
+      ? kindsOf(service.credentials).includes(found.kind)
+      : service.credentials.includes(found.service)
+  if (!fits) throw invalid([{ path: '/credential_id', message: `"${found.name}" is not for ${service.title}` }])
+}
+
+export async function deleteTrigger(ctx: Context, { workflow_id, trigger_id }: One): Promise<void> {
+  if ((await store.deleteTrigger(ctx.tx, ctx.workspace.workspace_id, workflow_id, trigger_id)) === 0)
+    throw problem('not_found')
+  await recordAudit(ctx, ctx.tx, { action: 'trigger.deleted', subject: toWire('trg', trigger_id) })
+}
+
+export const forgetTriggers = async (tx: Tx, workspaceId: string, workflowId: string): Promise<void> => {
+  await store.deleteTriggersOf(tx, workspaceId, workflowId)
+}

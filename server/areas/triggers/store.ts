@@ -1,0 +1,140 @@
+import type { Json, JsonObject } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+import type { Trigger } from './schema.ts'
+
+const columns = `trigger_id, workflow_id, service, trigger, args, credential_id, every_s, enabled, next_poll_at, last_polled_at,
+  last_execution_id, last_error, created_at`
+
+export const listTriggers = (
+  tx: Tx,
+  workspaceId: string,
+  workflowId: string,
+  { before, limit }: { before: string | null; limit: number },
+): Promise<Trigger[]> =>
+  tx.rows<Trigger>(
+    `select ${columns} from service_triggers
+     where workspace_id = $1 and workflow_id = $2 and ($3::uuid is null or trigger_id < $3) order by trigger_id desc limit $4`,
+    [workspaceId, workflowId, before, limit + 1],
+  )
+
+export const findTrigger = (
+  tx: Tx,
+  workspaceId: string,
+  workflowId: string,
+  triggerId: string,
+): Promise<Trigger | undefined> =>
+  tx.maybe<Trigger>(
+    `select ${columns} from service_triggers where workspace_id = $1 and workflow_id = $2 and trigger_id = $3`,
+    [workspaceId, workflowId, triggerId],
+  )
+
+/** Held to the end of the transaction: two who add one at the limit do not both find room. */
+export const lockWorkflow = (tx: Tx, workspaceId: string, workflowId: string): Promise<unknown> =>
+  tx.rows('select from workflows where workspace_id = $1 and workflow_id = $2 for update', [workspaceId, workflowId])
+
+export const countTriggers = async (tx: Tx, workspaceId: string, workflowId: string): Promise<number> =>
+  (
+    await tx.row<{ count: number }>(
+      'select count(*)::integer as count from service_triggers where workspace_id = $1 and workflow_id = $2',
+      [workspaceId, workflowId],
+    )
+  ).count
+
+/** Looked at some seconds later: whoever made it reads it back as it was made. */
+export const insertTrigger = (
+  tx: Tx,
+  workspaceId: string,
+  row: {
+    triggerId: string
+    workflowId: string
+    service: string
+    trigger: string
+    args: JsonObject
+    credentialId: string | null
+    everyS: number
+    userId: string
+  },
+): Promise<Trigger> =>
+  tx.row<Trigger>(
+    `insert into service_triggers (workspace_id, trigger_id, workflow_id, service, trigger, args, credential_id, every_s, created_by,
+       next_poll_at)
+     values ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9, now() + interval '3 seconds') returning ${columns}`,
+    [
+      workspaceId,
+      row.triggerId,
+      row.workflowId,
+      row.service,
+      row.trigger,
+      JSON.stringify(row.args),
+      row.credentialId,
+      row.everyS,
+      row.userId,
+    ],
+  )
+
+export const deleteTrigger = (tx: Tx, workspaceId: string, workflowId: string, triggerId: string): Promise<number> =>
+  tx.count('delete from service_triggers where workspace_id = $1 and workflow_id = $2 and trigger_id = $3', [
+    workspaceId,
+    workflowId,
+    triggerId,
+  ])
+
+export const deleteTriggersOf = (tx: Tx, workspaceId: string, workflowId: string): Promise<number> =>
+  tx.count('delete from service_triggers where workspace_id = $1 and workflow_id = $2', [workspaceId, workflowId])
+
+export type Claimed = {
+  workflow_id: string
+  service: string
+  trigger: string
+  args: JsonObject
+  credential_id: string | null
+  every_s: number
+  seen: string[] | null
+  epoch: string
+  created_by: string | null
+  version_id: string | null
+  inputs: Json | null
+  settings: { timeout_s?: number; max_concurrency?: number }
+  activation_required: boolean
+  principal_id: string
+}
+
+/** Takes a due trigger for some minutes; whoever takes it later raises the epoch, and the earlier look writes nothing. */
+export const claimTrigger = (
+  tx: Tx,
+  workspaceId: string,
+  triggerId: string,
+  leaseS: number,
+): Promise<Claimed | undefined> =>
+  tx.maybe<Claimed>(
+    `with taken as (
+       update service_triggers set epoch = epoch + 1, next_poll_at = now() + make_interval(secs => $3)
+       where workspace_id = $1 and trigger_id = $2 and enabled and next_poll_at <= now() returning *)
+     select t.workflow_id, t.service, t.trigger, t.args, t.credential_id, t.every_s, t.seen, t.epoch::text as epoch, t.created_by,
+       v.version_id, v.definition -> 'inputs' as inputs, w.settings, w.activation_required,
+       coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id
+     from taken t join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
+     left join workflow_versions v on v.workspace_id = t.workspace_id and v.workflow_id = t.workflow_id and v.active`,
+    [workspaceId, triggerId, leaseS],
+  )
+
+/** Zero where somebody else has looked since: then nothing of this look counts. */
+export const settleTrigger = (
+  tx: Tx,
+  workspaceId: string,
+  triggerId: string,
+  {
+    epoch,
+    seen,
+    inS,
+    executionId,
+    error,
+  }: { epoch: string; seen: string[] | null; inS: number; executionId: string | null; error: string | null },
+): Promise<number> =>
+  tx.count(
+    `update service_triggers set seen = coalesce($4::jsonb, seen), next_poll_at = now() + make_interval(secs => $5),
+       last_polled_at = case when $4::jsonb is null then last_polled_at else now() end,
+       last_execution_id = coalesce($6, last_execution_id), last_error = $7
+     where workspace_id = $1 and trigger_id = $2 and epoch = $3::bigint`,
+    [workspaceId, triggerId, epoch, seen === null ? null : JSON.stringify(seen), inS, executionId, error],
+  )

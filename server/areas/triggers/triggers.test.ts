@@ -1,0 +1,203 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { serviceCatalogue } from '#providers/services/catalogue'
+import { type Answer, type Service, startService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type World } from '#test/harness/world'
+import { freshOf, seenAfter } from './keys.ts'
+
+let vendor: Server
+let site: string
+let service: Service
+let world: World
+let items: string[] = []
+let status = 200
+let tokens: string[] = []
+
+const feed = () =>
+  `<rss><channel>${items.map((guid) => `<item><guid>${guid}</guid><title>About ${guid}</title></item>`).join('')}</channel></rss>`
+
+beforeAll(async () => {
+  vendor = createServer((request, response) => {
+    if (request.url === '/feed') {
+      response.writeHead(status, { 'content-type': 'application/rss+xml' }).end(status === 200 ? feed() : 'down')
+      return
+    }
+    tokens.push(String(request.headers['private-token']))
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(items.map((id) => ({ id, title: id }))))
+  })
+  await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
+  const { port } = vendor.address() as AddressInfo
+  site = `http://127.0.0.1:${port}`
+  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: `127.0.0.1:${port}` } })
+})
+beforeEach(async () => {
+  world = await makeWorld(service)
+  items = []
+  tokens = []
+  status = 200
+})
+afterAll(async () => {
+  await service?.stop()
+  vendor.close()
+})
+
+async function workflow(): Promise<string> {
+  const definition = {
+    nodes: [{ id: 'a', type: 'set', args: { values: { item: { $ref: 'input.item' } } } }],
+    edges: [],
+  }
+  const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'W', definition } })
+  expect(made.status, made.text).toBe(201)
+  return made.body.workflow_id
+}
+const add = (workflowId: string, body: object): Promise<Answer> =>
+  world.owner.call('POST', `/api/workflows/${workflowId}/triggers`, { body })
+const rss = () => ({ service: 'rss', trigger: 'new_item', args: { url: `${site}/feed` } })
+
+const one = async (workflowId: string, triggerId: string): Promise<Answer['body']> =>
+  (await world.owner.call('GET', `/api/workflows/${workflowId}/triggers/${triggerId}`)).body
+
+/** Lets the trigger be due, and waits for the end of that look. */
+async function look(workflowId: string, triggerId: string): Promise<Answer['body']> {
+  const before = await one(workflowId, triggerId)
+  await service.sql(`update service_triggers set next_poll_at = '2000-01-01', last_error = 'waiting'`)
+  return until(async () => {
+    const now = await one(workflowId, triggerId)
+    return now.last_error !== 'waiting' && now.next_poll_at !== before.next_poll_at && now
+  }, 'a look at the service')
+}
+async function firstLook(workflowId: string, triggerId: string): Promise<void> {
+  await until(async () => (await one(workflowId, triggerId)).last_polled_at !== null, 'the first look')
+}
+async function inputs(workflowId: string): Promise<string[]> {
+  const listed = await world.owner.call('GET', `/api/workflows/${workflowId}/executions?limit=200`)
+  const found = await Promise.all(
+    listed.body.items.map(async ({ execution_id }: { execution_id: string }) => {
+      const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution_id}`)
+      return (body.input.item.guid ?? body.input.item.id) as string
+    }),
+  )
+  return found.sort()
+}
+
+describe('a trigger that looks', () => {
+  test('starts nothing for what is there, and once for each item that comes', async () => {
+    items = ['one']
+    const workflowId = await workflow()
+    const made = await add(workflowId, rss())
+    expect(made.status, made.text).toBe(201)
+    const { trigger_id } = made.body
+    await firstLook(workflowId, trigger_id)
+    expect(await inputs(workflowId)).toEqual([])
+    items = ['three', 'two', 'one']
+    expect((await look(workflowId, trigger_id)).last_error).toBeNull()
+    expect(await inputs(workflowId)).toEqual(['three', 'two'])
+    await look(workflowId, trigger_id)
+    items = ['four', 'three']
+    await look(workflowId, trigger_id)
+    items = ['one', 'two']
+    await look(workflowId, trigger_id)
+    expect(await inputs(workflowId)).toEqual(['four', 'three', 'two'])
+  })
+
+  test('loses nothing while the service is away, and says why', async () => {
+    const workflowId = await workflow()
+    const { trigger_id } = (await add(workflowId, rss())).body
+    await firstLook(workflowId, trigger_id)
+    items = ['one']
+    status = 500
+    expect((await look(workflowId, trigger_id)).last_error).toBe('RSS answered 500: down')
+    status = 200
+    expect((await look(workflowId, trigger_id)).last_error).toBeNull()
+    expect(await inputs(workflowId)).toEqual(['one'])
+  })
+
+  test('a look that was overtaken starts nothing', async () => {
+    const workflowId = await workflow()
+    const { trigger_id } = (await add(workflowId, rss())).body
+    await firstLook(workflowId, trigger_id)
+    items = ['one']
+    await look(workflowId, trigger_id)
+    // What another process would leave behind that looked meanwhile: a higher epoch, and the item remembered.
+    await service.sql('update service_triggers set epoch = epoch + 5')
+    await look(workflowId, trigger_id)
+    expect(await inputs(workflowId)).toEqual(['one'])
+  })
+
+  test('uses the credential of the person who activated the version', async () => {
+    const credential = await world.owner.call('POST', '/api/credentials', {
+      body: { name: 'G', service: 'gitlab', hosts: [new URL(site).host], secrets: { value: 'glpat-a-secret' } },
+    })
+    const { credential_id } = credential.body
+    const workflowId = await workflow()
+    const args = { site, project: '1' }
+    const made = await add(workflowId, { service: 'gitlab', trigger: 'new_issue', args, credential_id })
+    expect(made.status, made.text).toBe(201)
+    await firstLook(workflowId, made.body.trigger_id)
+    items = ['i1']
+    await look(workflowId, made.body.trigger_id)
+    expect(await inputs(workflowId)).toEqual(['i1'])
+    expect(new Set(tokens)).toEqual(new Set(['glpat-a-secret']))
+    await world.owner.call('DELETE', `/api/credentials/${credential_id}`)
+    expect((await look(workflowId, made.body.trigger_id)).last_error).toContain('was revoked')
+  })
+
+  test('is refused where it cannot work, and is gone when it is deleted', async () => {
+    const workflowId = await workflow()
+    const errorsOf = async (body: object) => (await add(workflowId, body)).body.errors
+    expect(await errorsOf({ service: 'rss', trigger: 'fly' })).toEqual([
+      { path: '/trigger', message: 'RSS has no such trigger' },
+    ])
+    expect(await errorsOf({ service: 'rss', trigger: 'new_item', args: {} })).toEqual([
+      { path: '/args/url', message: 'is required' },
+    ])
+    expect(await errorsOf({ service: 'gitlab', trigger: 'new_issue', args: { project: '1' } })).toMatchObject([
+      { path: '/credential_id' },
+    ])
+    const { trigger_id } = (await add(workflowId, rss())).body
+    await firstLook(workflowId, trigger_id)
+    const path = `/api/workflows/${workflowId}/triggers`
+    expect((await world.owner.call('GET', path)).body.items).toHaveLength(1)
+    expect((await world.owner.call('DELETE', `${path}/${trigger_id}`)).status).toBe(204)
+    expect((await world.owner.call('GET', path)).body.items).toEqual([])
+    for (let n = 0; n < 20; n += 1) expect((await add(workflowId, rss())).status).toBe(201)
+    expect((await add(workflowId, rss())).status).toBe(409)
+  })
+})
+
+describe('what is new', () => {
+  const trigger = serviceCatalogue().get('github')!.triggers.get('changed_issue')!
+  const issue = (id: number, updated_at: string) => ({ id, updated_at })
+
+  test('is known by all parts of the key, each once, the oldest first', () => {
+    const seen = seenAfter(trigger, [issue(1, 'a')], [], new Set())
+    expect(freshOf(trigger, [issue(2, 'a'), issue(1, 'b'), issue(1, 'a'), issue(2, 'a')], seen)).toEqual([
+      { key: '1 "b"', item: issue(1, 'b') },
+      { key: '2 "a"', item: issue(2, 'a') },
+    ])
+  })
+
+  test('what was not started is not remembered', () => {
+    expect(seenAfter(trigger, [issue(2, 'a'), issue(1, 'a')], ['0 "a"'], new Set(['2 "a"']))).toEqual([
+      '1 "a"',
+      '0 "a"',
+    ])
+  })
+
+  test('every trigger lists by an action of its service and takes arguments of it', () => {
+    for (const service of serviceCatalogue().values())
+      for (const one of service.triggers.values()) {
+        const place = `${service.service}.${one.name}`
+        const action = service.actions.get(one.action)
+        expect(action, place).toBeDefined()
+        const known = Object.keys(action!.args_schema.properties as object)
+        for (const name of [...Object.keys(one.fixed ?? {}), ...Object.keys(one.args_schema.properties as object)])
+          expect(known, place).toContain(name)
+        const given = new Set([...Object.keys(one.fixed ?? {}), ...Object.keys(one.args_schema.properties as object)])
+        for (const name of action!.args_schema.required as string[]) expect([...given], place).toContain(name)
+      }
+  })
+})
