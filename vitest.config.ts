@@ -1,36 +1,40 @@
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { testFiles } from './test/harness/projects.ts'
 import { SlowFirst } from './test/harness/slow-first.ts'
 
-// Programs that tests start compile packages once for all of them.
+// Workers, and programs that tests start, compile a file once for all of them.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'compiled')
 
 const files = testFiles()
-const withDatabase = {
-  globalSetup: ['test/harness/global-setup.ts'],
-  // Shared machines stall now and then; a test that fails three times in a row has found something.
-  retry: process.env.CI === 'true' ? 2 : 0,
-}
+/** A process runs file after file and loads the program once. A file that leaves something behind in it fails. */
+const shared = { isolate: false, setupFiles: ['test/harness/left-behind.ts'] }
+/** Node runs the program and its tests as they are, as in production: nothing is transformed, nothing can be mocked. */
+const native = { experimental: { viteModuleRunner: false, nodeLoader: false } }
+const withDatabase = { globalSetup: ['test/harness/global-setup.ts'] }
 
 export default defineConfig({
   test: {
     projects: [
-      // A process runs file after file and loads what they import once.
-      { extends: true, test: { name: 'unit', include: files.unit, isolate: false } },
-      { extends: true, test: { name: 'models', include: files.models } },
-      { extends: true, test: { name: 'service', include: files.service, ...withDatabase } },
-      { extends: true, test: { name: 'browser', include: files.browser, ...withDatabase } },
+      { extends: true, test: { name: 'unit', include: files.unit, ...native, ...shared } },
+      { extends: true, test: { name: 'console', include: files.console, isolate: false } },
+      { extends: true, test: { name: 'models', include: files.models, ...native } },
+      { extends: true, test: { name: 'service', include: files.service, ...native, ...shared, ...withDatabase } },
+      // Its files share a service and a browser, which end with the process.
+      { extends: true, test: { name: 'browser', include: files.browser, ...native, isolate: false, ...withDatabase } },
       {
         extends: true,
-        test: { name: 'slow', include: files.slow, env: { HEDDLE_TEST_SLOW: '1' }, ...withDatabase },
+        test: { name: 'slow', include: files.slow, env: { HEDDLE_TEST_SLOW: '1' }, ...native, ...withDatabase },
       },
     ],
     pool: 'forks',
-    maxWorkers: 2,
+    // Service tests wait for timers and processes about a third of their time.
+    maxWorkers: Math.max(3, availableParallelism()),
     sequence: { sequencer: SlowFirst },
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 15_000 } },
+    // What takes longer hangs. A test takes seconds, but the machine may be busy with ten other things.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 })

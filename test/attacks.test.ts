@@ -55,7 +55,7 @@ beforeAll(async () => {
   ours = await furnish(cast.author)
   const second = await makeWorkspace(service(), cast.stranger, 'Not yours')
   theirs.ws = second.id
-}, 60_000)
+})
 
 const same = (method: string, path: string, body: unknown): Promise<Answer> =>
   cast.author.call(method, path, { body, headers: { 'x-request-id': 'the-same' } })

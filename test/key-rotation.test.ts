@@ -8,6 +8,7 @@ import { keyId, makeVault, sealedUnder } from '#platform/secrets'
 import { startVendor, type Vendor } from './fakes/vendor.ts'
 import { type Program, startProgram } from './harness/program.ts'
 import { type Answer, call } from './harness/service.ts'
+import { slow } from './harness/slow.ts'
 import { makeTemporaryDirectory } from './harness/temporary.ts'
 import { until } from './harness/until.ts'
 import { makePerson, makeWorkspace, type TestPerson } from './harness/world.ts'
@@ -121,9 +122,7 @@ async function notUnder(id: string): Promise<string[]> {
 }
 
 describe('the key of the installation', () => {
-  test('is rotated under load in two processes: nothing fails, and the new key alone opens everything', {
-    timeout: 240_000,
-  }, async () => {
+  test('is rotated under load in two processes: nothing fails, and the new key alone opens everything', async () => {
     const [first, second] = [newKey(), newKey()]
     const one = await start(first)
     const two = await start(first)
@@ -185,9 +184,7 @@ describe('the key of the installation', () => {
     )
   })
 
-  test('that stands in a file is replaced there, and the old one is kept beside it for old backups', {
-    timeout: 120_000,
-  }, async () => {
+  slow('that stands in a file is replaced there, and the old one is kept beside it for old backups', async () => {
     const one = await start(undefined)
     const site = await furnish(one.base)
     const workflow = await makeCaller(site, one.base)

@@ -37,6 +37,8 @@ function start(env: Record<string, string> = {}, args: string[] = []): Program {
   return program
 }
 
+type Refused = [env: Record<string, string>, args: string[], message: RegExp]
+
 const postmasterPid = (): number => Number(readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0])
 
 const status = (address: string): Promise<number> =>
@@ -66,7 +68,7 @@ describe('the program', () => {
     expect(await second.stop('SIGINT')).toMatchObject({ code: 0 })
   })
 
-  test('refuses a data directory that another one uses, which goes on', async () => {
+  slow('refuses a data directory that another one uses, which goes on', async () => {
     const first = start()
     const address = await first.ready
     const { code, errors } = await start().ended
@@ -119,7 +121,7 @@ describe('the program', () => {
     expect(await program.stop()).toMatchObject({ code: 0 })
   })
 
-  test('refuses a wrong secret key, and starts with the right one as if nothing had happened', async () => {
+  slow('refuses a wrong secret key, and starts with the right one as if nothing had happened', async () => {
     const wrong = await start({ HEDDLE_SECRET_KEY }).ended
     expect(wrong.code).toBe(1)
     expect(wrong.errors).toContain('HEDDLE_SECRET_KEY is not the key')
@@ -149,7 +151,7 @@ describe('the program', () => {
     await again.stop()
   })
 
-  test('uses the PostgreSQL of DATABASE_URL, also two programs at once', async () => {
+  slow('uses the PostgreSQL of DATABASE_URL, also two programs at once', async () => {
     const name = `external_${randomBytes(4).toString('hex')}`
     const admin = new pg.Client(inject('postgres').superuserUrl)
     await admin.connect()
@@ -165,7 +167,7 @@ describe('the program', () => {
     }
   })
 
-  test('refuses a port that is taken with the name of the setting', async () => {
+  slow('refuses a port that is taken with the name of the setting', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     try {
@@ -179,22 +181,24 @@ describe('the program', () => {
     }
   })
 
-  test.each([
+  const refuses = async ([env, args, message]: Refused): Promise<void> => {
+    const { code, errors } = await start(env, args).ended
+    expect(code).toBe(1)
+    expect(errors).toMatch(message)
+    expect(errors).not.toContain('    at ')
+  }
+
+  test.each<Refused>([
     [{ PORT: 'many' }, [], /PORT is not valid\. Allowed: a whole number/],
     [{ HEDDLE_SIGN_UP: 'maybe' }, [], /HEDDLE_SIGN_UP is not valid\. Allowed: open \| invite/],
     [{ HEDDLE_SECRET_KEY: 'short' }, [], /HEDDLE_SECRET_KEY is not valid\. Allowed: 32 bytes in base64/],
     [{ DATABASE_URL: 'mysql://x' }, [], /DATABASE_URL is not valid\. Allowed: postgres:/],
-    [{ HOST: 'nowhere.invalid' }, [], /HOST is not valid: nowhere\.invalid/],
-    [{ HEDDLE_DATA_DIR: join(import.meta.filename, 'data') }, [], /HEDDLE_DATA_DIR is not valid/],
-    [{ HEDDLE_DATA_DIR: import.meta.filename, HEDDLE_SECRET_KEY }, [], /HEDDLE_DATA_DIR is not valid/],
     [{}, ['--role', 'king'], /--role is not valid\. Allowed: all \| api \| worker/],
-  ] as [Record<string, string>, string[], RegExp][])(
-    'refuses the wrong setting %o %o with its name and what is allowed',
-    async (env, args, message) => {
-      const { code, errors } = await start(env, args).ended
-      expect(code).toBe(1)
-      expect(errors).toMatch(message)
-      expect(errors).not.toContain('    at ')
-    },
-  )
+    [{ HEDDLE_DATA_DIR: join(import.meta.filename, 'data') }, [], /HEDDLE_DATA_DIR is not valid/],
+  ])('refuses the wrong setting %o %o with its name and what is allowed', (...refused) => refuses(refused))
+
+  slow.each<Refused>([
+    [{ HOST: 'nowhere.invalid' }, [], /HOST is not valid: nowhere\.invalid/],
+    [{ HEDDLE_DATA_DIR: import.meta.filename, HEDDLE_SECRET_KEY }, [], /HEDDLE_DATA_DIR is not valid/],
+  ])('refuses the setting %o %o that shows to be wrong when it is used', (...refused) => refuses(refused))
 })

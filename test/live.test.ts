@@ -106,7 +106,7 @@ describe('live progress', () => {
     expect(seen).toEqual((await journal(execution)).map(({ seq }) => seq).slice(0, seen.length))
     const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution}`)
     expect(seen.at(-1)).toBe(body.seq)
-  }, 60_000)
+  })
 
   // The short form of `npm run chaos -- cuts`.
   slow(

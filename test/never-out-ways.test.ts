@@ -123,7 +123,7 @@ beforeAll(async () => {
   database = new pg.Client(DATABASE_URL)
   await database.connect()
   browser = (await signUp(base)).browser
-}, 120_000)
+})
 afterAll(async () => {
   await program?.stop()
   await database?.end()
@@ -363,4 +363,4 @@ test('secrets of every kind leave by no way', async () => {
   const sent = JSON.stringify(vendor.seen)
   for (const kind of ['bearer', 'model', 'tools', 'token'] as const)
     expect([kind, sent.includes(JSON.stringify(`Bearer ${secrets[kind]}`).slice(1, -1))]).toEqual([kind, true])
-}, 180_000)
+})

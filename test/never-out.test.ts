@@ -70,7 +70,7 @@ beforeAll(async () => {
   base = await program.ready
   database = new pg.Client(DATABASE_URL)
   await database.connect()
-}, 120_000)
+})
 afterAll(async () => {
   await program?.stop()
   await database?.end()
@@ -160,7 +160,7 @@ test('a secret that its service repeats in every spelling is found nowhere', asy
   const { errors } = await program.ended
   expect(errors.length).toBeGreaterThan(100)
   expect(foundIn(errors + program.output())).toEqual([])
-}, 120_000)
+})
 
 /** The same without the password, which the other credentials do not know. */
 const maskable: Vendor['answer'] = (request, response) => {

@@ -85,14 +85,14 @@ async function meets(treatment: Treatment, call: Call): Promise<void> {
   const server = await startEndlessServer(treatment)
   stop = server.stop
   await expect(call(server)).rejects.toThrow()
-  await expect.poll(() => server.open(), { timeout: 10_000 }).toBe(0)
+  await expect.poll(() => server.open()).toBe(0)
   expect(server.sent()).toBeLessThan(MAX_READ)
 }
 
 describe.each(treatments)('a server that answers with %s', (treatment) => {
-  test.each(Object.keys(clients))('is given up by %s', (name) => meets(treatment, clients[name]!), 30_000)
+  test.each(Object.keys(clients))('is given up by %s', (name) => meets(treatment, clients[name]!))
   if (treatment !== 'drip')
-    test.each(Object.keys(patient))('is given up by %s', (name) => meets(treatment, patient[name]!), 30_000)
+    test.each(Object.keys(patient))('is given up by %s', (name) => meets(treatment, patient[name]!))
 })
 
 test.each(['without end', 'drip'] as const)(
@@ -103,7 +103,7 @@ test.each(['without end', 'drip'] as const)(
     const mail = makeSmtpMail({ url: `smtp://127.0.0.1:${server.port}`, from: 'a@example.com', timeoutMs: TIMEOUT })
     const sending = mail.send({ workspaceId: null, to: ['b@example.com'], subject: 's', text: 't', key: 'k' })
     await expect(sending).rejects.toMatchObject({ code: 'mail_unavailable' })
-    await expect.poll(() => server.open(), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => server.open()).toBe(0)
     await mail.close()
   },
   30_000,

@@ -44,7 +44,7 @@ beforeAll(async () => {
   base = await program.ready
   database = new pg.Client(DATABASE_URL)
   await database.connect()
-}, 120_000)
+})
 afterAll(async () => {
   await program?.stop()
   await database?.end()
@@ -190,4 +190,4 @@ test('nothing secret is in the log, the database or a later answer', async () =>
   expect(errors.length).toBeGreaterThan(100)
   const logged = Object.entries(secrets).filter(([, value]) => errors.includes(value))
   expect(logged.map(([what]) => what)).toEqual([])
-}, 60_000)
+})

@@ -78,9 +78,7 @@ test('one that was started and got no further begins with its first node whereve
     ),
   )
   await bench.run(heavyRow(1))
-  await expect
-    .poll(async () => (await bench.engine.readExecution(bench.workspaceId, id))?.status, { timeout: 10_000 })
-    .toBe('succeeded')
+  await expect.poll(async () => (await bench.engine.readExecution(bench.workspaceId, id))?.status).toBe('succeeded')
   const { nodes } = (await bench.engine.readExecution(bench.workspaceId, id)) as ExecutionView
   expect(nodes.map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded'])
 })

@@ -89,4 +89,4 @@ test('alone, an unknown type of node fails; beside a newer release what is unkno
     const view = await old.engine.readExecution(workspaceId, id)
     return view?.waiting_for.some((one) => 'reason' in one && one.reason === 'newer_release')
   }, 'the old worker to leave it')
-}, 60_000)
+})

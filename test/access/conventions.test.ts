@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AnyRoute } from '#platform/http/route'
 import { newId, prefixes, toWire } from '#platform/ids'
 import { type Answer, type Service, startService } from '#test/harness/service'
@@ -16,8 +16,8 @@ beforeAll(async () => {
   service = await startService({ env: { HEDDLE_OPERATORS: OPERATOR } })
   routes = service.app.routes
   cast = await makeCast(service, OPERATOR)
-  return () => service.stop()
-}, 120_000)
+})
+afterAll(() => service.stop())
 
 const able = ({ expect }: Case): Exclude<Kind, 'nobody' | 'wrongToken'> | undefined =>
   (['author', 'workspaceOwner', 'operator'] as const).find((kind) => expect[kind] === 'ok')
@@ -69,7 +69,7 @@ describe('If-Match', () => {
     }
     expect(nobodys).toEqual(['unlinkOidc'])
     expect(Object.entries(seen).filter(([, status]) => status !== 412)).toEqual([])
-  }, 120_000)
+  })
 })
 
 describe('what is refused is refused in the order 401, 404 or 403, 422', () => {
@@ -93,7 +93,7 @@ describe('what is refused is refused in the order 401, 404 or 403, 422', () => {
       }
     }
     expect(unlike).toEqual([])
-  }, 120_000)
+  })
 
   test('what is not there is not there, whatever is sent to it', async () => {
     const unlike: unknown[] = []
@@ -111,7 +111,7 @@ describe('what is refused is refused in the order 401, 404 or 403, 422', () => {
       }
     }
     expect(unlike).toEqual([])
-  }, 120_000)
+  })
 })
 
 describe('what was made', () => {
@@ -141,5 +141,5 @@ describe('what was made', () => {
       if (etag !== null && read !== null && etag !== read) unlike.push([route.operation, made.text, found.text])
     }
     expect(unlike).toEqual([])
-  }, 120_000)
+  })
 })

@@ -17,7 +17,7 @@ describe.skipIf(noBrowser)('administration', () => {
     expect(answer.status).toBe(201)
   }
 
-  it('somebody is invited, accepts in another browser, and is given another role', { timeout: 120_000 }, async () => {
+  it('somebody is invited, accepts in another browser, and is given another role', async () => {
     const ada = await site().signUp('Ada')
     await ada.page.goto('/people')
     await ada.page.getByRole('button', { name: 'Invite' }).click()
@@ -44,7 +44,7 @@ describe.skipIf(noBrowser)('administration', () => {
     await eventually(() => ada.page.getByRole('row', { name: /Grace.*Member/ }).count()).toBe(1)
   })
 
-  it('a declined card is told, a good one is added, and the workspace subscribes', { timeout: 120_000 }, async () => {
+  it('a declined card is told, a good one is added, and the workspace subscribes', async () => {
     await makePlan()
     const ada = await site().signUp('Ada')
     await ada.page.goto('/billing/cards')
@@ -71,7 +71,7 @@ describe.skipIf(noBrowser)('administration', () => {
     ])
   })
 
-  it('a webhook token is made, and a program starts the workflow with it', { timeout: 120_000 }, async () => {
+  it('a webhook token is made, and a program starts the workflow with it', async () => {
     const ada = await site().signUp('Ada')
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
       name: 'Echo',
@@ -101,7 +101,7 @@ describe.skipIf(noBrowser)('administration', () => {
     await ada.page.getByText('Succeeded').first().waitFor()
   })
 
-  it('a token with a signature has a page that says why a call was refused', { timeout: 120_000 }, async () => {
+  it('a token with a signature has a page that says why a call was refused', async () => {
     const ada = await site().signUp('Ada')
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
       name: 'Echo',
@@ -238,9 +238,7 @@ describe.skipIf(noBrowser)('administration', () => {
     expect(await ada.page.evaluate('window.hacked')).toBeUndefined()
   })
 
-  it('a viewer is offered nothing they may not do, and leaves a team', {
-    timeout: 300_000,
-  }, async () => {
+  it('a viewer is offered nothing they may not do, and leaves a team', async () => {
     const ada = await site().signUp('Ada')
     const { team_id } = await site().call(ada, 'POST', '/api/teams', { name: 'Finance' })
     await site().call(ada, 'POST', '/api/subscriptions', { name: 'Map licence' })
@@ -266,9 +264,7 @@ describe.skipIf(noBrowser)('administration', () => {
     await vera.page.getByText('The audit log is for owners').waitFor()
   })
 
-  it('operators see the engine, the tenants and the outbox; others are told that they do not', {
-    timeout: 120_000,
-  }, async () => {
+  it('operators see the engine, the tenants and the outbox; others are told that they do not', async () => {
     const ada = await site().signUp('Ada')
     await ada.page.goto('/operators/engine')
     await ada.page.getByText('This page is for operators').waitFor()

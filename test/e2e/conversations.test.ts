@@ -8,7 +8,7 @@ const hostile = `<img src=x onerror="window.hacked=1">`
 describe.skipIf(noBrowser)('conversations', () => {
   const site = useSite()
 
-  it('a thread takes words and a voice, and plays it back', { timeout: 120_000 }, async () => {
+  it('a thread takes words and a voice, and plays it back', async () => {
     const ada = await site().signUp('Ada')
     const { page, context } = ada
     await context.grantPermissions(['microphone'])
@@ -37,9 +37,7 @@ describe.skipIf(noBrowser)('conversations', () => {
     expect(await page.evaluate('window.hacked')).toBeUndefined()
   })
 
-  it('a template is made, its widget answers in the preview, and a token comes with the line for the page', {
-    timeout: 120_000,
-  }, async () => {
+  it('a template is made, its widget answers in the preview, and a token comes with the line for the page', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.goto('/templates/new')
@@ -57,9 +55,7 @@ describe.skipIf(noBrowser)('conversations', () => {
     )
   })
 
-  it('what a visitor of a site said is read and answered in the console, and kept as long as the template says', {
-    timeout: 120_000,
-  }, async () => {
+  it('what a visitor of a site said is read and answered in the console, and kept as long as the template says', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { template_id } = await site().call(ada, 'POST', '/api/templates', {
@@ -93,7 +89,7 @@ describe.skipIf(noBrowser)('conversations', () => {
     await checkPages(ada, [['/threads/outside', 'Last message']])
   })
 
-  it('a channel is set up and tried out', { timeout: 120_000 }, async () => {
+  it('a channel is set up and tried out', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await site().call(ada, 'POST', '/api/templates', { name: 'Support' })

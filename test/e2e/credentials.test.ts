@@ -4,9 +4,7 @@ import { eventually, noBrowser, useSite } from '#test/harness/site'
 describe.skipIf(noBrowser)('credentials', () => {
   const site = useSite()
 
-  it('are stored, shared, used in a node and revoked; a secret in a header is moved into one', {
-    timeout: 120_000,
-  }, async () => {
+  it('are stored, shared, used in a node and revoked; a secret in a header is moved into one', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.goto('/credentials')

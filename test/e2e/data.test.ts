@@ -17,9 +17,7 @@ describe.skipIf(noBrowser)('data', () => {
     await page.getByRole('button', { name: /^(Import|Try again)$/ }).click()
   }
 
-  it('a CSV with a bad line is refused with that line; put right, it is imported and a job runs over it to its end', {
-    timeout: 120_000,
-  }, async () => {
+  it('a CSV with a bad line is refused with that line; put right, it is imported and a job runs over it to its end', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await site().call(ada, 'POST', '/api/workflows', { name: 'Greet', definition: greet })
@@ -66,7 +64,7 @@ describe.skipIf(noBrowser)('data', () => {
     expect(await page.evaluate('window.hacked')).toBeUndefined()
   })
 
-  it('saving the settings of a job leaves its results where they go', { timeout: 60_000 }, async () => {
+  it('saving the settings of a job leaves its results where they go', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const make = async (name: string): Promise<string> =>
@@ -98,7 +96,7 @@ describe.skipIf(noBrowser)('data', () => {
     await eventually(output).toBe(young)
   })
 
-  it('a connection is probed step by step, captured, revoked and re-armed', { timeout: 120_000 }, async () => {
+  it('a connection is probed step by step, captured, revoked and re-armed', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.goto('/connections/new?kind=postgres')

@@ -25,7 +25,7 @@ async function keepDraft(site: Site, visitor: Visitor, workflowId: string, base:
   await visitor.page.getByText('Your unsaved changes were restored').waitFor()
 }
 
-describe.skipIf(noBrowser)('drafts', { timeout: 60_000 }, () => {
+describe.skipIf(noBrowser)('drafts', () => {
   const site = useSite()
 
   it('a draft of a workflow that was never saved is tried without becoming a version, or is discarded', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { freshEmail, PASSWORD } from '#test/harness/browser'
 import { eventually, noBrowser, useSite } from '#test/harness/site'
 
-describe.skipIf(noBrowser)('a person who has never seen it', { timeout: 90_000 }, () => {
+describe.skipIf(noBrowser)('a person who has never seen it', () => {
   const site = useSite()
 
   it('signs up, chooses a first workflow, runs it and sees its data, with three clicks', async () => {

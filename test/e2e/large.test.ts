@@ -3,7 +3,7 @@ import { eventually, noBrowser, useSite } from '#test/harness/site'
 
 const ITEMS = 20_000
 
-describe.skipIf(noBrowser)('large things', { timeout: 90_000 }, () => {
+describe.skipIf(noBrowser)('large things', () => {
   const site = useSite()
 
   it('an output of 20,000 items is fetched when asked for, and scrolls to its end with few lines in the page', async () => {

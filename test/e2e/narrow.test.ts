@@ -6,7 +6,7 @@ const PHONE = { width: 390, height: 844 }
 describe.skipIf(noBrowser)('on a phone', () => {
   const site = useSite()
 
-  it('a node is added, set up and run', { timeout: 90_000 }, async () => {
+  it('a node is added, set up and run', async () => {
     const ada = await site().signUp('Ada')
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Small' })
     const { page } = ada
@@ -24,7 +24,7 @@ describe.skipIf(noBrowser)('on a phone', () => {
     await page.getByText('Succeeded').first().waitFor()
   })
 
-  it('the navigation opens, leads somewhere and closes', { timeout: 90_000 }, async () => {
+  it('the navigation opens, leads somewhere and closes', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.setViewportSize(PHONE)

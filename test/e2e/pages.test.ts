@@ -34,10 +34,10 @@ const definition = {
   edges: [{ from: { node: 'ask' }, to: 'gate' }],
 }
 
-describe.skipIf(noBrowser)('the pages of the console', { timeout: 90_000 }, () => {
+describe.skipIf(noBrowser)('the pages of the console', () => {
   const site = useSite()
 
-  it('are open to everybody before there is anything on them', { timeout: 120_000 }, async () => {
+  it('are open to everybody before there is anything on them', async () => {
     await checkPages(await site().visit(), [
       ['/sign-in', 'Create an account'],
       ['/sign-up', 'You get your own workspace'],

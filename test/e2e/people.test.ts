@@ -55,7 +55,7 @@ async function run(site: Site, person: Visitor, definition: unknown, name = 'A w
 const status = (visitor: Visitor): Promise<string | null> =>
   visitor.page.getByRole('heading', { level: 1 }).textContent()
 
-describe.skipIf(noBrowser)('people in a workflow', { timeout: 90_000 }, () => {
+describe.skipIf(noBrowser)('people in a workflow', () => {
   const site = useSite()
 
   it('a question is answered in the console and the run goes on', async () => {

@@ -5,7 +5,7 @@ import { eventually, noBrowser, useSite } from '#test/harness/site'
 
 const simple = { nodes: [{ id: 'n', type: 'set', args: { values: {} } }], edges: [] }
 
-describe.skipIf(noBrowser)('roles in the console', { timeout: 60_000 }, () => {
+describe.skipIf(noBrowser)('roles in the console', () => {
   const site = useSite()
 
   it('the editor offers to run what one may run', async () => {

@@ -4,7 +4,7 @@ import { eventually, noBrowser, useSite, type Visitor } from '#test/harness/site
 const focused = ({ page }: Visitor): Promise<string> =>
   page.evaluate(() => document.activeElement?.textContent?.trim() ?? '')
 
-describe.skipIf(noBrowser)('what stands around every page', { timeout: 90_000 }, () => {
+describe.skipIf(noBrowser)('what stands around every page', () => {
   const site = useSite()
 
   it('menus open with the keyboard and give it back', async () => {

@@ -38,7 +38,7 @@ async function run(site: Site, person: Visitor, definition: unknown): Promise<st
   return (await site.call(person, 'POST', `/api/workflows/${workflow_id}/run`, {})).execution_id
 }
 
-describe.skipIf(noBrowser)('what waits for somebody', { timeout: 90_000 }, () => {
+describe.skipIf(noBrowser)('what waits for somebody', () => {
   const site = useSite()
 
   it('a vote stays in sight until the voter goes on; a held key votes once', async () => {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   service = await startService()
   world = await makeWorld(service)
   browser = await sharedBrowser()
-}, 120_000)
+})
 afterAll(async () => {
   await service?.stop()
   site?.close()
@@ -119,7 +119,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await page.getByRole('button', { name: /Open the chat/ }).click()
     await page.getByRole('log').getByText('Hello Ada, here is your green card').waitFor()
     await page.close()
-  }, 60_000)
+  })
 
   test('one workflow, guided: the inputs are gathered in conversation, then its question is a form', async () => {
     const workflow = await makeWorkflow()
@@ -136,7 +136,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await page.getByRole('log').getByText('Hello Bob, here is your red card').waitFor()
     expect(await severeFindings(page)).toEqual([])
     await page.close()
-  }, 60_000)
+  })
 
   test('after a reload the open question stands there again, and a box that is left empty says no', async () => {
     const definition = {
@@ -163,7 +163,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await page.getByRole('form', { name: 'With a ribbon?' }).getByRole('button', { name: 'Send' }).click()
     await page.getByRole('log').getByText('Ribbon: false').waitFor()
     await page.close()
-  }, 60_000)
+  })
 
   test('what was said in words stands in the form; every text is shown as text, and runs nothing', async () => {
     const evil = '<img src=x onerror="document.title=`hacked`"><script>document.title="hacked"</script>'
@@ -228,7 +228,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
       )
       .toBe('This chat is not available any more.')
     await page.close()
-  }, 60_000)
+  })
 
   test('the first message is there soon, and Escape goes back to where one came from', async () => {
     const workflow = await makeWorkflow()
@@ -267,7 +267,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     console.log(
       `widget: from the address to the first message ${cold} ms (first page of this browser), ${warm} ms later; an answer in ${answered} ms`,
     )
-  }, 60_000)
+  })
 
   test('a page whose origin is not listed is told so', async () => {
     const workflow = await makeWorkflow()
@@ -280,7 +280,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     const page = await openPage()
     await page.getByRole('alert').waitFor()
     await page.close()
-  }, 60_000)
+  })
 })
 
 test('the script is at most 25 kB compressed', async () => {

@@ -18,11 +18,11 @@ export async function checkPages({ page }: Visitor, pages: [path: string, ready:
   }
 }
 
-/** What axe finds on the page that is open, once it is all there, in either theme. */
-export async function checkPage(page: Page): Promise<string[]> {
+/** What axe finds on the page that is open, once it is all there, in these themes. */
+export async function checkPage(page: Page, schemes: readonly Scheme[] = ['light', 'dark']): Promise<string[]> {
   await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
   const findings: string[] = []
-  for (const colorScheme of ['light', 'dark'] as const) {
+  for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     findings.push(...(await severeFindings(page, colorScheme)).map((finding) => `${colorScheme}: ${finding}`))
   }

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path'
 
 // Which project of the test run a file belongs to. `unit` needs no database and no browser, so that it can run on every save.
 
-export type Project = 'unit' | 'service' | 'browser' | 'models' | 'slow'
+export type Project = 'unit' | 'console' | 'service' | 'browser' | 'models' | 'slow'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -54,6 +54,8 @@ function projectOf(file: string): Project {
   if (SLOW.test(file)) return 'slow'
   if (MODELS.test(file)) return 'models'
   if (file.startsWith('test/e2e/')) return 'browser'
+  // Its modules hold JSX, which Node does not run as it is.
+  if (/^(web|widget)\//.test(file)) return 'console'
   return reachesService(file, new Set()) ? 'service' : 'unit'
 }
 
@@ -61,7 +63,7 @@ function projectOf(file: string): Project {
 const isRehearsal = (file: string): boolean => readFileSync(join(root, file), 'utf8').includes('harness/slow')
 
 export function testFiles(): Record<Project, string[]> {
-  const files: Record<Project, string[]> = { unit: [], service: [], browser: [], models: [], slow: [] }
+  const files: Record<Project, string[]> = { unit: [], console: [], service: [], browser: [], models: [], slow: [] }
   for (const file of globSync(TESTS, { cwd: root }).sort()) {
     files[projectOf(file)].push(file)
     if (isRehearsal(file)) files.slow.push(file)

@@ -58,7 +58,7 @@ export function useSite(options: ServiceOptions = {}): () => Site {
   beforeAll(async () => {
     if (!sites.has(key)) sites.set(key, openSite(options))
     site = await sites.get(key)!
-  }, 120_000)
+  })
   afterAll(() => site?.checkAnswers())
   return () => site!
 }
@@ -139,7 +139,7 @@ type Routed = {
 }
 
 /** What a page comes to say; a machine under load may take its time. */
-export const eventually = (look: () => Promise<unknown>) => expect.poll(look, { timeout: 15_000, interval: 50 })
+export const eventually = (look: () => Promise<unknown>) => expect.poll(look, { interval: 50 })
 
 export type Line = { base: string; cut(): void; restore(): void; close(): Promise<void> }
 

@@ -2,7 +2,7 @@
 export async function until<T>(
   look: () => Promise<T | undefined | false | null>,
   what: string,
-  within = 20_000,
+  within = 60_000,
 ): Promise<T> {
   const end = performance.now() + within
   for (;;) {

@@ -6,6 +6,9 @@ import { onTestFinished } from 'vitest'
 
 export type Window = { page: Page; context: BrowserContext }
 
+/** A page that takes longer hangs; a busy machine may need most of it. */
+const HANGS_AFTER = 120_000
+
 const SIZE = { width: 1280, height: 860 }
 
 export type Windows = {
@@ -33,6 +36,7 @@ export function makeWindows(browser: Browser): Windows {
 
 async function makeWindow(browser: Browser, base: string): Promise<Window> {
   const context = await browser.newContext({ baseURL: base, viewport: SIZE })
+  context.setDefaultTimeout(HANGS_AFTER)
   return { context, page: await context.newPage() }
 }
 

@@ -288,7 +288,7 @@ describe('gates', () => {
     await holding
     await until(async () => (await read(held.gate)).unsatisfiable, 'the report of the other', 30_000)
     await until(async () => (await service().sql('select from gate_rechecks')).length === 0, 'nothing to look at')
-  }, 70_000)
+  })
 
   test('a gate that only waited for somebody who leaves opens', async () => {
     const leaver = await makePerson(service())

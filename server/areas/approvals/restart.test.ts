@@ -74,4 +74,4 @@ test('a server that is gone after the answer, and after the vote, loses neither:
   )
   expect(ended.results).toBe('approved')
   await database.drop()
-}, 90_000)
+})

@@ -413,7 +413,7 @@ describe('DuckDB', () => {
     await until(async () => !existsSync(area(elsewhere.uuid)), 'the files to go')
     await next.stop()
     expect(existsSync(join(area(workspace.uuid), 'kept.duckdb'))).toBe(true)
-  }, 60_000)
+  })
 
   test('reaches no other file, no network and no setting, and only reads', async () => {
     const id = await duck({ file: 'locked' })

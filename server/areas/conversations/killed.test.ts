@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Program, startProgram } from '#test/harness/program'
 import { type Answer, call, type Service, startService } from '#test/harness/service'
+import { isWhole } from '#test/harness/slow'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { until } from '#test/harness/until'
 import { makeTemplate, makeToken, makeWorkflow, refund } from '#test/harness/widget'
@@ -8,8 +9,8 @@ import { makeWorld } from '#test/harness/world'
 
 // Servers are killed outright while visitors talk. Each visitor repeats what got no answer, with the same key.
 
-const VISITORS = 8
-const KILLS = 2
+const VISITORS = isWhole ? 8 : 4
+const KILLS = isWhole ? 2 : 1
 /** A program takes seconds to start, and many more on a busy machine. */
 const PATIENCE = 120_000
 const MESSAGES = ['Hello', 'I want a refund', 'order 1042', 'it came late']

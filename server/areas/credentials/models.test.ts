@@ -118,7 +118,7 @@ describe('the model that answers', () => {
     first.script(status(503), status(503), status(503))
     second.script(say('Again'))
     expect((await run('llm.generate', { prompt: 'Hello' })).results.text).toBe('Again')
-  }, 60_000)
+  })
 
   test('is not the second one where the first refuses the request', async () => {
     const [refusing, there] = [await stored(first), await stored(second)]

@@ -521,7 +521,7 @@ describe('import', () => {
         signal: cut.signal,
       } as RequestInit),
     ).rejects.toThrow()
-    await expect.poll(stored, { timeout: 10_000 }).toEqual(before)
+    await expect.poll(stored).toEqual(before)
     expect((await importFile('a\n1\n')).status).toBe(201)
   })
 })

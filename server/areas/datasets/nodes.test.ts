@@ -63,10 +63,10 @@ describe('dataset.read', () => {
     const started = await world.owner.call('POST', `/api/workflows/${saved.body.workflow_id}/run`, { body: {} })
     const path = `/api/workflows/executions/${started.body.execution_id}`
     const status = async (): Promise<string> => (await world.owner.call('GET', path)).body.status
-    await expect.poll(status, { timeout: 15_000 }).toBe('waiting')
+    await expect.poll(status).toBe('waiting')
     await change()
     expect((await world.owner.call('POST', `${path}/respond`, { body: { response: true } })).status).toBe(202)
-    await expect.poll(status, { timeout: 15_000 }).toBe('failed')
+    await expect.poll(status).toBe('failed')
     return (await world.owner.call('GET', path)).body.error
   }
   const fingerprint = async (id: string): Promise<string> =>

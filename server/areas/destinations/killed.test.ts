@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startVendor, type Vendor } from '#test/fakes/vendor'
 import { type Program, startProgram } from '#test/harness/program'
 import { call, type Service, startService } from '#test/harness/service'
+import { isWhole } from '#test/harness/slow'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
@@ -10,7 +11,7 @@ import { makeWorld, type World } from '#test/harness/world'
 // Programs are killed outright while events are being sent, and the receiver goes away and comes back. Nothing is lost; what comes
 // twice has the same id; the events of an execution come in their order.
 
-const KILLS = 2
+const KILLS = isWhole ? 2 : 1
 const PER_ROUND = 15
 /** A program takes seconds to start, and many more on a busy machine. */
 const PATIENCE = 180_000

@@ -39,7 +39,7 @@ test('with a mail server an invitation arrives with its link, and no name can ad
   const workspace = await makeWorkspace(service, owner, 'Home')
   const email = freshEmail()
   const { body } = await owner.call('POST', `/api/workspaces/${workspace.id}/members/invite`, { body: { email } })
-  await expect.poll(() => received.length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => received.length).toBe(1)
   const [mail] = received
   const parsed = await PostalMime.parse(mail!.data)
   expect(mail!.to).toEqual([email])

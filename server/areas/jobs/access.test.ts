@@ -272,7 +272,7 @@ describe('ids of another workspace', () => {
     const { body } = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=failed`)
     expect(body.items[0].error.code).toBe('unknown_reference')
     expect(JSON.stringify(body)).not.toContain('theirs')
-  }, 60_000)
+  })
 })
 
 describe('the batch-progress socket', () => {
@@ -307,5 +307,5 @@ describe('the batch-progress socket', () => {
     expect(await used.closed).toBe(4401)
     await member.call('DELETE', `/api/enrichment-jobs/${job}/members/${colleague.id}`)
     expect(await socket.closed).toBe(4403)
-  }, 60_000)
+  })
 })

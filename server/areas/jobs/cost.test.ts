@@ -44,7 +44,7 @@ describe('a record', () => {
     const plain = await makeJob(member, { definition: recipe, dataset_id: await makeDataset(member, numbered(1)) })
     await runJob(member, plain)
     expect((await ledger(plain, 'succeeded'))[0].usage).toBeNull()
-  }, 60_000)
+  })
 
   test('of a workflow within a workflow carries what that one cost', async () => {
     const { member } = world()
@@ -66,7 +66,7 @@ describe('a record', () => {
     })
     await runJob(member, job)
     expect((await ledger(job, 'succeeded'))[0].usage).toEqual({ input_tokens: 22, output_tokens: 4 })
-  }, 60_000)
+  })
 
   test('carries what models counted inside maps, for every item and try, also where the map failed', async () => {
     const { member } = world()
@@ -93,7 +93,7 @@ describe('a record', () => {
     expect(ada).toMatchObject({ attempt: 1, usage: { input_tokens: 30, output_tokens: 3 } })
     // The first try asked for 1, and for 2 in vain; the second for all three.
     expect(bob).toMatchObject({ attempt: 2, usage: { input_tokens: 4000, output_tokens: 4 } })
-  }, 60_000)
+  })
 
   test('is begun only below the cap of the job: what is done is delivered, and the next run does the rest', async () => {
     const { member } = world()
@@ -141,5 +141,5 @@ describe('a record', () => {
     await stranger.call('GET', '/api/payments/usage')
     const then = await runJob(stranger, job)
     expect(then.last_run.counts).toMatchObject({ succeeded: 70, skipped: 30 })
-  }, 60_000)
+  })
 })

@@ -74,7 +74,7 @@ describe('an enrichment job', () => {
       job,
     ])) as [{ rows: number }]
     expect(rows).toBe(1010)
-  }, 180_000)
+  })
 
   test('does everything again when it is asked to, and when its recipe has changed', async () => {
     const { member } = world

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { makeDataset, makeJob, numbered, recipe, runJob, untilRan } from '#test/harness/jobs'
 import { makeTestDatabase } from '#test/harness/postgres'
 import { call, startService } from '#test/harness/service'
+import { slow } from '#test/harness/slow'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { until } from '#test/harness/until'
 import { makeWorld } from '#test/harness/world'
@@ -17,9 +18,7 @@ type Child = { child: ChildProcess; base: Promise<string> }
 /** `base` once it listens; it may die before that. */
 const startChild = (urls: unknown, directory: string): Child => {
   const program = join(import.meta.dirname, '..', '..', '..', 'test', 'harness', 'service-child.ts')
-  // Started again and again: with what the first one compiled the next ones take half the time.
-  const env = { ...process.env, NODE_COMPILE_CACHE: join(directory, 'compiled') }
-  const child = fork(program, [JSON.stringify(urls), directory], { env })
+  const child = fork(program, [JSON.stringify(urls), directory])
   const base = new Promise<string>((resolve, reject) => {
     child.once('message', (address) => resolve(address as string))
     child.once('exit', () => reject(new Error('the service ended before it listened')))
@@ -79,7 +78,7 @@ describe('the ledger', () => {
     await after.stop()
     await database.drop()
     await directory.remove()
-  }, 240_000)
+  })
 
   test('two services on one database take a due job up once and begin each record once', async () => {
     const first = await startService()
@@ -95,70 +94,73 @@ describe('the ledger', () => {
     expect(counted).toEqual({ runs: 1, executions: 200, records: 200 })
     await second.stop()
     await first.stop()
-  }, 120_000)
+  })
 
-  test('a record that kills the process that works on it is parked after five tries, and the rest are done', async () => {
-    const database = await makeTestDatabase()
-    const directory = await makeTemporaryDirectory()
-    const before = await startService({ database })
-    const { member } = await makeWorld(before)
-    await before.stop()
+  slow(
+    'a record that kills the process that works on it is parked after five tries, and the rest are done',
+    async () => {
+      const database = await makeTestDatabase()
+      const directory = await makeTemporaryDirectory()
+      const before = await startService({ database })
+      const { member } = await makeWorld(before)
+      await before.stop()
 
-    const onlooker = await database.superuser()
-    /** What others find out after seconds (the engine's own tests wait for that), and a lease that nobody renews. */
-    const declareDead = async (): Promise<void> => {
-      await onlooker.query('select engine.bury(worker_id) from workers where not dead')
-      await onlooker.query('update ledger_runs set lease_until = now() where finished_at is null')
-    }
+      const onlooker = await database.superuser()
+      /** What others find out after seconds (the engine's own tests wait for that), and a lease that nobody renews. */
+      const declareDead = async (): Promise<void> => {
+        await onlooker.query('select engine.bury(worker_id) from workers where not dead')
+        await onlooker.query('update ledger_runs set lease_until = now() where finished_at is null')
+      }
 
-    let deaths = 0
-    let over = false
-    let running: Promise<Child>
-    const keepRunning = (): void => {
-      running = declareDead().then(() => startChild(database.urls, directory.path))
-      void running.then(({ child }) =>
-        child.once('exit', () => {
-          if (over) return
-          deaths += 1
-          keepRunning()
-        }),
-      )
-    }
-    keepRunning()
-    const there = {
-      ...member,
-      async call(method: string, path: string, options = {}) {
-        // The process that answered may be dead by now.
-        for (;;) {
-          const { base } = await running
-          const answer = await base
-            .then((address) => call(address, method, path, { token: member.key, ...options }))
-            .catch(() => undefined)
-          if (answer) return answer
-          await new Promise((resolve) => setTimeout(resolve, 100))
-        }
-      },
-    }
-    const job = await makeJob(there, {
-      definition: {
-        nodes: [{ id: 'one', type: 'deadly', args: { now: { $cel: 'input.n == 5' } } }],
-        edges: [],
-        output: null,
-      },
-      dataset_id: await makeDataset(there, numbered(40)),
-      concurrency: 8,
-    })
-    await there.call('POST', `/api/enrichment-jobs/${job}/run-now`)
-    const ran = await untilRan(there, job)
-    expect(ran.last_run).toMatchObject({ status: 'succeeded', counts: { succeeded: 39, failed: 1 } })
-    expect(deaths).toBe(5)
-    const { body } = await there.call('GET', `/api/enrichment-jobs/${job}/records?status=failed`)
-    expect(body.items).toMatchObject([{ position: 5, error: { code: 'poison' } }])
-    over = true
-    const { child } = await running!
-    child.kill('SIGKILL')
-    await new Promise((resolve) => child.once('exit', resolve))
-    await database.drop()
-    await directory.remove()
-  }, 240_000)
+      let deaths = 0
+      let over = false
+      let running: Promise<Child>
+      const keepRunning = (): void => {
+        running = declareDead().then(() => startChild(database.urls, directory.path))
+        void running.then(({ child }) =>
+          child.once('exit', () => {
+            if (over) return
+            deaths += 1
+            keepRunning()
+          }),
+        )
+      }
+      keepRunning()
+      const there = {
+        ...member,
+        async call(method: string, path: string, options = {}) {
+          // The process that answered may be dead by now.
+          for (;;) {
+            const { base } = await running
+            const answer = await base
+              .then((address) => call(address, method, path, { token: member.key, ...options }))
+              .catch(() => undefined)
+            if (answer) return answer
+            await new Promise((resolve) => setTimeout(resolve, 100))
+          }
+        },
+      }
+      const job = await makeJob(there, {
+        definition: {
+          nodes: [{ id: 'one', type: 'deadly', args: { now: { $cel: 'input.n == 5' } } }],
+          edges: [],
+          output: null,
+        },
+        dataset_id: await makeDataset(there, numbered(40)),
+        concurrency: 8,
+      })
+      await there.call('POST', `/api/enrichment-jobs/${job}/run-now`)
+      const ran = await untilRan(there, job)
+      expect(ran.last_run).toMatchObject({ status: 'succeeded', counts: { succeeded: 39, failed: 1 } })
+      expect(deaths).toBe(5)
+      const { body } = await there.call('GET', `/api/enrichment-jobs/${job}/records?status=failed`)
+      expect(body.items).toMatchObject([{ position: 5, error: { code: 'poison' } }])
+      over = true
+      const { child } = await running!
+      child.kill('SIGKILL')
+      await new Promise((resolve) => child.once('exit', resolve))
+      await database.drop()
+      await directory.remove()
+    },
+  )
 })

@@ -49,4 +49,4 @@ test('definitions go when no job has them and nothing that is kept was made of t
   const [left] = await service().sql(`select (select count(*)::int from ledger_records) as records,
     (select count(*)::int from ledger_results) as results, (select count(*)::int from ledger_garbage) as garbage`)
   expect(left).toEqual({ records: 0, results: 0, garbage: 0 })
-}, 60_000)
+})

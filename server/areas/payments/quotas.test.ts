@@ -42,7 +42,7 @@ const usageOf = async (owner: TestPerson) => {
 describe('quotas', () => {
   test('code waits for its processor time, and says so when it waited in vain', async () => {
     const { owner } = await workspaceWith({ cpu_s_per_minute: 0 })
-    const nodes = [{ id: 'one', type: 'code', args: { source: 'return 1 + 1' }, timeout_s: 1 }]
+    const nodes = [{ id: 'one', type: 'code', args: { source: 'return 1 + 1' }, timeout_s: 4 }]
     const { body } = await owner.call('POST', '/api/workflows', { body: { name: 'Code', definition: { nodes } } })
     const run = await owner.call('POST', `/api/workflows/${body.workflow_id}/run`, { body: { input: {} } })
     const path = `/api/workflows/executions/${run.body.execution_id}`

@@ -95,7 +95,7 @@ describe('a suite', () => {
     expect(listed.body.items).toMatchObject([{ run_id: second.run_id, pass_rate: 0.75 }])
     const older = await member.call('GET', `/api/suites/${suite}/runs?cursor=${listed.body.next_cursor}`)
     expect(older.body).toMatchObject({ items: [{ run_id: first.run_id, pass_rate: 0.5 }], next_cursor: null })
-  }, 60_000)
+  })
 
   test('without its dataset stays, and refuses to run until it is bound to another', async () => {
     const { member } = world
@@ -111,7 +111,7 @@ describe('a suite', () => {
     expect([refused.status, refused.body.code]).toEqual([409, 'dataset_unbound'])
     await member.call('PATCH', `/api/suites/${suite}`, { body: { dataset_id: await makeDataset(member, [{ a: 1 }]) } })
     expect(await run(suite)).toMatchObject({ pass_rate: 1 })
-  }, 60_000)
+  })
 
   test('refuses checks that mean nothing, foreign datasets, and a judge without a model', async () => {
     const { member, stranger } = world
@@ -178,7 +178,7 @@ describe('the system workflow dataset-profile', () => {
       body: { input: { dataset_id: dataset } },
     })
     expect(foreign.body).toMatchObject({ status: 'failed', error: { code: 'unknown_reference' } })
-  }, 60_000)
+  })
 })
 
 describe('a run of a suite that waits', () => {

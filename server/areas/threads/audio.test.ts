@@ -49,7 +49,7 @@ beforeAll(async () => {
   const answer = await speak({ text: 'The meeting starts at nine in the morning.', format: 'wav' })
   expect(answer.status).toBe(200)
   spoken = answer.bytes
-}, 60_000)
+})
 
 const form = (audio: Buffer | string, fields: Record<string, string> = {}, type = 'audio/wav', name = 'clip.wav') => {
   const data = new FormData()

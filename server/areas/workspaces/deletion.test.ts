@@ -104,7 +104,7 @@ describe('a workspace that is deleted', () => {
     expect(await blobsOf(workspace)).not.toEqual([])
     const gone = await owner.call('DELETE', `/api/workspaces/${workspace.id}`)
     expect(gone.status, gone.text).toBe(204)
-  }, 60_000)
+  })
 
   test('leaves nothing live: what waited has ended, what ran is stopped', async () => {
     const live = () =>

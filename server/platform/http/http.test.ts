@@ -279,4 +279,4 @@ test('while the database is away callers get 503 with Retry-After, and work goes
     await postgres.stop()
     await directory.remove()
   }
-}, 60_000)
+})

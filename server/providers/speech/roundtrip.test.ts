@@ -9,7 +9,7 @@ const speech = makeLocalSpeech({ audio })
 const transcription = makeLocalTranscription({ audio })
 afterAll(() => audio.close())
 
-test('thirty sentences spoken by the local voice are understood by the local ear', { timeout: 180_000 }, async () => {
+test('thirty sentences spoken by the local voice are understood by the local ear', async () => {
   let errors = 0
   let words = 0
   for (const [i, sentence] of sentences.entries()) {

@@ -24,7 +24,7 @@ beforeAll(async () => {
     allowTargets: [`${server.host}:${server.port}`, `${server.host}:${lure.port}`],
     dataDir: '/nowhere',
   }))
-}, 60_000)
+})
 afterAll(async () => {
   await close()
   await server.stop()

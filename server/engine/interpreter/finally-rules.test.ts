@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest'
+import type { Definition, Json } from '#model/definition'
+import { NodeFailure } from '../node.ts'
+import { advance, begin, type Happening, resume, type Step } from './advance.ts'
+import { closingOf, loopArgs, mapArgs } from './commands.ts'
+import { UNLIMITED } from './pass.ts'
+import type { GraphState } from './state.ts'
+import { commands, contextOf, edge, node, types } from './testing.ts'
+
+// docs/workflows.md, "Finally": how a run ends where it has `finally` nodes.
+
+const graph: Definition = {
+  nodes: [node('work'), node('tidy', { finally: true }), node('tell', { finally: true })],
+  edges: [],
+  output: { $ref: 'nodes.work.output' },
+}
+const context = contextOf(graph)
+
+const done = (id: string, output: Json = id): Happening => ({ kind: 'done', node: id, attempt: 1, output })
+const error = (id: string, code = 'broken'): Happening => ({
+  kind: 'error',
+  node: id,
+  attempt: 1,
+  error: { code, message: code },
+  retryable: false,
+})
+const cancel: Happening = { kind: 'cancel', data: { by: 'ann' } }
+const timeout: Happening = { kind: 'timeout' }
+
+const last = ({ facts }: Step) => {
+  const { type, data } = facts.at(-1)!
+  return [type, (data as { error?: { code?: string } }).error?.code ?? null]
+}
+
+const endedBy = (how: Happening): Step => advance(context, begin(context, 0).state, [how], 1_000)
+const graced = (how: Happening): GraphState =>
+  advance(context, endedBy(how).state, [{ kind: 'grace', until: 5_000 }], 1_100).state
+
+describe('a run with finally nodes', () => {
+  test('does not begin them with the others', () => {
+    expect(commands(begin(context, 0))).toEqual(['run work'])
+  })
+
+  test.each<[string, Happening, string]>([
+    ['succeeded', done('work'), 'succeeded'],
+    ['failed', error('work'), 'failed'],
+    ['cancelled', cancel, 'cancelled'],
+    ['timed out', timeout, 'timed_out'],
+  ])('that is to end as %s announces that, asks for the time they have and runs them', (_name, how, status) => {
+    const step = endedBy(how)
+    expect(step.facts.find(({ type }) => type === 'execution.ending')?.data).toMatchObject({ status })
+    expect(commands(step)).toEqual(['grace ', 'run tidy', 'run tell'])
+    expect(step.state.nodes.work?.status).toBe(status === 'succeeded' ? 'succeeded' : 'failed')
+  })
+
+  test('interrupts what was under way', () => {
+    const { state } = endedBy(cancel)
+    expect(state.nodes.work).toMatchObject({ status: 'failed', error: { code: 'interrupted' } })
+  })
+
+  const both: Happening[] = [done('tidy'), done('tell')]
+  const oneFails: Happening[] = [error('tidy', 'untidy'), done('tell')]
+  test.each<[string, Happening, Happening[], number, string, string | null]>([
+    ['succeeded, they succeed', done('work'), both, 2_000, 'execution.succeeded', null],
+    ['succeeded, one fails', done('work'), oneFails, 2_000, 'execution.failed', 'untidy'],
+    ['succeeded, they take too long', done('work'), [{ kind: 'time' }], 5_000, 'execution.failed', 'finally_timeout'],
+    ['failed, they succeed', error('work'), both, 2_000, 'execution.failed', 'broken'],
+    ['failed, one fails', error('work'), oneFails, 2_000, 'execution.failed', 'broken'],
+    ['failed, they take too long', error('work'), [{ kind: 'time' }], 5_000, 'execution.failed', 'broken'],
+    ['cancelled, they succeed', cancel, both, 2_000, 'execution.cancelled', null],
+    ['cancelled, one fails', cancel, oneFails, 2_000, 'execution.cancelled', null],
+    ['cancelled, they take too long', cancel, [{ kind: 'time' }], 5_000, 'execution.cancelled', null],
+    ['timed out, they succeed', timeout, both, 2_000, 'execution.timed_out', 'timeout'],
+    ['timed out, one fails', timeout, oneFails, 2_000, 'execution.timed_out', 'timeout'],
+    ['timed out, they take too long', timeout, [{ kind: 'time' }], 5_000, 'execution.timed_out', 'timeout'],
+  ])('%s', (_name, how, then, at, type, code) => {
+    expect(last(advance(context, graced(how), then, at))).toEqual([type, code])
+  })
+
+  test('has the results that it had before them', () => {
+    const step = advance(context, endedBy(done('work', 7)).state, both, 2_000)
+    expect(step.facts.at(-1)!.data).toMatchObject({ results: 7 })
+  })
+
+  test('is not over before each of them is', () => {
+    const step = advance(context, graced(done('work')), [error('tidy')], 2_000)
+    expect(types(step)).not.toContain('execution.failed')
+    expect(last(advance(context, step.state, [done('tell')], 2_000))).toEqual(['execution.failed', 'broken'])
+  })
+
+  test('has its time before they are cut short, and takes it once', () => {
+    const state = graced(done('work'))
+    expect(advance(context, state, [{ kind: 'time' }], 4_999).facts).toEqual([])
+    expect(advance(context, state, [{ kind: 'grace', until: 9_000 }], 2_000).facts).toEqual([])
+    expect(advance(context, begin(context, 0).state, [{ kind: 'grace', until: 9_000 }], 2_000).facts).toEqual([])
+  })
+
+  test('is cancelled in vain while they run', () => {
+    const step = advance(context, graced(done('work')), [cancel, timeout], 2_000)
+    expect(step.facts).toEqual([])
+    expect(last(advance(context, step.state, both, 2_500))).toEqual(['execution.succeeded', null])
+  })
+
+  test('runs one of them after another that failed', () => {
+    const chained = contextOf({
+      nodes: [node('work'), node('tidy', { finally: true }), node('then', { finally: true })],
+      edges: [edge('tidy', 'then')],
+    })
+    const ending = advance(chained, begin(chained, 0).state, [done('work')], 1_000)
+    expect(commands(ending)).toEqual(['grace ', 'run tidy'])
+    expect(commands(advance(chained, ending.state, [error('tidy')], 2_000))).toEqual(['run then'])
+    expect(commands(advance(chained, ending.state, [done('tidy')], 2_000))).toEqual(['run then'])
+  })
+
+  test('skips those of them that nothing leads to', () => {
+    const apart = contextOf({
+      nodes: [node('work'), node('tidy', { finally: true }), node('then', { finally: true })],
+      edges: [edge('tidy', 'then', 'other')],
+    })
+    const ending = advance(apart, begin(apart, 0).state, [done('work')], 1_000)
+    const step = advance(apart, ending.state, [done('tidy')], 2_000)
+    expect(step.state.nodes.then?.status).toBe('skipped')
+    expect(last(step)).toEqual(['execution.succeeded', null])
+  })
+
+  test('skips the others that were never reached, and closes what was open', () => {
+    const asking = contextOf({
+      nodes: [
+        node('gate', { type: 'approval', args: { title: 'Go?' } }),
+        node('sub', { type: 'subworkflow', args: { workflow_id: 'wf' } }),
+        node('free', { type: 'subworkflow', args: { workflow_id: 'wf', wait: false } }),
+        node('after'),
+        node('tidy', { finally: true }),
+      ],
+      edges: [edge('gate', 'after')],
+    })
+    const step = advance(asking, begin(asking, 0).state, [cancel], 1_000)
+    expect(commands(step).toSorted()).toEqual(['abandon sub', 'close gate', 'grace ', 'run tidy'].toSorted())
+  })
+
+  test('asks for their time again after a takeover, unless it is known', () => {
+    const again = (state: GraphState) => [...resume(context, state, UNLIMITED)].map((command) => command.do)
+    expect(again(endedBy(done('work')).state)).toContain('grace')
+    expect(again(graced(done('work')))).not.toContain('grace')
+    expect(again(graced(done('work')))).toEqual(['run', 'run'])
+  })
+})
+
+describe('what a node may have left open', () => {
+  test.each<[string, Parameters<typeof closingOf>[0], number, string[]]>([
+    ['a gate', node('n', { type: 'approval' }), 1, ['close n']],
+    ['a question', node('n', { type: 'clarification' }), 1, ['close n']],
+    ['an awaited event', node('n', { type: 'wait.event' }), 1, ['close n']],
+    ['the gates of a map', node('n', { type: 'map' }), 1, ['close n[']],
+    ['the gates of a loop that is tried again', node('n', { type: 'loop' }), 2, ['close n#2[']],
+    ['a child', node('n', { type: 'subworkflow' }), 3, ['abandon n']],
+    ['a child that goes its own way', node('n', { type: 'subworkflow', args: { wait: false } }), 1, []],
+    ['nothing', node('n'), 1, []],
+  ])('%s', (_name, what, attempt, expected) => {
+    expect(closingOf(what, attempt).map((command) => `${command.do} ${command.node}`)).toEqual(expected)
+  })
+})
+
+describe('arguments of a loop', () => {
+  test.each<[Json, boolean]>([
+    [1, true],
+    [10_000, true],
+    [10_001, false],
+    [0, false],
+    [-1, false],
+    [1.5, false],
+    ['3', false],
+    [null, false],
+  ])('max_iterations %j is taken: %s', (max, isTaken) => {
+    const read = () => loopArgs({ max_iterations: max, body: {} })
+    if (isTaken) expect(read().maxIterations).toBe(max)
+    else expect(read).toThrow(NodeFailure)
+  })
+
+  test('are what was given, and nothing else', () => {
+    expect(loopArgs({ max_iterations: 1, body: {} })).toStrictEqual({ body: {}, maxIterations: 1, state: null })
+    expect(loopArgs({ max_iterations: 1, body: {}, while: { $cel: 5 } })).not.toHaveProperty('while')
+    expect(
+      loopArgs({
+        max_iterations: 2,
+        body: {},
+        while: { $cel: 'a' },
+        until: { $cel: 'b' },
+        delay_s: 0,
+        collect: null,
+        state: { n: 1 },
+      }),
+    ).toEqual({ body: {}, maxIterations: 2, while: 'a', until: 'b', delayS: 0, collect: null, state: { n: 1 } })
+    expect(loopArgs({ max_iterations: 2, body: {}, while: true, until: null, delay_s: null })).toEqual({
+      body: {},
+      maxIterations: 2,
+      state: null,
+    })
+  })
+})
+
+describe('arguments of a map', () => {
+  test.each<[Json | undefined, number]>([
+    [undefined, 10],
+    [0, 1],
+    [1, 1],
+    [7.9, 7],
+    [100, 100],
+    [101, 100],
+    ['5', 10],
+  ])('concurrency %j is %i', (concurrency, expected) => {
+    const args = mapArgs({ items: [], body: {}, ...(concurrency !== undefined && { concurrency }) })
+    expect(args).toEqual({ items: [], body: {}, concurrency: expected, onItemError: 'fail' })
+  })
+
+  test('items are a list, and an error of one is collected only where that is said', () => {
+    expect(() => mapArgs({ items: 'a', body: {} })).toThrow(NodeFailure)
+    expect(mapArgs({ items: [1], body: {}, on_item_error: 'collect' }).onItemError).toBe('collect')
+    expect(mapArgs({ items: [1], body: {}, on_item_error: 'other' }).onItemError).toBe('fail')
+  })
+})

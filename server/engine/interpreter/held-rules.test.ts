@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest'
+import type { Json } from '#model/definition'
+import { advance, begin, type Happening } from './advance.ts'
+import { apply as applyTo } from './apply.ts'
+import { downstream } from './graph.ts'
+import {
+  count,
+  forgetMeasure,
+  type Held,
+  MAX_HELD,
+  MAX_INLINE_SIZE,
+  MAX_JOURNALLED,
+  measure,
+  measureAll,
+  NOTHING_HELD,
+  SMALL_SIZE,
+  TINY_SIZE,
+} from './held.ts'
+import { type Fact, type GraphState, nextDue } from './state.ts'
+import { contextOf, edge, node, stateOf } from './testing.ts'
+
+// What the outputs of an execution take, and which of them the journal does not hold.
+
+const apply = (state: GraphState, fact: Fact): GraphState => {
+  const copy = structuredClone(state)
+  applyTo(copy, fact)
+  return copy
+}
+
+/** A text that takes this many characters as JSON. */
+const sized = (size: number): string => 'x'.repeat(size - 2)
+const blob = (key: string, bytes: number) => ({ key, bytes, sha256: 'x' }) as never
+
+describe('counting', () => {
+  test.each<[string, number, boolean, Held]>([
+    ['nothing', 0, true, NOTHING_HELD],
+    ['tiny', TINY_SIZE, true, NOTHING_HELD],
+    ['journalled', TINY_SIZE + 1, true, { memory: TINY_SIZE + 1, journal: TINY_SIZE + 1 }],
+    ['elsewhere', TINY_SIZE + 1, false, { memory: TINY_SIZE + 1, journal: 0 }],
+  ])('%s', (_name, size, isJournalled, expected) => {
+    const held = { ...NOTHING_HELD, seen: new Set<Json>() }
+    count(held, size, 'value', isJournalled)
+    expect({ memory: held.memory, journal: held.journal }).toEqual(expected)
+  })
+
+  test('nothing is held at first', () => {
+    expect(NOTHING_HELD).toEqual({ memory: 0, journal: 0 })
+  })
+
+  test('a value that two nodes pass on is in memory once and in the journal twice', () => {
+    const value = { text: sized(1_000) }
+    const size = JSON.stringify(value).length
+    const { memory, journal } = measure(
+      stateOf({ a: { status: 'succeeded', output: value }, b: { status: 'succeeded', output: value }, c: {} }),
+    )
+    expect({ memory, journal }).toEqual({ memory: size, journal: 2 * size })
+  })
+
+  test('what is in the blob store counts by its bytes, and not in the journal', () => {
+    const { memory, journal } = measure(
+      stateOf({
+        a: { status: 'succeeded', output: null, blob: blob('k', 5_000) },
+        b: { status: 'succeeded', output: null, blob: blob('k', 5_000) },
+        c: { status: 'succeeded', output: sized(600) },
+      }),
+    )
+    expect({ memory, journal }).toEqual({ memory: 5_600, journal: 600 })
+  })
+
+  test('several graphs are added up; a finished one is measured once, until its outputs have left', () => {
+    const state = stateOf({ a: { status: 'succeeded', output: sized(1_000) } })
+    const other = stateOf({ b: { status: 'succeeded', output: sized(500) } })
+    expect(measureAll([])).toEqual(NOTHING_HELD)
+    expect(measureAll([{ state }, { state: other }])).toEqual({ memory: 1_500, journal: 1_500 })
+    state.nodes.a = { ...state.nodes.a!, output: sized(2_000) }
+    expect(measureAll([{ state }])).toEqual({ memory: 1_000, journal: 1_000 })
+    expect(measureAll([{ state, unfinished: {} }])).toEqual({ memory: 2_000, journal: 2_000 })
+    expect(measureAll([{ state }])).toEqual({ memory: 1_000, journal: 1_000 })
+    forgetMeasure(state)
+    expect(measureAll([{ state }])).toEqual({ memory: 2_000, journal: 2_000 })
+  })
+
+  test('an unfinished one is not remembered', () => {
+    const state = stateOf({ a: { status: 'succeeded', output: sized(1_000) } })
+    measureAll([{ state, unfinished: {} }])
+    state.nodes.a = { ...state.nodes.a!, output: sized(2_000) }
+    expect(measureAll([{ state }]).memory).toBe(2_000)
+  })
+})
+
+describe('which outputs leave the journal', () => {
+  const done = (id: string, output: Json): Happening => ({ kind: 'done', node: id, attempt: 1, output })
+  const step = (output: Json, elsewhere: Held = NOTHING_HELD, more = {}) => {
+    const context = contextOf({ nodes: [node('a'), node('b')], edges: [] }, { elsewhere: () => elsewhere })
+    return advance(context, begin(context, 0).state, [{ ...done('a', output), ...more } as Happening], 1)
+  }
+  const journal = (journalled: number): Held => ({ memory: 0, journal: journalled })
+
+  test.each<[string, number, Held, string[]]>([
+    ['as large as an event may hold', MAX_INLINE_SIZE, NOTHING_HELD, []],
+    ['larger than that', MAX_INLINE_SIZE + 1, NOTHING_HELD, ['a']],
+    ['the last that all events together hold', 10_000, journal(MAX_JOURNALLED - 10_000), []],
+    ['one that is too much', 10_000, journal(MAX_JOURNALLED - 9_999), ['a']],
+    ['small, although there is too much', SMALL_SIZE, journal(MAX_JOURNALLED), []],
+    ['just not small', SMALL_SIZE + 1, journal(MAX_JOURNALLED), ['a']],
+    ['tiny', TINY_SIZE, journal(MAX_JOURNALLED), []],
+  ])('%s', (_name, size, elsewhere, large) => {
+    expect(step(sized(size), elsewhere).large).toEqual(large)
+  })
+
+  test('one that is in the blob store already does not leave', () => {
+    const { large, facts } = step(null, journal(MAX_JOURNALLED), { blob: blob('k', 100_000) })
+    expect(large).toEqual([])
+    expect(facts[0]?.type).toBe('node.succeeded')
+  })
+
+  test.each<[number, string]>([
+    [MAX_HELD - 1_000, 'node.succeeded'],
+    [MAX_HELD - 999, 'node.failed'],
+  ])('with %i bytes elsewhere, a thousand more are %s', (memory, type) => {
+    const { facts } = step(sized(1_000), { memory, journal: 0 })
+    expect(facts[0]?.type).toBe(type)
+    if (type === 'node.failed') expect(facts[0]?.data).toMatchObject({ error: { code: 'result_too_large' } })
+  })
+
+  test('one that is too large is not tried again', () => {
+    const context = contextOf(
+      { nodes: [node('a', { retry: { max_attempts: 3 } as never })], edges: [] },
+      { elsewhere: () => ({ memory: MAX_HELD, journal: 0 }) },
+    )
+    const { facts } = advance(context, begin(context, 0).state, [done('a', sized(1_000))], 1)
+    expect(facts.map(({ type }) => type)).toEqual(['node.failed', 'execution.failed'])
+  })
+
+  test('a tiny one is kept however much there is', () => {
+    expect(step(sized(TINY_SIZE), { memory: MAX_HELD, journal: 0 }).facts[0]?.type).toBe('node.succeeded')
+    expect(step(sized(TINY_SIZE + 1), { memory: MAX_HELD, journal: 0 }).facts[0]?.type).toBe('node.failed')
+  })
+
+  test('in one pass, what left does not count for the next, and what stayed does', () => {
+    const context = contextOf(
+      { nodes: [node('a'), node('b')], edges: [] },
+      { elsewhere: () => journal(MAX_JOURNALLED - 20_000) },
+    )
+    const state = begin(context, 0).state
+    expect(advance(context, state, [done('a', sized(15_000)), done('b', sized(5_001))], 1).large).toEqual(['b'])
+    expect(advance(context, state, [done('a', sized(40_000)), done('b', sized(20_000))], 1).large).toEqual(['a'])
+  })
+})
+
+describe('a node that waits', () => {
+  const waiting = (wait: object) => stateOf({ n: { status: 'waiting', wait: wait as never } })
+
+  test.each<[string, ReturnType<typeof stateOf>, number | null]>([
+    ['nothing', stateOf({}), null],
+    ['a node that runs', stateOf({ n: {} }), null],
+    ['a node that runs, with a timeout', stateOf({ n: { expires: 70 } }), 70],
+    ['a timer', waiting({ kind: 'timer', until: 50 }), 50],
+    ['a child, which time does not end', waiting({ kind: 'execution' }), null],
+    ['a gate without a due time', waiting({ kind: 'approval', until: null, data: {} }), null],
+    ['a gate', waiting({ kind: 'approval', until: 60, data: {} }), 60],
+    [
+      'a timer beside a child',
+      stateOf({
+        m: { status: 'waiting', wait: { kind: 'execution' } as never },
+        n: { status: 'waiting', wait: { kind: 'timer', until: 50 } as never },
+      }),
+      50,
+    ],
+    ['one that is over', stateOf({ n: { status: 'succeeded', expires: 5 } }), null],
+    [
+      'the end of the time of finally nodes',
+      { ...stateOf({ n: { expires: 70 } }), ending: { until: 40 } as never },
+      40,
+    ],
+  ])('%s is due', (_name, state, due) => {
+    expect(nextDue(state)).toBe(due)
+  })
+
+  const progress = (data: object) => ({
+    type: 'node.progress' as const,
+    at: 100,
+    data: { node_id: 'n', ...data } as never,
+  })
+  test.each<[string, object | null, object]>([
+    ['is due later', '1970-01-01T00:00:01.000Z' as never, { until: 1_000 }],
+    ['is due no more', null, { until: null }],
+  ])('and %s', (_name, due_at, expected) => {
+    const after = apply(waiting({ kind: 'approval', until: 50, due: 500, data: {} }), progress({ due_at }))
+    expect(after.nodes.n?.wait).toMatchObject(expected)
+    expect(after.nodes.n?.wait).not.toHaveProperty('due')
+  })
+
+  test('keeps when it is due while it is looked at before', () => {
+    const after = apply(
+      waiting({ kind: 'approval', until: 50, due: 5_000, data: {} }),
+      progress({ due_at: '1970-01-01T00:00:01Z' }),
+    )
+    expect(after.nodes.n?.wait).toMatchObject({ until: 1_000, due: 5_000 })
+  })
+
+  test('a loop notes its turns, and waits between them', () => {
+    const looping = stateOf({ n: { loop: { turns: 1 } } as never })
+    expect(apply(looping, progress({ turns: 2 })).nodes.n).toMatchObject({ loop: { turns: 2 } })
+    const delayed = apply(looping, progress({ turns: 2, until: '1970-01-01T00:00:01Z' }))
+    expect(delayed.nodes.n?.wait).toEqual({ kind: 'delay', until: 1_000 })
+    expect(apply(delayed, progress({ turns: 3 })).nodes.n).not.toHaveProperty('wait')
+  })
+})
+
+test('what is downstream is found once, however many ways lead there', () => {
+  const graph = {
+    nodes: ['a', 'b', 'c', 'd', 'e'].map((id) => node(id)),
+    edges: [edge('a', 'b'), edge('a', 'c'), edge('b', 'd'), edge('c', 'd'), edge('d', 'b')],
+  }
+  expect([...downstream(graph, 'a')].toSorted()).toEqual(['a', 'b', 'c', 'd'])
+  expect([...downstream(graph, 'e')]).toEqual(['e'])
+  expect([...downstream(graph, 'gone')]).toEqual(['gone'])
+})
