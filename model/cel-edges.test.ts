@@ -120,6 +120,17 @@ test.each<[string, Json]>([
   ['1 / 0', 'refused'],
   ['[1][5] > 0 || false', 'refused'],
   ['false && [1][5] > 0', false],
+  ['math.greatest(1, 2, 3, 4, 5, 6)', 6],
+  ['math.least(8, 7, 6, 5, 4, 3, 2, 1)', 1],
+  ['math.bitShiftLeft(1, 0)', 1],
+  ['{"a": 1,}', { a: 1 }],
+  ['timestamp.parse("2 Jan 2026 3:04 am", "d MMM yyyy h:mm a")', '2026-01-02T03:04:00.000Z'],
+  ['timestamp.parse("2 Jan 2026 12:30 am", "d MMM yyyy h:mm a")', '2026-01-02T00:30:00.000Z'],
+  ['timestamp.parse("2 Jan 2026 12:30 pm", "d MMM yyyy h:mm a")', '2026-01-02T12:30:00.000Z'],
+  ['optional.ofNonZeroValue(optional.none()).hasValue()', false],
+  ['"\\U0010ffff".size()', 1],
+  ['"\\x4Z"', 'refused'],
+  ['"😀b".indexOf("b", 3)', 'refused'],
 ])('%s', (cel, expected) => {
   expect(outcome(cel)).toEqual(expected)
 })
