@@ -20,6 +20,7 @@ const READS_HERE: ReadonlySet<string> = new Set([
   'file.read',
   'state.get',
   'workspace.usage',
+  'knowledge.search',
 ])
 
 /** They ask a language model and nobody else. */

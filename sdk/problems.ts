@@ -6,7 +6,14 @@ import type { Problem } from './types.generated.ts'
 export type ProblemCode = Problem['code']
 export type FieldError = { path: string; message: string }
 
-type ProblemBody = { code?: string; detail?: string; title?: string; errors?: FieldError[]; request_id?: string }
+type ProblemBody = {
+  code?: string
+  detail?: string
+  title?: string
+  errors?: FieldError[]
+  request_id?: string
+  report?: Record<string, unknown>
+}
 
 /** A refusal of the service. The message says what to do next. */
 export class HeddleProblem extends Error {
@@ -15,6 +22,8 @@ export class HeddleProblem extends Error {
   readonly code: ProblemCode | 'unknown'
   /** The fields that are wrong, each with its path. */
   readonly errors: FieldError[]
+  /** With `activation_blocked`: what the suite and the replay of the version say. */
+  readonly report: Record<string, unknown> | null
   readonly requestId: string | null
   readonly retryAfterS: number | null
 
@@ -24,6 +33,7 @@ export class HeddleProblem extends Error {
     this.status = status
     this.code = (body.code as ProblemCode | undefined) ?? 'unknown'
     this.errors = body.errors ?? []
+    this.report = body.report ?? null
     this.requestId = body.request_id ?? null
     this.retryAfterS = retryAfterS
   }

@@ -42,6 +42,7 @@ const codes = {
   not_empty: [409, 'It still holds something'],
   idempotency_key_reused: [409, 'This idempotency key was used for another request'],
   no_active_version: [409, 'The workflow has no active version'],
+  activation_blocked: [409, 'The version has not proven itself as the workflow asks'],
   activation_required: [409, 'The workflow must be activated by its new owner'],
   runs_live: [409, 'The workflow has live executions'],
   not_waiting: [409, 'Nothing waits for this answer'],
@@ -102,7 +103,7 @@ export const titleOf = (code: Code): string => codes[code][1]
 
 export type FieldError = { path: string; message: string }
 
-type More = { retryAfterS?: number; challenge?: string; cause?: unknown }
+type More = { retryAfterS?: number; challenge?: string; cause?: unknown; report?: object }
 
 export class Problem extends Error {
   readonly code: Code
@@ -110,6 +111,8 @@ export class Problem extends Error {
   readonly retryAfterS: number | undefined
   /** With 401: how the caller can prove who they are, where it is not a bearer token. */
   readonly challenge: string | undefined
+  /** What led to the refusal, for the caller to act on. */
+  readonly report: object | undefined
 
   constructor(code: Code, detail: string, more: More & { errors?: FieldError[] } = {}) {
     super(detail, more.cause === undefined ? undefined : { cause: more.cause })
@@ -117,6 +120,7 @@ export class Problem extends Error {
     this.errors = more.errors
     this.retryAfterS = more.retryAfterS
     this.challenge = more.challenge
+    this.report = more.report
   }
 }
 

@@ -20,8 +20,9 @@ import { meterNodes } from '#areas/payments/means'
 import type { Quotas } from '#areas/payments/quotas'
 import { replayRoutes } from '#areas/replays/routes'
 import { makeReplayRunner } from '#areas/replays/runner'
-import { makeStandingInReplay } from '#areas/replays/service'
+import { findReplayProof, hasPastRuns, makeStandingInReplay } from '#areas/replays/service'
 import { stateNodes } from '#areas/state/nodes'
+import { findSuiteProof, hasSuite } from '#areas/suites/service'
 import { trialRoutes } from '#areas/trials/routes'
 import { loadTrial } from '#areas/trials/service'
 import type { KeepFile } from '#areas/webhooks/content'
@@ -202,6 +203,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     checkMore: options.checkMore,
     onDeleted: options.onDeleted,
     retentionDays: config.HEDDLE_RETENTION_DAYS,
+    proofs: { suite: findSuiteProof, hasSuite, replay: findReplayProof, hasRuns: hasPastRuns },
   })
   const replays = makeReplayRunner({
     db,

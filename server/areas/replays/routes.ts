@@ -3,7 +3,14 @@ import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page } from '#platform/http/schema'
 import { NewReplay, Replay, ReplayReport, reportQuery } from './schema.ts'
-import { cancelReplay, createReplay, getReplay, listReplays, type ReplayDependencies } from './service.ts'
+import {
+  cancelReplay,
+  createReplay,
+  getReplay,
+  listReplays,
+  type ReplayDependencies,
+  requireVersion,
+} from './service.ts'
 
 export const replayRoutes = (deps: ReplayDependencies): AnyRoute[] =>
   routes(
@@ -24,6 +31,7 @@ export const replayRoutes = (deps: ReplayDependencies): AnyRoute[] =>
         status: 202,
         location: ({ replay_id }) => `/api/replays/${replay_id}`,
         extension: true,
+        allowed: requireVersion,
         examples: { body: { filter: { status: ['succeeded'] }, limit: 1000 } },
         run: (ctx: Context, input: Parameters<typeof createReplay>[2]) => createReplay(deps, ctx, input),
       },

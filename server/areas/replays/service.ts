@@ -1,5 +1,6 @@
 import type { Json } from '#model/definition'
 import type { StandingIn } from '#platform/access/check'
+import type { Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
@@ -25,8 +26,25 @@ export const makeStandingInReplay =
     return standing === 'visible' ? undefined : standing
   }
 
+/** For activation. A replay of chosen runs or by a filter proves nothing of the others. */
+export const findReplayProof = store.findProof
+
+export const hasPastRuns = async (
+  tx: Tx,
+  { workspaceId, workflowId }: { workspaceId: string; workflowId: string },
+): Promise<boolean> =>
+  (await store.chooseRuns(tx, workspaceId, workflowId, { ids: null, filter: {}, limit: 1 })).length > 0
+
 /** Something is there to be done: the runner of this process looks at once, those of others within a second. */
 export type ReplayDependencies = { wake(): void }
+
+/** A version that is not there is not there, whatever is sent to it. */
+export async function requireVersion(
+  ctx: Context,
+  { workflow_id, version_id }: InWorkflow & { version_id: string },
+): Promise<void> {
+  if (!(await store.hasVersion(ctx.tx, ctx.workspace.workspace_id, workflow_id, version_id))) throw problem('not_found')
+}
 
 export async function createReplay(
   deps: ReplayDependencies,
@@ -34,7 +52,6 @@ export async function createReplay(
   { workflow_id, version_id, filter, execution_ids, limit }: InWorkflow & { version_id: string } & NewReplay,
 ): Promise<Replay> {
   const { workspace_id } = ctx.workspace
-  if (!(await store.hasVersion(ctx.tx, workspace_id, workflow_id, version_id))) throw problem('not_found')
   if (execution_ids && filter)
     throw invalid([{ path: '/execution_ids', message: 'cannot be given together with filter' }])
   if ((await store.countLive(ctx.tx, workspace_id)) >= MAX_LIVE)
@@ -52,7 +69,7 @@ export async function createReplay(
     replay_id: newId(),
     workflow_id,
     version_id,
-    filter: (filter ?? null) as unknown as Json,
+    filter: (ids ? { execution_ids: ids.length } : (filter ?? null)) as unknown as Json,
     wanted: ids?.length ?? limit,
     execution_ids: chosen,
     requested_by: ctx.person.user_id,

@@ -200,6 +200,18 @@ export const failReplay = (tx: Tx, { workspace_id, replay_id, epoch }: Claimed, 
     [workspace_id, replay_id, epoch, JSON.stringify(error)],
   )
 
+/** The last replay of a version that is over and asked for at least so many runs of all kinds. */
+export const findProof = (
+  tx: Tx,
+  { workspaceId, versionId, limit }: { workspaceId: string; versionId: string; limit: number },
+): Promise<{ replay_id: string; total: number; different: number; unreplayable: number } | undefined> =>
+  tx.maybe(
+    `select replay_id, cardinality(execution_ids) as total, different, unreplayable from replays
+     where workspace_id = $1 and version_id = $2 and status = 'succeeded' and wanted >= $3 and filter::text = 'null'
+     order by replay_id desc limit 1`,
+    [workspaceId, versionId, limit],
+  )
+
 export const hasVersion = async (
   tx: Tx,
   workspaceId: string,

@@ -8,6 +8,7 @@ import { listLiveOfJob } from '#engine/read'
 import type { Json, JsonObject } from '#model/definition'
 import { checkExpression } from '#model/expressions'
 import type { StandingIn } from '#platform/access/check'
+import type { Tx } from '#platform/db/pool'
 import { type FieldError, invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
@@ -32,6 +33,14 @@ export const makeStandingInSuite =
     const standing = suite && (await standingInWorkflow(ctx, suite.workflow_id))
     return standing === 'visible' ? undefined : standing
   }
+
+/** For activation: the last run of the suite on a version that is over. */
+export const findSuiteProof = store.findProof
+
+export const hasSuite = async (
+  tx: Tx,
+  { workspaceId, workflowId, suiteId }: { workspaceId: string; workflowId: string; suiteId: string },
+): Promise<boolean> => (await store.findSuite(tx, workspaceId, suiteId))?.workflow_id === workflowId
 
 export type SuitesOptions = {
   datasets: Pick<DatasetUse, 'findPointed'>

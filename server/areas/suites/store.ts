@@ -88,6 +88,17 @@ export const findRun = async (
     [workspaceId, suiteId, runId],
   )
 
+export const findProof = (
+  tx: Tx,
+  { workspaceId, versionId, suiteId }: { workspaceId: string; versionId: string; suiteId: string },
+): Promise<{ run_id: string; score: number | null } | undefined> =>
+  tx.maybe(
+    `select r.run_id, case when r.status = 'succeeded' and r.total > 0 then c.passed::float8 / r.total end as score
+     from ${runTables} where r.workspace_id = $1 and r.suite_id = $2 and r.version_id = $3 and r.finished_at is not null
+     order by r.run_id desc limit 1`,
+    [workspaceId, suiteId, versionId],
+  )
+
 /** Newest first. */
 export const listRuns = (
   tx: Tx,

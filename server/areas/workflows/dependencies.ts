@@ -1,5 +1,6 @@
 import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
+import type { Proofs } from './activation.ts'
 import type { DefinitionCheckDependencies, makeDefinitionCheck } from './definition-check.ts'
 import type { SystemWorkflow } from './system.ts'
 
@@ -10,6 +11,8 @@ export type WorkflowDependencies = DefinitionCheckDependencies & {
   onDeleted: ((tx: Tx, workspaceId: string, workflowId: string) => Promise<void>)[]
   /** How long the service keeps ended executions: none can ask for more. */
   retentionDays: number
+  /** What a version shows before it is activated. */
+  proofs: Proofs
 }
 
 /** What the verbs of workflows and versions need. */

@@ -8,6 +8,11 @@ const Role = z.enum(ROLES)
 /** A workflow's id: a TypeID, or the slug of a system workflow. */
 const WorkflowId = id('wf')
 
+const activationReplay = {
+  limit: z.number().int().min(1).max(1000).describe('How many past runs the replay must be asked for'),
+  max_different: z.number().int().min(0).max(1000).describe('How many of them may be different'),
+}
+
 export const Settings = z.strictObject({
   timeout_s: z
     .number()
@@ -28,6 +33,14 @@ export const Settings = z.strictObject({
     .max(20)
     .optional()
     .describe('Names of events (`POST /api/events`) that start it'),
+  activation: z
+    .strictObject({
+      suite_id: reference('suite').optional(),
+      min_score: z.number().min(0).max(1).optional().describe('Part of the cases that must pass; 1 unless given'),
+      replay: z.strictObject(activationReplay).optional().describe('A replay over so many past runs'),
+    })
+    .optional()
+    .describe('What a version must show before it is activated (409 `activation_blocked` otherwise)'),
 })
 
 /** A merge patch: null clears one. */
@@ -38,6 +51,7 @@ const SettingsPatch = z.strictObject({
   error_workflow_id: Settings.shape.error_workflow_id.nullable(),
   finally_grace_s: Settings.shape.finally_grace_s.nullable(),
   on_event: Settings.shape.on_event.nullable(),
+  activation: Settings.shape.activation.nullable().describe('What a version must show before it is activated'),
 })
 
 export const Workflow = z
@@ -65,6 +79,14 @@ export const Workflow = z
       error_workflow_id: id('wf').optional(),
       finally_grace_s: z.number().optional(),
       on_event: z.array(z.string()).optional(),
+      activation: z
+        .object({
+          suite_id: id('suite').optional(),
+          min_score: z.number().optional().describe('Part of the cases that must pass'),
+          replay: z.object(activationReplay).optional().describe('A replay over so many past runs'),
+        })
+        .optional()
+        .describe('What a version must show before it is activated'),
     }),
     /** Of one system workflow, which no version holds: what it takes and does. */
     definition: definition().optional(),

@@ -55,8 +55,22 @@ async function checkPeople(ctx: Context, members: { user_id: string }[] | null |
   if (repeated !== -1) throw invalid([{ path: `/members/${repeated}/user_id`, message: 'is named twice' }])
 }
 
+/** A suite of another workflow says nothing of this one. */
+async function checkSuite(
+  proofs: Deps['proofs'],
+  ctx: Context,
+  suiteId: string | undefined,
+  present: Workflow | undefined,
+): Promise<void> {
+  if (suiteId === undefined) return
+  const { workspace_id: workspaceId } = ctx.workspace
+  const isKnown =
+    present !== undefined && (await proofs.hasSuite(ctx.tx, { workspaceId, workflowId: present.workflow_id, suiteId }))
+  if (!isKnown) throw unknownReference('/settings/activation/suite_id')
+}
+
 async function checkSettings(
-  { retentionDays }: { retentionDays: number },
+  { retentionDays, proofs }: Pick<Deps, 'retentionDays' | 'proofs'>,
   ctx: Context,
   settings: store.SettingsPatch | null | undefined,
   present?: Workflow,
@@ -66,6 +80,7 @@ async function checkSettings(
     const message = `must be at most ${retentionDays} (HEDDLE_RETENTION_DAYS)`
     throw invalid([{ path: '/settings/retention_days', message }])
   }
+  await checkSuite(proofs, ctx, settings?.activation?.suite_id, present)
   const errorWorkflow = settings?.error_workflow_id
   if (errorWorkflow == null || errorWorkflow === present?.settings.error_workflow_id) return
   if (errorWorkflow === present?.workflow_id)

@@ -3,6 +3,7 @@ import { nudge } from '#engine/nudges'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { pageRows } from '#platform/http/page'
+import type { ActivationRule } from './activation.ts'
 import type { Version, Workflow } from './schema.ts'
 
 export type WorkflowSettings = {
@@ -12,6 +13,7 @@ export type WorkflowSettings = {
   error_workflow_id?: string
   finally_grace_s?: number
   on_event?: string[]
+  activation?: ActivationRule
 }
 
 export type SettingsPatch = { [name in keyof WorkflowSettings]?: WorkflowSettings[name] | null | undefined }

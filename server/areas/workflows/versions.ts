@@ -9,6 +9,7 @@ import type { Context } from '#platform/http/context'
 import { decodeCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { newId, toWire } from '#platform/ids'
+import { type ActivationRule, requireProof } from './activation.ts'
 import { type ById, type Deps, refuseSystem } from './dependencies.ts'
 import { type DefinitionWarning, warnOfUnopenableGates } from './gate-warnings.ts'
 import { getWorkflow } from './get-workflow.ts'
@@ -88,6 +89,7 @@ export async function createVersion(
   const warnings = await warningsOf(ctx, await getWorkflow(deps, ctx, { workflow_id }), checked)
   const version = await addVersion(ctx, workflow_id, checked, note ?? null)
   if (version.number > 1 && !activate) return { ...version, ...warnings }
+  await proveVersion(deps, ctx, workflow_id, version.version_id)
   await makeActive(ctx, workflow_id, version)
   return { ...version, active: true, activated_by: ctx.person.user_id, ...warnings }
 }
@@ -98,6 +100,11 @@ export async function getVersion(ctx: Context, { workflow_id, version_id }: ById
   return version
 }
 
+async function proveVersion(deps: Deps, ctx: Context, workflowId: string, versionId: string): Promise<void> {
+  const { settings } = await getWorkflow(deps, ctx, { workflow_id: workflowId })
+  await requireProof(deps.proofs, ctx, settings.activation as ActivationRule | undefined, { workflowId, versionId })
+}
+
 export async function activateVersion(
   deps: Deps,
   ctx: Context,
@@ -106,6 +113,7 @@ export async function activateVersion(
   refuseSystem(deps.system, workflow_id)
   await store.lockWorkflow(ctx.tx, ctx.workspace.workspace_id, workflow_id)
   const version = await getVersion(ctx, { workflow_id, version_id })
+  await proveVersion(deps, ctx, workflow_id, version_id)
   await makeActive(ctx, workflow_id, version)
   return { ...version, active: true, activated_by: ctx.person.user_id }
 }

@@ -43,6 +43,7 @@ export function problemAnswer(error: Problem, requestId: string): Answer {
     code: error.code,
     request_id: requestId,
     ...(error.errors && { errors: error.errors }),
+    ...(error.report && { report: error.report }),
   }
   const headers: Record<string, string> = {
     'content-type': 'application/problem+json; charset=utf-8',

@@ -155,6 +155,11 @@ export const problemSchema: Schema = {
     detail: { type: 'string', description: 'What to do next' },
     code: { type: 'string', enum: [...allCodes].sort((a, b) => statusOf(a) - statusOf(b)) },
     request_id: { type: 'string' },
+    report: {
+      type: 'object',
+      additionalProperties: true,
+      description: 'With `activation_blocked`: what the suite and the replay of the version say',
+    },
     errors: {
       type: 'array',
       items: {
