@@ -17,6 +17,7 @@ let file: string
 let workflow: string
 let execution: string
 let receipt: string
+let n8n: string
 
 const definition = (node: object) => ({ nodes: [{ id: 'a', ...node }], edges: [], output: 1 })
 const set = definition({ type: 'set', args: { values: {} } })
@@ -26,6 +27,16 @@ beforeAll(async () => {
   folder = await makeTemporaryDirectory()
   file = join(folder.path, 'one.json')
   await writeFile(file, JSON.stringify({ heddle: 'workflow/1', name: 'Imported', definition: set }))
+  n8n = join(folder.path, 'n8n.json')
+  const from = { name: 'Start', type: 'n8n-nodes-base.manualTrigger', parameters: {} }
+  const to = {
+    name: 'Greet',
+    type: 'n8n-nodes-base.set',
+    typeVersion: 3.4,
+    parameters: { assignments: { assignments: [{ name: 'hello', value: '={{ $json.who }}', type: 'string' }] } },
+  }
+  const connections = { Start: { main: [[{ node: 'Greet', type: 'main', index: 0 }]] } }
+  await writeFile(n8n, JSON.stringify({ name: 'From n8n', nodes: [from, to], connections }))
   const make = async (name: string, of: object): Promise<string> =>
     (await world.owner.call('POST', '/api/workflows', { body: { name, definition: of } })).body.workflow_id
   workflow = await make('Mirror', set)
@@ -78,6 +89,7 @@ const working: Record<string, { words: () => string[]; fields: string[] }> = {
     fields: ['file', 'warnings', 'workflow_id'],
   },
   import: { words: () => [file], fields: ['active', 'created', 'number', 'version_id', 'warnings', 'workflow_id'] },
+  'import n8n': { words: () => [n8n], fields: ['workflows'] },
   pull: { words: () => [join(folder.path, 'flows')], fields: ['dry_run', 'workflows'] },
   push: { words: () => [join(folder.path, 'flows')], fields: ['dry_run', 'workflows'] },
   receipt: { words: () => [execution, '--to', join(folder.path, 'receipt.json')], fields: ['file'] },
@@ -153,6 +165,36 @@ describe('every command', () => {
     },
     30_000,
   )
+})
+
+describe('import n8n', () => {
+  test('creates a workflow that runs as it did', async () => {
+    const told = await heddle('import', 'n8n', n8n, '--json')
+    expect(told.exit).toBe(0)
+    const [made] = JSON.parse(told.stdout).workflows
+    expect(made.report).toEqual([
+      expect.objectContaining({ node: 'Start', outcome: 'converted' }),
+      expect.objectContaining({ node: 'Greet', outcome: 'converted' }),
+    ])
+    const ran = await world.owner.call('POST', `/api/workflows/${made.workflow_id}/run?wait_s=30`, {
+      body: { input: { who: 'Ann' } },
+    })
+    expect(ran.body).toMatchObject({ status: 'succeeded' })
+    expect(ran.body.results).toEqual({ hello: 'Ann' })
+  })
+
+  test('writes documents with --out, and names a file that is none', async () => {
+    const flows = join(folder.path, 'from-n8n')
+    await mkdir(flows)
+    await writeFile(join(flows, 'one.json'), await readFile(n8n, 'utf8'))
+    await writeFile(join(flows, 'two.json'), '{"nodes": 1}')
+    const out = join(folder.path, 'documents')
+    const told = await heddle('import', 'n8n', flows, '--out', out, '--json')
+    expect(told.exit).toBe(1)
+    const [one, two] = JSON.parse(told.stdout).workflows
+    expect(two.problem).toContain('not a workflow of n8n')
+    expect(JSON.parse(await readFile(one.document, 'utf8'))).toMatchObject({ heddle: 'workflow/1', name: 'From n8n' })
+  })
 })
 
 describe('exit codes', () => {

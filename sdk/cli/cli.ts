@@ -31,6 +31,9 @@ const isCommand = (arg: string): boolean => arg === 'help' || Object.hasOwn(comm
 /** The command comes first, or after options that every command has: `heddle --json list`. */
 function split(args: string[]): { name: string; rest: string[] } {
   const at = args[0]?.startsWith('-') ? args.findIndex(isCommand) : 0
+  const pair = `${args[at]} ${args[at + 1]}`
+  if (Object.hasOwn(commands, pair))
+    return { name: pair, rest: args.filter((_, index) => index !== at && index !== at + 1) }
   const name = args[at] ?? 'help'
   return { name, rest: args.filter((_, index) => index !== at) }
 }
@@ -40,7 +43,11 @@ export async function main(args: string[]): Promise<number> {
   const { name, rest } = split(args)
   const isJson = args.includes('--json')
   try {
-    if (name === 'help') return help(rest.find((arg) => arg !== '--json' && arg !== '--help' && arg !== '-h'))
+    if (name === 'help') {
+      const words = rest.filter((arg) => !arg.startsWith('-'))
+      const pair = words.slice(0, 2).join(' ')
+      return help(Object.hasOwn(commands, pair) ? pair : words[0])
+    }
     const command = Object.hasOwn(commands, name) ? commands[name]! : undefined
     if (!command) throw new UsageError(`There is no command "${name}". See: heddle help`)
     const { words, values } = read(name, command, rest)

@@ -1,5 +1,6 @@
 import { type Command, UsageError } from './command.ts'
 import { exportWorkflow, importWorkflow } from './files.ts'
+import { importN8n } from './import-n8n.ts'
 import { keys } from './keys.ts'
 import { login } from './login.ts'
 import { receipt, verify } from './receipts.ts'
@@ -27,6 +28,7 @@ export const commands: Record<string, Command> = {
   logs,
   export: exportWorkflow,
   import: importWorkflow,
+  'import n8n': importN8n,
   pull: pullCommand,
   push: pushCommand,
   receipt,

@@ -12,6 +12,7 @@ import { Page } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { ImportN8nButton } from './import-n8n.tsx'
 import { ImportButton } from './portable.tsx'
 import { StarterCards } from './starter-cards.tsx'
 
@@ -32,6 +33,7 @@ export function WorkflowsPage() {
         canWrite && (
           <>
             <ImportButton />
+            <ImportN8nButton />
             <ButtonLink to="/workflows/new" look="primary" icon={Plus}>
               New workflow
             </ButtonLink>

@@ -1,0 +1,391 @@
+import type { Definition, Json, JsonObject, Node } from '../definition.ts'
+import { validateDefinition } from '../graph.ts'
+import { isObject } from '../json.ts'
+import {
+  areExclusive,
+  chosenOf,
+  commonSame,
+  type Exit,
+  type Flow,
+  flattened,
+  ofOne,
+  orEmpty,
+  outputOf,
+} from './flow.ts'
+import { NotConvertible, NotFilled } from './js-ast.ts'
+import { handlerOf } from './nodes/table.ts'
+import { celOut, isReserved, pathOut, toValue } from './out.ts'
+import { bodyPort, isNote, type Plan, planOf } from './plan.ts'
+import { withoutSecrets } from './secrets.ts'
+import { connect, type Sink, Step, type Work } from './step.ts'
+import type { Converted, ConvertOptions, CredentialWanted, N8nNode, N8nWorkflow } from './types.ts'
+
+const START = 'what_started'
+
+/** A workflow of n8n as one of ours. What has no counterpart is named in the report; a run fails there. */
+export function convertN8n(workflow: N8nWorkflow, options: ConvertOptions): Converted {
+  const conversion = new Conversion(workflow, options)
+  return conversion.run()
+}
+
+type Known = { exits: Exit[]; flow: Flow; before: ReadonlySet<string> }
+
+class Conversion {
+  private readonly workflow: N8nWorkflow
+  private readonly options: ConvertOptions
+  private readonly plan: Plan
+  private readonly known = new Map<string, Known>()
+  private readonly ids = new Set<string>([START])
+  private readonly work: Work
+  /** The nodes that are before the one under way. */
+  private before: ReadonlySet<string> = new Set()
+
+  constructor(workflow: N8nWorkflow, options: ConvertOptions) {
+    this.workflow = workflow
+    this.options = options
+    this.plan = planOf(workflow)
+    this.work = {
+      workflowName: workflow.name,
+      services: options.services,
+      uniqueId: (name) => this.uniqueId(name),
+      report: [],
+      credentials: [],
+      triggers: [],
+      attached: (name) => this.plan.attached(name),
+      view: (name) => this.view(name),
+    }
+  }
+
+  private uniqueId(name: string): string {
+    const plain = name
+      .normalize('NFKD')
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '_')
+      .replaceAll(/^_+|_+$/g, '')
+      .slice(0, 40)
+    const base =
+      plain === ''
+        ? 'node'
+        : isReserved(plain)
+          ? `${plain}_node`
+          : plain in Object.prototype || /^\d/.test(plain)
+            ? `n_${plain}`
+            : plain
+    let id = base
+    for (let number = 2; this.ids.has(id); number += 1) id = `${base}_${number}`
+    this.ids.add(id)
+    return id
+  }
+
+  private view(name: string): { exits: Exit[]; flow: Flow } {
+    const found = this.known.get(name)
+    if (!this.plan.nodes.has(name)) throw new NotConvertible(`there is no node "${name.slice(0, 80)}"`)
+    if (!found || !this.before.has(name))
+      throw new NotConvertible(`"${name.slice(0, 80)}" has not run before, or runs inside a loop`)
+    return found
+  }
+
+  run(): Converted {
+    const sink: Sink = { nodes: [], edges: [] }
+    if (this.plan.triggers.length > 1) this.addStart(sink)
+    this.region(this.plan.top, sink, new Set())
+    for (const { from, to } of this.plan.dropped) this.reportDropped(from, to)
+    for (const name of this.plan.unreachable) {
+      const { type } = this.plan.nodes.get(name)!
+      this.work.report.push({ node: name, type, outcome: 'remark', why: 'no trigger leads to it, so it is left out' })
+    }
+    const notes = this.workflow.nodes
+      .filter(isNote)
+      .map(({ parameters }) => withoutSecrets(String(parameters.content ?? '')).text.slice(0, 5_000))
+    const output = this.output()
+    const graph = { nodes: sink.nodes, edges: sink.edges, ...(output !== undefined && { output }) }
+    const definition = accepted({ ...graph, layout: layoutOf(this.workflow, notes) }, this.options, this.work)
+    return {
+      name: this.workflow.name,
+      definition,
+      notes,
+      credentials: credentialsOf(definition, this.work),
+      triggers: this.work.triggers,
+      report: this.work.report,
+    }
+  }
+
+  /** What the last nodes gave: the item or the items of the only one, or all of them by id. */
+  private output(): Json | undefined {
+    const last = [...this.plan.top].flatMap((name) =>
+      this.plan.from(name).length === 0 ? (this.known.get(name)?.exits.slice(0, 1) ?? []) : [],
+    )
+    const values = last.slice(0, 20).flatMap(({ node, one, list }) => {
+      const value = one ?? list
+      return value.cel.length < 1_000 ? [[node, toValue(value)] as const] : []
+    })
+    return values.length === 1 ? values[0]![1] : values.length === 0 ? undefined : Object.fromEntries(values)
+  }
+
+  private reportDropped(from: string, to: string): void {
+    const why = `the connection from "${from.slice(0, 80)}" to "${to.slice(0, 80)}" closes a circle or leaves a loop: build it with a loop node`
+    const line = this.work.report.find(({ node }) => node === from)
+    if (!line) return
+    line.why = line.outcome === 'by_hand' ? `${line.why}; ${why}` : why
+    line.outcome = 'by_hand'
+  }
+
+  /** Only one trigger starts a run of n8n: `input.start` says which one, the first unless told. */
+  private addStart(sink: Sink): void {
+    const [, ...others] = this.plan.triggers
+    const cases = others.map((name) => ({
+      port: this.portOf(name),
+      when: { $cel: `input?.start.orValue("") == ${JSON.stringify(this.portOf(name))}` },
+    }))
+    sink.nodes.push({ id: START, type: 'branch', name: 'What started it', args: { cases: cases.slice(0, 50) } })
+  }
+
+  private portOf(trigger: string): string {
+    return `trigger_${this.plan.triggers.indexOf(trigger) + 1}`
+  }
+
+  private region(
+    names: ReadonlySet<string>,
+    sink: Sink,
+    before: ReadonlySet<string>,
+    entries: ReadonlyMap<string, Exit[]> = new Map(),
+  ): void {
+    for (const name of this.plan.order(names)) {
+      const node = this.plan.nodes.get(name)!
+      const edges = this.plan.into(name).filter(({ from }) => this.plan.bodies.get(name)?.has(from) !== true)
+      const arriving = edges.flatMap(({ from, port, slot }) => {
+        const exit = this.known.get(from)?.exits[port]
+        return exit && names.has(from) ? [{ slot, exit }] : []
+      })
+      const given = entries.get(name) ?? []
+      const slots = Math.max(0, ...arriving.map(({ slot }) => slot)) + 1
+      const inputs = Array.from({ length: Math.min(slots, 10) }, (_, slot) =>
+        arriving.filter((one) => one.slot === slot).map(({ exit }) => exit),
+      )
+      const exits = [...given, ...arriving.map(({ exit }) => exit)]
+      const isRoot = edges.length === 0 && given.length === 0
+      if (exits.length === 0 && !isRoot) {
+        this.work.report.push({
+          node: name,
+          type: node.type,
+          outcome: 'by_hand',
+          why: 'what leads to it could not be converted',
+        })
+        continue
+      }
+      this.before = new Set([
+        ...before,
+        ...edges.flatMap(({ from }) => [from, ...(this.known.get(from)?.before ?? [])]),
+      ])
+      const seen = this.before
+      this.known.set(name, {
+        ...this.convertNode(node, exits, [[...given, ...(inputs[0] ?? [])], ...inputs.slice(1)], sink, isRoot),
+        before: seen,
+      })
+    }
+  }
+
+  private convertNode(
+    node: N8nNode,
+    exits: Exit[],
+    inputs: Exit[][],
+    sink: Sink,
+    isRoot: boolean,
+  ): { exits: Exit[]; flow: Flow } {
+    const entries =
+      isRoot && this.plan.triggers.length > 1 && this.plan.triggers.includes(node.name)
+        ? [this.startExit(node.name)]
+        : exits
+    const isMerge = node.type.endsWith('.merge')
+    const joined = isRoot || isMerge || exits.length < 2 ? undefined : this.joined(exits, sink, node)
+    const input = joined ?? exits[0] ?? rootFlow()
+    const step = new Step(node, input, inputs, joined ? [joined] : entries, sink, this.work)
+    const found = node.disabled
+      ? this.skipped(step)
+      : this.plan.bodies.has(node.name)
+        ? this.loop(step, sink)
+        : convertWith(step)
+    step.finish()
+    return { exits: found, flow: found[0] ?? step.passed() }
+  }
+
+  private startExit(name: string): Exit {
+    const port = this.plan.triggers[0] === name ? 'default' : this.portOf(name)
+    return { ...rootFlow(), node: START, port, chosen: new Map([[START, port]]) }
+  }
+
+  /** What several connections bring together, as a node of its own. */
+  private joined(given: Exit[], sink: Sink, { name }: N8nNode): Exit {
+    const exits = [...given].sort(deepestFirst)
+    const same = commonSame(exits)
+    const id = this.uniqueId(`${name}_input`)
+    const isOne = exits.every(({ one }) => one) && areExclusive(exits)
+    const values: Json = isOne
+      ? {
+          item: {
+            $cel: exits
+              .slice(0, -1)
+              .reduceRight((rest, exit) => `(${ranOf(exit)} ? ${exit.one!.cel} : ${rest})`, exits.at(-1)!.one!.cel),
+          },
+        }
+      : { items: { $cel: exits.map(orEmpty).join(' + ') } }
+    sink.nodes.push({ id, type: 'set', name: `Input of ${name}`.slice(0, 200), args: { values } })
+    connect(sink, exits, id)
+    const flow: Flow = isOne
+      ? { ...ofOne(pathOut(['nodes', id, 'output', 'item'])), same, aligned: new Map() }
+      : { list: pathOut(['nodes', id, 'output', 'items'], 'list'), same, aligned: new Map() }
+    return { ...flow, node: id, chosen: chosenOf(exits) }
+  }
+
+  private skipped(step: Step): Exit[] {
+    step.remark('it is disabled in n8n, so items pass it by')
+    const flow = step.passed()
+    step.add('set', { values: flow.one ? { item: step.guarded(flow.one) } : { items: step.guarded(flow.list) } })
+    const out = pathOut(['nodes', step.id, 'output', flow.one ? 'item' : 'items'])
+    return [step.exit({ ...flow, ...(flow.one ? ofOne(out) : { list: { ...out, type: 'list' } }) })]
+  }
+
+  /** A loop over items: a map with one item, or one batch, at a time. */
+  private loop(step: Step, _sink: Sink): Exit[] {
+    const { node, input } = step
+    const size = Number(node.parameters.batchSize ?? 1) || 1
+    const body = this.plan.bodies.get(node.name)!
+    const inner: Sink = { nodes: [], edges: [] }
+    const current = this.uniqueId(`${step.id}_item`)
+    inner.nodes.push({
+      id: current,
+      type: 'set',
+      name: node.name.slice(0, 200),
+      args: { values: { item: { $ref: 'item' }, index: { $ref: 'index' } } },
+    })
+    const here = pathOut(['nodes', current, 'output', 'item'])
+    const position = pathOut(['nodes', current, 'output', 'index']).cel
+    const aligned = new Map(size > 1 ? [] : [...input.aligned].map(([name, at]) => [name, () => at(position)] as const))
+    for (const name of size > 1 ? [] : input.same) if (!aligned.has(name)) aligned.set(name, () => position)
+    const same = new Set([...(size > 1 ? [] : input.same), node.name])
+    const entry: Exit = {
+      ...(size > 1 ? { list: { ...here, type: 'list' as const } } : ofOne(here)),
+      same,
+      aligned,
+      node: current,
+      chosen: new Map(),
+    }
+    const into = new Map<string, Exit[]>()
+    for (const edge of this.plan.from(node.name))
+      if (edge.port === bodyPort(node) && body.has(edge.to)) into.set(edge.to, [entry])
+    const outside = this.before
+    this.known.set(node.name, { exits: [], flow: entry, before: outside })
+    this.region(body, inner, new Set([...outside, node.name]), into)
+    this.before = outside
+    const returning = this.plan
+      .into(node.name)
+      .flatMap(({ from, port }) => (body.has(from) ? (this.known.get(from)?.exits[port] ?? []) : []))
+    const one = returning.length === 1 ? returning[0]!.one : undefined
+    const output =
+      returning.length === 0
+        ? []
+        : one
+          ? step.guarded(one)
+          : step.guarded(celOut(returning.map(orEmpty).join(' + ') || '[]', 'list'))
+    const items =
+      size > 1
+        ? celOut(
+            `cel.bind(v, ${input.list.cel}, lists.range(math.ceil(size(v) / ${size})).map(n, v.slice(n * ${size}, n * ${size} + ${size})))`,
+            'list',
+          )
+        : input.list
+    step.add('map', {
+      items: step.guarded(items),
+      concurrency: 1,
+      body: { nodes: inner.nodes, edges: inner.edges, output } as unknown as JsonObject,
+    })
+    for (const name of body) this.known.delete(name)
+    const whole = outputOf(step.id)
+    const done = step.exit(
+      one && size === 1 ? { list: { ...whole, type: 'list' }, aligned: input.aligned } : { list: flattened(whole) },
+    )
+    return bodyPort(node) === 1 ? [done] : [done, done]
+  }
+}
+
+/** A branch has an output whichever port it left by: what comes after one of its ports is asked first. */
+const deepestFirst = (a: Exit, b: Exit): number =>
+  Number(a.port !== undefined) - Number(b.port !== undefined) || b.chosen.size - a.chosen.size
+const ranOf = ({ node }: Exit): string => `${outputOf(node).cel} != null`
+
+const rootFlow = (): Flow => ({ ...ofOne(pathOut(['input'])), same: new Set(), aligned: new Map() })
+
+function convertWith(step: Step): Exit[] {
+  try {
+    return handlerOf(step)(step)
+  } catch (error) {
+    if (error instanceof NotConvertible) return step.placeholder(error.message, error instanceof NotFilled)
+    throw error
+  }
+}
+
+/** Where notes and nodes stood, for the canvas. */
+function layoutOf({ nodes }: N8nWorkflow, notes: string[]): JsonObject {
+  const stuck = nodes.filter(isNote)
+  return notes.length === 0
+    ? {}
+    : { notes: notes.slice(0, 100).map((text, at) => ({ text, x: stuck[at]!.position[0], y: stuck[at]!.position[1] })) }
+}
+
+/** Whatever our validation refuses becomes a node to be done by hand, until nothing is refused. */
+function accepted(definition: Definition, { kinds }: ConvertOptions, work: Work): Definition {
+  let current = definition
+  for (let round = 0; round < 8; round += 1) {
+    const result = validateDefinition(current, kinds)
+    if (result.ok) return result.definition
+    const wrong = new Map<number, string>()
+    for (const { path, message } of result.errors) {
+      const [, index] = /^\/nodes\/(\d+)/.exec(path) ?? []
+      if (index !== undefined && !wrong.has(Number(index)))
+        wrong.set(Number(index), `${path.replace(/^\/nodes\/\d+/, '')} ${message}`)
+    }
+    const edges = new Set(result.errors.flatMap(({ path }) => /^\/edges\/(\d+)/.exec(path)?.[1] ?? []).map(Number))
+    const isOutput = result.errors.some(({ path }) => path.startsWith('/output'))
+    if (wrong.size === 0 && edges.size === 0 && !isOutput) return current
+    const { output, ...rest } = current
+    current = {
+      ...rest,
+      ...(output !== undefined && !isOutput && { output }),
+      nodes: current.nodes.map((node, index) => (wrong.has(index) ? refused(node, wrong.get(index)!, work) : node)),
+      edges: current.edges.filter((_, index) => !edges.has(index)),
+    }
+  }
+  return current
+}
+
+function refused(node: Node, why: string, { report }: Work): Node {
+  const line = report.find(({ node: name }) => name === node.name || node.name === `Input of ${name}`)
+  if (line) {
+    line.outcome = 'by_hand'
+    line.why = line.why === '' ? why.slice(0, 300) : `${line.why}; ${why.slice(0, 300)}`
+  }
+  const source = `throw new Error(${JSON.stringify(`To do by hand: ${node.name ?? node.id}. ${why}`.slice(0, 500))})`
+  return { id: node.id, type: 'code', ...(node.name && { name: node.name }), args: { source } }
+}
+
+/** The credentials that nodes of the definition want, by name, with pointers to their arguments. */
+function credentialsOf(definition: Definition, work: Work): CredentialWanted[] {
+  const wanted = new Map<string, CredentialWanted>()
+  const visit = (nodes: readonly Node[], path: string): void => {
+    for (const [index, node] of nodes.entries()) {
+      const where = `${path}/nodes/${index}/args`
+      for (const found of work.credentials) {
+        if (found.node.id !== node.id || found.node.type !== node.type) continue
+        const key = `${found.kind}\n${found.name}`
+        const line = wanted.get(key) ?? { name: found.name, kind: found.kind, paths: [] }
+        line.paths.push(where)
+        wanted.set(key, line)
+      }
+      const body = node.args?.body
+      if ((node.type === 'map' || node.type === 'loop') && isObject(body) && Array.isArray(body.nodes))
+        visit(body.nodes as unknown as Node[], `${where}/body`)
+    }
+  }
+  visit(definition.nodes, '')
+  return [...wanted.values()]
+}

@@ -1,0 +1,37 @@
+import type { Definition, Json } from '../definition.ts'
+import { isObject } from '../json.ts'
+import type { Converted, CredentialWanted } from './types.ts'
+
+/** The definition with something in the place of each credential that it wants: a name for a document, or an id. */
+export function withCredentials(
+  definition: Definition,
+  wanted: readonly CredentialWanted[],
+  choose: (one: CredentialWanted) => Json | undefined,
+): Definition {
+  const chosen = new Map(wanted.flatMap((one) => one.paths.map((path) => [path, choose(one)] as const)))
+  const visit = (value: Json, path: string): Json => {
+    if (Array.isArray(value)) return value.map((item, at) => visit(item, `${path}/${at}`))
+    if (!isObject(value)) return value
+    const copy = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, visit(item, `${path}/${key}`)]))
+    const found = chosen.get(path)
+    return found === undefined ? copy : { ...copy, credential_id: found }
+  }
+  return visit(definition as unknown as Json, '') as unknown as Definition
+}
+
+/** As `heddle import` and `heddle push` take it: credentials by their names. */
+export const documentOf = ({ name, definition, credentials }: Converted) => ({
+  heddle: 'workflow/1',
+  name,
+  definition: withCredentials(definition, credentials, (one) => ({ $name: one.name, kind: 'credential' })),
+})
+
+/** How many nodes came out in which way. */
+export function summaryOf({ report }: Pick<Converted, 'report'>): {
+  converted: number
+  remark: number
+  by_hand: number
+} {
+  const count = (wanted: string): number => report.filter(({ outcome }) => outcome === wanted).length
+  return { converted: count('converted'), remark: count('remark'), by_hand: count('by_hand') }
+}

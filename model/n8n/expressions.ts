@@ -1,0 +1,425 @@
+import { asTime, luxonCall, NOW, TODAY, timeMember } from './dates.ts'
+import { type Js, NotConvertible } from './js-ast.ts'
+import { parseJs } from './js-parser.ts'
+import { type Convert, methodOf } from './methods.ts'
+import {
+  asItem,
+  asItems,
+  celOut,
+  fieldsOut,
+  member,
+  NULL,
+  type Out,
+  pathOut,
+  quote,
+  textOf,
+  textOut,
+  truth,
+  type View,
+} from './out.ts'
+
+/** What the expressions of one node can read. */
+export type Scope = {
+  /** The current item; null where a node runs over no items. */
+  input: View
+  /** The position of the current item. */
+  index: Out
+  workflowName: string
+  /** Another node of n8n; throws where it cannot have run before. */
+  node(name: string): View
+  /** A remark for the report. */
+  remark(why: string): void
+}
+
+type Locals = ReadonlyMap<string, Out>
+
+const TAKEN = new Set([
+  'input',
+  'item',
+  'index',
+  'nodes',
+  'execution',
+  'vars',
+  'state',
+  'turn',
+  'callbacks',
+  'x',
+  'v',
+  'k',
+  'type',
+  'size',
+  'string',
+  'int',
+  'double',
+  'list',
+  'map',
+  'math',
+  'json',
+  'url',
+  'in',
+  'as',
+  'for',
+  'if',
+  'let',
+  'var',
+  'now',
+  'has',
+  'all',
+  'cel',
+])
+
+const OPERATORS: Record<string, string> = {
+  '===': '==',
+  '!==': '!=',
+  '==': '==',
+  '!=': '!=',
+  '<': '<',
+  '<=': '<=',
+  '>': '>',
+  '>=': '>=',
+  '-': '-',
+  '*': '*',
+  '/': '/',
+  '%': '%',
+}
+
+class Translator {
+  private readonly scope: Scope
+  private readonly locals: Locals
+
+  constructor(scope: Scope, locals: Locals) {
+    this.scope = scope
+    this.locals = locals
+  }
+
+  private readonly convert: Convert = Object.assign((js: Js): Out => this.translate(js), {
+    inside: (list: Out, js: Js | undefined) => this.inside(list, js),
+  })
+
+  private inside(list: Out, js: Js | undefined): { names: string[]; body: Out } {
+    if (js?.kind !== 'function' || js.params.length === 0 || js.params.length > 2)
+      throw new NotConvertible('a function is not written out')
+    const names = js.params.map((name) =>
+      TAKEN.has(name) || !/^[A-Za-z_]\w*$/.test(name) ? `${name.replaceAll(/\W/g, '')}_` : name,
+    )
+    const element: Out = { cel: names[0]!, type: 'any', ...(list.holds === 'items' && { holds: 'item' as const }) }
+    const locals = new Map([...this.locals, [js.params[0]!, element]])
+    if (names[1] !== undefined) locals.set(js.params[1]!, celOut(names[1], 'number'))
+    return { names, body: new Translator(this.scope, locals).translate(js.body) }
+  }
+
+  translate(js: Js): Out {
+    switch (js.kind) {
+      case 'literal':
+        return literalOut(js.value)
+      case 'template':
+        return celOut(
+          joined(
+            js.texts.flatMap((text, at) =>
+              [text === '' ? [] : [quote(text)], js.parts[at] ? [textOf(this.translate(js.parts[at]))] : []].flat(),
+            ),
+          ),
+          'text',
+        )
+      case 'name':
+        return this.named(js.name)
+      case 'member':
+        return this.member(js.object, js.key)
+      case 'index':
+        return this.indexed(js.object, js.index)
+      case 'call':
+        return this.call(js.callee, js.args)
+      case 'new':
+        return this.made(js.callee, js.args)
+      case 'unary':
+        return this.unary(js.operator, js.operand)
+      case 'binary':
+        return this.binary(js.operator, js.left, js.right)
+      case 'choice': {
+        const [yes, no] = [this.translate(js.yes), this.translate(js.no)]
+        return celOut(
+          `(${truth(this.translate(js.test))} ? ${yes.cel} : ${no.cel})`,
+          yes.type === no.type ? yes.type : 'any',
+        )
+      }
+      case 'list':
+        return celOut(`[${js.items.map((item) => this.translate(item).cel).join(', ')}]`, 'list')
+      case 'object':
+        return fieldsOut(Object.fromEntries(js.entries.map(({ key, value }) => [key, this.translate(value)])))
+      case 'regex':
+        throw new NotConvertible('a pattern stands alone')
+      case 'function':
+        throw new NotConvertible('a function stands alone')
+    }
+  }
+
+  private named(name: string): Out {
+    const local = this.locals.get(name)
+    if (local) return local
+    switch (name) {
+      case '$json':
+        return this.scope.input.paired()
+      case '$data':
+        return this.scope.input.paired()
+      case '$input':
+        return { ...NULL, view: this.scope.input }
+      case '$binary':
+        return member(this.scope.input.paired(), 'binary')
+      case '$now':
+        return NOW
+      case '$today':
+        return TODAY
+      case '$itemIndex':
+        return this.scope.index
+      case '$runIndex':
+        return celOut('0', 'number')
+      case '$node':
+      case '$items':
+      case '$workflow':
+      case '$execution':
+      case '$vars':
+      case '$env':
+      case 'JSON':
+      case 'Math':
+      case 'Object':
+      case 'Number':
+      case 'Array':
+      case 'Date':
+      case 'DateTime':
+        throw new NotConvertible(`${name} is used as a value`)
+      default:
+        throw new NotConvertible(
+          name.startsWith('$')
+            ? `${name.slice(0, 40)} has no counterpart`
+            : `the name "${name.slice(0, 40)}" is not known`,
+        )
+    }
+  }
+
+  private member(object: Js, key: string | number): Out {
+    if (object.kind === 'name' && !this.locals.has(object.name)) {
+      const special = this.special(object.name, String(key))
+      if (special) return special
+    }
+    const of = this.translate(object)
+    if (of.view) return viewMember(of.view, String(key))
+    if (key === 'length') return celOut(`size(${of.type === 'text' ? of.cel : of.path ? of.cel : of.cel})`, 'number')
+    if (of.type === 'time' && typeof key === 'string') return timeMember(of, key)
+    return member(of, key)
+  }
+
+  private special(name: string, key: string): Out | undefined {
+    if (name === '$node') return { ...NULL, view: this.scope.node(key) }
+    if (name === '$vars') return pathOut(['vars', key])
+    if (name === '$env') {
+      this.scope.remark(`$env.${key.slice(0, 60)} is read from the variable ${key.slice(0, 60)} of the workspace`)
+      return pathOut(['vars', key])
+    }
+    if (name === '$execution' && key === 'id') return pathOut(['execution', 'execution_id'], 'text')
+    if (name === '$workflow' && key === 'name') return textOut(this.scope.workflowName)
+    if (name === '$workflow' && key === 'id') return pathOut(['execution', 'workflow_id'], 'text')
+    if (['$execution', '$workflow', '$prevNode', '$parameter', '$secrets', '$nodeVersion'].includes(name))
+      throw new NotConvertible(`${name}.${key.slice(0, 40)} has no counterpart`)
+    return undefined
+  }
+
+  private indexed(object: Js, index: Js): Out {
+    if (object.kind === 'name' && object.name === '$node') throw new NotConvertible('the name of a node is computed')
+    const of = this.translate(object)
+    const at = this.translate(index)
+    const found = celOut(`${of.cel}[?${at.cel}].orValue(null)`)
+    return of.holds === 'items' ? asItem(found) : found
+  }
+
+  private call(callee: Js, args: Js[]): Out {
+    if (callee.kind === 'name') return this.called(callee.name, args)
+    if (callee.kind !== 'member' || typeof callee.key !== 'string') throw new NotConvertible('a function is computed')
+    const { object, key } = callee
+    if (object.kind === 'regex' && key === 'test' && args[0])
+      return methodOf(this.translate(args[0]), 'test', [object], this.convert)
+    if (object.kind === 'name' && !this.locals.has(object.name)) {
+      const found = this.library(object.name, key, args)
+      if (found) return found
+    }
+    const of = this.translate(object)
+    if (of.view) return viewCall(of.view, key, args)
+    return methodOf(of, key, args, this.convert)
+  }
+
+  private called(name: string, args: Js[]): Out {
+    const [first] = args
+    if (name === '$' || name === '$items') {
+      if (first?.kind === 'literal' && typeof first.value === 'string') {
+        const view = this.scope.node(first.value)
+        return name === '$' ? { ...NULL, view } : asItems(view.list)
+      }
+      if (name === '$items' && !first) return asItems(this.scope.input.list)
+      throw new NotConvertible('the name of a node is computed')
+    }
+    if (name === '$fromAI') throw new NotConvertible('$fromAI lets a model fill in an argument')
+    if (name === '$if' && args.length === 3)
+      return this.translate({ kind: 'choice', test: args[0]!, yes: args[1]!, no: args[2]! })
+    if (name === '$ifEmpty' && args.length === 2) return this.orElse(args[0]!, args[1]!, '[null, "", [], {}]')
+    if ((name === '$max' || name === '$min') && args.length > 0)
+      return celOut(
+        `math.${name === '$max' ? 'greatest' : 'least'}(${args.map((js) => this.translate(js).cel).join(', ')})`,
+        'number',
+      )
+    const of = first ? this.translate(first) : NULL
+    if (name === 'Number' || name === 'parseFloat')
+      return of.type === 'number' ? of : celOut(`double(${of.cel})`, 'number')
+    if (name === 'parseInt') return celOut(`int(${of.cel})`, 'number')
+    if (name === 'String') return celOut(textOf(of), 'text')
+    if (name === 'Boolean') return celOut(`(${truth(of)})`, 'bool')
+    if (name === 'encodeURIComponent' || name === 'encodeURI') return celOut(`url.encode(${textOf(of)})`, 'text')
+    if (name === 'decodeURIComponent') return celOut(`url.decode(${textOf(of)})`, 'text')
+    if (name === 'btoa') return celOut(`base64.encode(${textOf(of)})`, 'text')
+    if (name === 'atob') return celOut(`base64.decode(${textOf(of)})`, 'text')
+    if (name === 'isNaN') return celOut(`math.isNaN(double(${of.cel}))`, 'bool')
+    throw new NotConvertible(`${name.slice(0, 40)}() has no counterpart`)
+  }
+
+  /** `JSON.stringify(x)`, `Math.round(x)`, `DateTime.now()` … */
+  private library(name: string, key: string, args: Js[]): Out | undefined {
+    const of = (at = 0): Out => (args[at] ? this.translate(args[at]) : NULL)
+    if (name === 'JSON' && key === 'stringify') return celOut(`json.encode(${of().cel})`, 'text')
+    if (name === 'JSON' && key === 'parse') return celOut(`json.decode(${textOf(of())})`)
+    if (name === 'DateTime') return luxonCall(key, args, this.convert)
+    if (name === 'Date' && key === 'now') return luxonMillis()
+    if (name === 'Array' && key === 'isArray') return celOut(`(type(${of().cel}) == list)`, 'bool')
+    if (name === 'Array' && key === 'from') return { ...of(), type: 'list' }
+    if (name === 'Object' && ['keys', 'values'].includes(key)) return methodOf(of(), key, [], this.convert)
+    if (name === 'Object' && key === 'entries') return celOut(`${of().cel}.map(k, [k, ${of().cel}[k]])`, 'list')
+    if (name === 'Number' && key === 'parseFloat') return celOut(`double(${of().cel})`, 'number')
+    if (name === 'Number' && key === 'isInteger') return celOut(`(${of().cel} == math.floor(${of().cel}))`, 'bool')
+    if (name === 'Math') return this.math(key, args)
+    if (
+      [
+        '$execution',
+        '$workflow',
+        '$vars',
+        '$env',
+        '$jmespath',
+        'crypto',
+        'Object',
+        'Number',
+        'Array',
+        'String',
+      ].includes(name)
+    )
+      throw new NotConvertible(`${name}.${key.slice(0, 40)}() has no counterpart`)
+    return undefined
+  }
+
+  private math(key: string, args: Js[]): Out {
+    const cels = args.map((js) => this.translate(js).cel)
+    const simple = {
+      floor: 'floor',
+      ceil: 'ceil',
+      round: 'round',
+      abs: 'abs',
+      trunc: 'trunc',
+      sign: 'sign',
+      sqrt: 'sqrt',
+      max: 'greatest',
+      min: 'least',
+    }[key]
+    if (simple === undefined || cels.length === 0)
+      throw new NotConvertible(`Math.${key.slice(0, 40)}() has no counterpart`)
+    return celOut(`math.${simple}(${cels.join(', ')})`, 'number')
+  }
+
+  private made(callee: Js, args: Js[]): Out {
+    const isSet = callee.kind === 'name' && callee.name === 'Set' && args[0]
+    if (isSet) return celOut(`${this.translate(args[0]!).cel}.distinct()`, 'list')
+    if (callee.kind !== 'name' || callee.name !== 'Date' || args.length > 1)
+      throw new NotConvertible('"new" has no counterpart')
+    return args[0] ? asTime(this.translate(args[0])) : NOW
+  }
+
+  private unary(operator: string, operand: Js): Out {
+    const of = this.translate(operand)
+    if (operator === '!') return celOut(`!(${truth(of)})`, 'bool')
+    if (operator === '-') return celOut(`-${of.cel}`, 'number')
+    if (operator === '+') return of.type === 'number' ? of : celOut(`double(${of.cel})`, 'number')
+    throw new NotConvertible('typeof has no counterpart')
+  }
+
+  private binary(operator: string, left: Js, right: Js): Out {
+    if (operator === '??') return this.orElse(left, right, '[null]')
+    if (operator === '||' || operator === '&&') return this.logical(operator, left, right)
+    if (left.kind === 'unary' && left.operator === 'typeof') return this.typed(operator, left.operand, right)
+    const [a, b] = [this.translate(left), this.translate(right)]
+    if (operator === '+') return added(a, b)
+    const times = a.type === 'time' || b.type === 'time'
+    if (times && operator === '-')
+      return celOut(`${asTime(a).cel}.difference(${asTime(b).cel}, "millisecond")`, 'number')
+    if (times && /[<>]/.test(operator)) return celOut(`(${asTime(a).cel} ${operator} ${asTime(b).cel})`, 'bool')
+    const ours = OPERATORS[operator]
+    if (ours === undefined) throw new NotConvertible(`the operator ${operator} has no counterpart`)
+    return celOut(`(${a.cel} ${ours} ${b.cel})`, /^[-*/%]$/.test(ours) ? 'number' : 'bool')
+  }
+
+  private typed(operator: string, operand: Js, right: Js): Out {
+    const names: Record<string, string> = { string: 'string', number: 'double', boolean: 'bool' }
+    const name = right.kind === 'literal' ? String(right.value) : ''
+    const of = this.translate(operand)
+    const isEqual = operator.startsWith('=')
+    if (name === 'undefined') return celOut(`(${of.cel} ${isEqual ? '==' : '!='} null)`, 'bool')
+    if (names[name] === undefined) throw new NotConvertible('typeof has no counterpart')
+    return celOut(`(type(${of.cel}) ${isEqual ? '==' : '!='} ${names[name]})`, 'bool')
+  }
+
+  private logical(operator: string, left: Js, right: Js): Out {
+    const [a, b] = [this.translate(left), this.translate(right)]
+    if (a.type === 'bool' && b.type === 'bool') return celOut(`(${a.cel} ${operator} ${b.cel})`, 'bool')
+    if (operator === '||') return this.orElse(left, right, '[null, false, 0, ""]')
+    if (a.type === 'bool') return celOut(`(${a.cel} ? ${b.cel} : false)`)
+    return celOut(`cel.bind(v, ${a.cel}, v in [null, false, 0, ""] ? v : ${b.cel})`)
+  }
+
+  private orElse(left: Js, right: Js, empty: string): Out {
+    const [a, b] = [this.translate(left), this.translate(right)]
+    const type = a.type === b.type ? a.type : 'any'
+    if (empty === '[null]' && a.path && a.path.length > 1)
+      return celOut(a.cel.replace(/\.orValue\(null\)$/, `.orElse(${b.cel})`), type)
+    const text = `cel.bind(v, ${a.cel}, v in ${empty} ? ${b.cel} : v)`
+    return { ...celOut(text, b.type === 'text' && a.type === 'any' ? 'any' : type), ...(a.holds && { holds: a.holds }) }
+  }
+}
+
+const luxonMillis = (): Out => celOut('now().difference(timestamp("1970-01-01T00:00:00Z"), "millisecond")', 'number')
+
+const literalOut = (value: string | number | boolean | null): Out => {
+  if (typeof value === 'string') return textOut(value)
+  if (typeof value === 'number') return celOut(String(value), 'number')
+  return celOut(String(value), typeof value === 'boolean' ? 'bool' : 'any')
+}
+
+function added(a: Out, b: Out): Out {
+  if (a.type === 'text' || b.type === 'text') return celOut(`${textOf(a)} + ${textOf(b)}`, 'text')
+  return celOut(`(${a.cel} + ${b.cel})`, a.type === 'number' && b.type === 'number' ? 'number' : 'any')
+}
+
+const joined = (parts: string[]): string => (parts.length === 0 ? '""' : parts.join(' + '))
+
+function viewMember(view: View, key: string): Out {
+  if (key === 'item') return asItem(view.paired())
+  if (key === 'json') return view.paired()
+  if (key === 'binary') return member(view.paired(), 'binary')
+  if (key === 'isExecuted' && view.ran) return view.ran
+  throw new NotConvertible(`it reads "${key.slice(0, 40)}" of a node`)
+}
+
+function viewCall(view: View, key: string, args: Js[]): Out {
+  const plain = args.length === 0 || args.every((js) => js.kind === 'literal' && (js.value === 0 || js.value === null))
+  if (key === 'first' && plain) return asItem(view.one ?? member(view.list, 0))
+  if (key === 'last' && plain) return asItem(view.one ?? celOut(`${view.list.cel}.last().orValue(null)`))
+  if (key === 'all' && plain) return asItems(view.list)
+  if (key === 'itemMatching' && args[0]?.kind === 'literal' && args[0].value === 0) return asItem(member(view.list, 0))
+  if (key === 'itemMatching' && args[0]?.kind === 'name' && args[0].name === '$itemIndex') return asItem(view.paired())
+  throw new NotConvertible(`${key.slice(0, 40)}() of a node has no counterpart`)
+}
+
+export const translate = (source: string, scope: Scope): Out =>
+  new Translator(scope, new Map()).translate(parseJs(source))

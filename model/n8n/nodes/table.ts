@@ -1,0 +1,90 @@
+import type { Exit } from '../flow.ts'
+import { NotConvertible } from '../js-ast.ts'
+import { isTrigger } from '../plan.ts'
+import type { Step } from '../step.ts'
+import { convertCode } from './code.ts'
+import * as data from './data-nodes.ts'
+import * as files from './files.ts'
+import * as flow from './flow-nodes.ts'
+import { httpRequest, respond } from './http.ts'
+import * as language from './language.ts'
+import { TRIGGERS } from './service-table.ts'
+import { callService } from './services.ts'
+import { subworkflow } from './subworkflow.ts'
+import * as triggers from './triggers.ts'
+
+export type Handler = (step: Step) => Exit[]
+
+const BASE: Record<string, Handler> = {
+  webhook: triggers.webhook,
+  scheduleTrigger: triggers.schedule,
+  cron: triggers.schedule,
+  interval: (step) => triggers.interval(step),
+  manualTrigger: triggers.manual,
+  start: triggers.manual,
+  formTrigger: triggers.form,
+  executeWorkflowTrigger: triggers.called,
+  errorTrigger: triggers.failed,
+  respondToWebhook: respond,
+  httpRequest,
+  if: flow.convertIf,
+  switch: flow.convertSwitch,
+  filter: flow.convertFilter,
+  merge: flow.convertMerge,
+  noOp: flow.passOn,
+  splitInBatches: flow.passOn,
+  wait: flow.convertWait,
+  stopAndError: flow.convertStop,
+  executeWorkflow: subworkflow,
+  code: convertCode,
+  function: convertCode,
+  functionItem: convertCode,
+  set: data.convertSet,
+  splitOut: data.splitOut,
+  aggregate: data.aggregate,
+  limit: data.limit,
+  sort: data.sort,
+  removeDuplicates: data.removeDuplicates,
+  summarize: data.summarize,
+  itemLists: data.itemLists,
+  renameKeys: data.renameKeys,
+  dateTime: data.dateTime,
+  crypto: data.crypto,
+  markdown: data.markdown,
+  extractFromFile: files.extractFromFile,
+  convertToFile: files.convertToFile,
+  spreadsheetFile: files.spreadsheetFile,
+  xml: files.xml,
+}
+
+const LANGUAGE: Record<string, Handler> = {
+  chatTrigger: triggers.chat,
+  manualChatTrigger: triggers.chat,
+  agent: language.agent,
+  chainLlm: language.chain,
+  openAi: language.message,
+  googleGemini: language.message,
+  anthropic: language.message,
+  informationExtractor: language.informationExtractor,
+  textClassifier: language.textClassifier,
+  sentimentAnalysis: language.sentimentAnalysis,
+  chainSummarization: language.summarization,
+}
+
+const kindOf = (type: string): string => type.split('.').at(-1) ?? ''
+
+/** What converts a node: by its type, or as a call of a service. */
+export function handlerOf({ node, work }: Step): Handler {
+  const kind = kindOf(node.type)
+  const table = node.type.includes('langchain') ? LANGUAGE : node.type.startsWith('n8n-nodes-base.') ? BASE : {}
+  if (Object.hasOwn(table, kind)) return table[kind]!
+  if (isTrigger(node)) {
+    const service = Object.hasOwn(TRIGGERS, kind) ? TRIGGERS[kind]! : kind.replace(/Trigger$/, '')
+    return (step) => triggers.event(step, service, work.services.has(service))
+  }
+  return (step) => {
+    const found = callService(step, kind)
+    if (found) return found
+    throw new NotConvertible(`there is no counterpart of ${node.type.slice(0, 80)}`)
+  }
+}

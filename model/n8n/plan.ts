@@ -1,0 +1,215 @@
+import type { N8nEdge, N8nNode, N8nWorkflow } from './types.ts'
+
+// Which nodes run, what stands below an agent, what is the body of a loop, and in which order all of it is converted.
+
+export type Plan = {
+  nodes: ReadonlyMap<string, N8nNode>
+  triggers: string[]
+  /** Nodes of the workflow itself and of each loop, in an order in which everything comes after what leads to it. */
+  order(region: ReadonlySet<string>): string[]
+  into(name: string): N8nEdge[]
+  from(name: string): N8nEdge[]
+  top: ReadonlySet<string>
+  bodies: ReadonlyMap<string, ReadonlySet<string>>
+  /** Connections that lead back, or out of a loop: they have no counterpart. */
+  dropped: N8nEdge[]
+  unreachable: string[]
+  attached(name: string): { kind: string; node: N8nNode }[]
+}
+
+const TRIGGER = /(?:trigger|\.webhook|\.cron|\.interval|\.start|\.emailReadImap)$/i
+export const isTrigger = ({ type }: N8nNode): boolean => TRIGGER.test(type)
+export const isNote = ({ type }: N8nNode): boolean => type.endsWith('.stickyNote')
+const isBatches = (node: N8nNode | undefined): boolean => node?.type.endsWith('.splitInBatches') === true
+
+/** The port that leads into the body of a loop; the other one is for when it is done. */
+export const bodyPort = ({ version }: N8nNode): number => (version >= 3 ? 1 : 0)
+
+export function planOf(workflow: N8nWorkflow): Plan {
+  const nodes = new Map(workflow.nodes.filter((node) => !isNote(node)).map((node) => [node.name, node]))
+  const main = workflow.edges.filter(({ kind, from, to }) => kind === 'main' && nodes.has(from) && nodes.has(to))
+  const below = workflow.edges.filter(({ kind, from, to }) => kind !== 'main' && nodes.has(from) && nodes.has(to))
+  const out = grouped(main, ({ from }) => from)
+  const subNodes = new Set(below.map(({ from }) => from))
+  const real = [...nodes.values()].filter((node) => !subNodes.has(node.name) || (out.get(node.name)?.length ?? 0) > 0)
+  const triggers = triggersOf(real, main)
+  const reachable = reach(triggers, out, () => true)
+  const bodies = bodiesOf(reachable, nodes, out)
+  const dropped: N8nEdge[] = []
+  const inside = new Set([...bodies.values()].flatMap((body) => [...body]))
+  const used = main.filter(({ from, to }) => reachable.has(from) && reachable.has(to))
+  const kept = used.filter((edge) => {
+    const leaves = [...bodies].some(([loop, body]) => body.has(edge.from) && !body.has(edge.to) && edge.to !== loop)
+    const enters = [...bodies].some(
+      ([loop, body]) =>
+        body.has(edge.to) && !body.has(edge.from) && !(edge.from === loop && edge.port === bodyPort(nodes.get(loop)!)),
+    )
+    if (leaves || enters) dropped.push(edge)
+    return !leaves && !enters
+  })
+  const isBack = (edge: N8nEdge): boolean => bodies.get(edge.to)?.has(edge.from) === true
+  const backward = cyclesIn(
+    reachable,
+    kept.filter((edge) => !isBack(edge)),
+  )
+  dropped.push(...backward)
+  const edges = kept.filter((edge) => !backward.has(edge))
+  const [into, from] = [grouped(edges, ({ to }) => to), grouped(edges, (edge) => edge.from)]
+  return {
+    nodes,
+    triggers,
+    top: new Set([...reachable].filter((name) => !inside.has(name))),
+    bodies,
+    dropped,
+    into: (name) => into.get(name) ?? [],
+    from: (name) => from.get(name) ?? [],
+    order: (region) =>
+      ordered(
+        region,
+        edges.filter((edge) => !isBack(edge)),
+        bodies,
+      ),
+    unreachable: real.filter(({ name }) => !reachable.has(name)).map(({ name }) => name),
+    attached: (name) =>
+      below.filter(({ to }) => to === name).map(({ from: other, kind }) => ({ kind, node: nodes.get(other)! })),
+  }
+}
+
+function grouped(edges: Iterable<N8nEdge>, key: (edge: N8nEdge) => string): Map<string, N8nEdge[]> {
+  const groups = new Map<string, N8nEdge[]>()
+  for (const edge of edges) {
+    const group = groups.get(key(edge))
+    if (group) group.push(edge)
+    else groups.set(key(edge), [edge])
+  }
+  return groups
+}
+
+/** A manual start beside other triggers is for trying it out; without any trigger, whatever nothing leads to begins. */
+function triggersOf(real: N8nNode[], main: N8nEdge[]): string[] {
+  const starting = real.filter((node) => isTrigger(node) && !node.disabled)
+  const leading = starting.filter(({ name }) => main.some(({ from }) => from === name))
+  const serious = leading.filter(({ type }) => !/\.(manualTrigger|start)$/.test(type))
+  const out = grouped(main, ({ from }) => from)
+  const covered = reach(
+    serious.map(({ name }) => name),
+    out,
+    () => true,
+  )
+  const chosen = leading.filter(
+    (node) => serious.includes(node) || !(out.get(node.name) ?? []).every(({ to }) => covered.has(to)),
+  )
+  if (chosen.length > 0) return chosen.map(({ name }) => name)
+  if (starting.length > 0) return [starting[0]!.name]
+  const targets = new Set(main.map(({ to }) => to))
+  const roots = real.filter(({ name }) => !targets.has(name)).map(({ name }) => name)
+  return roots.length > 0 ? roots : real.slice(0, 1).map(({ name }) => name)
+}
+
+function reach(
+  from: readonly string[],
+  out: ReadonlyMap<string, N8nEdge[]>,
+  follows: (edge: N8nEdge) => boolean,
+): Set<string> {
+  const seen = new Set(from)
+  const open = [...from]
+  while (open.length > 0)
+    for (const edge of out.get(open.pop()!) ?? [])
+      if (!seen.has(edge.to) && follows(edge)) {
+        seen.add(edge.to)
+        open.push(edge.to)
+      }
+  return seen
+}
+
+/** What a loop over items does with each: everything that its port leads to, unless it is also reached by another way. */
+function bodiesOf(
+  reachable: ReadonlySet<string>,
+  nodes: ReadonlyMap<string, N8nNode>,
+  out: ReadonlyMap<string, N8nEdge[]>,
+): Map<string, ReadonlySet<string>> {
+  const bodies = new Map<string, ReadonlySet<string>>()
+  for (const name of reachable) {
+    const node = nodes.get(name)!
+    if (!isBatches(node) || node.disabled) continue
+    const starts = (port: (at: number) => boolean): string[] =>
+      (out.get(name) ?? []).filter((edge) => port(edge.port) && edge.to !== name).map(({ to }) => to)
+    const body = reach(
+      starts((port) => port === bodyPort(node)),
+      out,
+      ({ to }) => to !== name,
+    )
+    const after = reach(
+      starts((port) => port !== bodyPort(node)),
+      out,
+      ({ to }) => to !== name,
+    )
+    const shared = [...body].filter((one) => after.has(one))
+    for (const one of shared) body.delete(one)
+    body.delete(name)
+    if (body.size > 0) bodies.set(name, body)
+  }
+  // Loops inside each other: the body of an inner one belongs to the outer one, never the other way round.
+  for (const [name, body] of bodies)
+    for (const [other, outer] of bodies)
+      if (other !== name && body.has(other) && outer.has(name))
+        bodies.set(other, new Set([...outer].filter((one) => one !== name && !body.has(one))))
+  for (const [name, body] of bodies) if (body.size === 0) bodies.delete(name)
+  return bodies
+}
+
+/** The connections that close a cycle, by a search that goes deep first and never recurses. */
+function cyclesIn(names: ReadonlySet<string>, edges: N8nEdge[]): Set<N8nEdge> {
+  const out = grouped(edges, ({ from }) => from)
+  const closing = new Set<N8nEdge>()
+  const state = new Map<string, 'open' | 'done'>()
+  for (const start of names) {
+    if (state.has(start)) continue
+    const stack: { name: string; next: number }[] = [{ name: start, next: 0 }]
+    state.set(start, 'open')
+    while (stack.length > 0) {
+      const top = stack.at(-1)!
+      const edge = (out.get(top.name) ?? [])[top.next]
+      top.next += 1
+      if (!edge) {
+        state.set(top.name, 'done')
+        stack.pop()
+      } else if (state.get(edge.to) === 'open') closing.add(edge)
+      else if (!state.has(edge.to)) {
+        state.set(edge.to, 'open')
+        stack.push({ name: edge.to, next: 0 })
+      }
+    }
+  }
+  return closing
+}
+
+/** Everything after what leads to it; nodes in the body of a loop count as the loop. */
+function ordered(
+  region: ReadonlySet<string>,
+  edges: N8nEdge[],
+  bodies: ReadonlyMap<string, ReadonlySet<string>>,
+): string[] {
+  const holder = (name: string): string => {
+    if (region.has(name) && ![...bodies].some(([loop, body]) => region.has(loop) && body.has(name))) return name
+    return [...bodies].find(([loop, body]) => region.has(loop) && body.has(name))?.[0] ?? name
+  }
+  const members = [...region].filter((name) => holder(name) === name)
+  const waiting = new Map(members.map((name) => [name, new Set<string>()]))
+  for (const edge of edges) {
+    const [from, to] = [holder(edge.from), holder(edge.to)]
+    if (from !== to && waiting.has(from)) waiting.get(to)?.add(from)
+  }
+  const result: string[] = []
+  while (waiting.size > 0) {
+    const ready = [...waiting]
+      .filter(([, before]) => [...before].every((name) => !waiting.has(name)))
+      .map(([name]) => name)
+    const next = ready.length > 0 ? ready : [[...waiting.keys()][0]!]
+    for (const name of next) {
+      waiting.delete(name)
+      result.push(name)
+    }
+  }
+  return result
+}

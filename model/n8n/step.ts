@@ -1,0 +1,350 @@
+import type { Edge, Json, JsonObject, Node } from '../definition.ts'
+import { isForbiddenKey, isObject } from '../json.ts'
+import type { Scope } from './expressions.ts'
+import { chosenOf, type Exit, type Flow, flattened, ofOne, outputOf } from './flow.ts'
+import { NotConvertible } from './js-ast.ts'
+import { celOut, fieldsOut, member, type Out, pathOut, quote, toValue, type View } from './out.ts'
+import { isSecretName, withoutSecrets } from './secrets.ts'
+import { outOf, parameterValue } from './templates.ts'
+import type { Catalogue, N8nNode, ReportLine } from './types.ts'
+
+/** A graph that is being written: the workflow, or the body of a map or loop. */
+export type Sink = { nodes: Node[]; edges: Edge[] }
+
+/** A node below another one: the model, the tools and the memory of an agent. */
+export type Attached = { kind: string; node: N8nNode }
+
+/** What the conversion of a whole workflow keeps. */
+export type Work = {
+  workflowName: string
+  services: Catalogue
+  uniqueId(name: string): string
+  report: ReportLine[]
+  credentials: { name: string; kind: string; node: Node }[]
+  triggers: { kind: string; node: string; about: string; settings: JsonObject }[]
+  attached(name: string): Attached[]
+  /** What another node of n8n gives here; throws where it cannot have run before. */
+  view(name: string): { exits: Exit[]; flow: Flow }
+}
+
+/** Where one item is worked on: in the graph itself, or in the body of a map. */
+export type Place = { scope: Scope; add(type: string, args: JsonObject, options?: AddOptions): string }
+type AddOptions = { credential?: { name: string; kind: string } | undefined; name?: string }
+
+const HELPERS = new Set(['set', 'branch', 'code', 'transform'])
+
+/** One node of n8n on its way. */
+export class Step {
+  readonly node: N8nNode
+  readonly id: string
+  readonly input: Flow
+  readonly inputs: readonly (readonly Exit[])[]
+  readonly sink: Sink
+  readonly work: Work
+  private readonly entries: readonly Exit[]
+  private first: string | undefined
+  private readonly reasons: { outcome: 'remark' | 'by_hand'; why: string }[] = []
+
+  constructor(
+    node: N8nNode,
+    input: Flow,
+    inputs: readonly (readonly Exit[])[],
+    entries: readonly Exit[],
+    sink: Sink,
+    work: Work,
+  ) {
+    this.node = node
+    this.input = input
+    this.inputs = inputs
+    this.entries = entries
+    this.sink = sink
+    this.work = work
+    this.id = work.uniqueId(node.name)
+  }
+
+  get p(): JsonObject {
+    return this.node.parameters
+  }
+
+  remark(why: string): void {
+    this.note('remark', why)
+  }
+
+  byHand(why: string): void {
+    this.note('by_hand', why)
+  }
+
+  private note(outcome: 'remark' | 'by_hand', why: string): void {
+    const clean = withoutSecrets(why).text.slice(0, 400)
+    if (!this.reasons.some((one) => one.outcome === outcome && one.why === clean))
+      this.reasons.push({ outcome, why: clean })
+  }
+
+  finish(): void {
+    const { name, type } = this.node
+    const found = this.reasons.some(({ outcome }) => outcome === 'by_hand')
+      ? 'by_hand'
+      : this.reasons.length > 0
+        ? 'remark'
+        : 'converted'
+    const why = this.reasons
+      .filter(({ outcome }) => found !== 'by_hand' || outcome === 'by_hand')
+      .slice(0, 8)
+      .map((one) => one.why)
+      .join('; ')
+    this.work.report.push({ node: name, type, outcome: found, why })
+  }
+
+  /** What expressions see where `item` is the current one. */
+  scope(item: Out | undefined = this.input.one, index: Out = celOut('0', 'number')): Scope {
+    const current = (): Out => item ?? this.onlyOf(this.input.list, 'the input')
+    const { work, input } = this
+    return {
+      input: { one: input.one, list: input.list, paired: current },
+      index,
+      workflowName: work.workflowName,
+      remark: (why) => this.remark(why),
+      node: (name) => this.viewOf(name, current, index),
+    }
+  }
+
+  private viewOf(name: string, current: () => Out, index: Out): View {
+    const { flow, exits } = this.work.view(name)
+    const paired = (): Out => {
+      if (flow.one) return flow.one
+      if (this.input.same.has(name)) return current()
+      const position = this.input.aligned.get(name)
+      if (position) {
+        const at = position(index.cel)
+        return /^\d+$/.test(at) ? member(flow.list, Number(at)) : celOut(`${flow.list.cel}[?${at}].orValue(null)`)
+      }
+      return this.onlyOf(flow.list, `"${name}"`)
+    }
+    const ran = exits[0] ? celOut(`(${outputOf(exits[0].node).cel} != null)`, 'bool') : undefined
+    return { one: flow.one, list: flow.list, paired, ran }
+  }
+
+  /** Which item is meant cannot be told: with more than one the run fails instead of taking any. */
+  private onlyOf(list: Out, what: string): Out {
+    this.remark(`the item of ${what} is read where there is exactly one; with several the run fails here`)
+    return celOut(`cel.bind(v, ${list.cel}, size(v) == 1 ? v[0] : [][1])`)
+  }
+
+  /** Something that has no counterpart: the run fails there, and the text says what stood there. */
+  private missing(raw: string, error: NotConvertible, field: string): Json {
+    const clean = withoutSecrets(raw).text.slice(0, 300)
+    this.byHand(`${field === '' ? '' : `${field}: `}${error.message}`)
+    return { $cel: `dyn(${quote(`To do by hand: ${clean}`)}).value()` }
+  }
+
+  /** A parameter that the template leaves open too. The run fails there until it is filled in, as it does in n8n. */
+  unfilled(what: string): Json {
+    this.remark(`${what} is not filled in in n8n either`)
+    return { $cel: `dyn(${quote(`To be filled in: ${what}`)}).value()` }
+  }
+
+  /** A parameter with everything inside it. Keys and tokens that were typed in are taken out. */
+  value(raw: Json | undefined, scope: Scope, field = ''): Json {
+    if (typeof raw === 'string') {
+      const { text, found } = withoutSecrets(raw)
+      const isNamed =
+        !raw.startsWith('=') && raw.trim() !== '' && isSecretName(field.split('.').at(-1) ?? '') && !isPlaceholder(raw)
+      if (found || isNamed) this.byHand(`${field || 'a value'} held a key, which was removed: keep it in a credential`)
+      if (isNamed) return ''
+      try {
+        return parameterValue(text, scope)
+      } catch (error) {
+        if (error instanceof NotConvertible) return this.missing(text, error, field)
+        throw error
+      }
+    }
+    if (Array.isArray(raw)) return raw.map((item, at) => this.value(item, scope, `${field}.${at}`))
+    if (!isObject(raw)) return raw ?? null
+    const copy: JsonObject = {}
+    for (const [key, item] of Object.entries(raw)) {
+      if (isForbiddenKey(key)) continue
+      copy[key === '$ref' || key === '$cel' ? `_${key.slice(1)}` : key] = this.value(
+        item,
+        scope,
+        field === '' ? key : `${field}.${key}`,
+      )
+    }
+    return copy
+  }
+
+  /** The same as CEL. */
+  out(raw: Json | undefined, scope: Scope, field = ''): Out {
+    if (typeof raw === 'string') {
+      try {
+        return outOf(withoutSecrets(raw).text, scope)
+      } catch (error) {
+        if (!(error instanceof NotConvertible)) throw error
+        return celOut((this.missing(raw, error, field) as { $cel: string }).$cel)
+      }
+    }
+    if (raw === undefined || raw === null) return celOut('null')
+    if (typeof raw === 'number') return celOut(String(raw), 'number')
+    if (typeof raw === 'boolean') return celOut(String(raw), 'bool')
+    return celOut(JSON.stringify(raw), Array.isArray(raw) ? 'list' : 'map')
+  }
+
+  text(raw: Json | undefined, scope: Scope, field: string): Json {
+    const value = this.value(raw ?? '', scope, field)
+    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+  }
+
+  /** Adds a node to the graph; the first one is where the connections lead. */
+  add(type: string, args: JsonObject, { credential, name }: AddOptions = {}): string {
+    const before = this.sink.nodes.at(-1)?.id
+    const isFirst = this.first === undefined
+    const id = isFirst ? this.id : this.work.uniqueId(`${this.id}_${type.split('.').at(-1)}`)
+    const node: Node = {
+      id,
+      type,
+      name: (name ?? this.node.name).slice(0, 200),
+      args,
+      ...(HELPERS.has(type) && type !== 'code' ? {} : this.handling(type)),
+    }
+    this.sink.nodes.push(node)
+    if (credential) this.work.credentials.push({ ...credential, node })
+    if (isFirst) {
+      this.first = id
+      connect(this.sink, this.entries, id)
+    } else this.sink.edges.push({ from: { node: before! }, to: id })
+    return id
+  }
+
+  private handling(type: string): Partial<Node> {
+    const { settings } = this.node
+    const tries = Number(settings.maxTries ?? 3)
+    const pause = Number(settings.waitBetweenTries ?? 1_000)
+    const onError = settings.continueOnFail === true || settings.onError === 'continueRegularOutput'
+    return {
+      ...(settings.retryOnFail === true && {
+        retry: {
+          max_attempts: clamp(Number.isFinite(tries) ? tries : 3, 1, 100),
+          backoff_s: clamp(Number.isFinite(pause) ? pause / 1_000 : 1, 0, 3_600),
+        },
+      }),
+      ...(onError && type !== 'fail' && { on_error: 'continue' as const }),
+      ...(settings.onError === 'continueErrorOutput' && type !== 'fail' && { on_error: 'route' as const }),
+    }
+  }
+
+  exit(flow: Pick<Flow, 'one' | 'list'> & Partial<Flow>, more: Partial<Exit> = {}): Exit {
+    return {
+      same: new Set([this.node.name]),
+      aligned: new Map(),
+      ...flow,
+      node: this.sink.nodes.at(-1)?.id ?? this.id,
+      chosen: chosenOf(this.entries),
+      ...more,
+    }
+  }
+
+  /** Items that leave as they came. */
+  passed(more: Partial<Flow> = {}): Flow {
+    const { input } = this
+    return { ...input, same: new Set([...input.same, this.node.name]), ...more }
+  }
+
+  /** Works on each item: nodes of the graph where there is one, the body of a map otherwise. `many`: an item may become several. */
+  each(build: (place: Place) => Out, { many = false, onlyFirst = false } = {}): Exit[] {
+    const { input } = this
+    const once = onlyFirst || this.node.settings.executeOnce === true
+    const only = input.one ?? (once ? member(input.list, 0) : undefined)
+    return only ? this.once(only, build, many) : this.mapped(build, many)
+  }
+
+  private once(only: Out, build: (place: Place) => Out, many: boolean): Exit[] {
+    const scope = this.scope(only)
+    const made = build({ scope, add: (type, args, options) => this.add(type, args, options) })
+    const flow = many
+      ? { list: celOut(`(${outputOf(this.sink.nodes.at(-1)!.id).cel} == null ? [] : [${made.cel}].flatten())`, 'list') }
+      : ofOne(made)
+    const main = this.exit({ ...flow, aligned: new Map() })
+    if (this.node.settings.onError !== 'continueErrorOutput') return [main]
+    const failing = this.sink.nodes.find(({ id }) => id === this.first)!
+    const key = `${failing.id}!`
+    const error = this.exit(ofOne(fieldsOut({ error: outputOf(failing.id) })), { node: failing.id, port: 'error' })
+    return [
+      { ...main, chosen: new Map([...main.chosen, [key, 'out']]) },
+      { ...error, chosen: new Map([...error.chosen, [key, 'error']]) },
+    ]
+  }
+
+  private mapped(build: (place: Place) => Out, many: boolean): Exit[] {
+    const { input, work, id } = this
+    const body: Sink = { nodes: [], edges: [] }
+    const add: Place['add'] = (type, args, { credential, name } = {}) => {
+      const inner: Node = {
+        id: work.uniqueId(`${id}_${body.nodes.length === 0 ? 'each' : type.split('.').at(-1)}`),
+        type,
+        args,
+        ...(name && { name: name.slice(0, 200) }),
+        ...(HELPERS.has(type) ? {} : retryOnly(this.handling(type))),
+      }
+      const before = body.nodes.at(-1)
+      if (before) body.edges.push({ from: { node: before.id }, to: inner.id })
+      body.nodes.push(inner)
+      if (credential) work.credentials.push({ ...credential, node: inner })
+      return inner.id
+    }
+    const made = build({ scope: this.scope(pathOut(['item']), pathOut(['index'], 'number')), add })
+    const { onError, continueOnFail } = this.node.settings
+    const collects = continueOnFail === true || onError === 'continueRegularOutput' || onError === 'continueErrorOutput'
+    const graph = { nodes: body.nodes, edges: body.edges, output: this.guarded(made) } as unknown as JsonObject
+    this.add('map', { items: this.guarded(input.list), body: graph, ...(collects && { on_item_error: 'collect' }) })
+    delete this.sink.nodes.at(-1)!.on_error
+    delete this.sink.nodes.at(-1)!.retry
+    const whole = outputOf(id)
+    const aligned = new Map(
+      many ? [] : [...input.aligned, ...[...input.same].map((name) => [name, (index: string) => index] as const)],
+    )
+    const list = many ? flattened(whole) : { ...whole, type: 'list' as const }
+    if (onError !== 'continueErrorOutput') return [this.exit({ list, aligned })]
+    const isError = '(type(x) == map && "error" in x)'
+    return [
+      this.exit({ list: celOut(`${flattened(whole).cel}.filter(x, !${isError})`, 'list') }),
+      this.exit({ list: celOut(`${flattened(whole).cel}.filter(x, ${isError})`, 'list') }),
+    ]
+  }
+
+  /** As a value; what becomes too long is to be done by hand. */
+  guarded(of: Out): Json {
+    try {
+      return toValue(of)
+    } catch (error) {
+      if (error instanceof NotConvertible) return this.missing(of.cel, error, '')
+      throw error
+    }
+  }
+
+  /** The node cannot be converted: a run fails there and says what is missing. */
+  placeholder(why: string, isOpen = false): Exit[] {
+    if (isOpen) this.remark(`${why}: it is not filled in in n8n either`)
+    else this.byHand(why)
+    const message = `To do by hand: ${this.node.name} (${this.node.type}). ${why}`.slice(0, 500)
+    this.add('code', {
+      source: `throw new Error(${JSON.stringify(withoutSecrets(message).text)})`,
+      input: this.guarded(this.input.list),
+    })
+    const list = celOut(`[${outputOf(this.id).cel}].flatten()`, 'list')
+    return [this.exit(this.input.one ? ofOne(outputOf(this.id)) : { list, aligned: this.passed().aligned })]
+  }
+}
+
+const retryOnly = ({ retry }: Partial<Node>): Partial<Node> => (retry ? { retry } : {})
+const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value))
+const isPlaceholder = (text: string): boolean =>
+  /^[<[{(]?\s*(your|my|enter|add|insert|replace|paste|xxx|\*\*\*)/i.test(text) || text.length < 6
+
+export function connect(sink: Sink, exits: readonly Exit[], to: string): void {
+  for (const { node, port, when } of exits) {
+    const isThere = sink.edges.some(
+      (edge) => edge.from.node === node && edge.from.port === port && edge.to === to && edge.when?.$cel === when,
+    )
+    if (isThere || node === to) continue
+    sink.edges.push({ from: { node, ...(port && { port }) }, to, ...(when !== undefined && { when: { $cel: when } }) })
+  }
+}

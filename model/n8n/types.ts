@@ -1,0 +1,41 @@
+import type { Definition, JsonObject } from '../definition.ts'
+import type { Kinds } from '../graph.ts'
+
+/** A workflow of n8n, as far as it is read. */
+export type N8nNode = {
+  name: string
+  type: string
+  version: number
+  parameters: JsonObject
+  position: [number, number]
+  disabled: boolean
+  settings: JsonObject
+  /** Names of credentials by their kind. */
+  credentials: Record<string, string>
+}
+export type N8nEdge = { from: string; port: number; to: string; slot: number; kind: string }
+export type N8nWorkflow = { name: string; nodes: N8nNode[]; edges: N8nEdge[] }
+
+export type Outcome = 'converted' | 'remark' | 'by_hand'
+export type ReportLine = { node: string; type: string; outcome: Outcome; why: string }
+
+/** A credential that has to be made and named in the nodes at `paths`, which point to their arguments. */
+export type CredentialWanted = { name: string; kind: string; paths: string[] }
+/** What starts the workflow, and has to be set up beside the definition. */
+export type TriggerWanted = { kind: string; node: string; about: string; settings: JsonObject }
+
+/** Services and the schemas of their actions' arguments. */
+export type Catalogue = ReadonlyMap<string, ReadonlyMap<string, JsonObject>>
+export type ConvertOptions = { kinds: Kinds; services: Catalogue }
+
+export type Converted = {
+  name: string
+  definition: Definition
+  notes: string[]
+  credentials: CredentialWanted[]
+  triggers: TriggerWanted[]
+  report: ReportLine[]
+}
+
+/** The text is no workflow of n8n. */
+export class ImportFailure extends Error {}

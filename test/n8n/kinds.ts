@@ -1,0 +1,15 @@
+import { stateNodes } from '#areas/state/nodes'
+import { makeAgentRun } from '#engine/nodes/agent-run'
+import { makeLlmExtract } from '#engine/nodes/llm-extract'
+import { makeLlmGenerate } from '#engine/nodes/llm-generate'
+import { descriptorsOf, makeNodes } from '#engine/nodes/table'
+import type { Kinds } from '#model/graph'
+import type { NodeDescriptor } from '#model/node'
+
+/** The descriptors of every node that the importer writes, as the palette gives them: without what only the server checks. */
+export function importerKinds(): Kinds {
+  const nothing = {} as never
+  const more = [makeLlmGenerate(nothing), makeLlmExtract(nothing), makeAgentRun(nothing), ...stateNodes(nothing)]
+  const bare = ({ checkArgs: _, ...descriptor }: NodeDescriptor): NodeDescriptor => descriptor
+  return new Map([...descriptorsOf(makeNodes(nothing, more))].map(([type, descriptor]) => [type, bare(descriptor)]))
+}

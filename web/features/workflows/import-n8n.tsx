@@ -1,0 +1,131 @@
+import { useNavigate } from '@tanstack/react-router'
+import { FileInput } from 'lucide-react'
+import { useState } from 'react'
+import { summaryOf, withCredentials } from '#model/n8n/document'
+import { type Converted, ImportFailure } from '#model/n8n/types'
+import { credentialIds, optionsFrom } from '#sdk/n8n/options'
+import { HeddleProblem } from '#sdk/problems'
+import { api, invalidate } from '#web/api.ts'
+import { Badge } from '#web/ui/badge.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { Field, Textarea } from '#web/ui/field.tsx'
+import { toast } from '#web/ui/toast.tsx'
+
+// A workflow of n8n, pasted or from a file. It is converted here in the browser, and created once the report has been read.
+
+const told = (error: unknown): string => {
+  if (error instanceof HeddleProblem)
+    return [error.message, ...error.errors.slice(0, 5).map(({ path, message }) => `${path} ${message}`)].join(' ')
+  return error instanceof Error ? error.message : String(error)
+}
+
+const TONES = { converted: 'success', remark: 'waiting', by_hand: 'danger' } as const
+const WORDS = { converted: 'converted', remark: 'remark', by_hand: 'by hand' } as const
+
+function Report({ converted }: { converted: Converted }) {
+  const { report, credentials, triggers } = converted
+  const { converted: whole, remark, by_hand } = summaryOf(converted)
+  return (
+    <div className="flex flex-col gap-3">
+      <p>
+        “{converted.name}”: {whole} nodes converted, {remark} with a remark, {by_hand} to be done by hand.
+      </p>
+      <ul aria-label="Report" className="flex max-h-72 flex-col gap-1 overflow-y-auto">
+        {report.map(({ node, outcome, why }) => (
+          <li key={node}>
+            <Badge tone={TONES[outcome]}>{WORDS[outcome]}</Badge> <strong>{node}</strong> {why}
+          </li>
+        ))}
+      </ul>
+      {credentials.length > 0 && (
+        <p>
+          Needs credentials named: {credentials.map(({ name }) => name).join(', ')}. Those that exist here are used.
+        </p>
+      )}
+      {triggers.length > 0 && <p>To set up: {triggers.map(({ node, about }) => `${node} (${about})`).join(', ')}.</p>}
+    </div>
+  )
+}
+
+function Import({ onClose }: { onClose(): void }) {
+  const navigate = useNavigate()
+  const [text, setText] = useState('')
+  const [pending, setPending] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
+  const [converted, setConverted] = useState<Converted | null>(null)
+  const work = async (run: () => Promise<void>): Promise<void> => {
+    setPending(true)
+    setProblem(null)
+    try {
+      await run()
+    } catch (error) {
+      setProblem(told(error))
+    } finally {
+      setPending(false)
+    }
+  }
+  const convert = (): Promise<void> =>
+    work(async () => {
+      if (text.trim() === '') throw new ImportFailure('Paste a workflow or choose its file.')
+      const [{ convertN8n }, { readN8n }] = await Promise.all([import('#model/n8n/convert'), import('#model/n8n/read')])
+      setConverted(convertN8n(readN8n(text), await optionsFrom(api)))
+    })
+  const create = ({ name, definition, credentials }: Converted): Promise<void> =>
+    work(async () => {
+      const ids = await credentialIds(api)
+      const filled = withCredentials(definition, credentials, (one) => ids.get(one.name))
+      const { workflow_id } = await api.createWorkflow({ name, definition: { ...filled } })
+      await invalidate('listWorkflows')
+      toast.done('The workflow was created')
+      onClose()
+      await navigate({ to: `/workflows/${workflow_id}` })
+    })
+  return (
+    <div className="flex flex-col gap-4">
+      {converted ? (
+        <Report converted={converted} />
+      ) : (
+        <>
+          <Field label="Workflow of n8n" hint="As n8n downloads or copies it.">
+            <Textarea rows={8} value={text} onChange={(event) => setText(event.target.value)} />
+          </Field>
+          <input
+            type="file"
+            accept="application/json,.json"
+            aria-label="File of a workflow of n8n"
+            onChange={(event) => {
+              const [file] = event.target.files ?? []
+              if (file) void work(async () => setText(await file.text()))
+            }}
+          />
+        </>
+      )}
+      {problem !== null && (
+        <p role="alert" className="rounded-md bg-danger-soft px-3 py-2 text-danger">
+          {problem}
+        </p>
+      )}
+      <div className="flex justify-end gap-2">
+        {converted && <Button onClick={() => setConverted(null)}>Back</Button>}
+        <Button look="primary" pending={pending} onClick={() => void (converted ? create(converted) : convert())}>
+          {converted ? 'Create the workflow' : 'Convert'}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+export function ImportN8nButton() {
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <Button icon={FileInput} onClick={() => setOpen(true)}>
+        Import from n8n
+      </Button>
+      <Dialog open={open} onClose={() => setOpen(false)} title="Import from n8n" size="large">
+        {open && <Import onClose={() => setOpen(false)} />}
+      </Dialog>
+    </>
+  )
+}
