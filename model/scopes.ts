@@ -18,6 +18,7 @@ export const scopeAreas = {
   Gateway: 'channels',
   Identity: 'identity',
   Knowledge: 'knowledge',
+  MCP: 'mcp',
   Notifications: 'notifications',
   Operations: 'operations',
   Payments: 'payments',

@@ -349,7 +349,7 @@ export type Operations = {
   /** Workflows the caller owns or is a member of, the system ones first */
   listWorkflows: { input: { limit?: number; cursor?: string; scope?: "own" | "workspace" }; answer: { items: Array<Workflow>; next_cursor: string | null }; required: false }
   /** Create a workflow; a definition becomes version 1, active */
-  createWorkflow: { input: { name: string; description?: string | null; definition?: Definition; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string; finally_grace_s?: number; on_event?: Array<string>; activation?: { suite_id?: string; min_score?: number; replay?: { limit: number; max_different: number } } } }; answer: WorkflowMade; required: true }
+  createWorkflow: { input: { name: string; description?: string | null; definition?: Definition; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string; finally_grace_s?: number; mcp_tool?: boolean; on_event?: Array<string>; activation?: { suite_id?: string; min_score?: number; replay?: { limit: number; max_different: number } } } }; answer: WorkflowMade; required: true }
   /** Tools, capabilities and agents for the nodes of a workflow */
   getRegistry: { input: Record<string, never>; answer: Registry; required: false }
   /** The same, grouped for an editor */
@@ -357,7 +357,7 @@ export type Operations = {
   /** One workflow */
   getWorkflow: { input: { workflow_id: string }; answer: Workflow; required: true }
   /** Change name, description, settings; the owner also members */
-  updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }> | null; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }> | null; settings?: { timeout_s?: number | null; max_concurrency?: number | null; retention_days?: number | null; error_workflow_id?: string | null; finally_grace_s?: number | null; on_event?: Array<string> | null; activation?: { suite_id?: string; min_score?: number; replay?: { limit: number; max_different: number } } | null } | null; owner_id?: string }; answer: Workflow; required: true }
+  updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }> | null; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }> | null; settings?: { timeout_s?: number | null; max_concurrency?: number | null; retention_days?: number | null; error_workflow_id?: string | null; finally_grace_s?: number | null; mcp_tool?: boolean | null; on_event?: Array<string> | null; activation?: { suite_id?: string; min_score?: number; replay?: { limit: number; max_different: number } } | null } | null; owner_id?: string }; answer: Workflow; required: true }
   /** Delete a workflow */
   deleteWorkflow: { input: { workflow_id: string; cancel_runs?: "true" | "false" }; answer: undefined; required: true }
   /** Versions, newest first */
@@ -842,6 +842,8 @@ export type Operations = {
   getKnowledgeText: { input: { knowledge_id: string; document_id: string; from?: number; to?: number }; answer: DocumentText; required: true }
   /** Index a document anew; datasets and pages are read again */
   reindexKnowledgeDocument: { input: { knowledge_id: string; document_id: string }; answer: KnowledgeDocument; required: true }
+  /** Heddle as a server of the Model Context Protocol (streamable HTTP): workflows as tools */
+  callMcp: { input: { body?: unknown }; answer: Blob; required: false }
 }
 
 /** Method, path, the names that go into the query, and whether the body is sent as it is. */
@@ -1185,4 +1187,5 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   removeKnowledgeDocument: ["DELETE", "/api/knowledge/{knowledge_id}/documents/{document_id}"],
   getKnowledgeText: ["GET", "/api/knowledge/{knowledge_id}/documents/{document_id}/text", ["from","to"]],
   reindexKnowledgeDocument: ["POST", "/api/knowledge/{knowledge_id}/documents/{document_id}/reindex"],
+  callMcp: ["POST", "/mcp", [], true],
 }

@@ -5,6 +5,7 @@ import { makeCompanies, passCompanyOn, standingInCompany } from '#areas/companie
 import { passCredentialsOn } from '#areas/credentials/rights'
 import { stopDestinationsOf } from '#areas/destinations/rights'
 import { passKnowledgeOn } from '#areas/knowledge/rights'
+import { mcpRoutes } from '#areas/mcp/routes'
 import { notificationFeed } from '#areas/notifications/feed'
 import { notificationRoutes } from '#areas/notifications/routes'
 import { makeNotifications, standingInNotification } from '#areas/notifications/service'
@@ -314,6 +315,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     }),
     ...files.routes,
     ...knowledge.routes,
+    ...mcpRoutes(workflows),
   ]
 
   const nodes = descriptorsOf(workflows.nodes)

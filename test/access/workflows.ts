@@ -243,6 +243,7 @@ const triggered = async (cast: Cast) => {
 }
 
 export const workflowCases: Cases = {
+  callMcp: { expect: rows.selectedRead, prepare: async () => ({ body: { jsonrpc: '2.0', id: 1, method: 'ping' } }) },
   getEngineHealth: { expect: rows.operators },
   // Only the program itself looks after keys.
   getKeyRotation: { expect: withChanges(rows.operators, { operator: 503 }) },

@@ -28,6 +28,10 @@ export const Settings = z.strictObject({
     .max(3600)
     .optional()
     .describe('Seconds that the `finally` nodes of a run may take together; 60 unless said'),
+  mcp_tool: z
+    .boolean()
+    .optional()
+    .describe('Whether clients of the Model Context Protocol find it as a tool at `/mcp`'),
   on_event: z
     .array(z.string().min(1).max(200))
     .max(20)
@@ -50,6 +54,9 @@ const SettingsPatch = z.strictObject({
   retention_days: Settings.shape.retention_days.nullable(),
   error_workflow_id: Settings.shape.error_workflow_id.nullable(),
   finally_grace_s: Settings.shape.finally_grace_s.nullable(),
+  mcp_tool: Settings.shape.mcp_tool
+    .nullable()
+    .describe('Whether clients of the Model Context Protocol find it as a tool'),
   on_event: Settings.shape.on_event.nullable(),
   activation: Settings.shape.activation.nullable().describe('What a version must show before it is activated'),
 })
@@ -78,6 +85,7 @@ export const Workflow = z
       retention_days: z.number().optional(),
       error_workflow_id: id('wf').optional(),
       finally_grace_s: z.number().optional(),
+      mcp_tool: z.boolean().optional().describe('Whether clients of the Model Context Protocol find it as a tool'),
       on_event: z.array(z.string()).optional(),
       activation: z
         .object({

@@ -13,6 +13,7 @@ const reasons: [reason: string, operations: string[]][] = [
     'Executions and their journals say who began, answered and ended what; an entry for each would double the hottest writes.',
     [
       'runWorkflow',
+      'callMcp',
       'tryWorkflow',
       'runSystemWorkflow',
       'triggerWebhook',
@@ -50,6 +51,7 @@ const reasons: [reason: string, operations: string[]][] = [
       'describeSecondFactor',
       'extractRequirements',
       'fetchOdds',
+      'searchKnowledge',
       'speakInThread',
       'transcribeInThread',
     ],

@@ -9,6 +9,7 @@ import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Checkbox, Field, Form, Input, Select, Textarea, withPresent } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
+import { McpTool } from './mcp-tool.tsx'
 import { OnEvent } from './on-event.tsx'
 import { Portable } from './portable.tsx'
 import { mayChange, mayRun } from './role.ts'
@@ -25,6 +26,7 @@ export const SettingsPage = () => (
           <General workflow={workflow} />
           {role === 'owner' && <ScheduleSection workflow={workflow} />}
           <OnEvent workflow={workflow} />
+          <McpTool workflow={workflow} />
           <Limits workflow={workflow} />
           <WhenItFails workflow={workflow} />
           <StateSection workflow={workflow} />

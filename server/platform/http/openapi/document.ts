@@ -12,7 +12,7 @@ import type { Components, Schema } from './schemas.ts'
 // The document is printed from the route tables, their zod schemas and the registry of nodes; nothing in it is written twice.
 
 /** That of the release (docs/api-policy.md). */
-const API_VERSION = '0.1.0'
+export const API_VERSION = '0.1.0'
 
 /** The answers that are resources, so that they carry an ETag. */
 export function taggedRoutes(routes: AnyRoute[]): (route: AnyRoute) => boolean {

@@ -1,0 +1,124 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { useService } from '#test/harness/service'
+import { makeWorld, type TestPerson, type World } from '#test/harness/world'
+
+// The official client of the protocol against the service.
+
+const service = useService()
+let world: World
+let tool: string
+beforeAll(async () => {
+  world = await makeWorld(service())
+  const made = await makeTool('Add ümlauts & numbers', {
+    inputs: {
+      type: 'object',
+      properties: { a: { type: 'number' }, b: { type: 'number' } },
+      required: ['a', 'b'],
+      additionalProperties: false,
+    },
+    nodes: [
+      { id: 'sum', type: 'set', args: { values: { sum: { $cel: 'input.a + input.b' } } } },
+      { id: 'shown', type: 'set', args: { values: { text: { $cel: 'string(nodes.sum.output.sum)' } } } },
+    ],
+    edges: [{ from: { node: 'sum' }, to: 'shown' }],
+    output: { $ref: 'nodes.sum.output' },
+  })
+  tool = `add_u_mlauts_numbers_${made.slice(-6)}`
+})
+
+async function makeTool(name: string, definition: object, settings: object = { mcp_tool: true }): Promise<string> {
+  const made = await world.owner.call('POST', '/api/workflows', { body: { name, definition, settings } })
+  expect(made.status, made.text).toBe(201)
+  return made.body.workflow_id
+}
+
+async function connect(person: TestPerson): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  const transport = new StreamableHTTPClientTransport(new URL('/mcp', service().base), {
+    requestInit: { headers: { authorization: `Bearer ${person.key}` } },
+  })
+  await client.connect(transport as never)
+  return client
+}
+
+const nothing = { nodes: [{ id: 'n', type: 'set', args: { values: { a: 1 } } }], edges: [] }
+
+describe('the official client', () => {
+  test('finds the chosen workflows that its person may run, and no others', async () => {
+    await makeTool('Not chosen', nothing, {})
+    const client = await connect(world.owner)
+    expect(client.getServerVersion()).toMatchObject({ name: 'heddle' })
+    const { tools } = await client.listTools()
+    expect(tools).toEqual([
+      {
+        name: tool,
+        title: 'Add ümlauts & numbers',
+        description: expect.stringContaining('Add ümlauts & numbers'),
+        inputSchema: expect.objectContaining({ type: 'object', required: ['a', 'b'] }),
+      },
+    ])
+    await client.close()
+    const other = await connect(world.member)
+    expect((await other.listTools()).tools).toEqual([])
+    await expect(other.callTool({ name: tool, arguments: { a: 1, b: 2 } })).rejects.toThrow('no such tool')
+    await other.close()
+  })
+
+  test('runs one, and is told of its progress', async () => {
+    const client = await connect(world.owner)
+    const plain = await client.callTool({ name: tool, arguments: { a: 1, b: 2 } })
+    expect(plain).toEqual({ content: [{ type: 'text', text: '{"sum":3}' }], structuredContent: { sum: 3 } })
+    const progress: { progress: number; total?: number | undefined }[] = []
+    const followed = await client.callTool({ name: tool, arguments: { a: 2, b: 2 } }, undefined, {
+      onprogress: (step) => progress.push(step),
+    })
+    expect(followed.structuredContent).toEqual({ sum: 4 })
+    expect(progress.at(-1)).toMatchObject({ progress: 2, total: 2 })
+    await client.close()
+  })
+
+  test('hears what is wrong with the arguments, how a run failed, and that one waits for people', async () => {
+    const failing = await makeTool('Failing', {
+      nodes: [{ id: 'no', type: 'fail', args: { code: 'no_stock', message: 'Nothing is left' } }],
+      edges: [],
+    })
+    const asking = await makeTool('Asking', {
+      nodes: [{ id: 'ask', type: 'clarification', args: { question: 'Which?' } }],
+      edges: [],
+    })
+    const client = await connect(world.owner)
+    const textOf = (result: object): string => (result as { content: { text: string }[] }).content[0]!.text
+    const wrong = await client.callTool({ name: tool, arguments: { a: 'one', b: 2 } })
+    expect([wrong.isError, textOf(wrong)]).toEqual([true, expect.stringContaining('/input/a')])
+    const failed = await client.callTool({ name: `failing_${failing.slice(-6)}`, arguments: {} })
+    expect([failed.isError, textOf(failed)]).toEqual([true, expect.stringContaining('no_stock: Nothing is left')])
+    const waiting = await client.callTool({ name: `asking_${asking.slice(-6)}`, arguments: {} }, undefined, {
+      onprogress: () => undefined,
+    })
+    expect(waiting.structuredContent).toMatchObject({ status: 'waiting', execution_id: expect.stringMatching(/^exe_/) })
+    await client.close()
+  })
+})
+
+test.each([
+  ['not JSON', -32700],
+  ['[]', -32600],
+  ['{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600],
+  ['{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32602],
+])('%s is refused with %i', async (body, code) => {
+  const refused = await world.owner.call('POST', '/mcp', {
+    raw: Buffer.from(body),
+    headers: { 'content-type': 'application/json' },
+  })
+  expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([400, code])
+})
+
+test('an unknown method is told, a notification is not answered, and there is no stream to listen to', async () => {
+  const say = (body: object) => world.owner.call('POST', '/mcp', { body })
+  expect((await say({ jsonrpc: '2.0', id: 1, method: 'resources/list' })).body.error.code).toBe(-32601)
+  expect((await say({ jsonrpc: '2.0', method: 'notifications/initialized' })).status).toBe(202)
+  expect((await world.owner.call('GET', '/mcp')).status).toBe(405)
+  expect((await service().call('POST', '/mcp', { body: { jsonrpc: '2.0', id: 1, method: 'ping' } })).status).toBe(401)
+})

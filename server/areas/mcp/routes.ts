@@ -1,0 +1,38 @@
+import { viewer } from '#platform/access/words'
+import type { Context } from '#platform/http/context'
+import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
+import { isReply, readMessage } from './rpc.ts'
+import { answerMessage, type McpParts } from './service.ts'
+
+export const mcpRoutes = (parts: McpParts): AnyRoute[] =>
+  routes(
+    'MCP',
+    { callMcp: ['POST', '/mcp', viewer('workspace'), 'run'] },
+    {
+      callMcp: {
+        summary: 'Heddle as a server of the Model Context Protocol (streamable HTTP): workflows as tools',
+        description:
+          'One message of JSON-RPC: `initialize`, `ping`, `tools/list`, `tools/call`. The tools are the workflows with `settings.mcp_tool` that the owner of the API key may run. A call with a progress token is answered as `text/event-stream`.',
+        extension: true,
+        bodyKind: 'any',
+        produces: ['application/json', 'text/event-stream'],
+        alsoStatus: [202],
+        transaction: false,
+        idempotency: 'own',
+        run: (ctx: Context, { body }: { body: Buffer }, exchange: Exchange) => answer(parts, ctx, body, exchange),
+      },
+    },
+  )
+
+async function answer(parts: McpParts, ctx: Context, body: Buffer, exchange: Exchange): Promise<void> {
+  const { reply } = exchange
+  const message = readMessage(body)
+  if (isReply(message)) {
+    reply.code(400).header('content-type', 'application/json').send(JSON.stringify(message))
+    return
+  }
+  const answered = await answerMessage(parts, ctx, message, exchange)
+  if (reply.raw.headersSent) reply.raw.end(`event: message\ndata: ${JSON.stringify(answered)}\n\n`)
+  else if (answered === undefined) reply.code(202).send()
+  else reply.header('content-type', 'application/json').send(JSON.stringify(answered))
+}

@@ -1,0 +1,43 @@
+import type { JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+
+// JSON-RPC 2.0, as the Model Context Protocol uses it: one message at a time.
+
+export type Id = string | number
+export type Message = { id?: Id; method?: string; params?: JsonObject }
+export type Reply = { jsonrpc: '2.0'; id: Id | null } & (
+  | { result: object }
+  | { error: { code: number; message: string } }
+)
+
+export const rpcError = (id: Id | null, code: number, message: string): Reply => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code, message },
+})
+
+/** What was sent, or why it is no message. */
+export function readMessage(body: Buffer): Message | Reply {
+  let value: unknown
+  try {
+    value = JSON.parse(body.toString())
+  } catch {
+    return rpcError(null, -32700, 'the body is not JSON')
+  }
+  if (!isObject(value as JsonObject)) return rpcError(null, -32600, 'send one message of JSON-RPC at a time')
+  const { jsonrpc, id, method, params } = value as JsonObject
+  const isId = id === undefined || typeof id === 'string' || typeof id === 'number'
+  const isAnswer = method === undefined && id !== undefined
+  if (jsonrpc !== '2.0' || !isId || !(isAnswer || typeof method === 'string'))
+    return rpcError(null, -32600, 'this is no message of JSON-RPC 2.0')
+  if (params !== undefined && !isObject(params)) return rpcError(id ?? null, -32602, 'params must be an object')
+  // An answer to something that we never ask wants no answer itself.
+  if (isAnswer) return {}
+  return {
+    ...(id !== undefined && { id }),
+    method: String(method),
+    ...(params !== undefined && { params }),
+  }
+}
+
+export const isReply = (value: Message | Reply): value is Reply => 'jsonrpc' in value
