@@ -11,6 +11,8 @@ const benches = [
   'trigger',
   'signal',
   'loop',
+  'flow',
+  'waiting',
   'history',
   'sockets',
   'import',

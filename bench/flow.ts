@@ -1,0 +1,108 @@
+import { kind, startTestEngine } from '#engine/testing'
+import { newId } from '#platform/ids'
+import { median, percentile, startBenchDatabase } from './database.ts'
+
+// Many executions wait for a place under one key. What a decision and a claim cost then, as against an empty queue in the same run,
+// and how soon an execution of another workspace begins meanwhile.
+
+const WAITING = Number(process.env.WAITING ?? 100_000)
+const LIMIT = 10
+const LOOKS = 200
+
+const database = await startBenchDatabase(process.env.BENCH_MIGRATIONS)
+/** Executions of the group stand still until the queue behind them was measured. */
+const held = Promise.withResolvers<void>()
+const work = kind('work', 'idempotent', async ({ args }) => {
+  if (args.hold != null) await held.promise
+  return { output: null }
+})
+const bench = await startTestEngine(database.urls, { nodes: [work], level: 'warn' })
+const ref = bench.define({ nodes: [{ id: 'w', type: 'work', args: { hold: { $ref: 'input.key' } } }], edges: [] })
+const workflowId = newId()
+const settings = { concurrency: { key: { $cel: 'input.key' }, limit: LIMIT, count: 'live' as const } }
+const limited = await bench.rule(workflowId, settings)
+
+const timed = async (work: () => Promise<unknown>): Promise<number> => {
+  const begunAt = performance.now()
+  await work()
+  return performance.now() - begunAt
+}
+const repeated = async (work: () => Promise<unknown>): Promise<number[]> => {
+  const times: number[] = []
+  for (let n = 0; n < LOOKS; n += 1) times.push(await timed(work))
+  return times
+}
+const gated = async (): Promise<number> =>
+  (
+    await bench.db.engine((tx) =>
+      tx.row<{ n: number }>(`select count(*)::integer as n from executions where status = 'waiting' and held = false`),
+    )
+  ).n
+
+/** One of another workspace, from its start to its end. */
+const neighbour = async (): Promise<void> => {
+  const workspaceId = newId()
+  const { executionId } = await bench.engine.start({
+    definitionRef: ref,
+    workflowId: null,
+    versionId: null,
+    workspaceId,
+    input: {},
+    trigger: { kind: 'user', id: null },
+    startedBy: null,
+    startInS: 0,
+  })
+  await bench.engine.waitFor(workspaceId, executionId, 30_000)
+}
+/** As after the end of one of the group: something has to be decided for all its groups. */
+const decide = () =>
+  bench.db.engine(async (tx) => {
+    await tx.rows('insert into flow_dirty (workspace_id, workflow_id) values ($1, $2)', [bench.workspaceId, workflowId])
+    await tx.rows('select * from engine.flow_decide($1, $2, 500)', [bench.workspaceId, workflowId])
+  })
+const claim = () =>
+  bench.db.engine((tx) =>
+    tx.rows(`select claimed from engine.claim_placed($1, $2, 128, 16, 512, 16)`, [
+      newId(),
+      '00000000-0000-0000-0000-000000000000',
+    ]),
+  )
+const measure = async () => ({
+  decide_ms: median(await repeated(decide)),
+  claim_ms: median(await repeated(claim)),
+  neighbour_p50_ms: percentile(await repeated(neighbour), 50),
+})
+
+const before = await measure()
+const startedIn = await timed(async () => {
+  for (let n = 0; n < WAITING; n += 500)
+    await Promise.all(Array.from({ length: 500 }, () => bench.run(ref, { key: 'one' }, limited)))
+})
+const waiting = await gated()
+const full = await measure()
+held.resolve()
+const [from, begunAt] = [await gated(), performance.now()]
+const during = percentile(await repeated(neighbour), 50)
+const done = from - (await gated())
+const perSecond = (done / (performance.now() - begunAt)) * 1000
+
+const round = (value: number): number => Number(value.toFixed(2))
+const rounded = (figures: Record<string, number>) =>
+  Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, round(value)]))
+console.log(
+  JSON.stringify(
+    {
+      waiting,
+      starts_s: round((WAITING / startedIn) * 1000),
+      empty: rounded(before),
+      full: rounded(full),
+      under_way: { neighbour_p50_ms: round(during), places_s: round(perSecond) },
+      decide_ratio: round(before.decide_ms / full.decide_ms),
+      claim_ratio: round(before.claim_ms / full.claim_ms),
+    },
+    null,
+    2,
+  ),
+)
+await bench.stop()
+await database.stop()

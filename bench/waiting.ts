@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { cpuMs } from './cpu.ts'
+import { startBenchDatabase } from './database.ts'
+import { eventToResumed } from './resumed.ts'
+import { makeBenchPerson, startBenchService } from './world.ts'
+
+// What executions that wait for events cost while no event comes, and how soon one goes on among them. Processor time of the
+// service and of the database, transactions a second, and memory of the service, without any and with many.
+
+const WAITING = Number(process.env.WAITING ?? 100_000)
+const IDLE_S = Number(process.env.IDLE_S ?? 20)
+const TIMES = Number(process.env.TIMES ?? 100)
+
+const database = await startBenchDatabase()
+const observer = new pg.Client({
+  connectionString: Object.assign(new URL(database.superuserUrl), { pathname: '/bench' }).href,
+})
+await observer.connect()
+const { key, workspaceId } = await makeBenchPerson(database)
+const service = await startBenchService(database)
+
+const transactions = async (): Promise<number> =>
+  Number(
+    (await observer.query(`select xact_commit + xact_rollback as n from pg_stat_database where datname = 'bench'`))
+      .rows[0].n,
+  )
+
+const idle = async () => {
+  // Backends report what they did up to ten seconds later.
+  await sleep(15_000)
+  const before = { service: cpuMs(service.child.pid!), database: cpuMs(database.postmaster()), n: await transactions() }
+  await sleep(IDLE_S * 1000)
+  const round = (value: number): number => Number((value / IDLE_S).toFixed(1))
+  return {
+    service_cpu_ms_s: round(cpuMs(service.child.pid!) - before.service),
+    database_cpu_ms_s: round(cpuMs(database.postmaster()) - before.database),
+    transactions_s: round((await transactions()) - before.n - 1),
+    heap_mb: Number(((await service.memory()).heap / 2 ** 20).toFixed(1)),
+  }
+}
+
+const measure = async () => ({ event_to_resumed: await eventToResumed(service.base, key, TIMES), idle: await idle() })
+
+const none = await measure()
+await observer.query(
+  `with made as (
+     insert into executions (execution_id, workspace_id, definition_ref, status, trigger_kind, waiting_for, due_at, snapshot, snapshot_seq)
+     select uuidv7(), $1, 'adhoc:x', 'waiting', 'user', '[{"kind": "event"}]', now() + interval '1 day', '{}', 5
+     from generate_series(1, $2::integer) returning workspace_id, execution_id)
+   insert into event_waits (workspace_id, wait_id, execution_id, node_path, node_id, key, callback_hash, schema, due_at)
+   select workspace_id, uuidv7(), execution_id, 'w', 'w', 'filled ' || execution_id, sha256(execution_id::text::bytea), 'true', now() + interval '1 day'
+   from made`,
+  [workspaceId, WAITING],
+)
+for (const table of ['executions', 'event_waits']) await observer.query(`vacuum (analyze) ${table}`)
+await observer.query('checkpoint')
+const many = await measure()
+
+console.log(JSON.stringify({ waiting: WAITING, none, many }, null, 2))
+service.stop()
+await new Promise((resolve) => service.child.once('exit', resolve))
+await observer.end()
+await database.stop()
+process.exit(0)
