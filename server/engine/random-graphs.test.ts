@@ -111,7 +111,7 @@ test.each([
     const next = random(seed)
     const define = (graph: Graph): string => bench.define(graph)
     const made = Array.from({ length: Number(process.env.GRAPHS ?? count) }, () => ({
-      graph: makeGraph({ next, define, withOnce, virtualTime: false }),
+      graph: makeGraph({ next, define, withOnce, withLoops: true, virtualTime: false }),
       input: { x: Math.floor(next() * 11) },
     }))
     let over = false

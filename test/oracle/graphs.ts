@@ -21,10 +21,12 @@ export type Options = {
   virtualTime: boolean
   /** With nodes that must happen once at most. */
   withOnce: boolean
+  /** With loops and `finally` nodes. */
+  withLoops: boolean
 }
 
-/** Where a graph is: `depth` maps and workflows deep, in a map, beside these nodes of the graph around it. */
-type Place = { depth: number; inMap: boolean; outer: readonly string[] }
+/** Where a graph is: `depth` bodies and workflows deep, in a map, in a loop, beside these nodes of the graph around it. `isWhole`: it is a workflow. */
+type Place = { depth: number; inMap: boolean; inLoop: boolean; isWhole: boolean; outer: readonly string[] }
 
 const MAX_DEPTH = 2
 const MAX_NODES = 6
@@ -45,8 +47,11 @@ const KINDS = [
   'fail',
 ] as const
 const DEEP_KINDS = ['map', 'map', 'child', 'own way'] as const
+const LOOPS = ['loop', 'loop'] as const
 
-export function makeGraph(options: Options, place: Place = { depth: 0, inMap: false, outer: [] }): Graph {
+const TOP: Place = { depth: 0, inMap: false, inLoop: false, isWhole: true, outer: [] }
+
+export function makeGraph(options: Options, place: Place = TOP): Graph {
   const { next } = options
   const below = (limit: number): number => Math.floor(next() * limit)
   const chance = (share: number): boolean => next() < share
@@ -59,6 +64,7 @@ export function makeGraph(options: Options, place: Place = { depth: 0, inMap: fa
     'input.x > 5.0',
     `nodes.${source}.output != null`,
     ...(place.inMap ? ['index == 1'] : []),
+    ...(place.inLoop ? ['turn == 1'] : []),
   ]
   const portsOf = ({ type, on_error }: Node): (string | undefined)[] => {
     if (type === 'branch') return ['yes', 'default']
@@ -86,14 +92,18 @@ export function makeGraph(options: Options, place: Place = { depth: 0, inMap: fa
   for (let at = 0, count = 1 + below(MAX_NODES); at < count; at += 1) {
     const id = `n${place.depth}_${at}`
     leadTo(id)
-    const kind = pick([...KINDS, ...(place.depth < MAX_DEPTH ? DEEP_KINDS : [])])
+    const isDeep = place.depth < MAX_DEPTH
+    const kind = pick([...KINDS, ...(isDeep ? DEEP_KINDS : []), ...(isDeep && options.withLoops ? LOOPS : [])])
     const join: Partial<Node> = kind !== 'branch' && chance(0.25) ? { join: 'any' } : {}
     // A node after `any` may run before the others, and see less than they give.
     const visible = join.join ? [] : edges.filter(({ to }) => to === id).map(({ from }) => from.node)
     const seen = [...visible, ...place.outer].map((name) => `nodes.${name}.output`)
-    const value = (): JsonObject => ({ $ref: pick(['input.x', ...(place.inMap ? ['item', 'index'] : []), ...seen]) })
-    const graphWithin = (inMap: boolean): Graph =>
-      makeGraph(options, { depth: place.depth + 1, inMap, outer: inMap ? [...visible, ...place.outer] : [] })
+    const ofBodies = [...(place.inMap ? ['item', 'index'] : []), ...(place.inLoop ? ['state', 'turn'] : [])]
+    const value = (): JsonObject => ({ $ref: pick(['input.x', ...ofBodies, ...seen]) })
+    const depth = place.depth + 1
+    const workflowWithin = (): Graph => makeGraph(options, { ...TOP, depth })
+    const bodyWithin = (more: Partial<Place>): Graph =>
+      makeGraph(options, { ...place, depth, isWhole: false, outer: [...visible, ...place.outer], ...more })
 
     const made = (): Omit<Node, 'id'> => {
       switch (kind) {
@@ -145,7 +155,7 @@ export function makeGraph(options: Options, place: Place = { depth: 0, inMap: fa
         case 'child':
           return {
             type: 'subworkflow',
-            args: { workflow_id: options.define(graphWithin(false)), input: { x: below(11) } },
+            args: { workflow_id: options.define(workflowWithin()), input: { x: below(11) } },
             ...handling(),
           }
         case 'own way': {
@@ -155,13 +165,38 @@ export function makeGraph(options: Options, place: Place = { depth: 0, inMap: fa
         }
         case 'map': {
           const items = Array.from({ length: below(4) }, (_, index) => index * 10)
-          const args = { items, body: graphWithin(true) as never, concurrency: 1 + below(3) }
+          const args = { items, body: bodyWithin({ inMap: true }) as never, concurrency: 1 + below(3) }
           return { type: 'map', args: { ...args, ...seldom(0.4, { on_item_error: 'collect' }) }, ...handling() }
+        }
+        case 'loop': {
+          const args = {
+            body: bodyWithin({ inLoop: true }) as never,
+            until: { $cel: `turn == ${1 + below(3)}` },
+            max_iterations: pick([2, 3, 3]),
+            ...seldom(0.5, { state: value() }),
+            ...seldom(0.5, { collect: { $ref: 'turn' } }),
+          }
+          return { type: 'loop', args, ...handling() }
         }
       }
     }
     nodes.push({ id, ...made(), ...join })
   }
   const output = Object.fromEntries(nodes.map(({ id }) => [id, { $ref: `nodes.${id}.output` }]))
-  return { nodes, edges, output }
+  if (!options.withLoops || !place.isWhole || !chance(0.4)) return { nodes, edges, output }
+  // What other nodes gave is not sure when a run fails, so these are given the input and how the run ends.
+  const last: Node[] = []
+  for (let at = 0, count = 1 + below(3); at < count; at += 1) {
+    const id = `f${place.depth}_${at}`
+    for (const source of last)
+      if (chance(0.4))
+        edges.push({
+          from: { node: source.id, ...(source.on_error === 'route' && chance(0.5) && { port: 'error' }) },
+          to: id,
+        })
+    const value = { $ref: pick(['input.x', 'execution.status']) }
+    const args = { value, ...seldom(0.4, { fails: 1 + below(3) }) }
+    last.push({ id, type: 'work', args, finally: true, ...handling() })
+  }
+  return { nodes: [...nodes, ...last], edges, output }
 }

@@ -19,16 +19,20 @@ export type GraphEnd = {
   errors: AnError[]
 }
 
-/** What a graph is run with. `outer`: outputs of the graph around a map. */
+/** What a graph is run with. `outer`: outputs of the graph around a map or loop. */
 export type Given = {
   input: JsonObject
   item?: Json
   index?: number
+  /** Of the turn of a loop. */
+  state?: Expected
+  turn?: number
   outer?: Record<string, Expected>
   definitions: ReadonlyMap<string, Graph>
 }
 
-type Seen = Given & { nodes: Record<string, NodeEnd> }
+/** `status`: how the run is going to end, as its `finally` nodes are told. */
+type Seen = Given & { nodes: Record<string, NodeEnd>; status?: 'succeeded' | 'failed' }
 
 const outputOf = ({ nodes, outer }: Seen, id: string): Expected => nodes[id]?.output ?? outer?.[id] ?? null
 
@@ -44,6 +48,9 @@ function resolve(value: Json, seen: Seen): Expected {
   const [root, name] = value.$ref.split('.')
   if (root === 'input') return seen.input[name!] ?? null
   if (root === 'nodes') return outputOf(seen, name!)
+  if (root === 'execution') return seen.status ?? null
+  if (root === 'state') return seen.state ?? null
+  if (root === 'turn') return seen.turn ?? null
   return (root === 'index' ? seen.index : seen.item) ?? null
 }
 
@@ -52,6 +59,8 @@ const holds = (cel: string, seen: Seen): boolean => {
   if (id !== undefined) return outputOf(seen, id) !== null
   if (cel === 'input.x > 5.0') return Number(seen.input.x) > 5
   if (cel === 'index == 1') return seen.index === 1
+  const [, turn] = /^turn == (\d+)$/.exec(cel) ?? []
+  if (turn !== undefined) return seen.turn === Number(turn)
   throw new Error(`the model does not know ${cel}`)
 }
 
@@ -109,18 +118,48 @@ function attemptOf(node: Node, attempt: number, seen: Seen, graph: Graph): Attem
     }
     case 'map':
       return mapOf(args, seen)
+    case 'loop':
+      return loopOf(args, seen)
     default:
       throw new Error(`the model does not know ${node.type}`)
   }
 }
 
+/** What the body of a map or loop is run with, beside its item or turn. */
+const givenWithin = ({ input, definitions, item, index, state, turn, ...seen }: Seen): Given => ({
+  input,
+  definitions,
+  ...(index !== undefined && { item: item ?? null, index }),
+  ...(turn !== undefined && { state: state ?? null, turn }),
+  outer: {
+    ...seen.outer,
+    ...Object.fromEntries(Object.keys(seen.nodes).map((id) => [id, outputOf({ ...seen, input, definitions }, id)])),
+  },
+})
+
+function loopOf(args: Record<string, Json>, seen: Seen): Attempt {
+  const { body, until, collect } = args as unknown as { body: Graph; until: { $cel: string }; collect?: Json }
+  const given = givenWithin(seen)
+  const collected: Expected[] = []
+  let state = resolve(args.state ?? null, seen)
+  for (let turn = 0; ; ) {
+    const after = { ...seen, state, turn }
+    if (turn > 0 && holds(until.$cel, after))
+      return { output: { turns: turn, state, ...(collect !== undefined && { collected }) } }
+    if (turn === args.max_iterations) return failure('loop_limit', false)
+    const end = endOf(body, { ...given, state, turn })
+    // The error of the loop is that of a turn; the node is the loop.
+    if (end.errors.length > 0) return { errors: end.errors.map(({ code }) => new AnError({ code })), retryable: true }
+    state = end.results!
+    turn += 1
+    if (collect !== undefined) collected.push(resolve(collect, { ...seen, state, turn }))
+  }
+}
+
 function mapOf(args: Record<string, Json>, seen: Seen): Attempt {
-  const { input, definitions, outer } = seen
-  const around = { ...outer, ...Object.fromEntries(Object.keys(seen.nodes).map((id) => [id, outputOf(seen, id)])) }
+  const given = givenWithin(seen)
   const items = resolve(args.items!, seen) as Json[]
-  const ends = items.map((item, index) =>
-    endOf(args.body as unknown as Graph, { input, definitions, item, index, outer: around }),
-  )
+  const ends = items.map((item, index) => endOf(args.body as unknown as Graph, { ...given, item, index }))
   const errors = ends.flatMap((end) => end.errors)
   // The error of the map is that of an item; the node is the map.
   if (errors.length > 0 && args.on_item_error !== 'collect')
@@ -156,18 +195,24 @@ function nodeEnd(node: Node, graph: Graph, seen: Seen): NodeEnd & { errors: AnEr
     if (node.on_error === 'route' && isRouted)
       return { status: 'failed', output: new OneOf(errors), port: 'error', attempt, errors: [] }
     if (node.on_error === 'continue') return { status: 'failed', output: null, port: 'out', attempt, errors: [] }
-    return { status: 'failed', output: null, port: '', attempt, errors }
+    // The other `finally` nodes run all the same.
+    return { status: 'failed', output: null, port: node.finally ? 'out' : '', attempt, errors }
   }
 }
 
 export function endOf(graph: Graph, given: Given): GraphEnd {
   const seen: Seen = { ...given, nodes: {} }
-  const errors: AnError[] = []
-  for (const node of graph.nodes) {
-    const { errors: ending, ...end } = nodeEnd(node, graph, seen)
-    seen.nodes[node.id] = end
-    errors.push(...ending)
-  }
+  const run = (nodes: Node[]): AnError[] =>
+    nodes.flatMap((node) => {
+      const { errors, ...end } = nodeEnd(node, graph, seen)
+      seen.nodes[node.id] = end
+      return errors
+    })
+  const errors = run(graph.nodes.filter((node) => !node.finally))
+  const results = errors.length === 0 ? resolve(graph.output ?? null, seen) : null
+  // They run however the run ends, and can make a failure of a success.
+  seen.status = errors.length === 0 ? 'succeeded' : 'failed'
+  const last = run(graph.nodes.filter((node) => node.finally))
   if (errors.length > 0) return { nodes: seen.nodes, errors }
-  return { nodes: seen.nodes, errors, results: resolve(graph.output ?? null, seen) }
+  return last.length > 0 ? { nodes: seen.nodes, errors: last } : { nodes: seen.nodes, errors, results }
 }
