@@ -9,6 +9,8 @@ import type {
   ApprovalVote,
   AuditEntry,
   AuthOptions,
+  Backfilled,
+  BatchAccepted,
   BegunPasskey,
   BegunPasskeySignIn,
   BegunTotp,
@@ -54,7 +56,9 @@ import type {
   EventTaken,
   Execution,
   ExecutionAccepted,
+  ExecutionBulk,
   ExecutionEvent,
+  ExecutionNodeDetail,
   ExecutionSummary,
   ExtractedRequirements,
   FileLink,
@@ -156,6 +160,7 @@ import type {
   WorkflowImport,
   WorkflowImportRequest,
   WorkflowMade,
+  WorkflowSchedule,
   WorkflowTransfer,
   WorkflowVersion,
   WorkflowVersionDiff,
@@ -349,7 +354,7 @@ export type Operations = {
   /** Workflows the caller owns or is a member of, the system ones first */
   listWorkflows: { input: { limit?: number; cursor?: string; scope?: "own" | "workspace" }; answer: { items: Array<Workflow>; next_cursor: string | null }; required: false }
   /** Create a workflow; a definition becomes version 1, active */
-  createWorkflow: { input: { name: string; description?: string | null; definition?: Definition; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; retention_days?: number; error_workflow_id?: string; finally_grace_s?: number; mcp_tool?: boolean; on_event?: Array<string>; activation?: { suite_id?: string; min_score?: number; replay?: { limit: number; max_different: number } } } }; answer: WorkflowMade; required: true }
+  createWorkflow: { input: { name: string; description?: string | null; definition?: Definition; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; concurrency?: { key?: { $cel: string }; limit: number; count?: "running" | "live"; when_full?: "queue" | "skip" | "cancel_oldest" }; debounce?: { key?: { $cel: string }; window_s: number }; rate?: { limit: number; per_s: number; key?: { $cel: string } }; dedupe?: { key: { $cel: string }; window_s: number }; retention_days?: number; error_workflow_id?: string; finally_grace_s?: number; mcp_tool?: boolean; on_event?: Array<string>; activation?: { suite_id?: string; min_score?: number; replay?: { limit: number; max_different: number } } } }; answer: WorkflowMade; required: true }
   /** Tools, capabilities and agents for the nodes of a workflow */
   getRegistry: { input: Record<string, never>; answer: Registry; required: false }
   /** The same, grouped for an editor */
@@ -357,9 +362,13 @@ export type Operations = {
   /** One workflow */
   getWorkflow: { input: { workflow_id: string }; answer: Workflow; required: true }
   /** Change name, description, settings; the owner also members */
-  updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }> | null; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }> | null; settings?: { timeout_s?: number | null; max_concurrency?: number | null; retention_days?: number | null; error_workflow_id?: string | null; finally_grace_s?: number | null; mcp_tool?: boolean | null; on_event?: Array<string> | null; activation?: { suite_id?: string; min_score?: number; replay?: { limit: number; max_different: number } } | null } | null; owner_id?: string }; answer: Workflow; required: true }
+  updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }> | null; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }> | null; settings?: { timeout_s?: number | null; max_concurrency?: number | null; concurrency?: { key?: { $cel: string }; limit: number; count?: "running" | "live"; when_full?: "queue" | "skip" | "cancel_oldest" } | null; debounce?: { key?: { $cel: string }; window_s: number } | null; rate?: { limit: number; per_s: number; key?: { $cel: string } } | null; dedupe?: { key: { $cel: string }; window_s: number } | null; retention_days?: number | null; error_workflow_id?: string | null; finally_grace_s?: number | null; mcp_tool?: boolean | null; on_event?: Array<string> | null; activation?: { suite_id?: string; min_score?: number; replay?: { limit: number; max_different: number } } | null } | null; owner_id?: string }; answer: Workflow; required: true }
   /** Delete a workflow */
   deleteWorkflow: { input: { workflow_id: string; cancel_runs?: "true" | "false" }; answer: undefined; required: true }
+  /** Pause a workflow: nothing of it begins, and what is asked for waits */
+  pauseWorkflow: { input: { workflow_id: string }; answer: Workflow; required: true }
+  /** Let a paused workflow go on: what waits begins, as its settings allow */
+  resumeWorkflow: { input: { workflow_id: string }; answer: Workflow; required: true }
   /** Versions, newest first */
   listVersions: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<WorkflowVersion>; next_cursor: string | null }; required: true }
   /** Create a version; the first is active at once, a later one with `activate` */
@@ -412,18 +421,38 @@ export type Operations = {
   putSchedule: { input: { workflow_id: string } & { cron: string; timezone?: string; input?: Record<string, unknown> }; answer: Schedule; required: true }
   /** Remove the schedule */
   deleteSchedule: { input: { workflow_id: string }; answer: undefined; required: true }
+  /** The schedules of a workflow, the oldest first */
+  listSchedules: { input: { workflow_id: string }; answer: { items: Array<WorkflowSchedule>; next_cursor: string | null }; required: true }
+  /** Add a schedule: a cron pattern, an interval or one moment */
+  createSchedule: { input: { workflow_id: string } & { cron?: string | null; every_s?: number | null; at?: string | null; input?: Record<string, unknown> | null; timezone?: string; overlap?: "allow" | "skip" | "queue" | "cancel"; catch_up?: "none" | "last" | "all"; enabled?: boolean }; answer: WorkflowSchedule; required: true }
+  /** One schedule, with its next five times */
+  getOneSchedule: { input: { workflow_id: string; schedule_id: string }; answer: WorkflowSchedule; required: true }
+  /** Change a schedule; its next time is computed anew from now */
+  updateSchedule: { input: { workflow_id: string; schedule_id: string } & { cron?: string | null; every_s?: number | null; at?: string | null; input?: Record<string, unknown> | null; timezone?: string; overlap?: "allow" | "skip" | "queue" | "cancel"; catch_up?: "none" | "last" | "all"; enabled?: boolean }; answer: WorkflowSchedule; required: true }
+  /** Delete a schedule */
+  removeSchedule: { input: { workflow_id: string; schedule_id: string }; answer: undefined; required: true }
+  /** Run a schedule for times that have passed, at most 500 */
+  backfillSchedule: { input: { workflow_id: string; schedule_id: string } & { from: string; to: string }; answer: Backfilled; required: true }
   /** Run a workflow: its active version unless version_id is given */
-  runWorkflow: { input: { workflow_id: string; wait_s?: number } & { input?: Record<string, unknown>; version_id?: string }; answer: Execution | ExecutionAccepted; required: true }
+  runWorkflow: { input: { workflow_id: string; wait_s?: number } & { input?: Record<string, unknown>; version_id?: string; start_at?: string; delay_s?: number; priority?: number; tags?: Array<string>; metadata?: Record<string, string | number | boolean | null>; concurrency_key?: string }; answer: Execution | ExecutionAccepted; required: true }
+  /** Run a workflow up to 1,000 times */
+  runWorkflowBatch: { input: { workflow_id: string } & { runs: Array<{ input?: Record<string, unknown>; version_id?: string; start_at?: string; delay_s?: number; priority?: number; tags?: Array<string>; metadata?: Record<string, string | number | boolean | null>; concurrency_key?: string; idempotency_key?: string }> }; answer: BatchAccepted; required: true }
   /** Recent executions, newest first */
-  listExecutions: { input: { workflow_id: string; limit?: number; cursor?: string; include_trials?: "true" | "false" }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
+  listExecutions: { input: { workflow_id: string; limit?: number; cursor?: string; include_jobs?: "true" | "false"; include_trials?: "true" | "false" }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
   /** Status and results of an execution, with its nodes */
   getExecution: { input: { execution_id: string }; answer: Execution; required: true }
   /** Run a system workflow */
   runSystemWorkflow: { input: { workflow_id: string; wait_s?: number } & { input?: Record<string, unknown> }; answer: Execution | ExecutionAccepted; required: true }
+  /** What a node of an execution was given, and what came of each attempt */
+  getExecutionNode: { input: { execution_id: string; path: string; limit?: number; cursor?: string }; answer: ExecutionNodeDetail; required: true }
   /** The caller's own executions of a system workflow */
   listSystemExecutions: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
   /** Executions the caller may see, by status, workflow, time and what began them */
   searchExecutions: { input: { limit?: number; cursor?: string; status?: string; workflow_id?: string; from?: string; to?: string; trigger?: string; include_jobs?: "true" | "false"; include_trials?: "true" | "false" }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: false }
+  /** Cancel or retry all executions that a filter finds */
+  startBulk: { input: { action: "cancel" | "retry"; filter: { execution_ids?: Array<string>; workflow_id?: string; status?: Array<"queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "timed_out">; trigger?: Array<"user" | "webhook" | "embed" | "schedule" | "job" | "channel" | "workflow" | "event" | "system" | "trial">; error_code?: string; tag?: string; from?: string; to?: string }; from?: string; version?: "same" | "active" }; answer: ExecutionBulk; required: true }
+  /** How far a cancellation or retry of many executions has come */
+  getBulk: { input: { bulk_id: string }; answer: ExecutionBulk; required: true }
   /** Cancel an execution */
   cancelExecution: { input: { execution_id: string }; answer: ExecutionAccepted; required: true }
   /** Start it again from the start, the failed node or a chosen one, on the same or the active version */
@@ -946,6 +975,8 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getWorkflow: ["GET", "/api/workflows/{workflow_id}"],
   updateWorkflow: ["PATCH", "/api/workflows/{workflow_id}"],
   deleteWorkflow: ["DELETE", "/api/workflows/{workflow_id}", ["cancel_runs"]],
+  pauseWorkflow: ["POST", "/api/workflows/{workflow_id}/pause"],
+  resumeWorkflow: ["POST", "/api/workflows/{workflow_id}/resume"],
   listVersions: ["GET", "/api/workflows/{workflow_id}/versions", ["limit","cursor"]],
   createVersion: ["POST", "/api/workflows/{workflow_id}/versions"],
   getVersion: ["GET", "/api/workflows/{workflow_id}/versions/{version_id}"],
@@ -972,12 +1003,22 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getSchedule: ["GET", "/api/workflows/{workflow_id}/schedule"],
   putSchedule: ["PUT", "/api/workflows/{workflow_id}/schedule"],
   deleteSchedule: ["DELETE", "/api/workflows/{workflow_id}/schedule"],
+  listSchedules: ["GET", "/api/workflows/{workflow_id}/schedules"],
+  createSchedule: ["POST", "/api/workflows/{workflow_id}/schedules"],
+  getOneSchedule: ["GET", "/api/workflows/{workflow_id}/schedules/{schedule_id}"],
+  updateSchedule: ["PATCH", "/api/workflows/{workflow_id}/schedules/{schedule_id}"],
+  removeSchedule: ["DELETE", "/api/workflows/{workflow_id}/schedules/{schedule_id}"],
+  backfillSchedule: ["POST", "/api/workflows/{workflow_id}/schedules/{schedule_id}/backfill"],
   runWorkflow: ["POST", "/api/workflows/{workflow_id}/run", ["wait_s"]],
-  listExecutions: ["GET", "/api/workflows/{workflow_id}/executions", ["limit","cursor","include_trials"]],
+  runWorkflowBatch: ["POST", "/api/workflows/{workflow_id}/run-batch"],
+  listExecutions: ["GET", "/api/workflows/{workflow_id}/executions", ["limit","cursor","include_jobs","include_trials"]],
   getExecution: ["GET", "/api/workflows/executions/{execution_id}"],
   runSystemWorkflow: ["POST", "/api/workflows/system/{workflow_id}/run", ["wait_s"]],
+  getExecutionNode: ["GET", "/api/workflows/executions/{execution_id}/nodes/{path}", ["limit","cursor"]],
   listSystemExecutions: ["GET", "/api/workflows/system/{workflow_id}/executions", ["limit","cursor"]],
   searchExecutions: ["GET", "/api/executions", ["limit","cursor","status","workflow_id","from","to","trigger","include_jobs","include_trials"]],
+  startBulk: ["POST", "/api/executions/bulk"],
+  getBulk: ["GET", "/api/executions/bulk/{bulk_id}"],
   cancelExecution: ["POST", "/api/workflows/executions/{execution_id}/cancel"],
   retryExecution: ["POST", "/api/workflows/executions/{execution_id}/retry"],
   listExecutionEvents: ["GET", "/api/workflows/executions/{execution_id}/events", ["after","limit","cursor"]],

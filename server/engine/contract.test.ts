@@ -397,15 +397,13 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
 
   test('a workflow with a limit of its own runs no more than that at once, and all of them in the end', async () => {
     const ref = bench.define(chain(2))
-    const workflowId = bench.workspaceId
-    const ids = await Promise.all(
-      Array.from({ length: 12 }, () => bench.run(ref, { value: 1 }, { workflowId, maxConcurrency: 2 })),
-    )
+    const limited = await bench.rule(newId(), { max_concurrency: 2 })
+    const ids = await Promise.all(Array.from({ length: 12 }, () => bench.run(ref, { value: 1 }, limited)))
     for (const id of ids) expect(await ended(id)).toMatchObject({ status: 'succeeded' })
   })
 
   test('an execution that is answered waits for a slot of its workflow like any other', async () => {
-    const limited = { workflowId: newId(), maxConcurrency: 1 }
+    const limited = await bench.rule(newId(), { max_concurrency: 1 })
     const question = { id: 'q', type: 'clarification', args: { question: '?' } }
     const asking = await bench.run({ nodes: [question], edges: [] }, {}, limited)
     await until(asking, 'waiting')

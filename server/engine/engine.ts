@@ -9,6 +9,7 @@ import { areaCallsFor } from './area-calls.ts'
 import { makeDatabaseClock } from './clock.ts'
 import { makeDefinitions } from './definitions.ts'
 import { makeEnds } from './ends.ts'
+import { makeDeciding, onFlowHinted } from './flow/deciding.ts'
 import { readFigures, readHealth } from './health.ts'
 import { makeHints } from './hints.ts'
 import { initiatorsOfRow, joinInitiators } from './initiators.ts'
@@ -24,14 +25,16 @@ import type {
   Signal,
   SignalOutcome,
   Started,
+  StartLabels,
 } from './ports.ts'
 import { makeReadTurns, readEvents, readExecution, readInput, readState } from './read.ts'
+import { makeReadNode } from './read-node.ts'
 import { seedFor } from './retry.ts'
 import { defaultQueueLimits, type InnerStart, makeStarter, type QueueLimits } from './start.ts'
 import { hasBadText } from './text.ts'
 import type { Pauses } from './worker/patience.ts'
-import { makeStore } from './worker/store.ts'
-import { defaultLimits, makeWorker, type WorkerLimits } from './worker/worker.ts'
+import { type Labelled, makeStore } from './worker/store.ts'
+import { defaultLimits, makeWorker, type Worker, type WorkerLimits } from './worker/worker.ts'
 
 export type EngineOptions = {
   db: Database
@@ -51,6 +54,16 @@ export type EngineOptions = {
   pauses?: Pauses
 }
 
+/** Workers that are told of it look for whatever is queued. */
+const ANY = ''
+
+const labelsOf = ({ priority, tags, metadata, scheduled_at }: Labelled): StartLabels => ({
+  ...(priority !== null && { priority }),
+  ...(tags && { tags }),
+  ...(metadata && { metadata }),
+  ...(scheduled_at && { scheduledAt: scheduled_at }),
+})
+
 const ENDED = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
 
 export const startEngine = async (options: EngineOptions): Promise<Engine> => {
@@ -66,7 +79,13 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   const readTurns = makeReadTurns()
   const ends = makeEnds({ db, store, ports, areaCalls, log })
   let starter: ReturnType<typeof makeStarter>
-  const worker =
+  const deciding = makeDeciding({
+    db,
+    store,
+    log,
+    queued: () => (worker ? worker.claimSoon() : nudge(db, ANY)),
+  })
+  const worker: Worker | undefined =
     options.role === 'api'
       ? undefined
       : await makeWorker({
@@ -84,10 +103,18 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
           limits: { ...defaultLimits, ...options.limits },
           startChild: (child) => starter.start(child, Number.POSITIVE_INFINITY),
           tell: ends.tell,
+          decideSoon: deciding.soon,
         })
   const queue = makeStartQueue({ pool: db.enginePool, log })
-  starter = makeStarter({ worker, store, queue, limits: { ...defaultQueueLimits, ...options.queue } })
+  starter = makeStarter({
+    worker,
+    store,
+    queue,
+    limits: { ...defaultQueueLimits, ...options.queue },
+    decideSoon: deciding.soon,
+  })
   const stopListening = worker && (await onNudged(db, worker.nudged))
+  const stopListeningToFlows = worker && (await onFlowHinted(db, deciding.soon))
 
   const startAndHint = async (wanted: InnerStart): Promise<Started> => {
     const started = await starter.start(wanted)
@@ -135,11 +162,11 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
       versionId: row.version_id,
       systemSlug: row.system_slug,
       timeoutS: row.timeout_s,
-      maxConcurrency: row.max_concurrency,
+      flow: wanted.flow ?? null,
       principalId: row.principal_id,
     }
     const [oldDefinition, definition] = await Promise.all([load(row.definition_ref), load(target.definitionRef)])
-    const executionId = newId()
+    const executionId = wanted.retryId ?? newId()
     const kept = seedFor({ definition: oldDefinition, state: found.state }, definition, wanted.from)
     const snapshot = await hydrate(ports.blobs, kept)
     // Blobs go with the week of the execution that made them, so the new one gets its own.
@@ -168,6 +195,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
       ),
       retryOf: wanted.executionId,
       snapshot,
+      labels: labelsOf(row),
       ...(wanted.idempotency && { idempotency: wanted.idempotency }),
     })
   }
@@ -199,6 +227,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   const retire = (): Promise<void> => {
     retired ??= (async () => {
       await stopListening?.()
+      await stopListeningToFlows?.()
       await worker?.stop()
     })()
     return retired
@@ -220,6 +249,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     readExecution: view,
     readInput: (workspaceId, executionId) => readInput(db, workspaceId, executionId),
     statusOf: store.statusOf,
+    readNode: makeReadNode({ db, blobs: ports.blobs, loadDefinition: ports.loadDefinition, inTurn: readTurns }),
     readEvents: (workspaceId, executionId, after, limit) => readEvents(db, workspaceId, executionId, after, limit),
     onAppended: hints.on,
     health: () => readHealth(db),
@@ -232,6 +262,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     retire,
     stop: async () => {
       await retire()
+      await deciding.stop()
       await ends.stop()
       await hints.stop()
     },

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Definition, Json, Node } from '#model/definition'
 import { SECOND } from '#platform/clock'
+import { newId } from '#platform/ids'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { NodeFailure } from './node.ts'
 import type { ExecutionView } from './ports.ts'
@@ -125,6 +126,18 @@ describe('a run with finally nodes', () => {
     expect(types).toContain('execution.ending')
     const interrupted = view.nodes.find(({ node_id }) => node_id === 'main')
     if (how !== '') expect(interrupted).toMatchObject({ status: 'failed', error: { code: 'interrupted' } })
+  })
+
+  test.each(['a person', 'a rule of its workflow'])('cancelled by %s before it began runs none of them', async (by) => {
+    const definition = definitionOf(main.succeeds as Node, last.succeeds as Node[])
+    const rules = await bench.rule(newId(), { debounce: { window_s: 600 } })
+    const id = await bench.run(definition, {}, by === 'a person' ? { startInS: 600 } : rules)
+    await expect.poll(async () => (await read(id)).waiting_for[0]?.until, { interval: 10 }).toBeDefined()
+    if (by === 'a person') await cancel(id)
+    else await bench.run(definition, {}, rules)
+    const view = await ended(id)
+    expect(view).toMatchObject({ status: 'cancelled', nodes: [{ status: 'skipped' }, { status: 'skipped' }] })
+    expect(noted).toEqual([])
   })
 
   test('goes on with them when its worker dies', async () => {

@@ -10,7 +10,7 @@ export const readFigures = async (tx: Tx): Promise<EngineFigures> => {
        (select count(*)::integer from executions where status = 'waiting') as waiting,
        (select count(*)::integer from executions where status = 'waiting' and waiting_for @> '[{"kind": "slot"}]'
          and waiting_for @> '[{"reason": "poison"}]') as poison,
-       coalesce((select extract(epoch from now() - min(due_at))::double precision from executions
+       coalesce((select extract(epoch from now() - min(due_at + coalesce(priority, 0) * interval '1 hour'))::double precision from executions
          where status = 'queued'), 0) as oldest_queued_s`,
   )
   const workers = await tx.rows<EngineFigures['workers'][number]>(

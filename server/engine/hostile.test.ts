@@ -66,7 +66,7 @@ test('an execution with much to compute is started at once and computes in slice
 
 test('one that was started and got no further begins with its first node wherever it is taken up', async () => {
   const ref = bench.define(heavyRow(3))
-  const id = await bench.run(ref, {}, { maxConcurrency: 1 })
+  const id = await bench.run(ref, {}, { startInS: 0 })
   await ended(id)
   // As the journal stands when the process dies right after the start.
   await bench.db.engine((tx) => tx.rows('delete from events where execution_id = $1 and seq > 1', [id]))

@@ -163,6 +163,26 @@ test('what a deleted workspace left behind is removed with its blobs, and a work
   expect(removed.every((prefix) => prefix.endsWith(`/${gone}/`))).toBe(true)
 })
 
+test('marks of a rate and of a dedupe go when their window is over', async () => {
+  const [workspaceId, mark] = [newId(), newId()]
+  await owner.query(
+    `insert into flow_marks (workspace_id, mark, n, at, until, execution_id)
+     values ($1, $2, 1, now(), now() - interval '1 second', $2), ($1, $2, 2, now(), now() + interval '1 hour', $2)`,
+    [workspaceId, mark],
+  )
+  const blobs = {
+    put: async () => {},
+    putStream: async () => {},
+    get: async () => undefined,
+    stream: async () => undefined,
+    remove: async () => {},
+    removeUnder: async () => {},
+  }
+  await makeMaintenance({ db, blobs, retentionDays: 30 }).run()
+  const { rows } = await owner.query('select n from flow_marks where mark = $1', [mark])
+  expect(rows).toEqual([{ n: 2 }])
+})
+
 test('a workflow that keeps its executions for a week forgets older ones, with journal and blobs, and no others', async () => {
   const [workspaceId, workflowId, other] = [newId(), newId(), newId()]
   const put = async (of: string, ageDays: number, status: string, endedDays = ageDays): Promise<string> => {

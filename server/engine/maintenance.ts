@@ -36,6 +36,17 @@ export const makeMaintenance = (deps: {
       )
       if (gone < KEYS_AT_ONCE) break
     }
+    for (;;) {
+      // Permits of a rate and keys of a dedupe whose window is over limit nothing.
+      const gone = await db.engine((tx) =>
+        tx.count(
+          `delete from flow_marks where (workspace_id, mark, n) in (
+             select workspace_id, mark, n from flow_marks where until < now() order by until limit $1)`,
+          [KEYS_AT_ONCE],
+        ),
+      )
+      if (gone < KEYS_AT_ONCE) break
+    }
     await db.engine((tx) =>
       tx.count(`delete from workers w where dead and started_at < now() - interval '1 day'
         and not exists (select from executions e where e.status = 'running' and e.worker_id = w.worker_id)`),

@@ -1,7 +1,10 @@
 import type { Definition, ExecutionError, ExecutionStatus, Json, JsonObject, NodeStatus } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import type { Blobs } from '#providers/blobs/index'
+import type { BlobRef } from './blob-ref.ts'
+import type { Flow } from './flow/rules.ts'
 import type { NodeKind } from './node.ts'
+import type { ReadNode } from './node-view.ts'
 
 // The engine knows no area. What it needs of them is `EnginePorts`, connected by app.ts; what it offers is `Engine`.
 // Ids are uuids here; they become TypeIDs only inside the `data` of journal events, which people and sockets see.
@@ -30,8 +33,8 @@ export type StartTarget = {
   systemSlug?: string | null
   /** The workflow's `settings.timeout_s`. */
   timeoutS?: number | null
-  /** The workflow's `settings.max_concurrency`: exact over all workers. */
-  maxConcurrency?: number | null
+  /** Rules in the workflow's settings that decide when it begins: exact over all workers. Null where it has none. */
+  flow?: Flow | null
   /** In whose name it acts: who activated the version. Derived from the version where it is not stored. */
   principalId?: string | null
 }
@@ -59,6 +62,17 @@ export type Initiator = {
   user_id: string | null
 }
 
+/** What a caller gives an execution to be found and ordered by. */
+export type StartLabels = {
+  /** −10 to 10; a higher one goes first. */
+  priority?: number | undefined
+  tags?: string[] | undefined
+  metadata?: JsonObject | undefined
+  /** The time of the schedule that it runs for. */
+  scheduledAt?: Date | undefined
+  scheduleId?: string | undefined
+}
+
 export type Start = StartTarget & {
   /** Minted when absent; a start sent twice with the same id is one execution. */
   executionId?: string
@@ -72,6 +86,12 @@ export type Start = StartTarget & {
   idempotency?: { credentialHash: Buffer; keyHash: Buffer; bodySha256: Buffer }
   /** `ended` is called for this execution even when it succeeds (it always is for any other end). */
   tellEnd?: boolean
+  labels?: StartLabels | undefined
+  /** It begins then, or so many seconds after it was asked for; at once where that has passed. */
+  startAt?: Date | undefined
+  startInS?: number | undefined
+  /** Stands in for the key of the concurrency setting. */
+  concurrencyKey?: string | undefined
 }
 
 /** `replayed`: the idempotency key was used before with the same body; the answer is rendered from this execution id. */
@@ -85,7 +105,7 @@ export type WaitingFor = {
   [more: string]: Json | undefined
 }
 
-export type BlobRef = { key: string; sha256: string; bytes: number }
+export type { BlobRef } from './blob-ref.ts'
 
 export type NodeView = {
   node_id: string
@@ -119,6 +139,11 @@ export type ExecutionView = {
   principal_id: string | null
   retry_of: string | null
   parent_execution_id: string | null
+  priority: number
+  tags: string[]
+  metadata: JsonObject
+  /** The time of the schedule that it runs for. */
+  scheduled_at: Date | null
   created_at: Date
   started_at: Date | null
   finished_at: Date | null
@@ -148,7 +173,13 @@ export type Signal =
   | { type: 'event.received'; nodePath: string; output: Json; data: JsonObject }
   /** A question or gate that ended without an answer (`on_due: fail`, nobody left who could vote). */
   | { type: 'node.failed'; nodePath: string; error: { code: string; message: string; details?: Json } }
-  | { type: 'cancel'; by: string | null; reason?: string }
+  | {
+      type: 'cancel'
+      by: string | null
+      reason?: string
+      /** A rule of the workflow sends it away; `other` is the execution that stands in its place. */
+      rule?: { code: 'duplicate' | 'debounced' | 'skipped' | 'replaced'; message: string; other: string | null }
+    }
   | { type: 'child.ended'; nodePath: string; childId: string; results: Json; error: ExecutionError | null }
   /** What the node waits for may be over, or gone: it is asked for again. */
   | { type: 'check'; nodePath: string }
@@ -174,6 +205,10 @@ export type Retry = {
   from: 'start' | 'failed' | (string & {})
   /** The version to use: that of the retried execution when absent. */
   target?: StartTarget
+  /** The rules of its workflow, where it keeps its version. */
+  flow?: Flow | null
+  /** The id of the new execution; minted when absent. */
+  retryId?: string
   startedBy: string | null
   trigger: { kind: TriggerKind; id: string | null }
   idempotency?: Start['idempotency']
@@ -233,6 +268,8 @@ export type Engine = {
   readInput(workspaceId: string, executionId: string): Promise<string | undefined>
   /** No more than its status; undefined where there is no such execution. */
   statusOf(workspaceId: string, executionId: string): Promise<ExecutionStatus | undefined>
+  /** One node: its arguments, each attempt, and a page of its items or turns. Undefined where there is no such node. */
+  readNode: ReadNode
   readEvents(workspaceId: string, executionId: string, after: number, limit: number): Promise<ExecutionEvent[]>
   /** Called (with the ids it concerns) soon after events were journalled here or elsewhere; a hint for sockets. */
   onAppended(listener: (executionIds: string[]) => void): () => void

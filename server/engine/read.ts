@@ -1,4 +1,4 @@
-import type { Definition, ExecutionError, ExecutionStatus, Json } from '#model/definition'
+import type { Definition, ExecutionError, ExecutionStatus, Json, JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { pageRows } from '#platform/http/page'
 import { type AreaCalls, makeAreaCalls } from './area-calls.ts'
@@ -42,6 +42,10 @@ type Row = {
   principal_id: string | null
   retry_of: string | null
   parent_execution_id: string | null
+  priority: number
+  tags: string[]
+  metadata: JsonObject
+  scheduled_at: Date | null
   created_at: Date
   started_at: Date | null
   finished_at: Date | null
@@ -89,7 +93,8 @@ const ROW = `select execution_id, workspace_id, workflow_id, system_slug, versio
     case when $3 or octet_length(input::text) <= ${MAX_INPUT_BYTES} then input end as input,
     case when octet_length(input::text) > ${MAX_INPUT_BYTES} then json_build_object('sha256', encode(sha256(convert_to(input::text, 'UTF8')), 'hex'),
       'bytes', octet_length(input::text)) end as large_input, results, results_blob,
-    error, engine.shown_waits(workspace_id, execution_id, status, epoch, waiting_for) as waiting_for, trigger_kind, trigger_id, started_by, initiated_by,
+    error, engine.shown_waits(workspace_id, execution_id, status, epoch, engine.shown_flow(workspace_id, workflow_id, status, held, waiting_for)) as waiting_for,
+    coalesce(priority, 0) as priority, coalesce(tags, '{}') as tags, coalesce(metadata, '{}') as metadata, scheduled_at, trigger_kind, trigger_id, started_by, initiated_by,
     coalesce(principal_id, principal_of_version(workspace_id, version_id)) as principal_id, retry_of, parent_execution_id, created_at, started_at,
     finished_at, case when $3 or octet_length(snapshot::text) <= ${LIGHT_BYTES} then snapshot end as snapshot, snapshot_seq,
     coalesce(octet_length(snapshot::text), 0) + coalesce((select sum(octet_length(j.data::text)) from events j

@@ -3,6 +3,7 @@ import { SECOND } from '#platform/clock'
 import { isConnectionLost } from '#platform/db/unavailable'
 import { problem } from '#platform/errors'
 import { newId } from '#platform/ids'
+import { type Asked, gateOf } from './flow/gate.ts'
 import { initiatorsOf } from './initiators.ts'
 import { emptyState, type GraphState } from './interpreter/state.ts'
 import type { StartRow } from './journal/batch.ts'
@@ -23,13 +24,15 @@ export type InnerStart = Start & {
 }
 
 export type QueueLimits = {
+  /** Executions of one workspace that the rules of their workflows may keep waiting. */
+  gatedPerWorkspace: number
   /** Executions of one workspace that may be queued. */
   perWorkspace: number
   /** Appends this process may have waiting for the database. */
   journal: number
 }
 
-export const defaultQueueLimits: QueueLimits = { perWorkspace: 50_000, journal: 5_000 }
+export const defaultQueueLimits: QueueLimits = { perWorkspace: 50_000, gatedPerWorkspace: 200_000, journal: 5_000 }
 
 /** How long a caller waits for its start to be durable. Longer than a database server takes to come back from a crash. */
 const PATIENCE = 5 * SECOND
@@ -42,6 +45,15 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const noAnswer = (cause?: unknown) =>
   problem('unavailable', 'The database does not answer. Try again in a moment.', { retryAfterS: 1, cause })
 
+export const askedOf = (start: Omit<InnerStart, 'executionId' | 'idempotency'>, workflowId: string): Asked => ({
+  workflowId,
+  input: start.input,
+  trigger: start.trigger,
+  startedBy: start.startedBy,
+  concurrencyKey: start.concurrencyKey,
+  isRetry: start.retryOf != null,
+})
+
 const rowOf = (start: InnerStart, bytes: number): StartRow => ({
   bytes,
   definitionRef: start.definitionRef,
@@ -49,7 +61,6 @@ const rowOf = (start: InnerStart, bytes: number): StartRow => ({
   versionId: start.versionId,
   systemSlug: start.systemSlug ?? null,
   timeoutS: start.timeoutS ?? null,
-  maxConcurrency: start.maxConcurrency ?? null,
   input: start.input,
   trigger: start.trigger,
   startedBy: start.startedBy,
@@ -63,6 +74,10 @@ const rowOf = (start: InnerStart, bytes: number): StartRow => ({
     snapshot: { ...(start.snapshot ?? emptyState()), ...(start.vars && { vars: start.vars }) },
   }),
   ...(start.idempotency && { key: start.idempotency }),
+  labels: start.labels,
+  startAt: start.startAt?.getTime(),
+  startInS: start.startInS,
+  gate: start.flow && start.workflowId !== null ? gateOf(start.flow, askedOf(start, start.workflowId)) : undefined,
 })
 
 /** What became of a start whose time is over is found by its idempotency key, or not at all. */
@@ -80,26 +95,30 @@ export const makeStarter = (deps: {
   store: Store
   queue: StartQueue
   limits: QueueLimits
+  decideSoon(workspaceId: string, workflowId: string): void
 }) => {
   const { worker, store, queue, limits } = deps
   const depths = new Map<string, { depth: Promise<number>; added: number; readAt: number }>()
 
   /** Callers that come together look once. */
-  const depthOf = (workspaceId: string) => {
+  const depthOf = (workspaceId: string, isGated: boolean) => {
+    const key = isGated ? `gated ${workspaceId}` : workspaceId
     const now = performance.now()
-    const known = depths.get(workspaceId)
+    const known = depths.get(key)
     if (known && now - known.readAt < DEPTH_FOR) return known
     if (depths.size > 10_000) depths.clear()
-    const depth = store.queueDepth(workspaceId, limits.perWorkspace)
-    depth.catch(() => depths.delete(workspaceId))
+    const depth = isGated
+      ? store.gateDepth(workspaceId, limits.gatedPerWorkspace)
+      : store.queueDepth(workspaceId, limits.perWorkspace)
+    depth.catch(() => depths.delete(key))
     const read = { depth, added: 0, readAt: now }
-    depths.set(workspaceId, read)
+    depths.set(key, read)
     return read
   }
 
-  const refuseWhenFull = async (workspaceId: string): Promise<void> => {
-    const known = depthOf(workspaceId)
-    if ((await known.depth) + known.added >= limits.perWorkspace) {
+  const refuseWhenFull = async (workspaceId: string, isGated: boolean): Promise<void> => {
+    const known = depthOf(workspaceId, isGated)
+    if ((await known.depth) + known.added >= (isGated ? limits.gatedPerWorkspace : limits.perWorkspace)) {
       throw problem('queue_full', 'Too many executions of this workspace are queued. Try again when some have ended.', {
         retryAfterS: 5,
       })
@@ -128,7 +147,8 @@ export const makeStarter = (deps: {
 
   const startOnce = async (start: InnerStart, executionId: string, row: StartRow): Promise<Started> => {
     const at = { workspaceId: start.workspaceId, executionId }
-    if (worker && start.maxConcurrency == null && worker.hasRoomFor(start.workspaceId)) {
+    const isLater = row.startAt !== undefined || row.startInS !== undefined
+    if (worker && !row.gate && !isLater && worker.hasRoomFor(start.workspaceId)) {
       const definition = await worker.loadDefinition(start.workspaceId, start.definitionRef)
       // What only a newer release understands is queued for a worker that does.
       if (worker.understands(definition)) {
@@ -136,10 +156,11 @@ export const makeStarter = (deps: {
         return alreadyStarted(start, executionId)
       }
     }
-    await refuseWhenFull(start.workspaceId)
+    await refuseWhenFull(start.workspaceId, row.gate !== undefined || isLater)
     if (!(await queue.add({ ...at, start: row }))) return alreadyStarted(start, executionId)
-    worker?.claimSoon()
-    return { executionId, status: 'queued', replayed: false }
+    if (row.gate && start.workflowId !== null) deps.decideSoon(start.workspaceId, start.workflowId)
+    else worker?.claimSoon()
+    return { executionId, status: row.gate || isLater ? 'waiting' : 'queued', replayed: false }
   }
 
   const startUntil = async (

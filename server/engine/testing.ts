@@ -8,6 +8,7 @@ import { type Database, type DatabaseUrls, openDatabase } from '#platform/db/poo
 import { newId } from '#platform/ids'
 import { makeDiskBlobs } from '#providers/blobs/disk'
 import { type EngineOptions, startEngine } from './engine.ts'
+import { type FlowSettings, flowOf } from './flow/rules.ts'
 import type { NodeCall, NodeKind, NodeResult } from './node.ts'
 import type { EndedExecution, Engine, EnginePorts, PeopleWait, Start } from './ports.ts'
 
@@ -48,6 +49,8 @@ export type Bench = {
   ended: EndedExecution[]
   define(definition: Definition): string
   run(definition: Definition | string, input?: Json, more?: Partial<Start>): Promise<string>
+  /** Sets the rules of a workflow, as its settings do; gives what a start of it carries. */
+  rule(workflowId: string, settings: FlowSettings): Promise<Pick<Start, 'workflowId' | 'flow'>>
   stop(): Promise<void>
 }
 
@@ -136,6 +139,12 @@ export const startTestEngine = async (
         ...more,
       })
       return started.executionId
+    },
+    rule: async (workflowId, settings) => {
+      await db.engine((tx) =>
+        tx.rows('select engine.set_flow($1, $2, $3)', [workspaceId, workflowId, JSON.stringify(settings)]),
+      )
+      return { workflowId, flow: flowOf(settings) }
     },
     stop: async () => {
       await engine.stop()

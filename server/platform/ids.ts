@@ -56,6 +56,8 @@ export const prefixes = [
   'kb',
   'doc',
   'rpl',
+  'sch',
+  'bulk',
 ] as const
 export type Prefix = (typeof prefixes)[number]
 

@@ -9,6 +9,7 @@ import { makeCallbackAddresses } from '#areas/events/callback-address'
 import { forgetEvents } from '#areas/events/forget'
 import { eventRoutes } from '#areas/events/routes'
 import { awaitEvent, cancelEventWaits, eventDue } from '#areas/events/waits'
+import { makeBulkWork } from '#areas/executions/bulk-work'
 import { executionFeed } from '#areas/executions/feed'
 import { executionRoutes } from '#areas/executions/routes'
 import { type AdhocStanding, makeExecutions, makeStandingInExecution } from '#areas/executions/service'
@@ -40,7 +41,6 @@ import { makeTakeRate } from '#areas/workflows/rates'
 import { listRetentions } from '#areas/workflows/retention'
 import { workflowRoutes } from '#areas/workflows/routes'
 import { makeScheduler } from '#areas/workflows/scheduler'
-import { makeSchedules } from '#areas/workflows/schedules'
 import { makeStandingInWorkflow, makeWorkflows } from '#areas/workflows/service'
 import { systemWorkflows } from '#areas/workflows/system'
 import { makeEmbedTokens } from '#areas/workflows/tokens'
@@ -220,9 +220,11 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const deliveries = makeDeliveries({ db, log })
   const webhookTokens = makeWebhookIdentifier({ db, orgOf: options.orgOf, log, vault: options.vault, deliveries })
 
+  const bulks = makeBulkWork({ db, engine, quota, log })
   if (config.role !== 'api') {
     scheduler.start()
     replays.start()
+    await bulks.start()
     reviews.start()
   }
 
@@ -257,7 +259,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       ...workflowRoutes({
         vault: options.vault,
         workflows,
-        schedules: makeSchedules({ onChanged: scheduler.wake }),
+        schedules: { onChanged: scheduler.wake, startExecution },
         portable: { workflows, kinds: () => descriptorsOf(nodes), system },
         embedTokens: makeEmbedTokens<{ workflow_id: string }>({ defaultOrigins: async () => [] }),
         registry: () => describeRegistry(nodes),
@@ -294,6 +296,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       await deliveries.stop()
       await scheduler.stop()
       await replays.stop()
+      await bulks.stop()
       await reviews.stop()
       await engine.stop()
     },

@@ -89,6 +89,14 @@ async function scheduled(cast: Cast): Promise<Prepared> {
   return { params: params! }
 }
 
+const oneSchedule =
+  (body?: unknown) =>
+  async (cast: Cast): Promise<Prepared> => {
+    const { params } = await workflow(cast)
+    const made = await cast.author.call('POST', `/api/workflows/${params!.workflow_id}/schedules`, { body: schedule })
+    return { params: { ...params, schedule_id: made.body.schedule_id }, ...(body !== undefined && { body }) }
+  }
+
 async function ended(cast: Cast): Promise<Prepared> {
   const { params } = await workflow(cast)
   const { body } = await cast.author.call('POST', `/api/workflows/${params!.workflow_id}/run?wait_s=30`, { body: {} })
@@ -268,6 +276,8 @@ export const workflowCases: Cases = {
   getWorkflow: { expect: seenByWorkspace, prepare: workflow },
   updateWorkflow: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody({ name: 'Renamed' }) },
   deleteWorkflow: { expect: withChanges(rows.ownerOnly, unseen), prepare: workflow },
+  pauseWorkflow: { expect: withChanges(rows.ownerOnly, unseen), prepare: workflow },
+  resumeWorkflow: { expect: withChanges(rows.ownerOnly, unseen), prepare: workflow },
   listVersions: { expect: withChanges(rows.anyMember, unseen), prepare: workflow },
   createVersion: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody({ definition }) },
   getVersion: { expect: withChanges(rows.anyMember, unseen), prepare: version },
@@ -322,6 +332,15 @@ export const workflowCases: Cases = {
     prepare: token('embed-tokens', { body: { enabled: false } }),
   },
   deleteEmbedToken: { expect: withChanges(rows.ownerOnly, unseen), prepare: token('embed-tokens') },
+  listSchedules: { expect: withChanges(rows.anyMember, unseen), prepare: scheduled },
+  createSchedule: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody(schedule) },
+  getOneSchedule: { expect: withChanges(rows.anyMember, unseen), prepare: oneSchedule() },
+  updateSchedule: { expect: withChanges(rows.ownerOnly, unseen), prepare: oneSchedule({ enabled: false }) },
+  removeSchedule: { expect: withChanges(rows.ownerOnly, unseen), prepare: oneSchedule() },
+  backfillSchedule: {
+    expect: withChanges(rows.ownerOnly, unseen),
+    prepare: oneSchedule({ from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }),
+  },
   getSchedule: { expect: withChanges(rows.anyMember, unseen), prepare: scheduled },
   putSchedule: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody(schedule) },
   deleteSchedule: { expect: withChanges(rows.ownerOnly, unseen), prepare: scheduled },
@@ -335,8 +354,14 @@ export const workflowCases: Cases = {
   getReplay: { expect: rows.hiddenAnyMember, prepare: replayed },
   cancelReplay: { expect: rows.hiddenOwnerOrMember, prepare: replayed },
   getTrial: { expect: execution.viewers, prepare: tried },
+  runWorkflowBatch: { expect: withChanges(rows.ownerOrMember, unseen), prepare: withBody({ runs: [{ input: {} }] }) },
   listExecutions: { expect: withChanges(rows.anyMember, unseen), prepare: workflow },
   getExecution: { expect: execution.viewers, prepare: ended },
+  getExecutionNode: {
+    expect: execution.viewers,
+    prepare: async (cast) => ({ params: { ...(await ended(cast)).params, path: 'one' } }),
+    plainParameters: ['path'],
+  },
   runSystemWorkflow: {
     expect: rows.selectedWrite,
     prepare: async () => ({ params: { workflow_id: 'echo' }, body: {} }),
@@ -346,6 +371,19 @@ export const workflowCases: Cases = {
     expect: rows.selectedRead,
     prepare: async () => ({ params: { workflow_id: 'echo' } }),
     plainParameters: ['workflow_id'],
+  },
+  startBulk: {
+    expect: rows.selectedWrite,
+    prepare: async () => ({ body: { action: 'cancel', filter: { tag: 'nothing has it' } } }),
+  },
+  getBulk: {
+    expect: withChanges(rows.ownOnly, { guest: 403 }),
+    prepare: async ({ author }) => {
+      const { body } = await author.call('POST', '/api/executions/bulk', {
+        body: { action: 'cancel', filter: { tag: 'nothing has it' } },
+      })
+      return { params: { bulk_id: body.bulk_id } }
+    },
   },
   searchExecutions: { expect: rows.selectedRead },
   cancelExecution: { expect: execution.members, prepare: waiting },

@@ -1,6 +1,7 @@
 import type { Answerer, Questions } from '#areas/approvals/questions'
 import { defaultsOf, requirementsOf } from '#areas/requirements/extract'
 import { enqueue } from '#engine/enqueue'
+import { flowOf } from '#engine/flow/rules'
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
@@ -105,7 +106,7 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
       workflowId: offer.workflow_id,
       versionId: offer.version_id,
       timeoutS: offer.settings.timeout_s ?? null,
-      maxConcurrency: offer.settings.max_concurrency ?? null,
+      flow: flowOf(offer.settings),
       trigger: by.origin,
       startedBy: by.author.kind === 'person' ? by.author.userId : null,
       principalId: offer.principal_id,

@@ -1,3 +1,4 @@
+import type { FlowSettings } from '#engine/flow/rules'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { type FormRow, formColumns } from './form-store.ts'
@@ -8,7 +9,7 @@ export type Offer = {
   workflow_id: string
   name: string
   description: string | null
-  settings: { timeout_s?: number; max_concurrency?: number }
+  settings: FlowSettings & { timeout_s?: number }
   version_id: string
   inputs: Json | null
   principal_id: string

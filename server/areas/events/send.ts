@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { ACTIVATION_REQUIRED, type Quota, reasonAgainst } from '#areas/executions/start'
 import { isHeavyCheck, validateInTurn } from '#engine/checking'
 import { enqueue } from '#engine/enqueue'
+import { flowOf } from '#engine/flow/rules'
 import type { Json, JsonObject } from '#model/definition'
 import { MAX_STEPS, validateJson } from '#model/json-schema'
 import { jsonSize } from '#model/size'
@@ -124,7 +125,7 @@ async function startSubscribers(
         workflowId: of.workflow_id,
         versionId: of.version_id,
         timeoutS: of.settings.timeout_s ?? null,
-        maxConcurrency: of.settings.max_concurrency ?? null,
+        flow: flowOf(of.settings),
         trigger: { kind: 'event', id: String(input.event_id) },
         startedBy: null,
         principalId: of.principal_id,

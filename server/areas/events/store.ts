@@ -1,3 +1,4 @@
+import type { FlowSettings } from '#engine/flow/rules'
 import type { PeopleWait } from '#engine/ports'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
@@ -190,7 +191,7 @@ export const findAnswer = <T>(tx: Tx, workspaceId: string, idHash: Buffer): Prom
 export type Subscriber = {
   workflow_id: string
   version_id: string | null
-  settings: { timeout_s?: number; max_concurrency?: number }
+  settings: FlowSettings & { timeout_s?: number }
   activation_required: boolean
   principal_id: string | null
 }

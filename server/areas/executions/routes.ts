@@ -3,14 +3,19 @@ import { member, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page, timestampIn } from '#platform/http/schema'
 import { IssuedTicket, socketOf } from '#platform/realtime/tickets'
+import { getBulk, startBulk } from './bulk.ts'
+import { Bulk, NewBulk } from './bulk-schema.ts'
 import {
   Accepted,
   AcceptedOrEnded,
+  BatchAccepted,
   Event,
   Execution,
+  ExecutionNodeDetail,
   ExecutionSummary,
   eventsQuery,
   RetryBody,
+  RunBatchBody,
   RunBody,
   Status,
   SystemRunBody,
@@ -34,11 +39,15 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
     'Executions',
     {
       runWorkflow: ['POST', '/api/workflows/:workflow_id/run', member('workflow'), 'run'],
+      runWorkflowBatch: ['POST', '/api/workflows/:workflow_id/run-batch', member('workflow'), 'run'],
       listExecutions: ['GET', '/api/workflows/:workflow_id/executions', viewer('workflow')],
       getExecution: ['GET', '/api/workflows/executions/:execution_id', viewer('execution')],
       runSystemWorkflow: ['POST', '/api/workflows/system/:workflow_id/run', member('workspace'), 'run'],
+      getExecutionNode: ['GET', '/api/workflows/executions/:execution_id/nodes/:path', viewer('execution')],
       listSystemExecutions: ['GET', '/api/workflows/system/:workflow_id/executions', viewer('workspace')],
       searchExecutions: ['GET', '/api/executions', viewer('workspace')],
+      startBulk: ['POST', '/api/executions/bulk', member('workspace')],
+      getBulk: ['GET', '/api/executions/bulk/:bulk_id', viewer('workspace')],
       cancelExecution: ['POST', '/api/workflows/executions/:execution_id/cancel', member('execution'), 'run'],
       retryExecution: ['POST', '/api/workflows/executions/:execution_id/retry', member('execution'), 'run'],
       listExecutionEvents: ['GET', '/api/workflows/executions/:execution_id/events', viewer('execution')],
@@ -60,9 +69,30 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
         examples: { body: { input: { name: 'Ada' } } },
         run: executions.runWorkflow,
       },
+      runWorkflowBatch: {
+        summary: 'Run a workflow up to 1,000 times',
+        description:
+          'Every run is checked first, and one that is not valid refuses them all. Then each is accepted or refused for itself, ' +
+          'such as when the queue is full. A run that is sent again with the same `idempotency_key` is not started again; without ' +
+          'keys of their own the runs share the `Idempotency-Key` of the request.',
+        body: RunBatchBody,
+        answer: BatchAccepted,
+        status: 202,
+        transaction: false,
+        idempotency: 'own',
+        extension: true,
+        examples: {
+          body: { runs: [{ input: { name: 'Ada' }, idempotency_key: 'order-1' }, { input: { name: 'Grace' } }] },
+        },
+        run: executions.runBatch,
+      },
       listExecutions: {
         summary: 'Recent executions, newest first',
-        query: listQuery.extend({ include_trials: flag.optional().describe('Also drafts that somebody tried') }),
+        description: 'Executions for records of jobs are left out, unless `include_jobs` asks for them.',
+        query: listQuery.extend({
+          include_jobs: flag.optional().describe('Also executions for records of jobs'),
+          include_trials: flag.optional().describe('Also drafts that somebody tried'),
+        }),
         answer: page(ExecutionSummary),
         run: executions.listOfWorkflow,
       },
@@ -71,6 +101,16 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
         answer: Execution,
         transaction: false,
         run: executions.getExecution,
+      },
+      getExecutionNode: {
+        summary: 'What a node of an execution was given, and what came of each attempt',
+        description:
+          'The path is the id of the node; inside a map or loop `each[3].line`, which is kept while that item or turn goes on, when it failed, and for the first 1,000. The items of a map and the turns of a loop come page by page.',
+        extension: true,
+        query: listQuery,
+        answer: ExecutionNodeDetail,
+        transaction: false,
+        run: executions.getExecutionNode,
       },
       runSystemWorkflow: {
         summary: 'Run a system workflow',
@@ -106,6 +146,31 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
         answer: page(ExecutionSummary),
         extension: true,
         run: executions.searchExecutions,
+      },
+      startBulk: {
+        summary: 'Cancel or retry all executions that a filter finds',
+        description:
+          'Answers at once; the work goes on in portions and survives a restart. Only executions of workflows that the caller may run are concerned, ' +
+          'and only those that were there when it was asked for.',
+        body: NewBulk,
+        answer: Bulk,
+        status: 202,
+        location: ({ bulk_id }, path) => `${path}/${bulk_id}`,
+        extension: true,
+        examples: {
+          body: {
+            action: 'retry',
+            filter: { error_code: 'http_status', from: '2026-01-31T00:00:00Z' },
+            from: 'failed',
+          },
+        },
+        run: startBulk,
+      },
+      getBulk: {
+        summary: 'How far a cancellation or retry of many executions has come',
+        answer: Bulk,
+        extension: true,
+        run: getBulk,
       },
       cancelExecution: {
         summary: 'Cancel an execution',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
+import { id, jsonObject, reference, timestamp, timestampIn } from '#platform/http/schema'
 
 export const TriggerKind = z.enum([
   'user',
@@ -24,6 +24,12 @@ const WaitingFor = z.looseObject({
     ),
   error: z.string().optional().describe('With the kind `platform`: what is wrong, in words'),
   execution_id: z.string().optional().describe('With the kind `execution`: which one'),
+  reason: z
+    .string()
+    .optional()
+    .describe(
+      'With the kind `slot`: `concurrency`, `debounce`, `rate` or `paused`, the setting that keeps it from starting. With the kind `timer`: `start_at`',
+    ),
   since: z.string(),
   until: z.string().optional(),
 })
@@ -42,6 +48,10 @@ export const ExecutionSummary = z
     trial: z
       .boolean()
       .describe('A draft that somebody tried: in no list by default, in no statistics, bills or event destinations'),
+    priority: z.number().int(),
+    tags: z.array(z.string()),
+    metadata: jsonObject(),
+    scheduled_at: timestamp().nullable().describe('The time of the schedule that it runs for'),
     created_at: timestamp(),
     started_at: timestamp().nullable(),
     finished_at: timestamp().nullable(),
@@ -94,6 +104,43 @@ export const Execution = ExecutionSummary.extend({
 }).meta({ id: 'Execution' })
 export type Execution = z.input<typeof Execution>
 
+const NodeAttempt = z.object({
+  attempt: z.number().int(),
+  status: z.enum(['running', 'waiting', 'succeeded', 'failed', 'skipped', 'pending']),
+  started_at: z.string().nullable(),
+  finished_at: z.string().nullable(),
+  output: z.unknown().optional(),
+  error: ExecutionError.optional(),
+  next_attempt_at: z.string().optional().describe('When the next attempt begins, after one that failed'),
+  usage: z.unknown().optional().describe('What models counted'),
+})
+
+const NodeItem = z.object({
+  index: z.number().int().describe('The position of the item, or the number of the turn, from 0'),
+  status: z.enum(['running', 'waiting', 'succeeded', 'failed']),
+  output: z.unknown().describe('What the body gave; of a loop the state after the turn, as long as it is kept'),
+  collected: z.unknown().optional().describe('What the loop collected after the turn'),
+  error: ExecutionError.nullable(),
+  usage: z.unknown().describe('What models counted'),
+})
+
+export const ExecutionNodeDetail = z
+  .object({
+    node_id: z.string(),
+    type: z.string().describe('The type of the node'),
+    status: z.enum(['pending', 'running', 'waiting', 'succeeded', 'failed', 'skipped']),
+    input: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe('Its arguments, resolved. What is named like a secret is masked'),
+    input_error: z.string().nullable().describe('Why `input` is absent'),
+    attempts: z.array(NodeAttempt).describe('Each attempt, the first one first'),
+    items: z.array(NodeItem).describe('The items of a map or the turns of a loop, a page of them'),
+    next_cursor: z.string().nullable(),
+  })
+  .meta({ id: 'ExecutionNodeDetail' })
+export type ExecutionNodeDetail = z.input<typeof ExecutionNodeDetail>
+
 export const Accepted = z.object({ execution_id: id('exe'), status: Status }).meta({ id: 'ExecutionAccepted' })
 /** 202 while it goes on, 200 with the whole execution where `wait_s` was given and it ended in time. */
 export const AcceptedOrEnded = z.union([Execution, Accepted])
@@ -112,7 +159,76 @@ export const SimpleExecution = z
   .meta({ id: 'SimpleExecution' })
 export type SimpleExecution = z.input<typeof SimpleExecution>
 
-export const RunBody = z.strictObject({ input: jsonObject().optional(), version_id: reference('wfv').optional() })
+const tag = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^[^,\p{Cc}]+$/u, 'must hold no comma and no control character')
+
+/** When it begins, and what it is found and ordered by. */
+const runOptions = {
+  start_at: timestampIn().optional().describe('It begins then; at once where that has passed'),
+  delay_s: z
+    .number()
+    .min(0)
+    .max(366 * 24 * 3600)
+    .optional()
+    .describe('It begins so many seconds after it was accepted. Not together with start_at'),
+  priority: z
+    .number()
+    .int()
+    .min(-10)
+    .max(10)
+    .optional()
+    .describe('A step is worth an hour of waiting: 1 goes before runs of 0 that were asked for up to an hour earlier'),
+  tags: z.array(tag).max(20).optional(),
+  metadata: z
+    .record(z.string().min(1).max(100), z.union([z.string().max(1000), z.number(), z.boolean(), z.null()]))
+    .refine((value) => Object.keys(value).length <= 50, 'holds at most 50 fields')
+    .optional()
+    .describe('Kept with the run and shown; texts, numbers and booleans'),
+  concurrency_key: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('In place of the key of the concurrency setting, which the workflow must have'),
+}
+
+export const RunBody = z.strictObject({
+  input: jsonObject().optional(),
+  version_id: reference('wfv').optional(),
+  ...runOptions,
+})
+export type RunOptions = Omit<z.output<typeof RunBody>, 'input' | 'version_id'>
+
+const BatchRun = RunBody.extend({
+  idempotency_key: z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .describe('The same key with the same run starts nothing a second time'),
+})
+export const RunBatchBody = z.strictObject({ runs: z.array(BatchRun).min(1).max(1000) })
+export type BatchRun = z.output<typeof BatchRun>
+export const BatchAccepted = z
+  .object({
+    runs: z
+      .array(
+        z.object({
+          execution_id: id('exe').nullable(),
+          status: Status.nullable(),
+          error: z.object({ code: z.string(), message: z.string() }).nullable().describe('Why it was not started'),
+        }),
+      )
+      .describe('In the order of the request'),
+    started: z.number().int(),
+    refused: z.number().int(),
+  })
+  .meta({ id: 'BatchAccepted' })
+export type BatchAccepted = z.input<typeof BatchAccepted>
+
 export type RunBody = z.output<typeof RunBody>
 export const SystemRunBody = z.strictObject({ input: jsonObject().optional() })
 export const waitQuery = z.strictObject({ wait_s: z.coerce.number().min(0).max(60).default(0) })

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Tx } from '#platform/db/pool'
-import { fromWire, newId } from '#platform/ids'
+import { fromWire, newId, toWire } from '#platform/ids'
 import { useService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 import { type Filter, searchExecutions } from './search.ts'
@@ -119,10 +119,26 @@ describe('searching executions', () => {
       [owned],
     )
     const { found, looked } = await reading((tx) =>
-      listByWorkflow(tx, world.workspace.uuid, owned!, { before: last!.id, limit: PAGE, trials: false }),
+      listByWorkflow(tx, world.workspace.uuid, owned!, { before: last!.id, limit: PAGE }),
     )
     expect(found).toHaveLength(PAGE + 1)
     expect(looked).toBeLessThan(2 * PAGE)
+  })
+
+  test('the list of a workflow leaves out those of jobs unless they are asked for', async () => {
+    const list = (jobs: boolean) =>
+      reading((tx) => listByWorkflow(tx, world.workspace.uuid, ofJob!, { before: null, limit: PAGE, jobs }))
+    const others = await list(false)
+    expect(others.found).toHaveLength(2)
+    expect(others.looked).toBeLessThan(2 * PAGE)
+    expect((await list(true)).found).toHaveLength(PAGE + 1)
+    const path = `/api/workflows/${toWire('wf', ofJob!)}/executions`
+    const kinds = async (query: string) =>
+      (await world.member.call('GET', `${path}${query}`)).body.items.map(
+        ({ trigger }: { trigger: { kind: string } }) => trigger.kind,
+      )
+    expect(await kinds('')).not.toContain('job')
+    expect(await kinds('?include_jobs=true')).toContain('job')
   })
 
   test('a person asks for those of jobs, or for all others', async () => {

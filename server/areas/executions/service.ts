@@ -14,12 +14,16 @@ import type { Exchange } from '#platform/http/route'
 import type { ListQuery } from '#platform/http/schema'
 import { fromWire, NOWHERE, toWire } from '#platform/ids'
 import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
-import type { Execution, eventsQuery, RetryBody, RunBody } from './schema.ts'
+import { runBatch } from './batch.ts'
+import { getExecutionNode } from './node.ts'
+import { startOptionsOf } from './options.ts'
+import type { BatchAccepted, BatchRun, Execution, eventsQuery, RetryBody, RunBody } from './schema.ts'
 import { NOT_JOBS, NOT_TRIALS, searchExecutions } from './search.ts'
 import { sendStoredJson } from './send-json.ts'
 import {
   checkInput,
   endedInTime,
+  findFlow,
   findTarget,
   hasFinished,
   idempotencyOf,
@@ -27,6 +31,7 @@ import {
   type Quota,
   requireActivated,
   type StartExecution,
+  type StartOptions,
   systemTarget,
   type Target,
 } from './start.ts'
@@ -100,11 +105,19 @@ export function makeExecutions(options: {
     return { execution_id: executionId, status: 'queued' }
   }
 
-  async function start(ctx: Context, target: Target, input: JsonObject, waitS: number, exchange: Exchange) {
+  async function start(
+    ctx: Context,
+    target: Target,
+    input: JsonObject,
+    waitS: number,
+    exchange: Exchange,
+    more: StartOptions = {},
+  ) {
     const started = await startExecution(ctx.workspace.workspace_id, target, input, {
       trigger: { kind: target.systemSlug ? 'system' : 'user', id: toWire('usr', ctx.person.user_id) },
       startedBy: ctx.person.user_id,
       ...(ctx.person.isServiceAccount && { initiatedBy: [serviceAccountInitiator(ctx.person.user_id)] }),
+      more,
       idempotency: idempotencyOf(
         ctx,
         Buffer.concat([Buffer.from(`${exchange.request.method} ${exchange.request.url}\n`), exchange.request.rawBody]),
@@ -118,19 +131,23 @@ export function makeExecutions(options: {
     getExecution: async (ctx: Context, { execution_id }: ById): Promise<Execution> =>
       views.whole(await read(ctx, execution_id)),
 
+    getExecutionNode: (ctx: Context, input: ById & { path: string } & ListQuery) =>
+      getExecutionNode({ engine }, ctx, input),
+
     async listOfWorkflow(
       ctx: Context,
       {
         workflow_id,
         cursor,
         limit,
+        include_jobs: jobs = false,
         include_trials: trials = false,
-      }: { workflow_id: string; include_trials?: boolean | undefined } & ListQuery,
+      }: { workflow_id: string; include_jobs?: boolean | undefined; include_trials?: boolean | undefined } & ListQuery,
     ) {
       const before = decodeIdCursor(cursor)
       const rows = system.has(workflow_id)
         ? await store.listBySystem(ctx.tx, ctx.workspace.workspace_id, workflow_id, ctx.person.user_id, before, limit)
-        : await store.listByWorkflow(ctx.tx, ctx.workspace.workspace_id, workflow_id, { before, limit, trials })
+        : await store.listByWorkflow(ctx.tx, ctx.workspace.workspace_id, workflow_id, { before, limit, jobs, trials })
       return toPage(rows, limit, (row) => [row.execution_id])
     },
 
@@ -181,14 +198,17 @@ export function makeExecutions(options: {
 
     async runWorkflow(
       ctx: Context,
-      { workflow_id, input, version_id, wait_s }: { workflow_id: string; wait_s: number } & RunBody,
+      { workflow_id, input, version_id, wait_s, ...options }: { workflow_id: string; wait_s: number } & RunBody,
       exchange: Exchange,
     ) {
       const target = await ctx.db.tenant(scopeOf(ctx), (tx) =>
         findTarget(tx, ctx.workspace.workspace_id, workflow_id, version_id),
       )
-      return start(ctx, target, (input ?? {}) as JsonObject, wait_s, exchange)
+      return start(ctx, target, (input ?? {}) as JsonObject, wait_s, exchange, startOptionsOf(target, options))
     },
+
+    runBatch: (ctx: Context, input: { workflow_id: string; runs: BatchRun[] }): Promise<BatchAccepted> =>
+      runBatch({ startExecution }, ctx, input),
 
     async findSystemWorkflow(_ctx: Context, { workflow_id }: { workflow_id: string }): Promise<void> {
       if (!system.has(workflow_id)) throw problem('not_found')
@@ -240,6 +260,10 @@ export function makeExecutions(options: {
         version === 'active' && view.workflow_id !== null
           ? await ctx.db.tenant(scopeOf(ctx), (tx) => findTarget(tx, workspaceId, view.workflow_id!))
           : undefined
+      const flow =
+        target || view.workflow_id === null
+          ? null
+          : await ctx.db.tenant(scopeOf(ctx), (tx) => findFlow(tx, workspaceId, view.workflow_id!))
       const idempotency = idempotencyOf(
         ctx,
         Buffer.concat([Buffer.from(`${exchange.request.url}\n`), exchange.request.rawBody]),
@@ -254,6 +278,7 @@ export function makeExecutions(options: {
             executionId: execution_id,
             from,
             ...(target && { target }),
+            flow,
             startedBy: ctx.person.user_id,
             trigger: { kind: view.system_slug === null ? 'user' : 'system', id: toWire('usr', ctx.person.user_id) },
             ...(idempotency && { idempotency }),

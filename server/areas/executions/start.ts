@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { SystemWorkflow } from '#areas/workflows/system'
 import { validateInTurn } from '#engine/checking'
+import { type Flow, type FlowSettings, flowOf } from '#engine/flow/rules'
 import type { Engine, ExecutionView, Initiator, Start, Started, StartTarget, TriggerKind } from '#engine/ports'
 import type { Turns } from '#engine/worker/turns'
 import type { Json, JsonObject } from '#model/definition'
@@ -20,7 +21,7 @@ export type Target = StartTarget & { inputs: Json }
 
 type Row = {
   workflow_id: string
-  settings: { timeout_s?: number; max_concurrency?: number }
+  settings: FlowSettings & { timeout_s?: number }
   version_id: string | null
   inputs: Json | null
   principal_id: string | null
@@ -31,10 +32,13 @@ export const targetOf = (row: Row & { version_id: string }): Target => ({
   workflowId: row.workflow_id,
   versionId: row.version_id,
   timeoutS: row.settings.timeout_s ?? null,
-  maxConcurrency: row.settings.max_concurrency ?? null,
+  flow: flowOf(row.settings),
   principalId: row.principal_id,
   inputs: row.inputs ?? true,
 })
+
+/** When it begins, and what it is found and ordered by. */
+export type StartOptions = Pick<Start, 'startAt' | 'startInS' | 'concurrencyKey' | 'labels'>
 
 /** The active version, or the one that was asked for. */
 export async function findTarget(tx: Tx, workspaceId: string, workflowId: string, versionId?: string): Promise<Target> {
@@ -54,6 +58,15 @@ export async function findTarget(tx: Tx, workspaceId: string, workflowId: string
       : unknownReference('/version_id')
   }
   return targetOf(row as Row & { version_id: string })
+}
+
+/** The rules that its starts follow now. */
+export async function findFlow(tx: Tx, workspaceId: string, workflowId: string): Promise<Flow | null> {
+  const row = await tx.maybe<Pick<Row, 'settings'>>(
+    'select settings from workflows where workspace_id = $1 and workflow_id = $2 and deleted_at is null',
+    [workspaceId, workflowId],
+  )
+  return row ? flowOf(row.settings) : null
 }
 
 /** It was given away, and nobody has activated a version since. */
@@ -195,6 +208,7 @@ export function makeStarter(options: {
       inputPath?: string
       tellEnd?: boolean
       executionId?: string
+      more?: StartOptions
     },
   ): Promise<Started> {
     const { inputs, ...start } = target
@@ -217,6 +231,7 @@ export function makeStarter(options: {
           ...(by.initiatedBy && { initiatedBy: by.initiatedBy }),
           ...(by.idempotency && { idempotency: by.idempotency }),
           ...(by.tellEnd && { tellEnd: true }),
+          ...by.more,
         })
       },
     )

@@ -4,7 +4,9 @@ import type { ExecutionSummary } from './schema.ts'
 
 /** A row as lists show it. */
 export const summaryColumns = `execution_id, coalesce(workflow_id::text, system_slug) as workflow_id, version_id, status, error,
-  engine.brief_waits(engine.shown_waits(workspace_id, execution_id, status, epoch, waiting_for)) as waiting_for,
+  engine.brief_waits(engine.shown_waits(workspace_id, execution_id, status, epoch,
+    engine.shown_flow(workspace_id, workflow_id, status, held, waiting_for))) as waiting_for,
+  coalesce(priority, 0) as priority, coalesce(tags, '{}') as tags, coalesce(metadata, '{}') as metadata, scheduled_at,
   json_build_object('kind', trigger_kind, 'id', trigger_id) as trigger, started_by, retry_of, trigger_kind = 'trial' as trial, created_at, started_at, finished_at`
 
 // A page begins in the index where the one before ended, however far down that is. Bounds on both sides make the planner
@@ -13,14 +15,15 @@ export const listByWorkflow = (
   tx: Tx,
   workspaceId: string,
   workflowId: string,
-  { before, limit, trials }: { before: string | null; limit: number; trials: boolean },
+  { before, limit, ...wanted }: { before: string | null; limit: number; jobs?: boolean; trials?: boolean },
 ): Promise<ExecutionSummary[]> =>
-  readNewest({ from: FIRST_ID, to: before ?? LAST_ID, wanted: limit + 1 }, (from, to, wanted) =>
+  readNewest({ from: FIRST_ID, to: before ?? LAST_ID, wanted: limit + 1 }, (from, to, most) =>
     tx.rows<ExecutionSummary>(
-      `select ${summaryColumns} from executions where workspace_id = $1 and workflow_id = $2
+      // Written out, so that the index over all that no job began can serve it.
+      `select ${summaryColumns} from executions where workspace_id = $1 and workflow_id = $2 ${wanted.jobs ? '' : "and trigger_kind <> 'job'"}
          and execution_id >= $3 and execution_id < $4 and ($6 or trigger_kind <> 'trial')
        order by execution_id desc limit $5`,
-      [workspaceId, workflowId, from, to, wanted, trials],
+      [workspaceId, workflowId, from, to, most, wanted.trials ?? false],
     ),
   )
 

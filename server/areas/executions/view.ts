@@ -22,7 +22,7 @@ const PACE_BYTES = 512 * 1024
 
 type Named = { sha256: string; bytes: number }
 
-const blobAddress = (executionId: string, blob: Named): Json => ({
+export const blobAddress = (executionId: string, blob: Named): Json => ({
   $blob: `/api/workflows/executions/${toWire('exe', executionId)}/blobs/${blob.sha256}`,
   bytes: blob.bytes,
 })

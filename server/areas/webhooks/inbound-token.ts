@@ -1,4 +1,5 @@
 import { webhookSecretPlace } from '#areas/workflows/webhook-tokens'
+import type { FlowSettings } from '#engine/flow/rules'
 import type { Json, JsonObject } from '#model/definition'
 import { problem } from '#platform/errors'
 import type { Vault } from '#platform/secrets'
@@ -13,7 +14,7 @@ export type WebhookToken = {
   expired: boolean
   version_id: string | null
   inputs: Json | null
-  settings: { timeout_s?: number; max_concurrency?: number }
+  settings: FlowSettings & { timeout_s?: number }
   created_by: string | null
   principal_id: string | null
   activation_required: boolean

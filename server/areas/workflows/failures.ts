@@ -1,5 +1,6 @@
 import { ACTIVATION_REQUIRED, type Quota, reasonAgainst, targetOf } from '#areas/executions/start'
 import { enqueue } from '#engine/enqueue'
+import type { FlowSettings } from '#engine/flow/rules'
 import { initiatorsOfFollower } from '#engine/initiators'
 import type { EndedExecution, StartTarget } from '#engine/ports'
 import type { Json, JsonObject } from '#model/definition'
@@ -10,7 +11,7 @@ import { findPrincipal, mayRun } from './rights.ts'
 
 export type TargetRow = {
   workflow_id: string
-  settings: { timeout_s?: number; max_concurrency?: number; error_workflow_id?: string }
+  settings: FlowSettings & { timeout_s?: number; error_workflow_id?: string }
   owner_id: string
   name: string
   version_id: string | null

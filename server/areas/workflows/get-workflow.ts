@@ -16,6 +16,7 @@ export const systemView = (workflow: SystemWorkflow): Workflow => ({
   role: null,
   active_version_id: null,
   activation_required: false,
+  paused_at: null,
   pending_owner_id: null,
   settings: {},
   created_at: null,

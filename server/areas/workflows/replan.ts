@@ -1,11 +1,13 @@
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
-import { nextRun } from './schedules.ts'
+import { nextTime, type Plan } from './times.ts'
 
 // The database's clock was ahead and was put back: what was planned meanwhile lies too far ahead, and would not run until the
 // clock has caught up. Such times are computed anew.
 
-type Planned = { workspace_id: string; id: string; cron: string; timezone: string; next: Date; now: Date }
+/** Jobs have a pattern alone. */
+type Planned = Pick<Plan, 'cron' | 'timezone'> &
+  Partial<Plan> & { workspace_id: string; id: string; next: Date; now: Date }
 
 export type Plans = {
   /** The name under which the latest time seen is remembered. */
@@ -20,8 +22,8 @@ const PAGE = 500
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
 /** Where a time lies beyond the next one of its pattern, that next one; otherwise undefined. */
-function earlier({ cron, timezone, next, now }: Planned): Date | undefined {
-  const right = nextRun(cron, timezone, now)
+function earlier({ next, now, every_s = null, at = null, anchor = now, ...rest }: Planned): Date | undefined {
+  const right = nextTime({ ...rest, every_s, at, anchor }, now)
   return right !== null && right < next ? right : undefined
 }
 

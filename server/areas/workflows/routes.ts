@@ -4,8 +4,18 @@ import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page, reference } from '#platform/http/schema'
 import type { Vault } from '#platform/secrets'
+import { type BackfillParts, backfillSchedule, findBackfilled } from './backfill.ts'
 import { exportWorkflow, importWorkflow, type PortableParts } from './portable.ts'
-import type { makeSchedules } from './schedules.ts'
+import {
+  Backfill,
+  Backfilled,
+  NewSchedule,
+  Schedule,
+  SchedulePatch,
+  SchedulePut,
+  WorkflowSchedule,
+} from './schedule-schema.ts'
+import * as schedules from './schedules.ts'
 import {
   EmbedToken,
   EmbedTokenMade,
@@ -19,8 +29,6 @@ import {
   NewWorkflow,
   Palette,
   Registry,
-  Schedule,
-  SchedulePut,
   Transfer,
   Version,
   VersionDiff,
@@ -45,12 +53,15 @@ import * as webhookTokens from './webhook-tokens.ts'
 export type WorkflowParts = {
   vault: Vault
   workflows: Workflows
-  schedules: ReturnType<typeof makeSchedules>
+  schedules: schedules.ScheduleParts & BackfillParts
   embedTokens: ReturnType<typeof makeEmbedTokens<{ workflow_id: string }>>
   portable: PortableParts
   registry(): z.input<typeof Registry>
   palette(): z.input<typeof Palette>
 }
+
+/** What a verb takes besides its parts and the context. */
+type Body<Verb extends (parts: never, ctx: Context, input: never) => unknown> = Parameters<Verb>[2]
 
 const example = {
   name: 'Greet',
@@ -65,7 +76,7 @@ const example = {
 export const workflowRoutes = ({
   vault,
   workflows,
-  schedules,
+  schedules: scheduling,
   embedTokens,
   portable,
   registry,
@@ -81,6 +92,8 @@ export const workflowRoutes = ({
       getWorkflow: ['GET', '/api/workflows/:workflow_id', sees('workflow')],
       updateWorkflow: ['PATCH', '/api/workflows/:workflow_id', editor('workflow')],
       deleteWorkflow: ['DELETE', '/api/workflows/:workflow_id', owner('workflow')],
+      pauseWorkflow: ['POST', '/api/workflows/:workflow_id/pause', editor('workflow')],
+      resumeWorkflow: ['POST', '/api/workflows/:workflow_id/resume', editor('workflow')],
       listVersions: ['GET', '/api/workflows/:workflow_id/versions', viewer('workflow')],
       createVersion: ['POST', '/api/workflows/:workflow_id/versions', editor('workflow')],
       getVersion: ['GET', '/api/workflows/:workflow_id/versions/:version_id', viewer('workflow')],
@@ -107,6 +120,12 @@ export const workflowRoutes = ({
       getSchedule: ['GET', '/api/workflows/:workflow_id/schedule', viewer('workflow')],
       putSchedule: ['PUT', '/api/workflows/:workflow_id/schedule', owner('workflow')],
       deleteSchedule: ['DELETE', '/api/workflows/:workflow_id/schedule', owner('workflow')],
+      listSchedules: ['GET', '/api/workflows/:workflow_id/schedules', viewer('workflow')],
+      createSchedule: ['POST', '/api/workflows/:workflow_id/schedules', owner('workflow')],
+      getOneSchedule: ['GET', '/api/workflows/:workflow_id/schedules/:schedule_id', viewer('workflow')],
+      updateSchedule: ['PATCH', '/api/workflows/:workflow_id/schedules/:schedule_id', owner('workflow')],
+      removeSchedule: ['DELETE', '/api/workflows/:workflow_id/schedules/:schedule_id', owner('workflow')],
+      backfillSchedule: ['POST', '/api/workflows/:workflow_id/schedules/:schedule_id/backfill', owner('workflow')],
     },
     {
       listWorkflows: {
@@ -140,6 +159,20 @@ export const workflowRoutes = ({
         answer: Workflow,
         current: workflows.getWorkflow,
         run: workflows.updateWorkflow,
+      },
+      pauseWorkflow: {
+        summary: 'Pause a workflow: nothing of it begins, and what is asked for waits',
+        description:
+          'Runs that have begun go on. Whatever starts it (a person, a webhook, a schedule, a job) is accepted, and runs at resume.',
+        answer: Workflow,
+        extension: true,
+        run: workflows.pauseWorkflow,
+      },
+      resumeWorkflow: {
+        summary: 'Let a paused workflow go on: what waits begins, as its settings allow',
+        answer: Workflow,
+        extension: true,
+        run: workflows.resumeWorkflow,
       },
       deleteWorkflow: {
         summary: 'Delete a workflow',
@@ -337,14 +370,68 @@ export const workflowRoutes = ({
         extension: true,
         examples: { body: { cron: '0 9 * * 1-5', timezone: 'Europe/Amsterdam', input: {} } },
         current: schedules.presentSchedule,
-        run: schedules.putSchedule,
+        run: (ctx: Context, input: Body<typeof schedules.putSchedule>) => schedules.putSchedule(scheduling, ctx, input),
       },
       deleteSchedule: {
         summary: 'Remove the schedule',
         status: 204,
         extension: true,
         current: schedules.getSchedule,
-        run: schedules.deleteSchedule,
+        run: schedules.deleteFirstSchedule,
+      },
+      listSchedules: {
+        summary: 'The schedules of a workflow, the oldest first',
+        answer: page(WorkflowSchedule),
+        extension: true,
+        run: schedules.listSchedules,
+      },
+      createSchedule: {
+        summary: 'Add a schedule: a cron pattern, an interval or one moment',
+        body: NewSchedule,
+        answer: WorkflowSchedule,
+        status: 201,
+        location: ({ schedule_id }, path) => `${path}/${schedule_id}`,
+        extension: true,
+        examples: { body: { cron: '0 9 * * 1-5', timezone: 'Europe/Amsterdam', overlap: 'skip', catch_up: 'none' } },
+        run: (ctx: Context, input: Body<typeof schedules.createSchedule>) =>
+          schedules.createSchedule(scheduling, ctx, input),
+      },
+      getOneSchedule: {
+        summary: 'One schedule, with its next five times',
+        answer: WorkflowSchedule,
+        extension: true,
+        run: schedules.getOneSchedule,
+      },
+      updateSchedule: {
+        summary: 'Change a schedule; its next time is computed anew from now',
+        body: SchedulePatch,
+        answer: WorkflowSchedule,
+        extension: true,
+        current: schedules.getOneSchedule,
+        run: (ctx: Context, input: Body<typeof schedules.updateSchedule>) =>
+          schedules.updateSchedule(scheduling, ctx, input),
+      },
+      removeSchedule: {
+        summary: 'Delete a schedule',
+        status: 204,
+        extension: true,
+        current: schedules.getOneSchedule,
+        run: schedules.removeSchedule,
+      },
+      backfillSchedule: {
+        summary: 'Run a schedule for times that have passed, at most 500',
+        description:
+          'Each run has `scheduled_at`, the time it runs for. A time that was asked for within the last day is not run again. ' +
+          '`overlap` and `catch_up` do not concern these runs; the settings of the workflow do.',
+        body: Backfill,
+        answer: Backfilled,
+        status: 202,
+        transaction: false,
+        idempotency: 'own',
+        extension: true,
+        examples: { body: { from: '2026-01-01T00:00:00Z', to: '2026-01-08T00:00:00Z' } },
+        allowed: findBackfilled,
+        run: (ctx: Context, input: Body<typeof backfillSchedule>) => backfillSchedule(scheduling, ctx, input),
       },
     },
   )

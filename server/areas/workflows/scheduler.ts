@@ -1,39 +1,53 @@
 import { ACTIVATION_REQUIRED, type Quota, reasonAgainst } from '#areas/executions/start'
 import { enqueue } from '#engine/enqueue'
+import { type FlowSettings, flowOf } from '#engine/flow/rules'
+import { nudge } from '#engine/nudges'
 import type { Json } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
-import { newId } from '#platform/ids'
+import { newId, toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import { type Plans, replanAfterPutBack } from './replan.ts'
-import { nextRun } from './schedules.ts'
+import { listLiveRuns, type ScheduleRow } from './schedule-store.ts'
+import { catchUp, nextTime } from './times.ts'
 
 // Starts what is due. The start and the step to the next time are one transaction, so that a schedule neither fires
-// twice nor is forgotten, however many servers run this. Times missed while nobody ran are made up for once.
+// twice nor is forgotten, however many servers run this.
 
 const LOOK_AT_LEAST_EVERY = 5 * SECOND
 const AT_ONCE = 100
 
 const PLANS: Plans = {
   name: 'schedules',
-  list: 'select * from planned_schedules($1, $2, $3)',
-  move: 'update schedules set next_run_at = $4 where workspace_id = $1 and workflow_id = $2 and next_run_at = $3',
+  list: 'select * from schedules_ahead($1, $2, $3)',
+  move: 'update schedules set next_run_at = $4, planned_at = $4 where workspace_id = $1 and schedule_id = $2 and next_run_at = $3',
 }
 
-type Due = { workspace_id: string; workflow_id: string }
-type Row = {
-  cron: string
-  timezone: string
-  input: Json
+type Due = { workspace_id: string; schedule_id: string }
+type Row = Pick<
+  ScheduleRow,
+  'workflow_id' | 'cron' | 'every_s' | 'at' | 'timezone' | 'input' | 'overlap' | 'catch_up'
+> & {
+  anchor: Date
+  due: Date
   version_id: string | null
   inputs: Json | null
-  settings: { timeout_s?: number; max_concurrency?: number }
+  settings: FlowSettings & { timeout_s?: number }
   activation_required: boolean
   principal_id: string
   created_by: string | null
   now: Date
 }
+
+const DUE = `select s.workflow_id, s.cron, s.every_s, s.at, s.timezone, coalesce(s.input, '{}') as input, s.overlap, s.catch_up, s.created_at as anchor,
+    least(s.planned_at, s.next_run_at) as due, v.version_id, v.definition -> 'inputs' as inputs, w.settings, now() as now,
+    w.activation_required, coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id, s.created_by
+  from schedules s join workflows w on w.workspace_id = s.workspace_id and w.workflow_id = s.workflow_id
+  left join workflow_versions v on v.workspace_id = s.workspace_id and v.workflow_id = s.workflow_id and v.active
+  where s.workspace_id = $1 and s.schedule_id = $2 and s.next_run_at <= now() for update of s skip locked`
+
+const STILL_RUNNING = 'The run before had not ended, so this time was left out.'
 
 export function makeScheduler(options: { db: Database; log: Logger; quota: Quota }) {
   const { db, log, quota } = options
@@ -41,72 +55,27 @@ export function makeScheduler(options: { db: Database; log: Logger; quota: Quota
   let stopped = false
   let running: Promise<void> = Promise.resolve()
 
-  async function fire({ workspace_id, workflow_id }: Due): Promise<void> {
+  async function fire(due: Due): Promise<void> {
     const executionId = newId()
-    const refusal = await reasonAgainst(quota, workspace_id)
+    const refusal = await reasonAgainst(quota, due.workspace_id)
     let started = false
     try {
-      started = await startAndStep({ workspace_id, workflow_id }, executionId, refusal)
+      started = await db.tenant({ workspaceId: due.workspace_id, userId: null }, (tx) =>
+        startAndStep(tx, due, executionId, refusal),
+      )
     } finally {
-      if (!started && refusal === null) quota.giveBack(workspace_id)
+      if (!started && refusal === null) quota.giveBack(due.workspace_id)
     }
   }
 
-  const startAndStep = ({ workspace_id, workflow_id }: Due, executionId: string, refusal: string | null) =>
-    db.tenant({ workspaceId: workspace_id, userId: null }, async (tx) => {
-      const row = await tx.maybe<Row>(
-        `select s.cron, s.timezone, s.input, v.version_id, v.definition -> 'inputs' as inputs, w.settings, now() as now,
-           w.activation_required, coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id, s.created_by
-         from schedules s join workflows w on w.workspace_id = s.workspace_id and w.workflow_id = s.workflow_id
-         left join workflow_versions v on v.workspace_id = s.workspace_id and v.workflow_id = s.workflow_id and v.active
-         where s.workspace_id = $1 and s.workflow_id = $2 and s.next_run_at <= now() for update of s skip locked`,
-        [workspace_id, workflow_id],
-      )
-      if (!row) return false
-      const error = refusal ?? reasonNotToStart(row)
-      if (error === null) {
-        const outcome = await enqueue(tx, {
-          workspaceId: workspace_id,
-          executionId,
-          input: row.input ?? {},
-          definitionRef: `version:${row.version_id}`,
-          workflowId: workflow_id,
-          versionId: row.version_id,
-          timeoutS: row.settings.timeout_s ?? null,
-          maxConcurrency: row.settings.max_concurrency ?? null,
-          trigger: { kind: 'schedule', id: null },
-          startedBy: null,
-          principalId: row.principal_id,
-          initiatedBy: [{ kind: 'schedule', id: null, user_id: row.created_by }],
-        })
-        // A full queue: put off, so that it neither spins nor keeps the schedules of others from being looked at.
-        if (outcome !== 'accepted') {
-          await putOff(tx, workspace_id, workflow_id)
-          return false
-        }
-      }
-      await tx.count(
-        `update schedules set next_run_at = $3, last_run_at = now(), last_execution_id = coalesce($4, last_execution_id), last_error = $5
-         where workspace_id = $1 and workflow_id = $2`,
-        [
-          workspace_id,
-          workflow_id,
-          nextRun(row.cron, row.timezone, row.now),
-          error === null ? executionId : null,
-          error,
-        ],
-      )
-      return error === null
-    })
-
   async function look(): Promise<void> {
     await replanAfterPutBack(db, log, PLANS)
-    const { rows } = await db.appPool.query<Due>('select * from due_schedules($1)', [AT_ONCE])
+    const { rows } = await db.appPool.query<Due>('select * from schedules_due_now($1)', [AT_ONCE])
     for (const due of rows) {
       await fire(due).catch(async (error: unknown) => {
-        log.error({ err: error, workflow_id: due.workflow_id }, 'a schedule could not be started')
+        log.error({ err: error, schedule_id: due.schedule_id }, 'a schedule could not be started')
         const scope = { workspaceId: due.workspace_id, userId: null }
-        await db.tenant(scope, (tx) => putOff(tx, due.workspace_id, due.workflow_id)).catch(() => {})
+        await db.tenant(scope, (tx) => putOff(tx, due)).catch(() => {})
       })
     }
     const { rows: next } = await db.appPool.query<{ in_ms: number | null }>(
@@ -137,10 +106,77 @@ export function makeScheduler(options: { db: Database; log: Logger; quota: Quota
   }
 }
 
-const putOff = (tx: Tx, workspaceId: string, workflowId: string): Promise<number> =>
+/** Whether it started one. */
+async function startAndStep(tx: Tx, due: Due, executionId: string, refusal: string | null): Promise<boolean> {
+  const row = await tx.maybe<Row>(DUE, [due.workspace_id, due.schedule_id])
+  if (!row) return false
+  const { runFor, after } = catchUp(row, row.catch_up, row)
+  if (runFor === null) {
+    await step(tx, due, nextTime(row, after), { ran: false, error: null, executionId: null })
+    return false
+  }
+  const live = row.overlap === 'allow' ? [] : await listLiveRuns(tx, due.workspace_id, due.schedule_id)
+  if (row.overlap === 'queue' && live.length > 0) {
+    await putOff(tx, due)
+    return false
+  }
+  const error = refusal ?? reasonNotToStart(row) ?? (row.overlap === 'skip' && live.length > 0 ? STILL_RUNNING : null)
+  if (error === null) {
+    if (row.overlap === 'cancel') await cancelRuns(tx, due.workspace_id, live, due.schedule_id)
+    // A full queue: put off, so that it neither spins nor keeps the schedules of others from being looked at.
+    if ((await startRun(tx, due, row, executionId, runFor)) !== 'accepted') {
+      await putOff(tx, due)
+      return false
+    }
+  }
+  // Each time is run one after another, so the next counts from this one and not from now.
+  const from = row.overlap === 'queue' ? runFor : after
+  await step(tx, due, nextTime(row, from), { ran: true, error, executionId: error === null ? executionId : null })
+  return error === null
+}
+
+const startRun = (tx: Tx, due: Due, row: Row, executionId: string, scheduledAt: Date) =>
+  enqueue(tx, {
+    workspaceId: due.workspace_id,
+    executionId,
+    input: row.input ?? {},
+    definitionRef: `version:${row.version_id}`,
+    workflowId: row.workflow_id,
+    versionId: row.version_id,
+    timeoutS: row.settings.timeout_s ?? null,
+    flow: flowOf(row.settings),
+    trigger: { kind: 'schedule', id: toWire('sch', due.schedule_id) },
+    startedBy: null,
+    principalId: row.principal_id,
+    initiatedBy: [{ kind: 'schedule', id: toWire('sch', due.schedule_id), user_id: row.created_by }],
+    labels: { scheduledAt, scheduleId: due.schedule_id },
+  })
+
+async function cancelRuns(tx: Tx, workspaceId: string, executionIds: string[], scheduleId: string): Promise<void> {
+  for (const executionId of executionIds) {
+    await tx.rows('select engine.cancel($1, $2, $3)', [workspaceId, executionId, toWire('sch', scheduleId)])
+    nudge(tx, executionId)
+  }
+}
+
+const step = (
+  tx: Tx,
+  { workspace_id, schedule_id }: Due,
+  next: Date | null,
+  of: { ran: boolean; error: string | null; executionId: string | null },
+): Promise<number> =>
   tx.count(
-    `update schedules set next_run_at = now() + interval '10 seconds' where workspace_id = $1 and workflow_id = $2 and next_run_at <= now()`,
-    [workspaceId, workflowId],
+    `update schedules set next_run_at = $3, planned_at = $3, last_run_at = case when $4 then now() else last_run_at end,
+       last_execution_id = coalesce($5, last_execution_id), last_error = case when $4 then $6 else last_error end
+     where workspace_id = $1 and schedule_id = $2`,
+    [workspace_id, schedule_id, next, of.ran, of.executionId, of.error],
+  )
+
+/** It stays due for the time it was due for. */
+const putOff = (tx: Tx, { workspace_id, schedule_id }: Due): Promise<number> =>
+  tx.count(
+    `update schedules set next_run_at = now() + interval '5 seconds' where workspace_id = $1 and schedule_id = $2 and next_run_at <= now()`,
+    [workspace_id, schedule_id],
   )
 
 function reasonNotToStart(row: Row): string | null {

@@ -1,98 +1,210 @@
-import { Cron } from 'croner'
 import type { Json } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import type { Tx } from '#platform/db/pool'
 import { invalid, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import type { Schedule, SchedulePut } from './schema.ts'
-import { findActiveVersion } from './store.ts'
+import { newId } from '#platform/ids'
+import type { NewSchedule, Schedule, SchedulePatch, SchedulePut, WorkflowSchedule } from './schedule-schema.ts'
+import * as store from './schedule-store.ts'
+import { findActiveVersion, lockWorkflow } from './store.ts'
+import { nextRun, nextTime, nextTimes, type Plan } from './times.ts'
 
 type ById = { workflow_id: string }
+type OneOf = ById & { schedule_id: string }
 
-const columns = 'workflow_id, cron, timezone, input, next_run_at, last_run_at, last_execution_id, last_error'
+export type ScheduleParts = { onChanged(): void }
 
-/**
- * The next time after `after`, or null where there is none. In the hour that daylight saving skips, a schedule fires at
- * the first minute that exists.
- */
-export function nextRun(cron: string, timezone: string, after: Date): Date | null {
-  return new Cron(cron, { timezone, mode: '5-part' }).nextRun(after)
-}
+const MAX_SCHEDULES = 50
+const SHOWN_TIMES = 5
 
-/** Undefined for what is no pattern. A date, which fires once and never again, and names such as `@daily` are none. */
-function tryNextRun(cron: string, timezone: string, after: Date): Date | null | undefined {
-  if (cron.trim().split(/\s+/).length !== 5) return undefined
-  try {
-    return nextRun(cron, timezone, after)
-  } catch {
-    return undefined
-  }
-}
-
-/** The first time, by the database's clock. Refuses a pattern or a time zone that means nothing, and a pattern that never fires. */
-export async function firstRun(tx: Tx, cron: string, timezone: string, path = ''): Promise<Date> {
+function checkTimezone(timezone: string, path: string): void {
   try {
     new Intl.DateTimeFormat('en', { timeZone: timezone })
   } catch {
     throw invalid([{ path: `${path}/timezone`, message: 'is not an IANA time zone such as Europe/Amsterdam' }])
   }
-  const { now } = await tx.row<{ now: Date }>('select now()')
-  const next = tryNextRun(cron, timezone, now)
-  if (next === undefined) {
-    const message = 'is not a cron pattern of five fields (minute, hour, day, month, weekday) such as 0 6 * * 1-5'
+}
+
+/** A date, which fires once and never again, and names such as `@daily` are no patterns. */
+function checkCron(cron: string, timezone: string, path: string): void {
+  const message = 'is not a cron pattern of five fields (minute, hour, day, month, weekday) such as 0 6 * * 1-5'
+  if (cron.trim().split(/\s+/).length !== 5) throw invalid([{ path: `${path}/cron`, message }])
+  try {
+    nextRun(cron, timezone, new Date())
+  } catch {
     throw invalid([{ path: `${path}/cron`, message }])
   }
+}
+
+const databaseNow = async (tx: Tx): Promise<Date> => (await tx.row<{ now: Date }>('select now()')).now
+
+/** The first time, by the database's clock. Refuses a pattern or a time zone that means nothing, and a pattern that never fires. */
+export async function firstRun(tx: Tx, cron: string, timezone: string, path = ''): Promise<Date> {
+  checkTimezone(timezone, path)
+  checkCron(cron, timezone, path)
+  const next = nextRun(cron, timezone, await databaseNow(tx))
   if (next === null) throw invalid([{ path: `${path}/cron`, message: 'never fires' }])
   return next
 }
 
-const findSchedule = (tx: Tx, workspaceId: string, workflowId: string): Promise<Schedule | undefined> =>
-  tx.maybe<Schedule>(`select ${columns} from schedules where workspace_id = $1 and workflow_id = $2`, [
-    workspaceId,
-    workflowId,
-  ])
+async function checkInput(tx: Tx, workspaceId: string, workflowId: string, input: Json): Promise<void> {
+  const version = await findActiveVersion(tx, workspaceId, workflowId)
+  if (!version) throw problem('no_active_version', 'Publish a version of the workflow first.')
+  const issues = validateJson(((version.definition as { inputs?: Json }).inputs ?? true) as Json, input)
+  if (issues.length > 0) throw invalid(issues.map((issue) => ({ ...issue, path: `/input${issue.path}` })))
+}
 
-export function makeSchedules(options: { onChanged(): void }) {
-  const presentSchedule = (ctx: Context, { workflow_id }: ById): Promise<Schedule | undefined> =>
-    findSchedule(ctx.tx, ctx.workspace.workspace_id, workflow_id)
+const planOf = (row: Pick<store.ScheduleRow, 'cron' | 'every_s' | 'at' | 'timezone' | 'created_at'>): Plan => ({
+  ...row,
+  anchor: row.created_at,
+})
 
-  async function getSchedule(ctx: Context, { workflow_id }: ById): Promise<Schedule> {
-    const schedule = await presentSchedule(ctx, { workflow_id })
-    if (!schedule) throw problem('not_found', 'The workflow has no schedule.')
-    return schedule
-  }
+const shown = (row: store.ScheduleRow): WorkflowSchedule => {
+  const { now, ...rest } = row
+  const { next_run_at } = row
+  if (!row.enabled || next_run_at === null) return { ...rest, next_runs: [] }
+  const from = new Date(Math.max(next_run_at.getTime(), now.getTime()))
+  const later = nextTimes(planOf(row), from, SHOWN_TIMES - 1)
+  return { ...rest, next_runs: [next_run_at, ...later] }
+}
 
+/** The next time of a schedule as it is to be; refuses what means nothing or lies behind. */
+async function plan(
+  tx: Tx,
+  fields: Omit<store.ScheduleFields, 'next' | 'userId'>,
+  anchor: Date | null,
+): Promise<Date | null> {
+  const { cron, every_s, at, timezone, enabled } = fields
+  const given = [cron, every_s, at].filter((value) => value !== null).length
+  if (given !== 1) throw invalid([{ path: '/cron', message: 'give exactly one of cron, every_s and at' }])
+  checkTimezone(timezone, '')
+  if (cron !== null) checkCron(cron, timezone, '')
+  const now = await databaseNow(tx)
+  const next = nextTime({ cron, every_s, at, timezone, anchor: anchor ?? now }, now)
+  if (next === null && enabled)
+    throw invalid([at === null ? { path: '/cron', message: 'never fires' } : { path: '/at', message: 'has passed' }])
+  return enabled ? next : null
+}
+
+export async function listSchedules(
+  ctx: Context,
+  { workflow_id }: ById,
+): Promise<{ items: WorkflowSchedule[]; next_cursor: null }> {
+  const rows = await store.listSchedules(ctx.tx, ctx.workspace.workspace_id, workflow_id)
+  return { items: rows.map(shown), next_cursor: null }
+}
+
+export async function getOneSchedule(ctx: Context, { workflow_id, schedule_id }: OneOf): Promise<WorkflowSchedule> {
+  const row = await store.findSchedule(ctx.tx, ctx.workspace.workspace_id, workflow_id, schedule_id)
+  if (!row) throw problem('not_found')
+  return shown(row)
+}
+
+export async function createSchedule(
+  parts: ScheduleParts,
+  ctx: Context,
+  { workflow_id, ...given }: ById & NewSchedule,
+): Promise<WorkflowSchedule> {
+  const { tx } = ctx
+  const { workspace_id } = ctx.workspace
+  const { cron = null, every_s = null, at = null, input, ...rest } = given
+  const fields = { cron, every_s, at, input: (input ?? {}) as Json, ...rest }
+  const next = await plan(tx, fields, null)
+  await checkInput(tx, workspace_id, workflow_id, fields.input)
+  await lockWorkflow(tx, workspace_id, workflow_id)
+  if ((await store.listSchedules(tx, workspace_id, workflow_id)).length >= MAX_SCHEDULES)
+    throw problem('conflict', `A workflow has at most ${MAX_SCHEDULES} schedules.`)
+  const schedule_id = newId()
+  const made = { ...fields, next, userId: ctx.person.user_id }
+  await store.insertSchedule(tx, workspace_id, { workflowId: workflow_id, scheduleId: schedule_id }, made)
+  ctx.afterCommit(parts.onChanged)
+  return getOneSchedule(ctx, { workflow_id, schedule_id })
+}
+
+/** Whichever of cron, every_s and at is given takes the place of the others. */
+function merged(present: store.ScheduleRow, patch: SchedulePatch): Omit<store.ScheduleFields, 'next' | 'userId'> {
+  const { cron, every_s, at } = patch
+  const isNewTime = [cron, every_s, at].some((value) => value !== undefined && value !== null)
   return {
-    getSchedule,
-    presentSchedule,
-
-    async putSchedule(ctx: Context, { workflow_id, cron, timezone, input }: ById & SchedulePut): Promise<Schedule> {
-      const next = await firstRun(ctx.tx, cron, timezone)
-      const version = await findActiveVersion(ctx.tx, ctx.workspace.workspace_id, workflow_id)
-      if (!version) throw problem('no_active_version', 'Publish a version of the workflow first.')
-      const issues = validateJson(
-        ((version.definition as { inputs?: Json }).inputs ?? true) as Json,
-        (input ?? {}) as Json,
-      )
-      if (issues.length > 0) throw invalid(issues.map((issue) => ({ ...issue, path: `/input${issue.path}` })))
-      const schedule = await ctx.tx.row<Schedule>(
-        `insert into schedules (workspace_id, workflow_id, cron, timezone, input, next_run_at, created_by)
-         values ($1, $2, $3, $4, $5, $6, $7)
-         on conflict (workspace_id, workflow_id) do update set cron = excluded.cron, timezone = excluded.timezone, input = excluded.input,
-           next_run_at = excluded.next_run_at, created_by = excluded.created_by, updated_at = now(), last_error = null
-         returning ${columns}`,
-        [ctx.workspace.workspace_id, workflow_id, cron, timezone, input ?? {}, next, ctx.person.user_id],
-      )
-      ctx.afterCommit(options.onChanged)
-      return schedule
-    },
-
-    async deleteSchedule(ctx: Context, { workflow_id }: ById): Promise<void> {
-      const gone = await ctx.tx.count('delete from schedules where workspace_id = $1 and workflow_id = $2', [
-        ctx.workspace.workspace_id,
-        workflow_id,
-      ])
-      if (gone === 0) throw problem('not_found', 'The workflow has no schedule.')
-    },
+    cron: cron ?? (isNewTime ? null : present.cron),
+    every_s: every_s ?? (isNewTime ? null : present.every_s),
+    at: at ?? (isNewTime ? null : present.at),
+    timezone: patch.timezone ?? present.timezone,
+    input: (patch.input === undefined ? present.input : (patch.input ?? {})) as Json,
+    overlap: patch.overlap ?? present.overlap,
+    catch_up: patch.catch_up ?? present.catch_up,
+    enabled: patch.enabled ?? present.enabled,
   }
+}
+
+export async function updateSchedule(
+  parts: ScheduleParts,
+  ctx: Context,
+  { workflow_id, schedule_id, ...patch }: OneOf & SchedulePatch,
+): Promise<WorkflowSchedule> {
+  const { workspace_id } = ctx.workspace
+  const present = await store.findSchedule(ctx.tx, workspace_id, workflow_id, schedule_id)
+  if (!present) throw problem('not_found')
+  const fields = merged(present, patch)
+  const next = await plan(ctx.tx, fields, present.created_at)
+  if (patch.input !== undefined) await checkInput(ctx.tx, workspace_id, workflow_id, fields.input)
+  await store.updateSchedule(ctx.tx, workspace_id, schedule_id, { ...fields, next, userId: ctx.person.user_id })
+  ctx.afterCommit(parts.onChanged)
+  return getOneSchedule(ctx, { workflow_id, schedule_id })
+}
+
+export async function removeSchedule(ctx: Context, { workflow_id, schedule_id }: OneOf): Promise<void> {
+  const gone = await store.deleteSchedule(ctx.tx, ctx.workspace.workspace_id, workflow_id, schedule_id)
+  if (gone === 0) throw problem('not_found')
+}
+
+export async function presentSchedule(ctx: Context, { workflow_id }: ById): Promise<Schedule | undefined> {
+  const first = await store.findFirst(ctx.tx, ctx.workspace.workspace_id, workflow_id)
+  if (!first) return undefined
+  const { schedule_id: _id, ...schedule } = first
+  return schedule
+}
+
+export async function getSchedule(ctx: Context, { workflow_id }: ById): Promise<Schedule> {
+  const schedule = await presentSchedule(ctx, { workflow_id })
+  if (!schedule) throw problem('not_found', 'The workflow has no schedule.')
+  return schedule
+}
+
+/** The first of the workflow's schedules by a pattern; the others stay as they are. */
+export async function putSchedule(
+  parts: ScheduleParts,
+  ctx: Context,
+  { workflow_id, cron, timezone, input }: ById & SchedulePut,
+): Promise<Schedule> {
+  const { workspace_id } = ctx.workspace
+  const next = await firstRun(ctx.tx, cron, timezone)
+  await checkInput(ctx.tx, workspace_id, workflow_id, (input ?? {}) as Json)
+  // Two that set it at once make one schedule.
+  await lockWorkflow(ctx.tx, workspace_id, workflow_id)
+  const first = await store.findFirst(ctx.tx, workspace_id, workflow_id)
+  const present = first && (await store.findSchedule(ctx.tx, workspace_id, workflow_id, first.schedule_id))
+  const { overlap = 'allow', catch_up = 'last' } = present ?? {}
+  const fields = {
+    cron,
+    every_s: null,
+    at: null,
+    timezone,
+    input: (input ?? {}) as Json,
+    overlap,
+    catch_up,
+    enabled: true,
+    next,
+    userId: ctx.person.user_id,
+  }
+  if (present) await store.updateSchedule(ctx.tx, workspace_id, present.schedule_id, fields)
+  else await store.insertSchedule(ctx.tx, workspace_id, { workflowId: workflow_id, scheduleId: newId() }, fields)
+  ctx.afterCommit(parts.onChanged)
+  return getSchedule(ctx, { workflow_id })
+}
+
+export async function deleteFirstSchedule(ctx: Context, { workflow_id }: ById): Promise<void> {
+  const first = await store.findFirst(ctx.tx, ctx.workspace.workspace_id, workflow_id)
+  if (!first) throw problem('not_found', 'The workflow has no schedule.')
+  await store.deleteSchedule(ctx.tx, ctx.workspace.workspace_id, workflow_id, first.schedule_id)
 }

@@ -12,6 +12,43 @@ const activationReplay = {
   limit: z.number().int().min(1).max(1000).describe('How many past runs the replay must be asked for'),
   max_different: z.number().int().min(0).max(1000).describe('How many of them may be different'),
 }
+const key = () =>
+  z
+    .strictObject({ $cel: z.string().min(1).max(2000) })
+    .describe('A CEL expression over `input` and `execution` (`trigger`, `started_by`)')
+const windowS = () =>
+  z
+    .number()
+    .positive()
+    .max(30 * 24 * 3600)
+
+const Concurrency = z
+  .strictObject({
+    key: key().optional(),
+    limit: z.number().int().min(1).max(10_000),
+    count: z
+      .enum(['running', 'live'])
+      .default('running')
+      .describe('`running`: a run that waits gives its place back. `live`: it keeps its place to its end'),
+    when_full: z.enum(['queue', 'skip', 'cancel_oldest']).default('queue'),
+  })
+  .describe('How many runs with the same key go on at once. Not together with max_concurrency')
+const Debounce = z
+  .strictObject({ key: key().optional(), window_s: windowS() })
+  .describe('Of the runs with the same key that are asked for within the window, only the newest runs, once it is over')
+const Rate = z
+  .strictObject({
+    limit: z.number().int().min(1).max(10_000),
+    per_s: z
+      .number()
+      .positive()
+      .max(24 * 3600),
+    key: key().optional(),
+  })
+  .describe('How many runs with the same key begin within so many seconds; the others wait')
+const Dedupe = z
+  .strictObject({ key: key(), window_s: windowS() })
+  .describe('A run with a key that was there within the window is cancelled as a duplicate')
 
 export const Settings = z.strictObject({
   timeout_s: z
@@ -20,6 +57,10 @@ export const Settings = z.strictObject({
     .max(366 * 24 * 3600)
     .optional(),
   max_concurrency: z.number().int().min(1).max(10_000).optional(),
+  concurrency: Concurrency.optional(),
+  debounce: Debounce.optional(),
+  rate: Rate.optional(),
+  dedupe: Dedupe.optional(),
   retention_days: z.number().int().min(1).max(3650).optional(),
   error_workflow_id: reference('wf').optional(),
   finally_grace_s: z
@@ -51,6 +92,10 @@ export const Settings = z.strictObject({
 const SettingsPatch = z.strictObject({
   timeout_s: Settings.shape.timeout_s.nullable(),
   max_concurrency: Settings.shape.max_concurrency.nullable(),
+  concurrency: Settings.shape.concurrency.nullable(),
+  debounce: Settings.shape.debounce.nullable(),
+  rate: Settings.shape.rate.nullable(),
+  dedupe: Settings.shape.dedupe.nullable(),
   retention_days: Settings.shape.retention_days.nullable(),
   error_workflow_id: Settings.shape.error_workflow_id.nullable(),
   finally_grace_s: Settings.shape.finally_grace_s.nullable(),
@@ -78,10 +123,15 @@ export const Workflow = z
     activation_required: z
       .boolean()
       .describe('It has a new owner and does not run before its owner or an editor has activated a version'),
+    paused_at: timestamp().nullable().describe('Since when nothing of it begins; null where it is not paused'),
     pending_owner_id: id('usr').nullable().describe('Whom its owner has offered it to'),
     settings: z.object({
       timeout_s: z.number().optional(),
       max_concurrency: z.number().optional(),
+      concurrency: Concurrency.optional(),
+      debounce: Debounce.optional(),
+      rate: Rate.optional(),
+      dedupe: Dedupe.optional(),
       retention_days: z.number().optional(),
       error_workflow_id: id('wf').optional(),
       finally_grace_s: z.number().optional(),
@@ -279,26 +329,6 @@ export const EmbedTokenPatch = z.strictObject({
   enabled: z.boolean().optional(),
 })
 export type EmbedTokenPatch = z.output<typeof EmbedTokenPatch>
-
-export const Schedule = z
-  .object({
-    workflow_id: id('wf'),
-    cron: z.string(),
-    timezone: z.string(),
-    input: z.unknown(),
-    next_run_at: timestamp().nullable(),
-    last_run_at: timestamp().nullable(),
-    last_execution_id: id('exe').nullable(),
-    last_error: z.string().nullable(),
-  })
-  .meta({ id: 'Schedule' })
-export type Schedule = z.input<typeof Schedule>
-export const SchedulePut = z.strictObject({
-  cron: z.string().min(1).max(200),
-  timezone: z.string().max(100).default('UTC'),
-  input: jsonObject().optional(),
-})
-export type SchedulePut = z.output<typeof SchedulePut>
 
 const NodeEntry = z.object({
   type: z.string(),

@@ -1,4 +1,5 @@
 import { checkShares, replaceShares } from '#areas/teams/shares'
+import { hintFlow } from '#engine/flow/deciding'
 import type { StandingIn } from '#platform/access/check'
 import type { Standing } from '#platform/access/words'
 import { recordAudit } from '#platform/audit'
@@ -11,6 +12,7 @@ import { newId, toWire } from '#platform/ids'
 import { bindVerbs } from '#platform/verbs'
 import { makeDefinitionCheck } from './definition-check.ts'
 import { type ById, type Deps, refuseSystem, type SystemWorkflows, type WorkflowDependencies } from './dependencies.ts'
+import { checkFlow } from './flow-settings.ts'
 import { getWorkflow, systemView } from './get-workflow.ts'
 import { mayRun } from './rights.ts'
 import type { NewWorkflow, Workflow, WorkflowMade, WorkflowPatch } from './schema.ts'
@@ -81,6 +83,7 @@ async function checkSettings(
     throw invalid([{ path: '/settings/retention_days', message }])
   }
   await checkSuite(proofs, ctx, settings?.activation?.suite_id, present)
+  checkFlow({ ...present?.settings, ...settings })
   const errorWorkflow = settings?.error_workflow_id
   if (errorWorkflow == null || errorWorkflow === present?.settings.error_workflow_id) return
   if (errorWorkflow === present?.workflow_id)
@@ -157,6 +160,7 @@ export async function updateWorkflow(
   await checkShares(ctx.tx, workspaceId, teams)
   await checkSettings(deps, ctx, patch.settings, present)
   await store.updateWorkflow(ctx.tx, workspaceId, workflow_id, patch)
+  if (patch.settings !== undefined) hintFlow(ctx.tx, workspaceId, workflow_id)
   if (owner_id !== undefined && owner_id !== owner) await offerTo(ctx, { workflow_id, user_id: owner_id }, '/owner_id')
   if (wanted) await store.replaceMembers(ctx.tx, workspaceId, workflow_id, wanted)
   if (teams !== undefined) await replaceShares(ctx.tx, workspaceId, 'workflow_id', workflow_id, teams ?? [])
@@ -167,6 +171,19 @@ export async function updateWorkflow(
       data: { owner_id: toWire('usr', owner) },
     })
   }
+  return getWorkflow(deps, ctx, { workflow_id })
+}
+
+/** Nothing of it begins any more; what is asked for waits. */
+export async function pauseWorkflow(deps: Deps, ctx: Context, { workflow_id }: ById): Promise<Workflow> {
+  refuseSystem(deps.system, workflow_id)
+  await store.setPaused(ctx.tx, ctx.workspace.workspace_id, workflow_id, true)
+  return getWorkflow(deps, ctx, { workflow_id })
+}
+
+export async function resumeWorkflow(deps: Deps, ctx: Context, { workflow_id }: ById): Promise<Workflow> {
+  refuseSystem(deps.system, workflow_id)
+  await store.setPaused(ctx.tx, ctx.workspace.workspace_id, workflow_id, false)
   return getWorkflow(deps, ctx, { workflow_id })
 }
 
@@ -198,6 +215,8 @@ const verbsOfWorkflows = {
   listWorkflows,
   createWorkflow,
   updateWorkflow,
+  pauseWorkflow,
+  resumeWorkflow,
   deleteWorkflow,
   listVersions,
   createVersion,

@@ -1,4 +1,6 @@
 import { sharesColumn } from '#areas/teams/shares'
+import { hintFlow } from '#engine/flow/deciding'
+import type { FlowSettings } from '#engine/flow/rules'
 import { nudge } from '#engine/nudges'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
@@ -6,9 +8,8 @@ import { pageRows } from '#platform/http/page'
 import type { ActivationRule } from './activation.ts'
 import type { Version, Workflow } from './schema.ts'
 
-export type WorkflowSettings = {
+export type WorkflowSettings = Omit<FlowSettings, 'paused_at'> & {
   timeout_s?: number
-  max_concurrency?: number
   retention_days?: number
   error_workflow_id?: string
   finally_grace_s?: number
@@ -18,7 +19,8 @@ export type WorkflowSettings = {
 
 export type SettingsPatch = { [name in keyof WorkflowSettings]?: WorkflowSettings[name] | null | undefined }
 
-const columns = `w.workflow_id, 'user' as kind, w.name, w.description, w.owner_id, w.settings, w.created_at, w.updated_at,
+const columns = `w.workflow_id, 'user' as kind, w.name, w.description, w.owner_id, w.settings - 'paused_at' as settings,
+  (w.settings ->> 'paused_at')::timestamptz as paused_at, w.created_at, w.updated_at,
   coalesce((select json_agg(json_build_object('user_id', m.user_id, 'role', m.role) order by m.user_id) from workflow_members m
     where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id), '[]') as members,
   ${sharesColumn('w', 'workflow_id')},
@@ -94,7 +96,8 @@ export const updateWorkflow = (
 ): Promise<number> =>
   tx.count(
     `update workflows set name = coalesce($3, name), description = case when $4::boolean then $5 else description end,
-       settings = case when $6::boolean then coalesce(jsonb_strip_nulls(settings || $7::jsonb), '{}') else settings end, updated_at = now()
+       settings = case when $6::boolean then coalesce(jsonb_strip_nulls(settings || $7::jsonb),
+         jsonb_strip_nulls(jsonb_build_object('paused_at', settings -> 'paused_at'))) else settings end, updated_at = now()
      where workspace_id = $1 and workflow_id = $2 and deleted_at is null`,
     [
       workspaceId,
@@ -106,6 +109,17 @@ export const updateWorkflow = (
       patch.settings ?? null,
     ],
   )
+
+/** One that is paused already keeps the time since when it is. */
+export async function setPaused(tx: Tx, workspaceId: string, workflowId: string, isPaused: boolean): Promise<void> {
+  await tx.count(
+    `update workflows set settings = case when $3::boolean
+       then jsonb_build_object('paused_at', to_jsonb(now())) || settings else settings - 'paused_at' end, updated_at = now()
+     where workspace_id = $1 and workflow_id = $2 and deleted_at is null and (settings ? 'paused_at') <> $3`,
+    [workspaceId, workflowId, isPaused],
+  )
+  hintFlow(tx, workspaceId, workflowId)
+}
 
 /** Positions of the people who are not in the workspace. */
 export async function findUnknownPeople(tx: Tx, workspaceId: string, userIds: string[]): Promise<number[]> {

@@ -470,7 +470,8 @@ describe('schedules', () => {
       const { items } = await get(`/api/workflows/${id}/executions`)
       return items.length > 0 ? items : undefined
     }, 'the start')
-    expect(execution.trigger).toEqual({ kind: 'schedule', id: null })
+    expect(execution.trigger).toEqual({ kind: 'schedule', id: expect.stringMatching(/^sch_/) })
+    expect(new Date(execution.scheduled_at).getTime()).toBeLessThanOrEqual(Date.now())
     const moved = await get(`/api/workflows/${id}/schedule`)
     expect(new Date(moved.next_run_at).getTime()).toBeGreaterThan(Date.now())
     expect(moved.last_execution_id).toBe(execution.execution_id)
@@ -487,7 +488,8 @@ describe('schedules', () => {
     await put(daily)
     const fetched = await world.owner.call('GET', path)
     const etag = fetched.headers.get('etag')!
-    expect((await put({ ...fetched.body, cron: '0 10 * * *' }, etag)).body.cron).toBe('0 10 * * *')
+    const changed = await put({ ...fetched.body, cron: '0 10 * * *' }, etag)
+    expect(changed.body.cron, changed.text).toBe('0 10 * * *')
     expect((await put(fetched.body, etag)).status).toBe(412)
     const remove = (ifMatch: string) => world.owner.call('DELETE', path, { headers: { 'if-match': ifMatch } })
     expect((await remove(etag)).status).toBe(412)

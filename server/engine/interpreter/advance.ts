@@ -55,7 +55,8 @@ export type Happening =
   /** What it waits for may be over, or gone. */
   | { kind: 'check'; node: string }
   | { kind: 'time' }
-  | { kind: 'cancel'; data: JsonObject }
+  /** `notBegun`: no node has run, so there is nothing for the `finally` nodes to release. */
+  | { kind: 'cancel'; data: JsonObject; notBegun?: boolean }
   | { kind: 'timeout' }
   /** The time that the `finally` nodes have. */
   | { kind: 'grace'; until: number }
@@ -186,7 +187,7 @@ const absorb = (pass: Pass, happening: Happening) => {
     case 'time':
       return passTime(pass)
     case 'cancel':
-      return conclude(pass, 'cancelled', happening.data)
+      return conclude(pass, 'cancelled', happening.data, happening.notBegun)
     case 'timeout': {
       const error = { code: 'timeout', message: 'the execution took longer than its timeout_s' }
       return conclude(pass, 'timed_out', { error })

@@ -18,11 +18,11 @@ const END = {
   timed_out: 'execution.timed_out',
 } as const
 
-/** The graph is to end so. */
-export const conclude = (pass: Pass, status: Ending['status'], data: JsonObject) => {
+/** The graph is to end so. `atOnce`: without its `finally` nodes. */
+export const conclude = (pass: Pass, status: Ending['status'], data: JsonObject, atOnce = false) => {
   const { last } = pass.compiled
   if (pass.state.ending) return
-  if (last.length === 0 || pass.context.outer) return record(pass, END[status], data)
+  if (last.length === 0 || pass.context.outer || atOnce) return record(pass, END[status], data)
   // What was to be begun is not; what was left open is closed.
   const closing: Command[] = pass.commands.filter((command) => command.do === 'close' || command.do === 'abandon')
   for (const [id, { attempt }] of activeNodes(pass.state)) {

@@ -1,6 +1,7 @@
 import type { ExecutionError, ExecutionStatus, Json, JsonObject } from '#model/definition'
+import type { GateRow } from '../flow/gate.ts'
 import type { Fact, GraphState } from '../interpreter/state.ts'
-import type { BlobRef, Initiator, StartTarget, TriggerKind, WaitingFor } from '../ports.ts'
+import type { BlobRef, Initiator, StartLabels, StartTarget, TriggerKind, WaitingFor } from '../ports.ts'
 
 /** What becomes of an execution's row. Only the fields of the new status are written; the rest is cleared. */
 export type Move = {
@@ -32,6 +33,12 @@ export type StartRow = StartTarget & {
   tellEnd: boolean
   snapshot?: GraphState
   key?: { credentialHash: Buffer; keyHash: Buffer; bodySha256: Buffer }
+  labels?: StartLabels | undefined
+  /** Begins then, or as many seconds after it was asked for. */
+  startAt?: number | undefined
+  startInS?: number | undefined
+  /** Rules of its workflow decide when it begins. */
+  gate?: GateRow | undefined
 }
 
 export type ItemRow = {
@@ -110,13 +117,15 @@ const RETURNING = 'returning workspace_id, type, at, execution_id, seq'
 
 const startsOf = (
   json: string,
+  columns: string,
 ): string => `starts as materialized (select * from json_to_recordset(${json}::json) as r (
     execution_id uuid, workspace_id uuid, workflow_id uuid,
     system_slug text, version_id uuid, definition_ref text, status text, input json, results json, results_blob json,
     error json, waiting_for jsonb, trigger_kind text, trigger_id text, started_by uuid, retry_of uuid,
     parent_execution_id uuid, parent_node text, finished_at double precision, timeout_s double precision,
-    max_concurrency integer, due_at double precision, snapshot json, snapshot_seq integer, tell_end boolean,
-    depth smallint, principal_id uuid, initiated_by json, credential_hash bytea, key_hash bytea, body_sha256 bytea))`
+    due_at double precision, snapshot json, snapshot_seq integer, tell_end boolean,
+    depth smallint, principal_id uuid, initiated_by json, credential_hash bytea, key_hash bytea, body_sha256 bytea,
+    priority smallint, tags text[], metadata json, scheduled_at double precision, schedule_id uuid${columns}))`
 
 // The engine's tables know no workspaces. One that was deleted stands on a list, and nothing begins in it any more, no matter who
 // still holds a token of it.
@@ -126,10 +135,17 @@ const NOT_GONE = 'not exists (select from gone_workspaces g where g.workspace_id
 // or two batches could wait for each other.
 const startedOf = (of: {
   json: string
+  /** What the JSON holds besides. */
+  columns: string
   from: string
   worker: string
   startedAt: string
-}): string => `${startsOf(of.json)},
+  status: string
+  dueAt: string
+  waitingFor: string
+  /** Columns besides, and their values. */
+  more: [column: string, value: string][]
+}): string => `${startsOf(of.json, of.columns)},
 keyed as (
   insert into start_keys (credential_hash, key_hash, body_sha256, workspace_id, execution_id)
   select r.credential_hash, r.key_hash, r.body_sha256, r.workspace_id, r.execution_id from ${of.from}
@@ -141,16 +157,17 @@ keyed as (
 started as (
   insert into executions (execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input,
     results, results_blob, error, waiting_for, trigger_kind, trigger_id, started_by, retry_of, parent_execution_id,
-    parent_node, started_at, finished_at, timeout_s, max_concurrency, due_at, worker_id, snapshot, snapshot_seq, tell_end,
-    depth, principal_id, initiated_by)
-  select r.execution_id, r.workspace_id, r.workflow_id, r.system_slug, r.version_id, r.definition_ref, r.status, r.input,
-    r.results, r.results_blob, r.error, coalesce(r.waiting_for, '[]'), r.trigger_kind, r.trigger_id, r.started_by,
+    parent_node, started_at, finished_at, timeout_s, due_at, worker_id, snapshot, snapshot_seq, tell_end,
+    depth, principal_id, initiated_by, priority, tags, metadata, scheduled_at, schedule_id
+    ${of.more.map(([column]) => `, ${column}`).join('')})
+  select r.execution_id, r.workspace_id, r.workflow_id, r.system_slug, r.version_id, r.definition_ref, ${of.status}, r.input,
+    r.results, r.results_blob, r.error, ${of.waitingFor}, r.trigger_kind, r.trigger_id, r.started_by,
     r.retry_of, r.parent_execution_id, r.parent_node, ${of.startedAt},
     -- One that ends as it starts ended by the worker's clock, a moment before the database wrote it: not before it started.
     case when r.finished_at is not null then greatest(to_timestamp(r.finished_at / 1000), now()) end, r.timeout_s,
-    r.max_concurrency, case when r.status = 'queued' then now() else to_timestamp(r.due_at / 1000) end,
-    ${of.worker}, r.snapshot, coalesce(r.snapshot_seq, 0), coalesce(r.tell_end, false), r.depth,
-    r.principal_id, r.initiated_by
+    ${of.dueAt}, ${of.worker}, r.snapshot, coalesce(r.snapshot_seq, 0), coalesce(r.tell_end, false), r.depth,
+    r.principal_id, r.initiated_by, r.priority, r.tags, r.metadata, to_timestamp(r.scheduled_at / 1000), r.schedule_id
+    ${of.more.map(([, value]) => `, ${value}`).join('')}
   from ${of.from}
   where (r.key_hash is null or r.execution_id in (select execution_id from keyed)) and ${NOT_GONE}
   on conflict do nothing returning execution_id)`
@@ -158,9 +175,14 @@ started as (
 const STARTED = (json: string): string =>
   startedOf({
     json,
+    columns: '',
     from: 'fence, starts r',
     worker: `case when r.status = 'running' then $1::uuid end`,
     startedAt: 'now()',
+    status: 'r.status',
+    dueAt: `case when r.status = 'queued' then now() else to_timestamp(r.due_at / 1000) end`,
+    waitingFor: `coalesce(r.waiting_for, '[]')`,
+    more: [],
   })
 
 const RESULT = `select (select count(*)::integer from fence) as alive, (select generation from event_generation) as generation,
@@ -187,9 +209,35 @@ export const COMMITS = {
   startsAndLeaves: { name: 'engine-commit-starts-leaves', text: commitText(true, true) },
 }
 
-/** Starts that nobody owns yet: no worker, no events, and so no fence. */
+// When it is to begin, where that is not now. The database's clock decides.
+const LATER = `coalesce(to_timestamp(r.start_at / 1000), now() + r.start_in * interval '1 second')`
+/** What a step of priority is worth: who has one more goes before those asked for up to an hour earlier. */
+const QUEUE_AT = `now() - coalesce(r.priority, 0) * interval '1 hour'`
+
+/** Starts that nobody owns yet: no worker, no events, and so no fence. Those with a stage wait until the rules let them begin. */
 export const ENQUEUE = {
   name: 'engine-enqueue',
-  text: `with ${startedOf({ json: '$1', from: 'starts r', worker: 'null::uuid', startedAt: 'null::timestamptz' })}
+  text: `with ${startedOf({
+    json: '$1',
+    columns: `, start_at double precision, start_in double precision, place uuid, stage text, gate uuid, flow json`,
+    from: 'starts r',
+    worker: 'null::uuid',
+    startedAt: 'null::timestamptz',
+    status: `case when ${LATER} > now() or r.stage is not null then 'waiting' else 'queued' end`,
+    dueAt: `case when ${LATER} > now() then ${LATER} when r.stage is null then ${QUEUE_AT} end`,
+    waitingFor: `case when ${LATER} > now() then engine.start_wait(${LATER}) else coalesce(r.waiting_for, '[]') end`,
+    more: [
+      ['held', 'case when r.stage is not null then false end'],
+      ['place', 'r.place'],
+      ['stage', `case when r.stage is not null and ${LATER} > now() then 'later' else r.stage end`],
+      ['gate', 'r.gate'],
+      ['flow', 'r.flow'],
+      ['queue_at', `case when r.stage is not null then ${QUEUE_AT} end`],
+    ],
+  })},
+    dirtied as (
+      insert into flow_dirty (workspace_id, workflow_id, place)
+      select distinct r.workspace_id, r.workflow_id, r.place from starts r
+      where r.stage is not null and r.execution_id in (select execution_id from started))
     select array(select execution_id::text from started) as started`,
 }

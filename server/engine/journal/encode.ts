@@ -1,11 +1,12 @@
 import type { GraphState, NodeState } from '../interpreter/state.ts'
+import type { StartLabels } from '../ports.ts'
 import { type Append, COMMITS, type Encoded, type Move } from './batch.ts'
 import { OUTWARD, type Watched } from './watched.ts'
 
 const hex = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`
 
 /** A snapshot without what the blob store holds. */
-const withoutBlobs = (state: GraphState): GraphState => {
+export const withoutBlobs = (state: GraphState): GraphState => {
   if (!Object.values(state.nodes).some((node) => node.blob)) return state
   const nodes: Record<string, NodeState> = {}
   for (const [id, node] of Object.entries(state.nodes)) {
@@ -32,6 +33,15 @@ const moveFields = (move: Move): object => ({
   tell_end: move.tellEnd,
 })
 
+/** What a caller gave an execution to be found and ordered by. */
+export const labelFields = (labels: StartLabels): object => ({
+  priority: labels.priority,
+  tags: labels.tags,
+  metadata: labels.metadata,
+  scheduled_at: labels.scheduledAt?.getTime(),
+  schedule_id: labels.scheduleId,
+})
+
 type StartAppend = Pick<Append, 'workspaceId' | 'executionId' | 'start' | 'move'>
 
 const startFields = (append: StartAppend): object => {
@@ -54,8 +64,8 @@ const startFields = (append: StartAppend): object => {
     parent_execution_id: start.parent?.executionId,
     parent_node: start.parent?.node,
     timeout_s: start.timeoutS,
-    max_concurrency: start.maxConcurrency,
     depth: start.depth,
+    ...(start.labels && labelFields(start.labels)),
     credential_hash: start.key && hex(start.key.credentialHash),
     key_hash: start.key && hex(start.key.keyHash),
     body_sha256: start.key && hex(start.key.bodySha256),
@@ -92,7 +102,15 @@ const inOrder = <A extends StartAppend>(starts: A[]): A[] =>
 
 /** Starts for any worker that claims them, as ENQUEUE takes them. */
 export const queuedText = (starts: StartAppend[]): string =>
-  JSON.stringify(inOrder(starts).map((start) => ({ ...startFields(start), status: 'queued' })))
+  JSON.stringify(
+    inOrder(starts).map((append) => ({
+      ...startFields(append),
+      status: 'queued',
+      ...(append.start?.startAt !== undefined && { start_at: append.start.startAt }),
+      ...(append.start?.startInS !== undefined && { start_in: append.start.startInS }),
+      ...append.start?.gate,
+    })),
+  )
 
 // Arrays are written here rather than by the driver, which escapes every element twice: 43 µs an execution, measured.
 const plainArray = (values: (string | number)[]): string => `{${values.join()}}`

@@ -23,6 +23,7 @@ export type PastRow = {
   trigger_id: string | null
   started_by: string | null
   retry_of: string | null
+  scheduled_at: Date | null
   too_large: boolean
 }
 
@@ -32,7 +33,7 @@ type EventRow = { execution_id: string; type: ExecutionEventType; at: Date; data
 
 export const readPast = async (tx: Tx, workspaceId: string, ids: string[]): Promise<Map<string, Past>> => {
   const rows = await tx.rows<PastRow>(
-    `select e.execution_id, e.workflow_id, e.definition_ref, e.status, e.trigger_kind, e.trigger_id, e.started_by, e.retry_of,
+    `select e.execution_id, e.workflow_id, e.definition_ref, e.status, e.trigger_kind, e.trigger_id, e.started_by, e.retry_of, e.scheduled_at,
        case when octet_length(e.input::text) <= ${MAX_INPUT_BYTES} then e.input end as input,
        octet_length(e.input::text) > ${MAX_INPUT_BYTES} or j.bytes > ${MAX_JOURNAL_BYTES} as too_large
      from executions e cross join lateral (select coalesce(sum(octet_length(v.data::text)), 0) as bytes from events v

@@ -84,6 +84,7 @@ export const replayOne = async (
       workflowId: row.workflow_id,
       startedBy: row.started_by,
       input: row.input,
+      scheduledAt: row.scheduled_at,
       vars,
     }
     const trigger = { kind: row.trigger_kind, id: row.trigger_id }

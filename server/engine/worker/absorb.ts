@@ -1,12 +1,14 @@
 import type { ExecutionError, Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import type { Effect } from '#model/node'
+import { jsonSize } from '#model/size'
 import { advance, begin, goOn, type Happening, type Step } from '../interpreter/advance.ts'
 import { apply } from '../interpreter/apply.ts'
 import type { Allowance } from '../interpreter/pass.ts'
-import { type Fact, hasEnded, nextDue } from '../interpreter/state.ts'
+import { type Fact, type GraphState, hasEnded, nextDue } from '../interpreter/state.ts'
 import { waitingFor } from '../interpreter/waiting.ts'
 import type { ItemRow } from '../journal/batch.ts'
+import { withoutBlobs } from '../journal/encode.ts'
 import { type Frame, splitPath } from './frame.ts'
 import type { Self, Work } from './live-types.ts'
 
@@ -50,6 +52,17 @@ const rowOf = (frame: Frame, { path, index }: NonNullable<Frame['item']>): ItemR
   ...(frame.usage && { usage: frame.usage }),
 })
 
+/** Items and turns of which people can see each node: the first of a map or loop, and those that failed. */
+const MAX_KEPT_ITEMS = 1_000
+const MAX_KEPT_SIZE = 16 * 1024
+
+/** What is kept of the nodes of an item that is over. Nothing goes on from it. */
+const keptState = (state: GraphState, index: number): { state?: GraphState } => {
+  if (state.status === 'succeeded' && index >= MAX_KEPT_ITEMS) return {}
+  const { seq, status, nodes } = withoutBlobs(state)
+  return jsonSize(nodes, MAX_KEPT_SIZE) <= MAX_KEPT_SIZE ? { state: { seq, status, nodes } } : {}
+}
+
 /** A row is found again only through the rows of the items around it: those begun anew would begin it anew as well. */
 const writeAround = (self: Self, work: Work, { path }: NonNullable<Frame['item']>): void => {
   const around = self.frames.get(splitPath(path).prefix)
@@ -78,6 +91,7 @@ const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Fram
       output: ok ? (results ?? null) : null,
       ...(error && { error }),
       ...(frame.usage && { usage: frame.usage }),
+      ...keptState(frame.state, item.index),
     })
     writeAround(self, work, item)
     item.settled(frame)

@@ -6,7 +6,7 @@ import { type PlatformFault, platformFault } from '../platform-fault.ts'
 import { ForNewerRelease } from '../release.ts'
 import type { Identities, Identity } from './identity.ts'
 import type { Owned } from './owned.ts'
-import type { Claimed, ExecutionRow, Inboxes, Journals, Store } from './store.ts'
+import type { Claimed, ExecutionRow, Inboxes, Journals, Routed, Store } from './store.ts'
 import { suspicion } from './suspects.ts'
 
 // Takes queued executions, from workspace to workspace, as long as there is room for them.
@@ -54,6 +54,8 @@ export const makeClaims = (deps: {
   someAtLimit(): boolean
   read(row: ExecutionRow, events: Journals, inbox: Inboxes): Promise<Owned>
   takeUp(owned: Owned, of: Identity): Promise<unknown>
+  /** The rules of this workflow have to look at an execution that became due. */
+  decideSoon(workspaceId: string, workflowId: string): void
 }): Claims => {
   const { store, log, identities, limits } = deps
   /** Claimed and not yet read, with the crashes counted against them. */
@@ -68,7 +70,10 @@ export const makeClaims = (deps: {
   let again = false
   let stopped = false
 
-  const claim = async (of: Identity, room: number): Promise<Omit<Claimed, 'rows'> & { rows: ExecutionRow[] }> => {
+  const claim = async (
+    of: Identity,
+    room: number,
+  ): Promise<Omit<Claimed, 'rows'> & { rows: ExecutionRow[]; routed: number }> => {
     const wanted = {
       total: Math.min(room, CLAIM),
       // A workspace that had the whole of the last claim to itself keeps nobody waiting.
@@ -77,10 +82,13 @@ export const makeClaims = (deps: {
       suspects: [...arriving.values()].reduce((room, crashes) => room - suspicion(crashes), deps.suspectRoom()),
     }
     const claimed = await store.claim(of.workerId, after, wanted)
-    const rows = await claimed.rows
+    const found = await claimed.rows
+    const routed = found.filter((row): row is Routed => 'routed' in row)
+    for (const { workspace_id, workflow_id } of routed) deps.decideSoon(workspace_id, workflow_id)
+    const rows = found.filter((row): row is ExecutionRow => !('routed' in row))
     alone = rows.length > 0 && rows.every((row) => row.workspace_id === after)
     after = rows.at(-1)?.workspace_id ?? NOWHERE
-    return { ...claimed, rows }
+    return { ...claimed, rows, routed: routed.length }
   }
 
   const putBack = (row: ExecutionRow, of: Identity, error: unknown): Promise<unknown> => {
@@ -116,8 +124,9 @@ export const makeClaims = (deps: {
   const claimOnce = async (of: Identity): Promise<boolean> => {
     const room = deps.room() - arriving.size
     if (room <= 0 || stopped || identities.renewing()) return false
-    const { rows, ...coming } = await claim(of, room)
+    const { rows, routed, ...coming } = await claim(of, room)
     if (rows.length === 0) {
+      if (routed > 0) return true
       // Nothing to take, or only of workspaces that are at their limit: then the next end makes room.
       queueKnown = deps.someAtLimit()
       return false

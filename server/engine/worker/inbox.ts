@@ -1,5 +1,7 @@
 import type { JsonObject } from '#model/definition'
 import { SECOND } from '#platform/clock'
+import { toWire } from '#platform/ids'
+import type { Signal } from '../ports.ts'
 import { stepFrame } from './absorb.ts'
 import { childId } from './child-id.ts'
 import { splitPath } from './frame.ts'
@@ -15,7 +17,8 @@ const GRACE = 10 * SECOND
 export const finishCancel = (self: Self): void => {
   if (!self.cancel) return
   const { data } = self.cancel
-  inform(self, (work) => stepFrame(self, work, self.top, [{ kind: 'cancel', data }]))
+  const { notBegun } = self
+  inform(self, (work) => stepFrame(self, work, self.top, [{ kind: 'cancel', data, notBegun }]))
 }
 
 const beginCancel = (self: Self, n: number, data: JsonObject): void => {
@@ -56,11 +59,24 @@ export const deliverHeld = (self: Self, work: Work): void => {
     take(self, work, self.held.shift() as InboxMessage)
 }
 
+/** One that a rule sent away says which, and names the execution that stands in its place. */
+const cancelData = ({ by, reason, rule }: Extract<Signal, { type: 'cancel' }>): JsonObject => ({
+  by,
+  ...(reason !== undefined && { reason }),
+  ...(rule && {
+    error: {
+      code: rule.code,
+      message: rule.message,
+      ...(rule.other !== null && { details: { execution_id: toWire('exe', rule.other) } }),
+    },
+  }),
+})
+
 export const deliver = (self: Self, work: Work, message: InboxMessage): void => {
   const { n, payload } = message
   // One that comes while the `finally` nodes run changes nothing: the run is ending.
   if (payload.type === 'cancel' && !self.top.state.ending) {
-    beginCancel(self, n, { by: payload.by, ...(payload.reason !== undefined && { reason: payload.reason }) })
+    beginCancel(self, n, cancelData(payload))
     return
   }
   // Once a cancel is under way nothing after it is taken in: the journal's `seen` ends with the cancel.

@@ -126,6 +126,8 @@ export type Self = {
   snapshotSeq: number
   timer: NodeJS.Timeout | undefined
   cancel: { n: number; data: JsonObject; timer: NodeJS.Timeout } | undefined
+  /** It was cancelled before any of its nodes began. */
+  notBegun: boolean
   releasing: boolean
   /** Ends each pause under way, so that a loop that pauses looks whether it is still wanted. */
   readonly pauses: Set<() => void>

@@ -42,6 +42,7 @@ const makeSelf = (deps: LiveDeps, owned: Owned): Self => {
     snapshotSeq: owned.snapshotSeq,
     timer: undefined,
     cancel: undefined,
+    notBegun: false,
     releasing: false,
     pauses: new Set(),
     now: () => {

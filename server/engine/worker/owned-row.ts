@@ -55,6 +55,7 @@ export const makeReader = (deps: {
       workflowId: row.workflow_id,
       startedBy: row.started_by,
       input: row.input,
+      scheduledAt: row.scheduled_at === null ? null : new Date(row.scheduled_at),
       vars: begun
         ? state.vars
         : await variablesAtStart(ports, row.workspace_id, definition, state.vars, { isChild: row.depth > 0 }),
@@ -69,7 +70,7 @@ export const makeReader = (deps: {
       principalId: row.principal_id,
       parent: row.parent_execution_id ? { executionId: row.parent_execution_id, node: row.parent_node ?? '' } : null,
       depth: row.depth,
-      maxConcurrency: row.max_concurrency,
+      isGated: row.held !== null,
       tellEnd: row.tell_end,
       metPeople: mayMeetPeople(definition),
       epoch: row.epoch,

@@ -26,7 +26,8 @@ export type Owned = {
   principalId: string | null
   parent: { executionId: string; node: string } | null
   depth: number
-  maxConcurrency: number | null
+  /** Rules of its workflow decided when it began. */
+  isGated: boolean
   tellEnd: boolean
   /** A gate or question may have been opened: its area wants to know of the end. */
   metPeople: boolean
@@ -71,6 +72,7 @@ export const contextOf = (
     workflowId: string | null
     startedBy: string | null
     input: Json
+    scheduledAt: Date | null
     vars: JsonObject | undefined
   },
   trigger: { kind: TriggerKind; id: string | null },
@@ -91,6 +93,9 @@ export const contextOf = (
     },
     get started_by() {
       return about.startedBy && toWire('usr', about.startedBy)
+    },
+    get scheduled_at() {
+      return about.scheduledAt?.toISOString() ?? null
     },
     trigger: { kind: trigger.kind, id: trigger.id },
   }
@@ -116,6 +121,7 @@ export const ownedFromStart = (
   callbackUrl?: EnginePorts['callbackUrl'],
 ): Owned => {
   const { workflowId, versionId, startedBy, input, trigger } = start
+  const scheduledAt = start.labels?.scheduledAt ?? null
   return {
     workspaceId: at.workspaceId,
     executionId: at.executionId,
@@ -130,7 +136,7 @@ export const ownedFromStart = (
     principalId: start.principalId ?? null,
     parent: start.parent ?? null,
     depth: start.depth,
-    maxConcurrency: start.maxConcurrency ?? null,
+    isGated: false,
     tellEnd: start.tellEnd,
     metPeople: mayMeetPeople(definition),
     epoch: 0,
@@ -142,6 +148,12 @@ export const ownedFromStart = (
     loadedBytes: 0,
     ...(start.snapshot && { state: start.snapshot }),
     deadline: start.timeoutS == null ? null : at.clock + start.timeoutS * 1000,
-    context: contextOf({ ...at, workflowId, startedBy, input, vars }, trigger, definition, effectOf, callbackUrl),
+    context: contextOf(
+      { ...at, workflowId, startedBy, input, scheduledAt, vars },
+      trigger,
+      definition,
+      effectOf,
+      callbackUrl,
+    ),
   }
 }

@@ -123,6 +123,12 @@ const openJournal = (self: Self, work: Work): void => {
     journalFact(self, work, keptFact(id, node, work.at))
 }
 
+/** By a person or by a rule of its workflow, before it began: none of its nodes runs, not even a `finally` node. */
+const wasCancelledBefore = (self: Self): boolean => {
+  self.notBegun = self.owned.inbox.some(({ payload }) => payload.type === 'cancel')
+  return self.notBegun
+}
+
 /**
  * Begins an execution. A caller that starts one with much to compute or to write down does not wait for that: its journal begins
  * with the start alone, and the nodes follow, from the first one on.
@@ -131,6 +137,7 @@ const openExecution = (self: Self): Work => {
   const { top } = self
   const work = newWork(self)
   openJournal(self, work)
+  if (wasCancelledBefore(self)) return work
   openFrame(self, work, top)
   if (work.unfinished.size === 0 && work.large.length === 0) return work
   delete top.unfinished
@@ -170,8 +177,10 @@ const takeUp = async (self: Self, work: Work): Promise<void> => {
     else if (mayNotBeRepeated(one)) stepFrame(self, work, top, [outcomeUnknown(one)])
   }
   // It was started and got no further: a graph that has not ended waits for something or runs.
-  if (!hasEnded(top.state) && !hasActive(top.state)) openFrame(self, work, top)
-  else stepFrame(self, work, top, [{ kind: 'time' }])
+  if (!hasEnded(top.state) && !hasActive(top.state)) {
+    const hasRun = top.state.ending !== undefined || Object.keys(top.state.nodes).length > 0
+    if (hasRun || !wasCancelledBefore(self)) openFrame(self, work, top)
+  } else stepFrame(self, work, top, [{ kind: 'time' }])
 }
 
 export const beginLive = async (self: Self, start?: StartRow): Promise<{ started: boolean }> => {

@@ -1,4 +1,4 @@
-import type { ExecutionError, ExecutionStatus, Json } from '#model/definition'
+import type { ExecutionError, ExecutionStatus, Json, JsonObject } from '#model/definition'
 import type { Database } from '#platform/db/pool'
 import { isConnectionLost } from '#platform/db/unavailable'
 import type { Fact, GraphState } from '../interpreter/state.ts'
@@ -27,7 +27,9 @@ export type ExecutionRow = {
   parent_node: string | null
   started_at: Date | null
   timeout_s: number | null
-  max_concurrency: number | null
+  /** Whether it has a place among those that the rules of its workflow let run; null where no rule concerns it. */
+  held: boolean | null
+  scheduled_at: string | null
   epoch: number
   inbox: number
   seen: number
@@ -38,13 +40,24 @@ export type ExecutionRow = {
   depth: number
 }
 
+/** What a caller gave an execution to be found and ordered by. */
+export type Labelled = {
+  priority: number | null
+  tags: string[] | null
+  metadata: JsonObject | null
+  scheduled_at: Date | null
+}
+
 export type Tick = {
   now: number
   alive: boolean
   beats: [workerId: string, beat: number][]
   queued: boolean
   due: boolean
+  /** Executions that an older release has waiting for a slot. */
   slots: boolean
+  /** Workflows whose rules have something to decide. */
+  flows: [workspaceId: string, workflowId: string][]
   untold: boolean
   unread: string[]
   /** Deleted workspaces in which something is live: it was started in the instant in which they went. */
@@ -76,7 +89,9 @@ const TICK = `with quick as materialized (select set_config('synchronous_commit'
     exists (select from executions where status = 'queued') as queued,
     exists (select from executions where status = 'waiting' and due_at <= now()) as due,
     exists (select from executions where status = 'waiting' and waiting_for @> '[{"kind": "slot"}]'
-      and max_concurrency is not null and crashes < 5) as slots,
+      and max_concurrency is not null and held is null and crashes < 5) as slots,
+    (select coalesce(json_agg(json_build_array(d.workspace_id, d.workflow_id)), '[]') from (
+      select distinct workspace_id, workflow_id from (select workspace_id, workflow_id from flow_dirty limit 1000) as found) d) as flows,
     exists (select from executions where tell_end and finished_at < now() - interval '5 seconds') as untold,
     array(select execution_id::text from executions where status = 'running' and worker_id = $1 and inbox > seen) as unread,
     array(select g.workspace_id::text from gone_workspaces g
@@ -84,10 +99,10 @@ const TICK = `with quick as materialized (select set_config('synchronous_commit'
 
 // By name: a newer release may add a column, and a prepared `select *` then fails on every connection of an older one.
 const CLAIMED = `execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input,
-  trigger_kind, trigger_id, started_by, initiated_by, principal_id, parent_execution_id, parent_node, started_at, timeout_s, max_concurrency, epoch, inbox,
+  trigger_kind, trigger_id, started_by, initiated_by, principal_id, parent_execution_id, parent_node, started_at, timeout_s, held, scheduled_at, epoch, inbox,
   seen, snapshot, snapshot_seq, crashes, tell_end, depth`
 
-const CLAIM = 'select claimed from engine.claim_more($1, $2, $3, $4, $5, $6)'
+const CLAIM = 'select claimed from engine.claim_placed($1, $2, $3, $4, $5, $6)'
 
 // As engine.claim, with the same fence against a worker that was declared dead; but only where nothing speaks against it.
 // One value for the whole row: reading a column costs both sides more than a key of an object (0.08 of 0.7 ms).
@@ -95,7 +110,7 @@ const CLAIM_ONE = `with quick as materialized (select set_config('synchronous_co
     self as materialized (select from workers where worker_id = $1 and not dead for share)
   update executions e set status = 'running', worker_id = $1, due_at = null, started_at = coalesce(e.started_at, now())
   from quick, self
-  where workspace_id = $2 and execution_id = $3 and status = 'queued' and crashes = 0 and max_concurrency is null
+  where workspace_id = $2 and execution_id = $3 and status = 'queued' and crashes = 0 and held is not false and (max_concurrency is null or held)
   returning json_build_object(
     'row', json_build_object(${CLAIMED.split(/,\s*/)
       .map((column) => `'${column}', ${column}`)
@@ -123,7 +138,9 @@ const rowOf = (row: JsonRow): ExecutionRow => ({ ...row, started_at: new Date(ro
 export type Journals = Map<string, Fact[]>
 export type Inboxes = Map<string, InboxMessage[]>
 export type ClaimedOne = { row: ExecutionRow; facts: Fact[]; messages: InboxMessage[] }
-export type Claimed = { rows: Promise<ExecutionRow[]>; events: Promise<Journals>; inbox: Promise<Inboxes> }
+/** Executions of workflows whose rules must look at them first. */
+export type Routed = { routed: true; workspace_id: string; workflow_id: string }
+export type Claimed = { rows: Promise<(ExecutionRow | Routed)[]>; events: Promise<Journals>; inbox: Promise<Inboxes> }
 
 const factsOf = (rows: EventRow[]): Journals =>
   grouped(rows, ({ type, at, data }) => ({ type, at: at.getTime(), data }))
@@ -213,6 +230,15 @@ export const makeStore = (db: Database) => {
       ),
     releaseOrphans: async (): Promise<number> =>
       (await query<{ n: number }>('orphans', 'select engine.release_orphans() as n', []))[0]?.n ?? 0,
+    /** `busy`: another process decides for this workflow. `more`: call again. */
+    decideFlow: async (workspaceId: string, workflowId: string, most: number) =>
+      (
+        await query<{ busy: boolean; more: boolean; queued: number; cancelled: string[] }>(
+          'flow-decide',
+          'select busy, more, queued, cancelled from engine.flow_decide($1, $2, $3)',
+          [workspaceId, workflowId, most],
+        )
+      )[0]!,
     grantSlots: (limit: number) => query('slots', 'select engine.grant_slots($1)', [limit]),
     /** What is claimed, and what is needed to take it up: asked for at once, and each answered as soon as it is known. */
     claim: async (
@@ -223,14 +249,14 @@ export const makeStore = (db: Database) => {
       const client = await pool.connect()
       const ask = async <Row>(name: string, text: string, values: unknown[] = []): Promise<Row[]> =>
         (await client.query({ name: `engine-${name}`, text, values })).rows as Row[]
-      const rows = ask<{ claimed: JsonRow }>('claim', CLAIM, [
+      const rows = ask<{ claimed: JsonRow | Routed }>('claim', CLAIM, [
         workerId,
         after,
         wanted.total,
         wanted.perWorkspace,
         wanted.workspaceLimit,
         wanted.suspects,
-      ]).then((found) => found.map(({ claimed }) => rowOf(claimed)))
+      ]).then((found) => found.map(({ claimed }) => ('routed' in claimed ? claimed : rowOf(claimed))))
       const events = ask<EventRow>('claimed-events', CLAIMED_EVENTS).then(factsOf)
       const inbox = ask<InboxRow>('claimed-inbox', CLAIMED_INBOX).then(messagesOf)
       Promise.all([rows, events, inbox]).then(
@@ -310,7 +336,8 @@ export const makeStore = (db: Database) => {
     items: (executionId: string, path: string, after: number) =>
       query<ItemRow>(
         'items',
-        `select path, index, status, state, output, error, usage from map_items
+        // What an ended item keeps of its nodes is for people alone.
+        `select path, index, status, case when status in ('running', 'waiting') then state end as state, output, error, usage from map_items
          where execution_id = $1 and path = $2 and index > $3 order by index limit 5000`,
         [executionId, path, after],
       ),
@@ -353,17 +380,12 @@ export const makeStore = (db: Database) => {
         await query<
           Pick<
             ExecutionRow,
-            | 'definition_ref'
-            | 'workflow_id'
-            | 'version_id'
-            | 'system_slug'
-            | 'timeout_s'
-            | 'max_concurrency'
-            | 'principal_id'
-          >
+            'definition_ref' | 'workflow_id' | 'version_id' | 'system_slug' | 'timeout_s' | 'principal_id'
+          > &
+            Labelled
         >(
           'start-of',
-          `select definition_ref, workflow_id, version_id, system_slug, timeout_s, max_concurrency, principal_id
+          `select definition_ref, workflow_id, version_id, system_slug, timeout_s, principal_id, priority, tags, metadata, scheduled_at
            from executions where workspace_id = $1 and execution_id = $2`,
           [workspaceId, executionId],
         )
@@ -374,6 +396,16 @@ export const makeStore = (db: Database) => {
           'depth',
           `select count(*)::integer as depth from (
              select from executions where workspace_id = $1 and status = 'queued' limit $2) as queued`,
+          [workspaceId, limit],
+        )
+      )[0]?.depth ?? 0,
+    /** Executions that the rules of their workflows keep waiting. */
+    gateDepth: async (workspaceId: string, limit: number): Promise<number> =>
+      (
+        await query<{ depth: number }>(
+          'gate-depth',
+          `select count(*)::integer as depth from (
+             select from executions where workspace_id = $1 and status = 'waiting' and held = false limit $2) as gated`,
           [workspaceId, limit],
         )
       )[0]?.depth ?? 0,

@@ -24,6 +24,7 @@ export const startTicking = async (deps: {
   lives: ReadonlyMap<string, Live>
   standstill: Pick<Standstill, 'forget'>
   tell(): void
+  decideSoon(workspaceId: string, workflowId: string): void
   /** Milliseconds between two ticks. */
   every: number
 }): Promise<{
@@ -110,6 +111,7 @@ export const startTicking = async (deps: {
       } else if (identities.current().workerId === workerId) identities.renew()
       ticks += 1
       chores ??= doChores(seen, workerId)
+      for (const [workspaceId, workflowId] of seen.flows) deps.decideSoon(workspaceId, workflowId)
       if (seen.due) waking ??= wakeAll()
       if (seen.untold) deps.tell()
       for (const id of seen.unread) lives.get(id)?.lookAtInbox()

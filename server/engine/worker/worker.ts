@@ -73,6 +73,8 @@ export type WorkerDeps = {
   pauses?: Pauses | undefined
   /** Executions that ended and whose end somebody wants to know. */
   tell(): void
+  /** The rules of this workflow may have something to decide. */
+  decideSoon(workspaceId: string, workflowId: string): void
 }
 
 export type Worker = {
@@ -186,11 +188,6 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     onRenewed: () => claims.soon(),
   })
 
-  const freeSlot = async (): Promise<void> => {
-    await store.grantSlots(100).catch((error: Error) => log.warn({ err: error }, 'no slot was granted'))
-    claims.soon()
-  }
-
   const forget = ({ owned }: Live): void => {
     lives.delete(owned.executionId)
     const running = (perWorkspace.get(owned.workspaceId) ?? 1) - 1
@@ -210,7 +207,8 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     const told = live.top.state.status !== 'succeeded' || owned.tellEnd || owned.metPeople
     if (how === 'ended' && told) deps.tell()
     if (how === 'parked') parked.set(owned.executionId, owned.workspaceId)
-    if (how !== 'abandoned' && owned.maxConcurrency !== null) void freeSlot()
+    // Its place may be free.
+    if (how !== 'abandoned' && owned.isGated && owned.workflowId) deps.decideSoon(owned.workspaceId, owned.workflowId)
     if (claims.queueKnown()) claims.soon()
     if (lives.size === 0) emptied?.()
   }
@@ -280,6 +278,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
         [...lives.values()].map(({ owned }) => ({ workspaceId: owned.workspaceId, bytes: owned.loadedBytes })),
     }),
     takeUp: (owned, of) => takeUp(adopt(owned, of)),
+    decideSoon: deps.decideSoon,
   })
   const ticking = await startTicking({
     store,
@@ -290,6 +289,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     lives,
     standstill,
     tell: deps.tell,
+    decideSoon: deps.decideSoon,
     every: deps.tickMs ?? TICK,
   })
 

@@ -23,6 +23,8 @@ const prefixOf: Record<string, Prefix> = {
   connection_id: 'conn',
   credential_id: 'cred',
   destination_id: 'dest',
+  schedule_id: 'sch',
+  bulk_id: 'bulk',
   delivery_id: 'dlv',
   source_id: 'src',
   job_id: 'job',

@@ -4,6 +4,7 @@ import { Button, ButtonLink } from '#web/ui/button.tsx'
 import { Field, Select } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
+import { BulkActions } from './bulk.tsx'
 import { RunTable } from './run-table.tsx'
 import { ALL, triggers } from './triggers.ts'
 
@@ -97,6 +98,14 @@ export function RunsPage() {
             Clear
           </Button>
         )}
+        <BulkActions
+          filter={{
+            ...(search.status && { status: search.status }),
+            ...(search.workflow_id && { workflow_id: search.workflow_id }),
+            ...(search.trigger && search.trigger !== ALL && { trigger: search.trigger }),
+            ...(from && { from }),
+          }}
+        />
       </div>
       <Loaded of={runs} what="the runs">
         {(rows) => (

@@ -9,6 +9,7 @@ import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Checkbox, Field, Form, Input, Select, Textarea, withPresent } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
+import { FlowSection, PauseSection } from './flow-section.tsx'
 import { McpTool } from './mcp-tool.tsx'
 import { OnEvent } from './on-event.tsx'
 import { Portable } from './portable.tsx'
@@ -27,7 +28,9 @@ export const SettingsPage = () => (
           {role === 'owner' && <ScheduleSection workflow={workflow} />}
           <OnEvent workflow={workflow} />
           <McpTool workflow={workflow} />
+          <PauseSection workflow={workflow} />
           <Limits workflow={workflow} />
+          <FlowSection workflow={workflow} />
           <WhenItFails workflow={workflow} />
           <StateSection workflow={workflow} />
           <Portable workflow={workflow} />
@@ -165,7 +168,7 @@ function Remove({ workflow }: { workflow: Workflow }) {
   return (
     <Section title="Delete">
       <Card className="flex max-w-xl items-center justify-between gap-4">
-        <p className="text-ink-2">Deletes its versions, tokens and schedule. Its runs stay readable.</p>
+        <p className="text-ink-2">Deletes its versions, tokens and schedules. Its runs stay readable.</p>
         <Button look="danger" onClick={() => setAsking(true)}>
           Delete workflow
         </Button>
@@ -177,7 +180,7 @@ function Remove({ workflow }: { workflow: Workflow }) {
         consequence={
           <>
             <p>
-              Webhooks and widgets stop working, the schedule stops, and jobs that use it pause. This cannot be undone.
+              Webhooks and widgets stop working, its schedules stop, and jobs that use it pause. This cannot be undone.
             </p>
             {live && (
               <div className="mt-3">

@@ -1,6 +1,7 @@
 import type { DatasetUse } from '#areas/datasets/use'
 import { ACTIVATION_REQUIRED } from '#areas/executions/start'
-import { nextRun } from '#areas/workflows/schedules'
+import { nextRun } from '#areas/workflows/times'
+import { type FlowSettings, flowOf } from '#engine/flow/rules'
 import { personInitiator } from '#engine/initiators'
 import type { Initiator } from '#engine/ports'
 import type { Definition, Json, JsonObject } from '#model/definition'
@@ -148,7 +149,7 @@ export async function targetOf(db: Database, run: runs.Run): Promise<Target> {
     const workflow =
       run.workflow_id === null
         ? undefined
-        : await tx.maybe<{ settings: { timeout_s?: number; max_concurrency?: number } }>(
+        : await tx.maybe<{ settings: FlowSettings & { timeout_s?: number } }>(
             'select settings from workflows where workspace_id = $1 and workflow_id = $2',
             [workspaceId, run.workflow_id],
           )
@@ -162,7 +163,7 @@ export async function targetOf(db: Database, run: runs.Run): Promise<Target> {
         workflowId: run.workflow_id,
         versionId: run.version_id,
         timeoutS: workflow?.settings.timeout_s ?? null,
-        maxConcurrency: workflow?.settings.max_concurrency ?? null,
+        flow: workflow ? flowOf(workflow.settings) : null,
       },
     }
   })

@@ -1,0 +1,79 @@
+import { serviceAccountInitiator } from '#engine/initiators'
+import type { Started } from '#engine/ports'
+import type { JsonObject } from '#model/definition'
+import { isProblem } from '#platform/errors'
+import { type Context, scopeOf } from '#platform/http/context'
+import { toWire } from '#platform/ids'
+import { startOptionsOf } from './options.ts'
+import type { BatchAccepted, BatchRun } from './schema.ts'
+import { checkInput, findTarget, idempotencyOf, type StartExecution, type Target } from './start.ts'
+
+// Many starts of one workflow in one request. Every run is checked before the first is started; each is then accepted or refused
+// for itself, because a queue or a quota can fill up in the middle.
+
+export type BatchParts = { startExecution: StartExecution }
+
+/** Starts under way at once: their rows leave in the same statements. */
+const AT_ONCE = 100
+
+/** Runs without a key of their own share that of the request. */
+function keyOf(ctx: Context, workflowId: string, run: BatchRun, position: number) {
+  const key = run.idempotency_key ?? (ctx.idempotencyKey === null ? null : `${ctx.idempotencyKey} #${position}`)
+  const { idempotency_key: _key, ...body } = run
+  const { credential, maybePerson, maybeWorkspace } = ctx
+  return idempotencyOf(
+    { credential, maybePerson, maybeWorkspace, idempotencyKey: key },
+    JSON.stringify([workflowId, body]),
+  )
+}
+
+async function targetsOf(ctx: Context, workflowId: string, runs: BatchRun[]): Promise<Map<string | undefined, Target>> {
+  const versions = new Set(runs.map(({ version_id }) => version_id))
+  return ctx.db.tenant(scopeOf(ctx), async (tx) => {
+    const targets = new Map<string | undefined, Target>()
+    for (const version of versions)
+      targets.set(version, await findTarget(tx, ctx.workspace.workspace_id, workflowId, version))
+    return targets
+  })
+}
+
+export async function runBatch(
+  parts: BatchParts,
+  ctx: Context,
+  { workflow_id, runs }: { workflow_id: string; runs: BatchRun[] },
+): Promise<BatchAccepted> {
+  const targets = await targetsOf(ctx, workflow_id, runs)
+  const prepared = runs.map((run, position) => {
+    const target = targets.get(run.version_id)!
+    const input = (run.input ?? {}) as JsonObject
+    checkInput(target.inputs, input, `/runs/${position}/input`)
+    const more = startOptionsOf(target, run, `/runs/${position}`)
+    return { target, input, more, idempotency: keyOf(ctx, workflow_id, run, position) }
+  })
+  const answers: BatchAccepted['runs'] = []
+  for (let from = 0; from < prepared.length; from += AT_ONCE) {
+    const some = prepared.slice(from, from + AT_ONCE)
+    const started = await Promise.allSettled(
+      some.map(({ target, input, more, idempotency }) =>
+        parts.startExecution(ctx.workspace.workspace_id, target, input, {
+          trigger: { kind: 'user', id: toWire('usr', ctx.person.user_id) },
+          startedBy: ctx.person.user_id,
+          ...(ctx.person.isServiceAccount && { initiatedBy: [serviceAccountInitiator(ctx.person.user_id)] }),
+          more,
+          ...(idempotency && { idempotency }),
+        }),
+      ),
+    )
+    answers.push(...started.map(answerOf))
+  }
+  const refused = answers.filter(({ error }) => error !== null).length
+  ctx.status(202)
+  return { runs: answers, started: answers.length - refused, refused }
+}
+
+function answerOf(outcome: PromiseSettledResult<Started>): BatchAccepted['runs'][number] {
+  if (outcome.status === 'fulfilled') return { execution_id: outcome.value.executionId, status: 'queued', error: null }
+  const { reason } = outcome
+  if (!isProblem(reason)) throw reason
+  return { execution_id: null, status: null, error: { code: reason.code, message: reason.message } }
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { id, jsonObject, reference, timestamp, timestampIn } from '#platform/http/schema'
+import { RetryBody, Status, TriggerKind } from './schema.ts'
+
+export const BulkFilter = z
+  .strictObject({
+    execution_ids: z.array(reference('exe')).min(1).max(1000).optional(),
+    workflow_id: reference('wf').optional(),
+    status: z.array(Status).min(1).optional(),
+    trigger: z.array(TriggerKind).min(1).optional(),
+    error_code: z.string().min(1).max(100).optional(),
+    tag: z.string().min(1).max(100).optional(),
+    from: timestampIn().optional(),
+    to: timestampIn().optional(),
+  })
+  .refine((filter) => Object.keys(filter).length > 0, 'must name at least one condition')
+  .describe('All conditions hold. Only executions of workflows that the caller may run are concerned')
+export type BulkFilter = z.output<typeof BulkFilter>
+
+export const NewBulk = z.strictObject({
+  action: z
+    .enum(['cancel', 'retry'])
+    .describe('`cancel` concerns those that have not ended, `retry` those that did not succeed'),
+  filter: BulkFilter,
+  from: RetryBody.shape.from.describe('Of a retry: `start`, `failed`, or the id of a node'),
+  version: RetryBody.shape.version,
+})
+export type NewBulk = z.output<typeof NewBulk>
+
+export const Bulk = z
+  .object({
+    bulk_id: id('bulk'),
+    action: z.enum(['cancel', 'retry']),
+    filter: jsonObject(),
+    status: z.enum(['running', 'done']),
+    total: z.number().int().describe('How many were found when it began'),
+    done: z.number().int().describe('How many were cancelled or retried so far'),
+    refused: z.number().int().describe('How many could not be, such as those that ended meanwhile'),
+    last_error: z.string().nullable().describe('Why the last of them could not be'),
+    created_at: timestamp(),
+    finished_at: timestamp().nullable(),
+  })
+  .meta({ id: 'ExecutionBulk' })
+export type Bulk = z.input<typeof Bulk>

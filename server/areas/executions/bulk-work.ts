@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto'
+import type { Engine } from '#engine/ports'
+import { SECOND } from '#platform/clock'
+import type { Database, Tx } from '#platform/db/pool'
+import { isConnectionLost } from '#platform/db/unavailable'
+import { isProblem } from '#platform/errors'
+import { toWire } from '#platform/ids'
+import type { Logger } from '#platform/log'
+import * as store from './bulk-store.ts'
+import { findFlow, findTarget, makeCounted, type Quota, requireActivated } from './start.ts'
+
+// Does what was asked for in bulk, a portion in a transaction: what was done and how far it came commit together. A retry is started
+// beside that, under an id that follows from the bulk and the execution, so a portion that is done again starts nothing twice.
+
+const CHANNEL = 'bulks'
+const PORTION = 100
+const LOOK_EVERY = 5 * SECOND
+
+type Parts = { db: Database; engine: Engine; quota: Quota; log: Logger }
+type Place = { workspace_id: string; bulk_id: string }
+
+export const hintBulks = (tx: Pick<Tx, 'hint'>): void => tx.hint(CHANNEL, '')
+
+/** Of the time of the bulk, so that it stands in a week that is there. */
+export function retryIdOf(bulk: Pick<store.BulkRow, 'bulk_id' | 'created_at'>, executionId: string): string {
+  const hash = createHash('sha256').update(`${bulk.bulk_id}:${executionId}`).digest('hex')
+  const time = bulk.created_at.getTime().toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`
+}
+
+type Outcome = { done: number; refused: number; error: string | null }
+
+async function cancelThese(
+  parts: Parts,
+  tx: Tx,
+  workspaceId: string,
+  bulk: store.BulkRow,
+  found: store.Found[],
+): Promise<Outcome> {
+  const outcome: Outcome = { done: 0, refused: 0, error: null }
+  for (const { execution_id } of found) {
+    const cancelled = await parts.engine.cancel(
+      tx,
+      { workspaceId, executionId: execution_id },
+      toWire('usr', bulk.created_by),
+    )
+    if (cancelled === 'accepted' || cancelled === 'duplicate') outcome.done += 1
+    else {
+      outcome.refused += 1
+      outcome.error = 'It had ended.'
+    }
+  }
+  return outcome
+}
+
+async function retryOne(parts: Parts, workspaceId: string, bulk: store.BulkRow, found: store.Found): Promise<void> {
+  const { db, engine } = parts
+  const { from = 'start', version = 'same' } = bulk.options
+  const { target, flow } = await db.tenant({ workspaceId, userId: bulk.created_by }, async (tx) => {
+    await requireActivated(tx, workspaceId, found.workflow_id)
+    if (version === 'active') return { target: await findTarget(tx, workspaceId, found.workflow_id), flow: null }
+    return { target: undefined, flow: await findFlow(tx, workspaceId, found.workflow_id) }
+  })
+  await makeCounted(parts)(
+    workspaceId,
+    undefined,
+    () => {},
+    () =>
+      engine.retry({
+        workspaceId,
+        executionId: found.execution_id,
+        retryId: retryIdOf(bulk, found.execution_id),
+        from,
+        ...(target && { target }),
+        flow,
+        startedBy: bulk.created_by,
+        trigger: { kind: 'user', id: toWire('usr', bulk.created_by) },
+      }),
+  )
+}
+
+/** The service itself is in trouble: the portion is done again later. */
+const isTrouble = (error: unknown): boolean =>
+  isConnectionLost(error) ||
+  (isProblem(error) && ['overloaded', 'unavailable', 'queue_full', 'storage_full'].includes(error.code))
+
+async function retryThese(
+  parts: Parts,
+  workspaceId: string,
+  bulk: store.BulkRow,
+  found: store.Found[],
+): Promise<Outcome> {
+  const outcome: Outcome = { done: 0, refused: 0, error: null }
+  for (const one of found) {
+    try {
+      await retryOne(parts, workspaceId, bulk, one)
+      outcome.done += 1
+    } catch (error) {
+      if (isTrouble(error)) throw error
+      if (!isProblem(error)) parts.log.error({ err: error, execution_id: one.execution_id }, 'a retry failed')
+      outcome.refused += 1
+      outcome.error = isProblem(error) ? error.message : 'An unexpected error. It was logged.'
+    }
+  }
+  return outcome
+}
+
+/** False where nothing is left, or another process is at it. */
+const workOn = (parts: Parts, { workspace_id, bulk_id }: Place): Promise<boolean> =>
+  parts.db.tenant({ workspaceId: workspace_id, userId: null }, async (tx) => {
+    const bulk = await store.takeBulk(tx, workspace_id, bulk_id)
+    if (!bulk) return false
+    const found = await store.listFound(tx, workspace_id, bulk, PORTION)
+    const outcome =
+      bulk.action === 'cancel'
+        ? await cancelThese(parts, tx, workspace_id, bulk, found)
+        : await retryThese(parts, workspace_id, bulk, found)
+    await store.noteProgress(tx, workspace_id, bulk_id, { ...outcome, reached: found.at(-1)?.execution_id ?? null })
+    return found.length > 0
+  })
+
+export function makeBulkWork(parts: Parts) {
+  const { db, log } = parts
+  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+  let running: Promise<void> = Promise.resolve()
+  let unlisten: (() => Promise<void>) | undefined
+
+  /** A portion of each in turn, so that a large one does not keep the others waiting. */
+  async function look(): Promise<void> {
+    for (let again = true; again && !stopped; ) {
+      again = false
+      const { rows } = await db.appPool.query<Place>('select * from bulks_under_way($1)', [100])
+      for (const place of rows)
+        again =
+          (await workOn(parts, place).catch((error: unknown) => {
+            log.warn({ err: error, bulk_id: place.bulk_id }, 'a portion of a bulk operation is done again later')
+            return false
+          })) || again
+    }
+  }
+
+  function wake(): void {
+    running = running
+      .then(look)
+      .catch((error: unknown) => log.warn({ err: error }, 'bulk operations could not be read'))
+      .then(() => {
+        clearTimeout(timer)
+        if (!stopped) timer = setTimeout(wake, LOOK_EVERY)
+      })
+  }
+
+  return {
+    async start(): Promise<void> {
+      unlisten = await db.listen(CHANNEL, wake)
+      wake()
+    },
+    async stop(): Promise<void> {
+      stopped = true
+      clearTimeout(timer)
+      await unlisten?.()
+      await running
+    },
+  }
+}

@@ -1,0 +1,136 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { retryIdOf } from './bulk-work.ts'
+
+const service = useService()
+let world: World
+beforeAll(async () => {
+  world = await makeWorld(service())
+})
+
+const asking = { nodes: [{ id: 'q', type: 'clarification', args: { question: '?' } }], edges: [] }
+const failing = { nodes: [{ id: 'f', type: 'fail', args: { code: 'broken', message: 'on purpose' } }], edges: [] }
+
+async function make(definition: unknown, as: TestPerson = world.owner): Promise<string> {
+  const made = await as.call('POST', '/api/workflows', { body: { name: 'Bulk', definition } })
+  expect(made.status, made.text).toBe(201)
+  return made.body.workflow_id
+}
+const runMany = async (id: string, runs: object[], as: TestPerson = world.owner): Promise<string[]> => {
+  const { body } = await as.call('POST', `/api/workflows/${id}/run-batch`, { body: { runs } })
+  return body.runs.map(({ execution_id }: { execution_id: string }) => execution_id)
+}
+const read = async (id: string, as: TestPerson = world.owner) =>
+  (await as.call('GET', `/api/workflows/executions/${id}`)).body
+const become = (ids: string[], status: string) =>
+  until(async () => {
+    for (const id of ids) if ((await read(id)).status !== status) return undefined
+    return true
+  }, `all to become ${status}`)
+const bulk = (body: object, as: TestPerson = world.owner) => as.call('POST', '/api/executions/bulk', { body })
+const done = async (body: object, as: TestPerson = world.owner) => {
+  const started = await bulk(body, as)
+  expect(started.status, started.text).toBe(202)
+  return until(async () => {
+    const { body: seen } = await as.call('GET', `/api/executions/bulk/${started.body.bulk_id}`)
+    return seen.status === 'done' ? seen : undefined
+  }, 'the bulk')
+}
+
+describe('cancelling', () => {
+  test('all that the filter names end, more than a portion of them, and nothing else', async () => {
+    const id = await make(asking)
+    const [kept, ...ids] = await runMany(id, [
+      { tags: ['keep'] },
+      ...Array.from({ length: 149 }, () => ({ tags: ['old'] })),
+    ])
+    await become([kept!, ids.at(-1)!], 'waiting')
+    expect(await done({ action: 'cancel', filter: { workflow_id: id, tag: 'old' } })).toMatchObject({
+      total: 149,
+      done: 149,
+      refused: 0,
+    })
+    await become(ids, 'cancelled')
+    expect((await read(kept!)).status).toBe('waiting')
+    expect(await done({ action: 'cancel', filter: { execution_ids: [kept!, ids[0]!] } })).toMatchObject({
+      total: 1,
+      done: 1,
+    })
+    await become([kept!], 'cancelled')
+  })
+
+  test('what has ended is not concerned', async () => {
+    const id = await make(failing)
+    const ids = await runMany(id, [{}])
+    await become(ids, 'failed')
+    expect(await done({ action: 'cancel', filter: { workflow_id: id } })).toMatchObject({ total: 0, done: 0 })
+  })
+})
+
+describe('retrying', () => {
+  test('each that failed is started once more, and what that starts is not found again', async () => {
+    const id = await make(failing)
+    const ids = await runMany(id, [{}, {}, {}])
+    await become(ids, 'failed')
+    const filter = { workflow_id: id, error_code: 'broken' }
+    expect(await done({ action: 'retry', filter })).toMatchObject({ total: 3, done: 3, refused: 0, last_error: null })
+    const { items } = (await world.owner.call('GET', `/api/workflows/${id}/executions`)).body
+    expect(items).toHaveLength(6)
+    expect(new Set(items.map(({ retry_of }: { retry_of: string | null }) => retry_of))).toEqual(new Set([null, ...ids]))
+    expect(await done({ action: 'retry', filter: { ...filter, error_code: 'other' } })).toMatchObject({ total: 0 })
+  })
+
+  test('a portion that is done again after a kill starts nothing twice', async () => {
+    const id = await make(failing)
+    const ids = await runMany(id, [{}, {}])
+    await become(ids, 'failed')
+    const seen = await done({ action: 'retry', filter: { workflow_id: id } })
+    // As it stands when the process dies before the progress of the portion is committed.
+    await service().sql(
+      `update execution_bulks set status = 'running', finished_at = null, reached = 'ffffffff-ffff-ffff-ffff-ffffffffffff', done = 0
+       where bulk_id = (select bulk_id from execution_bulks order by created_at desc limit 1)`,
+    )
+    const again = await until(async () => {
+      const { body } = await world.owner.call('GET', `/api/executions/bulk/${seen.bulk_id}`)
+      return body.status === 'done' ? body : undefined
+    }, 'the bulk, once more')
+    expect(again.done).toBe(2)
+    expect((await world.owner.call('GET', `/api/workflows/${id}/executions`)).body.items).toHaveLength(4)
+  })
+
+  test('the id of a retry follows from the bulk and the execution, and from the time of the bulk', () => {
+    const of = { bulk_id: '019b0f2c-6c1e-7aa3-9f52-3e7b6f0c1d2a', created_at: new Date('2026-01-31T00:00:00Z') }
+    const one = retryIdOf(of, '019b0f2c-0000-7000-8000-000000000001')
+    expect(one).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/)
+    expect(retryIdOf(of, '019b0f2c-0000-7000-8000-000000000001')).toBe(one)
+    expect(retryIdOf(of, '019b0f2c-0000-7000-8000-000000000002')).not.toBe(one)
+    expect(Number.parseInt(one.replaceAll('-', '').slice(0, 12), 16)).toBe(of.created_at.getTime())
+  })
+})
+
+describe('whose executions', () => {
+  test('only those of workflows that the caller may run; nobody else sees the bulk', async () => {
+    const id = await make(asking)
+    const ids = await runMany(id, [{}])
+    await become(ids, 'waiting')
+    const colleague = await makePerson(service())
+    await join(service(), world.workspace, colleague, 'member')
+    for (const filter of [{ workflow_id: id }, { execution_ids: ids }])
+      expect(await done({ action: 'cancel', filter }, colleague)).toMatchObject({ total: 0, done: 0 })
+    const { body } = await bulk({ action: 'cancel', filter: { workflow_id: id, tag: 'none' } })
+    expect((await colleague.call('GET', `/api/executions/bulk/${body.bulk_id}`)).status).toBe(404)
+    expect((await read(ids[0]!)).status).toBe('waiting')
+  })
+
+  test.each([
+    { body: { action: 'cancel', filter: {} }, path: '/filter' },
+    { body: { action: 'delete', filter: { tag: 'a' } }, path: '/action' },
+    { body: { action: 'cancel', filter: { status: ['gone'] } }, path: '/filter/status/0' },
+    { body: { action: 'cancel', filter: { execution_ids: [] } }, path: '/filter/execution_ids' },
+  ])('what means nothing is refused: $body', async ({ body, path }) => {
+    const refused = await bulk(body)
+    expect([refused.status, refused.body.errors?.[0]?.path]).toEqual([422, path])
+  })
+})

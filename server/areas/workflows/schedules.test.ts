@@ -1,0 +1,242 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
+import { useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type World } from '#test/harness/world'
+
+const service = useService()
+let world: World
+/** A schedule that never fires here. */
+let other: string
+beforeAll(async () => {
+  world = await makeWorld(service())
+  const workflow = await make()
+  other = `${workflow}/schedules/${(await add(workflow, { at: '2199-01-01T00:00:00Z' })).schedule_id}`
+})
+
+const told = {
+  inputs: { type: 'object', properties: { region: { type: 'string' } } },
+  nodes: [
+    {
+      id: 'a',
+      type: 'set',
+      args: { values: { for: { $ref: 'execution.scheduled_at' }, region: { $ref: 'input.region' } } },
+    },
+  ],
+  edges: [],
+  output: { $ref: 'nodes.a.output' },
+}
+const asking = { nodes: [{ id: 'q', type: 'clarification', args: { question: '?' } }], edges: [] }
+
+async function make(definition: unknown = told): Promise<string> {
+  const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'Scheduled', definition } })
+  expect(made.status, made.text).toBe(201)
+  return `/api/workflows/${made.body.workflow_id}`
+}
+const add = async (workflow: string, body: object) => {
+  const made = await world.owner.call('POST', `${workflow}/schedules`, { body })
+  expect(made.status, made.text).toBe(201)
+  return made.body
+}
+const read = async (path: string) => (await world.owner.call('GET', path)).body
+const runsOf = async (workflow: string) => (await read(`${workflow}/executions`)).items
+const waitingRuns = (workflow: string, count: number) =>
+  until(async () => {
+    const runs = await runsOf(workflow)
+    const asks = runs.filter(
+      ({ waiting_for }: { waiting_for: { kind: string }[] }) => waiting_for[0]?.kind === 'clarification',
+    )
+    return asks.length === count ? asks : undefined
+  }, `${count} runs that wait`)
+/** Sets columns of a schedule. The scheduler looks at once when any schedule is changed; on its own it looks every few seconds. */
+const set = async (schedule_id: string, columns: string) => {
+  await service().sql(`update schedules set ${columns} where schedule_id = $1`, [fromWire('sch', schedule_id)])
+  expect((await world.owner.call('PATCH', other, { body: { enabled: true } })).status).toBe(200)
+}
+/** As if its time had come. */
+const due = (schedule_id: string) => set(schedule_id, 'next_run_at = now(), planned_at = now()')
+const hourly = { cron: '0 * * * *' }
+
+describe('the schedules of a workflow', () => {
+  test('there are several; each shows its next five times; the single one of before is the first by a pattern', async () => {
+    const workflow = await make()
+    await add(workflow, { every_s: 600 })
+    const put = await world.owner.call('PUT', `${workflow}/schedule`, { body: { cron: '0 9 * * *' } })
+    await add(workflow, { ...hourly, timezone: 'Europe/Amsterdam', input: { region: 'eu' } })
+    const at = new Date(Date.now() + 86_400_000).toISOString()
+    const once = await add(workflow, { at })
+    expect(once).toMatchObject({ next_run_at: at, next_runs: [at], cron: null, every_s: null })
+    const { items } = await read(`${workflow}/schedules`)
+    expect(items).toMatchObject([
+      { every_s: 600, overlap: 'allow', catch_up: 'last', enabled: true },
+      { cron: '0 9 * * *', next_run_at: put.body.next_run_at },
+      { cron: '0 * * * *', timezone: 'Europe/Amsterdam', input: { region: 'eu' } },
+      { at },
+    ])
+    for (const { next_runs, next_run_at } of items.slice(0, 3)) {
+      expect(next_runs).toHaveLength(5)
+      expect(next_runs[0]).toBe(next_run_at)
+      expect([...next_runs].sort()).toEqual(next_runs)
+    }
+    expect((await world.owner.call('DELETE', `${workflow}/schedule`)).status).toBe(204)
+    expect((await read(`${workflow}/schedule`)).cron).toBe('0 * * * *')
+  })
+
+  test('one is changed and removed; what it runs by is one of three; switched off it has no next time', async () => {
+    const workflow = await make()
+    const { schedule_id } = await add(workflow, hourly)
+    const path = `${workflow}/schedules/${schedule_id}`
+    const patch = async (body: object) => (await world.owner.call('PATCH', path, { body })).body
+    expect(await patch({ every_s: 3600, overlap: 'skip' })).toMatchObject({
+      cron: null,
+      every_s: 3600,
+      overlap: 'skip',
+    })
+    expect(await patch({ enabled: false })).toMatchObject({ enabled: false, next_run_at: null, next_runs: [] })
+    expect((await patch({ enabled: true })).next_runs).toHaveLength(5)
+    expect((await world.owner.call('DELETE', path)).status).toBe(204)
+    expect((await world.owner.call('GET', path)).status).toBe(404)
+  })
+
+  test.each([
+    { body: {}, path: '/cron' },
+    { body: { cron: '0 9 * * *', every_s: 60 }, path: '/cron' },
+    { body: { cron: '@daily' }, path: '/cron' },
+    { body: { cron: '0 0 30 2 *' }, path: '/cron' },
+    { body: { every_s: 59 }, path: '/every_s' },
+    { body: { at: '2020-01-01T00:00:00Z' }, path: '/at' },
+    { body: { ...hourly, timezone: 'Mars/Olympus' }, path: '/timezone' },
+    { body: { ...hourly, overlap: 'maybe' }, path: '/overlap' },
+    { body: { ...hourly, input: { region: 7 } }, path: '/input/region' },
+  ])('what means nothing is refused: $body', async ({ body, path }) => {
+    const workflow = await make()
+    const refused = await world.owner.call('POST', `${workflow}/schedules`, { body })
+    expect([refused.status, refused.body.errors?.[0]?.path]).toEqual([422, path])
+    expect((await read(`${workflow}/schedules`)).items).toEqual([])
+  })
+
+  test('a schedule of another workflow is not found', async () => {
+    const { schedule_id } = await add(await make(), hourly)
+    expect((await world.owner.call('DELETE', `${await make()}/schedules/${schedule_id}`)).status).toBe(404)
+  })
+})
+
+describe('when it is due', () => {
+  test('the run knows the time it runs for and the schedule that started it, and the next time follows', async () => {
+    const workflow = await make()
+    const { schedule_id } = await add(workflow, { ...hourly, input: { region: 'eu' } })
+    await due(schedule_id)
+    const run = await until(
+      async () => (await runsOf(workflow)).find(({ status }: { status: string }) => status === 'succeeded'),
+      'the run',
+    )
+    const { results, trigger, scheduled_at } = await read(`/api/workflows/executions/${run.execution_id}`)
+    expect(trigger).toEqual({ kind: 'schedule', id: schedule_id })
+    expect(results).toEqual({ for: scheduled_at, region: 'eu' })
+    const after = await read(`${workflow}/schedules/${schedule_id}`)
+    expect(after.last_execution_id).toBe(run.execution_id)
+    expect(new Date(after.next_run_at).getTime()).toBeGreaterThan(Date.now())
+  })
+
+  test.each([
+    { overlap: 'allow', running: 2, error: null },
+    { overlap: 'skip', running: 1, error: 'The run before had not ended, so this time was left out.' },
+    { overlap: 'cancel', running: 1, error: null },
+  ])('overlap $overlap: $running go on when the second comes', async ({ overlap, running, error }) => {
+    const workflow = await make(asking)
+    const { schedule_id } = await add(workflow, { ...hourly, overlap })
+    await due(schedule_id)
+    const [first] = await waitingRuns(workflow, 1)
+    const path = `${workflow}/schedules/${schedule_id}`
+    const before = (await read(path)).last_run_at
+    await due(schedule_id)
+    await until(async () => (await read(path)).last_run_at !== before, 'the second time')
+    const [newest] = await waitingRuns(workflow, running)
+    expect((await read(path)).last_error).toBe(error)
+    expect(newest.execution_id === first.execution_id).toBe(overlap === 'skip')
+    if (overlap === 'cancel')
+      await until(
+        async () => (await read(`/api/workflows/executions/${first.execution_id}`)).status === 'cancelled',
+        'the cancellation',
+      )
+  })
+
+  test('overlap queue: the second starts after the first has ended', async () => {
+    const workflow = await make(asking)
+    const { schedule_id } = await add(workflow, { ...hourly, overlap: 'queue' })
+    await due(schedule_id)
+    const [first] = await waitingRuns(workflow, 1)
+    await due(schedule_id)
+    await until(
+      async () =>
+        (
+          await service().sql(`select from schedules where schedule_id = $1 and next_run_at > planned_at`, [
+            fromWire('sch', schedule_id),
+          ])
+        ).length > 0,
+      'it to wait',
+    )
+    expect(await runsOf(workflow)).toHaveLength(1)
+    await world.owner.call('POST', `/api/workflows/executions/${first.execution_id}/cancel`)
+    await until(
+      async () => (await read(`/api/workflows/executions/${first.execution_id}`)).status === 'cancelled',
+      'the end',
+    )
+    await set(schedule_id, 'next_run_at = now()')
+    await until(async () => (await runsOf(workflow)).length === 2, 'the second')
+  })
+
+  test.each([
+    { catch_up: 'none', runs: 0 },
+    { catch_up: 'last', runs: 1 },
+    { catch_up: 'all', runs: 3 },
+  ])('catch_up $catch_up: of three times that were missed $runs run', async ({ catch_up, runs }) => {
+    const workflow = await make()
+    const { schedule_id } = await add(workflow, { every_s: 3600, catch_up })
+    // The third of three hours passed half an hour ago.
+    await set(
+      schedule_id,
+      `created_at = now() - interval '5.5 hours', next_run_at = now() - interval '2.5 hours', planned_at = now() - interval '2.5 hours'`,
+    )
+    const path = `${workflow}/schedules/${schedule_id}`
+    await until(async () => new Date((await read(path)).next_run_at).getTime() > Date.now(), 'it to have caught up')
+    const found = await runsOf(workflow)
+    expect(found).toHaveLength(runs)
+    expect(new Set(found.map(({ scheduled_at }: { scheduled_at: string }) => scheduled_at)).size).toBe(runs)
+  })
+})
+
+describe('a backfill', () => {
+  const backfill = (path: string, from: string, to: string) =>
+    world.owner.call('POST', `${path}/backfill`, { body: { from, to } })
+
+  test('runs each time of the span once, also when it is asked for twice', async () => {
+    const workflow = await make()
+    const { schedule_id } = await add(workflow, { cron: '0 6 * * *' })
+    const path = `${workflow}/schedules/${schedule_id}`
+    const first = await backfill(path, '2026-01-01T06:00:00Z', '2026-01-04T06:00:00Z')
+    expect([first.status, first.body.runs?.map(({ scheduled_at }: { scheduled_at: string }) => scheduled_at)]).toEqual([
+      202,
+      ['2026-01-01T06:00:00.000Z', '2026-01-02T06:00:00.000Z', '2026-01-03T06:00:00.000Z'],
+    ])
+    expect((await backfill(path, '2026-01-01T06:00:00Z', '2026-01-04T06:00:00Z')).body).toEqual(first.body)
+    expect(await runsOf(workflow)).toHaveLength(3)
+    const { results } = await until(async () => {
+      const one = await read(`/api/workflows/executions/${first.body.runs[0].execution_id}`)
+      return one.status === 'succeeded' ? one : undefined
+    }, 'the end')
+    expect(results.for).toBe('2026-01-01T06:00:00.000Z')
+  })
+
+  test.each([
+    ['2026-01-02T00:00:00Z', '2026-01-01T00:00:00Z', '/to'],
+    ['2026-01-02T00:00:00Z', '2199-01-01T00:00:00Z', '/to'],
+    ['2020-01-01T00:00:00Z', '2026-01-01T00:00:00Z', '/from'],
+  ])('from %s to %s is refused', async (from, to, path) => {
+    const workflow = await make()
+    const { schedule_id } = await add(workflow, { cron: '0 6 * * *' })
+    const refused = await backfill(`${workflow}/schedules/${schedule_id}`, from, to)
+    expect([refused.status, refused.body.errors?.[0]?.path]).toEqual([422, path])
+    expect(await runsOf(workflow)).toEqual([])
+  })
+})

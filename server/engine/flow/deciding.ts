@@ -1,0 +1,112 @@
+import type { Database } from '#platform/db/pool'
+import { isConnectionLost } from '#platform/db/unavailable'
+import type { Logger } from '#platform/log'
+import { nudge } from '../nudges.ts'
+import type { Store } from '../worker/store.ts'
+
+// Lets executions begin as the rules of their workflows allow. What there is to decide stands in the database (`flow_dirty`); a
+// hint only makes it happen sooner than the next tick of a worker.
+
+const CHANNEL = 'flows'
+/** Executions decided by one statement: another workflow has its turn after them. */
+const PORTION = 500
+const LANES = 2
+/** Another process decides for the same workflow: it may have begun before what this one knows of. */
+const BUSY_PAUSE_MS = 15
+const MAX_BUSY = 20
+
+export type Deciding = {
+  /** There may be something to decide for this workflow. */
+  soon(workspaceId: string, workflowId: string): void
+  stop(): Promise<void>
+}
+
+type Flows = Pick<Database, 'hint' | 'listen'>
+
+/** In the transaction that starts an execution under rules or changes the rules. */
+export const hintFlow = (through: Pick<Flows, 'hint'>, workspaceId: string, workflowId: string): void =>
+  through.hint(CHANNEL, `${workspaceId} ${workflowId}`)
+
+export const onFlowHinted = (
+  db: Flows,
+  decide: (workspaceId: string, workflowId: string) => void,
+): Promise<() => Promise<void>> =>
+  db.listen(CHANNEL, (payload) => {
+    const [workspaceId, workflowId] = payload.split(' ')
+    if (workspaceId && workflowId) decide(workspaceId, workflowId)
+  })
+
+export const makeDeciding = (deps: {
+  db: Pick<Database, 'hint'>
+  store: Pick<Store, 'decideFlow'>
+  log: Logger
+  /** Executions were queued. */
+  queued(): void
+}): Deciding => {
+  const { db, store, log } = deps
+  /** Workflows in the order of their turns, and how often each was found busy. */
+  const turns = new Map<string, { workspaceId: string; workflowId: string; busy: number }>()
+  const deciding = new Set<string>()
+  const lanes = new Set<Promise<void>>()
+  const timers = new Set<NodeJS.Timeout>()
+  let active = 0
+  let stopped = false
+
+  const later = (workspaceId: string, workflowId: string, busy: number): void => {
+    const timer = setTimeout(() => {
+      timers.delete(timer)
+      add(workspaceId, workflowId, busy)
+    }, BUSY_PAUSE_MS)
+    timers.add(timer)
+  }
+
+  const decideOnce = async (workspaceId: string, workflowId: string, busy: number): Promise<void> => {
+    const decided = await store.decideFlow(workspaceId, workflowId, PORTION)
+    if (decided.busy) {
+      if (busy < MAX_BUSY) later(workspaceId, workflowId, busy + 1)
+      return
+    }
+    for (const executionId of decided.cancelled) nudge(db, executionId)
+    if (decided.queued > 0 || decided.cancelled.length > 0) deps.queued()
+    if (decided.more) add(workspaceId, workflowId, 0)
+  }
+
+  /** Ends when every turn is taken. `active` falls in the same step, so a turn that is added afterwards begins a new one. */
+  const lane = async (): Promise<void> => {
+    active += 1
+    try {
+      for (;;) {
+        const next = [...turns.entries()].find(([key]) => !deciding.has(key))
+        if (!next || stopped) return
+        const [key, { workspaceId, workflowId, busy }] = next
+        turns.delete(key)
+        deciding.add(key)
+        await decideOnce(workspaceId, workflowId, busy).catch((error: unknown) => {
+          const level = isConnectionLost(error) ? 'warn' : 'error'
+          log[level]({ err: error, workflow_id: workflowId }, 'the rules of a workflow could not be applied yet')
+        })
+        deciding.delete(key)
+      }
+    } finally {
+      active -= 1
+    }
+  }
+
+  const add = (workspaceId: string, workflowId: string, busy: number): void => {
+    if (stopped) return
+    const key = `${workspaceId} ${workflowId}`
+    if (!turns.has(key)) turns.set(key, { workspaceId, workflowId, busy })
+    if (active >= LANES) return
+    const begun = lane().finally(() => lanes.delete(begun))
+    lanes.add(begun)
+  }
+
+  return {
+    soon: (workspaceId, workflowId) => add(workspaceId, workflowId, 0),
+    stop: async () => {
+      stopped = true
+      for (const timer of timers) clearTimeout(timer)
+      await Promise.all(lanes)
+    },
+  }
+}

@@ -1,0 +1,24 @@
+// The address of a node in an execution: `each[3].line` is node `line` of item 3 of `each`, `each#2[3].line` that of the second attempt.
+
+export type BodyStep = { node: string; attempt: number; index: number }
+export type NodePath = { bodies: BodyStep[]; node: string }
+
+const BODY = /^([^[\].#]+)(?:#(\d{1,4}))?\[(\d{1,9})$/
+const NODE = /^[^[\].#]+$/
+
+export function parsePath(path: string): NodePath | undefined {
+  const steps = path.split('].')
+  const node = steps.pop() as string
+  if (!NODE.test(node)) return undefined
+  const bodies: BodyStep[] = []
+  for (const step of steps) {
+    const found = BODY.exec(step)
+    if (!found) return undefined
+    bodies.push({ node: found[1] as string, attempt: Number(found[2] ?? 1), index: Number(found[3]) })
+  }
+  return { bodies, node }
+}
+
+/** Under which path the items of a map or the turns of a loop are stored. */
+export const rowsOf = (prefix: string, node: string, attempt: number): string =>
+  `${prefix}${node}${attempt > 1 ? `#${attempt}` : ''}`

@@ -1,0 +1,42 @@
+import type { ExecutionError, Json, JsonObject, NodeStatus } from '#model/definition'
+import type { BlobRef } from './blob-ref.ts'
+
+// What people see of one node of an execution.
+
+export type AttemptView = {
+  attempt: number
+  status: 'running' | 'waiting' | 'succeeded' | 'failed'
+  started_at: string | null
+  finished_at: string | null
+  output?: Json
+  blob?: BlobRef
+  error?: ExecutionError
+  next_attempt_at?: string
+  usage?: Json
+}
+
+export type ItemView = {
+  index: number
+  status: 'running' | 'waiting' | 'succeeded' | 'failed'
+  output: Json
+  collected?: Json
+  error: ExecutionError | null
+  usage: Json
+}
+
+export type OneNodeView = {
+  node_id: string
+  type: string
+  status: NodeStatus
+  input: JsonObject | null
+  /** Why `input` is absent. */
+  input_error: string | null
+  attempts: AttemptView[]
+  /** Of a map or loop: what became of its items or turns after `after`. */
+  items: ItemView[]
+}
+
+export type ReadNode = (
+  at: { workspaceId: string; executionId: string; path: string },
+  page: { after: number; limit: number },
+) => Promise<OneNodeView | undefined>

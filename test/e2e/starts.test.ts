@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { noBrowser, useSite } from '#test/harness/site'
+
+const eventually = (read: () => Promise<unknown>) => expect.poll(read, { timeout: 20_000 })
+
+describe.skipIf(noBrowser)('when runs of a workflow start', () => {
+  const site = useSite()
+
+  it('is paused and resumed, limited, and planned by several schedules', { timeout: 120_000 }, async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Orders',
+      definition: { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] },
+    })
+    const workflow = () => site().call(ada, 'GET', `/api/workflows/${workflow_id}`)
+    await page.goto(`/workflows/${workflow_id}/settings`)
+
+    await page.getByRole('button', { name: 'Pause workflow' }).click()
+    await page.getByText('New runs wait.').waitFor()
+    expect((await workflow()).paused_at).not.toBeNull()
+    await page.getByRole('button', { name: 'Resume workflow' }).click()
+    await page.getByRole('button', { name: 'Pause workflow' }).waitFor()
+    expect((await workflow()).paused_at).toBeNull()
+
+    const rules = page.locator('section', { hasText: 'When runs start' })
+    await rules.getByLabel('Runs at once').fill('1')
+    await rules.getByLabel('For each', { exact: true }).fill('input.customer')
+    await rules.getByLabel('A run that waits').selectOption('live')
+    await rules.getByRole('button', { name: 'Save' }).click()
+    await eventually(async () => (await workflow()).settings).toEqual({
+      concurrency: { key: { $cel: 'input.customer' }, limit: 1, count: 'live', when_full: 'queue' },
+    })
+
+    const dialog = page.getByRole('dialog', { name: 'Add schedule' })
+    for (const when of ['Every hour', 'Every day']) {
+      await page.getByRole('button', { name: 'Add schedule' }).click()
+      await dialog.getByLabel('When', { exact: true }).selectOption(when)
+      await dialog.getByLabel('If the previous run has not ended').selectOption('skip')
+      await dialog.getByRole('button', { name: 'Continue' }).click()
+      await dialog.getByRole('button', { name: 'Save schedule' }).click()
+      await dialog.waitFor({ state: 'hidden' })
+    }
+    const times = page.getByRole('list', { name: 'Next times' })
+    await times.nth(1).waitFor()
+    expect(await times.first().getByRole('listitem').count()).toBe(5)
+    await page.getByRole('button', { name: 'Switch off' }).first().click()
+    await page.getByText('Switched off.').waitFor()
+    await page.getByRole('button', { name: 'Remove', exact: true }).first().click()
+    await page.getByRole('button', { name: 'Remove schedule' }).click()
+    await page.getByText('Switched off.').waitFor({ state: 'detached' })
+    const { items } = await site().call(ada, 'GET', `/api/workflows/${workflow_id}/schedules`)
+    expect(items).toMatchObject([{ overlap: 'skip', enabled: true }])
+  })
+
+  it('many that failed are retried at once', { timeout: 120_000 }, async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Broken',
+      definition: { nodes: [{ id: 'f', type: 'fail', args: { code: 'broken', message: 'on purpose' } }], edges: [] },
+    })
+    for (let n = 0; n < 2; n += 1) await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run?wait_s=20`, {})
+    await page.goto('/runs?status=failed,timed_out')
+    await page.getByRole('button', { name: 'Retry all' }).click()
+    await page.getByRole('button', { name: 'Retry runs' }).click()
+    await page.getByText('Done: 2 of 2 runs').waitFor()
+    await eventually(
+      async () => (await site().call(ada, 'GET', `/api/executions?workflow_id=${workflow_id}`)).items.length,
+    ).toBe(4)
+  })
+})
