@@ -119,6 +119,8 @@ describe('what was made', () => {
     const unlike: unknown[] = []
     // These need a mail, a passkey or an invitation, and have tests of their own.
     const elsewhere = new Set(['acceptInvitation', 'addPasskey', 'confirmSignUp'])
+    /** Indexed in the background, which changes it. */
+    const moving = new Set(['addKnowledgeDocument'])
     for (const route of routes.filter(({ status, operation }) => status === 201 && !elsewhere.has(operation))) {
       const one = cases[route.operation]!
       const kind = able(one)
@@ -138,6 +140,7 @@ describe('what was made', () => {
       const found = await cast[kind].call('GET', location, { headers: { 'accept-encoding': 'identity' } })
       if (found.status !== 200) unlike.push([route.operation, location, found.status])
       const [etag, read] = [made.headers.get('etag'), found.headers.get('etag')]
+      if (moving.has(route.operation)) continue
       if (etag !== null && read !== null && etag !== read) unlike.push([route.operation, made.text, found.text])
     }
     expect(unlike).toEqual([])

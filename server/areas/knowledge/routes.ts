@@ -156,6 +156,7 @@ export const knowledgeRoutes = (parts: KnowledgeParts & DocumentParts & SearchPa
         summary: 'Index a document anew; datasets and pages are read again',
         extension: true,
         answer: KnowledgeDocument,
+        allowed: getDocument,
         run: reindexDocument,
       },
     },

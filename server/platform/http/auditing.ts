@@ -51,6 +51,7 @@ const reasons: [reason: string, operations: string[]][] = [
       'describeSecondFactor',
       'extractRequirements',
       'fetchOdds',
+      'listServiceOptions',
       'searchKnowledge',
       'speakInThread',
       'transcribeInThread',
