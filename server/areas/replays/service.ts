@@ -51,6 +51,7 @@ export async function createReplay(
   ctx: Context,
   { workflow_id, version_id, filter, execution_ids, limit }: InWorkflow & { version_id: string } & NewReplay,
 ): Promise<Replay> {
+  await requireVersion(ctx, { workflow_id, version_id })
   const { workspace_id } = ctx.workspace
   if (execution_ids && filter)
     throw invalid([{ path: '/execution_ids', message: 'cannot be given together with filter' }])
