@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 type Run = { execution_id: string }
 const runsOf = async (workflow: string): Promise<Run[]> =>
-  (await world.owner.call('GET', `/api/workflows/${workflow}/executions?limit=200`)).body.items
+  (await world.owner.call('GET', `/api/workflows/${workflow}/executions?limit=200&include_jobs=true`)).body.items
 
 /** The run of the payment that `start` leads to, however many steps away. */
 async function runAfter(start: () => Promise<unknown>): Promise<string> {
