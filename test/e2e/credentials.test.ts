@@ -10,7 +10,7 @@ describe.skipIf(noBrowser)('credentials', () => {
     await page.goto('/credentials')
     await page.getByRole('link', { name: 'New credential' }).first().click()
     await page.getByLabel('What is it for?').fill('github')
-    await page.getByRole('link', { name: 'GitHub' }).click()
+    await page.getByRole('link', { name: 'GitHub', exact: true }).click()
     await page.getByLabel('Token').fill('ghp-secret-of-ada')
     await page.getByRole('button', { name: 'Save credential' }).click()
     await page.getByRole('heading', { name: 'GitHub' }).waitFor()
