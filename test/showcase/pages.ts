@@ -33,7 +33,8 @@ export const pages = ({ at }: Shown): Shot[] => [
   { name: 'workflow-versions', path: `${at.score}/versions`, ready: 'active' },
   { name: 'workflow-runs', path: `${at.workflow}/runs`, ready: 'Waiting: approval' },
   { name: 'workflow-access', path: `${at.workflow}/access`, ready: 'Bookkeeping' },
-  { name: 'workflow-settings', path: `${at.workflow}/settings`, ready: 'Start by schedule' },
+  { name: 'workflow-replays', path: `${at.workflow}/replays`, ready: 'Holds a version' },
+  { name: 'workflow-settings', path: `${at.workflow}/settings`, ready: 'When runs start' },
   { name: 'workflow-system', path: '/workflows/dataset-profile', ready: 'Your runs' },
   { name: 'editor', path: `${at.workflow}/editor`, ready: 'Finance approves' },
   {
@@ -59,6 +60,7 @@ export const pages = ({ at }: Shown): Shot[] => [
   { name: 'dataset', path: at.dataset!, ready: 'Lyon' },
   { name: 'dataset-profile', path: `${at.dataset}/profile`, ready: 'Of all' },
   { name: 'dataset-settings', path: `${at.dataset}/settings`, ready: 'Delete' },
+  { name: 'knowledge', path: '/knowledge', ready: 'No knowledge bases yet' },
   { name: 'connections', path: '/connections', ready: 'Mill warehouse' },
   { name: 'connections-new', path: '/connections/new', ready: 'PostgreSQL' },
   { name: 'connections-new-kind', path: '/connections/new?kind=postgres', ready: 'Host' },
