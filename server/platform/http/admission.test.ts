@@ -149,4 +149,16 @@ describe('requests beyond what is worked on at once', () => {
     await leave(65)
     expect(admission.figures()).toEqual({ atWork: 0, waiting: 0 })
   })
+
+  test.each([
+    [1_900, false],
+    [2_100, true],
+  ])('wait longer for those in a transaction: after %i ms they are begun: %s', async (ms, expected) => {
+    fill()
+    await settle()
+    for (const turn of turns) turn.inTransaction = true
+    ask('quiet')
+    await vi.advanceTimersByTimeAsync(ms)
+    expect(begun.includes('quiet')).toBe(expected)
+  })
 })

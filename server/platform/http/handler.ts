@@ -128,8 +128,9 @@ export function makeHandler(
     const contextWith = (tx: Tx | null): Context => contextOf(kernel, request, tx, chosen, afterCommit, hungUp)
     const check = (ctx: Context): Promise<void> => checkAccess(ctx, route.access, params, kernel.standings)
 
-    const inOneTransaction = (): Promise<Answer | null> =>
-      kernel.db.tenant(scopeOf(contextWith(null)), async (tx) => {
+    const inOneTransaction = (): Promise<Answer | null> => {
+      if (request.turn) request.turn.inTransaction = true
+      return kernel.db.tenant(scopeOf(contextWith(null)), async (tx) => {
         const ctx = contextWith(tx)
         const { stillHolds, ...identity } = request.identity!
         const holds = stillHolds?.(tx) ?? true
@@ -145,6 +146,7 @@ export function makeHandler(
         const work = () => perform(ctx, request, reply, params, chosen, ahead)
         return replay ? idempotency.once(tx, replay, async () => (await work())!) : work()
       })
+    }
 
     const inItsOwnTransactions = async (): Promise<Answer | null> => {
       const ctx = contextWith(null)
