@@ -331,7 +331,7 @@ describe('what is not taken', () => {
   test('is tried for three days; then the destination is off and its owner told, and once on again it goes on', async () => {
     const { path, destination_id } = await make(world.member)
     receiver.answer = answering(500)
-    await run(world.member, await save(world.member))
+    const execution = await run(world.member, await save(world.member))
     await until(async () => {
       const { failures, pending } = await get(world.member, destination_id)
       return failures === 1 && pending === 2
@@ -351,7 +351,7 @@ describe('what is not taken', () => {
       return body.items.find(({ kind }: Answer['body']) => kind === 'destination.switched_off')
     }, 'the notification')
     expect(told).toMatchObject({ link: `/destinations/${destination_id}` })
-    // What happens meanwhile is not kept for it; what waited is.
+    // What waited is sent once it is on again.
     receiver.answer = taken
     await run(world.member, await save(world.member))
     const on = await world.member.call('PATCH', `/api/event-destinations/${destination_id}`, {
@@ -360,7 +360,10 @@ describe('what is not taken', () => {
     expect(on.body).toMatchObject({ enabled: true, off_reason: null, failures: 0 })
     await arrived(path, 'execution.succeeded')
     await until(async () => (await get(world.member, destination_id)).pending === 0, 'what waited')
-    expect(typesAt(path).filter((type) => type === 'execution.succeeded')).toHaveLength(1)
+    const ended = seenAt(path).filter(
+      ({ message }) => message.type === 'execution.succeeded' && message.data.execution_id === execution,
+    )
+    expect(new Set(ended.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   })
 
   test('one event that is never taken does not stop the others', async () => {
