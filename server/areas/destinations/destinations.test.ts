@@ -105,7 +105,7 @@ describe('a destination', () => {
     const workflow = await save(world.member)
     const execution = await run(world.member, workflow)
     const [ended] = await arrived(path, 'execution.succeeded')
-    expect(typesAt(path)).toEqual(['execution.started', 'execution.succeeded'])
+    expect(typesAt(path).toSorted()).toEqual(['execution.started', 'execution.succeeded'])
     for (const { body, headers } of seenAt(path)) new Webhook(secret).verify(body, headers as Record<string, string>)
     expect(ended!.message.data).toMatchObject({
       workspace_id: world.workspace.id,
@@ -122,10 +122,9 @@ describe('a destination', () => {
     // Both may be of one millisecond, and then either is listed first.
     const ofType = (type: string): Answer['body'] => done.find((row: Answer['body']) => row.type === type)
     expect(ofType('execution.succeeded')).toMatchObject({ attempts: 1, answer_status: 204, problem: null })
-    expect(seenAt(path).map(({ headers }) => headers['webhook-id'])).toEqual([
-      ofType('execution.started').delivery_id,
-      ofType('execution.succeeded').delivery_id,
-    ])
+    expect(new Set(seenAt(path).map(({ headers }) => headers['webhook-id']))).toEqual(
+      new Set([ofType('execution.started').delivery_id, ofType('execution.succeeded').delivery_id]),
+    )
     expect(await get(world.member, destination_id)).toMatchObject({ enabled: true, pending: 0, failures: 0 })
   })
 
