@@ -105,7 +105,7 @@ describe('a destination', () => {
     const workflow = await save(world.member)
     const execution = await run(world.member, workflow)
     const [ended] = await arrived(path, 'execution.succeeded')
-    expect(typesAt(path).toSorted()).toEqual(['execution.started', 'execution.succeeded'])
+    expect(typesAt(path)).toEqual(['execution.started', 'execution.succeeded'])
     for (const { body, headers } of seenAt(path)) new Webhook(secret).verify(body, headers as Record<string, string>)
     expect(ended!.message.data).toMatchObject({
       workspace_id: world.workspace.id,
@@ -122,9 +122,10 @@ describe('a destination', () => {
     // Both may be of one millisecond, and then either is listed first.
     const ofType = (type: string): Answer['body'] => done.find((row: Answer['body']) => row.type === type)
     expect(ofType('execution.succeeded')).toMatchObject({ attempts: 1, answer_status: 204, problem: null })
-    expect(new Set(seenAt(path).map(({ headers }) => headers['webhook-id']))).toEqual(
-      new Set([ofType('execution.started').delivery_id, ofType('execution.succeeded').delivery_id]),
-    )
+    expect(seenAt(path).map(({ headers }) => headers['webhook-id'])).toEqual([
+      ofType('execution.started').delivery_id,
+      ofType('execution.succeeded').delivery_id,
+    ])
     expect(await get(world.member, destination_id)).toMatchObject({ enabled: true, pending: 0, failures: 0 })
   })
 
@@ -350,15 +351,17 @@ describe('what is not taken', () => {
       return body.items.find(({ kind }: Answer['body']) => kind === 'destination.switched_off')
     }, 'the notification')
     expect(told).toMatchObject({ link: `/destinations/${destination_id}` })
-    // What waited is sent once it is on again.
+    // What happens meanwhile is not kept for it, once it has left the outbox; what waited is.
     receiver.answer = taken
     await run(world.member, await save(world.member))
+    await until(async () => (await service.sql('select from event_outbox')).length === 0, 'the outbox to be empty')
     const on = await world.member.call('PATCH', `/api/event-destinations/${destination_id}`, {
       body: { enabled: true },
     })
     expect(on.body).toMatchObject({ enabled: true, off_reason: null, failures: 0 })
+    await arrived(path, 'execution.succeeded')
     await until(async () => (await get(world.member, destination_id)).pending === 0, 'what waited')
-    expect(seenAt(path).length).toBeGreaterThan(1)
+    expect(typesAt(path).filter((type) => type === 'execution.succeeded')).toHaveLength(1)
   })
 
   test('one event that is never taken does not stop the others', async () => {
