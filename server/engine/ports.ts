@@ -87,7 +87,7 @@ export type Start = StartTarget & {
   /** `ended` is called for this execution even when it succeeds (it always is for any other end). */
   tellEnd?: boolean
   labels?: StartLabels | undefined
-  /** It begins then, or so many seconds after it was asked for; at once where that has passed. */
+  /** It begins then, or this number of seconds after it was asked for; at once where that has passed. */
   startAt?: Date | undefined
   startInS?: number | undefined
   /** Stands in for the key of the concurrency setting. */

@@ -187,7 +187,7 @@ export const makeReadNode = (deps: Deps & { loadDefinition: LoadDefinition; inTu
       vars: state.vars,
     }
     const trigger = { kind: row.trigger_kind, id: row.trigger_id }
-    // Whoever has the address of a callback can answer the node, so it is not shown.
+    // Anyone who has the address of a callback can answer the node, so it is not shown.
     const callbackUrl = () => MASK
     return { prefix: '', state, context: contextOf(about, trigger, definition, () => 'pure', callbackUrl) }
   }

@@ -25,7 +25,7 @@ export function webhook(step: Step): Exit[] {
     respond,
     auth: { kind: auth === 'basicAuth' ? 'basic' : 'url' },
   }
-  step.remark(`make a webhook token with ${JSON.stringify(settings)}, and give its address to whoever calls it`)
+  step.remark(`make a webhook token with ${JSON.stringify(settings)}, and give its address to the caller`)
   return begins(
     step,
     {

@@ -108,7 +108,7 @@ test('the examples of docs/flow.md do what they say', async () => {
 })
 
 describe('a paused workflow', () => {
-  test('starts nothing, whoever asks: what is asked for waits, and runs at resume', async () => {
+  test('starts nothing for any caller: starts wait, and run at resume', async () => {
     const id = await make({ on_event: ['ping'] })
     const { body: token } = await world.owner.call('POST', `/api/workflows/${id}/tokens`, { body: {} })
     const paused = await world.owner.call('POST', `/api/workflows/${id}/pause`)

@@ -173,7 +173,7 @@ const runOptions = {
     .min(0)
     .max(366 * 24 * 3600)
     .optional()
-    .describe('It begins so many seconds after it was accepted. Not together with start_at'),
+    .describe('Seconds to wait before it begins. Not together with start_at'),
   priority: z
     .number()
     .int()

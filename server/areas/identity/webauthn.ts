@@ -67,7 +67,7 @@ export const authenticationOptions = async (site: Site, passkeys: StoredPasskey[
     ...(challenge !== undefined && { challenge: new Uint8Array(Buffer.from(challenge, 'base64url')) }),
   })
 
-/** For whoever has a passkey of this site: the browser asks which. */
+/** For anyone who has a passkey of this site: the browser asks which. */
 export const discoverableOptions = async (site: Site, challenge: Buffer) =>
   (await library()).generateAuthenticationOptions({
     rpID: site.rpID,

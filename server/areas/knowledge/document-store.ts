@@ -142,7 +142,7 @@ export const findWork = (tx: Tx, { workspace_id, document_id }: Claimed): Promis
     [workspace_id, document_id],
   )
 
-/** False where the document was deleted or is to be indexed anew: whoever works on it stops. */
+/** False where the document was deleted or is to be indexed anew: the process that works on it stops. */
 export const renewLease = async (tx: Tx, at: Claimed, revision: number, leaseS: number): Promise<boolean> =>
   (await tx.count(
     `update knowledge_documents set due_at = now() + make_interval(secs => $4)

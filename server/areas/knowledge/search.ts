@@ -20,7 +20,7 @@ export type SearchIn = { workspaceId: string; knowledgeId: string; q: string; li
 
 const keyOf = ({ document_id, position }: store.Ranked): string => `${document_id} ${position}`
 
-/** For whoever was found to be allowed. Throws `not_found`. */
+/** Does not check access. Throws `not_found`. */
 export async function searchKnowledge(parts: SearchParts, wanted: SearchIn): Promise<Passages> {
   const { workspaceId, knowledgeId, q, limit, signal } = wanted
   const scope = { workspaceId, userId: null }

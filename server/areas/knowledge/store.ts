@@ -161,7 +161,7 @@ export const listKnown = async (
     ).map(({ id }) => id),
   )
 
-/** What a person leaves behind goes to an owner of the workspace, whoever removed them first. */
+/** What a person leaves behind goes to an owner of the workspace, first to the one who removed them. */
 export const passOn = (
   tx: Tx,
   { workspaceId, userId, byUserId }: { workspaceId: string; userId: string; byUserId: string | null },

@@ -9,7 +9,7 @@ import { newId } from '#platform/ids'
 import type { NewReplay, Replay, ReplayReport } from './schema.ts'
 import * as store from './store.ts'
 
-// A version is held against past runs of its workflow. Whoever sees the workflow sees its runs, and so what a replay says of them.
+// A version is held against past runs of its workflow. A person who sees the workflow sees its runs, and so what a replay says of them.
 
 const MAX_LIVE = 5
 

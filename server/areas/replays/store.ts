@@ -200,7 +200,7 @@ export const failReplay = (tx: Tx, { workspace_id, replay_id, epoch }: Claimed, 
     [workspace_id, replay_id, epoch, JSON.stringify(error)],
   )
 
-/** The last replay of a version that is over and asked for at least so many runs of all kinds. */
+/** The last replay of a version that is over and asked for at least this number of runs, of all kinds. */
 export const findProof = (
   tx: Tx,
   { workspaceId, versionId, limit }: { workspaceId: string; versionId: string; limit: number },

@@ -40,7 +40,7 @@ export const countTriggers = async (tx: Tx, workspaceId: string, workflowId: str
     )
   ).count
 
-/** Looked at some seconds later: whoever made it reads it back as it was made. */
+/** Looked at some seconds later: its author first reads it back as it was made. */
 export const insertTrigger = (
   tx: Tx,
   workspaceId: string,
@@ -99,7 +99,7 @@ export type Claimed = {
   principal_id: string
 }
 
-/** Takes a due trigger for some minutes; whoever takes it later raises the epoch, and the earlier look writes nothing. */
+/** Takes a due trigger for some minutes; a process that takes it later raises the epoch, and the earlier look writes nothing. */
 export const claimTrigger = (
   tx: Tx,
   workspaceId: string,

@@ -18,7 +18,7 @@ export type Proofs = {
   /** The last run of the suite on this version that is over; a score is null where the run failed. */
   suite(tx: Tx, of: Version & { suiteId: string }): Promise<{ run_id: string; score: number | null } | undefined>
   hasSuite(tx: Tx, of: Omit<Version, 'versionId'> & { suiteId: string }): Promise<boolean>
-  /** The last replay of this version that is over and asked for at least so many runs, of all kinds. */
+  /** The last replay of this version that is over and asked for at least this number of runs, of all kinds. */
   replay(
     tx: Tx,
     of: Version & { limit: number },

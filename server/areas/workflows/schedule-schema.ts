@@ -65,7 +65,7 @@ const fields = {
     .max(366 * 24 * 3600)
     .nullable()
     .optional()
-    .describe('Every so many seconds, counted from when the schedule was made'),
+    .describe('Interval in seconds, counted from when the schedule was made'),
   at: timestampIn().nullable().optional().describe('Once, then'),
   input: jsonObject().nullable().optional(),
 }

@@ -45,7 +45,7 @@ const Rate = z
       .max(24 * 3600),
     key: key().optional(),
   })
-  .describe('How many runs with the same key begin within so many seconds; the others wait')
+  .describe('At most `limit` runs with the same key begin within `per_s` seconds; the others wait')
 const Dedupe = z
   .strictObject({ key: key(), window_s: windowS() })
   .describe('A run with a key that was there within the window is cancelled as a duplicate')
@@ -82,7 +82,7 @@ export const Settings = z.strictObject({
     .strictObject({
       suite_id: reference('suite').optional(),
       min_score: z.number().min(0).max(1).optional().describe('Part of the cases that must pass; 1 unless given'),
-      replay: z.strictObject(activationReplay).optional().describe('A replay over so many past runs'),
+      replay: z.strictObject(activationReplay).optional().describe('A replay over this number of past runs'),
     })
     .optional()
     .describe('What a version must show before it is activated (409 `activation_blocked` otherwise)'),
@@ -141,7 +141,7 @@ export const Workflow = z
         .object({
           suite_id: id('suite').optional(),
           min_score: z.number().optional().describe('Part of the cases that must pass'),
-          replay: z.object(activationReplay).optional().describe('A replay over so many past runs'),
+          replay: z.object(activationReplay).optional().describe('A replay over this number of past runs'),
         })
         .optional()
         .describe('What a version must show before it is activated'),

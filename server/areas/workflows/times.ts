@@ -31,7 +31,7 @@ export function nextTime(plan: Plan, after: Date): Date | null {
   return plan.at !== null && plan.at > after ? plan.at : null
 }
 
-/** At most so many times in a row, each after the one before. */
+/** At most this number of times in a row, each after the one before. */
 export function nextTimes(plan: Plan, after: Date, most: number): Date[] {
   const times: Date[] = []
   for (let last = nextTime(plan, after); last !== null && times.length < most; last = nextTime(plan, last))

@@ -7,7 +7,7 @@ import { valueAt } from './paths.ts'
 // with `$` is one of the functions below; everything else stands as it is. What an absent argument would fill is left out,
 // and so is an object or a list that only absent arguments would fill.
 
-/** What needs the bytes of files: done by whoever runs the action. */
+/** What needs the bytes of files: done by the code that runs the action. */
 export type TemplateFiles = {
   base64(file: Json): Promise<string>
   mime(message: JsonObject): Promise<string>
