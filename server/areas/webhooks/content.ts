@@ -1,10 +1,11 @@
+import type { Readable } from 'node:stream'
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import type { FastifyRequest } from 'fastify'
 import type { FileValue } from '#engine/files'
 import type { Json, JsonObject } from '#model/definition'
 import { problem } from '#platform/errors'
 import { requireStorable } from '#platform/http/body'
-import { blocksOf, checkLength } from '#platform/http/upload'
+import { blocksOf, checkLength, inPieces } from '#platform/http/upload'
 import type { InboundToken } from './inbound-token.ts'
 import { type Content, collect } from './request.ts'
 
@@ -97,7 +98,15 @@ function readForm(
   const { promise, resolve, reject } = Promise.withResolvers<{ texts: [string, string][]; files: Kept[] }>()
   const texts: [string, string][] = []
   const kept: Promise<Kept>[] = []
-  const unreadable = (): void => reject(problem('malformed', 'The parts of the form could not be read.'))
+  const open = new Set<Readable>()
+  /** What still comes is thrown away unread: 14,000 parts beyond the limit cost 100 ms of everybody's time. */
+  const refuse = (refusal: unknown): void => {
+    reject(refusal)
+    request.raw.unpipe()
+    request.raw.resume()
+    for (const stream of open) stream.destroy(refusal as Error)
+  }
+  const unreadable = (): void => refuse(problem('malformed', 'The parts of the form could not be read.'))
   let form: InstanceType<typeof Busboy>
   try {
     form = new Busboy({
@@ -109,24 +118,22 @@ function readForm(
     return promise
   }
   form.on('field', (name, value, _nameCut, cut) => {
-    if (cut) reject(problem('too_large', `The field ${name} is too long.`))
+    if (cut) refuse(problem('too_large', `The field ${name} is too long.`))
     else texts.push([name, value])
   })
   form.on('file', (field, stream, name, _encoding, type) => {
+    open.add(stream)
     const one = keep(field, name ?? null, type, blocksOf(stream, maxBytes))
     kept.push(one)
-    one.catch((error: unknown) => {
-      stream.resume()
-      reject(error)
-    })
+    one.then(() => open.delete(stream), refuse)
   })
   for (const limit of ['filesLimit', 'partsLimit', 'fieldsLimit'] as const)
-    form.on(limit, () => reject(problem('too_large', `A form may have at most ${MAX_FILES} files and 1000 fields.`)))
+    form.on(limit, () => refuse(problem('too_large', `A form may have at most ${MAX_FILES} files and 1000 fields.`)))
   form.on('error', unreadable)
   form.on('finish', () => Promise.all(kept).then((files) => resolve({ texts, files }), reject))
   request.raw.on('aborted', unreadable)
   request.raw.on('error', unreadable)
-  request.raw.pipe(form)
+  request.raw.pipe(inPieces()).pipe(form)
   return promise
 }
 

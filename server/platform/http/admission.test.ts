@@ -91,6 +91,18 @@ describe('requests beyond what is worked on at once', () => {
     expect(admission.figures()).toEqual(figures)
   })
 
+  test('of a flood keep to its share after all of it has come, while the others go on asking', async () => {
+    ask('quiet')
+    ask('loud', 40)
+    await settle()
+    for (const turn of turns) turn.isRead = true
+    await vi.advanceTimersByTimeAsync(1_500)
+    ask('quiet')
+    await vi.advanceTimersByTimeAsync(700)
+    await leave(turns.length)
+    expect(admission.figures()).toEqual({ atWork: OF_ONE, waiting: 40 - 2 * OF_ONE - OF_ONE })
+  })
+
   test('are begun by turns of their tenants, not in the order of the loudest', async () => {
     fill()
     ask('loud', 200)
@@ -138,7 +150,7 @@ describe('requests beyond what is worked on at once', () => {
     expect(begun.slice(64)).toContain('quiet')
   })
 
-  test('do not wait for those that wait for something else', async () => {
+  test('do not wait for those that come slowly', async () => {
     fill()
     await settle()
     ask('quiet')
@@ -153,10 +165,10 @@ describe('requests beyond what is worked on at once', () => {
   test.each([
     [1_900, false],
     [2_100, true],
-  ])('wait longer for those in a transaction: after %i ms they are begun: %s', async (ms, expected) => {
+  ])('wait longer for those that were read: after %i ms they are begun: %s', async (ms, expected) => {
     fill()
     await settle()
-    for (const turn of turns) turn.inTransaction = true
+    for (const turn of turns) turn.isRead = true
     ask('quiet')
     await vi.advanceTimersByTimeAsync(ms)
     expect(begun.includes('quiet')).toBe(expected)

@@ -5,13 +5,14 @@ import type { Patience } from './patience.ts'
 // mostly itself; requests that would wait too long are refused at once, while refusing is still cheap. Without a bound every
 // request is begun, none is finished in time, and health is answered behind all of them.
 
-/** A request that has no answer by then waits for something else (a long poll, a provider, a slow upload) and uses no processor. */
-const AT_WORK_FOR_MS = 250
+/** A request that was not read by then comes slowly and uses no processor. */
+const READING_FOR_MS = 250
 /**
- * In a transaction it has a connection of the database, also while it waits for a lock. A tenant whose requests wait for each other
- * would otherwise take all connections: 600 answers to one execution at once took a neighbour's p99 to 1.2 s.
+ * Once it was read, it uses the processor or a connection of the database, also while it waits for a lock. A tenant whose requests
+ * wait for each other would otherwise take all connections: 600 answers to one execution at once took a neighbour's p99 to 1.2 s.
+ * A verb that waits for something else leaves its place by itself.
  */
-const IN_TRANSACTION_FOR_MS = 2_000
+const WORKING_FOR_MS = 2_000
 /**
  * The part of the places that one tenant has at most while others ask too. A neighbour's request shares the processor and the
  * connections with what is at work. Beside 420 requests of one tenant a neighbour's p99 was 207–481 ms with 8 of 64 places,
@@ -22,7 +23,7 @@ const SHARE_OF_ONE = 1 / 32
 /** Others ask too for as long after the last request of one of them. */
 const SHARED_FOR_MS = 2_000
 
-export type Turn = { leave(): void; inTransaction: boolean }
+export type Turn = { leave(): void; isRead: boolean }
 type AtWork = { tenant: string; begunAt: number }
 type Waiting = { begin(turn: Turn): void; refuse(error: Error): void }
 
@@ -44,14 +45,16 @@ export function makeAdmission(maxAtWork: number, patience: Patience) {
     if (tenant !== latest.tenant) othersAt = latest.at
     latest = { tenant, at: performance.now() }
   }
-  const isShared = (): boolean => performance.now() - othersAt < SHARED_FOR_MS
+  /** By who asked, not by who waits: a flood that has arrived asks nothing more while its neighbours go on asking. */
+  const isSharedBy = (tenant: string): boolean =>
+    performance.now() - (tenant === latest.tenant ? othersAt : latest.at) < SHARED_FOR_MS
 
   const hasPlace = (tenant: string): boolean =>
-    atWork.size < maxAtWork && ((atWorkOf.get(tenant) ?? 0) < maxOfOne || !isShared())
+    atWork.size < maxAtWork && ((atWorkOf.get(tenant) ?? 0) < maxOfOne || !isSharedBy(tenant))
 
   const begin = (tenant: string): Turn => {
     const turn: Turn = {
-      inTransaction: false,
+      isRead: false,
       leave() {
         if (atWork.has(turn)) {
           remove(turn)
@@ -98,8 +101,8 @@ export function makeAdmission(maxAtWork: number, patience: Patience) {
   const passOverTheSlow = (): void => {
     const now = performance.now()
     for (const [turn, { begunAt }] of atWork) {
-      if (begunAt > now - AT_WORK_FOR_MS) break
-      if (!turn.inTransaction || begunAt <= now - IN_TRANSACTION_FOR_MS) remove(turn)
+      if (begunAt > now - READING_FOR_MS) break
+      if (!turn.isRead || begunAt <= now - WORKING_FOR_MS) remove(turn)
     }
     beginNext()
   }

@@ -45,7 +45,16 @@ function findUnstorable(value: unknown, path: string, found: FieldError[]): void
   }
 }
 
+/** Nearly everything is: paths are made only for what is not. */
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return storable(value)
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(isStorable)
+  return Object.entries(value).every(([key, inner]) => key !== '__proto__' && storable(key) && isStorable(inner))
+}
+
 export function requireStorable(value: unknown): void {
+  if (isStorable(value)) return
   const found: FieldError[] = []
   findUnstorable(value, '', found)
   if (found.length > 0) throw invalid(found.slice(0, 20))

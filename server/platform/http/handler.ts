@@ -121,6 +121,7 @@ export function makeHandler(
   }
 
   return async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    if (request.turn) request.turn.isRead = true
     const params = parametersOf(route.path, request)
     const afterCommit: (() => void)[] = []
     const chosen: Chosen = { status: route.status ?? 200, headers: {} }
@@ -129,7 +130,6 @@ export function makeHandler(
     const check = (ctx: Context): Promise<void> => checkAccess(ctx, route.access, params, kernel.standings)
 
     const inOneTransaction = (): Promise<Answer | null> => {
-      if (request.turn) request.turn.inTransaction = true
       return kernel.db.tenant(scopeOf(contextWith(null)), async (tx) => {
         const ctx = contextWith(tx)
         const { stillHolds, ...identity } = request.identity!

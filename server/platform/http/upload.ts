@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { type Readable, Transform } from 'node:stream'
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SECOND } from '../clock.ts'
@@ -21,6 +21,23 @@ export function checkLength(request: FastifyRequest, most: number): void {
       'unsupported_media_type',
       'Send the body without Content-Encoding; an imported file may be gzip itself.',
     )
+}
+
+/** A form of nothing but tiny parts took 40 ms for each block that came. */
+const PIECE = 4 << 10
+
+/** A form is parsed piece by piece, with a turn for everybody else between two of them. */
+export function inPieces(): Transform {
+  return new Transform({
+    transform(block: Buffer, _encoding, done) {
+      const next = (at: number): void => {
+        this.push(block.subarray(at, at + PIECE))
+        if (at + PIECE < block.length) setImmediate(next, at + PIECE)
+        else done()
+      }
+      next(0)
+    },
+  })
 }
 
 /** Blocks of a stream; refuses more than `most` bytes, and a sender that falls silent. Leaving early leaves it open. */
@@ -140,6 +157,6 @@ export function readUpload<T>(
     })
     request.raw.on('aborted', () => reject(problem('malformed', 'The upload was given up.')))
     request.raw.on('error', () => reject(problem('malformed', 'The upload was given up.')))
-    request.raw.pipe(form)
+    request.raw.pipe(inPieces()).pipe(form)
   })
 }

@@ -1,0 +1,19 @@
+import { buffer } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { inPieces } from './upload.ts'
+
+test('a block is passed on whole, in pieces, with a turn for others between two of them', async () => {
+  const block = Buffer.alloc(20_000, 'abc')
+  const pieces = inPieces()
+  const sizes: number[] = []
+  const turns: number[] = []
+  pieces.on('data', (piece: Buffer) => {
+    sizes.push(piece.length)
+    setImmediate(() => turns.push(sizes.length))
+  })
+  const whole = buffer(pieces)
+  pieces.end(block)
+  expect(Buffer.compare(await whole, block)).toBe(0)
+  expect(sizes).toEqual([4096, 4096, 4096, 4096, 3616])
+  expect(turns[0]).toBeLessThan(sizes.length)
+})
