@@ -100,7 +100,7 @@ describe('docs/workflows.md', () => {
       expect(await whenEnded(execution)).toMatchObject({ status: 'succeeded', results: JSON.parse(results.text) })
       examples += 1
     }
-    expect(examples).toBe(8)
+    expect(examples).toBe(9)
   }, 60_000)
 })
 

@@ -13,6 +13,7 @@ import {
   RELEASE_SYNC,
 } from 'quickjs-emscripten'
 import { Refused, withinSize } from './inside-refused.ts'
+import { addWebApis } from './inside-web.ts'
 
 const MAX_SOURCE = 256 * 1024
 const MAX_LOG_LINES = 100
@@ -51,6 +52,7 @@ export async function runCode(source: string, inputText: string, limits: CodeLim
   // The context is not disposed: a failing script leaves handles behind, and the whole instance is dropped anyway.
   try {
     addConsole(context, logs)
+    addWebApis(context)
     return evaluate(context, runtime, toScript(context, source), inputText)
   } catch (error) {
     if (clock.expired()) throw new Refused('sandbox_timeout', `the code ran for more than ${limits.timeMs} ms`)

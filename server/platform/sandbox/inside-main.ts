@@ -6,6 +6,7 @@ import { freezeBuiltIns, harden } from './inside-harden.ts'
 import { lockFunctions } from './inside-jsonata.ts'
 import { Refused } from './inside-refused.ts'
 import { runTransform } from './inside-transform.ts'
+import { prepareLibrary } from './inside-web.ts'
 
 const { stdin, stdout, exit } = process
 const MAX_FRAME = 32 * 1024 * 1024
@@ -27,6 +28,7 @@ async function answer(request: SandboxRequest, body: string): Promise<Buffer> {
 harden()
 prepareEngine()
 prepareTypeScript()
+prepareLibrary()
 await lockFunctions()
 freezeBuiltIns()
 
