@@ -100,7 +100,7 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
       const config = input.config as JsonObject
       const secrets = input.secrets ?? {}
       check(warehouse, config, secrets)
-      if (input.allow_write) requireWritable(warehouse)
+      if (input.allow_write) requireWritable(warehouse, config)
       await requireWorking(ctx, warehouse, config, secrets)
       const connectionId = newId()
       return inScope(ctx, async (tx) => {
@@ -130,7 +130,7 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
         if (allow_write !== undefined && allow_write !== connection.allow_write) {
           if (role !== 'owner' && connection.owner_id !== ctx.person.user_id)
             throw problem('forbidden', 'Only the owner of the connection or of the workspace may change who writes.')
-          if (allow_write) requireWritable(warehouses[connection.kind])
+          if (allow_write) requireWritable(warehouses[connection.kind], connection.config as JsonObject)
         }
         await store.updateConnection(tx, workspace_id, connection_id, { name, allow_write })
         const subject = toWire('conn', connection_id)
@@ -256,9 +256,12 @@ function check(warehouse: Warehouse, config: JsonObject, secrets: Secrets): void
   if (errors.length > 0) throw invalid(errors)
 }
 
-function requireWritable(warehouse: Warehouse): void {
-  if (warehouse.execute === undefined)
-    throw invalid([{ path: '/allow_write', message: `connections to ${warehouse.title} are read-only` }])
+function requireWritable(warehouse: Warehouse, config: JsonObject): void {
+  const reason =
+    warehouse.execute === undefined
+      ? `connections to ${warehouse.title} are read-only`
+      : (warehouse.whyReadOnly?.(config) ?? null)
+  if (reason !== null) throw invalid([{ path: '/allow_write', message: reason }])
 }
 
 function requireCursor(warehouse: Warehouse, column: string): void {

@@ -45,6 +45,11 @@ export const makeWarehouseExecute = ({ executeWarehouse }: { executeWarehouse: E
         'mariadb',
         'sqlserver',
         'redshift',
+        'snowflake',
+        'bigquery',
+        'databricks',
+        'clickhouse',
+        'duckdb',
       ],
       args_schema: fields(
         {
@@ -55,7 +60,8 @@ export const makeWarehouseExecute = ({ executeWarehouse }: { executeWarehouse: E
             type: 'array',
             title: 'Parameters',
             maxItems: 2_000,
-            description: 'For $1, $2 … (PostgreSQL, Redshift), ? (MySQL) or @p1, @p2 … (SQL Server), in order',
+            description:
+              'In order, for $1, $2 … (PostgreSQL, Redshift, DuckDB), ? (MySQL, Snowflake, BigQuery, Databricks), @p1, @p2 … (SQL Server) or {p1:String}, {p2:UInt64} … (ClickHouse)',
           },
           table: { type: 'string', title: 'Table', minLength: 1, maxLength: 400 },
           rows: { type: 'array', title: 'Rows', items: { type: 'object' }, maxItems: MAX_ROWS },

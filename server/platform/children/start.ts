@@ -10,6 +10,8 @@ export type ChildLimits = {
   cpuSeconds: number
   /** Memory it may write to, JavaScript's and that of libraries; enforced where the system can (Linux). */
   dataMb?: number
+  /** How large a file that it writes may become. */
+  fileMb?: number
   niceness?: number
 }
 
@@ -19,7 +21,9 @@ export type ChildLimits = {
  */
 export function startLimited(entry: string, nodeFlags: string[], limits: ChildLimits): LimitedChild {
   const data = limits.dataMb === undefined ? '' : `ulimit -d ${limits.dataMb * 1024} 2>/dev/null; `
-  const script = `ulimit -c 0; ulimit -t ${limits.cpuSeconds}; ${data}exec "$0" "$@"`
+  // In blocks of 512 bytes, as POSIX has it.
+  const file = limits.fileMb === undefined ? '' : `ulimit -f ${limits.fileMb * 2048} 2>/dev/null; `
+  const script = `ulimit -c 0; ulimit -t ${limits.cpuSeconds}; ${data}${file}exec "$0" "$@"`
   const child = spawn('/bin/sh', ['-c', script, process.execPath, ...nodeFlags, entry], {
     env: {},
     cwd: dirname(entry),

@@ -2,6 +2,7 @@ import { createSign } from 'node:crypto'
 import type { BigQuery, Job, QueryRowsResponse } from '@google-cloud/bigquery'
 import type { Json, JsonObject } from '#model/definition'
 import type { Outgoing } from '#platform/outgoing/outgoing'
+import { bigqueryDialect, executeOnBigquery } from './bigquery-write.ts'
 import {
   bareStatement,
   exactNumber,
@@ -19,6 +20,7 @@ import {
 import { type Query, type QueryResult, type Target, type Warehouse, WarehouseFailure } from './index.ts'
 import { queryOverProxy } from './proxied.ts'
 import { openProxy } from './proxy.ts'
+import { writingIn } from './writing.ts'
 
 const STANDARD = 'https://bigquery.googleapis.com'
 const STANDARD_TOKEN = 'https://oauth2.googleapis.com/token'
@@ -59,13 +61,16 @@ function tokenAddress(account: ServiceAccount, config: JsonObject): string {
   )
 }
 
-async function signIn(outgoing: Outgoing, target: Target, signal: AbortSignal): Promise<string> {
+const READ = 'https://www.googleapis.com/auth/bigquery.readonly'
+const WRITE = 'https://www.googleapis.com/auth/bigquery'
+
+async function signIn(outgoing: Outgoing, target: Target, signal: AbortSignal, scope = READ): Promise<string> {
   const account = accountOf(target)
   const audience = tokenAddress(account, target.config)
   const now = Math.floor(Date.now() / 1000)
   const claim = `${encode({ alg: 'RS256', typ: 'JWT' })}.${encode({
     iss: account.client_email,
-    scope: 'https://www.googleapis.com/auth/bigquery.readonly',
+    scope,
     aud: audience,
     iat: now,
     exp: now + 3600,
@@ -168,6 +173,12 @@ export function makeBigquery(outgoing: Outgoing): Warehouse {
     query,
     readTable: (table) => `select * from ${quoteTable(table, '`')}`,
     readFrom: readFromWith('`', '?'),
+    writing: writingIn(bigqueryDialect),
+    async execute(target, work) {
+      const token = await inStep('sign_in', () => signIn(outgoing, target, work.signal, WRITE))
+      const { config } = target
+      return executeOnBigquery({ outgoing, endpoint: endpointOf(config).origin, token, config }, work)
+    },
   }
 }
 

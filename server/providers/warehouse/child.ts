@@ -12,6 +12,8 @@ const HEAP_MB = 192
 /** Node itself has some 370 MB mapped that it may write to, of which it touches 60. */
 const DATA_MB = 832
 const CPU_SECONDS = 1_200
+/** Of one file that it writes: the database of a DuckDB connection, or its log. */
+const FILE_MB = 1_024
 
 export type Said = { header: FromChild; body: string }
 
@@ -46,7 +48,12 @@ const librariesOf = (_root: string): string => dirname(dirname(require.resolve('
 
 export function startWarehouseChild({ addons, niceness }: { addons: boolean; niceness: number }): WarehouseChild {
   const entry = join(import.meta.dirname, 'child-main.ts')
-  const child = startLimited(entry, flags(addons), { cpuSeconds: CPU_SECONDS, dataMb: DATA_MB, niceness })
+  const child = startLimited(entry, flags(addons), {
+    cpuSeconds: CPU_SECONDS,
+    dataMb: DATA_MB,
+    fileMb: FILE_MB,
+    niceness,
+  })
   let inbox: Said[] = []
   let wake: () => void = () => {}
   let ended = false

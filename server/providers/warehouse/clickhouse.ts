@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { JsonObject } from '#model/definition'
+import type { Json, JsonObject } from '#model/definition'
 import {
   bareStatement,
   destinationOf,
@@ -17,7 +17,19 @@ import {
   type Web,
   webAgent,
 } from './common.ts'
-import { type Query, type QueryResult, type Target, type Warehouse, WarehouseFailure } from './index.ts'
+import {
+  type Executed,
+  type Query,
+  type QueryResult,
+  type Rows,
+  type Statement,
+  type Target,
+  type Warehouse,
+  WarehouseFailure,
+  type Work,
+  type Writing,
+} from './index.ts'
+import { executeOneByOne, portionsOf, quoteNames } from './writing.ts'
 
 function webOf(config: JsonObject): Web {
   const https = config.https !== false
@@ -39,6 +51,47 @@ function told(error: unknown): WarehouseFailure {
     messageOf(error),
   )
 }
+
+/** Numbers of what the server refuses before it changes anything: a wrong name, text or right. */
+const REFUSED = new Set(['16', '36', '46', '47', '60', '62', '81', '164', ...SIGN_IN])
+const isRefusal = (error: unknown): boolean => REFUSED.has(String((error as { code?: unknown }).code))
+
+const MAX_ROWS = 1_000
+const MAX_KEYS = 200
+
+const textOfKey = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/**
+ * There are no transactions and no upsert: rows with the same key are deleted, then all are inserted. Keys are compared as texts, because a
+ * parameter needs a type and nothing here knows that of the column.
+ */
+export const clickhouseWriting: Writing = {
+  transaction: false,
+  statementsFor({ table, columns, rows, key }: Rows): Statement[] {
+    const quoted = quoteNames({ open: '`', close: '`' }, { table, columns, key })
+    const at = key.map((column) => columns.indexOf(column))
+    const inserts = portionsOf(rows, MAX_ROWS).map(
+      (some): Statement => ({ text: '', params: some, of: { table: quoted.table, columns: quoted.columns } }),
+    )
+    if (key.length === 0) return inserts
+    const deletes = portionsOf(rows, MAX_KEYS).map((some): Statement => {
+      const params: Json[] = []
+      const where = some.map((row) => {
+        const parts = at.map((index, n) => {
+          params.push(textOfKey(row[index]!))
+          return `toString(${quoted.key[n]}) = {p${params.length}:String}`
+        })
+        return `(${parts.join(' and ')})`
+      })
+      return { text: `delete from ${quoted.table} where ${where.join(' or ')}`, params }
+    })
+    return [...deletes, ...inserts]
+  },
+}
+
+/** `{p1:String}`, `{p2:UInt64}` … in the text. */
+const named = (params: Json[]): Record<string, unknown> =>
+  Object.fromEntries(params.map((value, at) => [`p${at + 1}`, value]))
 
 export function makeClickhouse(reach: Reach): Warehouse {
   async function connect({ config, secrets }: Target, timeoutMs: number): Promise<ClickHouseClient> {
@@ -113,6 +166,29 @@ export function makeClickhouse(reach: Reach): Warehouse {
     }
   }
 
+  async function execute(target: Target, work: Work): Promise<Executed> {
+    const client = await connect(target, work.timeoutMs)
+    const settings = { max_execution_time: Math.ceil(work.timeoutMs / 1000), wait_end_of_query: 1 as const }
+    const run = async ({ text, params, of }: Statement): Promise<number | null> => {
+      const options = { clickhouse_settings: settings, abort_signal: work.signal }
+      const { summary } = of
+        ? await client.insert({
+            table: of.table,
+            columns: of.columns as [string, ...string[]],
+            values: params,
+            format: 'JSONCompactEachRow',
+            ...options,
+          })
+        : await client.command({ query: bareStatement(text), query_params: named(params), ...options })
+      return of ? params.length : summary?.written_rows === undefined ? null : Number(summary.written_rows)
+    }
+    try {
+      return await executeOneByOne(run, work, isRefusal)
+    } finally {
+      await client.close()
+    }
+  }
+
   return {
     kind: 'clickhouse',
     title: 'ClickHouse',
@@ -134,6 +210,8 @@ export function makeClickhouse(reach: Reach): Warehouse {
     probe: probeOver(reach, webOf, query),
     query,
     readTable: (table) => `select * from ${quoteTable(table, '`')}`,
+    writing: clickhouseWriting,
+    execute,
   }
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#model/definition'
 import {
   asSubquery,
+  bareStatement,
   destinationOf,
   hostSchema,
   messageOf,
@@ -14,9 +15,19 @@ import {
   textOf,
   type Web,
 } from './common.ts'
-import { type Query, type QueryResult, type Target, type Warehouse, WarehouseFailure } from './index.ts'
-import { queryOverProxy } from './proxied.ts'
+import {
+  type Executed,
+  type Query,
+  type QueryResult,
+  type Statement,
+  type Target,
+  type Warehouse,
+  WarehouseFailure,
+  type Work,
+} from './index.ts'
+import { executeOverProxy, queryOverProxy } from './proxied.ts'
 import { type GuardedProxy, openProxy } from './proxy.ts'
+import { type Dialect, executeOneByOne, tuples, writingIn } from './writing.ts'
 
 const PAGE_ROWS = 1_000
 
@@ -76,6 +87,23 @@ const parametersOf = (params: Query['params']) => ({
 const endOf = (client: DatabricksClient) => (): Promise<unknown> =>
   Promise.race([client.close().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 2_000).unref())])
 
+/** Each statement is all or nothing, several are not: tables of Delta have no transactions over statements. */
+export const databricksDialect: Dialect = {
+  transaction: false,
+  maxParameters: 1_000,
+  quote: { open: '`', close: '`' },
+  parameter: () => '?',
+  upsert: {
+    source: (rows, columns) => `(select * from values ${tuples(rows)} as given(${columns.join(', ')})) as source`,
+  },
+}
+
+/** The server answered that it did not do it. Anything else may have reached it. */
+const isRefusal = (error: unknown): boolean =>
+  ['StatusError', 'OperationStateError'].includes(
+    (error as { constructor?: { name?: string } }).constructor?.name ?? '',
+  )
+
 export function makeDatabricks(reach: Reach): Warehouse {
   async function makeClient(): Promise<DatabricksClient> {
     const { DBSQLClient } = await import('@databricks/sql')
@@ -110,6 +138,30 @@ export function makeDatabricks(reach: Reach): Warehouse {
     return queryOverProxy(proxy, wanted, { end: endOf(client), run, told })
   }
 
+  async function execute(target: Target, work: Work): Promise<Executed> {
+    const { timeoutMs } = work
+    const client = await makeClient()
+    const proxy = await openProxy(reach, webOf(target.config))
+    return executeOverProxy(proxy, work, endOf(client), async () => {
+      const session = await openSession(client, proxy, target, timeoutMs).catch((error: unknown) => {
+        const { step, message } = told(error)
+        throw new WarehouseFailure(step === 'sign_in' ? step : 'connect', message)
+      })
+      const run = async ({ text, params }: Statement): Promise<number | null> => {
+        const operation = await session.executeStatement(bareStatement(text), {
+          queryTimeout: Math.ceil(timeoutMs / 1000),
+          maxRows: 1,
+          useCloudFetch: false,
+          ...(params.length > 0 && parametersOf(params)),
+        })
+        const [row] = (await operation.fetchChunk({ maxRows: 1 })) as { num_affected_rows?: unknown }[]
+        await operation.close()
+        return row?.num_affected_rows === undefined ? null : Number(row.num_affected_rows)
+      }
+      return executeOneByOne(run, work, isRefusal)
+    })
+  }
+
   return {
     kind: 'databricks',
     title: 'Databricks SQL',
@@ -132,5 +184,7 @@ export function makeDatabricks(reach: Reach): Warehouse {
     query,
     readTable: (table) => `select * from ${quoteTable(table, '`')}`,
     readFrom: readFromWith('`', '?'),
+    writing: writingIn(databricksDialect),
+    execute,
   }
 }

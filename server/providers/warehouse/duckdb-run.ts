@@ -1,9 +1,10 @@
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue, StatementType } from '@duckdb/node-api'
 import type { Json, JsonObject } from '#model/definition'
 import { bareStatement, exactNumber, rowOf, uniqueNames } from './common.ts'
-import { type Query, type QueryResult, WarehouseFailure } from './index.ts'
+import { type Executed, type Query, type QueryResult, type Statement, WarehouseFailure, type Work } from './index.ts'
+import { executeInTransaction } from './writing.ts'
 
-// One DuckDB statement: no files but the one database, no network, no spilling to disk, a fixed amount of memory.
+// DuckDB statements: no files but the one database, no network, no spilling to disk, a fixed amount of memory.
 
 const settings = {
   autoinstall_known_extensions: 'false',
@@ -25,16 +26,35 @@ async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
   return connection
 }
 
-async function open(file: string | null): Promise<DuckDBInstance> {
+const RETRY_MS = 50
+
+/** A process that writes has the file alone; the others wait for it. */
+async function whenFree(
+  openIt: () => Promise<DuckDBInstance>,
+  { timeoutMs, signal }: Pick<Query, 'timeoutMs' | 'signal'>,
+): Promise<DuckDBInstance> {
+  const until = performance.now() + timeoutMs
+  for (;;) {
+    try {
+      return await openIt()
+    } catch (error) {
+      const isTaken = /could not set lock|conflicting lock/i.test((error as Error).message)
+      if (!isTaken || signal.aborted || performance.now() > until) throw error
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    }
+  }
+}
+
+async function open(file: string | null, limits: Pick<Query, 'timeoutMs' | 'signal'>): Promise<DuckDBInstance> {
   if (file === null) return DuckDBInstance.create(':memory:', settings)
   const openReadOnly = (): Promise<DuckDBInstance> =>
-    DuckDBInstance.create(file, { ...settings, access_mode: 'READ_ONLY' })
+    whenFree(() => DuckDBInstance.create(file, { ...settings, access_mode: 'READ_ONLY' }), limits)
   try {
     return await openReadOnly()
   } catch (error) {
     if (!/does not exist/.test((error as Error).message)) throw error
   }
-  const made = await DuckDBInstance.create(file, settings)
+  const made = await whenFree(() => DuckDBInstance.create(file, settings), limits)
   made.closeSync()
   return openReadOnly()
 }
@@ -49,6 +69,56 @@ const inOneLine = (message: string): string =>
 const told = (step: 'connect' | 'read', error: unknown): WarehouseFailure =>
   error instanceof WarehouseFailure ? error : new WarehouseFailure(step, inOneLine((error as Error).message))
 
+const WRITES = new Set([
+  StatementType.INSERT,
+  StatementType.UPDATE,
+  StatementType.DELETE,
+  StatementType.MERGE_INTO,
+  StatementType.CREATE,
+  StatementType.ALTER,
+  StatementType.DROP,
+])
+
+async function runOne(connection: DuckDBConnection, { text, params }: Statement): Promise<number | null> {
+  const statements = await connection.extractStatements(bareStatement(text))
+  if (statements.count !== 1) throw new Error('send exactly one statement')
+  const statement = await statements.prepare(0)
+  if (!WRITES.has(statement.statementType))
+    throw new Error('only insert, update, delete, merge, create, alter and drop are allowed')
+  if (params.length > 0) statement.bind(params as DuckDBValue[])
+  const { rowsChanged } = await statement.run()
+  return rowsChanged
+}
+
+/** All statements in one transaction of a database that nobody else has open meanwhile. */
+export async function executeDuckdb(file: string, work: Work): Promise<Executed> {
+  const instance = await whenFree(() => DuckDBInstance.create(file, settings), work).catch((error: unknown) => {
+    throw told('connect', error)
+  })
+  try {
+    const connection = await connect(instance)
+    const outcome = await executeInTransaction(
+      {
+        begin: () => connection.run('begin transaction'),
+        run: async (statement) => {
+          try {
+            return await runOne(connection, statement)
+          } catch (error) {
+            throw new Error(inOneLine((error as Error).message))
+          }
+        },
+        commit: () => connection.run('commit'),
+        rollback: () => connection.run('rollback'),
+      },
+      work,
+    )
+    connection.closeSync()
+    return outcome
+  } finally {
+    instance.closeSync()
+  }
+}
+
 async function start(connection: DuckDBConnection, { text, params = [] }: Query) {
   const statements = await connection.extractStatements(bareStatement(text))
   if (statements.count !== 1) throw new Error('send exactly one statement')
@@ -60,7 +130,7 @@ async function start(connection: DuckDBConnection, { text, params = [] }: Query)
 }
 
 export async function runDuckdb(file: string | null, query: Query): Promise<QueryResult> {
-  const instance = await open(file).catch((error: unknown) => {
+  const instance = await open(file, query).catch((error: unknown) => {
     throw told('connect', error)
   })
   try {

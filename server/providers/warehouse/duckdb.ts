@@ -1,9 +1,38 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { JsonObject } from '#model/definition'
 import { inStep, quoteTable, readFromWith, textOf } from './common.ts'
 import { type Query, type QueryResult, type Target, type Warehouse, WarehouseFailure } from './index.ts'
+import { type Dialect, writingIn } from './writing.ts'
 
 const fileName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}(\.duckdb)?$/
+
+export const duckdbDialect: Dialect = {
+  transaction: true,
+  maxParameters: 10_000,
+  quote: { open: '"', close: '"' },
+  parameter: (n) => `$${n}`,
+  upsert: 'on conflict',
+}
+
+/** Of all databases of a workspace, before one of them is written to. The kernel limits what one process makes of a file. */
+const MAX_WORKSPACE_BYTES = 2 * 1024 ** 3
+
+async function bytesIn(directory: string): Promise<number> {
+  const names = await readdir(directory)
+  const sizes = await Promise.all(
+    names.map((name) =>
+      stat(join(directory, name)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+const whyReadOnly = (config: JsonObject): string | null =>
+  textOf(config.file) === '' ? 'the connection names no database, so nothing would be kept' : null
 
 /** DuckDB files of one workspace stand in a directory of their own, under names that cannot leave it. */
 export function makeDuckdb(directory: string): Warehouse {
@@ -50,5 +79,17 @@ export function makeDuckdb(directory: string): Warehouse {
     query,
     readTable: (table) => `select * from ${quoteTable(table, '"')}`,
     readFrom: readFromWith('"', '$1'),
+    writing: writingIn(duckdbDialect),
+    whyReadOnly,
+    async prepareWriting({ workspaceId, config }) {
+      const reason = whyReadOnly(config)
+      if (reason !== null) throw new WarehouseFailure('write', reason, 'nothing')
+      if ((await bytesIn(join(directory, workspaceId))) >= MAX_WORKSPACE_BYTES)
+        throw new WarehouseFailure('write', 'the databases of the workspace have 2 GiB, which is the limit', 'nothing')
+    },
+    async execute(target, work) {
+      const { executeDuckdb } = await import('./duckdb-run.ts')
+      return executeDuckdb(fileOf(target)!, work)
+    },
   }
 }

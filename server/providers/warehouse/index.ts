@@ -49,7 +49,8 @@ export type Query = {
 export type ResultColumn = { name: string; type: string }
 export type QueryResult = { columns: ResultColumn[]; pages: AsyncIterable<JsonObject[]> }
 
-export type Statement = { text: string; params: Json[] }
+/** `of`: the columns that the parameters are values of, row by row, where the statement writes rows of a table. */
+export type Statement = { text: string; params: Json[]; of?: { table: string; columns: string[] } }
 
 /** Statements that write, in one transaction where the vendor has one. */
 export type Work = {
@@ -91,8 +92,11 @@ export type Warehouse = {
   readTable(table: string): string
   /** The rows of a statement from a value of a column on, in its order; the value is the only parameter. Absent: not offered. */
   readFrom?(text: string, column: string, isFirst: boolean): string
-  /** Absent: this kind is read-only here. */
   writing?: Writing
+  /** Why nothing can be written with this config, or null. */
+  whyReadOnly?(config: JsonObject): string | null
+  /** What the service itself checks before anything is written. Throws WarehouseFailure. */
+  prepareWriting?(target: Target): Promise<void>
   /** Throws WarehouseFailure. */
   execute?(target: Target, work: Work): Promise<Executed>
 }

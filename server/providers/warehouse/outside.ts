@@ -51,6 +51,7 @@ export function runOutside(warehouse: Warehouse, pool: ChildPool<WarehouseChild>
     statements: Statement[] = [],
   ): AsyncGenerator<{ said: Said; taken(): void }> {
     await warehouse.prepare?.(target)
+    if (what === 'execute') await warehouse.prepareWriting?.(target)
     const lease = await pool.lease(target.workspaceId, keyOf(kind, target), signal).catch(() => {
       throw new WarehouseFailure('connect', 'it was cancelled')
     })

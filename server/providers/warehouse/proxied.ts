@@ -1,6 +1,6 @@
 import type { JsonObject } from '#model/definition'
 import { limited } from './common.ts'
-import { type Query, type QueryResult, WarehouseFailure } from './index.ts'
+import { type Executed, type Query, type QueryResult, WarehouseFailure, type Work } from './index.ts'
 import { closeWhenOver, type GuardedProxy } from './proxy.ts'
 
 // One statement through a vendor's client that dials by itself, over the guarded proxy. However it ends, the client is ended, and
@@ -39,5 +39,20 @@ export async function queryOverProxy(
   } catch (error) {
     await close()
     throw failureOf(error, told)
+  }
+}
+
+/** Statements that write. Failures are told by `run`, which knows what they changed. */
+export async function executeOverProxy(
+  proxy: GuardedProxy,
+  work: Work,
+  end: () => Promise<unknown>,
+  run: () => Promise<Executed>,
+): Promise<Executed> {
+  const close = closeWhenOver(proxy, work, end)
+  try {
+    return await run()
+  } finally {
+    await close()
   }
 }

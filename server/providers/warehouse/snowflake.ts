@@ -3,6 +3,7 @@ import type { Connection, RowStatement } from 'snowflake-sdk'
 import type { JsonObject } from '#model/definition'
 import {
   asSubquery,
+  bareStatement,
   messageOf,
   nameSchema,
   probeOver,
@@ -14,9 +15,18 @@ import {
   uniqueNames,
   type Web,
 } from './common.ts'
-import { type Query, type QueryResult, type Target, type Warehouse, WarehouseFailure } from './index.ts'
-import { queryOverProxy } from './proxied.ts'
+import {
+  type Executed,
+  type Query,
+  type QueryResult,
+  type Target,
+  type Warehouse,
+  WarehouseFailure,
+  type Work,
+} from './index.ts'
+import { executeOverProxy, queryOverProxy } from './proxied.ts'
 import { type GuardedProxy, openProxy } from './proxy.ts'
+import { type Dialect, executeInTransaction, tuples, writingIn } from './writing.ts'
 
 const PAGE_ROWS = 500
 
@@ -74,14 +84,14 @@ const signIn = (connection: Connection): Promise<void> =>
     connection.connect((error) => (error ? reject(new WarehouseFailure(stepOf(error), messageOf(error))) : resolve())),
   )
 
-const execute = (
+const run = (
   connection: Connection,
   { text, params, timeoutMs }: Pick<Query, 'text' | 'params' | 'timeoutMs'>,
 ): Promise<RowStatement> =>
   new Promise((resolve, reject) =>
     connection.execute({
       sqlText: text,
-      ...(Array.isArray(params) && { binds: params as never }),
+      ...(Array.isArray(params) && params.length > 0 && { binds: params as never }),
       streamResult: true,
       parameters: { STATEMENT_TIMEOUT_IN_SECONDS: Math.ceil(timeoutMs / 1000), MULTI_STATEMENT_COUNT: 1 },
       complete: (error, done) => (error ? reject(error) : resolve(done as RowStatement)),
@@ -91,22 +101,59 @@ const execute = (
 const endOf = (connection: Connection) => (): Promise<void> =>
   new Promise<void>((resolve) => connection.destroy(() => resolve()))
 
+export const snowflakeDialect: Dialect = {
+  transaction: true,
+  maxParameters: 16_384,
+  quote: { open: '"', close: '"' },
+  parameter: () => '?',
+  upsert: {
+    source: (rows, columns) => {
+      const named = columns.map((column, at) => `column${at + 1} as ${column}`).join(', ')
+      return `(select ${named} from values ${tuples(rows)}) as source`
+    },
+  },
+}
+
 export function makeSnowflake(reach: Reach): Warehouse {
+  async function execute(target: Target, work: Work): Promise<Executed> {
+    const { timeoutMs } = work
+    const { default: snowflake } = await import('snowflake-sdk')
+    const proxy = await openProxy(reach, webOf(target.config))
+    const connection = connectionTo(snowflake, proxy, target, timeoutMs)
+    const say = (text: string) => run(connection, { text, timeoutMs })
+    return executeOverProxy(proxy, work, endOf(connection), async () => {
+      await signIn(connection)
+      return executeInTransaction(
+        {
+          begin: () => say('begin'),
+          run: async ({ text, params }) => {
+            const done = await run(connection, { text: bareStatement(text), params, timeoutMs })
+            const changed = done.getNumUpdatedRows() ?? -1
+            return changed < 0 ? null : changed
+          },
+          commit: () => say('commit'),
+          rollback: () => say('rollback'),
+        },
+        work,
+      )
+    })
+  }
+
   async function query(target: Target, wanted: Query): Promise<QueryResult> {
     const { text, limit, timeoutMs } = wanted
     const { default: snowflake } = await import('snowflake-sdk')
     // Large results come from the storage of Snowflake, on hosts of its own: any public host, never a private one.
     const proxy = await openProxy(reach)
     const connection = connectionTo(snowflake, proxy, target, timeoutMs)
-    const run = async (): Promise<QueryResult> => {
+    const read = async (): Promise<QueryResult> => {
       await signIn(connection)
-      const statement = await execute(connection, { ...wanted, text: asSubquery(text, limit) })
+      const statement = await run(connection, { ...wanted, text: asSubquery(text, limit) })
       const found = statement.getColumns() ?? []
       const names = uniqueNames(found.map((column) => column.getName()))
       const columns = found.map((column, index) => ({ name: names[index]!, type: column.getType() }))
       return { columns, pages: readRows(statement.streamRows() as Readable, names) }
     }
-    return queryOverProxy(proxy, wanted, { end: endOf(connection), run, told })
+    return queryOverProxy(proxy, wanted, { end: endOf(connection), run: read, told })
   }
 
   return {
@@ -141,6 +188,8 @@ export function makeSnowflake(reach: Reach): Warehouse {
     query,
     readTable: (table) => `select * from ${quoteTable(table, '"')}`,
     readFrom: readFromWith('"', '?'),
+    writing: writingIn(snowflakeDialect),
+    execute,
   }
 }
 

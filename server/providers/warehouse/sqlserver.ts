@@ -13,7 +13,7 @@ import {
 } from './index.ts'
 import { loadTedious, openSqlserver, SQLSERVER_PORT, type Tedious } from './sqlserver-connection.ts'
 import { isClosed } from './sqlserver-text.ts'
-import { type Dialect, executeInTransaction, writingIn } from './writing.ts'
+import { type Dialect, executeInTransaction, tuples, writingIn } from './writing.ts'
 
 // Microsoft SQL Server, and Azure SQL, which speaks the same protocol.
 
@@ -186,7 +186,11 @@ export const sqlserverDialect: Dialect = {
   maxParameters: 2_000,
   quote: { open: '[', close: ']' },
   parameter: (n) => `@p${n}`,
-  upsert: 'merge',
+  upsert: {
+    hint: ' with (holdlock)',
+    source: (rows, columns) => `(values ${tuples(rows)}) as source (${columns.join(', ')})`,
+    end: ';',
+  },
 }
 
 const part = /^[\p{L}_][\p{L}\p{N}_$ -]{0,127}$/u

@@ -62,7 +62,7 @@ describe('rows become statements whose values are parameters', () => {
       sqlserverDialect,
       { key: ['id'] },
       [
-        'merge into [sales].[leads] with (holdlock) as target using (values (@p1, @p2), (@p3, @p4)) as source ([id], [name]) on target.[id] = source.[id] when matched then update set target.[name] = source.[name] when not matched then insert ([id], [name]) values (source.[id], source.[name]);',
+        'merge into [sales].[leads] with (holdlock) as target using (values (@p1, @p2), (@p3, @p4)) as source ([id], [name]) on target.[id] = source.[id] when matched then update set [name] = source.[name] when not matched then insert ([id], [name]) values (source.[id], source.[name]);',
       ],
     ],
     [

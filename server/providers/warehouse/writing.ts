@@ -12,7 +12,17 @@ export type Dialect = {
   quote: { open: string; close: string }
   /** The n-th parameter of a statement, from 1. */
   parameter(n: number): string
-  upsert: 'on conflict' | 'on duplicate key' | 'merge' | 'delete and insert'
+  /** Rows in one statement, where the vendor takes fewer than the usual number. */
+  maxRows?: number
+  upsert: 'on conflict' | 'on duplicate key' | 'delete and insert' | Merge
+}
+
+/** `merge into …`, which vendors spell differently. */
+export type Merge = {
+  /** The rows as a table: the parameters of each row, and the quoted columns. */
+  source(rows: string[][], columns: string[]): string
+  hint?: string
+  end?: string
 }
 
 const MAX_ROWS = 1_000
@@ -21,13 +31,13 @@ const name = /^[\p{L}_][\p{L}\p{N}_$ -]{0,127}$/u
 const refuse = (message: string): WarehouseFailure => new WarehouseFailure('write', message, 'nothing')
 
 const quoter =
-  ({ quote }: Dialect) =>
+  ({ quote }: Pick<Dialect, 'quote'>) =>
   (column: string): string => {
     if (!name.test(column)) throw refuse(`"${column.slice(0, 100)}" is not the name of a column`)
     return `${quote.open}${column}${quote.close}`
   }
 
-function quoteTable({ quote }: Dialect, table: string): string {
+function quoteTable({ quote }: Pick<Dialect, 'quote'>, table: string): string {
   const parts = table.split('.')
   if (parts.length > 3 || !parts.every((part) => name.test(part)))
     throw refuse(`"${table.slice(0, 100)}" is not the name of a table`)
@@ -36,17 +46,20 @@ function quoteTable({ quote }: Dialect, table: string): string {
 
 const parameterOf = (value: Json): Json => (typeof value === 'object' && value !== null ? JSON.stringify(value) : value)
 
-/** `(?, ?), (?, ?)` and the values, in order. */
-function tuples(dialect: Dialect, rows: Json[][]): Statement {
+/** The markers of each row, and the values in order. */
+function markersOf(dialect: Dialect, rows: Json[][]): { markers: string[][]; params: Json[] } {
   const params: Json[] = []
   const marker = (value: Json): string => {
     params.push(parameterOf(value))
     return dialect.parameter(params.length)
   }
-  return { text: rows.map((row) => `(${row.map(marker).join(', ')})`).join(', '), params }
+  return { markers: rows.map((row) => row.map(marker)), params }
 }
 
-function portionsOf<T>(items: T[], size: number): T[][] {
+/** `(?, ?), (?, ?)` */
+export const tuples = (rows: string[][]): string => rows.map((row) => `(${row.join(', ')})`).join(', ')
+
+export function portionsOf<T>(items: T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size))
 }
 
@@ -54,32 +67,36 @@ function upsertOf(dialect: Dialect, { table, columns, key }: Rows, rows: Json[][
   const q = quoter(dialect)
   const into = quoteTable(dialect, table)
   const list = columns.map(q).join(', ')
-  const { text: values, params } = tuples(dialect, rows)
-  const insert = `insert into ${into} (${list}) values ${values}`
-  if (key.length === 0) return [{ text: insert, params }]
+  const { markers, params } = markersOf(dialect, rows)
+  const insert = `insert into ${into} (${list}) values ${tuples(markers)}`
+  const of = { table, columns }
+  if (key.length === 0) return [{ text: insert, params, of }]
   const rest = columns.filter((column) => !key.includes(column))
+  if (typeof dialect.upsert === 'object') {
+    const { hint = '', source, end = '' } = dialect.upsert
+    const on = key.map((column) => `target.${q(column)} = source.${q(column)}`).join(' and ')
+    const sets = rest.map((column) => `${q(column)} = source.${q(column)}`).join(', ')
+    const update = rest.length === 0 ? '' : ` when matched then update set ${sets}`
+    const add = columns.map((column) => `source.${q(column)}`).join(', ')
+    const using = source(markers, columns.map(q))
+    return [
+      {
+        text: `merge into ${into}${hint} as target using ${using} on ${on}${update} when not matched then insert (${list}) values (${add})${end}`,
+        params,
+        of,
+      },
+    ]
+  }
   switch (dialect.upsert) {
     case 'on conflict': {
       const sets = rest.map((column) => `${q(column)} = excluded.${q(column)}`).join(', ')
       const then = rest.length === 0 ? 'do nothing' : `do update set ${sets}`
-      return [{ text: `${insert} on conflict (${key.map(q).join(', ')}) ${then}`, params }]
+      return [{ text: `${insert} on conflict (${key.map(q).join(', ')}) ${then}`, params, of }]
     }
     case 'on duplicate key': {
       const changed = rest.length === 0 ? key : rest
       const sets = changed.map((column) => `${q(column)} = values(${q(column)})`).join(', ')
-      return [{ text: `${insert} on duplicate key update ${sets}`, params }]
-    }
-    case 'merge': {
-      const on = key.map((column) => `target.${q(column)} = source.${q(column)}`).join(' and ')
-      const sets = rest.map((column) => `target.${q(column)} = source.${q(column)}`).join(', ')
-      const update = rest.length === 0 ? '' : ` when matched then update set ${sets}`
-      const add = columns.map((column) => `source.${q(column)}`).join(', ')
-      return [
-        {
-          text: `merge into ${into} with (holdlock) as target using (values ${values}) as source (${list}) on ${on}${update} when not matched then insert (${list}) values (${add});`,
-          params,
-        },
-      ]
+      return [{ text: `${insert} on duplicate key update ${sets}`, params, of }]
     }
     case 'delete and insert': {
       const at = key.map((column) => columns.indexOf(column))
@@ -93,25 +110,63 @@ function upsertOf(dialect: Dialect, { table, columns, key }: Rows, rows: Json[][
       })
       return [
         { text: `delete from ${into} where ${where.join(' or ')}`, params: keys },
-        { text: insert, params },
+        { text: insert, params, of },
       ]
     }
   }
+}
+
+/** What every vendor refuses: rows without columns, keys that the rows lack, names that could end their quotes. */
+export function quoteNames(
+  quote: Dialect['quote'],
+  { table, columns, key }: Pick<Rows, 'table' | 'columns' | 'key'>,
+): { table: string; columns: string[]; key: string[] } {
+  if (columns.length === 0) throw refuse('the rows have no columns')
+  for (const column of key)
+    if (!columns.includes(column)) throw refuse(`the rows have no key column "${column.slice(0, 100)}"`)
+  const q = quoter({ quote })
+  return { table: quoteTable({ quote }, table), columns: columns.map(q), key: key.map(q) }
 }
 
 export function writingIn(dialect: Dialect): Writing {
   return {
     transaction: dialect.transaction,
     statementsFor(wanted) {
-      const { columns, rows, key } = wanted
-      if (columns.length === 0) throw refuse('the rows have no columns')
+      const { columns, rows } = wanted
+      quoteNames(dialect.quote, wanted)
       if (columns.length > dialect.maxParameters) throw refuse(`more than ${dialect.maxParameters} columns`)
-      for (const column of key)
-        if (!columns.includes(column)) throw refuse(`the rows have no key column "${column.slice(0, 100)}"`)
-      const size = Math.max(1, Math.min(MAX_ROWS, Math.floor(dialect.maxParameters / columns.length)))
+      const size = Math.max(
+        1,
+        Math.min(dialect.maxRows ?? MAX_ROWS, Math.floor(dialect.maxParameters / columns.length)),
+      )
       return portionsOf(rows, size).flatMap((some) => upsertOf(dialect, wanted, some))
     },
   }
+}
+
+/**
+ * For vendors without transactions: one statement after the other. What ran before a failure stays. `isRefusal` tells that the
+ * server refused a statement before it changed anything.
+ */
+export async function executeOneByOne(
+  run: (statement: Statement) => Promise<number | null>,
+  work: Work,
+  isRefusal: (error: unknown) => boolean,
+): Promise<Executed> {
+  const affected: (number | null)[] = []
+  if (work.signal.aborted) throw new WarehouseFailure('write', 'it was cancelled', 'nothing')
+  await work.beyond()
+  for (const statement of work.statements) {
+    try {
+      work.signal.throwIfAborted()
+      affected.push(await run(statement))
+    } catch (error) {
+      if (error instanceof WarehouseFailure && error.step === 'sign_in') throw error
+      const message = work.signal.aborted ? 'it was cancelled' : messageOf(error)
+      throw new WarehouseFailure('write', message, affected.length === 0 && isRefusal(error) ? 'nothing' : 'unknown')
+    }
+  }
+  return { affected }
 }
 
 /** One connection that is open and signed in. */

@@ -1,7 +1,21 @@
 import { createVerify, generateKeyPairSync } from 'node:crypto'
+import { apply, countMarkers, type Leads, rowsOf } from './leads.ts'
 import { numbers, type StandIn, sendJson, serve } from './web.ts'
 
-export type BigqueryStandIn = StandIn & { serviceAccount(tokenAddress: string): string }
+export type BigqueryStandIn = StandIn & { serviceAccount(tokenAddress: string): string; leads: Leads; said: string[] }
+
+const INSERT = /^insert into `d`\.`leads` \(`id`, `name`\) values \(\?, \?\)(, \(\?, \?\))*$/
+const MERGE =
+  /^merge into `d`\.`leads` as target using \(select \? as `id`, \? as `name`( union all select \?, \?)*\) as source on target\.`id` = source\.`id` when matched then update set `name` = source\.`name` when not matched then insert \(`id`, `name`\) values \(source\.`id`, source\.`name`\)$/
+
+type QueryRequest = {
+  query: string
+  useLegacySql?: boolean
+  parameterMode?: string
+  queryParameters?: { parameterType: { type: string }; parameterValue: { value: string | null } }[]
+  createSession?: boolean
+  connectionProperties?: { key: string; value: string }[]
+}
 
 const PAGE = 1_000
 
@@ -9,6 +23,50 @@ const PAGE = 1_000
 export async function startBigquery(): Promise<BigqueryStandIn> {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const statements = new Map<string, string>()
+  const leads: Leads = new Map()
+  const said: string[] = []
+  let session: { id: string; leads: Leads | null } | undefined
+  let running: { jobId: string; answer: object } | undefined
+
+  /** What a request to write gets: an answer, or why it is refused. */
+  function write(request: QueryRequest): object | string {
+    const { query, queryParameters = [], connectionProperties = [] } = request
+    said.push(query)
+    if (request.useLegacySql !== false) return 'Legacy SQL is not supported'
+    const given = connectionProperties.find(({ key }) => key === 'session_id')?.value
+    if (given !== undefined && given !== session?.id) return 'Session not found'
+    if (query === 'begin transaction') {
+      if (!request.createSession) return 'Transaction control statements need a session'
+      session = { id: 'session-1', leads: new Map(leads) }
+      return { sessionInfo: { sessionId: session.id } }
+    }
+    if (/^(commit|rollback) transaction$/.test(query)) {
+      if (given === undefined || !session?.leads) return 'There is no transaction'
+      if (query.startsWith('commit')) for (const [id, name] of session.leads) leads.set(id, name)
+      session.leads = null
+      return {}
+    }
+    if (query === 'call bq.abort_session()') {
+      if (given === undefined) return 'There is no session'
+      session = undefined
+      return {}
+    }
+    const kind = INSERT.test(query) ? 'insert' : MERGE.test(query) ? 'merge' : undefined
+    if (!kind) return `Syntax error: ${query}`
+    if (request.parameterMode !== 'POSITIONAL') return 'Query parameters need a mode'
+    const types = queryParameters.map(({ parameterType }) => parameterType.type)
+    if (types.some((type, at) => type !== (at % 2 === 0 ? 'INT64' : 'STRING')))
+      return `Value of type ${types} cannot be assigned`
+    const rows = rowsOf(
+      countMarkers(query),
+      queryParameters.map(({ parameterValue }) => parameterValue.value),
+    )
+    if (!rows) return 'The number of parameters does not fit'
+    const target = given === undefined ? leads : session?.leads
+    if (!target) return 'There is no transaction'
+    return apply(target, { kind, rows }) ?? { numDmlAffectedRows: String(rows.length) }
+  }
+
   const server = await serve(({ method, url, headers, body }, response) => {
     if (url.pathname === '/token') {
       const assertion = new URLSearchParams(body.toString()).get('assertion') ?? ''
@@ -16,8 +74,9 @@ export async function startBigquery(): Promise<BigqueryStandIn> {
       const fits = createVerify('RSA-SHA256')
         .update(`${head}.${claim}`)
         .verify(publicKey, signature ?? '', 'base64url')
-      if (fits)
-        sendJson(response, 200, { access_token: 'token-of-the-stand-in', expires_in: 3600, token_type: 'Bearer' })
+      const { scope = '' } = JSON.parse(Buffer.from(claim ?? '', 'base64url').toString() || '{}') as { scope?: string }
+      const access_token = scope.endsWith('.readonly') ? 'token-of-the-stand-in' : 'token-that-writes'
+      if (fits) sendJson(response, 200, { access_token, expires_in: 3600, token_type: 'Bearer' })
       else sendJson(response, 400, { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' })
       return
     }
@@ -25,6 +84,27 @@ export async function startBigquery(): Promise<BigqueryStandIn> {
       sendJson(response, code, {
         error: { code, message, errors: [{ message, reason: 'invalidQuery', domain: 'global' }] },
       })
+    if (headers.authorization === 'Bearer token-that-writes') {
+      if (method === 'GET' && url.pathname === '/bigquery/v2/projects/p/datasets/d/tables/leads') {
+        const fields = [
+          { name: 'id', type: 'INTEGER', mode: 'REQUIRED' },
+          { name: 'name', type: 'STRING' },
+        ]
+        return sendJson(response, 200, { schema: { fields } })
+      }
+      if (method === 'POST' && url.pathname === '/bigquery/v2/projects/p/queries') {
+        const answer = write(JSON.parse(body.toString()) as QueryRequest)
+        if (typeof answer === 'string') return fail(400, answer)
+        // Its answer is ready only when it is asked for.
+        running = { jobId: `writing-${said.length}`, answer }
+        return sendJson(response, 200, { jobComplete: false, jobReference: { jobId: running.jobId, location: 'EU' } })
+      }
+      if (method === 'GET' && running && url.pathname === `/bigquery/v2/projects/p/queries/${running.jobId}`) {
+        if (url.searchParams.get('location') !== 'EU') return fail(404, 'Not found: job')
+        return sendJson(response, 200, { jobComplete: true, ...running.answer })
+      }
+      return fail(404, `Not found: ${url.pathname}`)
+    }
     if (headers.authorization !== 'Bearer token-of-the-stand-in')
       return fail(401, 'Request had invalid authentication credentials.')
     if (method === 'POST' && url.pathname.endsWith('/jobs')) {
@@ -74,6 +154,8 @@ export async function startBigquery(): Promise<BigqueryStandIn> {
   })
   return {
     ...server,
+    leads,
+    said,
     serviceAccount: (tokenAddress) =>
       JSON.stringify({
         type: 'service_account',

@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib'
+import type { Leads } from './leads.ts'
 import { numbers, type StandIn, serve } from './web.ts'
 
 const lines = (rows: unknown[][]): string =>
@@ -7,9 +8,13 @@ const lines = (rows: unknown[][]): string =>
     .join('\n')
     .concat('\n')
 
+const DELETE =
+  /^delete from `leads` where \(toString\(`id`\) = \{p\d+:String\}\)( or \(toString\(`id`\) = \{p\d+:String\}\))*$/
+
 /** As much of ClickHouse's HTTP interface as the client uses: sign in, a statement, names and types, rows, exceptions. */
-export const startClickhouse = (user: string, password: string): Promise<StandIn> =>
-  serve(({ headers, body, url }, response) => {
+export async function startClickhouse(user: string, password: string): Promise<StandIn & { leads: Leads }> {
+  const leads: Leads = new Map()
+  const server = await serve(({ headers, body, url }, response) => {
     const fail = (code: number, name: string, message: string): void => {
       response
         .writeHead(code === 516 ? 403 : 500, { 'x-clickhouse-exception-code': String(code) })
@@ -19,6 +24,32 @@ export const startClickhouse = (user: string, password: string): Promise<StandIn
     if (headers.authorization !== basic)
       return fail(516, 'AUTHENTICATION_FAILED', `${user}: Authentication failed for ${headers.authorization}`)
     const text = body.toString()
+    const done = (): void => {
+      response.writeHead(200, { 'x-clickhouse-summary': JSON.stringify({ written_rows: '0' }) }).end()
+    }
+    const query = url.searchParams.get('query')
+    if (query !== null) {
+      if (query.trim() !== 'INSERT INTO `leads` (`id`, `name`) FORMAT JSONCompactEachRow')
+        return fail(62, 'SYNTAX_ERROR', `Syntax error: ${query}`)
+      const rows = text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as [number, string | null])
+      if (rows.some((row) => row.length !== 2))
+        return fail(27, 'CANNOT_PARSE_INPUT_ASSERTION_FAILED', 'Cannot parse input')
+      for (const [id, name] of rows) leads.set(id, name)
+      return done()
+    }
+    if (/^delete/i.test(text)) {
+      if (!DELETE.test(text)) return fail(62, 'SYNTAX_ERROR', 'Syntax error')
+      for (const [, name] of text.matchAll(/\{(p\d+):/g)) {
+        const value = url.searchParams.get(`param_${name}`)
+        if (value === null) return fail(456, 'UNKNOWN_QUERY_PARAMETER', `Substitution \`${name}\` is not set`)
+        leads.delete(Number(value))
+      }
+      return done()
+    }
+    if (url.searchParams.get('readonly') !== '1') return fail(62, 'SYNTAX_ERROR', `Syntax error: ${text}`)
     if (/^\s*(insert|drop|create)/i.test(text) && url.searchParams.get('readonly') === '1')
       return fail(164, 'READONLY', 'Cannot execute query in readonly mode')
     if (/gone/.test(text)) return fail(60, 'UNKNOWN_TABLE', 'Table default.gone does not exist')
@@ -37,3 +68,5 @@ export const startClickhouse = (user: string, password: string): Promise<StandIn
       })
       .end(packed ? gzipSync(rows) : rows)
   })
+  return { ...server, leads }
+}

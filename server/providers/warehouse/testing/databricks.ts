@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createRequire } from 'node:module'
+import { apply, countMarkers, type Leads, rowsOf as leadsOf } from './leads.ts'
 import { numbers, type StandIn, serve } from './web.ts'
 
 // Databricks SQL speaks Thrift over HTTPS. The stand-in is built from the same generated service as the client, so that
@@ -36,8 +37,30 @@ const fine = () => make('TStatus', { statusCode: SUCCESS })
 const handle = () => make('THandleIdentifier', { guid: guid(), secret: guid() })
 const guid = (): Buffer => Buffer.from(randomUUID().replaceAll('-', ''), 'hex')
 
-export const startDatabricks = (token: string, tls: { key: string; cert: string }): Promise<StandIn> => {
+const INSERT = /^insert into `leads` \(`id`, `name`\) values \(\?, \?\)(, \(\?, \?\))*$/
+const MERGE =
+  /^merge into `leads` as target using \(select \* from values \(\?, \?\)(, \(\?, \?\))* as given\(`id`, `name`\)\) as source on target\.`id` = source\.`id` when matched then update set `name` = source\.`name` when not matched then insert \(`id`, `name`\) values \(source\.`id`, source\.`name`\)$/
+
+type Parameter = { value?: { stringValue?: string } }
+
+export async function startDatabricks(
+  token: string,
+  tls: { key: string; cert: string },
+): Promise<StandIn & { leads: Leads }> {
   let text = ''
+  const leads: Leads = new Map()
+  /** Rows that the last statement changed; null after one that reads. */
+  let changed: number | null = null
+  const write = (statement: string, parameters: Parameter[]): string | undefined => {
+    const kind = INSERT.test(statement) ? 'insert' : MERGE.test(statement) ? 'merge' : undefined
+    const rows = leadsOf(
+      countMarkers(statement),
+      parameters.map(({ value }) => value?.stringValue ?? null),
+    )
+    if (!kind || !rows) return `[PARSE_SYNTAX_ERROR] Syntax error in ${statement}`
+    changed = rows.length
+    return apply(leads, { kind, rows })
+  }
   let sent = 0
   const rowsOf = () => (/numbers/.test(text) ? numbers : [{ n: 1, name: 'one' }])
   const column = (name: string, position: number, type: number) =>
@@ -54,18 +77,21 @@ export const startDatabricks = (token: string, tls: { key: string; cert: string 
         null,
         make('TOpenSessionResp', {
           status: fine(),
-          serverProtocolVersion: types.TProtocolVersion.SPARK_CLI_SERVICE_PROTOCOL_V1,
+          serverProtocolVersion: types.TProtocolVersion.SPARK_CLI_SERVICE_PROTOCOL_V8,
           sessionHandle: make('TSessionHandle', { sessionId: handle() }),
         }),
       ),
-    ExecuteStatement(request: { statement: string }, reply: Reply) {
+    ExecuteStatement(request: { statement: string; parameters?: Parameter[] | null }, reply: Reply) {
       text = request.statement
       sent = 0
-      const wrong = /gone/.test(text)
-        ? '[TABLE_OR_VIEW_NOT_FOUND] The table or view `gone` cannot be found'
-        : /\(\s*(insert|create|drop)/i.test(text)
-          ? '[PARSE_SYNTAX_ERROR] Syntax error at or near INSERT'
-          : undefined
+      changed = null
+      const wrong = /^(insert|merge)/.test(text)
+        ? write(text, request.parameters ?? [])
+        : /gone/.test(text)
+          ? '[TABLE_OR_VIEW_NOT_FOUND] The table or view `gone` cannot be found'
+          : /\(\s*(insert|create|drop)/i.test(text)
+            ? '[PARSE_SYNTAX_ERROR] Syntax error at or near INSERT'
+            : undefined
       const status =
         wrong === undefined ? fine() : make('TStatus', { statusCode: FAILED, errorMessage: wrong, sqlState: '42000' })
       const operationHandle = make('TOperationHandle', { operationId: handle(), operationType: 0, hasResultSet: true })
@@ -79,10 +105,18 @@ export const startDatabricks = (token: string, tls: { key: string; cert: string 
         make('TGetResultSetMetadataResp', {
           status: fine(),
           resultFormat: types.TSparkRowSetType.COLUMN_BASED_SET,
-          schema: make('TTableSchema', { columns: [column('n', 1, 3), column('name', 2, 7)] }),
+          schema: make('TTableSchema', {
+            columns: changed === null ? [column('n', 1, 3), column('name', 2, 7)] : [column('num_affected_rows', 1, 3)],
+          }),
         }),
       ),
     FetchResults(request: { maxRows?: unknown }, reply: Reply) {
+      if (changed !== null) {
+        const columns = [make('TColumn', { i32Val: make('TI32Column', { values: [changed], nulls: Buffer.alloc(0) }) })]
+        const results = make('TRowSet', { startRowOffset: 0, rows: [], columns })
+        reply(null, make('TFetchResultsResp', { status: fine(), hasMoreRows: false, results }))
+        return
+      }
       const limit = Number(/limit (\d+)\s*$/.exec(text)?.[1] ?? Number.POSITIVE_INFINITY)
       const all = rowsOf().slice(0, limit)
       const most = Number(String(request.maxRows ?? 1000))
@@ -101,7 +135,7 @@ export const startDatabricks = (token: string, tls: { key: string; cert: string 
     CloseSession: (_request: unknown, reply: Reply) => reply(null, make('TCloseSessionResp', { status: fine() })),
   }
   const processor = new ServiceProcessor(handler)
-  return serve(({ headers, body }, response) => {
+  const server = await serve(({ headers, body }, response) => {
     if (headers.authorization !== `Bearer ${token}`) {
       response.writeHead(403, { 'x-databricks-error-or-redirect-message': 'Invalid access token' }).end()
       return
@@ -115,4 +149,5 @@ export const startDatabricks = (token: string, tls: { key: string; cert: string 
     })
     receive(body)
   }, tls)
+  return { ...server, leads }
 }

@@ -1,13 +1,49 @@
 import { gunzipSync } from 'node:zlib'
+import { apply, countMarkers, type Leads, rowsOf } from './leads.ts'
 import { numbers, type StandIn, sendJson, serve } from './web.ts'
 
+type Body = {
+  data?: Record<string, unknown>
+  sqlText?: string
+  bindings?: Record<string, { type: string; value: unknown }>
+}
+
+const INSERT = /^insert into "leads" \("id", "name"\) values \(\?, \?\)(, \(\?, \?\))*$/
+const MERGE =
+  /^merge into "leads" as target using \(select column1 as "id", column2 as "name" from values \(\?, \?\)(, \(\?, \?\))*\) as source on target\."id" = source\."id" when matched then update set "name" = source\."name" when not matched then insert \("id", "name"\) values \(source\."id", source\."name"\)$/
+
 /** As much of Snowflake's REST interface as the client uses: log in, one query with its rows inline, log out. */
-export const startSnowflake = (user: string, password: string, tls: { key: string; cert: string }): Promise<StandIn> =>
-  serve(({ url, headers, body }, response) => {
-    const read = (): { data?: Record<string, unknown>; sqlText?: string } => {
+export async function startSnowflake(
+  user: string,
+  password: string,
+  tls: { key: string; cert: string },
+): Promise<StandIn & { leads: Leads; said: string[] }> {
+  const leads: Leads = new Map()
+  const said: string[] = []
+  let before: Leads | undefined
+  const server = await serve(({ url, headers, body }, response) => {
+    const read = (): Body => {
       const bytes = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body
-      return JSON.parse(bytes.toString() || '{}') as { data?: Record<string, unknown>; sqlText?: string }
+      return JSON.parse(bytes.toString() || '{}') as Body
     }
+    /** The answer to a statement that changes rows: one column with their number. */
+    const changed = (rows: number, statementTypeId = 0x3100): void =>
+      sendJson(response, 200, {
+        success: true,
+        code: null,
+        message: null,
+        data: {
+          parameters: [],
+          rowtype: [{ name: 'rows', type: 'fixed', scale: 0, precision: 19, nullable: false }],
+          rowset: [[String(rows)]],
+          total: 1,
+          returned: 1,
+          queryId: '01b2c3d4-0000-0000-0000-000000000002',
+          queryResultFormat: 'json',
+          statementTypeId,
+          version: 1,
+        },
+      })
     const fail = (code: string, message: string): void =>
       sendJson(response, 200, { data: null, code, message, success: false })
     if (url.pathname === '/session/v1/login-request') {
@@ -32,7 +68,32 @@ export const startSnowflake = (user: string, password: string, tls: { key: strin
     }
     if (url.pathname === '/queries/v1/query-request') {
       if (headers.authorization !== 'Snowflake Token="session-token"') return fail('390104', 'The session is not valid')
-      const text = read().sqlText ?? ''
+      const { sqlText: text = '', bindings = {} } = read()
+      said.push(text)
+      if (text === 'begin') {
+        before = new Map(leads)
+        return changed(0, 0x5400)
+      }
+      if (text === 'commit' || text === 'rollback') {
+        if (!before) return fail('000900', 'there is no transaction')
+        if (text === 'rollback') {
+          leads.clear()
+          for (const [id, name] of before) leads.set(id, name)
+        }
+        before = undefined
+        return changed(0, 0x5400)
+      }
+      if (/^(insert|merge)/.test(text)) {
+        if (!before) return fail('000900', 'a statement that writes came outside of a transaction')
+        const kind = INSERT.test(text) ? 'insert' : MERGE.test(text) ? 'merge' : undefined
+        const rows = rowsOf(
+          countMarkers(text),
+          Object.values(bindings).map(({ value }) => value),
+        )
+        if (!kind || !rows) return fail('001003', `SQL compilation error: ${text}`)
+        const wrong = apply(leads, { kind, rows })
+        return wrong ? fail('100072', wrong) : changed(rows.length, kind === 'insert' ? 0x3100 : 0x3400)
+      }
       if (/gone/.test(text)) return fail('002003', 'SQL compilation error: Object GONE does not exist')
       if (/\(\s*(insert|drop|delete)/i.test(text))
         return fail('001003', 'SQL compilation error: syntax error unexpected INSERT')
@@ -66,3 +127,5 @@ export const startSnowflake = (user: string, password: string, tls: { key: strin
     }
     sendJson(response, 200, { success: true, data: null, code: null, message: null })
   }, tls)
+  return { ...server, leads, said }
+}
