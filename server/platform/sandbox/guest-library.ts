@@ -11,7 +11,7 @@ type Host = {
   btoa(text: string): string
   url(request: string): string
   pairs(text: string): string
-  query(pairs: string): string
+  form(pairs: string): string
 }
 
 type Parts = Record<(typeof PARTS)[number], string>
@@ -209,7 +209,7 @@ export function install(host: Host): Record<string, unknown> {
       return this.entries()
     }
     toString(): string {
-      return parse(host.query(stringify(this.#pairs)))
+      return parse(host.form(stringify(this.#pairs)))
     }
   }
 

@@ -57,7 +57,7 @@ const texts: Record<Exclude<Texts, 'decode'>, (given: unknown) => unknown> = {
   btoa: (text) => btoa(String(text)),
   url: (request) => (Array.isArray(request) ? resolveUrl(request) : null),
   pairs: (text) => [...new URLSearchParams(String(text))],
-  query: (pairs) => new URLSearchParams(Array.isArray(pairs) ? pairs.filter(isPair) : []).toString(),
+  form: (pairs) => new URLSearchParams(Array.isArray(pairs) ? pairs.filter(isPair) : []).toString(),
 }
 
 function decode(given: unknown, bytes: Uint8Array): { encoding: string; text: string } {
