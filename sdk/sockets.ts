@@ -1,29 +1,39 @@
 import type { Client } from './client.ts'
+import type { ExecutionFrame, JobFrame, NotificationFrame } from './frames.ts'
 
 // Live feeds. A lost connection is opened again with a new ticket where it stopped: no event is lost or seen twice.
 
 export type Frame = { seq: number; type: string; at: string; data: unknown }
 export type Watching = { close(): void }
-export type WatchOptions = {
-  onFrame(frame: Frame): void
+export type WatchOptions<Shown = Frame> = {
+  onFrame(frame: Shown): void
   /** `live` while the socket is open; `lost` while it is being opened again; `ended` when the service closed it for good. */
   onState?(state: 'live' | 'lost' | 'ended', reason?: string): void
   /** Continue after this event instead of beginning with a snapshot. */
   after?: number
-  /** For runtimes without one of their own (Node before 22): the class of the package `ws`, for example. */
+  /** For runtimes without one of their own (Node before 22): the class of the package `ws`, for example. Without it `NoWebSocket` is thrown. */
   webSocket?: typeof WebSocket
 }
 
-const NO_WEB_SOCKET = 'This runtime has no WebSocket. Use Node 22 or newer, or pass a class for it as `webSocket`.'
+/** This runtime has no WebSocket, and none was passed. */
+export class NoWebSocket extends Error {
+  constructor() {
+    super(
+      "This runtime has no WebSocket. Use Node 22 or newer, or pass a class for it: { webSocket: (await import('ws')).WebSocket }.",
+    )
+    this.name = 'NoWebSocket'
+  }
+}
 
 type Ticket = { ticket: string; url: string }
 
 /** Closing codes after which trying again is useless: access withdrawn, or gone. */
 const forGood: Record<number, string> = { 4403: 'Your access was withdrawn.', 4404: 'It does not exist any more.' }
 
-function watch(makeTicket: () => Promise<Ticket>, options: WatchOptions): Watching {
+function watch<Shown>(makeTicket: () => Promise<Ticket>, options: WatchOptions<Shown>): Watching {
   const { onFrame, onState, after } = options
   const Socket = options.webSocket ?? (globalThis as { WebSocket?: typeof WebSocket }).WebSocket
+  if (Socket === undefined) throw new NoWebSocket()
   let last = after
   let closed = false
   let socket: WebSocket | undefined
@@ -38,17 +48,12 @@ function watch(makeTicket: () => Promise<Ticket>, options: WatchOptions): Watchi
   }
 
   async function open(): Promise<void> {
-    if (Socket === undefined) {
-      closed = true
-      onState?.('ended', NO_WEB_SOCKET)
-      return
-    }
     try {
       const { ticket, url } = await makeTicket()
       if (closed) return
       const address = new URL(url)
       if (last !== undefined) address.searchParams.set('after', String(last))
-      socket = new Socket(address, ['heddle.v1', `ticket.${ticket}`])
+      socket = new Socket!(address, ['heddle.v1', `ticket.${ticket}`])
       socket.onopen = () => {
         attempt = 0
         onState?.('live')
@@ -56,7 +61,7 @@ function watch(makeTicket: () => Promise<Ticket>, options: WatchOptions): Watchi
       socket.onmessage = ({ data }) => {
         const frame = JSON.parse(String(data)) as Frame
         last = frame.seq
-        onFrame(frame)
+        onFrame(frame as Shown)
       }
       socket.onclose = ({ code }) => {
         const reason = forGood[code]
@@ -84,11 +89,11 @@ function watch(makeTicket: () => Promise<Ticket>, options: WatchOptions): Watchi
   }
 }
 
-export const watchExecution = (client: Client, execution_id: string, options: WatchOptions): Watching =>
+export const watchExecution = (client: Client, execution_id: string, options: WatchOptions<ExecutionFrame>): Watching =>
   watch(() => client.createWorkflowTicket({ execution_id }), options)
 
-export const watchNotifications = (client: Client, options: WatchOptions): Watching =>
+export const watchNotifications = (client: Client, options: WatchOptions<NotificationFrame>): Watching =>
   watch(() => client.createNotificationTicket(), options)
 
-export const watchJob = (client: Client, job_id: string, options: WatchOptions): Watching =>
+export const watchJob = (client: Client, job_id: string, options: WatchOptions<JobFrame>): Watching =>
   watch(() => client.createBatchTicket({ job_id }), options)

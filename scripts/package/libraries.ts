@@ -22,9 +22,19 @@ const LIBRARIES: Library[] = [
     name: '@heddle/sdk',
     description: 'Typed client for Heddle, without dependencies',
     folder: 'sdk',
-    entries: ['client', 'problems', 'lists', 'executions', 'sockets', 'events', 'receipts', 'types.generated'],
+    entries: [
+      'client',
+      'problems',
+      'lists',
+      'executions',
+      'sockets',
+      'frames',
+      'events',
+      'receipts',
+      'types.generated',
+    ],
     // `events` and `receipts` need node:crypto, so they are not for browsers.
-    index: ['client', 'problems', 'lists', 'executions', 'sockets', 'types.generated'],
+    index: ['client', 'problems', 'lists', 'executions', 'sockets', 'frames', 'types.generated'],
   },
   {
     name: '@heddle/workflows',
